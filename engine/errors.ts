@@ -1,0 +1,108 @@
+/**
+ * The one list of failures. A code is a stable snake_case word; the table maps it to an HTTP status (RFC 9457)
+ * and to the command line's exit code. Receiver, tools and command line all answer from this table.
+ */
+
+/** Exit codes of the command line. */
+export const EXIT = { failure: 1, usage: 2, denied: 3, notFound: 4, conflict: 5 } as const;
+
+type Entry = readonly [http: number, exit: number];
+
+const usage = (http: number): Entry => [http, EXIT.usage];
+const denied = (http: number): Entry => [http, EXIT.denied];
+const notFound: Entry = [404, EXIT.notFound];
+const conflict: Entry = [409, EXIT.conflict];
+const failure = (http: number): Entry => [http, EXIT.failure];
+
+export const CODES = {
+  // what the caller sent
+  usage: usage(400),
+  body_invalid: usage(400),
+  fields_invalid: usage(422),
+  unknown_template: usage(422),
+  unknown_agent: usage(422),
+  unknown_project: usage(422),
+  unsupported_encoding: usage(415),
+  body_too_large: usage(413),
+  method_not_allowed: usage(405),
+  config_invalid: usage(422),
+  address_refused: usage(422),
+  // who the caller is
+  signature_invalid: denied(401),
+  timestamp_out_of_range: denied(401),
+  token_invalid: denied(401),
+  host_refused: denied(403),
+  too_many_failures: denied(429),
+  chair_only: denied(403),
+  actor_denied: denied(403),
+  approval_required: denied(403),
+  ledger_gate: denied(403),
+  // what is not there
+  not_found: notFound,
+  no_workspace: notFound,
+  engine_not_running: notFound,
+  // what has changed meanwhile
+  conflict,
+  replayed: conflict,
+  already_decided: conflict,
+  already_running: conflict,
+  idempotency_conflict: conflict,
+  promote_conflict: conflict,
+  checkout_dirty: conflict,
+  worktree_unsafe: conflict,
+  address_in_use: conflict,
+  exists: conflict,
+  // what is wrong here
+  not_a_repository: failure(422),
+  repository_empty: failure(422),
+  git_failed: failure(500),
+  agent_not_found: failure(422),
+  spawn_failed: failure(500),
+  secret_missing: failure(500),
+  storage_failed: failure(503),
+  storage_full: failure(507),
+  storage_newer: failure(500),
+  storage_unsafe: failure(500),
+  engine_unreachable: failure(503),
+  engine_closing: failure(503),
+  node_too_old: failure(500),
+  tool_missing: failure(500),
+  internal: failure(500),
+} as const satisfies Record<string, Entry>;
+
+export type ErrorCode = keyof typeof CODES;
+
+export interface SvcErrorOptions {
+  cause?: unknown;
+  /** What to do next, in one sentence. */
+  hint?: string;
+  /** Facts for programs: ids, paths, fields. */
+  data?: Record<string, unknown>;
+}
+
+/** The only error class. `message` says what happened and to which id; `hint` says what to do next. */
+export class SvcError extends Error {
+  readonly code: ErrorCode;
+  readonly hint: string | undefined;
+  readonly data: Record<string, unknown>;
+
+  constructor(code: ErrorCode, message: string, options: SvcErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'SvcError';
+    this.code = code;
+    this.hint = options.hint;
+    this.data = options.data ?? {};
+  }
+}
+
+export const httpStatus = (code: ErrorCode): number => CODES[code][0];
+export const exitCode = (code: ErrorCode): number => CODES[code][1];
+export const isErrorCode = (word: unknown): word is ErrorCode =>
+  typeof word === 'string' && Object.hasOwn(CODES, word);
+
+/** Any thrown value as an SvcError; faults of our own become `internal` and keep their cause. */
+export function asSvcError(thrown: unknown): SvcError {
+  if (thrown instanceof SvcError) return thrown;
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new SvcError('internal', message, { cause: thrown });
+}

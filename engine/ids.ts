@@ -1,0 +1,47 @@
+import { SvcError } from './errors.ts';
+
+/** Identifiers short enough to type, counted per workspace and never reused: `t-42`, `d-17`, `s-88`, `w-3`. */
+export type IdKind = 't' | 'd' | 's' | 'w';
+
+export const NOUNS = { t: 'task', d: 'decision', s: 'session', w: 'worker' } as const satisfies Record<
+  IdKind,
+  string
+>;
+
+export const formatId = (kind: IdKind, number: number): string => `${kind}-${number}`;
+
+export const formatIdOrNull = (kind: IdKind, number: number | null): string | null =>
+  number === null ? null : formatId(kind, number);
+
+/** The number in an identifier; `t-42` and plain `42` are both accepted. Throws `not_found` for anything else. */
+export function parseId(kind: IdKind, text: string): number {
+  const match = /^(?:([a-z])-)?([1-9]\d{0,14})$/.exec(text);
+  if (!match || (match[1] !== undefined && match[1] !== kind)) {
+    throw new SvcError('not_found', `no ${NOUNS[kind]} ${JSON.stringify(text)}`, {
+      hint: `a ${NOUNS[kind]} id looks like ${kind}-42`,
+    });
+  }
+  return Number(match[2]);
+}
+
+/** The one row that `prefix` names: exactly, or as the only one whose number begins so. `not_found`, `conflict`. */
+export function findByPrefix<R>(
+  kind: IdKind,
+  prefix: string,
+  find: { exact(number: number): R | undefined; like(pattern: string): R[] },
+): R {
+  const number = parseId(kind, prefix);
+  const exact = find.exact(number);
+  if (exact !== undefined) return exact;
+  const [first, second] = find.like(`${number}%`);
+  const noun = NOUNS[kind];
+  if (first === undefined) {
+    throw new SvcError('not_found', `no ${noun} ${formatId(kind, number)}`, {
+      hint: `svc ${noun} list shows them`,
+    });
+  }
+  if (second !== undefined) {
+    throw new SvcError('conflict', `several ${noun}s begin with ${prefix}`, { hint: 'give more of the id' });
+  }
+  return first;
+}

@@ -1,0 +1,105 @@
+import type { z } from 'zod';
+import { SvcError } from './errors.ts';
+
+/** Who may do what: the Chair seat decides and dispatches, a worker works, a plain session takes part. */
+export type Seat = 'chair' | 'worker' | 'plain';
+
+/** Where a call comes from; kept with every change. */
+export type Via = 'cli' | 'tui' | 'tool' | 'task' | 'codehost' | 'chat' | 'engine';
+
+/** Who calls. The seat is decided by the engine, never taken from the caller's word. */
+export interface Caller {
+  seat: Seat;
+  /** `SVC_ACTOR`, else the OS user; for outside requests what the route knows of the sender. */
+  actor: string;
+  via: Via;
+  /** The worker session the caller runs in, if any. */
+  sessionId: string | null;
+  /** Per-call environment (scope `call` of the variables table), e.g. `SVC_GIT_BASE`. */
+  env: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * Something a client can ask of the engine: data, so that the socket, the command line, the tools and the docs share
+ * one declaration, one check and one error mapping.
+ */
+export interface Operation<I extends z.ZodType = z.ZodType, O = unknown> {
+  /** `room.verb`, e.g. `task.add`. */
+  name: string;
+  about: string;
+  /** `chair`: refused to workers and plain sessions. */
+  seat: 'any' | 'chair';
+  /** Whether it changes anything; such calls obey `policy.mode: allowlist`. */
+  changes: boolean;
+  input: I;
+  run(input: z.infer<I>, caller: Caller): O | Promise<O>;
+}
+
+export const operation = <I extends z.ZodType, O>(definition: Operation<I, O>): Operation =>
+  definition as unknown as Operation;
+
+export interface Operations {
+  readonly all: readonly Operation[];
+  /** Checks seat and actor, parses, runs. Throws SvcError. The result is in wire form (snake_case keys). */
+  call(name: string, input: unknown, caller: Caller): Promise<unknown>;
+}
+
+export interface Policy {
+  mode: '' | 'solo' | 'allowlist';
+  actors: readonly string[];
+}
+
+/** The one way in for every client. */
+export function createOperations(all: readonly Operation[], deps: { policy(): Policy }): Operations {
+  const byName = new Map(all.map((each) => [each.name, each]));
+  if (byName.size !== all.length) throw new Error('two operations have one name');
+  return {
+    all,
+    async call(name, input, caller) {
+      const found = byName.get(name);
+      if (!found) throw new SvcError('not_found', `no operation ${JSON.stringify(name)}`);
+      checkSeat(found, caller);
+      checkActor(found, caller, deps.policy());
+      const parsed = found.input.safeParse(input ?? {});
+      if (!parsed.success) throw fieldsInvalid(parsed.error);
+      return toWire(await found.run(parsed.data, caller));
+    },
+  };
+}
+
+function checkSeat(found: Operation, caller: Caller): void {
+  if (found.seat === 'any' || caller.seat === 'chair') return;
+  const who = caller.sessionId === null ? `a ${caller.seat} session` : `worker session ${caller.sessionId}`;
+  throw new SvcError('chair_only', `${found.name} is for the Chair seat; this call comes from ${who}`, {
+    hint: 'ask the person or agent in the Chair seat to do it',
+  });
+}
+
+function checkActor(found: Operation, caller: Caller, policy: Policy): void {
+  if (!found.changes || policy.mode !== 'allowlist' || policy.actors.includes(caller.actor)) return;
+  throw new SvcError('actor_denied', `actor ${JSON.stringify(caller.actor)} is not in policy.actors`, {
+    hint: 'add the actor to policy.actors, or set SVC_ACTOR to one that is listed',
+  });
+}
+
+/** Every wrong field by name, one sentence each. */
+export function fieldsInvalid(error: z.ZodError): SvcError {
+  const fields = error.issues.map((issue) => ({
+    field: issue.path.join('.') || '(body)',
+    problem: issue.message,
+  }));
+  const text = fields.map(({ field, problem }) => `${field}: ${problem}`).join('; ');
+  return new SvcError('fields_invalid', text, { data: { fields } });
+}
+
+/** Keys of our own objects from camelCase to snake_case, deeply. Maps with keys of the user's own must not pass here. */
+export function toWire(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toWire);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [
+      key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      toWire(inner),
+    ]),
+  );
+}

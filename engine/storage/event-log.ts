@@ -1,0 +1,148 @@
+import { type Clock, rfc3339 } from '../clock.ts';
+import { formatIdOrNull, parseId } from '../ids.ts';
+import type { Storage } from './index.ts';
+
+/** What can happen. The outbound catalogue (notify) is a part of this list. */
+export type EventKind =
+  | 'task_created'
+  | 'task_assigned'
+  | 'task_changed'
+  | 'task_done'
+  | 'task_retried'
+  | 'needs_approval'
+  | 'approved'
+  | 'denied'
+  | 'decision_expired'
+  | 'dispatched'
+  | 'session_started'
+  | 'session_stopping'
+  | 'sealed'
+  | 'failed'
+  | 'worktree_promoted'
+  | 'promote_conflict'
+  | 'worktree_pruned'
+  | 'delivery_dead'
+  | 'alert'
+  | 'engine_started'
+  | 'engine_stopped'
+  | 'config_reloaded';
+
+/** Ids in their outer form (`t-42`). */
+export interface EventInput {
+  kind: EventKind;
+  taskId?: string | null;
+  decisionId?: string | null;
+  sessionId?: string | null;
+  actor?: string | null;
+  via?: string | null;
+  data?: Record<string, unknown>;
+}
+
+export interface LoggedEvent {
+  /** Grows in commit order; the resume point of a subscription. */
+  seq: number;
+  at: string;
+  kind: EventKind;
+  taskId: string | null;
+  decisionId: string | null;
+  sessionId: string | null;
+  actor: string | null;
+  via: string | null;
+  data: Record<string, unknown>;
+}
+
+export interface EventLog {
+  /** Only inside `storage.write`. Runs the `onAppend` hooks in the same transaction. */
+  append(event: EventInput): LoggedEvent;
+  /** Events after `seq`, oldest first, at most `limit` (500). */
+  after(seq: number, limit?: number): LoggedEvent[];
+  ofTask(taskId: string, limit?: number): LoggedEvent[];
+  lastSeq(): number;
+  /** Changes when the database is a new one, so that a resume point of an old one is not trusted. */
+  readonly logId: string;
+  /** A hook that runs inside the transaction of every append. */
+  onAppend(hook: (event: LoggedEvent) => void): void;
+}
+
+interface Row {
+  seq: number;
+  at: number;
+  kind: EventKind;
+  task_id: number | null;
+  decision_id: number | null;
+  session_id: number | null;
+  actor: string | null;
+  via: string | null;
+  data: string;
+}
+
+const numberOf = (kind: 't' | 'd' | 's', id: string | null | undefined): number | null =>
+  id === null || id === undefined ? null : parseId(kind, id);
+
+const toEvent = (row: Row): LoggedEvent => ({
+  seq: row.seq,
+  at: rfc3339(row.at),
+  kind: row.kind,
+  taskId: formatIdOrNull('t', row.task_id),
+  decisionId: formatIdOrNull('d', row.decision_id),
+  sessionId: formatIdOrNull('s', row.session_id),
+  actor: row.actor,
+  via: row.via,
+  data: JSON.parse(row.data) as Record<string, unknown>,
+});
+
+/** Owns the append-only log of everything that changed. */
+export function createEventLog({ storage, clock }: { storage: Storage; clock: Clock }): EventLog {
+  const { db } = storage;
+  const insert = db.prepare<unknown[]>(
+    'INSERT INTO event (at, kind, task_id, decision_id, session_id, actor, via, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+  );
+  const after = db.prepare<unknown[], Row>('SELECT * FROM event WHERE seq > ? ORDER BY seq LIMIT ?');
+  const ofTask = db.prepare<unknown[], Row>(
+    'SELECT * FROM (SELECT * FROM event WHERE task_id = ? ORDER BY seq DESC LIMIT ?) ORDER BY seq',
+  );
+  const last = db.prepare<unknown[], { seq: number | null }>('SELECT max(seq) AS seq FROM event');
+  const hooks: ((event: LoggedEvent) => void)[] = [];
+
+  return {
+    append(event) {
+      const at = clock.now();
+      const data = event.data ?? {};
+      const taskId = event.taskId ?? null;
+      const decisionId = event.decisionId ?? null;
+      const sessionId = event.sessionId ?? null;
+      const { lastInsertRowid } = insert.run(
+        at,
+        event.kind,
+        numberOf('t', taskId),
+        numberOf('d', decisionId),
+        numberOf('s', sessionId),
+        event.actor ?? null,
+        event.via ?? null,
+        JSON.stringify(data),
+      );
+      const logged: LoggedEvent = {
+        seq: Number(lastInsertRowid),
+        at: rfc3339(at),
+        kind: event.kind,
+        taskId,
+        decisionId,
+        sessionId,
+        actor: event.actor ?? null,
+        via: event.via ?? null,
+        data,
+      };
+      for (const hook of hooks) hook(logged);
+      return logged;
+    },
+    after: (seq, limit = 500) => after.all(seq, limit).map(toEvent),
+    ofTask: (taskId, limit = 200) => ofTask.all(parseId('t', taskId), limit).map(toEvent),
+    lastSeq: () => last.get()?.seq ?? 0,
+    logId:
+      db.prepare<unknown[], { value: string }>("SELECT value FROM meta WHERE key = 'log_id'").get()?.value ??
+      '',
+    onAppend(hook) {
+      hooks.push(hook);
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import type { Database } from 'better-sqlite3';
+import { asSvcError, SvcError } from '../errors.ts';
+import { storageError } from './sqlite-errors.ts';
+
+export interface GroupCommit {
+  write<T>(work: () => T): Promise<T>;
+  onCommit(listener: () => void): () => void;
+  /** Commits what is queued, now. */
+  flush(): void;
+}
+
+interface Job {
+  work: () => unknown;
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * One fsync for everything written in one turn of the event loop: requests that arrive together share a commit, a
+ * lone request waits for nobody. Each piece of work has a savepoint, so one that throws does not take the rest along.
+ */
+export function createGroupCommit(db: Database): GroupCommit {
+  let queue: Job[] = [];
+  let scheduled = false;
+  const listeners = new Set<() => void>();
+  const begin = db.prepare('BEGIN IMMEDIATE');
+  const commit = db.prepare('COMMIT');
+  const rollback = db.prepare('ROLLBACK');
+  const save = db.prepare('SAVEPOINT work');
+  const release = db.prepare('RELEASE work');
+  const undo = db.prepare('ROLLBACK TO work');
+
+  function runOne(job: Job): () => void {
+    save.run();
+    try {
+      const value = job.work();
+      release.run();
+      return () => job.resolve(value);
+    } catch (error) {
+      // A full disk makes SQLite end the whole transaction by itself; then the batch has failed, not the job.
+      if (!db.inTransaction) throw error;
+      undo.run();
+      release.run();
+      return () => job.reject(error instanceof SvcError ? error : mapped(error));
+    }
+  }
+
+  function flush(): void {
+    scheduled = false;
+    const jobs = queue;
+    queue = [];
+    if (jobs.length === 0) return;
+    let settle: (() => void)[];
+    try {
+      begin.run();
+      settle = jobs.map(runOne);
+      commit.run();
+    } catch (error) {
+      if (db.inTransaction) rollback.run();
+      const failed = storageError(error, 'the change was not saved');
+      for (const job of jobs) job.reject(failed);
+      return;
+    }
+    for (const each of settle) each();
+    for (const listener of listeners) listener();
+  }
+
+  return {
+    write<T>(work: () => T): Promise<T> {
+      return new Promise<T>((resolve, reject) => {
+        if (!db.open) {
+          reject(
+            new SvcError('engine_closing', 'the engine is stopping', {
+              hint: 'try again after it has started',
+            }),
+          );
+          return;
+        }
+        queue.push({ work, resolve: resolve as (value: unknown) => void, reject });
+        if (scheduled) return;
+        scheduled = true;
+        setImmediate(() => {
+          if (scheduled && db.open) flush();
+        });
+      });
+    },
+    onCommit(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    flush,
+  };
+}
+
+const mapped = (error: unknown) =>
+  typeof (error as { code?: unknown })?.code === 'string' &&
+  String((error as { code: string }).code).startsWith('SQLITE_')
+    ? storageError(error, 'the change was not saved')
+    : asSvcError(error);

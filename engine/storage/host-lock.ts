@@ -1,0 +1,79 @@
+import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { SvcError } from '../errors.ts';
+import { storageError } from './sqlite-errors.ts';
+
+export interface HostLock {
+  release(): void;
+}
+
+/** File systems on which locks and WAL cannot be trusted (magic numbers of statfs(2)). */
+const NETWORK_FILE_SYSTEMS = new Map([
+  [0x6969, 'NFS'],
+  [0x517b, 'SMB'],
+  [0xff534d42, 'CIFS'],
+  [0xfe534d42, 'SMB2'],
+  [0x5346414f, 'AFS'],
+  [0x00c36400, 'Ceph'],
+  [0x73757245, 'Coda'],
+]);
+
+/**
+ * Takes the data folder for this process. The lock is SQLite's own file lock on `host.lock`, so the system frees it
+ * however the process ends; a pid file alone could be stale. Throws `already_running` with the first host's pid.
+ */
+export function holdHostLock(dataDir: string): HostLock {
+  const file = join(dataDir, 'host.lock');
+  const pidFile = join(dataDir, 'host.pid');
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    chmodSync(dataDir, 0o700);
+    closeSync(openSync(file, 'a', 0o600));
+  } catch (error) {
+    throw storageError(error, `cannot use the data folder ${dataDir}`);
+  }
+  const network = NETWORK_FILE_SYSTEMS.get(statfsSync(dataDir).type);
+  if (network !== undefined) {
+    throw new SvcError(
+      'storage_unsafe',
+      `${dataDir} is on a network file system (${network}), where locks cannot be trusted`,
+      {
+        hint: 'set paths.data and db.path to a folder on a local disk',
+      },
+    );
+  }
+  const db = new Database(file, { timeout: 0 });
+  try {
+    db.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    db.close();
+    if (!String((error as { code?: string }).code).startsWith('SQLITE_BUSY')) {
+      throw storageError(error, `cannot lock the data folder ${dataDir}`);
+    }
+    const pid = readPid(pidFile);
+    throw new SvcError(
+      'already_running',
+      `an engine already hosts this workspace${pid === null ? '' : ` (pid ${pid})`}`,
+      {
+        hint: 'use it with the other commands, or stop it with svc down',
+        data: { pid },
+      },
+    );
+  }
+  writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
+  return {
+    release() {
+      if (db.open) db.close();
+    },
+  };
+}
+
+function readPid(file: string): number | null {
+  try {
+    const pid = Number(readFileSync(file, 'utf8').trim());
+    return Number.isInteger(pid) && pid > 0 ? pid : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Database from 'better-sqlite3';
+import { SvcError } from '../errors.ts';
+import { createGroupCommit, type GroupCommit } from './group-commit.ts';
+import { migrate } from './migrate.ts';
+import { storageError } from './sqlite-errors.ts';
+
+export type { EventInput, EventKind, EventLog, LoggedEvent } from './event-log.ts';
+export { createEventLog } from './event-log.ts';
+export { type HostLock, holdHostLock } from './host-lock.ts';
+
+export type Db = Database.Database;
+
+/** The workspace's one database. Only the engine opens it. */
+export interface Storage {
+  /** For prepared statements and reads. Writes go through `write`. */
+  readonly db: Db;
+  /**
+   * Runs `work` inside a transaction shared with everything else written in this turn of the event loop, and
+   * resolves after the commit has reached the disk (`synchronous=FULL`). `work` is synchronous. When it throws, only
+   * its own changes are undone. Rejects with `storage_failed` or `storage_full` when the commit itself fails.
+   */
+  write: GroupCommit['write'];
+  /** Called after each commit, outside any transaction. */
+  onCommit: GroupCommit['onCommit'];
+  close(): void;
+}
+
+/** How long a foreign lock is waited for. Short, because the wait holds up everything else; only we should write. */
+const BUSY_MS = 300;
+
+/** Opens and migrates the database at `path`. Throws `storage_newer`, `storage_failed` or `storage_full`. */
+export function openStorage({ path }: { path: string }): Storage {
+  let db: Db | undefined;
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    // Created by us first so that it never exists with wider rights than 0600.
+    closeSync(openSync(path, 'a', 0o600));
+    chmodSync(path, 0o600);
+    db = new Database(path, { timeout: BUSY_MS });
+    db.pragma('journal_mode = WAL');
+    db.pragma('synchronous = FULL');
+    db.pragma('foreign_keys = ON');
+    db.pragma('cache_size = -8000');
+    migrate(db, path);
+    db.prepare("INSERT OR IGNORE INTO meta (key, value) VALUES ('log_id', ?)").run(randomUUID());
+  } catch (error) {
+    db?.close();
+    if (error instanceof SvcError) throw error;
+    throw storageError(error, `cannot open the database ${path}`);
+  }
+  const opened = db;
+  const groupCommit = createGroupCommit(opened);
+  return {
+    db: opened,
+    write: groupCommit.write,
+    onCommit: groupCommit.onCommit,
+    close() {
+      groupCommit.flush();
+      opened.close();
+    },
+  };
+}

@@ -1,0 +1,4 @@
+import { spine } from './0001-spine.ts';
+
+/** Migrations in order; the database's `user_version` is how many of them it has. Never edit one that has shipped. */
+export const migrations: readonly string[] = [spine];
