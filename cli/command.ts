@@ -1,0 +1,76 @@
+import type { EngineClient } from '../engine/index.ts';
+
+/** One flag of a command; names are camelCase here and kebab-case on the command line. */
+export interface Flag {
+  type: 'string' | 'boolean' | 'number';
+  about: string;
+  /** What the value is called in help, e.g. `host:port`. */
+  value?: string;
+  short?: string;
+  multiple?: boolean;
+  choices?: readonly string[];
+}
+
+export type FlagTable = Record<string, Flag>;
+
+type FlagValue<F extends Flag> = F['type'] extends 'boolean'
+  ? boolean
+  : F['type'] extends 'number'
+    ? number
+    : string;
+
+export type Flags<T extends FlagTable> = {
+  readonly [K in keyof T]: T[K]['multiple'] extends true
+    ? FlagValue<T[K]>[]
+    : T[K]['type'] extends 'boolean'
+      ? boolean
+      : FlagValue<T[K]> | undefined;
+};
+
+/** A positional argument. Only the last one may be `rest`. */
+export interface Arg {
+  name: string;
+  about: string;
+  optional?: boolean;
+  rest?: boolean;
+  /** What kind of id completes here. */
+  completes?: 'task' | 'decision' | 'session' | 'agent' | 'key' | 'file';
+}
+
+/** What a command is given. Commands print through it and never touch `process` themselves. */
+export interface Context<T extends FlagTable = FlagTable> {
+  args: readonly string[];
+  flags: Flags<T>;
+  json: boolean;
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+  stdin: NodeJS.ReadStream;
+  stdout: NodeJS.WriteStream;
+  stderr: NodeJS.WriteStream;
+  /** The workspace's engine, started when none runs. `start: false` fails with `engine_not_running` instead. */
+  engine(options?: { start?: boolean }): Promise<EngineClient>;
+  /** Aborted by Ctrl-C or SIGTERM. */
+  signal: AbortSignal;
+  /** Prints `value` as JSON under `--json`, else what `text` makes of it (nothing when that is empty). */
+  result<V>(value: V, text: (value: V) => string): void;
+  /** A line for people on stderr; silent under `--json`. */
+  note(line: string): void;
+}
+
+/** A command is data: help, completion, docs/commands.md and parsing all come from it. */
+export interface Command<T extends FlagTable = FlagTable> {
+  /** Words after `svc`, e.g. `task add`. */
+  name: string;
+  about: string;
+  args?: readonly Arg[];
+  flags?: T;
+  /** Example invocations, without the leading `svc`. */
+  examples?: readonly string[];
+  /** Left out of help (internal entry points). */
+  hidden?: boolean;
+  /** Returns the exit code; nothing means 0. */
+  run(context: Context<T>): Promise<number | undefined> | Promise<void>;
+}
+
+export const command = <const T extends FlagTable>(definition: Command<T>): Command =>
+  definition as unknown as Command;

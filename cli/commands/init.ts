@@ -1,0 +1,149 @@
+import { execFile } from 'node:child_process';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { promisify } from 'node:util';
+import { configuration, presets, SvcError } from '../../engine/index.ts';
+import { type Command, command } from '../command.ts';
+
+const run = promisify(execFile);
+
+/** What `svc init` did. */
+interface Report {
+  file: string;
+  root: string;
+  git_root: string | null;
+  agents: string[];
+  default_preset: string | null;
+  /** The exclude file of git that `.svc/` is in, or null outside a repository. */
+  excluded_in: string | null;
+}
+
+/** `svc init`: makes a folder a workspace. */
+export const initCommand: Command = command({
+  name: 'init',
+  about: 'Write a commented svc.yaml for this folder; nothing is ever overwritten',
+  flags: {
+    dir: { type: 'string', value: 'folder', about: 'the folder to set up, default the current one' },
+    yes: { type: 'boolean', short: 'y', about: 'answer yes to every question (SVC_SETUP_YES=1)' },
+  },
+  examples: ['init', 'init --dir ~/work/shop --yes'],
+  async run(context) {
+    const { detectAgents, environmentFlag, HEADLESS, starterYaml } = await engine();
+    const { cwd, env, stdin, stderr, flags, note } = context;
+    const wanted = resolve(cwd, flags.dir ?? '.');
+    if (!statSync(wanted, { throwIfNoEntry: false })?.isDirectory()) {
+      throw new SvcError('not_found', `${wanted} is not a folder`, {
+        hint: 'make it first, or name another with --dir',
+      });
+    }
+    const folder = realpathSync(wanted);
+    refuseExisting(folder);
+    const gitRoot = await git(folder, env, ['rev-parse', '--show-toplevel']);
+    let root = folder;
+    // A folder named with --dir is meant; only the current folder may be a subfolder by accident.
+    if (gitRoot !== undefined && gitRoot !== folder && flags.dir === undefined) {
+      const yes = flags.yes || environmentFlag(env, 'SVC_SETUP_YES');
+      const question = `This folder is inside the repository ${gitRoot}. Set up the workspace there instead?`;
+      if (yes || (stdin.isTTY && !context.json && (await ask(stdin, stderr, question, context.signal))))
+        root = gitRoot;
+      else note(`note: the repository begins at ${gitRoot}; run svc init there to cover all of it`);
+    }
+    refuseExisting(root);
+
+    const installed = detectAgents(HEADLESS, env).map(({ preset }) => preset);
+    const preset = installed[0];
+    const file = join(root, 'svc.yaml');
+    write(file, starterYaml({ name: basename(root) || 'workspace', preset, installed }));
+    const report: Report = {
+      file,
+      root,
+      git_root: gitRoot ?? null,
+      agents: installed,
+      default_preset: preset ?? null,
+      excluded_in: gitRoot === undefined ? null : await exclude(root, env),
+    };
+    context.result(report, text);
+  },
+});
+
+const engine = async () => ({ ...(await configuration()), ...(await presets()) });
+
+function refuseExisting(folder: string): void {
+  const file = join(folder, 'svc.yaml');
+  if (existsSync(file)) throw exists(file);
+}
+
+const exists = (file: string): SvcError =>
+  new SvcError('exists', `${file} exists already`, {
+    hint: 'svc config check reads it; svc config set changes it',
+  });
+
+function write(file: string, content: string): void {
+  try {
+    writeFileSync(file, content, { flag: 'wx' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw exists(file);
+    throw error;
+  }
+}
+
+/** What git prints, or nothing outside a repository and where git is missing. */
+async function git(cwd: string, env: NodeJS.ProcessEnv, args: string[]): Promise<string | undefined> {
+  try {
+    return (await run('git', args, { cwd, env })).stdout.replace(/\r?\n$/, '') || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Adds `.svc/` to git's own exclude file, so that the project's .gitignore stays as it is. Once. */
+async function exclude(root: string, env: NodeJS.ProcessEnv): Promise<string | null> {
+  const path = await git(root, env, ['rev-parse', '--git-path', 'info/exclude']);
+  if (path === undefined) return null;
+  const file = resolve(root, path);
+  const present = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  if (/^\/?\.svc\/?\r?$/m.test(present)) return file;
+  mkdirSync(dirname(file), { recursive: true });
+  appendFileSync(file, `${present === '' || present.endsWith('\n') ? '' : '\n'}.svc/\n`);
+  return file;
+}
+
+async function ask(
+  input: NodeJS.ReadStream,
+  output: NodeJS.WriteStream,
+  question: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const lines = createInterface({ input, output });
+  try {
+    return /^y(?:es)?$/i.test((await lines.question(`${question} [y/N] `, { signal })).trim());
+  } finally {
+    lines.close();
+  }
+}
+
+function text({ file, agents, default_preset, excluded_in }: Report): string {
+  const lines = [`wrote ${file}`];
+  if (excluded_in !== null) lines.push(`.svc/ is excluded from git in ${excluded_in}`);
+  lines.push(
+    agents.length > 0
+      ? `agents found: ${agents.join(', ')}; tasks go to ${default_preset} unless they name another`
+      : 'no agent was found on the path; install one or set agents.cmds',
+    '',
+    'next:',
+    '  export SVC_WEBHOOK_SECRET=$(openssl rand -hex 32)',
+    '  svc doctor          checks that everything is in place',
+    '  svc webhook serve   starts the receiver',
+    '  svc config keys     lists every key',
+  );
+  return lines.join('\n');
+}

@@ -1,0 +1,43 @@
+import * as z from 'zod';
+import { httpUrl } from '../config/variable.ts';
+
+/** The `policy` section: who may change anything. */
+export const policySchema = z.strictObject({
+  mode: z.enum(['', 'solo', 'allowlist']).default('').meta({
+    notation: 'string',
+    description: 'solo lets everyone on this machine act; allowlist only the actors listed.',
+    unset: 'solo',
+  }),
+  actors: z
+    .array(z.string().min(1))
+    .default([])
+    .meta({
+      notation: '[]string',
+      nil: true,
+      description: 'Actors who may act when mode is allowlist (SVC_ACTOR, else the name of the OS user).',
+      unset: 'nobody',
+      example: ['alice'],
+    }),
+});
+
+/** The `server` section: the linked server. */
+export const serverSchema = z.strictObject({
+  url: httpUrl()
+    .default('')
+    .meta({ notation: 'string', description: 'Address of the linked server.', unset: 'not linked' }),
+  token_path: z.string().min(1).default('.svc/device.token').meta({
+    notation: 'string',
+    description: 'File of the device token for the linked server.',
+    unset: '.svc/device.token, below paths.data',
+  }),
+});
+
+/** The `telemetry` section. */
+export const telemetrySchema = z.strictObject({
+  work: z.enum(['', 'off', 'on', 'auto']).default('').meta({
+    notation: 'string',
+    description:
+      'Whether work figures are pushed: auto pushes when a server is linked, unlinked stays local.',
+    unset: 'auto',
+  }),
+});

@@ -1,0 +1,34 @@
+import * as z from 'zod';
+import { duration } from '../config/duration.ts';
+
+/** The `bus` section: how long messages and their traces are kept. */
+export const busSchema = z.strictObject({
+  retain_acked: duration().default('24h').meta({
+    notation: 'string',
+    description: 'Age at which an acknowledged message is removed.',
+    unset: '24h',
+  }),
+  retain_unread: duration().default('168h').meta({
+    notation: 'string',
+    description: 'Age at which an unread message is removed; unread alerts never are.',
+    unset: '168h',
+  }),
+  max_acked: z.int().min(0).default(200).meta({
+    notation: '*int',
+    description: 'Acknowledged messages kept at most.',
+    unset: '200; an explicit 0 means unlimited',
+  }),
+  log_max_bytes: z.int().min(0).default(524_288).meta({
+    notation: '*int64',
+    description: 'Size in bytes at which a log is rotated.',
+    unset: '524288; an explicit 0 means unlimited',
+  }),
+  notices_retain: duration()
+    .default('24h')
+    .meta({ notation: 'string', description: 'Age at which a delivered notice is removed.', unset: '24h' }),
+  surfaced_retain: duration().default('48h').meta({
+    notation: 'string',
+    description: 'Age at which the list of messages that a hook has already shown is removed.',
+    unset: '48h',
+  }),
+});

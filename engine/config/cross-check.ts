@@ -1,0 +1,127 @@
+import { ACCOUNT_ONLY } from '../workers/presets/presets.ts';
+import { suggestion } from './nearest.ts';
+import type { Finding } from './problems.ts';
+import type { Config } from './schema.ts';
+
+/** What no single key can know about itself: errors stop the load, warnings are only said. */
+export function crossCheck(config: Config): { errors: Finding[]; warnings: Finding[] } {
+  const warnings: Finding[] = [];
+  return {
+    errors: [...agents(config), ...templates(config, warnings), ...people(config, warnings)],
+    warnings,
+  };
+}
+
+function agents({
+  agents: { cmds, interactive, acp, transport, auth, notify, default_preset },
+}: Config): Finding[] {
+  const found: Finding[] = [];
+  const known = [...new Set([...Object.keys(cmds), ...Object.keys(interactive), ...Object.keys(acp)])];
+  for (const [section, map] of Object.entries({ transport, auth, notify })) {
+    for (const preset of Object.keys(map)) {
+      if (known.includes(preset)) continue;
+      found.push({
+        path: ['agents', section, preset],
+        key: true,
+        message: `unknown preset${suggestion(preset, known)}`,
+      });
+    }
+  }
+  for (const [preset, way] of Object.entries(transport)) {
+    if (way !== 'acp' || Object.hasOwn(acp, preset) || !known.includes(preset)) continue;
+    found.push({
+      path: ['agents', 'transport', preset],
+      message: `transport acp needs an entry agents.acp.${preset}`,
+    });
+  }
+  for (const [preset, way] of Object.entries(auth)) {
+    if (way !== 'gateway' || !ACCOUNT_ONLY.includes(preset)) continue;
+    found.push({
+      path: ['agents', 'auth', preset],
+      message: `${preset} cannot be routed through the gateway; use account`,
+    });
+  }
+  const unknown = default_preset !== '' && unrunnable(default_preset, { cmds, transport, interactive });
+  if (unknown) found.push({ path: ['agents', 'default_preset'], message: unknown });
+  return found;
+}
+
+type Presets = Pick<Config['agents'], 'cmds' | 'transport' | 'interactive'>;
+
+/** Why a preset cannot run a task, or nothing. */
+function unrunnable(preset: string, { cmds, transport, interactive }: Presets): string | undefined {
+  if (Object.hasOwn(cmds, preset) || (Object.hasOwn(transport, preset) && transport[preset] === 'acp'))
+    return undefined;
+  return Object.hasOwn(interactive, preset)
+    ? `${preset} only runs interactively; give it a command in agents.cmds or choose another preset`
+    : `unknown preset${suggestion(preset, Object.keys(cmds))}`;
+}
+
+/** Words that /chat understands itself, so a template of that name cannot be reached there. */
+const CHAT_WORDS = ['approve', 'deny', 'status'];
+
+function templates(config: Config, warnings: Finding[]): Finding[] {
+  const found: Finding[] = [];
+  const projects = [config.project.name, ...config.projects.map(({ id }) => id)];
+  for (const [name, { agent, prompt, project }] of Object.entries(config.webhook.templates)) {
+    const path = ['webhook', 'templates', name];
+    if (agent === undefined && prompt === undefined) {
+      found.push({ path, message: 'a template needs an agent or a prompt' });
+    }
+    const wrong = agent !== undefined && unrunnable(agent, config.agents);
+    if (wrong) found.push({ path: [...path, 'agent'], message: wrong });
+    if (project !== undefined && !projects.includes(project)) {
+      found.push({ path: [...path, 'project'], message: `unknown project${suggestion(project, projects)}` });
+    }
+    if (CHAT_WORDS.includes(name)) {
+      warnings.push({
+        path,
+        key: true,
+        message: `/chat understands the word ${name} itself and never starts this`,
+      });
+    }
+  }
+  return found;
+}
+
+function people({ policy, projects, ai }: Config, warnings: Finding[]): Finding[] {
+  const found: Finding[] = [];
+  if (policy.mode === 'allowlist' && policy.actors.length === 0) {
+    found.push({
+      path: ['policy', 'actors'],
+      message: 'policy.mode allowlist without an actor would refuse everyone',
+    });
+  }
+  if (policy.mode !== 'allowlist' && policy.actors.length > 0) {
+    warnings.push({ path: ['policy', 'actors'], message: 'has no effect until policy.mode is allowlist' });
+  }
+  found.push(...repeated(['projects'], 'id', projects));
+  found.push(...repeated(['ai', 'providers'], 'name', ai.providers));
+  ai.providers.forEach((provider, at) => {
+    if (provider.api_key === '') return;
+    warnings.push({
+      path: ['ai', 'providers', at, 'api_key'],
+      message: 'a key in a file is easily shared; use api_key_env',
+    });
+  });
+  if (ai.passthrough.anthropic.api_key !== '') {
+    warnings.push({
+      path: ['ai', 'passthrough', 'anthropic', 'api_key'],
+      message: 'a key in a file is easily shared; use api_key_env',
+    });
+  }
+  return found;
+}
+
+function repeated<N extends string>(
+  path: string[],
+  name: N,
+  entries: readonly Record<N, string>[],
+): Finding[] {
+  return entries.flatMap((entry, at) => {
+    const first = entries.findIndex((other) => other[name] === entry[name]);
+    return first === at
+      ? []
+      : [{ path: [...path, at, name], message: `repeats ${path.join('.')}[${first}].${name}` }];
+  });
+}

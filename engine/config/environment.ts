@@ -1,0 +1,148 @@
+import { SvcError } from '../errors.ts';
+import { setAt, type Tree } from './layers.ts';
+
+/** One environment variable and what it does. */
+export interface Variable {
+  name: string;
+  effect: string;
+  /** The configuration key it overrides. */
+  key?: string;
+  /** config: overrides a key; call: read by the command that is run; worker: given to a worker; process: read at start. */
+  scope: 'config' | 'call' | 'worker' | 'process';
+  /** pending: named here, read by a feature that is still to come. */
+  since: 'now' | 'pending';
+  /** The feature that reads it. */
+  owner: string;
+}
+
+const now = (
+  name: string,
+  scope: Variable['scope'],
+  owner: string,
+  effect: string,
+  key?: string,
+): Variable => ({
+  name,
+  effect,
+  scope,
+  since: 'now',
+  owner,
+  ...(key === undefined ? {} : { key }),
+});
+const pending = (...row: Parameters<typeof now>): Variable => ({ ...now(...row), since: 'pending' });
+
+/** All 27 variables of svc. */
+export const ENVIRONMENT: readonly Variable[] = [
+  now(
+    'SVC_ACTOR',
+    'call',
+    'policy',
+    'who acts, for the policy and for records; default: the name of the OS user',
+  ),
+  now('SVC_AGENT', 'worker', 'workers', 'given to a worker: its preset; default of from_agent in messages'),
+  now('SVC_AGENT_CMD', 'config', 'workers', 'command of the default agent', 'agents.default_cmd'),
+  now('SVC_AGENT_PRESET', 'config', 'workers', 'preset of the default agent', 'agents.default_preset'),
+  now(
+    'SVC_AGENT_TIMEOUT_SEC',
+    'config',
+    'workers',
+    'hard cap of one agent run in seconds',
+    'agents.timeout_sec',
+  ),
+  pending(
+    'SVC_AGENT_TRANSPORT',
+    'config',
+    'agent protocol',
+    'transport of every preset: subprocess, or acp for each that has an entry in agents.acp',
+    'agents.transport',
+  ),
+  pending(
+    'SVC_ALLOW_UNLINKED',
+    'process',
+    'linked server',
+    '1: a workspace that is not linked needs no lease',
+  ),
+  now(
+    'SVC_CONFIG',
+    'process',
+    'configuration',
+    'path of svc.yaml, instead of walking up from the current folder',
+  ),
+  pending('SVC_FORCE_COLOR', 'process', 'dashboard', '1: colour without a terminal; 0: none'),
+  pending('SVC_GATEWAY_BYPASS', 'call', 'gateway', '1: this dispatch is not routed through the gateway'),
+  now('SVC_GIT_BASE', 'call', 'worktrees', 'base branch of new worktrees and of promote'),
+  now(
+    'SVC_HOME',
+    'process',
+    'configuration',
+    "folder of the machine home: ai.yaml, keys.env and the account's files",
+  ),
+  pending('SVC_LEASE_SECRET', 'process', 'linked server', 'key that verifies leases; never shown'),
+  pending('SVC_LEDGER_FORCE', 'call', 'ledger', '1: dispatch passes the ledger gate, recorded'),
+  now('SVC_NAME', 'worker', 'workers', 'given to a worker: its stable name; default name in messages'),
+  pending(
+    'SVC_NOTIFY_URL',
+    'worker',
+    'bus delivery',
+    "address under which this session's own agent listens: {{notify_base}}",
+  ),
+  pending('SVC_NO_SPIN', 'process', 'dashboard', '1: no animation'),
+  pending('SVC_OLLAMA_HOST', 'config', 'gateway', 'address of the local Ollama', 'ai.ollama.host'),
+  pending('SVC_OLLAMA_MODEL', 'config', 'gateway', 'model of the local Ollama', 'ai.ollama.model'),
+  pending(
+    'SVC_REQUIRE_LEASE',
+    'process',
+    'linked server',
+    '1: dispatch needs a valid lease from the linked server',
+  ),
+  now('SVC_ROLE', 'worker', 'workers', 'given to a worker: its seat; informative, never trusted'),
+  now(
+    'SVC_SESSION',
+    'worker',
+    'workers',
+    'given to a worker: its session, the default of tools that take one',
+  ),
+  now('SVC_SESSION_NAME', 'worker', 'workers', "given to a worker: its session's title"),
+  now('SVC_SETUP_YES', 'call', 'set-up', '1: answers yes to the questions of svc init and other set-up'),
+  pending('SVC_SKIP_GATEWAY_AUTOSTART', 'process', 'gateway', '1: no gateway is started'),
+  now('SVC_TASK', 'worker', 'workers', 'given to a worker: its task, the default of tools that take one'),
+  pending('SVC_TASK_TOKEN_BUDGET', 'call', 'gateway', 'tokens that one task may spend through the gateway'),
+];
+
+/** Whether a 1/0 variable is on. Throws `config_invalid` for anything that is neither. */
+export function environmentFlag(env: NodeJS.ProcessEnv, name: string): boolean {
+  const value = (env[name] ?? '').toLowerCase();
+  if (['1', 'true', 'yes', 'on'].includes(value)) return true;
+  if (['', '0', 'false', 'no', 'off'].includes(value)) return false;
+  throw new SvcError('config_invalid', `${name}: expected 1 or 0`);
+}
+
+/**
+ * The keys that the environment sets. An empty variable counts as unset. `merged` is what the files say: the transport
+ * applies to every preset that exists there.
+ */
+export function environmentLayer(env: NodeJS.ProcessEnv, presets: TransportPresets): Tree {
+  const layer: Tree = {};
+  for (const { name, key } of ENVIRONMENT) {
+    const value = env[name];
+    if (key === undefined || value === undefined || value === '') continue;
+    if (key === 'agents.transport') setAt(layer, key.split('.'), transportOf(value, presets));
+    else setAt(layer, key.split('.'), key.endsWith('_sec') && /^\d+$/.test(value) ? Number(value) : value);
+  }
+  return layer;
+}
+
+/** The presets that exist, and those of them that can speak the agent protocol. */
+export interface TransportPresets {
+  all: readonly string[];
+  acp: readonly string[];
+}
+
+// A preset without a protocol server stays as it is: one word for all presets must not forbid most of them.
+function transportOf(value: string, { all, acp }: TransportPresets): Tree {
+  return Object.fromEntries((value === 'acp' ? acp : all).map((preset) => [preset, value]));
+}
+
+/** The row of the variable that sets `key` or something inside it. */
+export const overriding = (key: string): Variable | undefined =>
+  ENVIRONMENT.find((row) => row.key !== undefined && (key === row.key || key.startsWith(`${row.key}.`)));

@@ -1,0 +1,191 @@
+import { stringify } from 'yaml';
+import { ENVIRONMENT } from './environment.ts';
+import { type KeyDetail, keyDetails } from './keys.ts';
+
+const HEAD = `# Configuration of svc. Every key is here, commented out, with its default or an example.
+# Take the # away in front of a key (and of the lines below that belong to it) to set it.
+# svc config check reads the result; svc config show --sources tells where each value comes from.
+`;
+
+/** `svc.yaml.example`: every key, commented. Values follow a bare `#`, prose a `#` and one space. */
+export function exampleYaml(): string {
+  const lines = [HEAD];
+  let open: string[] = [];
+  for (const detail of keyDetails()) {
+    const path = detail.key.split('.');
+    const parents = path.slice(0, -1);
+    const shared = parents.findIndex((part, depth) => open[depth] !== part);
+    const from = shared === -1 ? parents.length : shared;
+    lines.push('');
+    for (let depth = from; depth < parents.length; depth++)
+      lines.push(`${'  '.repeat(depth)}${parents[depth]}:`);
+    open = parents;
+    const indent = '  '.repeat(parents.length);
+    for (const line of prose(detail)) lines.push(`${indent}# ${line}`);
+    for (const line of valueLines(detail, path.at(-1)!)) lines.push(`${indent}#${line}`);
+  }
+  return `${lines.join('\n').replace(/\n{3,}/g, '\n\n')}\n`;
+}
+
+function prose({ type, description, unset, allowed, env, ...detail }: KeyDetail): string[] {
+  const facts = [`${type}, default ${defaultText(detail.default)}`];
+  if (allowed && !type.includes('bool')) facts.push(`allowed: ${allowed.join(', ')}`);
+  if (unset !== null) facts.push(`unset: ${unset}`);
+  if (env !== null) facts.push(`environment: ${env}`);
+  return [description, `${facts.join('; ')}.`];
+}
+
+function valueLines({ default: standard, example }: KeyDetail, name: string): string[] {
+  const value = isNothing(standard) ? (example ?? standard) : standard;
+  return stringify({ [name]: value }, { lineWidth: 0, aliasDuplicateObjects: false })
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.replace(/: null$/, ':'));
+}
+
+const isNothing = (value: unknown): boolean =>
+  value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0);
+
+function defaultText(value: unknown): string {
+  if (value === null) return 'unset';
+  if (value === '') return 'empty';
+  if (Array.isArray(value)) return value.length > 0 ? value.join(', ') : 'an empty list';
+  if (typeof value === 'object') {
+    const names = Object.keys(value);
+    return names.length > 0 ? `entries for ${names.join(', ')}` : 'an empty map';
+  }
+  return String(value);
+}
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+const code = (text: string): string => `\`${text}\``;
+const row = (...cells: string[]): string => `| ${cells.map(cell).join(' | ')} |`;
+
+/** `docs/config.md`: the keys by section, the environment, precedence and the machine home. */
+export function configMarkdown(): string {
+  const details = keyDetails();
+  const sections = [...new Set(details.map(({ key }) => key.split('.')[0]!))];
+  const tables = sections.map((section) => {
+    const keys = details.filter(({ key }) => key === section || key.startsWith(`${section}.`));
+    return [
+      `## ${section}`,
+      '',
+      row('key', 'type', 'default', 'meaning', 'unset', 'allowed'),
+      row('---', '---', '---', '---', '---', '---'),
+      ...keys.map((detail) =>
+        row(
+          code(detail.key),
+          code(detail.type),
+          defaultText(detail.default),
+          detail.env === null
+            ? detail.description
+            : `${detail.description} Overridden by ${code(detail.env)}.`,
+          detail.unset ?? '',
+          detail.allowed?.map(code).join(', ') ?? '',
+        ),
+      ),
+    ].join('\n');
+  });
+  return [INTRODUCTION, ...tables, environmentTable(), HOME].join('\n\n').concat('\n');
+}
+
+const INTRODUCTION = `# Configuration
+
+This page is generated from the schema. \`svc config keys\` prints the same table, \`svc config schema\` a JSON Schema for editors.
+
+A workspace is the folder that holds \`svc.yaml\`: the nearest one upwards from the current folder, or the one that
+\`SVC_CONFIG\` names. Every key is optional, and a key with nothing behind it counts as left out. A value comes from the
+first of these that has it:
+
+1. a flag of the command
+2. the environment
+3. \`svc.yaml\` of the workspace
+4. \`ai.yaml\` of the machine home (sections \`ai\` and \`gateway\` only)
+5. the default
+
+Lists are replaced as a whole. The maps of presets (\`agents.cmds\`, \`agents.interactive\`, \`agents.acp\`, \`agents.notify\`) add to
+the built-in presets: an entry replaces or adds one. Durations are written with their unit (\`30s\`, \`90m\`, \`24h\`, \`7d\`, \`1h30m\`),
+addresses as host and port (\`127.0.0.1:8790\`, \`[::1]:0\`). Relative paths count from the folder of \`svc.yaml\`.
+
+A command is split into words first, with quotes and backslashes as in a shell but nothing expanded; then the
+placeholders are filled in, so a prompt stays one argument whatever it holds. \`< {{prompt_file}}\` opens that file as
+standard input. No shell takes part.
+
+An unknown key, a wrong type or a contradiction is an error that names file, line, column and key, and exits with 2.`;
+
+function environmentTable(): string {
+  return [
+    '## Environment variables',
+    '',
+    'A variable marked pending is named and reserved; the feature that reads it is still to come.',
+    '',
+    row('variable', 'effect', 'key', 'read by', 'state'),
+    row('---', '---', '---', '---', '---'),
+    ...ENVIRONMENT.map(({ name, effect, key, owner, since }) =>
+      row(code(name), effect, key ? code(key) : '', owner, since === 'pending' ? 'pending' : ''),
+    ),
+  ].join('\n');
+}
+
+const HOME = `## Machine home
+
+Files of one person for every workspace of the machine, in the first of: the folder in \`SVC_HOME\`, \`svc\` in the
+local app data folder (\`LOCALAPPDATA\`, when set), \`svc\` in \`XDG_CONFIG_HOME\`, \`~/.config/svc\`.
+
+| file | content |
+| --- | --- |
+| \`ai.yaml\` | the sections \`ai\` and \`gateway\`, checked as in \`svc.yaml\` |
+| \`keys.env\` | \`NAME=VALUE\` lines; asked for the variable that a key such as \`api_key_env\` names when the environment does not have it. Keep it to yourself: \`chmod 600\` |
+| \`account.json\` | the account's profile after a login; holds no secret |
+| \`device.token\` | the token for the linked server |`;
+
+/** What `svc init` has found out. */
+export interface Starter {
+  name: string;
+  /** The agent to use by default, when one was found. */
+  preset: string | undefined;
+  installed: readonly string[];
+}
+
+/** A short svc.yaml to begin with. */
+export function starterYaml({ name, preset, installed }: Starter): string {
+  const scalar = (text: string): string => stringify(text, { lineWidth: 0 }).trimEnd();
+  const agents =
+    preset === undefined
+      ? '  # No agent was found on the path. Install one, or give a command of your own in cmds.\n  # default_preset: claude'
+      : `  # Found on this machine: ${installed.join(', ')}.\n  default_preset: ${preset}`;
+  return `# Configuration of svc for this workspace. Every key is optional.
+# svc config keys lists them all, svc config check reads this file, svc config show --sources shows the result.
+
+workspace:
+  name: ${scalar(name)}
+  code_lang: en
+
+project:
+  name: ${scalar(name)}
+
+agents:
+${agents}
+  # Hard cap on one run, in seconds.
+  timeout_sec: 1800
+
+webhook:
+  # The name of the variable that holds the shared secret, never the secret itself.
+  secret_env: SVC_WEBHOOK_SECRET
+  # false lets a signed request start an agent without asking anyone.
+  require_approval: true
+  templates:
+    fix:${preset === undefined ? '' : `\n      agent: ${preset}`}
+      prompt: Find the cause of the failing tests, fix it and commit.
+    # The one named codehost is used for issues of a code host:
+    # codehost:
+    #   agent: ${preset ?? 'claude'}
+
+# Events go to these addresses; svc notify events lists them.
+# notify:
+#   webhooks:
+#     - url: http://127.0.0.1:9000/hook
+#       events: [needs_approval, sealed, failed]
+#       secret_env: SVC_NOTIFY_SECRET
+`;
+}

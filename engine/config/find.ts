@@ -1,0 +1,29 @@
+import { statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { SvcError } from '../errors.ts';
+
+// Apart from loading, because every command has to find its workspace and few have to read the configuration.
+
+/** svc.yaml and its folder: SVC_CONFIG, else the first one upwards from `cwd`. Throws `no_workspace`. */
+export function findWorkspace({ cwd, env }: { cwd: string; env: NodeJS.ProcessEnv }): {
+  root: string;
+  file: string;
+} {
+  const named = env.SVC_CONFIG;
+  if (named) {
+    const path = resolve(cwd, named);
+    const file = isFile(path) ? path : join(path, 'svc.yaml');
+    if (isFile(file)) return { root: dirname(file), file };
+    throw new SvcError('no_workspace', `SVC_CONFIG names ${path}, which is not a configuration file`, {
+      hint: 'correct SVC_CONFIG, or unset it to use the svc.yaml of the current folder',
+    });
+  }
+  for (let root = resolve(cwd); ; root = dirname(root)) {
+    const file = join(root, 'svc.yaml');
+    if (isFile(file)) return { root, file };
+    if (root === dirname(root)) break;
+  }
+  throw new SvcError('no_workspace', `no svc.yaml in ${resolve(cwd)} or above it`, { hint: 'run svc init' });
+}
+
+const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;

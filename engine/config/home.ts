@@ -1,0 +1,82 @@
+import { existsSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { readSource, readText, type Source } from './source.ts';
+
+/** The machine home: what one person uses in every workspace. */
+export interface Home {
+  path: string;
+  /** `ai.yaml`, when there is one. */
+  ai: Source | undefined;
+  /** The lines of `keys.env`. Secrets: never print them. */
+  keys: ReadonlyMap<string, string>;
+  /** Sentences for people; they never hold a key. */
+  warnings: string[];
+}
+
+/** Finds a secret by the name of its variable: the environment first, then `keys.env`. */
+export type SecretLookup = (name: string) => string | undefined;
+
+/** The folder of the machine home: SVC_HOME, else svc below the local app data, the XDG folder or ~/.config. */
+export function machineHome(env: NodeJS.ProcessEnv): string {
+  const { SVC_HOME, LOCALAPPDATA, XDG_CONFIG_HOME, HOME } = env;
+  if (SVC_HOME) return SVC_HOME;
+  if (LOCALAPPDATA) return join(LOCALAPPDATA, 'svc');
+  // A relative XDG folder is to be ignored, as its specification says.
+  if (XDG_CONFIG_HOME && isAbsolute(XDG_CONFIG_HOME)) return join(XDG_CONFIG_HOME, 'svc');
+  return join(HOME || homedir(), '.config', 'svc');
+}
+
+/** Reads the machine home; files that are not there are fine. */
+export function readHome(path: string): Home {
+  const aiFile = join(path, 'ai.yaml');
+  const keysFile = join(path, 'keys.env');
+  const warnings: string[] = [];
+  let keys = new Map<string, string>();
+  if (existsSync(keysFile)) {
+    const read = readText(keysFile);
+    if ('problem' in read) warnings.push(`${keysFile} ${read.problem}`);
+    else {
+      const parsed = parseKeys(read.text);
+      keys = parsed.keys;
+      if (parsed.ignored.length > 0) {
+        warnings.push(`${keysFile}: line ${parsed.ignored.join(', ')} is not NAME=VALUE and is ignored`);
+      }
+      if (process.platform !== 'win32' && (statSync(keysFile).mode & 0o077) !== 0) {
+        warnings.push(`${keysFile} can be read by others; run: chmod 600 ${keysFile}`);
+      }
+    }
+  }
+  return { path, ai: existsSync(aiFile) ? readSource(aiFile) : undefined, keys, warnings };
+}
+
+/** NAME=VALUE lines: comments, `export`, quotes. `ignored` are the numbers of lines that are none of these. */
+export function parseKeys(text: string): { keys: Map<string, string>; ignored: number[] } {
+  const keys = new Map<string, string>();
+  const ignored: number[] = [];
+  for (const [index, line] of text
+    .replace(/^\uFEFF/, '')
+    .split(/\r?\n/)
+    .entries()) {
+    const trimmed = line.trim();
+    if (trimmed === '' || trimmed.startsWith('#')) continue;
+    const match = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$/.exec(trimmed);
+    const value = match && unquote(match[2]!);
+    if (match && value !== null && value !== undefined) keys.set(match[1]!, value);
+    else ignored.push(index + 1);
+  }
+  return { keys, ignored };
+}
+
+function unquote(text: string): string | null {
+  const quoted = /^(?:'([^']*)'|"((?:[^"\\]|\\.)*)")\s*(?:#.*)?$/.exec(text);
+  if (quoted)
+    return quoted[1] ?? quoted[2]!.replace(/\\(.)/g, (_, char: string) => (char === 'n' ? '\n' : char));
+  return /^['"]/.test(text) ? null : text.replace(/(?:^|\s+)#.*$/, '');
+}
+
+/** An empty variable counts as unset, so that `keys.env` can still answer. */
+export const secretLookup =
+  (env: NodeJS.ProcessEnv, home: Pick<Home, 'keys'>): SecretLookup =>
+  (name) =>
+    env[name] || home.keys.get(name) || undefined;

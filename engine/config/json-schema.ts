@@ -1,0 +1,24 @@
+import * as z from 'zod';
+import { configSchema } from './schema.ts';
+
+/** The JSON Schema of svc.yaml for editors. */
+export function configJsonSchema(): Record<string, unknown> {
+  const schema = z.toJSONSchema(configSchema, {
+    io: 'input',
+    target: 'draft-7',
+    override({ jsonSchema }) {
+      const own = jsonSchema as Record<string, unknown>;
+      if (typeof own.unset === 'string') own.description = `${own.description} Unset: ${own.unset}.`;
+      if (own.example !== undefined) own.examples = [own.example];
+      for (const name of ['notation', 'unset', 'nil', 'example', 'secret']) delete own[name];
+      // The empty default of a section says nothing about its members.
+      if (own.properties !== undefined) delete own.default;
+      if (own.maximum === Number.MAX_SAFE_INTEGER) delete own.maximum;
+    },
+  });
+  return {
+    ...schema,
+    title: 'svc.yaml',
+    description: 'Configuration of svc, a local workshop for coding agents.',
+  };
+}

@@ -1,0 +1,98 @@
+import type * as z from 'zod';
+import { ENVIRONMENT } from './environment.ts';
+import { getAt } from './layers.ts';
+import { configSchema } from './schema.ts';
+
+/** One key of svc.yaml as people and programs are told about it. */
+export interface KeyInfo {
+  /** Dotted path, e.g. `agents.timeout_sec`. */
+  key: string;
+  /** In the notation of the document: `string`, `int`, `*bool`, `map string->string`, … */
+  type: string;
+  /** The value when nothing sets it; null when that differs from every value or is an absent list or map. */
+  default: unknown;
+  /** What leaving it out, zero or empty means. */
+  unset: string | null;
+  /** The only values it may have, or its entries may have. */
+  allowed: string[] | null;
+  description: string;
+  /** The environment variable that overrides it. */
+  env: string | null;
+}
+
+/** A key with what only the generators need. */
+export interface KeyDetail extends KeyInfo {
+  secret: boolean;
+  example: unknown;
+}
+
+// The part of a zod schema's definition that walking needs; zod keeps the full one generic.
+interface Definition {
+  type: string;
+  innerType?: z.ZodType;
+  in?: z.ZodType;
+  shape?: Record<string, z.ZodType>;
+  element?: z.ZodType;
+  valueType?: z.ZodType;
+  entries?: Record<string, string>;
+}
+
+const definition = (schema: z.ZodType): Definition => schema.def as unknown as Definition;
+
+/** The schema inside defaults, optionals and transforms. */
+function bare(schema: z.ZodType): z.ZodType {
+  const { innerType, in: input } = definition(schema);
+  const inside = innerType ?? input;
+  return inside ? bare(inside) : schema;
+}
+
+/** Every key in the order of the document. */
+export const describeKeys = (): KeyInfo[] => keyDetails().map(({ secret: _, example: __, ...info }) => info);
+
+/** As `describeKeys`, with the examples and the keys that hold secrets. */
+export function keyDetails(): KeyDetail[] {
+  const defaults = configSchema.parse({});
+  const overrides = new Map(ENVIRONMENT.flatMap(({ key, name }) => (key ? [[key, name] as const] : [])));
+  const found: KeyDetail[] = [];
+  const walk = (schema: z.ZodType, path: string[]): void => {
+    const meta = schema.meta();
+    if (meta?.notation === undefined) {
+      const shape = definition(bare(schema)).shape ?? {};
+      for (const [name, member] of Object.entries(shape)) walk(member, [...path, name]);
+      return;
+    }
+    const key = path.join('.');
+    found.push({
+      key,
+      type: String(meta.notation),
+      default: meta.nil ? null : (getAt(defaults, path) ?? null),
+      unset: typeof meta.unset === 'string' ? meta.unset : null,
+      allowed: allowedValues(schema),
+      description: meta.description ?? '',
+      env: overrides.get(key) ?? null,
+      secret: meta.secret === true,
+      example: meta.example,
+    });
+  };
+  walk(configSchema, []);
+  return found;
+}
+
+function allowedValues(schema: z.ZodType): string[] | null {
+  const { type, entries, element, valueType } = definition(bare(schema));
+  if (type === 'enum' && entries) return Object.values(entries).filter((value) => value !== '');
+  if (type === 'boolean') return ['true', 'false'];
+  const inside = type === 'array' ? element : type === 'record' ? valueType : undefined;
+  return inside && definition(bare(inside)).type === 'enum' ? allowedValues(inside) : null;
+}
+
+/** The names that an object of the schema may have at `path`; none when there is no object or its names are free. */
+export function namesAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
+  let at: z.ZodType | undefined = schema;
+  for (const segment of path) {
+    const { shape, element, valueType } = definition(bare(at));
+    at = shape ? shape[String(segment)] : (element ?? valueType);
+    if (!at) return [];
+  }
+  return Object.keys(definition(bare(at)).shape ?? {});
+}

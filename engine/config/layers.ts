@@ -1,0 +1,64 @@
+/** Plain values as a YAML file gives them. */
+export type Tree = Record<string, unknown>;
+
+/** Where in a tree: names of objects and positions in lists. */
+export type Path = readonly PropertyKey[];
+
+export const isTree = (value: unknown): value is Tree =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The value at `path`, or undefined. */
+export function getAt(tree: unknown, path: Path): unknown {
+  let at = tree;
+  for (const segment of path) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, segment)) return undefined;
+    at = (at as Record<PropertyKey, unknown>)[segment];
+  }
+  return at;
+}
+
+/** Puts `value` at `path`, making the objects on the way. */
+export function setAt(tree: Tree, path: readonly string[], value: unknown): void {
+  let at = tree;
+  for (const segment of path.slice(0, -1)) {
+    const inside = Object.hasOwn(at, segment) ? at[segment] : undefined;
+    const next = isTree(inside) ? inside : {};
+    define(at, segment, next);
+    at = next;
+  }
+  define(at, path.at(-1)!, value);
+}
+
+/** `over` on top of `under`: objects are merged name by name, everything else is replaced. */
+export function merge(under: Tree, over: Tree): Tree {
+  const merged = { ...under };
+  for (const [name, value] of Object.entries(over)) {
+    const below = Object.hasOwn(merged, name) ? merged[name] : undefined;
+    define(merged, name, isTree(value) && isTree(below) ? merge(below, value) : value);
+  }
+  return merged;
+}
+
+/** The tree without the names that have no value: `timeout_sec:` with nothing behind it is a key left out. */
+export function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (!isTree(value)) return value;
+  const kept: Tree = {};
+  for (const [name, member] of Object.entries(value)) {
+    if (member !== null) define(kept, name, withoutNulls(member));
+  }
+  return kept;
+}
+
+/** A path as people write it: `notify.webhooks[0].url`. */
+export const dotted = (path: Path): string =>
+  path.reduce<string>(
+    (text, part) =>
+      typeof part === 'number' ? `${text}[${part}]` : text ? `${text}.${String(part)}` : String(part),
+    '',
+  );
+
+// Plain assignment to `__proto__` would change the object's nature instead of adding a name.
+function define(tree: Tree, name: string, value: unknown): void {
+  Object.defineProperty(tree, name, { value, writable: true, enumerable: true, configurable: true });
+}

@@ -1,0 +1,192 @@
+import { realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import type * as z from 'zod';
+import { SvcError } from '../errors.ts';
+import { ACP, HEADLESS, INTERACTIVE } from '../workers/presets/presets.ts';
+import { crossCheck } from './cross-check.ts';
+import { environmentLayer, overriding } from './environment.ts';
+import { type Home, machineHome, readHome, type SecretLookup, secretLookup } from './home.ts';
+import { describeKeys } from './keys.ts';
+import { dotted, getAt, isTree, merge, setAt, type Tree } from './layers.ts';
+import { suggestion } from './nearest.ts';
+import { configInvalid, describe, type Finding, findings, type Problem } from './problems.ts';
+import { type Config, configSchema, homeSchema } from './schema.ts';
+import { readSource, type Source } from './source.ts';
+
+/** Who set a key. */
+export type ConfigSource = 'flag' | 'environment' | 'workspace' | 'home' | 'default';
+
+/** A workspace's configuration, ready to use. */
+export interface Loaded {
+  config: Config;
+  /** The folder of svc.yaml, absolute; relative paths in the configuration count from here. */
+  root: string;
+  file: string;
+  home: Home;
+  /** Who set each key of `describeKeys`. */
+  sources: ReadonlyMap<string, ConfigSource>;
+  /** Sentences for people; they hold no secrets. */
+  warnings: string[];
+  /** The value of a variable that a `*_env` key names. */
+  lookup: SecretLookup;
+}
+
+export interface LoadOptions {
+  /** Path of svc.yaml. */
+  file: string;
+  env: NodeJS.ProcessEnv;
+  /** Values of command-line flags by dotted key. */
+  flags?: Readonly<Record<string, unknown>>;
+  /** The machine home, when it has been read already. */
+  home?: Home;
+  /** Text to use in place of the file's, to check a change before it is written. */
+  text?: string;
+}
+
+/**
+ * Reads, merges and checks the configuration: flag over environment over workspace over home over default.
+ * Throws `config_invalid` with every problem, each with its place, in the message and in `data.problems`.
+ */
+export function loadConfig(options: LoadOptions): Loaded {
+  const { env } = options;
+  const file = resolve(options.file);
+  const home = options.home ?? readHome(machineHome(env));
+  const workspace = readSource(file, options.text);
+  const files = [workspace, ...(home.ai ? [home.ai] : [])];
+  const label = (path: string): string => (path === file ? basename(file) : path);
+
+  const structural = [...check(workspace, configSchema), ...(home.ai ? check(home.ai, homeSchema) : [])];
+  if (structural.length > 0) throw configInvalid(structural, label);
+
+  const written = merge(home.ai?.tree ?? {}, workspace.tree);
+  const environment = environmentLayer(env, presetsOf(written));
+  const flags = flagLayer(options.flags ?? {});
+  const merged = merge(merge(written, environment), flags);
+  const place = ({ path, message, key }: Finding): Problem =>
+    placed({ path, message, ...(key ? { key } : {}) }, flags, environment, files);
+
+  const parsed = configSchema.safeParse(merged);
+  if (!parsed.success) throw configInvalid(findings(configSchema, merged, parsed.error).map(place), label);
+  const { errors, warnings } = crossCheck(parsed.data);
+  if (errors.length > 0) throw configInvalid(errors.map(place), label);
+
+  const sources = sourcesOf(flags, environment, workspace.tree, home.ai?.tree ?? {});
+  return {
+    config: followData(parsed.data, sources),
+    root: realpathSync(dirname(file)),
+    file,
+    home,
+    sources,
+    warnings: [...home.warnings, ...warnings.map((finding) => describe(place(finding), label))],
+    lookup: secretLookup(env, home),
+  };
+}
+
+function check(source: Source, schema: z.ZodType): Problem[] {
+  if (source.problems.length > 0) return source.problems;
+  const parsed = schema.safeParse(source.tree);
+  return parsed.success ? [] : findings(schema, source.tree, parsed.error).map(source.place);
+}
+
+/** The place of a finding in the layer that decides about it. */
+function placed(finding: Finding, flags: Tree, environment: Tree, files: readonly Source[]): Problem {
+  const path = dotted(finding.path);
+  const nowhere = { file: null, line: null, column: null };
+  for (let length = finding.path.length; length > 0; length--) {
+    const part = finding.path.slice(0, length);
+    if (isLeafOf(flags, part)) return { ...nowhere, by: 'flag', path, message: finding.message };
+    if (isLeafOf(environment, part)) {
+      const row = overriding(path);
+      return { ...nowhere, by: row?.name ?? 'environment', path: row?.key ?? path, message: finding.message };
+    }
+    const source = files.find(({ tree }) => getAt(tree, part) !== undefined);
+    if (source) return source.place(finding);
+  }
+  return files[0]!.place(finding);
+}
+
+const isLeafOf = (tree: Tree, path: readonly PropertyKey[]): boolean => {
+  const value = getAt(tree, path);
+  return value !== undefined && !isTree(value);
+};
+
+function flagLayer(flags: Readonly<Record<string, unknown>>): Tree {
+  const known = describeKeys().map(({ key }) => key);
+  const layer: Tree = {};
+  for (const [key, value] of Object.entries(flags)) {
+    if (value === undefined) continue;
+    if (!known.includes(key)) throw new SvcError('usage', `unknown key ${key}${suggestion(key, known)}`);
+    setAt(layer, key.split('.'), value);
+  }
+  return layer;
+}
+
+function presetsOf(written: Tree): { all: string[]; acp: string[] } {
+  const namesOf = (section: string, builtIn: object): string[] => {
+    const own = getAt(written, ['agents', section]);
+    return [...new Set([...Object.keys(builtIn), ...(isTree(own) ? Object.keys(own) : [])])];
+  };
+  const acp = namesOf('acp', ACP);
+  return {
+    all: [...new Set([...namesOf('cmds', HEADLESS), ...namesOf('interactive', INTERACTIVE), ...acp])],
+    acp,
+  };
+}
+
+function sourcesOf(flags: Tree, environment: Tree, workspace: Tree, home: Tree): Map<string, ConfigSource> {
+  const layers = [
+    ['flag', flags],
+    ['environment', environment],
+    ['workspace', workspace],
+    ['home', home],
+  ] as const;
+  return new Map(
+    describeKeys().map(({ key }) => {
+      const by = layers.find(([, tree]) => getAt(tree, key.split('.')) !== undefined);
+      return [key, by?.[0] ?? 'default'];
+    }),
+  );
+}
+
+/** Default paths below `.svc` move with `paths.data`, so that one key moves everything the engine keeps. */
+function followData(config: Config, sources: ReadonlyMap<string, ConfigSource>): Config {
+  const data = config.paths.data;
+  if (sources.get('paths.data') === 'default') return config;
+  const follow = (key: string, value: string): string =>
+    sources.get(key) === 'default' && value.startsWith('.svc/')
+      ? join(data, value.slice('.svc/'.length))
+      : value;
+  return {
+    ...config,
+    context: { ...config.context, dir: follow('context.dir', config.context.dir) },
+    daemon: { ...config.daemon, socket: follow('daemon.socket', config.daemon.socket) },
+    db: { ...config.db, path: follow('db.path', config.db.path) },
+    memory: { ...config.memory, okf_dir: follow('memory.okf_dir', config.memory.okf_dir) },
+    server: { ...config.server, token_path: follow('server.token_path', config.server.token_path) },
+    paths: {
+      ...config.paths,
+      agents: follow('paths.agents', config.paths.agents),
+      worktrees: follow('paths.worktrees', config.paths.worktrees),
+    },
+  };
+}
+
+/** Absolute paths of what the engine keeps. */
+export interface DataPaths {
+  data: string;
+  db: string;
+  socket: string;
+  agents: string;
+  worktrees: string;
+}
+
+/** The absolute paths of a loaded workspace. */
+export function dataPaths({ root, config }: Pick<Loaded, 'root' | 'config'>): DataPaths {
+  return {
+    data: resolve(root, config.paths.data),
+    db: resolve(root, config.db.path),
+    socket: resolve(root, config.daemon.socket),
+    agents: resolve(root, config.paths.agents),
+    worktrees: resolve(root, config.paths.worktrees),
+  };
+}

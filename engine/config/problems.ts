@@ -1,0 +1,124 @@
+import type * as z from 'zod';
+import { SvcError } from '../errors.ts';
+import { namesAt } from './keys.ts';
+import { getAt, type Path } from './layers.ts';
+import { nearest, suggestion } from './nearest.ts';
+
+/** What is wrong with one value. `file`, `line` and `column` are null when no file holds the value. */
+export interface Problem {
+  file: string | null;
+  line: number | null;
+  column: number | null;
+  /** Dotted path of the key. */
+  path: string;
+  message: string;
+  /** The environment variable, or `flag`, that set the value instead of a file. */
+  by?: string;
+}
+
+/** A finding before its place is known. `key` marks the name itself rather than its value. */
+export interface Finding {
+  path: Path;
+  message: string;
+  key?: boolean;
+}
+
+const NOUN: Record<string, string> = {
+  string: 'a string',
+  // Every number of the configuration is a whole one.
+  number: 'a whole number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a mapping',
+  record: 'a mapping',
+};
+
+/** What zod found in `tree`, in words. No message repeats a value: it could be a secret in the wrong place. */
+export const findings = (schema: z.ZodType, tree: unknown, error: z.ZodError): Finding[] =>
+  error.issues.flatMap((issue) => sentences(schema, tree, issue));
+
+function sentences(schema: z.ZodType, tree: unknown, issue: z.core.$ZodIssue): Finding[] {
+  const { path } = issue;
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys.map((name) => ({
+        path: [...path, name],
+        key: true,
+        message: `unknown key${suggestName(schema, path, name)}`,
+      }));
+    case 'invalid_type': {
+      const value = getAt(tree, path);
+      if (value === undefined) return [{ path, message: 'is required' }];
+      const noun = NOUN[issue.expected] ?? issue.expected;
+      return [{ path, message: `expected ${noun}, got ${kindOf(value)}` }];
+    }
+    case 'invalid_value': {
+      const allowed = issue.values.map(String).filter((value) => value !== '');
+      const value = getAt(tree, path);
+      const close = typeof value === 'string' ? nearest(value, allowed) : undefined;
+      const got = typeof value === 'string' ? '' : `, got ${kindOf(value)}`;
+      return [
+        {
+          path,
+          message: `expected one of ${allowed.join(', ')}${got}${close ? `; did you mean ${close}?` : ''}`,
+        },
+      ];
+    }
+    case 'too_small':
+      return [
+        {
+          path,
+          message: issue.origin === 'string' ? 'must not be empty' : `must be at least ${issue.minimum}`,
+        },
+      ];
+    case 'too_big':
+      return [{ path, message: `must be at most ${issue.maximum}` }];
+    case 'invalid_key':
+      return [{ path, key: true, message: issue.issues[0]?.message ?? 'this name is not allowed' }];
+    default:
+      return [{ path, message: issue.message }];
+  }
+}
+
+// A key that sits in the wrong section is as common as a misspelt one.
+function suggestName(schema: z.ZodType, path: Path, name: string): string {
+  const here = suggestion(name, namesAt(schema, path));
+  if (here !== '') return here;
+  for (const section of namesAt(schema, [])) {
+    if (section !== path[0] && namesAt(schema, [section]).includes(name))
+      return `, did you mean ${section}.${name}?`;
+  }
+  return '';
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'nothing';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'a number' : 'a fraction';
+  if (typeof value === 'boolean') return `the word ${value}`;
+  return typeof value === 'object' ? 'a mapping' : 'a string';
+}
+
+/** One error for all problems, one line each: `svc.yaml:12:3 agents.timout_sec: unknown key, …`. */
+export function configInvalid(problems: readonly Problem[], label: (file: string) => string): SvcError {
+  const ordered = [...problems].sort((a, b) =>
+    a.file === b.file ? (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0) : 0,
+  );
+  // One variable can set several keys; its mistake is said once.
+  const byLine = new Map(ordered.map((problem) => [describe(problem, label), problem]));
+  return new SvcError('config_invalid', [...byLine.keys()].join('\n'), {
+    data: { problems: [...byLine.values()] },
+  });
+}
+
+/** A problem as one line. */
+export function describe(
+  { file, line, column, path, message, by }: Problem,
+  label: (file: string) => string,
+): string {
+  const place = file === null ? (by ?? '') : line === null ? label(file) : `${label(file)}:${line}:${column}`;
+  const head = [place, path].filter((part) => part !== '').join(' ');
+  // Names come from the file: a control character in one must not reach the terminal.
+  return (head === '' ? message : `${head}: ${message}`).replace(/[\x00-\x1f\x7f-\x9f]/g, '?');
+}

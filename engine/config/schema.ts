@@ -1,0 +1,50 @@
+import * as z from 'zod';
+import { policySchema, serverSchema, telemetrySchema } from '../access/config.ts';
+import { chairSchema } from '../board/config.ts';
+import { busSchema } from '../bus/config.ts';
+import { daemonSchema, uiSchema } from '../daemon/config.ts';
+import { aiSchema, gatewaySchema } from '../gateway/config.ts';
+import { contextSchema } from '../knowledge/context/config.ts';
+import { guardSchema } from '../knowledge/guard/config.ts';
+import { memorySchema } from '../knowledge/memory/config.ts';
+import { parsersSchema, sharedSchema } from '../knowledge/symbols/config.ts';
+import { notifySchema } from '../notify/config.ts';
+import { webhookSchema } from '../receiver/config.ts';
+import { dbSchema, pathsSchema } from '../storage/config.ts';
+import { agentsSchema } from '../workers/config.ts';
+import { projectSchema, projectsSchema, workspaceSchema } from './workspace.ts';
+
+/** The whole of svc.yaml: the twenty sections in the order of the document, then the receiver's and notify's. */
+export const configSchema = z.strictObject({
+  agents: agentsSchema.prefault({}),
+  ai: aiSchema.prefault({}),
+  bus: busSchema.prefault({}),
+  chair: chairSchema.prefault({}),
+  context: contextSchema.prefault({}),
+  daemon: daemonSchema.prefault({}),
+  db: dbSchema.prefault({}),
+  gateway: gatewaySchema.prefault({}),
+  guard: guardSchema.prefault({}),
+  memory: memorySchema.prefault({}),
+  parsers: parsersSchema,
+  paths: pathsSchema.prefault({}),
+  policy: policySchema.prefault({}),
+  project: projectSchema.prefault({}),
+  projects: projectsSchema,
+  server: serverSchema.prefault({}),
+  shared: sharedSchema,
+  telemetry: telemetrySchema.prefault({}),
+  ui: uiSchema.prefault({}),
+  workspace: workspaceSchema.prefault({}),
+  webhook: webhookSchema.prefault({}),
+  notify: notifySchema.prefault({}),
+});
+
+/** What `ai.yaml` of the machine home may hold. */
+export const homeSchema = z.strictObject({
+  ai: aiSchema.prefault({}),
+  gateway: gatewaySchema.prefault({}),
+});
+
+/** svc.yaml with every default filled in. Names stay as they are written in the file. */
+export type Config = z.output<typeof configSchema>;

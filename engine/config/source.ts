@@ -1,0 +1,150 @@
+import { readFileSync, statSync } from 'node:fs';
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  visit,
+} from 'yaml';
+import { dotted, isTree, type Path, type Tree, withoutNulls } from './layers.ts';
+import type { Finding, Problem } from './problems.ts';
+
+/** A configuration file larger than this is a mistake. */
+const MAX_BYTES = 1024 * 1024;
+/** One slip can make a parser complain about every line after it. */
+const MAX_SYNTAX = 5;
+
+/** One YAML file: its values, and where each of them stands. */
+export interface Source {
+  file: string;
+  /** The values; names without a value are left out. Empty when the file has problems of its own. */
+  tree: Tree;
+  /** What is wrong with the file as YAML. */
+  problems: Problem[];
+  /** The problem at the place of the finding, or of the nearest value around it. */
+  place(finding: Finding): Problem;
+}
+
+/** The text of a file, or the problem that keeps it from being read. */
+export function readText(file: string): { text: string } | { problem: string } {
+  try {
+    const about = statSync(file);
+    if (!about.isFile()) return { problem: 'is not a file' };
+    if (about.size > MAX_BYTES) return { problem: 'is larger than 1 MiB' };
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
+    return { text };
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return { problem: 'is not UTF-8 text' };
+    return { problem: `cannot be read (${code ?? 'unknown error'})` };
+  }
+}
+
+/** Parses a YAML file. Never throws: everything wrong is in `problems`. */
+export function readSource(file: string, given?: string): Source {
+  const read = given === undefined ? readText(file) : { text: given };
+  if ('problem' in read) return broken(file, read.problem);
+  const lines = new LineCounter();
+  let document: Document.Parsed;
+  let value: unknown;
+  try {
+    // Pretty errors would quote the line, and the line may hold a key.
+    document = parseDocument(read.text.replace(/^\uFEFF/, ''), {
+      lineCounter: lines,
+      prettyErrors: false,
+      logLevel: 'error',
+    });
+    if (document.errors.some(({ message }) => /call stack/i.test(message))) throw new RangeError('too deep');
+    const syntax = document.errors
+      .slice(0, MAX_SYNTAX)
+      .map(({ message, pos }) => at(file, lines, pos[0], '', sentence(message)));
+    if (syntax.length > 0) return { ...broken(file, ''), problems: syntax };
+    const names = reservedNames(file, document, lines);
+    if (names.length > 0) return { ...broken(file, ''), problems: names };
+    value = withoutNulls(document.toJS({ maxAliasCount: 100 }) ?? {});
+  } catch (error) {
+    const nested = error instanceof RangeError;
+    return broken(
+      file,
+      nested
+        ? 'is nested too deeply, or an alias refers to itself'
+        : 'has an alias without its anchor, or aliases that grow out of hand',
+    );
+  }
+  if (!isTree(value)) {
+    return { ...broken(file, ''), problems: [at(file, lines, 0, '', 'expected a mapping of sections')] };
+  }
+  return {
+    file,
+    tree: value,
+    problems: [],
+    place: ({ path, message, key }) =>
+      at(file, lines, offsetOf(document, path, key ?? false), dotted(path), message),
+  };
+}
+
+function broken(file: string, message: string): Source {
+  const problem: Problem = { file, line: null, column: null, path: '', message };
+  return {
+    file,
+    tree: {},
+    problems: [problem],
+    place: (finding) => ({ ...problem, message: finding.message }),
+  };
+}
+
+// yaml's own words, without the advice that is meant for programmers.
+const sentence = (message: string): string =>
+  message.charAt(0).toLowerCase() +
+  message
+    .slice(1)
+    .replace(/; please.*$/, '')
+    .replace(/(["'])quote/, '$1 quote');
+
+const at = (file: string, lines: LineCounter, offset: number, path: string, message: string): Problem => {
+  const { line, col } = lines.linePos(offset);
+  return { file, line, column: col, path, message };
+};
+
+/** Names that would reach into JavaScript's own objects are refused before anything is built from them. */
+function reservedNames(file: string, document: Document.Parsed, lines: LineCounter): Problem[] {
+  const found: Problem[] = [];
+  visit(document, {
+    Pair(_, { key }) {
+      if (!isScalar(key) || key.value !== '__proto__') return;
+      found.push(at(file, lines, key.range?.[0] ?? 0, '__proto__', 'unknown key'));
+    },
+  });
+  return found;
+}
+
+/** Where the value at `path` begins, or its name; else the nearest value around it. */
+function offsetOf(document: Document.Parsed, path: Path, wantsName: boolean): number {
+  let node: unknown = document.contents;
+  let offset = 0;
+  path.every((segment, depth) => {
+    if (isAlias(node)) node = node.resolve(document);
+    const last = depth === path.length - 1;
+    if (isMap(node)) {
+      const pair = node.items.find(({ key }) => String(isScalar(key) ? key.value : key) === String(segment));
+      if (!pair) return false;
+      const name = isNode(pair.key) ? pair.key.range?.[0] : undefined;
+      node = pair.value;
+      const value = isNode(pair.value) ? pair.value.range?.[0] : undefined;
+      // A block mapping begins on a later line than its name; people look for the name.
+      const points = last && !wantsName && !isMap(pair.value) ? value : name;
+      offset = points ?? name ?? offset;
+      return true;
+    }
+    if (!isSeq(node) || typeof segment !== 'number') return false;
+    node = node.items[segment];
+    if (!isNode(node)) return false;
+    offset = node.range?.[0] ?? offset;
+    return true;
+  });
+  return offset;
+}

@@ -1,0 +1,75 @@
+import * as z from 'zod';
+
+/** The `project` section: the workspace's own project. */
+export const projectSchema = z.strictObject({
+  name: z
+    .string()
+    .min(1)
+    .default('workspace')
+    .meta({ notation: 'string', description: 'Name of the project in this folder.', unset: 'workspace' }),
+  root: z
+    .string()
+    .min(1)
+    .default('.')
+    .meta({ notation: 'string', description: "The project's folder.", unset: 'the folder of svc.yaml' }),
+});
+
+const projectEntry = z.strictObject({
+  id: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'expected a project id: letters, digits, . _ -')
+    .meta({ description: 'id that tasks name' }),
+  path: z.string().min(1).meta({ description: 'folder, relative to svc.yaml or absolute' }),
+  kind: z.string().default('').meta({ description: 'free word, such as app or library' }),
+});
+
+/** A registered unit of the workspace. */
+export type ProjectEntry = z.output<typeof projectEntry>;
+
+/** The `projects` section: one key. */
+export const projectsSchema = z
+  .array(projectEntry)
+  .default([])
+  .meta({
+    notation: '[]ProjectEntry',
+    nil: true,
+    description: 'Registered units of the workspace, each with id, path and kind.',
+    unset: 'only the project of this folder',
+    example: [{ id: 'api', path: 'services/api', kind: 'app' }],
+  });
+
+/** The `workspace` section. */
+export const workspaceSchema = z.strictObject({
+  name: z
+    .string()
+    .min(1)
+    .default('workspace')
+    .meta({ notation: 'string', description: 'Name of the workspace.', unset: 'workspace' }),
+  root: z
+    .string()
+    .min(1)
+    .default('.')
+    .meta({ notation: 'string', description: "The workspace's folder.", unset: 'the folder of svc.yaml' }),
+  primary_languages: z
+    .array(z.string().min(1))
+    .default([])
+    .meta({
+      notation: '[]string',
+      nil: true,
+      description: 'Main programming languages.',
+      unset: 'found out from the files',
+      example: ['typescript'],
+    }),
+  locale: z.string().default('').meta({
+    notation: 'string',
+    description: 'Language of documents and prose.',
+    unset: 'the language of documents is not checked',
+    example: 'en',
+  }),
+  code_lang: z.string().default('').meta({
+    notation: 'string',
+    description: 'Language of identifiers and of texts that users see; en is recommended.',
+    unset: 'it is not checked',
+    example: 'en',
+  }),
+});

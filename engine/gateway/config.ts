@@ -1,0 +1,128 @@
+import * as z from 'zod';
+import { address } from '../config/address.ts';
+import { httpUrl, variable } from '../config/variable.ts';
+
+const provider = z.strictObject({
+  name: z.string().min(1).meta({ description: 'name in routes and usage' }),
+  base_url: httpUrl(true).meta({ description: 'OpenAI-compatible endpoint' }),
+  api_key: z.string().default('').meta({ description: 'key in the file; prefer api_key_env' }),
+  api_key_env: variable().default('').meta({ description: 'environment variable that holds the key' }),
+  model: z.string().default('').meta({ description: 'model id at the provider' }),
+  tier: z
+    .enum(['local', 'free', 'cheap', 'paid'])
+    .default('paid')
+    .meta({ description: 'what a call costs; left out counts as paid' }),
+  priority: z.int().default(0).meta({ description: 'lower is tried first' }),
+  enabled: z.boolean().optional().meta({ description: 'unset means true' }),
+});
+
+/** One of the person's own endpoints. */
+export type ProviderEntry = z.output<typeof provider>;
+
+/** The `ai` section; `ai.yaml` of the machine home may hold it too. */
+export const aiSchema = z.strictObject({
+  mode: z
+    .enum(['', 'off', 'stub', 'live'])
+    .default('stub')
+    .transform((mode) => mode || ('stub' as const))
+    .meta({
+      notation: 'string',
+      description:
+        'off: no model calls; stub: canned answers, nothing leaves the machine; live: real models.',
+      unset: 'stub',
+    }),
+  ollama: z
+    .strictObject({
+      host: z.string().default('').meta({
+        notation: 'string',
+        description: 'Address of a local Ollama, host:port or a URL.',
+        unset: 'no local models',
+        example: '127.0.0.1:11434',
+      }),
+      model: z.string().default('').meta({
+        notation: 'string',
+        description: 'Model that the local Ollama serves.',
+        unset: 'the model that a request names',
+        example: 'qwen3:8b',
+      }),
+    })
+    .prefault({}),
+  providers: z
+    .array(provider)
+    .default([])
+    .meta({
+      notation: '[]ProviderEntry',
+      nil: true,
+      description:
+        "The person's own OpenAI-compatible endpoints: name, base_url, api_key or api_key_env, model, tier (local, free, cheap, paid), priority (lower is tried first), enabled (unset means true).",
+      unset: 'none',
+      example: [
+        {
+          name: 'local',
+          base_url: 'http://127.0.0.1:11434/v1',
+          api_key_env: 'LOCAL_API_KEY',
+          model: 'qwen3:8b',
+          tier: 'local',
+          priority: 1,
+        },
+      ],
+    }),
+  passthrough: z
+    .strictObject({
+      anthropic: z
+        .strictObject({
+          base_url: httpUrl().default('').meta({
+            notation: 'string',
+            description: 'Upstream that Anthropic-protocol requests are passed to unchanged.',
+            unset: 'no pass-through',
+          }),
+          api_key: z.string().default('').meta({
+            notation: 'string',
+            secret: true,
+            description: 'Key for that upstream, in the file; prefer api_key_env.',
+            unset: 'api_key_env is used',
+          }),
+          api_key_env: variable().default('').meta({
+            notation: 'string',
+            description: 'Environment variable (or line of keys.env) that holds the key for that upstream.',
+            unset: "the client's own key is passed on",
+            example: 'ANTHROPIC_API_KEY',
+          }),
+        })
+        .prefault({}),
+    })
+    .prefault({}),
+  budget_tokens_day: z.int().min(0).default(0).meta({
+    notation: 'int64',
+    description: 'Tokens that may be spent through the gateway in one UTC day.',
+    unset: '0 means unlimited',
+  }),
+  probe_interval_sec: z.int().min(0).default(0).meta({
+    notation: 'int',
+    description: "Seconds between two looks at the upstream's model list.",
+    unset: '0 means once, at gateway start',
+  }),
+});
+
+/** The `gateway` section; `ai.yaml` of the machine home may hold it too. */
+export const gatewaySchema = z.strictObject({
+  addr: address().default('127.0.0.1:8788').meta({
+    notation: 'string',
+    description: 'Address the gateway listens on; port 0 takes any free port.',
+    unset: '127.0.0.1:8788',
+  }),
+  cache: z
+    .strictObject({
+      ttl_sec: z.int().min(0).default(0).meta({
+        notation: 'int',
+        description: 'Lifetime of a cached answer in seconds.',
+        unset: '0 means no cache',
+      }),
+      max_entries: z
+        .int()
+        .min(0)
+        .default(0)
+        .meta({ notation: 'int', description: 'Answers kept in the cache.', unset: '0 means 256' }),
+    })
+    .prefault({}),
+});

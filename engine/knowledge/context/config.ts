@@ -1,0 +1,50 @@
+import * as z from 'zod';
+
+const guidance = (description: string) =>
+  z.boolean().default(true).meta({ notation: '*bool', description, unset: 'true' });
+const hook = (description: string) =>
+  z.boolean().default(false).meta({ notation: 'bool', description, unset: 'false' });
+
+/** The `context` section: what is shortened or moved out of an agent's context. */
+export const contextSchema = z.strictObject({
+  guidance: z
+    .strictObject({
+      crush: guidance('Crush repetitive success and log noise.'),
+      externalize: guidance('Store bulky text outside the context and leave a stub with an id.'),
+      auto_gateway: guidance('Do both on requests that pass the gateway.'),
+      live_zone: guidance('Only the last message is crushed or externalized; earlier ones stay as they are.'),
+      mcp_tools: guidance('Offer the context tools to agents.'),
+      protect_tools: z
+        .array(z.string().min(1))
+        .default([])
+        .meta({
+          notation: '[]string',
+          nil: true,
+          description: 'Tools whose messages are never crushed but passed through byte for byte.',
+          unset: 'the default list of coding tools',
+          example: ['read_file', 'apply_patch'],
+        }),
+    })
+    .prefault({}),
+  threshold_bytes: z.int().min(0).default(4096).meta({
+    notation: 'int',
+    description: 'Size in bytes from which text is externalized.',
+    unset: '4096',
+  }),
+  dir: z.string().min(1).default('.svc/context').meta({
+    notation: 'string',
+    description: 'Folder of externalized text.',
+    unset: '.svc/context, below paths.data',
+  }),
+  ttl_minutes: z
+    .int()
+    .min(0)
+    .default(30)
+    .meta({ notation: 'int', description: 'Lifetime of externalized text in minutes.', unset: '30' }),
+  hooks: z
+    .strictObject({
+      post_tool: hook("Crush a tool's output in the agent's hook that runs after each tool."),
+      pre_compact: hook("Store what matters in the agent's hook that runs before its context is compacted."),
+    })
+    .prefault({}),
+});

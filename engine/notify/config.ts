@@ -1,0 +1,36 @@
+import * as z from 'zod';
+import { httpUrl, variable } from '../config/variable.ts';
+import { EVENTS, type OutboundEvent } from './events.ts';
+
+const webhook = z.strictObject({
+  url: httpUrl(true).meta({ description: 'address that events are posted to' }),
+  events: z
+    .array(z.enum(Object.keys(EVENTS) as [OutboundEvent, ...OutboundEvent[]]))
+    .optional()
+    .meta({ description: 'events to send; left out means all' }),
+  secret_env: variable()
+    .optional()
+    .meta({ description: 'environment variable that holds the secret of the signature' }),
+});
+
+/** One target of outbound events. */
+export type NotifyWebhook = z.output<typeof webhook>;
+
+/** The `notify` section. */
+export const notifySchema = z.strictObject({
+  webhooks: z
+    .array(webhook)
+    .default([])
+    .meta({
+      notation: '[]NotifyWebhook',
+      description: 'Where outbound events are posted: url, events (all when left out), secret_env.',
+      unset: 'events go nowhere',
+      example: [
+        {
+          url: 'http://127.0.0.1:9000/hook',
+          events: ['needs_approval', 'sealed', 'failed'],
+          secret_env: 'SVC_NOTIFY_SECRET',
+        },
+      ],
+    }),
+});

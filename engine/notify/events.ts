@@ -1,0 +1,21 @@
+/** Every event that goes out, in the order `svc notify events` prints them. */
+export const EVENTS = {
+  task_created: 'a task was created',
+  needs_approval: 'a task waits for a decision; carries decision_id',
+  approved: 'a decision was approved',
+  denied: 'a decision was denied',
+  dispatched: 'a worker was started for a task',
+  sealed: 'a run ended with exit code 0 and its session is closed',
+  failed: 'a run ended in any other way, named in reason',
+  ask_opened: 'a worker asks a question and waits',
+  ask_answered: 'a question was answered',
+  ask_timeout: 'a question was not answered in time',
+  worktree_promoted: "a session's branch was merged into its base",
+  promote_conflict: 'a promotion met a conflict; nothing has changed',
+  lock_expired: 'a lock on a shared path ran out',
+  budget_exhausted: 'a token budget is spent',
+  alert: 'an alert was sent on the bus',
+} as const;
+
+/** The id of an event that goes out. */
+export type OutboundEvent = keyof typeof EVENTS;

@@ -1,0 +1,48 @@
+import * as z from 'zod';
+import { variables } from '../config/variable.ts';
+
+/** The routes that `webhook.allow` can name. */
+export const ROUTES = ['task', 'codehost', 'chat'] as const;
+
+const template = z.strictObject({
+  agent: z.string().min(1).optional().meta({ description: 'preset that runs it' }),
+  prompt: z.string().min(1).optional().meta({ description: 'what it is asked to do' }),
+  timeout_sec: z.int().min(0).optional().meta({ description: 'cap of the run; 0 means agents.timeout_sec' }),
+  project: z.string().min(1).optional().meta({ description: 'project id' }),
+});
+
+/** A named task of the receiver. */
+export type TaskTemplate = z.output<typeof template>;
+
+/** The `webhook` section: the signed receiver. */
+export const webhookSchema = z.strictObject({
+  secret_env: variables().default('').meta({
+    notation: 'string',
+    description:
+      'Environment variable that holds the shared secret; several, separated by commas, while a secret is replaced.',
+    unset: 'svc webhook serve does not start',
+    example: 'SVC_WEBHOOK_SECRET',
+  }),
+  allow: z
+    .array(z.enum(ROUTES))
+    .default([...ROUTES])
+    .meta({ notation: '[]string', description: 'Routes that are served.', unset: 'all three' }),
+  require_approval: z.boolean().default(true).meta({
+    notation: 'bool',
+    description: 'Whether a dispatch waits for approval; false lets a signed request dispatch at once.',
+    unset: 'true',
+  }),
+  templates: z
+    .record(
+      z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'expected a template name: letters, digits, . _ -'),
+      template,
+    )
+    .default({})
+    .meta({
+      notation: 'map string->TaskTemplate',
+      description:
+        'Tasks that a request can name: agent, prompt, timeout_sec, project. The one named codehost is used for issues.',
+      unset: 'none; /codehost events are ignored',
+      example: { codehost: { agent: 'claude', prompt: 'Fix the issue.', timeout_sec: 1800 } },
+    }),
+});

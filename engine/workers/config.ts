@@ -1,0 +1,145 @@
+import * as z from 'zod';
+import { reporting } from '../config/duration.ts';
+import { ACP, HEADLESS, INTERACTIVE, NOTIFY } from './presets/presets.ts';
+import {
+  checkCommand,
+  checkHeadlessCommand,
+  checkPlaceholders,
+  INTERACTIVE_PLACEHOLDERS,
+  NOTIFY_PLACEHOLDERS,
+} from './template.ts';
+
+const DEFAULT_TIMEOUT_SEC = 600;
+
+const presetId = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'expected a preset id: letters, digits, . _ -');
+const headless = z.string().superRefine(reporting(checkHeadlessCommand));
+const interactive = z.string().superRefine(reporting((text) => checkCommand(text, INTERACTIVE_PLACEHOLDERS)));
+const acpServer = z.string().superRefine(reporting((text) => checkCommand(text, [])));
+const notifyText = () =>
+  z.string().superRefine(reporting((text) => checkPlaceholders(text, NOTIFY_PLACEHOLDERS)));
+
+const request = {
+  method: z.string().optional().meta({ description: 'HTTP method, POST when left out' }),
+  url: notifyText().optional().meta({ description: 'address of the request' }),
+  body: notifyText().optional().meta({ description: 'body of the request, or what is appended to the file' }),
+  headers: z.record(z.string(), notifyText()).optional().meta({ description: 'headers of the request' }),
+};
+
+const agentNotify = z
+  .strictObject({
+    mode: z.enum(['http', 'shell', 'file', 'none']).meta({ description: 'how a message reaches the agent' }),
+    ...request,
+    cmd: notifyText().optional().meta({ description: 'command template of mode shell' }),
+    path: notifyText().optional().meta({ description: 'file path template of mode file' }),
+    steps: z
+      .array(z.strictObject(request))
+      .optional()
+      .meta({ description: 'a chain of requests; when set, url and body are ignored' }),
+  })
+  .superRefine((entry, context) => {
+    const lacks =
+      entry.mode === 'http' && !entry.steps?.length && !entry.url
+        ? 'url or steps'
+        : entry.mode === 'shell' && !entry.cmd
+          ? 'cmd'
+          : entry.mode === 'file' && !entry.path
+            ? 'path'
+            : undefined;
+    if (lacks) context.addIssue({ code: 'custom', message: `mode ${entry.mode} needs ${lacks}` });
+  });
+
+/** How the bus delivers a message to an agent that is already running. */
+export type AgentNotify = z.output<typeof agentNotify>;
+
+// A user's entry adds or replaces one preset, never the whole map.
+const over = <V>(defaults: Readonly<Record<string, V>>) => {
+  return (own: Record<string, V>): Record<string, V> => ({ ...defaults, ...own });
+};
+
+/** The `agents` section. */
+export const agentsSchema = z.strictObject({
+  default_cmd: z
+    .string()
+    .superRefine(reporting((text) => text === '' || checkHeadlessCommand(text)))
+    .default('')
+    .meta({
+      notation: 'string',
+      description: 'Command of the agent that runs when a task names none.',
+      unset: 'agents.default_preset is used',
+      example: 'claude -p -- {{prompt}}',
+    }),
+  default_preset: z.string().default('').meta({
+    notation: 'string',
+    description:
+      'Preset that runs when a task names none, looked up in agents.cmds when default_cmd is empty.',
+    unset: 'a task without an agent waits until it is assigned',
+    example: 'claude',
+  }),
+  timeout_sec: z
+    .int()
+    .min(0)
+    .default(DEFAULT_TIMEOUT_SEC)
+    .transform((seconds) => seconds || DEFAULT_TIMEOUT_SEC)
+    .meta({
+      notation: 'int',
+      description: 'Hard cap on the length of one agent run, in seconds.',
+      unset: '0 means the default, 600',
+    }),
+  idle_timeout_sec: z.int().min(0).default(0).meta({
+    notation: 'int',
+    description:
+      'Stops a headless agent that has printed nothing for this many seconds; timeout_sec remains the outer bound.',
+    unset: '0 means off',
+  }),
+  cmds: z.record(presetId, headless).prefault({}).transform(over(HEADLESS)).meta({
+    notation: 'map string->string',
+    description:
+      'Headless command per preset. Placeholders {{prompt}}, {{prompt_file}}, {{name}}; words are split before they are filled in, and < {{prompt_file}} opens the file as standard input.',
+    unset: 'the nine built-in presets; an entry adds or replaces one of them',
+  }),
+  interactive: z.record(presetId, interactive).prefault({}).transform(over(INTERACTIVE)).meta({
+    notation: 'map string->string',
+    description: 'Command per preset that opens the agent for a person. Placeholder {{notify_port}}.',
+    unset: 'the eleven built-in presets; an entry adds or replaces one of them',
+  }),
+  notify: z.record(presetId, agentNotify).prefault({}).transform(over(NOTIFY)).meta({
+    notation: 'map string->AgentNotify',
+    description:
+      'Delivery of bus messages per preset: mode (http, shell, file, none), method, url, body, headers, cmd, path, steps. Placeholders {{msg_id}}, {{kind}}, {{from_agent}}, {{from_session}}, {{to_agent}}, {{to_session}}, {{body}}, {{notify_base}}.',
+    unset: 'one entry per preset: http for opencode, file for the others; an entry replaces one of them',
+  }),
+  transport: z
+    .record(presetId, z.enum(['subprocess', 'acp']))
+    .default({})
+    .meta({
+      notation: 'map string->string',
+      nil: true,
+      description:
+        'Transport per preset: subprocess reads the output from a pipe; acp runs the agent as a protocol server, with its tool calls and permissions visible.',
+      unset: 'subprocess for every preset',
+      example: { claude: 'acp' },
+    }),
+  acp: z.record(presetId, acpServer).prefault({}).transform(over(ACP)).meta({
+    notation: 'map string->string',
+    description: 'Protocol server command per preset; a preset without an entry cannot use transport acp.',
+    unset: 'the two built-in presets; an entry adds or replaces one of them',
+  }),
+  gateway_route: z.boolean().optional().meta({
+    notation: '*bool',
+    description: "Whether a dispatch gives the worker the gateway's URL and a virtual key.",
+    unset: 'true',
+  }),
+  auth: z
+    .record(presetId, z.enum(['account', 'gateway']))
+    .default({})
+    .meta({
+      notation: 'map string->string',
+      nil: true,
+      description:
+        'Credentials per preset: account uses the login of the agent itself, gateway a virtual key. cursor, droid, antigravity and kiro cannot use gateway.',
+      unset: 'account where the agent has a login of its own',
+      example: { gemini: 'gateway' },
+    }),
+});

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { load, problems } from './support.ts';
+
+const refuses = (name: string, text: string, expected: RegExp): void => {
+  test(name, (t) => {
+    assert.match(problems(t, text).join('\n'), expected);
+  });
+};
+
+refuses(
+  'a preset without an agents.acp entry cannot use transport acp',
+  'agents:\n  transport:\n    codex: acp\n',
+  /^svc\.yaml:3:12 agents\.transport\.codex: transport acp needs an entry agents\.acp\.codex$/,
+);
+for (const preset of ['cursor', 'droid', 'antigravity', 'kiro']) {
+  refuses(
+    `${preset} cannot use auth gateway`,
+    `agents: {auth: {${preset}: gateway}}`,
+    new RegExp(`agents\\.auth\\.${preset}: ${preset} cannot be routed`),
+  );
+}
+refuses(
+  'the default preset must exist',
+  'agents: {default_preset: codx}',
+  /unknown preset, did you mean codex\?/,
+);
+refuses('the default preset must run headless', 'agents: {default_preset: kiro}', /only runs interactively/);
+refuses(
+  'a setting for an unknown preset is refused',
+  'agents: {auth: {cluade: account}}',
+  /did you mean claude\?/,
+);
+refuses(
+  'a template names a known preset',
+  'webhook: {templates: {x: {agent: nobody}}}',
+  /x\.agent: unknown preset/,
+);
+refuses(
+  'a template needs an agent or a prompt',
+  'webhook: {templates: {x: {}}}',
+  /needs an agent or a prompt/,
+);
+refuses(
+  'a template names a known project',
+  'webhook: {templates: {x: {prompt: a, project: p}}}',
+  /unknown project/,
+);
+refuses(
+  'a template is strict',
+  'webhook: {templates: {x: {agnt: claude}}}',
+  /agnt: unknown key, did you mean agent\?/,
+);
+refuses(
+  'an allowlist without actors is refused',
+  'policy: {mode: allowlist}',
+  /^svc\.yaml:1:1 policy\.actors: .*everyone/,
+);
+refuses(
+  'project ids are unique',
+  'projects: [{id: a, path: .}, {id: a, path: b}]',
+  /projects\[1\]\.id: repeats/,
+);
+refuses(
+  'project ids are not empty',
+  'projects: [{id: "", path: .}]',
+  /projects\[0\]\.id: expected a project id/,
+);
+refuses(
+  'a provider has a known tier and a web address',
+  'ai: {providers: [{name: a, base_url: "ftp://x", tier: chep}]}',
+  /base_url: expected an address that starts with http[\s\S]*tier: .*did you mean cheap\?/,
+);
+refuses('a command contains the prompt', 'agents: {cmds: {x: x}}', /must contain \{\{prompt\}\}/);
+refuses('a command has balanced quotes', `agents: {cmds: {x: 'x "{{prompt}}'}}`, /unbalanced " quote/);
+refuses(
+  'an acp command has no placeholders',
+  'agents: {acp: {x: "x {{name}}"}}',
+  /\{\{name\}\}; none is allowed/,
+);
+refuses(
+  'notify templates know their placeholders',
+  'agents: {notify: {claude: {mode: shell, cmd: "x {{text}}"}}}',
+  /\{\{text\}\}, allowed: .*\{\{body\}\}/,
+);
+refuses(
+  'a notify mode has what it needs',
+  'agents: {notify: {claude: {mode: http}}}',
+  /mode http needs url or steps/,
+);
+refuses(
+  'the daemon stays on loopback',
+  'daemon: {addr: "0.0.0.0:1"}',
+  /daemon\.addr: must be a loopback address/,
+);
+refuses('durations need a unit', 'bus: {retain_acked: "30"}', /bus\.retain_acked: not a duration/);
+refuses(
+  'outbound events are known',
+  'notify: {webhooks: [{url: "http://x", events: [seald]}]}',
+  /did you mean sealed\?/,
+);
+refuses(
+  'outbound addresses are http',
+  'notify: {webhooks: [{url: "file:///etc"}]}',
+  /url: expected an address/,
+);
+refuses(
+  'a required member is named',
+  'notify: {webhooks: [{events: [failed]}]}',
+  /webhooks\[0\]\.url: is required/,
+);
+
+test('a secret in place of its variable is refused and never repeated', (t) => {
+  const secrets = [
+    'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+    'a'.repeat(64),
+    '9f86d081884c7d659a2feaa0c55ad015',
+    'deadbeefdeadbeef0123456789abcdef',
+    'ghp_16C7e42F292c6912E7710c838347Ae178B4a',
+    'correct horse battery staple',
+    'SVC_WEBHOOK_SECRET,aGVsbG8gd29ybGQgaGVsbG8=',
+  ];
+  for (const secret of secrets) {
+    const text = problems(t, `webhook: {secret_env: "${secret}"}`).join('\n');
+    assert.match(text, /^svc\.yaml:1:23 webhook\.secret_env: (?:looks like a secret|expected the name)/);
+    for (const part of secret.split(/[ ,]/).slice(-1)) assert.ok(!text.includes(part), text);
+  }
+  for (const name of [
+    'SVC_WEBHOOK_SECRET',
+    'A, B',
+    'svc_secret_2026',
+    'MY_VERY_LONG_COMPANY_WEBHOOK_SIGNING_SECRET_2',
+  ]) {
+    assert.equal(load(t, `webhook: {secret_env: "${name}"}`).config.webhook.secret_env, name);
+  }
+});
+
+test('what is allowed but surprising is a warning with its place', (t) => {
+  const { warnings } = load(
+    t,
+    'policy: {actors: [alice]}\nwebhook: {templates: {status: {prompt: hi}}}\nai: {passthrough: {anthropic: {api_key: topsecret}}}\n',
+  );
+  assert.equal(warnings.length, 3);
+  assert.match(warnings.join('\n'), /svc\.yaml:2:\d+ webhook\.templates\.status: \/chat understands/);
+  assert.doesNotMatch(warnings.join('\n'), /topsecret/);
+});
+
+test('projects may lie outside the workspace', (t) => {
+  const { config } = load(
+    t,
+    'projects: [{id: a, path: ../elsewhere}]\nwebhook: {templates: {x: {prompt: a, project: a}}}',
+  );
+  assert.equal(config.projects[0]?.path, '../elsewhere');
+});

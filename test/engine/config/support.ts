@@ -1,0 +1,33 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { type Loaded, type LoadOptions, loadConfig } from '../../../engine/config/index.ts';
+import { SvcError } from '../../../engine/errors.ts';
+
+/** A folder that goes away with its test. */
+export function folder(t: TestContext): string {
+  const path = mkdtempSync(join(tmpdir(), 'svc-config-'));
+  t.after(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** Loads `text` as svc.yaml with an empty machine home. */
+export function load(t: TestContext, text: string, options: Partial<LoadOptions> = {}): Loaded {
+  const root = folder(t);
+  const file = join(root, 'svc.yaml');
+  writeFileSync(file, text);
+  const { env = {}, ...rest } = options;
+  return loadConfig({ file, env: { SVC_HOME: join(root, 'home'), ...env }, ...rest });
+}
+
+/** The error of a load that must fail, line by line. */
+export function problems(t: TestContext, text: string, options: Partial<LoadOptions> = {}): string[] {
+  try {
+    load(t, text, options);
+  } catch (error) {
+    if (error instanceof SvcError && error.code === 'config_invalid') return error.message.split('\n');
+    throw error;
+  }
+  throw new Error('the configuration was accepted');
+}
