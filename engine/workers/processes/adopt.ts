@@ -1,0 +1,58 @@
+import { livenessOf, type Probe } from './probe.ts';
+import type { ExitResult, RunningProcess } from './start.ts';
+import { readExit, readStarted } from './wrapper.ts';
+
+export interface AdoptTarget {
+  runDir: string;
+  pid: number;
+  pidStart: string;
+  runId: string;
+}
+
+/** Finds the wrapper of a run whose start was not recorded, through its `started` file and its mark. */
+export function findStarted(
+  { runDir, runId }: { runDir: string; runId: string },
+  probe: Probe,
+): { pid: number; pidStart: string } | null {
+  const pid = readStarted(runDir);
+  if (pid === null) return null;
+  const entry = probe.read(pid);
+  if (typeof entry !== 'object' || entry.zombie || probe.mark(pid) !== runId) return null;
+  return { pid, pidStart: entry.start };
+}
+
+/**
+ * Follows a process that is not our child. `exited` resolves with the code from the exit file, or null when the
+ * wrapper ended without leaving one (lost). A look that fails counts as nothing, and a death without an exit file is
+ * confirmed by a second look (R6).
+ */
+export function adopt(
+  target: AdoptTarget,
+  probe: Probe,
+  every: (run: () => void) => () => void,
+): RunningProcess {
+  const { runDir, pid, pidStart, runId } = target;
+  const exited = new Promise<ExitResult>((done) => {
+    let misses = 0;
+    // The same pid and start time can come again after a reboot, in a process of another run.
+    const mark = probe.mark(pid);
+    const isOther = mark !== null && mark !== runId;
+    const look = (): boolean => {
+      const liveness = isOther ? 'dead' : livenessOf(probe, pid, pidStart);
+      if (liveness !== 'dead') {
+        misses = 0;
+        return false;
+      }
+      misses += 1;
+      const code = readExit(runDir);
+      if (code === null && misses < 2) return false;
+      done({ code, signal: null });
+      return true;
+    };
+    if (look()) return;
+    const cancel = every(() => {
+      if (look()) cancel();
+    });
+  });
+  return { pid, pidStart, exited };
+}

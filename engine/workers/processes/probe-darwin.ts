@@ -1,0 +1,50 @@
+import { execFileSync } from 'node:child_process';
+import type { Probe, ProcessEntry } from './probe.ts';
+
+/** macOS, best effort through `ps`. Not tested: no such machine was at hand when this was written. */
+export function darwinProbe(): Probe {
+  const columns = 'pid=,ppid=,pgid=,state=,lstart=';
+  const ps = (args: string[]): { status: number | null; text: string } => {
+    try {
+      const text = execFileSync('/bin/ps', args, {
+        encoding: 'utf8',
+        env: { LC_ALL: 'C' },
+        maxBuffer: 64 * 1024 * 1024,
+        stdio: ['ignore', 'pipe', 'ignore'],
+        timeout: 5000,
+      });
+      return { status: 0, text };
+    } catch (error) {
+      return { status: (error as { status?: number | null }).status ?? null, text: '' };
+    }
+  };
+  const parse = (line: string): ProcessEntry | null => {
+    const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(.+)$/.exec(line);
+    if (!match) return null;
+    const began = Date.parse(match[5]!.trim());
+    if (Number.isNaN(began)) return null;
+    return {
+      pid: Number(match[1]),
+      ppid: Number(match[2]),
+      pgid: Number(match[3]),
+      zombie: match[4]!.startsWith('Z'),
+      start: String(began / 1000),
+    };
+  };
+  return {
+    read(pid) {
+      const { status, text } = ps(['-o', columns, '-p', String(pid)]);
+      if (status === 1) return 'gone';
+      return (status === 0 && parse(text.trimEnd())) || 'unknown';
+    },
+    async list() {
+      const { status, text } = ps(['-axo', columns]);
+      if (status !== 0) return null;
+      return text.split('\n').flatMap((line) => parse(line) ?? []);
+    },
+    mark(pid) {
+      const { text } = ps(['-Eww', '-o', 'command=', '-p', String(pid)]);
+      return / SVC_RUN_ID=(\S+)/.exec(text)?.[1] ?? null;
+    },
+  };
+}

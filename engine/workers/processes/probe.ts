@@ -1,0 +1,112 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { darwinProbe } from './probe-darwin.ts';
+
+/** The environment variable that marks every process of a run, also those that left its group (R5). */
+export const MARK = 'SVC_RUN_ID';
+
+export interface ProcessEntry {
+  pid: number;
+  ppid: number;
+  pgid: number;
+  /** An ended process that nobody has waited for yet: it cannot act, and it cannot be signalled away. */
+  zombie: boolean;
+  /** When it began: clock ticks since boot on Linux, epoch seconds on macOS. With the pid it names one process. */
+  start: string;
+}
+
+/** How this machine's process table is read. A look that fails is `unknown` or null, never "gone" (R6). */
+export interface Probe {
+  read(pid: number): ProcessEntry | 'gone' | 'unknown';
+  /** Every process, or null when the table cannot be read. */
+  list(): Promise<ProcessEntry[] | null>;
+  /** The value of SVC_RUN_ID in the environment that the process was started with; null also when unreadable. */
+  mark(pid: number): string | null;
+}
+
+/**
+ * One line of /proc/<pid>/stat. The second field is the program's name in parentheses and may itself hold spaces and
+ * parentheses, so the fields are counted from the last one that closes.
+ */
+export function parseStat(text: string): ProcessEntry | null {
+  const open = text.indexOf('(');
+  const close = text.lastIndexOf(')');
+  if (open < 0 || close < open) return null;
+  const fields = text.slice(close + 2).split(' ');
+  const [state, ppid, pgid] = fields;
+  const start = fields[19]; // field 22 of proc(5), counted from field 3
+  if (state === undefined || ppid === undefined || pgid === undefined || start === undefined) return null;
+  return {
+    pid: Number(text.slice(0, open)),
+    ppid: Number(ppid),
+    pgid: Number(pgid),
+    zombie: state === 'Z' || state === 'X',
+    start,
+  };
+}
+
+const isGone = (error: unknown): boolean => {
+  const code = (error as NodeJS.ErrnoException).code;
+  return code === 'ENOENT' || code === 'ESRCH';
+};
+
+const markOf = (environment: Buffer): string | null => {
+  const name = `${MARK}=`;
+  let at = environment.subarray(0, name.length).equals(Buffer.from(name)) ? 0 : -1;
+  if (at < 0) {
+    const found = environment.indexOf(`\0${name}`);
+    if (found < 0) return null;
+    at = found + 1;
+  }
+  const end = environment.indexOf(0, at);
+  return environment.toString('utf8', at + name.length, end < 0 ? environment.length : end);
+};
+
+/** Linux: everything from /proc. */
+export function linuxProbe(proc = '/proc'): Probe {
+  const read: Probe['read'] = (pid) => {
+    try {
+      return parseStat(readFileSync(`${proc}/${pid}/stat`, 'latin1')) ?? 'unknown';
+    } catch (error) {
+      // Without /proc every pid would look gone.
+      return isGone(error) && existsSync(`${proc}/self/stat`) ? 'gone' : 'unknown';
+    }
+  };
+  return {
+    read,
+    async list() {
+      let names: string[];
+      try {
+        names = readdirSync(proc);
+      } catch {
+        return null;
+      }
+      const entries: ProcessEntry[] = [];
+      let looked = 0;
+      for (const name of names) {
+        if (!/^\d+$/.test(name)) continue;
+        const entry = read(Number(name));
+        if (typeof entry === 'object') entries.push(entry);
+        looked += 1;
+        if (looked % 256 === 0) await nextTurn(); // a crowded machine must not hold up the daemon
+      }
+      return looked === 0 ? null : entries;
+    },
+    mark(pid) {
+      try {
+        return markOf(readFileSync(`${proc}/${pid}/environ`));
+      } catch {
+        return null;
+      }
+    },
+  };
+}
+
+export const systemProbe = (): Probe => (process.platform === 'linux' ? linuxProbe() : darwinProbe());
+
+/** Alive and the same process; a zombie is dead, a failed look is unknown. */
+export function livenessOf(probe: Probe, pid: number, pidStart: string): 'alive' | 'dead' | 'unknown' {
+  const entry = probe.read(pid);
+  if (entry === 'unknown') return 'unknown';
+  return entry === 'gone' || entry.zombie || entry.start !== pidStart ? 'dead' : 'alive';
+}

@@ -1,0 +1,166 @@
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmdirSync,
+} from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { SvcError } from '../../errors.ts';
+import type { Git } from './git.ts';
+import { gitRunsFor } from './live.ts';
+import type { Queue } from './queue.ts';
+import {
+  branchOrCommit,
+  branchRef,
+  commitOf,
+  isAncestor,
+  listWorktrees,
+  type Repository,
+  repositoryOf,
+  samePath,
+  verifyToplevel,
+} from './repository.ts';
+
+export interface CreateRequest {
+  /** Any folder in the repository. */
+  repositoryPath: string;
+  worktreePath: string;
+  /** The session's branch, e.g. `svc/s-88`. */
+  branch: string;
+  /** A branch, tag or commit; by default the branch checked out at `projectPath`. */
+  base?: string;
+  /** The project's folder in the repository; the worker starts in the same folder of the worktree. */
+  projectPath: string;
+}
+
+export interface CreatedWorktree {
+  path: string;
+  /** The project's folder inside the worktree. */
+  cwd: string;
+  branch: string;
+  /** What the worktree was made from, by name; null when HEAD was detached. */
+  base: string | null;
+  baseCommit: string;
+  /** Top folder of the checkout that `repositoryPath` is in. */
+  repository: string;
+}
+
+/** How long a git left over from a killed host is waited for. */
+const LEFTOVER_WAIT_MS = 120_000;
+
+/** Adds `.svc/` to the exclude file that all worktrees of the repository share; once. */
+export function excludeOwnFolder(commonDir: string): void {
+  const file = join(commonDir, 'info', 'exclude');
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  if (text.split(/\r?\n/).some((line) => line === '.svc/' || line === '.svc')) return;
+  mkdirSync(dirname(file), { recursive: true });
+  appendFileSync(file, `${text === '' || text.endsWith('\n') ? '' : '\n'}.svc/\n`);
+}
+
+async function resolveBase(
+  git: Git,
+  { base, projectPath }: CreateRequest,
+  repository: Repository,
+): Promise<{ name: string | null; commit: string }> {
+  if (base !== undefined) {
+    const commit = await branchOrCommit(git, repository.root, base);
+    if (commit !== null) return { name: base, commit };
+    throw new SvcError(
+      'not_found',
+      `there is no branch or commit ${JSON.stringify(base)} in ${repository.root}`,
+      {
+        hint: 'check --base and SVC_GIT_BASE',
+        data: { base },
+      },
+    );
+  }
+  const project = await repositoryOf(git, projectPath);
+  if (project.headCommit !== null) return { name: project.head, commit: project.headCommit };
+  throw new SvcError('repository_empty', `the branch ${project.head} of ${project.root} has no commit yet`, {
+    hint: 'commit something, or name a base',
+  });
+}
+
+/**
+ * Clears what an earlier try that was killed has left at the path. Nothing here can be work: the agent starts only
+ * after a complete worktree was recorded.
+ */
+async function clearHalfMade(git: Git, root: string, path: string): Promise<void> {
+  const entryOf = async () => (await listWorktrees(git, root)).find((entry) => samePath(entry.path, path));
+  let entry = await entryOf();
+  const deadline = performance.now() + LEFTOVER_WAIT_MS;
+  // git marks a worktree that it is still making with this lock.
+  while (entry?.locked === 'initializing' && gitRunsFor(path) && performance.now() < deadline) {
+    await delay(50);
+    entry = await entryOf();
+  }
+  if (entry?.locked === 'initializing') {
+    await git.run(root, ['worktree', 'remove', '--force', '--force', entry.path]);
+    return;
+  }
+  const isEmpty = existsSync(path) && readdirSync(path).length === 0;
+  if (isEmpty) rmdirSync(path);
+  if (entry && !existsSync(path)) {
+    // Only this entry: `git worktree prune` would also forget a user's worktree on a disk that is not mounted.
+    await git.run(root, ['worktree', 'remove', '--force', entry.path]);
+  }
+}
+
+/**
+ * Makes the session's branch and worktree; a second call for the same session takes up what an earlier one has made.
+ * Submodules are not initialised and large files (LFS) stay pointers: both would reach for the network.
+ * Throws `not_a_repository`, `repository_empty`, `not_found` (base), `exists`, `git_failed`.
+ */
+export async function create(git: Git, queue: Queue, request: CreateRequest): Promise<CreatedWorktree> {
+  const { worktreePath: path, branch } = request;
+  const repository = await repositoryOf(git, request.repositoryPath);
+  const { root, commonDir } = repository;
+  if (!(await git.succeeds(root, ['check-ref-format', '--branch', branch]))) {
+    throw new SvcError('usage', `${JSON.stringify(branch)} is not a branch name`, { data: { branch } });
+  }
+  const exists = (what: string): SvcError =>
+    new SvcError('exists', `${what} already exists and holds something else`, {
+      hint: 'see `svc worktree list`',
+      data: { path, branch },
+    });
+
+  const made = await queue(commonDir, async () => {
+    const base = await resolveBase(git, request, repository);
+    excludeOwnFolder(commonDir);
+    await clearHalfMade(git, root, path);
+    const entry = (await listWorktrees(git, root)).find((candidate) => samePath(candidate.path, path));
+    const branchCommit = await commitOf(git, root, branchRef(branch));
+    // An earlier try may have begun from an older commit of the base; work of its own it cannot have.
+    const holdsNoWork = branchCommit === null || (await isAncestor(git, root, branchCommit, base.commit));
+    if (!holdsNoWork) throw exists(`the branch ${branch}`);
+    if (entry) {
+      const isOurs = entry.ref === branchRef(branch);
+      if (!isOurs) throw exists(`a worktree at ${path}`);
+      await verifyToplevel(git, path);
+      if ((await git.text(path, ['status', '--porcelain', '--untracked-files=all'])) !== '') {
+        throw exists(`a worktree with changes at ${path}`);
+      }
+      return { ...base, commit: branchCommit ?? base.commit };
+    }
+    if (existsSync(path)) throw exists(path);
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    const from = branchCommit === null ? ['--no-track', '-b', branch, path, base.commit] : [path, branch];
+    await git.run(root, ['worktree', 'add', '--quiet', ...from]);
+    return { ...base, commit: branchCommit ?? base.commit };
+  });
+
+  // R4: success is reported after it was looked at.
+  await verifyToplevel(git, path);
+  if ((await commitOf(git, path, 'HEAD')) !== made.commit) {
+    throw new SvcError('git_failed', `the new worktree ${path} is not at the commit that was asked for`);
+  }
+  const project = await repositoryOf(git, request.projectPath);
+  const inside = relative(project.root, realpathSync(request.projectPath));
+  const cwd = join(path, inside);
+  mkdirSync(cwd, { recursive: true }); // a project folder without a tracked file is not in the checkout
+  return { path, cwd, branch, base: made.name, baseCommit: made.commit, repository: root };
+}

@@ -1,0 +1,57 @@
+import { rfc3339 } from '../../clock.ts';
+import { SvcError } from '../../errors.ts';
+import { changes } from './finish.ts';
+import { type Git, records } from './git.ts';
+import { branchRef, commitOf } from './repository.ts';
+
+export interface DiffRequest {
+  /** Any checkout of the repository. */
+  repository: string;
+  /** One of the two: a branch, or a commit. */
+  branch?: string;
+  head?: string;
+  baseCommit: string;
+}
+
+export interface Diff {
+  /** Newest first. `at` is RFC 3339 UTC. */
+  commits: { id: string; subject: string; author: string; at: string }[];
+  files: { path: string; insertions: number; deletions: number }[];
+  /** The change as one patch, at most this many bytes of it, ending with a whole line. */
+  patch(maxBytes: number): Promise<{ text: string; truncated: boolean }>;
+}
+
+/** What a session has changed since its base. */
+export async function diff(git: Git, { repository, branch, head, baseCommit }: DiffRequest): Promise<Diff> {
+  const name = branch === undefined ? (head ?? '') : branchRef(branch);
+  const [tip, base] = await Promise.all([
+    commitOf(git, repository, name),
+    commitOf(git, repository, baseCommit),
+  ]);
+  if (tip === null || base === null) {
+    const missing = tip === null ? (branch ?? head) : baseCommit;
+    throw new SvcError('not_found', `there is no commit ${JSON.stringify(missing)} in ${repository}`);
+  }
+  const [log, files] = await Promise.all([
+    git.run(repository, ['log', '--format=%H%x1f%ct%x1f%an%x1f%s', '-z', tip, `^${base}`]),
+    changes(git, repository, base, tip),
+  ]);
+  const commits = records(log.stdout).map((record) => {
+    const [id = '', at = '0', author = '', ...subject] = record.split('\x1f');
+    return { id, subject: subject.join(' ').trimEnd(), author, at: rfc3339(Number(at) * 1000) };
+  });
+  return {
+    commits,
+    files,
+    async patch(maxBytes) {
+      // No program of the user's or the repository's own choosing runs here.
+      const options = ['--no-ext-diff', '--no-textconv', '--no-color', '--src-prefix=a/', '--dst-prefix=b/'];
+      const { stdout, truncated } = await git.run(
+        repository,
+        ['diff-tree', '-r', '-p', '--find-renames', ...options, base, tip],
+        { maxBytes },
+      );
+      return { text: truncated ? stdout.slice(0, stdout.lastIndexOf('\n') + 1) : stdout, truncated };
+    },
+  };
+}

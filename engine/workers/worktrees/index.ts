@@ -1,0 +1,73 @@
+import { type CreatedWorktree, type CreateRequest, create } from './create.ts';
+import { type Diff, type DiffRequest, diff } from './diff.ts';
+import { type FinishRequest, type FinishResult, finish } from './finish.ts';
+import { createGit } from './git.ts';
+import { type WorkingFolders, workingFolders } from './live.ts';
+import { isMerged } from './merged.ts';
+import { type PromoteRequest, type PromoteResult, promote } from './promote.ts';
+import { type PrunePlan, type PruneRequest, type PruneResult, prune, prunePlan } from './prune.ts';
+import { createQueue } from './queue.ts';
+import { type Repository, repositoryOf, verifyToplevel } from './repository.ts';
+import { type SessionWorktree, type StatusRequest, status } from './status.ts';
+
+export type { CreatedWorktree, CreateRequest } from './create.ts';
+export type { Diff, DiffRequest } from './diff.ts';
+export type { FinishRequest, FinishResult } from './finish.ts';
+export type { WorkingFolders } from './live.ts';
+export type { PromoteRequest, PromoteResult } from './promote.ts';
+export type { PruneEntry, PrunePlan, PruneRequest, PruneResult } from './prune.ts';
+export type { Repository } from './repository.ts';
+export type { SessionWorktree, StatusRequest } from './status.ts';
+
+export interface WorktreesDeps {
+  /**
+   * What git and the filters that a repository configures may see: best an allow-listed environment (R10). What
+   * would lead git astray, and every SVC_ name, is taken out of it in any case.
+   */
+  env?: NodeJS.ProcessEnv;
+  /** Who works where; by default this machine's process table. */
+  workingFolders?: WorkingFolders;
+}
+
+export interface Worktrees {
+  /** The repository that contains a folder. Throws `not_a_repository`, `repository_empty`. */
+  repositoryOf(path: string): Promise<Repository>;
+  /** Makes, or takes up again, a session's branch and worktree. */
+  create(request: CreateRequest): Promise<CreatedWorktree>;
+  /** R2: throws `worktree_unsafe` unless git in this folder means this folder. */
+  verifyToplevel(path: string): Promise<void>;
+  /** Saves what a worker left and counts what it did. Call it after the worker's processes are gone. */
+  finish(request: FinishRequest): Promise<FinishResult>;
+  status(request: StatusRequest): Promise<SessionWorktree[]>;
+  /** R3: by ancestry, by tree, by patch ids, by the patch id of the whole. */
+  isMerged(repository: string, branch: string, base: string): Promise<boolean>;
+  promote(request: PromoteRequest): Promise<PromoteResult>;
+  /** The dry run of `prune`. */
+  prunePlan(request: PruneRequest): Promise<PrunePlan>;
+  prune(plan: PrunePlan): Promise<PruneResult>;
+  diff(request: DiffRequest): Promise<Diff>;
+}
+
+/** Owns the git worktrees of sessions, through the git command line; loses no work (R1 to R4). */
+export function createWorktrees({
+  env,
+  workingFolders: folders = workingFolders,
+}: WorktreesDeps = {}): Worktrees {
+  const git = createGit(env);
+  const queue = createQueue();
+  return {
+    repositoryOf: (path) => repositoryOf(git, path),
+    create: (request) => create(git, queue, request),
+    verifyToplevel: (path) => verifyToplevel(git, path),
+    finish: (request) => finish(git, folders, queue, request),
+    status: (request) => status(git, folders, request),
+    isMerged: (repository, branch, base) => isMerged(git, repository, branch, base),
+    async promote(request) {
+      const { commonDir } = await repositoryOf(git, request.repository);
+      return queue(commonDir, () => promote(git, request));
+    },
+    prunePlan: (request) => prunePlan(git, folders, request),
+    prune: (plan) => prune(git, folders, queue, plan),
+    diff: (request) => diff(git, request),
+  };
+}

@@ -1,0 +1,93 @@
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { SvcError } from '../../errors.ts';
+import { type Git, records } from './git.ts';
+import { commitOf, listWorktrees } from './repository.ts';
+
+const TEMPORARY = 'svc-rebase-';
+
+const conflict = (paths: readonly string[], strategy: string): SvcError =>
+  new SvcError(
+    'promote_conflict',
+    `the ${strategy} stops at conflicts in ${paths.join(', ')}; nothing was changed`,
+    {
+      hint: 'let the session resolve them on its branch, then promote again',
+      data: { paths },
+    },
+  );
+
+/** A merge commit of two commits, made without touching any checkout. Throws `promote_conflict`. */
+export async function mergeCommit(
+  git: Git,
+  root: string,
+  {
+    base,
+    branch,
+    message,
+    env,
+  }: { base: string; branch: string; message: string; env: Record<string, string> },
+): Promise<string> {
+  const merge = await git.run(
+    root,
+    ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages', base, branch],
+    { allowFail: true, env },
+  );
+  const [tree = '', ...paths] = records(merge.stdout);
+  if (merge.code === 1) throw conflict([...new Set(paths)], 'merge');
+  if (merge.code !== 0 || tree === '') {
+    throw new SvcError(
+      'git_failed',
+      `git merge-tree: ${merge.stderr.split('\n')[0] || `exit code ${merge.code}`}`,
+    );
+  }
+  return git.text(root, ['commit-tree', tree, '-p', base, '-p', branch, '-F', '-'], {
+    env,
+    input: `${message}\n`,
+  });
+}
+
+/** Worktrees that a host killed during a rebase has left. Their content is only a computation of ours. */
+async function removeLeftOvers(git: Git, root: string): Promise<void> {
+  for (const { path } of await listWorktrees(git, root)) {
+    if (basename(join(path, '..')).startsWith(TEMPORARY)) await discard(git, root, path);
+  }
+}
+
+async function discard(git: Git, root: string, path: string): Promise<void> {
+  await git.run(root, ['worktree', 'remove', '--force', '--force', path], { allowFail: true });
+  rmSync(join(path, '..'), { recursive: true, force: true });
+}
+
+/**
+ * The branch's commits again on top of the base, in a temporary worktree that is removed in every case. The branch
+ * itself does not move. Throws `promote_conflict`.
+ */
+export async function rebasedCommit(
+  git: Git,
+  root: string,
+  { base, branch, env }: { base: string; branch: string; env: Record<string, string> },
+): Promise<string> {
+  await removeLeftOvers(git, root);
+  const path = join(realpathSync(mkdtempSync(join(tmpdir(), TEMPORARY))), 'checkout');
+  try {
+    await git.run(root, ['worktree', 'add', '--quiet', '--detach', path, branch]);
+    const rebase = await git.run(path, ['rebase', '--quiet', '--no-keep-empty', base], {
+      allowFail: true,
+      env,
+    });
+    if (rebase.code !== 0) {
+      const unmerged = await git.run(path, ['diff', '--name-only', '--diff-filter=U', '-z'], {
+        allowFail: true,
+      });
+      const paths = records(unmerged.stdout);
+      if (paths.length > 0) throw conflict(paths, 'rebase');
+      throw new SvcError('git_failed', `git rebase: ${rebase.stderr.split('\n')[0]}`);
+    }
+    const head = await commitOf(git, path, 'HEAD');
+    if (head === null) throw new SvcError('git_failed', 'git rebase left no commit');
+    return head;
+  } finally {
+    await discard(git, root, path);
+  }
+}

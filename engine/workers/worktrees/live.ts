@@ -1,0 +1,81 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { sep } from 'node:path';
+
+/** pid → current folder of every process that lets us look; null when the process table cannot be read. */
+export type WorkingFolders = () => Map<number, string> | null;
+
+function fromProc(): Map<number, string> | null {
+  let names: string[];
+  try {
+    names = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  } catch {
+    return null;
+  }
+  const folders = new Map<number, string>();
+  for (const name of names) {
+    try {
+      folders.set(Number(name), readlinkSync(`/proc/${name}/cwd`).replace(/ \(deleted\)$/, ''));
+    } catch {
+      // Ended, or of another user: such a process is not one of our workers.
+    }
+  }
+  // Our own entry is always readable, so an empty answer means that looking does not work here.
+  return folders.size === 0 ? null : folders;
+}
+
+/** macOS, best effort. Not tested there. */
+function fromLsof(): Map<number, string> | null {
+  try {
+    const text = execFileSync('lsof', ['-w', '-d', 'cwd', '-Fpn'], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+      timeout: 10_000,
+      maxBuffer: 64 * 1024 * 1024,
+    });
+    const folders = new Map<number, string>();
+    let pid = 0;
+    for (const line of text.split('\n')) {
+      if (line.startsWith('p')) pid = Number(line.slice(1));
+      else if (line.startsWith('n')) folders.set(pid, line.slice(1));
+    }
+    return folders.size === 0 ? null : folders;
+  } catch {
+    return null;
+  }
+}
+
+export const workingFolders: WorkingFolders = () => (process.platform === 'linux' ? fromProc() : fromLsof());
+
+/** The processes whose current folder is in `path`, or null when that cannot be known. */
+export function processesInside(path: string, folders: Map<number, string> | null): number[] | null {
+  if (folders === null) return null;
+  let real: string;
+  try {
+    real = realpathSync(path);
+  } catch {
+    return [];
+  }
+  return [...folders].flatMap(([pid, folder]) =>
+    folder === real || folder.startsWith(real + sep) ? [pid] : [],
+  );
+}
+
+/** Whether a git command that names this folder still runs: one outlives the host that was killed during it. */
+export function gitRunsFor(path: string): boolean {
+  if (process.platform !== 'linux') return false;
+  let names: string[];
+  try {
+    names = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  } catch {
+    return false;
+  }
+  return names.some((name) => {
+    try {
+      const words = readFileSync(`/proc/${name}/cmdline`, 'utf8').split('\0');
+      return words.includes('worktree') && words.includes(path);
+    } catch {
+      return false;
+    }
+  });
+}

@@ -1,0 +1,187 @@
+import { existsSync, readdirSync, rmdirSync, statSync } from 'node:fs';
+import { SvcError } from '../../errors.ts';
+import type { Git } from './git.ts';
+import { processesInside, type WorkingFolders } from './live.ts';
+import { isMerged } from './merged.ts';
+import { findNested } from './nested.ts';
+import type { Queue } from './queue.ts';
+import {
+  branchRef,
+  commitOf,
+  compareAndSet,
+  gitDirOf,
+  isAncestor,
+  operationIn,
+  repositoryOf,
+  verifyToplevel,
+} from './repository.ts';
+import { baseOf, filesOf, type Pairing, pairings, type StatusRequest } from './status.ts';
+
+export interface PruneRequest extends StatusRequest {
+  /** Sessions that are not over, or whose worktree is to be kept. Asked again at the deletion. */
+  keep: (branch: string) => boolean;
+}
+
+export interface PruneEntry {
+  branch: string;
+  /** The branch's commit; null when there is no such branch. */
+  head: string | null;
+  path: string | null;
+  action: 'remove' | 'keep';
+  /** Why it is kept; empty when it is removed. */
+  reasons: string[];
+}
+
+export interface PrunePlan {
+  /** The checkout's top folder. */
+  repository: string;
+  commonDir: string;
+  base: string;
+  worktreesDir: string | null;
+  entries: PruneEntry[];
+  keep: (branch: string) => boolean;
+}
+
+export interface PruneResult {
+  removed: { branch: string; path: string | null; savedRefs: string[] }[];
+  /** Planned for removal, but no longer safe at that moment. */
+  refused: { branch: string; path: string | null; reasons: string[] }[];
+}
+
+type Context = Pick<PrunePlan, 'repository' | 'base' | 'keep'>;
+
+/** Every reason against removing a session's branch and worktree (R1). Empty means safe, at this moment. */
+async function reasonsAgainst(
+  git: Git,
+  folders: WorkingFolders,
+  { repository, base, keep }: Context,
+  pairing: Pairing,
+): Promise<string[]> {
+  const { branch, head, entry, stray, elsewhere } = pairing;
+  const reasons: string[] = [];
+  if (keep(branch)) reasons.push('its session is kept');
+  if (elsewhere !== null) reasons.push(`checked out at ${elsewhere}`);
+  if (head !== null && !(await isMerged(git, repository, head, base)))
+    reasons.push(`unmerged work (not in ${base})`);
+  if (stray !== null && readdirSync(stray).length > 0)
+    reasons.push('unreadable: git does not know this folder');
+  if (entry === null) return reasons;
+  if (entry.locked !== null) reasons.push(entry.locked === '' ? 'locked' : `locked: ${entry.locked}`);
+  // Commits that only the worktree's HEAD holds, e.g. after the agent has switched or detached it.
+  if (entry.head !== null && entry.head !== head) {
+    const isHeld = head !== null && (await isAncestor(git, repository, entry.head, head));
+    if (!isHeld && !(await isMerged(git, repository, entry.head, base)))
+      reasons.push('its HEAD holds unmerged work');
+  }
+  if (statSync(entry.path, { throwIfNoEntry: false }) === undefined) return reasons;
+  try {
+    await verifyToplevel(git, entry.path);
+    const inside = processesInside(entry.path, folders());
+    if (inside === null) reasons.push('it cannot be known whether a process works in it');
+    else if (inside.length > 0) reasons.push(`process ${inside.join(', ')} works in it`);
+    const files = await filesOf(git, entry.path);
+    if (files.changed.length > 0)
+      reasons.push(`uncommitted changes: ${files.changed.slice(0, 3).join(', ')}`);
+    if (files.untracked.length > 0)
+      reasons.push(`untracked files: ${files.untracked.slice(0, 3).join(', ')}`);
+    const operation = operationIn(await gitDirOf(git, entry.path));
+    if (operation !== null) reasons.push(`a ${operation} was left unfinished in it`);
+    const nested = await findNested(git, entry.path);
+    if (nested.length > 0) reasons.push(`holds the git repository ${nested.slice(0, 3).join(', ')}`);
+  } catch (error) {
+    reasons.push(`unreadable: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  return reasons;
+}
+
+const pathOf = (pairing: Pairing): string | null => pairing.entry?.path ?? pairing.stray;
+
+/** What `prune` would do now, with the reason for everything that it would leave. */
+export async function prunePlan(
+  git: Git,
+  folders: WorkingFolders,
+  request: PruneRequest,
+): Promise<PrunePlan> {
+  const { root, commonDir } = await repositoryOf(git, request.repository);
+  const base = await baseOf(git, root, request.base);
+  const { keep, worktreesDir } = request;
+  const entries: PruneEntry[] = [];
+  for (const pairing of await pairings(git, root, worktreesDir)) {
+    const reasons = await reasonsAgainst(git, folders, { repository: root, base, keep }, pairing);
+    const { branch, head } = pairing;
+    entries.push({
+      branch,
+      head,
+      path: pathOf(pairing),
+      action: reasons.length > 0 ? 'keep' : 'remove',
+      reasons,
+    });
+  }
+  return { repository: root, commonDir, base, worktreesDir: worktreesDir ?? null, entries, keep };
+}
+
+/** Keeps a commit before the branch that held it goes. Throws when that cannot be verified. */
+async function save(git: Git, root: string, branch: string, commit: string): Promise<string> {
+  const ref = `refs/svc/pruned/${branch}/${commit.slice(0, 12)}`;
+  if ((await commitOf(git, root, ref)) !== commit)
+    await compareAndSet(git, root, ref, commit, null, 'pruned');
+  if ((await commitOf(git, root, ref)) === commit) return ref;
+  throw new SvcError('git_failed', `the commit ${commit} of ${branch} could not be saved under ${ref}`);
+}
+
+/** Removes a worktree that was found safe a moment ago. */
+async function removeWorktree(git: Git, root: string, path: string): Promise<void> {
+  const removal = await git.run(root, ['worktree', 'remove', path], { allowFail: true });
+  if (removal.code !== 0) {
+    // git refuses every worktree with submodules, also when none is initialised, which `findNested` has ruled out.
+    if (!/submodules/.test(removal.stderr)) {
+      throw new SvcError(
+        'worktree_unsafe',
+        removal.stderr.split('\n')[0]?.replace(/^fatal: /, '') ?? 'git refused',
+      );
+    }
+    await git.run(root, ['worktree', 'remove', '--force', path]);
+  }
+  if (existsSync(path)) throw new SvcError('worktree_unsafe', `${path} is still there`);
+}
+
+/** Carries a plan out. Every entry is examined again right before its deletion; nothing is forced. */
+export async function prune(
+  git: Git,
+  folders: WorkingFolders,
+  queue: Queue,
+  plan: PrunePlan,
+): Promise<PruneResult> {
+  const { repository: root, commonDir, worktreesDir } = plan;
+  const result: PruneResult = { removed: [], refused: [] };
+  for (const planned of plan.entries) {
+    if (planned.action !== 'remove') continue;
+    const { branch } = planned;
+    await queue(commonDir, async () => {
+      const refuse = (...reasons: string[]): void =>
+        void result.refused.push({ branch, path: planned.path, reasons });
+      try {
+        const list = await pairings(git, root, worktreesDir ?? undefined);
+        const pairing = list.find((candidate) => candidate.branch === branch);
+        if (pairing === undefined) return; // somebody else has removed it
+        if (pairing.head !== planned.head || pathOf(pairing) !== planned.path)
+          return refuse('it has changed since');
+        const reasons = await reasonsAgainst(git, folders, plan, pairing);
+        if (reasons.length > 0) return refuse(...reasons);
+
+        const commits = new Set([pairing.head, pairing.entry?.head].filter((commit) => commit != null));
+        const savedRefs: string[] = [];
+        for (const commit of commits) savedRefs.push(await save(git, root, branch, commit));
+        if (pairing.entry) await removeWorktree(git, root, pairing.entry.path);
+        else if (pairing.stray) rmdirSync(pairing.stray);
+        if (pairing.head !== null) {
+          await git.run(root, ['update-ref', '-d', branchRef(branch), pairing.head]);
+        }
+        result.removed.push({ branch, path: planned.path, savedRefs });
+      } catch (error) {
+        refuse(error instanceof Error ? error.message : String(error));
+      }
+    });
+  }
+  return result;
+}

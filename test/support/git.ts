@@ -1,0 +1,75 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+/** An environment in which neither the machine's nor the user's git configuration counts. */
+export function gitEnvironment(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
+  const env: NodeJS.ProcessEnv = { ...process.env };
+  for (const name of Object.keys(env)) if (name.startsWith('GIT_') || name === 'EMAIL') delete env[name];
+  return { ...env, GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', ...extra };
+}
+
+const PERSON = {
+  GIT_AUTHOR_NAME: 'Test Person',
+  GIT_AUTHOR_EMAIL: 'person@example.test',
+  GIT_COMMITTER_NAME: 'Test Person',
+  GIT_COMMITTER_EMAIL: 'person@example.test',
+};
+
+export interface TestRepository {
+  /** The main checkout, on branch `main` with one commit (README.md and app/main.txt). */
+  root: string;
+  /** The temporary folder around it, for worktrees beside the checkout. */
+  folder: string;
+  /** Runs git in the main checkout, or in `cwd`; returns its output. */
+  git(...args: string[]): string;
+  gitIn(cwd: string, ...args: string[]): string;
+  /** Writes a file, relative to the main checkout unless absolute. */
+  write(path: string, text: string): void;
+  /** Writes and commits on whatever `cwd` has checked out; returns the commit. */
+  commit(files: Record<string, string>, subject?: string, cwd?: string): string;
+  remove(): void;
+}
+
+/** A folder below the system's temporary one, with links resolved. */
+export const temporaryFolder = (name = 'svc-test-'): string =>
+  realpathSync(mkdtempSync(join(realpathSync(tmpdir()), name)));
+
+/** A real repository in a temporary folder. With `empty` it has no commit; its config has no user name. */
+export function makeRepository({ empty = false }: { empty?: boolean } = {}): TestRepository {
+  const folder = temporaryFolder();
+  const root = join(folder, 'repository');
+  mkdirSync(root);
+  const gitIn = (cwd: string, ...args: string[]): string =>
+    execFileSync('git', args, {
+      cwd,
+      encoding: 'utf8',
+      env: gitEnvironment(PERSON),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }).replace(/\n$/, '');
+  const write = (path: string, text: string): void => {
+    const file = path.startsWith('/') ? path : join(root, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  };
+  const commit: TestRepository['commit'] = (files, subject = 'change', cwd = root) => {
+    for (const [path, text] of Object.entries(files)) {
+      write(join(cwd, path), text);
+      gitIn(cwd, 'add', '--force', '--', path);
+    }
+    gitIn(cwd, 'commit', '--quiet', '--allow-empty', '--message', subject);
+    return gitIn(cwd, 'rev-parse', 'HEAD');
+  };
+  gitIn(root, 'init', '--quiet', '--initial-branch=main');
+  if (!empty) commit({ 'README.md': 'one\ntwo\nthree\n', 'app/main.txt': 'start\n' }, 'first');
+  return {
+    root,
+    folder,
+    git: (...args) => gitIn(root, ...args),
+    gitIn,
+    write,
+    commit,
+    remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }),
+  };
+}

@@ -1,0 +1,32 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/**
+ * Waits until a condition holds and returns its truthy value. The limit is no expectation of speed: it only ends a
+ * test whose condition will never hold.
+ */
+export async function until<T>(
+  condition: () => T | Promise<T>,
+  what = 'the condition',
+  limitMs = 60_000,
+): Promise<Exclude<T, null | undefined | false | '' | 0>> {
+  const deadline = performance.now() + limitMs;
+  for (;;) {
+    const value = await condition();
+    if (value) return value as Exclude<T, null | undefined | false | '' | 0>;
+    if (performance.now() > deadline) throw new Error(`waited ${limitMs} ms in vain for ${what}`);
+    await delay(5);
+  }
+}
+
+/** Awaits a promise that does not keep the process alive by itself, such as the end of an unref'ed child. */
+export async function settled<T>(promise: Promise<T>, what = 'the promise', limitMs = 60_000): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, fail) => {
+    timer = setTimeout(() => fail(new Error(`waited ${limitMs} ms in vain for ${what}`)), limitMs);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
