@@ -1,0 +1,262 @@
+import { createHash } from 'node:crypto';
+import { type Clock, rfc3339 } from '../../clock.ts';
+import { SvcError } from '../../errors.ts';
+import { findByPrefix, formatId, formatIdOrNull, parseId } from '../../ids.ts';
+import type { EventLog, Storage } from '../../storage/index.ts';
+import type { Task } from '../tasks/index.ts';
+
+export type DecisionState = 'pending' | 'approved' | 'denied' | 'expired';
+export const DECISION_STATES = [
+  'pending',
+  'approved',
+  'denied',
+  'expired',
+] as const satisfies DecisionState[];
+
+/** A question to a person: may this run? */
+export interface Decision {
+  decisionId: string;
+  taskId: string;
+  kind: 'dispatch';
+  state: DecisionState;
+  agent: string | null;
+  project: string | null;
+  /** SHA-256, hex, of agent, project and prompt: an approval holds for exactly that. */
+  hash: string;
+  /** Why it was held. */
+  why: string;
+  source: string;
+  sourceRef: string | null;
+  createdAt: string;
+  decidedAt: string | null;
+  decidedBy: string | null;
+  decidedVia: string | null;
+  reason: string | null;
+  /** When it started its one session. */
+  consumedAt: string | null;
+  sessionId: string | null;
+}
+
+interface Row {
+  id: number;
+  task_id: number;
+  kind: 'dispatch';
+  state: DecisionState;
+  agent: string | null;
+  project: string | null;
+  hash: string;
+  why: string;
+  source: string;
+  source_ref: string | null;
+  created_at: number;
+  decided_at: number | null;
+  decided_by: string | null;
+  decided_via: string | null;
+  reason: string | null;
+  consumed_at: number | null;
+  session_id: number | null;
+}
+
+const toDecision = (row: Row): Decision => ({
+  decisionId: formatId('d', row.id),
+  taskId: formatId('t', row.task_id),
+  kind: row.kind,
+  state: row.state,
+  agent: row.agent,
+  project: row.project,
+  hash: row.hash,
+  why: row.why,
+  source: row.source,
+  sourceRef: row.source_ref,
+  createdAt: rfc3339(row.created_at),
+  decidedAt: row.decided_at === null ? null : rfc3339(row.decided_at),
+  decidedBy: row.decided_by,
+  decidedVia: row.decided_via,
+  reason: row.reason,
+  consumedAt: row.consumed_at === null ? null : rfc3339(row.consumed_at),
+  sessionId: formatIdOrNull('s', row.session_id),
+});
+
+/** What an approval is bound to. */
+export const hashOf = (task: Pick<Task, 'agent' | 'project' | 'prompt'>): string =>
+  createHash('sha256')
+    .update(JSON.stringify([task.agent, task.project, task.prompt]))
+    .digest('hex');
+
+export interface By {
+  actor: string;
+  via: string;
+}
+
+/** Owns decisions. An approved one is consumed once, and only consuming one can start a worker. */
+export interface Decisions {
+  get(decisionId: string): Decision;
+  resolve(prefix: string): Decision;
+  list(filter: { state?: DecisionState | undefined; limit?: number | undefined }): Decision[];
+  pendingCount(): number;
+  /** The task's decision that is pending, or approved and not yet consumed. */
+  openOf(taskId: string): Decision | null;
+  /** A pending decision for what the task would run now; emits `needs_approval`. */
+  ask(task: Task, why: string, by: By): Decision;
+  /** A decision that is approved from the start (pre-approved request, or a person running the task). */
+  grant(task: Task, why: string, by: By): Decision;
+  /** pending → approved. `changed: false` when it already was. Throws `already_decided` or `conflict` (the task changed). */
+  approve(decisionId: string, task: Task, by: By): { decision: Decision; changed: boolean };
+  deny(decisionId: string, reason: string, by: By): { decision: Decision; changed: boolean };
+  /** Closes the task's open decision because it no longer says what would run. */
+  expire(taskId: string, reason: string, by: By): void;
+  /** Binds an approved decision to the one session it starts; throws `conflict` when it was used or no longer fits. */
+  consume(decisionId: string, task: Task, sessionId: string): void;
+}
+
+export function createDecisions({
+  storage,
+  events,
+  clock,
+}: {
+  storage: Storage;
+  events: EventLog;
+  clock: Clock;
+}): Decisions {
+  const { db } = storage;
+  const byId = db.prepare<unknown[], Row>('SELECT * FROM decision WHERE id = ?');
+  const byPrefix = db.prepare<unknown[], Row>('SELECT * FROM decision WHERE CAST(id AS TEXT) LIKE ? LIMIT 2');
+  const newest = db.prepare<unknown[], Row>('SELECT * FROM decision ORDER BY id DESC LIMIT ?');
+  const ofState = db.prepare<unknown[], Row>('SELECT * FROM decision WHERE state = ? ORDER BY id LIMIT ?');
+  const pending = db.prepare<unknown[], { n: number }>(
+    `SELECT count(*) AS n FROM decision WHERE state = 'pending'`,
+  );
+  const open = db.prepare<unknown[], Row>(`SELECT * FROM decision WHERE task_id = ?
+    AND (state = 'pending' OR (state = 'approved' AND consumed_at IS NULL))`);
+  const insert = db.prepare(`INSERT INTO decision
+    (task_id, kind, state, agent, project, hash, why, source, source_ref, created_at, decided_at, decided_by, decided_via)
+    VALUES (?, 'dispatch', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const decide =
+    db.prepare(`UPDATE decision SET state = ?, decided_at = ?, decided_by = ?, decided_via = ?, reason = ?
+    WHERE id = ? AND state = 'pending'`);
+  const expireOpen =
+    db.prepare(`UPDATE decision SET state = 'expired', decided_at = ?, decided_by = ?, decided_via = ?, reason = ?
+    WHERE id = ? AND (state = 'pending' OR (state = 'approved' AND consumed_at IS NULL))`);
+  const use = db.prepare(`UPDATE decision SET consumed_at = ?, session_id = ?
+    WHERE id = ? AND state = 'approved' AND consumed_at IS NULL AND hash = ?`);
+
+  function get(decisionId: string): Decision {
+    const row = byId.get(parseId('d', decisionId));
+    if (!row)
+      throw new SvcError('not_found', `no decision ${decisionId}`, { hint: 'svc decision list shows them' });
+    return toDecision(row);
+  }
+
+  const openOf = (taskId: string): Decision | null => {
+    const row = open.get(parseId('t', taskId));
+    return row ? toDecision(row) : null;
+  };
+
+  function create(task: Task, state: 'pending' | 'approved', why: string, by: By): Decision {
+    const now = clock.now();
+    const decided = state === 'approved' ? [now, by.actor, by.via] : [null, null, null];
+    const { lastInsertRowid } = insert.run(
+      parseId('t', task.taskId),
+      state,
+      task.agent,
+      task.project,
+      hashOf(task),
+      why,
+      task.source,
+      task.sourceRef,
+      now,
+      ...decided,
+    );
+    return get(formatId('d', Number(lastInsertRowid)));
+  }
+
+  const facts = (task: Task) => ({ title: task.title, agent: task.agent, project: task.project });
+
+  return {
+    get,
+    resolve: (prefix) =>
+      toDecision(
+        findByPrefix('d', prefix, { exact: (id) => byId.get(id), like: (pattern) => byPrefix.all(pattern) }),
+      ),
+    list: ({ state, limit = 100 }) =>
+      (state === undefined ? newest.all(limit) : ofState.all(state, limit)).map(toDecision),
+    pendingCount: () => pending.get()?.n ?? 0,
+    openOf,
+    ask(task, why, by) {
+      const decision = create(task, 'pending', why, by);
+      events.append({
+        kind: 'needs_approval',
+        taskId: task.taskId,
+        decisionId: decision.decisionId,
+        ...by,
+        data: { ...facts(task), why },
+      });
+      return decision;
+    },
+    grant(task, why, by) {
+      const decision = create(task, 'approved', why, by);
+      events.append({
+        kind: 'approved',
+        taskId: task.taskId,
+        decisionId: decision.decisionId,
+        ...by,
+        data: facts(task),
+      });
+      return decision;
+    },
+    approve(decisionId, task, by) {
+      const before = get(decisionId);
+      if (before.state === 'approved') return { decision: before, changed: false };
+      if (before.state !== 'pending') throw alreadyDecided(before);
+      if (before.hash !== hashOf(task)) throw changedMeanwhile(before);
+      decide.run('approved', clock.now(), by.actor, by.via, null, parseId('d', decisionId));
+      events.append({ kind: 'approved', taskId: task.taskId, decisionId, ...by, data: facts(task) });
+      return { decision: get(decisionId), changed: true };
+    },
+    deny(decisionId, reason, by) {
+      const before = get(decisionId);
+      if (before.state === 'denied') return { decision: before, changed: false };
+      if (before.state !== 'pending') throw alreadyDecided(before);
+      decide.run('denied', clock.now(), by.actor, by.via, reason, parseId('d', decisionId));
+      events.append({ kind: 'denied', taskId: before.taskId, decisionId, ...by, data: { reason } });
+      return { decision: get(decisionId), changed: true };
+    },
+    expire(taskId, reason, by) {
+      const current = openOf(taskId);
+      if (!current) return;
+      expireOpen.run(clock.now(), by.actor, by.via, reason, parseId('d', current.decisionId));
+      events.append({
+        kind: 'decision_expired',
+        taskId,
+        decisionId: current.decisionId,
+        ...by,
+        data: { reason },
+      });
+    },
+    consume(decisionId, task, sessionId) {
+      const { changes } = use.run(
+        clock.now(),
+        parseId('s', sessionId),
+        parseId('d', decisionId),
+        hashOf(task),
+      );
+      if (changes === 1) return;
+      const now = get(decisionId);
+      throw now.hash === hashOf(task) ? alreadyDecided(now) : changedMeanwhile(now);
+    },
+  };
+}
+
+function alreadyDecided(decision: Decision): SvcError {
+  const used = decision.sessionId === null ? '' : ` and started ${decision.sessionId}`;
+  const by = decision.decidedBy === null ? '' : ` by ${decision.decidedBy}`;
+  return new SvcError('already_decided', `${decision.decisionId} was ${decision.state}${by}${used}`, {
+    data: { decision_id: decision.decisionId, state: decision.state, session_id: decision.sessionId },
+  });
+}
+
+const changedMeanwhile = (decision: Decision): SvcError =>
+  new SvcError('conflict', `${decision.taskId} has changed since ${decision.decisionId} was asked`, {
+    hint: `svc task show ${decision.taskId} names the decision that waits now`,
+    data: { decision_id: decision.decisionId, task_id: decision.taskId },
+  });

@@ -1,0 +1,47 @@
+import type { Sessions } from '../bus/sessions/index.ts';
+import type { Clock } from '../clock.ts';
+import type { Operation } from '../operation.ts';
+import type { EventLog, Storage } from '../storage/index.ts';
+import { createDecisions, type Decisions } from './decisions/index.ts';
+import { type BoardOperationsDeps, boardOperations } from './operations.ts';
+import { createTasks, type Tasks } from './tasks/index.ts';
+import { createWorkflow, type Dispatch, type Workflow } from './workflow/index.ts';
+
+export interface BoardDeps<D extends Dispatch> {
+  storage: Storage;
+  events: EventLog;
+  clock: Clock;
+  sessions: Sessions;
+  agents: BoardOperationsDeps['agents'];
+  templates: BoardOperationsDeps['templates'];
+  /** The dispatcher needs tasks, and the workflow needs the dispatcher. */
+  createDispatch(tasks: Tasks): D;
+}
+
+export interface Board<D extends Dispatch> {
+  tasks: Tasks;
+  decisions: Decisions;
+  workflow: Workflow;
+  dispatcher: D;
+  operations: Operation[];
+}
+
+/** What is to be done and who may: tasks, decisions, and the way work moves through them. */
+export function createBoard<D extends Dispatch>(deps: BoardDeps<D>): Board<D> {
+  const { storage, events, clock, sessions, agents, templates } = deps;
+  const tasks = createTasks({ storage, events, clock });
+  const decisions = createDecisions({ storage, events, clock });
+  const dispatcher = deps.createDispatch(tasks);
+  const workflow = createWorkflow({ storage, tasks, decisions, dispatch: dispatcher, record: events.append });
+  const operations = boardOperations({
+    storage,
+    events,
+    tasks,
+    decisions,
+    sessions,
+    workflow,
+    agents,
+    templates,
+  });
+  return { tasks, decisions, workflow, dispatcher, operations };
+}

@@ -1,0 +1,199 @@
+import type { Clock } from '../../clock.ts';
+import { SvcError } from '../../errors.ts';
+import { findByPrefix, formatId, parseId } from '../../ids.ts';
+import type { EventLog, Storage } from '../../storage/index.ts';
+import { type Task, type TaskRow, type TaskSource, type TaskStatus, toTask } from './rows.ts';
+
+export { TASK_STATUSES, type Task, type TaskSource, type TaskStatus } from './rows.ts';
+
+export interface NewTask {
+  title: string;
+  body: string;
+  agent?: string | null | undefined;
+  project?: string | null | undefined;
+  template?: string | null | undefined;
+  acceptanceCriteria?: readonly string[] | undefined;
+  context?: string | null | undefined;
+  ledger?: string | null | undefined;
+  timeoutSec?: number | null | undefined;
+  source: TaskSource;
+  sourceRef?: string | null | undefined;
+  actor: string;
+}
+
+/** Who made a change, for the event log. */
+export interface By {
+  actor: string;
+  via: string;
+}
+
+export interface TaskEnd {
+  status: 'done' | 'failed';
+  exitCode?: number | null;
+  failure?: { code: string; text: string } | null;
+  summary?: string | null;
+}
+
+/** Owns tasks and their states. What changes something runs inside `storage.write` and is a compare-and-set. */
+export interface Tasks {
+  get(taskId: string): Task;
+  /** A full id or a prefix that fits one task. Throws `not_found` or `conflict` (several fit). */
+  resolve(prefix: string): Task;
+  list(filter: { status?: TaskStatus | undefined; limit?: number | undefined }): Task[];
+  counts(): Record<TaskStatus, number>;
+  create(task: NewTask): Task;
+  assign(taskId: string, agent: string, by: By): Task;
+  setDecision(taskId: string, decisionId: string): void;
+  /** Throws `conflict` unless the task is assigned and has no session. */
+  checkDispatchable(taskId: string): void;
+  /** A session is queued for the task. */
+  queue(taskId: string, sessionId: string): void;
+  /** The session's process runs. */
+  start(taskId: string, sessionId: string): void;
+  /** From `from` to done or failed; false when the task was in none of them. */
+  end(taskId: string, from: readonly TaskStatus[], end: TaskEnd): boolean;
+  /** A failed task back to `assigned` (or `open` without an agent), its history kept. */
+  retry(taskId: string, by: By): Task;
+}
+
+export function createTasks({
+  storage,
+  events,
+  clock,
+}: {
+  storage: Storage;
+  events: EventLog;
+  clock: Clock;
+}): Tasks {
+  const { db } = storage;
+  const byId = db.prepare<unknown[], TaskRow>('SELECT * FROM task WHERE id = ?');
+  const byPrefix = db.prepare<unknown[], TaskRow>('SELECT * FROM task WHERE CAST(id AS TEXT) LIKE ? LIMIT 2');
+  const newest = db.prepare<unknown[], TaskRow>('SELECT * FROM task ORDER BY id DESC LIMIT ?');
+  const newestOf = db.prepare<unknown[], TaskRow>(
+    'SELECT * FROM task WHERE status = ? ORDER BY id DESC LIMIT ?',
+  );
+  const countByStatus = db.prepare<unknown[], { status: TaskStatus; n: number }>(
+    'SELECT status, count(*) AS n FROM task GROUP BY status',
+  );
+  const insert = db.prepare(`INSERT INTO task
+    (title, body, agent, project, template, status, acceptance_criteria, context, ledger, source, source_ref,
+     timeout_sec, created_at, assigned_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const assignTo = db.prepare(`UPDATE task SET agent = ?, status = 'assigned', assigned_at = ?
+    WHERE id = ? AND status IN ('open', 'assigned') AND session_id IS NULL`);
+  const setDecisionOf = db.prepare('UPDATE task SET decision_id = ? WHERE id = ?');
+  const queueFor = db.prepare(
+    `UPDATE task SET session_id = ? WHERE id = ? AND status = 'assigned' AND session_id IS NULL`,
+  );
+  const startOf = db.prepare(
+    `UPDATE task SET status = 'running', started_at = ? WHERE id = ? AND status = 'assigned' AND session_id = ?`,
+  );
+  const endOf =
+    db.prepare(`UPDATE task SET status = ?, ended_at = ?, exit_code = ?, failure_code = ?, failure_text = ?,
+    summary = coalesce(?, summary) WHERE id = ? AND status IN (SELECT value FROM json_each(?))`);
+  const retryOf =
+    db.prepare(`UPDATE task SET status = CASE WHEN agent IS NULL THEN 'open' ELSE 'assigned' END,
+    attempt = attempt + 1, session_id = NULL, decision_id = NULL, started_at = NULL, ended_at = NULL, exit_code = NULL,
+    failure_code = NULL, failure_text = NULL WHERE id = ? AND status = 'failed'`);
+
+  const noTask = (id: string) =>
+    new SvcError('not_found', `no task ${id}`, { hint: 'svc task list shows them' });
+
+  function get(taskId: string): Task {
+    const row = byId.get(parseId('t', taskId));
+    if (!row) throw noTask(taskId);
+    return toTask(row);
+  }
+
+  return {
+    get,
+    resolve: (prefix) =>
+      toTask(
+        findByPrefix('t', prefix, { exact: (id) => byId.get(id), like: (pattern) => byPrefix.all(pattern) }),
+      ),
+    list: ({ status, limit = 100 }) =>
+      (status === undefined ? newest.all(limit) : newestOf.all(status, limit)).map(toTask),
+    counts() {
+      const counts = { open: 0, assigned: 0, running: 0, done: 0, failed: 0 };
+      for (const { status, n } of countByStatus.all()) counts[status] = n;
+      return counts;
+    },
+    create(task) {
+      const now = clock.now();
+      const status = task.agent ? 'assigned' : 'open';
+      const { lastInsertRowid } = insert.run(
+        task.title,
+        task.body,
+        task.agent ?? null,
+        task.project ?? null,
+        task.template ?? null,
+        status,
+        JSON.stringify(task.acceptanceCriteria ?? []),
+        task.context ?? null,
+        task.ledger ?? null,
+        task.source,
+        task.sourceRef ?? null,
+        task.timeoutSec ?? null,
+        now,
+        task.agent ? now : null,
+      );
+      const taskId = formatId('t', Number(lastInsertRowid));
+      events.append({
+        kind: 'task_created',
+        taskId,
+        actor: task.actor,
+        via: task.source,
+        data: { title: task.title, agent: task.agent ?? null, project: task.project ?? null, status },
+      });
+      return get(taskId);
+    },
+    assign(taskId, agent, by) {
+      const before = get(taskId);
+      if (assignTo.run(agent, clock.now(), parseId('t', taskId)).changes === 0)
+        throw notNow(before, 'assigned');
+      events.append({ kind: 'task_assigned', taskId, ...by, data: { agent } });
+      return get(taskId);
+    },
+    setDecision(taskId, decisionId) {
+      setDecisionOf.run(parseId('d', decisionId), parseId('t', taskId));
+    },
+    checkDispatchable(taskId) {
+      const task = get(taskId);
+      if (task.status !== 'assigned' || task.sessionId !== null) throw notNow(task, 'dispatched');
+    },
+    queue(taskId, sessionId) {
+      if (queueFor.run(parseId('s', sessionId), parseId('t', taskId)).changes === 0)
+        throw notNow(get(taskId), 'dispatched');
+    },
+    start(taskId, sessionId) {
+      startOf.run(clock.now(), parseId('t', taskId), parseId('s', sessionId));
+    },
+    end(taskId, from, end) {
+      const { changes } = endOf.run(
+        end.status,
+        clock.now(),
+        end.exitCode ?? null,
+        end.failure?.code ?? null,
+        end.failure?.text ?? null,
+        end.summary ?? null,
+        parseId('t', taskId),
+        JSON.stringify(from),
+      );
+      return changes === 1;
+    },
+    retry(taskId, by) {
+      const before = get(taskId);
+      if (retryOf.run(parseId('t', taskId)).changes === 0) throw notNow(before, 'retried');
+      events.append({ kind: 'task_retried', taskId, ...by, data: { attempt: before.attempt + 1 } });
+      return get(taskId);
+    },
+  };
+}
+
+function notNow(task: Task, done: string): SvcError {
+  const queued = task.sessionId !== null && task.status === 'assigned';
+  const state = queued ? `already dispatched as ${task.sessionId}` : task.status;
+  return new SvcError('conflict', `${task.taskId} is ${state} and cannot be ${done}`, {
+    hint: task.status === 'failed' ? `svc task retry ${task.taskId}` : `svc task show ${task.taskId}`,
+    data: { task_id: task.taskId, status: task.status, session_id: task.sessionId },
+  });
+}

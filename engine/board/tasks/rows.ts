@@ -1,0 +1,110 @@
+import { rfc3339 } from '../../clock.ts';
+import { formatId, formatIdOrNull } from '../../ids.ts';
+
+export type TaskStatus = 'open' | 'assigned' | 'running' | 'done' | 'failed';
+export const TASK_STATUSES = [
+  'open',
+  'assigned',
+  'running',
+  'done',
+  'failed',
+] as const satisfies TaskStatus[];
+
+export type TaskSource = 'task' | 'codehost' | 'chat' | 'cli' | 'tool' | 'tui';
+
+/** A task as clients see it; times are RFC 3339 UTC. */
+export interface Task {
+  taskId: string;
+  title: string;
+  body: string;
+  /** What the worker is given: body (or title), context and acceptance criteria. */
+  prompt: string;
+  agent: string | null;
+  project: string | null;
+  template: string | null;
+  status: TaskStatus;
+  acceptanceCriteria: string[];
+  context: string | null;
+  ledger: string | null;
+  source: TaskSource;
+  sourceRef: string | null;
+  decisionId: string | null;
+  sessionId: string | null;
+  attempt: number;
+  timeoutSec: number | null;
+  createdAt: string;
+  assignedAt: string | null;
+  startedAt: string | null;
+  endedAt: string | null;
+  exitCode: number | null;
+  failure: { code: string; text: string } | null;
+  summary: string | null;
+}
+
+export interface TaskRow {
+  id: number;
+  title: string;
+  body: string;
+  agent: string | null;
+  project: string | null;
+  template: string | null;
+  status: TaskStatus;
+  acceptance_criteria: string;
+  context: string | null;
+  ledger: string | null;
+  source: TaskSource;
+  source_ref: string | null;
+  decision_id: number | null;
+  session_id: number | null;
+  attempt: number;
+  timeout_sec: number | null;
+  created_at: number;
+  assigned_at: number | null;
+  started_at: number | null;
+  ended_at: number | null;
+  exit_code: number | null;
+  failure_code: string | null;
+  failure_text: string | null;
+  summary: string | null;
+}
+
+/** With nothing but a body the prompt is that body, byte for byte. */
+function promptOf(row: TaskRow, criteria: string[]): string {
+  const parts = [row.body === '' ? row.title : row.body];
+  if (row.context) parts.push(`Context:\n${row.context}`);
+  if (criteria.length > 0)
+    parts.push(`Acceptance criteria:\n${criteria.map((each) => `- ${each}`).join('\n')}`);
+  return parts.length === 1 ? (parts[0] as string) : `${parts.join('\n\n')}\n`;
+}
+
+const time = (ms: number | null): string | null => (ms === null ? null : rfc3339(ms));
+
+export function toTask(row: TaskRow): Task {
+  const acceptanceCriteria = JSON.parse(row.acceptance_criteria) as string[];
+  return {
+    taskId: formatId('t', row.id),
+    title: row.title,
+    body: row.body,
+    prompt: promptOf(row, acceptanceCriteria),
+    agent: row.agent,
+    project: row.project,
+    template: row.template,
+    status: row.status,
+    acceptanceCriteria,
+    context: row.context,
+    ledger: row.ledger,
+    source: row.source,
+    sourceRef: row.source_ref,
+    decisionId: formatIdOrNull('d', row.decision_id),
+    sessionId: formatIdOrNull('s', row.session_id),
+    attempt: row.attempt,
+    timeoutSec: row.timeout_sec,
+    createdAt: rfc3339(row.created_at),
+    assignedAt: time(row.assigned_at),
+    startedAt: time(row.started_at),
+    endedAt: time(row.ended_at),
+    exitCode: row.exit_code,
+    failure: row.failure_code === null ? null : { code: row.failure_code, text: row.failure_text ?? '' },
+    summary: row.summary,
+  };
+}

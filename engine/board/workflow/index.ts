@@ -1,0 +1,170 @@
+import type { Session } from '../../bus/sessions/index.ts';
+import { SvcError } from '../../errors.ts';
+import type { Storage } from '../../storage/index.ts';
+import type { By, Decision, Decisions } from '../decisions/index.ts';
+import type { NewTask, Task, Tasks } from '../tasks/index.ts';
+
+export interface DispatchOptions {
+  inplace?: boolean | undefined;
+  keepWorktree?: boolean | undefined;
+  /** Stable name of the worker. */
+  name?: string | undefined;
+  /** Base branch of the worktree. */
+  base?: string | undefined;
+  timeoutSec?: number | undefined;
+}
+
+/** What the workers room offers to the workflow. */
+export interface Dispatch {
+  /** Inside `storage.write`: a queued session that consumes `decision`. Throws when agent or project is unknown. */
+  enqueue(task: Task, decision: Decision, options: DispatchOptions): Session;
+  /** Inside `storage.write`: marks a live session as being stopped; the processes follow after the commit. */
+  stop(sessionId: string, reason: 'cancelled', by: By): void;
+}
+
+export interface Submitted {
+  task: Task;
+  decision: Decision | null;
+  session: Session | null;
+}
+
+/**
+ * How work moves: created, approved, dispatched, cancelled, tried again. Receiver, command line and tools all come
+ * through here, so there is one path on which a worker can start. Everything runs inside `storage.write`.
+ */
+export interface Workflow {
+  /**
+   * Creates the task; dispatches it when `dispatch` is asked for and `approved`, else leaves a decision
+   * (approved already when only dispatch was not asked for).
+   */
+  submit(task: NewTask, wanted: { dispatch: boolean; approved: boolean; why: string; by: By }): Submitted;
+  /** A person (or the Chair) runs the task: that is the approval. Consumes an open decision, else makes one. */
+  run(taskId: string, options: DispatchOptions, by: By): Submitted;
+  /** Approves and dispatches. Doing it again changes nothing and answers the same. */
+  approve(decisionId: string, by: By, options?: DispatchOptions): Submitted & { decision: Decision };
+  /** Denies; the task fails with code `denied` and can be retried. */
+  deny(decisionId: string, reason: string, by: By): Submitted & { decision: Decision };
+  assign(taskId: string, agent: string, by: By): Task;
+  cancel(taskId: string, by: By): Task;
+  done(taskId: string, status: 'done' | 'failed', summary: string | null, by: By): Task;
+  retry(taskId: string, by: By): Task;
+}
+
+export function createWorkflow({
+  storage,
+  tasks,
+  decisions,
+  dispatch,
+  record,
+}: {
+  storage: Pick<Storage, 'db'>;
+  tasks: Tasks;
+  decisions: Decisions;
+  dispatch: Dispatch;
+  /** Appends to the event log. */
+  record: (
+    event: { kind: 'task_done' | 'failed'; taskId: string; data: Record<string, unknown> } & By,
+  ) => void;
+}): Workflow {
+  /** The only place that turns an approved decision into a session. */
+  function start(
+    task: Task,
+    decision: Decision,
+    options: DispatchOptions,
+  ): Submitted & { decision: Decision } {
+    if (!storage.db.inTransaction) throw new Error('workflow runs inside storage.write');
+    tasks.checkDispatchable(task.taskId);
+    const session = dispatch.enqueue(task, decision, options);
+    decisions.consume(decision.decisionId, task, session.sessionId);
+    tasks.queue(task.taskId, session.sessionId);
+    return { task: tasks.get(task.taskId), decision: decisions.get(decision.decisionId), session };
+  }
+
+  return {
+    submit(newTask, { dispatch: wanted, approved, why, by }) {
+      const task = tasks.create(newTask);
+      const decision = approved ? decisions.grant(task, why, by) : decisions.ask(task, why, by);
+      tasks.setDecision(task.taskId, decision.decisionId);
+      const held = { ...task, decisionId: decision.decisionId };
+      return wanted && approved ? start(held, decision, {}) : { task: held, decision, session: null };
+    },
+
+    run(taskId, options, by) {
+      const task = tasks.get(taskId);
+      if (task.agent === null && task.status === 'open') {
+        throw new SvcError('conflict', `${taskId} has no agent`, {
+          hint: `svc task assign ${taskId} <agent>`,
+        });
+      }
+      const open = decisions.openOf(taskId);
+      const decision = open
+        ? decisions.approve(open.decisionId, task, by).decision
+        : decisions.grant(task, `run by ${by.actor}`, by);
+      if (!open) tasks.setDecision(taskId, decision.decisionId);
+      return start(task, decision, options);
+    },
+
+    approve(decisionId, by, options = {}) {
+      const task = tasks.get(decisions.get(decisionId).taskId);
+      const { decision, changed } = decisions.approve(decisionId, task, by);
+      if (!changed) return { task, decision, session: null };
+      return start(task, decision, options);
+    },
+
+    deny(decisionId, reason, by) {
+      const { decision, changed } = decisions.deny(decisionId, reason, by);
+      if (changed) {
+        tasks.end(decision.taskId, ['open', 'assigned'], {
+          status: 'failed',
+          failure: { code: 'denied', text: `${decisionId} was denied by ${by.actor}: ${reason}` },
+        });
+      }
+      return { task: tasks.get(decision.taskId), decision, session: null };
+    },
+
+    assign(taskId, agent, by) {
+      const open = decisions.openOf(taskId);
+      const task = tasks.assign(taskId, agent, by);
+      if (open === null || open.agent === agent) return task;
+      // The approval was for another agent: it no longer holds, and someone has to look again.
+      decisions.expire(taskId, `assigned to ${agent}`, by);
+      tasks.setDecision(taskId, decisions.ask(task, `the agent was changed to ${agent}`, by).decisionId);
+      return tasks.get(taskId);
+    },
+
+    cancel(taskId, by) {
+      const task = tasks.get(taskId);
+      if (task.status === 'done' || task.status === 'failed') {
+        throw new SvcError('conflict', `${taskId} has ended already (${task.status})`);
+      }
+      decisions.expire(taskId, 'cancelled', by);
+      if (task.sessionId !== null) {
+        dispatch.stop(task.sessionId, 'cancelled', by);
+      } else {
+        const failure = { code: 'cancelled', text: `cancelled by ${by.actor}` };
+        tasks.end(taskId, ['open', 'assigned'], { status: 'failed', failure });
+        record({
+          kind: 'failed',
+          taskId,
+          ...by,
+          data: { title: task.title, reason: failure.text, code: failure.code },
+        });
+      }
+      return tasks.get(taskId);
+    },
+
+    done(taskId, status, summary, by) {
+      const task = tasks.get(taskId);
+      const failure =
+        status === 'failed' ? { code: 'reported', text: summary ?? `reported by ${by.actor}` } : null;
+      if (!tasks.end(taskId, ['open', 'assigned', 'running'], { status, failure, summary })) {
+        throw new SvcError('conflict', `${taskId} has ended already (${task.status})`);
+      }
+      decisions.expire(taskId, `marked ${status}`, by);
+      record({ kind: 'task_done', taskId, ...by, data: { status, title: task.title } });
+      return tasks.get(taskId);
+    },
+
+    retry: (taskId, by) => tasks.retry(taskId, by),
+  };
+}

@@ -1,0 +1,185 @@
+import { readFileSync } from 'node:fs';
+import { connect as connectSocket, type Socket } from 'node:net';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { JSONRPCClient } from 'json-rpc-2.0';
+import { findWorkspace } from '../config/find.ts';
+import { SvcError } from '../errors.ts';
+import { lineSplitter } from './json-lines.ts';
+import { startDaemon } from './launch.ts';
+import { readRecord } from './record.ts';
+import { errorFromWire, type Hello, PROTOCOL, type Welcome } from './wire.ts';
+
+// This module is the cold start of every command: it loads neither zod nor yaml nor the database.
+
+/** A notification of a subscription: `event`, `log`, `access` or `subscription_failed`. */
+export type Notification = { method: string; params: Record<string, unknown> & { subscription: number } };
+
+/** A connection to a workspace's engine. */
+export interface EngineClient {
+  readonly welcome: Readonly<
+    Record<'pid' | 'last_seq', number> & Record<'version' | 'root' | 'workspace' | 'seat' | 'log_id', string>
+  >;
+  /** Runs an operation. Rejects with the engine's SvcError, or `engine_unreachable` when the connection ends. */
+  call<T = unknown>(operation: string, input?: object): Promise<T>;
+  /** Starts a subscription; `onNotification` gets everything that belongs to it. */
+  subscribe<T extends { subscription: number }>(
+    method: string,
+    input: object,
+    onNotification: (notification: Notification) => void,
+  ): Promise<T>;
+  /** Resolves when the connection has ended, whoever ended it. */
+  readonly closed: Promise<void>;
+  close(): void;
+}
+
+export interface ConnectOptions {
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+  via?: Hello['via'];
+  /** Program and arguments that host the engine; without it none is started. */
+  daemon?: readonly string[];
+}
+
+/** Variables that belong to one call, not to the engine's environment. */
+const CALL_VARIABLES = [
+  'SVC_GIT_BASE',
+  'SVC_LEDGER_FORCE',
+  'SVC_SESSION',
+  'SVC_TASK',
+  'SVC_AGENT',
+  'SVC_NAME',
+];
+
+/** How often a connection that ends before its welcome is tried again: the engine behind it is stopping or dying. */
+const TRIES = 40;
+const PAUSE_MS = 50;
+
+/** Connects to the engine of the workspace around `cwd`. Throws `no_workspace`, `engine_not_running`, `engine_unreachable`. */
+export async function connect(options: ConnectOptions): Promise<EngineClient> {
+  const { root, file } = findWorkspace(options);
+  const { data, socket } = await whereIs(root, file, options.env);
+  let isStarted = false;
+  for (let tries = 1; ; tries += 1) {
+    const open = await openSocket(readRecord(data)?.socket ?? socket).catch(ignoreAbsent);
+    try {
+      if (open) return await greet(open, options);
+    } catch (error) {
+      if (!open?.destroyed || tries > TRIES) throw error;
+    }
+    if (tries > TRIES) {
+      throw new SvcError('engine_unreachable', `the engine of ${root} does not answer`, {
+        hint: 'run svc doctor',
+      });
+    }
+    if (open || isStarted) {
+      await delay(PAUSE_MS);
+    } else if (options.daemon === undefined) {
+      throw new SvcError('engine_not_running', `no engine runs for ${root}`, { hint: 'svc up starts it' });
+    } else {
+      isStarted = (await startDaemon({ command: options.daemon, root, file, env: options.env })) === 'ready';
+    }
+  }
+}
+
+/** Only a workspace that moved its data folder has to read its configuration to find its engine. */
+async function whereIs(
+  root: string,
+  file: string,
+  env: NodeJS.ProcessEnv,
+): Promise<{ data: string; socket: string }> {
+  const text = readFileSync(file, 'utf8');
+  const data = join(root, '.svc');
+  if (!/^\s*["']?(data|socket)["']?\s*:|[{,]\s*["']?(data|socket)["']?\s*:/m.test(text)) {
+    return { data, socket: join(data, 'svc.sock') };
+  }
+  const { dataPaths, loadConfig } = await import('../config/index.ts');
+  return dataPaths(loadConfig({ file, env }));
+}
+
+function openSocket(path: string): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connectSocket(path);
+    socket.once('connect', () => resolve(socket)).once('error', reject);
+  });
+}
+
+/** Nobody listens: that is an answer, everything else an error. */
+function ignoreAbsent(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') return null;
+  throw new SvcError('engine_unreachable', `cannot reach the engine: ${error.message}`, { cause: error });
+}
+
+async function greet(socket: Socket, { env, via = 'cli' }: ConnectOptions): Promise<EngineClient> {
+  const listeners = new Map<number, (notification: Notification) => void>();
+  /** What arrived for a subscription before its answer was read. */
+  let early: Notification[] = [];
+  const rpc = new JSONRPCClient((request) => {
+    socket.write(`${JSON.stringify(request)}\n`);
+  });
+  const lost = () =>
+    new SvcError('engine_unreachable', 'the connection to the engine ended', { hint: 'svc status' });
+
+  function receive(line: string): void {
+    const message = JSON.parse(line) as { id?: unknown } & Notification;
+    if (message.method === undefined) {
+      rpc.receive(message as never);
+      return;
+    }
+    const listener = listeners.get(message.params.subscription);
+    if (listener) listener(message);
+    else early.push(message);
+  }
+
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  void closed.then(() => rpc.rejectAllPendingRequests(lost().message));
+  socket.on(
+    'data',
+    lineSplitter(receive, () => socket.destroy()),
+  );
+  socket.on('error', () => socket.destroy());
+
+  async function call<T>(method: string, input: object = {}): Promise<T> {
+    if (!socket.writable) throw lost();
+    try {
+      return (await rpc.request(method, input)) as T;
+    } catch (error) {
+      if (socket.destroyed && !(error as { data?: unknown }).data) throw lost();
+      throw errorFromWire(error as { message: string; data?: unknown });
+    }
+  }
+
+  const hello: Hello = {
+    protocol: PROTOCOL,
+    pid: process.pid,
+    actor: env.SVC_ACTOR || userInfo().username,
+    via,
+    runId: env.SVC_RUN_ID ?? null,
+    env: Object.fromEntries(CALL_VARIABLES.flatMap((name) => (env[name] ? [[name, env[name]]] : []))),
+  };
+  const { runId, ...rest } = hello;
+  const welcome = await call<Welcome>('hello', { ...rest, run_id: runId });
+
+  return {
+    welcome: welcome as unknown as EngineClient['welcome'],
+    call,
+    async subscribe<T extends { subscription: number }>(
+      method: string,
+      input: object,
+      onNotification: (notification: Notification) => void,
+    ) {
+      const answer = await call<T>(method, input);
+      listeners.set(answer.subscription, onNotification);
+      const waiting = early;
+      early = [];
+      for (const each of waiting) {
+        if (each.params.subscription === answer.subscription) onNotification(each);
+        else early.push(each);
+      }
+      return answer;
+    },
+    closed,
+    close: () => socket.end(),
+  };
+}

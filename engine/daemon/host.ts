@@ -1,0 +1,111 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir, userInfo } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Engine } from '../compose.ts';
+import { SvcError } from '../errors.ts';
+import { serveConnection } from './connection.ts';
+import { createHttp } from './http.ts';
+import { removeRecord, writeRecord } from './record.ts';
+
+export interface Host {
+  readonly socket: string;
+  readonly http: { host: string; port: number };
+  /** Resolves when the host has closed, by `close` or because a client asked for it. */
+  readonly closed: Promise<void>;
+  close(): Promise<void>;
+}
+
+/** sun_path is 108 bytes on Linux and 104 on macOS, with its terminating zero. */
+const MAX_SOCKET_PATH = 103;
+
+/** The socket in the data folder, or where that is too deep one in a private folder under the temporary one. */
+function socketPath(wanted: string): string {
+  if (Buffer.byteLength(wanted) <= MAX_SOCKET_PATH) return wanted;
+  const name = createHash('sha256').update(wanted).digest('hex').slice(0, 16);
+  return join(tmpdir(), `svc-${userInfo().uid}`, `${name}.sock`);
+}
+
+/** Lets clients in: the local socket, the loopback HTTP side, and `daemon.json` that says where they are. */
+export async function hostEngine(engine: Engine): Promise<Host> {
+  const { paths } = engine;
+  const path = socketPath(paths.socket);
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  // The workspace's lock is ours, so a socket that is still there belongs to a host that died.
+  rmSync(path, { force: true });
+
+  const connections = new Set<Socket>();
+  const server = createServer((socket) => {
+    connections.add(socket);
+    socket.on('close', () => connections.delete(socket));
+    serveConnection(engine, socket);
+  });
+  // Nobody may connect between bind and chmod.
+  const umask = process.umask(0o177);
+  try {
+    server.listen(path);
+    await Promise.race([once(server, 'listening'), failure(server, path)]);
+  } finally {
+    process.umask(umask);
+  }
+  chmodSync(path, 0o600);
+
+  const token = randomBytes(32).toString('hex');
+  const web = createHttp({
+    token,
+    isLoopback: engine.isLoopback,
+    health: () => ({
+      ok: true,
+      pid: process.pid,
+      version: engine.version,
+      workspace: engine.config().workspace.name,
+    }),
+  });
+  const wanted = engine.daemonAddress();
+  web.listen(wanted.port, wanted.host);
+  await Promise.race([once(web, 'listening'), failure(web, `${wanted.host}:${wanted.port}`)]);
+  const bound = web.address() as AddressInfo;
+  const http = { host: bound.address, port: bound.port };
+  engine.setHttp(http);
+  const { root, version } = engine;
+  writeRecord(paths.data, {
+    pid: process.pid,
+    version,
+    root,
+    socket: path,
+    http,
+    token,
+    startedAt: engine.startedAt,
+  });
+
+  let closing: Promise<void> | null = null;
+  let resolveClosed: () => void = () => undefined;
+  const closed = new Promise<void>((resolve) => {
+    resolveClosed = resolve;
+  });
+  async function shut(): Promise<void> {
+    removeRecord(paths.data);
+    server.close();
+    web.close();
+    web.closeAllConnections();
+    await engine.close();
+    for (const socket of connections) socket.destroySoon();
+    rmSync(path, { force: true });
+    resolveClosed();
+  }
+  const close = (): Promise<void> => {
+    closing ??= shut();
+    return closing;
+  };
+  engine.onStopAsked(() => void close());
+  return { socket: path, http, closed, close };
+}
+
+async function failure(server: Server, where: string): Promise<never> {
+  const [error] = (await once(server, 'error')) as [NodeJS.ErrnoException];
+  if (error.code === 'EADDRINUSE')
+    throw new SvcError('address_in_use', `${where} is already in use`, { cause: error });
+  throw new SvcError('storage_failed', `cannot listen on ${where}: ${error.message}`, { cause: error });
+}

@@ -1,0 +1,83 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { isErrorCode, SvcError } from '../errors.ts';
+
+/** The file descriptor on which a started daemon says that it is ready, or why not. */
+export const READY_FD = 3;
+
+/** What it says there, as one line of JSON. */
+export type Ready = { ready: true } | { code: string; message: string; hint?: string };
+
+const LONGEST_START_MS = 20_000;
+
+/** What belongs to the caller's own session and must not become the engine's. */
+const NOT_INHERITED = /^SVC_(SESSION|TASK|ROLE|AGENT|NAME|SESSION_NAME|RUN_ID|GIT_BASE|LEDGER_FORCE|ACTOR)$/;
+
+/**
+ * Starts the engine's host in the background and waits until it listens (`ready`). When two clients start one at
+ * the same time, the loser's host finds the workspace taken (`taken`): the first may still be opening, or closing.
+ */
+export async function startDaemon(options: {
+  command: readonly string[];
+  root: string;
+  file: string;
+  env: NodeJS.ProcessEnv;
+}): Promise<'ready' | 'taken'> {
+  const [program, ...args] = options.command;
+  if (program === undefined) throw new SvcError('internal', 'no daemon command');
+  const folder = join(options.root, '.svc', 'log');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const output = openSync(join(folder, 'daemon.out'), 'a', 0o600);
+  const env = Object.fromEntries(Object.entries(options.env).filter(([name]) => !NOT_INHERITED.test(name)));
+  const child = spawn(program, [...args, '--ready-fd', String(READY_FD)], {
+    cwd: options.root,
+    detached: true,
+    env: { ...env, SVC_CONFIG: options.file },
+    stdio: ['ignore', output, output, 'pipe'],
+  });
+  closeSync(output);
+  child.unref();
+  const said = await firstLine(child.stdio[READY_FD] as Readable, child);
+  if ('ready' in said) return 'ready';
+  // Its word came before its end: whoever is told that it failed must not find it still there.
+  child.ref();
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  if (said.code === 'already_running') return 'taken';
+  throw new SvcError(
+    isErrorCode(said.code) ? said.code : 'internal',
+    said.message,
+    said.hint === undefined ? {} : { hint: said.hint },
+  );
+}
+
+function firstLine(stream: Readable, child: ReturnType<typeof spawn>): Promise<Ready> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const timer = setTimeout(() => fail('did not get ready in time'), LONGEST_START_MS);
+    function done(): void {
+      clearTimeout(timer);
+      stream.destroy();
+    }
+    function fail(what: string): void {
+      done();
+      reject(new SvcError('engine_unreachable', `the engine ${what}`, { hint: 'see .svc/log/daemon.out' }));
+    }
+    child.once('error', (error) => fail(`could not be started: ${error.message}`));
+    stream.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+    stream.once('error', () => fail('could not be started'));
+    stream.once('end', () => {
+      try {
+        const said = JSON.parse(text) as Ready;
+        done();
+        resolve(said);
+      } catch {
+        fail('ended before it was ready');
+      }
+    });
+  });
+}

@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { type Operation, operation } from '../operation.ts';
+
+export interface EngineStatus {
+  pid: number;
+  version: string;
+  root: string;
+  workspace: string;
+  startedAt: string;
+  uptimeSec: number;
+  memoryBytes: number;
+  http: { host: string; port: number } | null;
+  receivers: { host: string; port: number }[];
+  tasks: Record<string, number>;
+  decisionsPending: number;
+  workers: { running: number; queued: number; cap: number };
+  deliveries: { pending: number; dead: number };
+  /** Why the configuration on disk is not the one in use; null when it is. */
+  configProblem: string | null;
+  /** Changed keys that count only after a restart. */
+  restartNeeded: string[];
+  warnings: string[];
+}
+
+/** What clients may ask about the engine itself. */
+export function engineOperations(deps: {
+  status(): EngineStatus;
+  stop(options: { stopWorkers: boolean }): Promise<{ left: string[] }>;
+}): Operation[] {
+  return [
+    operation({
+      name: 'engine.status',
+      about: 'What runs, what waits, where it listens.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({}),
+      run: () => deps.status(),
+    }),
+    operation({
+      name: 'engine.stop',
+      about:
+        'Stop the engine. Workers go on and are adopted at the next start, unless they are to be stopped too.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({ stop_workers: z.boolean().optional() }),
+      run: (input) => deps.stop({ stopWorkers: input.stop_workers ?? false }),
+    }),
+  ];
+}

@@ -1,0 +1,44 @@
+/**
+ * The engine's one door. Clients need little of it, so what is heavy (configuration, storage, hosting) is loaded when
+ * it is first used.
+ */
+import type { Engine, OpenOptions } from './compose.ts';
+import type { Host } from './daemon/host.ts';
+
+export type { Engine, OpenOptions } from './compose.ts';
+export { findWorkspace } from './config/find.ts';
+export { nearest } from './config/nearest.ts';
+export { type ConnectOptions, connect, type EngineClient, type Notification } from './daemon/client.ts';
+export type { Host } from './daemon/host.ts';
+export { READY_FD, startDaemon } from './daemon/launch.ts';
+export { readRecord } from './daemon/record.ts';
+export { asSvcError, CODES, type ErrorCode, EXIT, exitCode, httpStatus, SvcError } from './errors.ts';
+export { version } from './version.ts';
+
+/** Opens the whole system for the workspace of `options.file`; the caller is its only host until `close()`. */
+export async function openEngine(options: OpenOptions): Promise<Engine> {
+  return (await import('./compose.ts')).openEngine(options);
+}
+
+/** Lets clients of the socket and of loopback HTTP in. */
+export async function hostEngine(engine: Engine): Promise<Host> {
+  return (await import('./daemon/host.ts')).hostEngine(engine);
+}
+
+/** Everything about configuration: loading, keys, the example file. */
+export const configuration = () => import('./config/index.ts');
+
+/** The catalogue of outbound events. */
+export const outboundEvents = () => import('./notify/events.ts');
+
+/** Signed sample requests, as `svc webhook test` sends them. */
+export const samples = () => import('./receiver/sample.ts');
+
+/** What `svc doctor` asks about the parts that only the engine uses. */
+export const health = () => import('./health.ts');
+
+/** Agent presets and which of their programs are installed. */
+export const presets = async () => ({
+  ...(await import('./workers/presets/presets.ts')),
+  ...(await import('./workers/presets/detect.ts')),
+});

@@ -1,0 +1,46 @@
+import { resolve } from 'node:path';
+import { SvcError } from '../../errors.ts';
+
+/** The parts of the configuration that say which agent runs where. */
+export interface AgentsConfig {
+  agents: { cmds: Readonly<Record<string, string>>; default_cmd: string; default_preset: string };
+  project: { name: string; root: string };
+  projects: readonly { id: string; path: string }[];
+}
+
+/** Looks agents and projects up in the configuration as it is now. */
+export interface Agents {
+  /** The name under which a task without an agent runs: a preset, or `default` for agents.default_cmd; null for none. */
+  fallback(): string | null;
+  /** Command template. Throws `unknown_agent`. */
+  template(agent: string): string;
+  /** Absolute folder; null is the workspace's own project. Throws `unknown_project`. */
+  folder(project: string | null): string;
+}
+
+export function createAgents({ root, config }: { root: string; config(): AgentsConfig }): Agents {
+  return {
+    fallback() {
+      const { default_cmd, default_preset } = config().agents;
+      return default_cmd !== '' ? 'default' : default_preset === '' ? null : default_preset;
+    },
+    template(agent) {
+      const { cmds, default_cmd } = config().agents;
+      if (agent === 'default' && default_cmd !== '') return default_cmd;
+      const template = Object.hasOwn(cmds, agent) ? cmds[agent] : undefined;
+      if (template !== undefined) return template;
+      throw new SvcError('unknown_agent', `no agent ${JSON.stringify(agent)} in agents.cmds`, {
+        hint: `known: ${Object.keys(cmds).sort().join(', ')}`,
+      });
+    },
+    folder(project) {
+      const { project: own, projects } = config();
+      if (project === null || project === own.name) return resolve(root, own.root);
+      const entry = projects.find(({ id }) => id === project);
+      if (entry) return resolve(root, entry.path);
+      throw new SvcError('unknown_project', `no project ${JSON.stringify(project)} in projects`, {
+        hint: `known: ${[own.name, ...projects.map(({ id }) => id)].join(', ')}`,
+      });
+    },
+  };
+}

@@ -1,0 +1,155 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Task } from '../../board/tasks/index.ts';
+import type { Placement, Session } from '../../bus/sessions/index.ts';
+import { asSvcError, SvcError } from '../../errors.ts';
+import { MARK, type RunningProcess, workerEnvironment } from '../processes/index.ts';
+import { renderCommand } from '../template.ts';
+import type { CreatedWorktree } from '../worktrees/index.ts';
+import type { DispatchDeps } from './context.ts';
+
+/** Linux refuses one argument of 128 KiB or more; a longer prompt goes through its file. */
+const MAX_ARGUMENT_BYTES = 120 * 1024;
+
+export const sessionDir = (deps: Pick<DispatchDeps, 'paths'>, sessionId: string): string =>
+  join(deps.paths.agents, sessionId);
+export const logFile = (deps: Pick<DispatchDeps, 'paths'>, sessionId: string): string =>
+  join(sessionDir(deps, sessionId), 'log');
+export const runDir = (deps: Pick<DispatchDeps, 'paths'>, sessionId: string, runId: string): string =>
+  join(sessionDir(deps, sessionId), runId);
+
+/** Where the worker works: a worktree of its own, or the project's folder itself. */
+export async function place(deps: DispatchDeps, session: Session): Promise<Placement> {
+  const folder = deps.agents.folder(session.project);
+  if (session.inplace) return placeInside(deps, folder);
+  const made = await makeWorktree(deps, session, folder, `svc/${session.sessionId}`).catch(
+    (error: unknown) => {
+      const { code, message } = asSvcError(error);
+      // The name is taken: another workspace in this repository, or one whose data folder was deleted, has an s-1 too.
+      if (code === 'exists')
+        return makeWorktree(deps, session, folder, `svc/${session.sessionId}-${randomHex()}`);
+      if (code !== 'not_a_repository') throw error;
+      throw new SvcError(code, message, {
+        cause: error,
+        hint: 'run git init and commit, or dispatch with --inplace to work in the folder itself',
+      });
+    },
+  );
+  return {
+    repository: made.repository,
+    worktree: made.path,
+    cwd: made.cwd,
+    branch: made.branch,
+    base: made.base,
+    baseCommit: made.baseCommit,
+  };
+}
+
+const randomHex = (): string => randomBytes(2).toString('hex');
+
+function makeWorktree(
+  deps: DispatchDeps,
+  session: Session,
+  folder: string,
+  branch: string,
+): Promise<CreatedWorktree> {
+  return deps.worktrees.create({
+    repositoryPath: folder,
+    projectPath: folder,
+    worktreePath: join(deps.paths.worktrees, branch.slice('svc/'.length)),
+    branch,
+    ...(session.baseWanted === null ? {} : { base: session.baseWanted }),
+  });
+}
+
+/** A folder outside any repository is fine here: then there is nothing to count at the end. */
+async function placeInside(deps: DispatchDeps, folder: string): Promise<Placement> {
+  const repository = await deps.worktrees.repositoryOf(folder).catch(() => null);
+  return {
+    repository: repository?.root ?? null,
+    worktree: null,
+    cwd: folder,
+    branch: null,
+    base: repository?.head ?? null,
+    baseCommit: repository?.headCommit ?? null,
+  };
+}
+
+/** Writes what the worker reads and starts its process. */
+export async function launch(
+  deps: DispatchDeps,
+  session: Session,
+  task: Task,
+  runId: string,
+  placement: Placement,
+): Promise<RunningProcess> {
+  const { sessionId } = session;
+  const folder = runDir(deps, sessionId, runId);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const promptFile = await writeBriefs(deps, session, task, placement);
+  const template = deps.agents.template(session.agent);
+  const tooLong = Buffer.byteLength(task.prompt) > MAX_ARGUMENT_BYTES;
+  const { argv, stdinFile } = renderCommand(template, {
+    prompt: tooLong
+      ? `Your task is in the file ${promptFile}. Read all of it, then do what it says.`
+      : task.prompt,
+    prompt_file: promptFile,
+    name: session.workerId,
+  });
+  const env = workerEnvironment(
+    deps.env,
+    {
+      SVC_CONFIG: deps.configFile,
+      SVC_TASK: task.taskId,
+      SVC_SESSION: sessionId,
+      SVC_ROLE: 'worker',
+      SVC_AGENT: session.agent,
+      SVC_NAME: session.workerId,
+      SVC_SESSION_NAME: session.title,
+      [MARK]: runId,
+    },
+    deps.secretNames(),
+  );
+  return deps.processes.start({
+    runDir: folder,
+    runId,
+    argv,
+    cwd: placement.cwd,
+    env,
+    logFile: logFile(deps, sessionId),
+    ...(stdinFile === undefined ? {} : { stdinFile }),
+  });
+}
+
+/** In a worktree the files lie in its `.svc/`, which git's own exclude list hides; else beside the log. */
+async function writeBriefs(
+  deps: DispatchDeps,
+  session: Session,
+  task: Task,
+  placement: Placement,
+): Promise<string> {
+  const folder =
+    placement.worktree === null ? sessionDir(deps, session.sessionId) : join(placement.worktree, '.svc');
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const promptFile = join(folder, 'prompt.md');
+  await writeFile(promptFile, task.prompt, { mode: 0o600 });
+  await writeFile(join(folder, 'TASK_BRIEF.md'), brief(session, task, placement), { mode: 0o600 });
+  return promptFile;
+}
+
+function brief(session: Session, task: Task, placement: Placement): string {
+  const lines = [
+    `# ${task.taskId}: ${task.title}`,
+    '',
+    `- session: ${session.sessionId} (worker ${session.workerId}, agent ${session.agent})`,
+    `- folder: ${placement.cwd}`,
+  ];
+  if (placement.branch !== null)
+    lines.push(`- branch: ${placement.branch}, from ${placement.base ?? placement.baseCommit}`);
+  lines.push(`- time: at most ${session.timeoutSec} s`);
+  lines.push(
+    '- commit your work on this branch; what is left uncommitted is kept as a work-in-progress commit',
+  );
+  return `${lines.join('\n')}\n\n${task.prompt}\n`;
+}

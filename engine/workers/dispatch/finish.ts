@@ -1,0 +1,117 @@
+import type { Session, StopReason } from '../../bus/sessions/index.ts';
+import { asSvcError } from '../../errors.ts';
+import type { ExitResult } from '../processes/index.ts';
+import type { DispatchDeps } from './context.ts';
+
+export interface Verdict {
+  sealed: boolean;
+  exitCode: number | null;
+  exitSignal: string | null;
+  failure: { code: string; text: string } | null;
+}
+
+/** Shells report a death by signal as 128 + its number; only signals that are not also common exit codes. */
+const SIGNAL_EXITS = new Map([
+  [130, 'SIGINT'],
+  [134, 'SIGABRT'],
+  [137, 'SIGKILL'],
+  [139, 'SIGSEGV'],
+  [143, 'SIGTERM'],
+]);
+
+/** What the end means. Why it was stopped comes first: the exit code of a stopped program says nothing. */
+export function verdictOf(session: Session, exit: ExitResult): Verdict {
+  const signal = exit.signal ?? (exit.code === null ? null : (SIGNAL_EXITS.get(exit.code) ?? null));
+  const base = { exitCode: exit.code, exitSignal: signal };
+  const failed = (code: string, text: string): Verdict => ({
+    ...base,
+    sealed: false,
+    failure: { code, text },
+  });
+  if (session.stopReason !== null) return failed(session.stopReason, STOPPED[session.stopReason](session));
+  if (exit.code === 0) return { ...base, sealed: true, failure: null };
+  if (signal !== null) return failed('killed', `${session.agent} was killed by ${signal}`);
+  if (exit.code === null)
+    return failed('lost', `${session.agent} ended while no engine was running, and left no exit code`);
+  return failed('exit_code', `${session.agent} exited with code ${exit.code}`);
+}
+
+const STOPPED: Record<StopReason, (session: Session) => string> = {
+  timeout: (session) => `stopped after ${session.timeoutSec} s (timeout_sec)`,
+  idle_timeout: (session) => `stopped after ${session.idleTimeoutSec} s without output (idle_timeout_sec)`,
+  cancelled: () => 'cancelled',
+};
+
+export interface Kept {
+  headCommit: string | null;
+  commits: number | null;
+  files: number | null;
+  insertions: number | null;
+  deletions: number | null;
+  /** What a person has to look at, if anything. */
+  alert: string | null;
+}
+
+const NOTHING: Kept = {
+  headCommit: null,
+  commits: null,
+  files: null,
+  insertions: null,
+  deletions: null,
+  alert: null,
+};
+
+/** Puts what the worker left on its branch. Never throws: the run has ended whatever git says. */
+export async function keepWork(deps: DispatchDeps, session: Session): Promise<Kept> {
+  if (session.worktree === null || session.branch === null) return countInside(deps, session);
+  try {
+    const end = await deps.worktrees.finish({
+      path: session.worktree,
+      branch: session.branch,
+      baseCommit: session.baseCommit ?? '',
+      ...(session.repository === null ? {} : { repository: session.repository }),
+      message: `svc: work in progress of ${session.sessionId} (${session.taskId})`,
+    });
+    const odd = [
+      ...end.savedRefs.map((ref) => `commits made off the branch are kept under ${ref}`),
+      ...end.nested.map((path) => `${path} is a repository of its own; its commits are only in the worktree`),
+      ...(end.unsafe === undefined ? [] : [end.unsafe]),
+    ];
+    return {
+      headCommit: end.head,
+      commits: end.commits,
+      files: end.files,
+      insertions: end.insertions,
+      deletions: end.deletions,
+      alert: odd.length === 0 ? null : odd.join('; '),
+    };
+  } catch (error) {
+    const { message } = asSvcError(error);
+    deps.log.error({ session: session.sessionId, error: message }, 'the work could not be committed');
+    return { ...NOTHING, alert: `the work is still in ${session.worktree}, not committed: ${message}` };
+  }
+}
+
+/** In place the checkout is the user's: svc commits nothing there. */
+async function countInside(deps: DispatchDeps, session: Session): Promise<Kept> {
+  if (session.repository === null || session.baseCommit === null) return NOTHING;
+  try {
+    const { commits, files } = await deps.worktrees.diff({
+      repository: session.repository,
+      head: 'HEAD',
+      baseCommit: session.baseCommit,
+    });
+    const sum = (pick: (file: (typeof files)[number]) => number) =>
+      files.reduce((total, file) => total + pick(file), 0);
+    return {
+      ...NOTHING,
+      headCommit: commits[0]?.id ?? session.baseCommit,
+      commits: commits.length,
+      files: files.length,
+      insertions: sum((file) => file.insertions),
+      deletions: sum((file) => file.deletions),
+    };
+  } catch {
+    return NOTHING;
+  }
+}

@@ -1,0 +1,48 @@
+import { existsSync } from 'node:fs';
+import type { Session } from '../../bus/sessions/index.ts';
+import type { RunningProcess } from '../processes/index.ts';
+import { runDir } from './begin.ts';
+import type { DispatchDeps } from './context.ts';
+import { type Verdict, verdictOf } from './finish.ts';
+
+interface Steps {
+  own(sessionId: string, work: () => Promise<void>): void;
+  begin(sessionId: string): Promise<void>;
+  follow(sessionId: string, runId: string, running: RunningProcess): Promise<void>;
+  end(sessionId: string, verdict: Verdict): Promise<void>;
+  recordRunning(sessionId: string, running: RunningProcess): Promise<void>;
+}
+
+/**
+ * Takes over what an earlier host left. A run that never began begins again under a new mark; one that lives is
+ * adopted; one that ended meanwhile is recorded. The wrapper's `started` file decides, so nothing runs twice.
+ */
+export async function recover(deps: DispatchDeps, steps: Steps): Promise<void> {
+  for (const session of deps.sessions.list({ live: true, limit: 100_000 })) {
+    if (session.state === 'queued') continue;
+    steps.own(session.sessionId, () => takeOver(deps, steps, session));
+  }
+}
+
+async function takeOver(deps: DispatchDeps, steps: Steps, session: Session): Promise<void> {
+  const { sessionId } = session;
+  const { runId, pidStart } = deps.sessions.private(sessionId);
+  if (runId === null) return steps.begin(sessionId);
+  const folder = runDir(deps, sessionId, runId);
+  const neverRan = session.state === 'starting' && (!existsSync(folder) || deps.processes.claimStart(folder));
+  if (neverRan) {
+    deps.log.info({ session: sessionId }, 'the worker had not started; starting it');
+    return steps.begin(sessionId);
+  }
+  const known = session.pid !== null && pidStart !== null ? { pid: session.pid, pidStart } : null;
+  const found = known ?? deps.processes.findStarted({ runDir: folder, runId });
+  if (found !== null) {
+    deps.log.info({ session: sessionId, pid: found.pid }, 'adopting the worker');
+    const running = deps.processes.adopt({ runDir: folder, runId, ...found });
+    await steps.recordRunning(sessionId, running);
+    return steps.follow(sessionId, runId, running);
+  }
+  await deps.processes.sweep(runId);
+  const code = deps.processes.readExit(folder);
+  return steps.end(sessionId, verdictOf(deps.sessions.get(sessionId), { code, signal: null }));
+}

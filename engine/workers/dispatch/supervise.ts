@@ -1,0 +1,84 @@
+import type { StopReason } from '../../bus/sessions/index.ts';
+import { asSvcError } from '../../errors.ts';
+import { createLogWatch, type ExitResult, type RunningProcess } from '../processes/index.ts';
+import { logFile } from './begin.ts';
+import type { DispatchDeps } from './context.ts';
+
+/** How often limits are looked at, ms. */
+const TICK_MS = 250;
+
+/**
+ * Waits for the end of a run, and brings it about when a limit is reached or someone asked for it. Null when the
+ * host closes first: the worker then goes on alone.
+ */
+export async function supervise(
+  deps: DispatchDeps,
+  sessionId: string,
+  runId: string,
+  running: RunningProcess,
+  closing: AbortSignal,
+): Promise<ExitResult | null> {
+  const { storage, sessions, events, processes, clock, log } = deps;
+  const session = sessions.get(sessionId);
+  const startedAt = session.startedAt === null ? clock.now() : Date.parse(session.startedAt);
+  const watch = createLogWatch({ file: logFile(deps, sessionId), clock });
+  let stopping: Promise<void> | null = null;
+
+  async function stop(): Promise<void> {
+    const { survivors } = await processes.stop({ ...running, runId }, { graceMs: deps.graceMs });
+    if (survivors.length > 0)
+      log.error({ session: sessionId, survivors }, 'processes of the worker could not be ended');
+  }
+
+  /** The reason is on disk before the first signal, so that a crash in between does not lose it. */
+  async function stopFor(reason: StopReason): Promise<void> {
+    await storage.write(() => {
+      if (!sessions.stopping(sessionId, reason, 'svc')) return;
+      events.append({
+        kind: 'session_stopping',
+        taskId: session.taskId,
+        sessionId,
+        via: 'engine',
+        data: { reason },
+      });
+    });
+    await stop();
+  }
+
+  function look(): void {
+    if (stopping !== null) return;
+    const now = clock.now();
+    const idleSince = Math.max(watch.lastChangeMs(), startedAt);
+    const due: StopReason | null =
+      now - startedAt >= session.timeoutSec * 1000
+        ? 'timeout'
+        : session.idleTimeoutSec > 0 && now - idleSince >= session.idleTimeoutSec * 1000
+          ? 'idle_timeout'
+          : null;
+    if (due !== null) stopping = stopFor(due);
+    else if (sessions.get(sessionId).stopReason !== null) stopping = stop();
+    stopping?.catch((error: unknown) => {
+      log.error({ session: sessionId, error: asSvcError(error).message }, 'stopping failed; trying again');
+      stopping = null;
+    });
+  }
+
+  const timer = setInterval(look, TICK_MS);
+  const removeListener = storage.onCommit(look);
+  const aborted = new Promise<null>((resolve) => {
+    if (closing.aborted) resolve(null);
+    closing.addEventListener('abort', () => resolve(null), { once: true });
+  });
+  try {
+    look();
+    const exit = await Promise.race([running.exited, aborted]);
+    // Both only matter when the run has really ended: then nothing of it may be left half stopped.
+    if (exit !== null && stopping !== null) await Promise.resolve(stopping).catch(() => undefined);
+    if (exit !== null) watch.check();
+    return exit;
+  } finally {
+    clearInterval(timer);
+    removeListener();
+    watch.close();
+  }
+}
