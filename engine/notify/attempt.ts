@@ -1,0 +1,97 @@
+import { signedHeaders } from './signing.ts';
+
+const TRY_MS = 10_000;
+const FIRST_BACKOFF_MS = 5000;
+const LONGEST_MS = 3_600_000;
+const SHORTEST_MS = 1000;
+/** How long a delivery is tried before it is dead. */
+export const GIVE_UP_MS = 24 * 3_600_000;
+
+/** What came of one try. `error` is in our own words: what fetch says may hold the address with its credentials. */
+export interface Outcome {
+  ok: boolean;
+  /** The target is gone and asks not to be tried again (410). */
+  gone: boolean;
+  status: number | null;
+  error: string | null;
+  /** What the target asks for, ms from now. */
+  retryAfterMs: number | null;
+}
+
+/** One POST. Null when `signal` ended it: then nothing is known of how it went. */
+export async function attempt(
+  { url, body, messageId, secret }: { url: string; body: string; messageId: string; secret: string },
+  { fetch, now, signal }: { fetch: typeof globalThis.fetch; now: number; signal: AbortSignal },
+): Promise<Outcome | null> {
+  // Not AbortSignal.any: `signal` lives as long as the engine and must not collect followers.
+  const ending = new AbortController();
+  const end = () => ending.abort();
+  const timer = setTimeout(end, TRY_MS);
+  signal.addEventListener('abort', end);
+  try {
+    const target = new URL(url);
+    const headers: Record<string, string> = {
+      'content-type': 'application/json',
+      'user-agent': 'svc',
+      ...signedHeaders({ secret, messageId, body, now }),
+    };
+    if (target.username !== '' || target.password !== '') {
+      // fetch refuses an address with credentials, and its message repeats them.
+      const pair = `${decodeURIComponent(target.username)}:${decodeURIComponent(target.password)}`;
+      headers.authorization = `Basic ${Buffer.from(pair).toString('base64')}`;
+      target.username = '';
+      target.password = '';
+    }
+    const response = await fetch(target, {
+      method: 'POST',
+      headers,
+      body,
+      // A redirect would carry the signed event to an address that nobody configured.
+      redirect: 'manual',
+      signal: ending.signal,
+    });
+    // The status is the answer; what a target writes is not read, however long it is.
+    void response.body?.cancel().catch(() => undefined);
+    return judge(response, now);
+  } catch (error) {
+    if (signal.aborted) return null;
+    return { ok: false, gone: false, status: null, error: causeOf(error, ending.signal), retryAfterMs: null };
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', end);
+  }
+}
+
+function judge(response: Response, now: number): Outcome {
+  const { status } = response;
+  const ok = status >= 200 && status < 300;
+  const redirects = status >= 300 && status < 400 ? ' (redirects are not followed)' : '';
+  return {
+    ok,
+    gone: status === 410,
+    status,
+    error: ok ? null : `HTTP ${status}${redirects}`,
+    retryAfterMs:
+      status === 429 || status === 503 ? retryAfter(response.headers.get('retry-after'), now) : null,
+  };
+}
+
+/** Seconds or an HTTP date (RFC 9110 §10.2.3), within an hour. */
+function retryAfter(value: string | null, now: number): number | null {
+  if (value === null) return null;
+  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now;
+  return Number.isNaN(ms) ? null : Math.min(LONGEST_MS, Math.max(SHORTEST_MS, ms));
+}
+
+function causeOf(error: unknown, timeout: AbortSignal): string {
+  if (timeout.aborted) return `no answer within ${TRY_MS / 1000} s`;
+  const cause = (error as { cause?: { code?: unknown; message?: unknown } })?.cause;
+  if (typeof cause?.code === 'string' && /^[A-Z0-9_]{1,60}$/.test(cause.code)) return cause.code;
+  return cause?.message === 'bad port' ? 'fetch does not connect to this port' : 'the connection failed';
+}
+
+/** Exponential backoff with full jitter: anywhere up to 5 s after the first failure, up to an hour in the end. */
+export function backoffMs(failures: number, random: () => number): number {
+  const ceiling = Math.min(LONGEST_MS, FIRST_BACKOFF_MS * 2 ** Math.min(failures - 1, 20));
+  return Math.max(SHORTEST_MS, Math.round(random() * ceiling));
+}

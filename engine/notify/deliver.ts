@@ -1,0 +1,147 @@
+import type { Clock } from '../clock.ts';
+import { asSvcError } from '../errors.ts';
+import type { EventLog, Storage } from '../storage/index.ts';
+import { attempt, backoffMs, GIVE_UP_MS, type Outcome } from './attempt.ts';
+import type { Envelope } from './envelope.ts';
+import { type DeliveryRow, type Outbox, type Settled, shownUrl } from './rows.ts';
+
+/** A secret, or what is missing. */
+export type SecretLookup = { secret: string } | { missing: string };
+
+export interface DeliverDeps {
+  storage: Storage;
+  events: EventLog;
+  clock: Clock;
+  outbox: Outbox;
+  fetch: typeof globalThis.fetch;
+  /** In [0, 1). */
+  random(): number;
+  /** Null when the target is no longer configured. */
+  secretFor(url: string): SecretLookup | null;
+  /** After each try, with the row as it is then. */
+  onTried(row: DeliveryRow): void;
+  onError(message: string): void;
+}
+
+export interface Deliverer {
+  /** Tries what is due; cheap when nothing is. */
+  wake(): void;
+  /** Whether the time of the next try has come (timers run late, and clocks are set). */
+  isDue(): boolean;
+  /** Ends the tries that are under way and leaves them pending. */
+  close(): Promise<void>;
+}
+
+// Timers of node cannot be longer than 24.8 days, and a clock may be set meanwhile.
+const LONGEST_SLEEP_MS = 60_000;
+const STALLED_MS = 5000;
+
+/** One loop per target, so that a dead one delays nobody else. Rows go out in the order in which they are due. */
+export function createDeliverer(deps: DeliverDeps): Deliverer {
+  const { storage, clock, outbox } = deps;
+  const closing = new AbortController();
+  const loops = new Map<string, Promise<void>>();
+  /** Targets whose outcome could not be saved; sending again at once would only repeat the event. */
+  const stalled = new Map<string, number>();
+  let timer: NodeJS.Timeout | undefined;
+  let nextAt = Number.POSITIVE_INFINITY;
+
+  async function loop(url: string): Promise<void> {
+    for (;;) {
+      const row = outbox.due(url, clock.now());
+      if (row === undefined) return;
+      stalled.delete(url);
+      const outcome = await tryOnce(row);
+      if (outcome === null || closing.signal.aborted) return;
+      try {
+        await storage.write(() => record(row, outcome));
+      } catch (error) {
+        stalled.set(url, clock.now() + STALLED_MS);
+        deps.onError(`the outcome of delivery ${row.id} was not saved: ${asSvcError(error).message}`);
+        return;
+      }
+      const now = outbox.get(row.id);
+      if (now !== undefined) deps.onTried(now);
+    }
+  }
+
+  async function tryOnce(row: DeliveryRow): Promise<Outcome | null> {
+    const found = deps.secretFor(row.url);
+    const failed = { ok: false, status: null, retryAfterMs: null };
+    if (found === null)
+      return { ...failed, gone: true, error: 'the target is not in notify.webhooks any more' };
+    // Never unsigned: it waits until there is a secret.
+    if ('missing' in found) return { ...failed, gone: false, error: `secret_missing: ${found.missing}` };
+    return attempt(
+      { url: row.url, body: row.body, messageId: row.message_id, secret: found.secret },
+      { fetch: deps.fetch, now: clock.now(), signal: closing.signal },
+    );
+  }
+
+  function record(row: DeliveryRow, outcome: Outcome): void {
+    const settled = settle(row, outcome, clock.now(), deps.random);
+    if (!outbox.settle(row.id, settled) || settled.state !== 'dead') return;
+    const { task_id, decision_id, session_id, title } = JSON.parse(row.body) as Envelope;
+    deps.events.append({
+      kind: 'delivery_dead',
+      taskId: task_id,
+      decisionId: decision_id,
+      sessionId: session_id,
+      via: 'engine',
+      data: { title, event: row.event, delivery: row.id, url: shownUrl(row.url), reason: settled.error },
+    });
+  }
+
+  function start(url: string): void {
+    const running = loop(url)
+      .catch((error: unknown) => {
+        // Reading the outbox failed; the database may be well again in a while.
+        stalled.set(url, clock.now() + STALLED_MS);
+        if (!closing.signal.aborted) deps.onError(asSvcError(error).message);
+      })
+      .finally(() => {
+        loops.delete(url);
+        wake();
+      });
+    loops.set(url, running);
+  }
+
+  /** Starts what is due and sets the timer for what is due next; both by one reading of the clock. */
+  function wake(): void {
+    clearTimeout(timer);
+    nextAt = Number.POSITIVE_INFINITY;
+    if (closing.signal.aborted || !storage.db.open) return;
+    const now = clock.now();
+    for (const url of outbox.dueUrls(now)) {
+      const stalledUntil = stalled.get(url) ?? 0;
+      if (stalledUntil > now) nextAt = Math.min(nextAt, stalledUntil);
+      else if (!loops.has(url)) start(url);
+    }
+    nextAt = Math.min(nextAt, outbox.nextAfter(now) ?? nextAt);
+    if (nextAt === Number.POSITIVE_INFINITY) return;
+    timer = setTimeout(wake, Math.min(LONGEST_SLEEP_MS, nextAt - now));
+    timer.unref();
+  }
+
+  return {
+    wake,
+    isDue: () => clock.now() >= nextAt,
+    async close() {
+      closing.abort();
+      clearTimeout(timer);
+      await Promise.all(loops.values());
+    },
+  };
+}
+
+/** What becomes of a row after a try (03 §5): delivered, dead at once on 410, dead after 24 h, else tried again. */
+function settle(row: DeliveryRow, outcome: Outcome, now: number, random: () => number): Settled {
+  const { status, error } = outcome;
+  const base = { status, error, deliveredAt: null, nextAt: now };
+  if (outcome.ok) return { ...base, state: 'delivered', deliveredAt: now };
+  const end = row.first_at + GIVE_UP_MS;
+  if (outcome.gone || now >= end) return { ...base, state: 'dead' };
+  const pause = outcome.retryAfterMs ?? backoffMs(row.attempts + 1, random);
+  // The last try is at the end of the 24 hours, not an hour before.
+  return { ...base, state: 'pending', nextAt: Math.min(end, now + pause) };
+}

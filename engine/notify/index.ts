@@ -1,0 +1,210 @@
+import type { Tasks } from '../board/tasks/index.ts';
+import type { Clock } from '../clock.ts';
+import { SvcError } from '../errors.ts';
+import type { EventLog, LoggedEvent, Storage } from '../storage/index.ts';
+import { createDeliverer, type SecretLookup } from './deliver.ts';
+import { envelopeOf } from './envelope.ts';
+import { EVENTS, type OutboundEvent } from './events.ts';
+import {
+  createOutbox,
+  type Delivery,
+  type DeliveryRow,
+  type DeliveryState,
+  shownUrl,
+  toDelivery,
+} from './rows.ts';
+
+export { EVENTS, type OutboundEvent } from './events.ts';
+export { DELIVERY_STATES, type Delivery, type DeliveryState } from './rows.ts';
+
+/** One entry of `notify.webhooks`. */
+export interface Target {
+  url: string;
+  /** Left out: all. */
+  events?: readonly OutboundEvent[] | undefined;
+  secret_env?: string | undefined;
+}
+
+export interface NotifyDeps {
+  storage: Storage;
+  events: EventLog;
+  clock: Clock;
+  /** Read at every event, so that a reloaded configuration counts at once. */
+  config(): { notify: { webhooks: readonly Target[] }; webhook: { secret_env: string } };
+  tasks: Pick<Tasks, 'get'>;
+  workspaceName(): string;
+  /** The value of an environment variable. */
+  secret(name: string): string | undefined;
+  log?: { error(facts: Record<string, unknown>, message: string): void };
+  fetch?: typeof globalThis.fetch;
+  /** In [0, 1); the jitter. */
+  random?(): number;
+}
+
+export interface Notify {
+  /** Newest first, at most `limit` (50). */
+  list(filter?: { state?: DeliveryState | undefined; limit?: number | undefined }): Delivery[];
+  /** Sends it again under the same message id, now. Throws `not_found`. */
+  redeliver(id: number): Promise<Delivery>;
+  /**
+   * Sends an `alert` titled `test` to every target, or to the one of `url`, and resolves after the first try of each.
+   * Throws `not_found` when there is no such target.
+   */
+  test(url?: string): Promise<Delivery[]>;
+  pendingCounts(): { pending: number; dead: number };
+  /** Ends what is under way and leaves it pending for the next start. */
+  close(): Promise<void>;
+}
+
+const PURGE_EVERY = 500;
+// Longer than a try may take, in case the target is busy with an earlier event.
+const TEST_MS = 25_000;
+
+const isOutbound = (kind: string): kind is OutboundEvent => Object.hasOwn(EVENTS, kind);
+
+/** Owns what goes out: each event that a target wants becomes a row of the outbox, in the event's own transaction. */
+export function createNotify(deps: NotifyDeps): Notify {
+  const { storage, events, clock, config, tasks } = deps;
+  const outbox = createOutbox(storage);
+  const waiting = new Map<number, (row: DeliveryRow) => void>();
+  let added = 0;
+  let mayBeDue = false;
+  /** Set while `test` appends its own event, which goes to targets that have not asked for alerts too. */
+  let testTargets: readonly Target[] | null = null;
+
+  const deliverer = createDeliverer({
+    storage,
+    events,
+    clock,
+    outbox,
+    fetch: deps.fetch ?? globalThis.fetch,
+    random: deps.random ?? Math.random,
+    secretFor,
+    onTried(row) {
+      waiting.get(row.id)?.(row);
+    },
+    onError: (message) => deps.log?.error({}, message),
+  });
+
+  function secretFor(url: string): SecretLookup | null {
+    const target = config().notify.webhooks.find((each) => each.url === url);
+    if (target === undefined) return null;
+    const own = target.secret_env ?? '';
+    const names = (own === '' ? config().webhook.secret_env : own).split(',').map((name) => name.trim());
+    for (const name of names) {
+      const secret = name === '' ? undefined : deps.secret(name);
+      if (secret !== undefined && secret !== '') return { secret };
+    }
+    const known = names.filter((name) => name !== '').join(', ');
+    return {
+      missing: known === '' ? 'set secret_env of the entry, or webhook.secret_env' : `${known} is not set`,
+    };
+  }
+
+  /** Inside the transaction of `event`. */
+  function enqueue(event: LoggedEvent, targets: readonly Target[]): number[] {
+    const id = `${events.logId}-${event.seq}`;
+    const task = event.taskId === null ? null : tasks.get(event.taskId);
+    const body = JSON.stringify(envelopeOf(event, task, { id, workspace: deps.workspaceName() }));
+    const now = clock.now();
+    // Two entries with one address are one target.
+    const ids = [...new Set(targets.map((target) => target.url))].map((url) =>
+      outbox.add({ seq: event.seq, event: event.kind, messageId: id, url, body, now }),
+    );
+    mayBeDue = true;
+    added += ids.length;
+    if (added >= PURGE_EVERY) {
+      added = 0;
+      outbox.purge(now);
+    }
+    return ids;
+  }
+
+  events.onAppend((event) => {
+    const { webhooks } = config().notify;
+    const { kind } = event;
+    if (webhooks.length === 0 || testTargets !== null || !isOutbound(kind)) return;
+    const targets = webhooks.filter((target) => target.events === undefined || target.events.includes(kind));
+    if (targets.length > 0) enqueue(event, targets);
+  });
+
+  const stopListening = storage.onCommit(() => {
+    if (!mayBeDue && !deliverer.isDue()) return;
+    mayBeDue = false;
+    deliverer.wake();
+  });
+  // What an earlier host left is tried as soon as the composition is done.
+  const first = setImmediate(deliverer.wake);
+
+  function targetsOf(url: string | undefined): Target[] {
+    const { webhooks } = config().notify;
+    const targets = url === undefined ? [...webhooks] : webhooks.filter((each) => each.url === url);
+    if (targets.length > 0) return targets;
+    throw new SvcError(
+      'not_found',
+      url === undefined ? 'notify.webhooks is empty' : `no target ${shownUrl(url)}`,
+      {
+        hint: 'notify.webhooks in svc.yaml lists the targets',
+      },
+    );
+  }
+
+  /** The row after its next try, or as it is when that takes too long. */
+  function afterTry(id: number): Promise<Delivery> {
+    return new Promise((resolve) => {
+      const done = (row: DeliveryRow) => {
+        clearTimeout(tooLong);
+        waiting.delete(id);
+        resolve(toDelivery(row));
+      };
+      const tooLong = setTimeout(() => {
+        const row = outbox.get(id);
+        if (row !== undefined) done(row);
+      }, TEST_MS);
+      tooLong.unref();
+      waiting.set(id, done);
+    });
+  }
+
+  return {
+    list: ({ state, limit = 50 } = {}) => outbox.list(state, limit).map(toDelivery),
+
+    async redeliver(id) {
+      const row = await storage.write(() => {
+        outbox.again(id, clock.now());
+        mayBeDue = true;
+        return outbox.get(id);
+      });
+      if (row !== undefined) return toDelivery(row);
+      throw new SvcError('not_found', `no delivery ${id}`, { hint: 'svc notify deliveries shows them' });
+    },
+
+    async test(url) {
+      const targets = targetsOf(url);
+      const tried = await storage.write(() => {
+        testTargets = targets;
+        try {
+          const data = { title: 'test', reason: 'svc notify test' };
+          const event = events.append({ kind: 'alert', via: 'engine', data });
+          // Before the commit, so that no try can end unseen.
+          return enqueue(event, targets).map(afterTry);
+        } finally {
+          testTargets = null;
+        }
+      });
+      return Promise.all(tried);
+    },
+
+    pendingCounts: () => outbox.counts(),
+
+    async close() {
+      clearImmediate(first);
+      stopListening();
+      await deliverer.close();
+      for (const [id, done] of waiting) {
+        const row = outbox.get(id);
+        if (row !== undefined) done(row);
+      }
+    },
+  };
+}

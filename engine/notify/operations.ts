@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { type Operation, operation } from '../operation.ts';
+import { EVENTS } from './events.ts';
+import type { Notify } from './index.ts';
+import { DELIVERY_STATES } from './rows.ts';
+
+/** What clients may ask of the outbox. */
+export function notifyOperations(notify: Notify): Operation[] {
+  return [
+    operation({
+      name: 'notify.events',
+      about: 'every outbound event with what it means',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({}),
+      run: () => Object.entries(EVENTS).map(([event, description]) => ({ event, description })),
+    }),
+    operation({
+      name: 'notify.deliveries',
+      about: 'deliveries of outbound events, newest first',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({
+        state: z.enum(DELIVERY_STATES).optional(),
+        limit: z.int().min(1).max(10_000).optional(),
+      }),
+      run: (filter) => notify.list(filter),
+    }),
+    operation({
+      name: 'notify.redeliver',
+      about: 'send a delivery again, under the same message id',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({ id: z.int().min(1) }),
+      run: ({ id }) => notify.redeliver(id),
+    }),
+    operation({
+      name: 'notify.test',
+      about: 'send a signed test event to every target, or to one, and wait for the answers',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({ url: z.string().min(1).optional() }),
+      run: ({ url }) => notify.test(url),
+    }),
+  ];
+}

@@ -1,0 +1,142 @@
+import { rfc3339 } from '../clock.ts';
+import type { Storage } from '../storage/index.ts';
+
+export type DeliveryState = 'pending' | 'delivered' | 'dead';
+export const DELIVERY_STATES = ['pending', 'delivered', 'dead'] as const satisfies DeliveryState[];
+
+/** One event on its way to one target. Times are RFC 3339 UTC. */
+export interface Delivery {
+  id: number;
+  event: string;
+  /** The same on every try, and the same for every target of one event. */
+  messageId: string;
+  url: string;
+  state: DeliveryState;
+  attempts: number;
+  createdAt: string;
+  /** When it is tried next; null once settled. */
+  nextAt: string | null;
+  deliveredAt: string | null;
+  /** HTTP status of the last try, null when there was no answer. */
+  lastStatus: number | null;
+  lastError: string | null;
+}
+
+export interface DeliveryRow {
+  id: number;
+  event_seq: number;
+  event: string;
+  message_id: string;
+  url: string;
+  body: string;
+  state: DeliveryState;
+  attempts: number;
+  created_at: number;
+  first_at: number;
+  next_at: number;
+  delivered_at: number | null;
+  last_status: number | null;
+  last_error: string | null;
+}
+
+/** An address as it may be shown: what looks like a credential (user, password, query) is left out. */
+export function shownUrl(url: string): string {
+  if (!URL.canParse(url)) return '(not an address)';
+  const { origin, pathname, search } = new URL(url);
+  return `${origin}${pathname}${search === '' ? '' : '?…'}`;
+}
+
+export const toDelivery = (row: DeliveryRow): Delivery => ({
+  id: row.id,
+  event: row.event,
+  messageId: row.message_id,
+  url: shownUrl(row.url),
+  state: row.state,
+  attempts: row.attempts,
+  createdAt: rfc3339(row.created_at),
+  nextAt: row.state === 'pending' ? rfc3339(row.next_at) : null,
+  deliveredAt: row.delivered_at === null ? null : rfc3339(row.delivered_at),
+  lastStatus: row.last_status,
+  lastError: row.last_error,
+});
+
+/** What a try came to. */
+export interface Settled {
+  state: DeliveryState;
+  nextAt: number;
+  deliveredAt: number | null;
+  status: number | null;
+  error: string | null;
+}
+
+const KEEP_DELIVERED_MS = 7 * 86_400_000;
+const KEEP_DEAD_MS = 30 * 86_400_000;
+
+export type Outbox = ReturnType<typeof createOutbox>;
+
+/** The outbox table. What changes something runs inside `storage.write`. */
+export function createOutbox({ db }: Pick<Storage, 'db'>) {
+  const insert = db.prepare(`INSERT INTO delivery
+    (event_seq, event, message_id, url, body, state, created_at, first_at, next_at)
+    VALUES (?, ?, ?, ?, ?, 'pending', ?, ?, ?)`);
+  const byId = db.prepare<unknown[], DeliveryRow>('SELECT * FROM delivery WHERE id = ?');
+  const due = db.prepare<unknown[], DeliveryRow>(
+    `SELECT * FROM delivery WHERE state = 'pending' AND url = ? AND next_at <= ? ORDER BY next_at, id LIMIT 1`,
+  );
+  // From one address to the next by the index: a long backlog of a dead target is not read.
+  const dueUrls = db.prepare<unknown[], { url: string }>(`WITH RECURSIVE target (url) AS (
+      SELECT min(url) FROM delivery WHERE state = 'pending'
+      UNION ALL
+      SELECT (SELECT min(d.url) FROM delivery d WHERE d.state = 'pending' AND d.url > target.url)
+      FROM target WHERE target.url IS NOT NULL)
+    SELECT url FROM target WHERE url IS NOT NULL AND EXISTS
+      (SELECT 1 FROM delivery d WHERE d.state = 'pending' AND d.url = target.url AND d.next_at <= ?)`);
+  const nextAfter = db.prepare<unknown[], { at: number | null }>(
+    `SELECT min(next_at) AS at FROM delivery WHERE state = 'pending' AND next_at > ?`,
+  );
+  const settle = db.prepare(`UPDATE delivery SET state = ?, next_at = ?, delivered_at = ?, last_status = ?,
+    last_error = ?, attempts = attempts + 1 WHERE id = ? AND state = 'pending'`);
+  const again = db.prepare(`UPDATE delivery SET state = 'pending', attempts = 0, first_at = ?, next_at = ?,
+    delivered_at = NULL WHERE id = ?`);
+  const newest = db.prepare<unknown[], DeliveryRow>('SELECT * FROM delivery ORDER BY id DESC LIMIT ?');
+  const ofState = db.prepare<unknown[], DeliveryRow>(
+    'SELECT * FROM delivery WHERE state = ? ORDER BY id DESC LIMIT ?',
+  );
+  const counts = db.prepare<unknown[], { pending: number; dead: number }>(`SELECT
+    (SELECT count(*) FROM delivery WHERE state = 'pending') AS pending,
+    (SELECT count(*) FROM delivery WHERE state = 'dead') AS dead`);
+  const purge = db.prepare(`DELETE FROM delivery WHERE id IN (SELECT id FROM delivery WHERE state <> 'pending'
+    AND created_at < ? AND (state = 'delivered' OR created_at < ?) ORDER BY created_at LIMIT 500)`);
+
+  return {
+    add(row: {
+      seq: number;
+      event: string;
+      messageId: string;
+      url: string;
+      body: string;
+      now: number;
+    }): number {
+      const { seq, event, messageId, url, body, now } = row;
+      return Number(insert.run(seq, event, messageId, url, body, now, now, now).lastInsertRowid);
+    },
+    get: (id: number): DeliveryRow | undefined => byId.get(id),
+    due: (url: string, now: number): DeliveryRow | undefined => due.get(url, now),
+    dueUrls: (now: number): string[] => dueUrls.all(now).map(({ url }) => url),
+    /** When something becomes due after `now`, null when nothing will. */
+    nextAfter: (now: number): number | null => nextAfter.get(now)?.at ?? null,
+    settle(id: number, { state, nextAt, deliveredAt, status, error }: Settled): boolean {
+      return settle.run(state, nextAt, deliveredAt, status, error, id).changes === 1;
+    },
+    again(id: number, now: number): void {
+      again.run(now, now, id);
+    },
+    list: (state: DeliveryState | undefined, limit: number): DeliveryRow[] =>
+      state === undefined ? newest.all(limit) : ofState.all(state, limit),
+    counts: () => counts.get() ?? { pending: 0, dead: 0 },
+    /** Forgets what was settled long ago. */
+    purge(now: number): void {
+      purge.run(now - KEEP_DELIVERED_MS, now - KEEP_DEAD_MS);
+    },
+  };
+}

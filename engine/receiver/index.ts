@@ -1,0 +1,76 @@
+import type { Decisions } from '../board/decisions/index.ts';
+import type { Tasks } from '../board/tasks/index.ts';
+import type { Workflow } from '../board/workflow/index.ts';
+import type { Sessions } from '../bus/sessions/index.ts';
+import type { Clock } from '../clock.ts';
+import { SvcError } from '../errors.ts';
+import type { Storage } from '../storage/index.ts';
+import { createFailures } from './failures.ts';
+import { type AgentLookup, createIntake, type WebhookConfig } from './intake.ts';
+import { createOnce } from './once.ts';
+import { createReceipts } from './receipts.ts';
+import { createReceive, type Receive, type ReceiverLog, type Routes } from './receive.ts';
+import { createReplayCache } from './replay.ts';
+import { createChatRoute } from './routes/chat.ts';
+import { createCodehostRoute } from './routes/codehost.ts';
+import { createDecisionRoutes } from './routes/decisions.ts';
+import { createTaskRoute } from './routes/task.ts';
+import { type Listener, type ListenOptions, serve } from './serve.ts';
+
+export type { AgentLookup, WebhookConfig } from './intake.ts';
+export type { Receive, ReceiverLog } from './receive.ts';
+export type { Answer, InboundRequest } from './request.ts';
+export { type Sample, type SampleRoute, type SampleWish, signedSample } from './sample.ts';
+export type { Access, Listener, ListenLimits, ListenOptions } from './serve.ts';
+
+export interface ReceiverDeps {
+  storage: Storage;
+  workflow: Workflow;
+  tasks: Tasks;
+  decisions: Decisions;
+  sessions: Sessions;
+  clock: Clock;
+  /** Read on every request, so that a reloaded configuration counts at once. */
+  config(): { webhook: WebhookConfig };
+  agents: AgentLookup;
+  /** Whether only this machine can reach a host. */
+  isLoopback(host: string): boolean;
+  log?: ReceiverLog;
+}
+
+export interface Receiver {
+  /** Answers requests under `secrets` without a port. Throws `secret_missing` when one of them is empty. */
+  open(secrets: readonly string[]): Receive;
+  /** Listens. Throws `secret_missing`, `address_refused`, `address_in_use`. */
+  listen(options: ListenOptions): Promise<Listener>;
+}
+
+/** Owns the signed way in: requests from outside become tasks and decisions. */
+export function createReceiver(deps: ReceiverDeps): Receiver {
+  const { clock, config, log } = deps;
+  const once = createOnce({ storage: deps.storage, replay: createReplayCache(deps) });
+  const receipts = createReceipts(deps);
+  const failures = createFailures({ clock });
+  const intake = createIntake(deps);
+  const { workflow, tasks, decisions, sessions } = deps;
+  const routes: Routes = {
+    task: createTaskRoute({ intake, receipts, tasks }),
+    codehost: createCodehostRoute({ intake, receipts, tasks, config }),
+    chat: createChatRoute({ intake, workflow, tasks, decisions, sessions, config }),
+    ...createDecisionRoutes({ workflow, decisions, tasks }),
+  };
+
+  function open(secrets: readonly string[]): Receive {
+    if (secrets.length === 0 || secrets.includes('')) {
+      throw new SvcError('secret_missing', 'the receiver has no secret to verify signatures with', {
+        hint: 'set the environment variable that webhook.secret_env names',
+      });
+    }
+    return createReceive({ routes, secrets, once, failures, clock, config, log });
+  }
+
+  return {
+    open,
+    listen: (options) => serve(open(options.secrets), options, { clock, isLoopback: deps.isLoopback }),
+  };
+}

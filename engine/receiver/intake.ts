@@ -1,0 +1,158 @@
+import type { By, NewTask, Task } from '../board/tasks/index.ts';
+import type { Workflow } from '../board/workflow/index.ts';
+import { SvcError } from '../errors.ts';
+import { fieldsInvalid } from './body.ts';
+import type { TaskTemplate } from './config.ts';
+import { type Answer, json } from './request.ts';
+import { titleOf } from './title.ts';
+
+/** The `webhook` section, as far as the receiver reads it on each request. */
+export interface WebhookConfig {
+  allow: readonly ('task' | 'codehost' | 'chat')[];
+  require_approval: boolean;
+  templates: Readonly<Record<string, TaskTemplate>>;
+}
+
+/** Looks agents and projects up. */
+export interface AgentLookup {
+  /** Throws `unknown_agent`. */
+  template(agent: string): unknown;
+  /** Throws `unknown_project`. */
+  folder(project: string): unknown;
+  /** What a task without an agent runs as, null for none. */
+  fallback(): string | null;
+}
+
+/** A task as a route understood it. */
+export interface Incoming {
+  template: string | null;
+  agent: string | null;
+  project: string | null;
+  timeoutSec: number | null;
+  prompt: string;
+  /** Absent: the prompt's first line. */
+  title?: string;
+  context?: string;
+  source: 'task' | 'codehost' | 'chat';
+  sourceRef: string | null;
+  actor: string;
+}
+
+/** What becomes of it. */
+export interface Wish {
+  dispatch: boolean;
+  approve: boolean;
+  /** Why it has to wait even when `webhook.require_approval` is false. */
+  hold?: string | undefined;
+}
+
+/** Turns what the three routes understood into a task. */
+export interface Intake {
+  /** Throws `unknown_template`. */
+  template(name: string): TaskTemplate;
+  /** What of a task a template says; `prompt` replaces its own. Throws `fields_invalid` when neither has one. */
+  fromTemplate(
+    name: string,
+    prompt?: string,
+  ): Pick<Incoming, 'template' | 'agent' | 'project' | 'timeoutSec' | 'prompt'>;
+  /** Creates the task inside `storage.write`. Throws `unknown_agent`, `unknown_project`. */
+  submit(incoming: Incoming, wish: Wish): Task;
+  /** The answer that names a task: 201 when it is new, 200 when it was there. */
+  answer(task: Task, status: 200 | 201): Answer;
+}
+
+export function createIntake({
+  config,
+  agents,
+  workflow,
+}: {
+  config(): { webhook: WebhookConfig };
+  agents: AgentLookup;
+  workflow: Workflow;
+}): Intake {
+  function template(name: string): TaskTemplate {
+    const { templates } = config().webhook;
+    const found = Object.hasOwn(templates, name) ? templates[name] : undefined;
+    if (found !== undefined) return found;
+    const known = Object.keys(templates).sort().join(', ');
+    throw new SvcError('unknown_template', `no template ${JSON.stringify(name)} in webhook.templates`, {
+      hint: known === '' ? 'webhook.templates is empty' : `known: ${known}`,
+    });
+  }
+
+  return {
+    template,
+
+    fromTemplate(name, given) {
+      const { agent = null, project = null, timeout_sec, prompt = given } = template(name);
+      const text = given ?? prompt;
+      if (text === undefined) {
+        throw fieldsInvalid([{ field: 'template', problem: `webhook.templates.${name} has no prompt` }]);
+      }
+      // 0 in a template means agents.timeout_sec.
+      return { template: name, agent, project, timeoutSec: timeout_sec || null, prompt: text };
+    },
+
+    submit(incoming, wish) {
+      const { prompt, title, source, actor, context } = incoming;
+      // Resolved now: the approval is bound to the agent that will run, not to a default that may change.
+      const agent = incoming.agent ?? agents.fallback();
+      if (agent !== null) agents.template(agent);
+      if (incoming.project !== null) agents.folder(incoming.project);
+      const { approved, why } = judge(wish, config().webhook.require_approval);
+      if (agent === null && wish.dispatch && approved) {
+        throw new SvcError('unknown_agent', 'neither the request nor its template names an agent', {
+          hint: 'name one in webhook.templates, or set agents.default_preset',
+        });
+      }
+      const task: NewTask = {
+        title: titleOf(title ?? prompt),
+        body: prompt,
+        agent,
+        project: incoming.project,
+        template: incoming.template,
+        context,
+        timeoutSec: incoming.timeoutSec,
+        source,
+        sourceRef: incoming.sourceRef,
+        actor,
+      };
+      const by: By = { actor, via: source };
+      return workflow.submit(task, { dispatch: wish.dispatch, approved, why, by }).task;
+    },
+
+    answer(task, status) {
+      const dispatched = task.sessionId !== null;
+      return json(
+        status,
+        {
+          task_id: task.taskId,
+          status: task.status,
+          dispatched,
+          session_id: task.sessionId,
+          decision_id: dispatched ? null : task.decisionId,
+        },
+        task.taskId,
+      );
+    },
+  };
+}
+
+/** Whether a task may run as it came in, and why (03 §3). */
+function judge(
+  { dispatch, approve, hold }: Wish,
+  requireApproval: boolean,
+): { approved: boolean; why: string } {
+  if (approve) {
+    return {
+      approved: true,
+      why: dispatch ? 'approved in the request' : 'approved in the request, which did not ask for dispatch',
+    };
+  }
+  if (!dispatch) return { approved: false, why: 'the request did not ask for dispatch' };
+  if (requireApproval) {
+    return { approved: false, why: 'webhook.require_approval is true and the request had no approve' };
+  }
+  if (hold !== undefined) return { approved: false, why: hold };
+  return { approved: true, why: 'webhook.require_approval is false' };
+}

@@ -1,0 +1,119 @@
+import { httpStatus, SvcError } from '../errors.ts';
+import type { Storage } from '../storage/index.ts';
+import type { ReplayCache } from './replay.ts';
+import type { Answer } from './request.ts';
+
+/**
+ * Does `work` for a verified signature once: the signature and what `work` changes are one transaction. Rejects with
+ * `replayed` when the signature was seen in the last ten minutes, on any route. When `work` refuses the request, its
+ * changes are undone, `refused` makes the answer, and the signature stays used; after a fault of our own (5xx)
+ * nothing is kept, so that the sender may try again.
+ */
+export type Once = (
+  signature: Buffer,
+  work: () => Answer,
+  refused: (error: SvcError) => Answer,
+) => Promise<Answer>;
+
+interface Job {
+  signature: Buffer;
+  work: () => Answer;
+  refused(error: SvcError): Answer;
+  resolve(answer: Answer): void;
+  reject(error: unknown): void;
+}
+
+type Outcome = { answer: Answer } | { error: unknown };
+
+interface Batch {
+  jobs: Job[];
+  /** One for each job, in order; fewer when a job threw. */
+  outcomes: Outcome[];
+}
+
+/**
+ * Requests of one turn of the event loop are one piece of work for the storage. A savepoint for each costs as much as
+ * the task itself, and is only needed to undo a request that was refused halfway; so a batch first runs without, and
+ * when one was refused it is undone and runs again with a savepoint each.
+ */
+export function createOnce({ storage, replay }: { storage: Storage; replay: ReplayCache }): Once {
+  const { db } = storage;
+  const save = db.prepare('SAVEPOINT request');
+  const release = db.prepare('RELEASE request');
+  const undo = db.prepare('ROLLBACK TO request');
+  const queue: Job[] = [];
+
+  function plain({ signature, work }: Job): Outcome {
+    return replay.remember(signature) ? { answer: work() } : { error: replayed() };
+  }
+
+  function guarded({ signature, work, refused }: Job): Outcome {
+    save.run();
+    try {
+      if (!replay.remember(signature)) {
+        release.run();
+        return { error: replayed() };
+      }
+      const answer = work();
+      release.run();
+      return { answer };
+    } catch (error) {
+      // A full disk makes SQLite end the whole transaction by itself.
+      if (!db.inTransaction) throw error;
+      undo.run();
+      release.run();
+      replay.forget(signature);
+      if (!(error instanceof SvcError) || httpStatus(error.code) >= 500) return { error };
+      replay.remember(signature);
+      return { answer: refused(error) };
+    }
+  }
+
+  /** After an undone transaction. What was replayed is not for its copy to forget. */
+  function forget({ jobs, outcomes }: Batch): void {
+    for (const [index, { signature }] of jobs.entries()) {
+      const outcome = outcomes[index];
+      if (index <= outcomes.length && (outcome === undefined || 'answer' in outcome))
+        replay.forget(signature);
+    }
+  }
+
+  /** Runs `each` for the batch's jobs in one transaction; without a batch, for what is queued by then. */
+  async function commit(each: (job: Job) => Outcome, again?: Batch): Promise<Batch> {
+    const batch: Batch = { jobs: again?.jobs ?? [], outcomes: [] };
+    try {
+      await storage.write(() => {
+        if (again === undefined) batch.jobs = queue.splice(0);
+        for (const job of batch.jobs) batch.outcomes.push(each(job));
+      });
+    } catch (error) {
+      forget(batch);
+      // No job was begun: the storage is closed.
+      if (batch.jobs.length === 0) batch.jobs = queue.splice(0);
+      else if (again === undefined && batch.outcomes.length < batch.jobs.length)
+        return commit(guarded, batch);
+      batch.outcomes = batch.jobs.map(() => ({ error }));
+    }
+    return batch;
+  }
+
+  async function flush(): Promise<void> {
+    const { jobs, outcomes } = await commit(plain);
+    for (const [index, { resolve, reject }] of jobs.entries()) {
+      const outcome = outcomes[index] as Outcome;
+      if ('answer' in outcome) resolve(outcome.answer);
+      else reject(outcome.error);
+    }
+  }
+
+  return (signature, work, refused) =>
+    new Promise((resolve, reject) => {
+      queue.push({ signature, work, refused, resolve, reject });
+      if (queue.length === 1) void flush();
+    });
+}
+
+const replayed = (): SvcError =>
+  new SvcError('replayed', 'this signature was used within the last ten minutes', {
+    hint: 'sign again with the current time; a nonce in the body makes two requests of one second differ',
+  });

@@ -1,0 +1,33 @@
+import type { Clock } from '../clock.ts';
+import { formatId, parseId } from '../ids.ts';
+import type { Storage } from '../storage/index.ts';
+
+export interface Receipt {
+  taskId: string;
+  fingerprint: string;
+}
+
+/** Remembers which task an outside key (an Idempotency-Key, an issue, a comment) has made. Inside `storage.write`. */
+export interface Receipts {
+  find(key: string): Receipt | null;
+  /** `ttlMs` null: for good. */
+  keep(key: string, receipt: Receipt, ttlMs: number | null): void;
+}
+
+export function createReceipts({ storage, clock }: { storage: Storage; clock: Clock }): Receipts {
+  const find = storage.db.prepare<unknown[], { task_id: number; fingerprint: string }>(
+    'SELECT task_id, fingerprint FROM receipt WHERE key = ? AND (expires_at IS NULL OR expires_at >= ?)',
+  );
+  const keep = storage.db.prepare(
+    'INSERT OR REPLACE INTO receipt (key, fingerprint, task_id, expires_at) VALUES (?, ?, ?, ?)',
+  );
+  return {
+    find(key) {
+      const row = find.get(key, clock.now());
+      return row ? { taskId: formatId('t', row.task_id), fingerprint: row.fingerprint } : null;
+    },
+    keep(key, { taskId, fingerprint }, ttlMs) {
+      keep.run(key, fingerprint, parseId('t', taskId), ttlMs === null ? null : clock.now() + ttlMs);
+    },
+  };
+}

@@ -1,0 +1,151 @@
+import type { Clock } from '../clock.ts';
+import { asSvcError, httpStatus, SvcError } from '../errors.ts';
+import type { Failures } from './failures.ts';
+import type { WebhookConfig } from './intake.ts';
+import type { Once } from './once.ts';
+import { problem } from './problem.ts';
+import type { Answer, Head, InboundRequest } from './request.ts';
+import type { Route } from './routes/route.ts';
+import { checkTime, createVerify } from './signature.ts';
+
+/** Bytes that a body may have, on every route. */
+export const BODY_LIMIT = 262_144;
+
+export interface Routes {
+  task: Route;
+  codehost: Route;
+  chat: Route;
+  poll: Route;
+  approve: Route;
+  deny: Route;
+}
+
+/** Warnings and errors of the receiver; never a secret or a body. */
+export interface ReceiverLog {
+  error(facts: Record<string, unknown>, message: string): void;
+}
+
+/** A request has passed the checks that need no body. */
+export interface Admitted {
+  route: Route;
+  id: string;
+}
+
+export interface Receive {
+  /** Route, method, declared size, encoding; an answer when the body need not be read. */
+  admit(head: Head): Admitted | Answer;
+  /** The rest of the checks, then the work. */
+  proceed(admitted: Admitted, request: InboundRequest): Promise<Answer>;
+  /** Both. Never rejects. */
+  receive(request: InboundRequest): Promise<Answer>;
+}
+
+export const isAnswer = (value: Admitted | Answer): value is Answer => 'status' in value;
+
+export const tooLarge = (): Answer =>
+  problem(new SvcError('body_too_large', `the body has more than ${BODY_LIMIT} bytes`), {
+    connection: 'close',
+  });
+
+const DECISION = /^\/decisions\/([^/]+)(?:\/(approve|deny))?$/;
+
+/**
+ * The checks that every request passes, in this order (03 §3): route, method, size, time, signature, replay, and then
+ * the route's own parse and fields. Nothing is parsed before the signature has held.
+ */
+export function createReceive({
+  routes,
+  secrets,
+  once,
+  failures,
+  clock,
+  config,
+  log,
+}: {
+  routes: Routes;
+  secrets: readonly string[];
+  once: Once;
+  failures: Failures;
+  clock: Clock;
+  config(): { webhook: WebhookConfig };
+  log?: ReceiverLog | undefined;
+}): Receive {
+  const verify = createVerify(secrets);
+
+  function find(path: string): Admitted | null {
+    const { allow } = config().webhook;
+    if (path === '/task') return allow.includes('task') ? { route: routes.task, id: '' } : null;
+    if (path === '/codehost') return allow.includes('codehost') ? { route: routes.codehost, id: '' } : null;
+    if (path === '/chat') return allow.includes('chat') ? { route: routes.chat, id: '' } : null;
+    const match = DECISION.exec(path);
+    if (match === null) return null;
+    return { route: routes[(match[2] as 'approve' | 'deny' | undefined) ?? 'poll'], id: match[1]! };
+  }
+
+  function admit({ method, path, headers }: Head): Admitted | Answer {
+    const found = find(path);
+    if (found === null) return problem(new SvcError('not_found', 'there is no such route here'));
+    const allow = found.route.method;
+    if (method !== allow) {
+      return problem(new SvcError('method_not_allowed', `this route answers ${allow} only`), { allow });
+    }
+    const declared = headers['content-length'];
+    if (declared !== undefined && Number(declared) > BODY_LIMIT) return tooLarge();
+    const encoding = headers['content-encoding'];
+    if (encoding !== undefined && !/^identity$/i.test(String(encoding))) {
+      return problem(
+        new SvcError('unsupported_encoding', 'a Content-Encoding other than identity is not accepted', {
+          hint: 'send the bytes that were signed, not compressed',
+        }),
+        { 'accept-encoding': 'identity' },
+      );
+    }
+    return found;
+  }
+
+  function unsigned(route: Route, remote: string): Answer {
+    const wait = failures.record(remote);
+    if (wait !== null) {
+      const error = new SvcError('too_many_failures', 'too many failed signatures came from this address', {
+        hint: 'a request with a valid signature is still accepted',
+      });
+      return problem(error, { 'retry-after': String(wait) });
+    }
+    return problem(new SvcError('signature_invalid', 'the signature is missing, malformed or wrong'), {
+      'www-authenticate': route.scheme.challenge,
+    });
+  }
+
+  function failed(thrown: unknown, route: Route): Answer {
+    const error = asSvcError(thrown);
+    if (httpStatus(error.code) >= 500)
+      log?.error({ code: error.code, error: error.message }, 'a request failed');
+    return problem(
+      error,
+      error.code === 'timestamp_out_of_range' ? { 'www-authenticate': route.scheme.challenge } : undefined,
+    );
+  }
+
+  async function proceed({ route, id }: Admitted, request: InboundRequest): Promise<Answer> {
+    const { headers, body, remote } = request;
+    try {
+      if (body.length > BODY_LIMIT) return tooLarge();
+      const timestamp = checkTime(route.scheme, headers, clock.now());
+      const signature = verify(route.scheme, headers, timestamp, body);
+      if (signature === null) return unsigned(route, remote);
+      if (route.safe) return route.handle(request, id);
+      return await once(signature, () => route.handle(request, id), route.refused ?? problem);
+    } catch (error) {
+      return failed(error, route);
+    }
+  }
+
+  return {
+    admit,
+    proceed,
+    async receive(request) {
+      const admitted = admit(request);
+      return isAnswer(admitted) ? admitted : proceed(admitted, request);
+    },
+  };
+}

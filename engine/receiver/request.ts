@@ -1,0 +1,40 @@
+import type { ErrorCode } from '../errors.ts';
+
+/** Header names in lower case, as node:http gives them. */
+export type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** What is known of a request before its body. */
+export interface Head {
+  method: string;
+  /** Without the query. */
+  path: string;
+  headers: Headers;
+  /** The sender's address. */
+  remote: string;
+}
+
+/** A whole request; signatures are verified over exactly these bytes. */
+export interface InboundRequest extends Head {
+  body: Buffer;
+}
+
+/** What is sent back, and what the access log keeps of it. */
+export interface Answer {
+  status: number;
+  headers: Readonly<Record<string, string>>;
+  body: string;
+  /** The error's code, if it is one. */
+  code: ErrorCode | null;
+  /** The task that the answer names, if any. */
+  taskId: string | null;
+}
+
+const JSON_HEADERS = Object.freeze({ 'content-type': 'application/json' });
+
+export const json = (status: number, body: unknown, taskId: string | null = null): Answer => ({
+  status,
+  headers: JSON_HEADERS,
+  body: JSON.stringify(body),
+  code: null,
+  taskId,
+});

@@ -1,0 +1,111 @@
+import type { Decisions } from '../../board/decisions/index.ts';
+import type { By, Task, Tasks } from '../../board/tasks/index.ts';
+import type { Workflow } from '../../board/workflow/index.ts';
+import type { Sessions } from '../../bus/sessions/index.ts';
+import { SvcError } from '../../errors.ts';
+import { parseForm } from '../body.ts';
+import type { Intake, WebhookConfig } from '../intake.ts';
+import { problem } from '../problem.ts';
+import { type Answer, json } from '../request.ts';
+import { SCHEMES } from '../signature.ts';
+import type { Route } from './route.ts';
+
+/**
+ * `POST /chat`: a slash command. `<template> <prompt>` makes a task; `approve <id>`, `deny <id> [reason]` and
+ * `status <id>` act on what is there, and win over templates of those names. Answers are seen by the sender only.
+ */
+export function createChatRoute({
+  intake,
+  workflow,
+  tasks,
+  decisions,
+  sessions,
+  config,
+}: {
+  intake: Intake;
+  workflow: Workflow;
+  tasks: Tasks;
+  decisions: Decisions;
+  sessions: Sessions;
+  config(): { webhook: WebhookConfig };
+}): Route {
+  function create(template: string, prompt: string, by: By, channel: string | undefined): Answer {
+    const named = intake.fromTemplate(template, prompt === '' ? undefined : prompt);
+    const task = intake.submit(
+      {
+        ...named,
+        source: 'chat',
+        sourceRef: channel ? `${by.actor} in ${channel}` : by.actor,
+        actor: by.actor,
+      },
+      { dispatch: true, approve: false },
+    );
+    return ephemeral(`${task.taskId} was created and ${fate(task)}`, task.taskId);
+  }
+
+  function approve(id: string, by: By): Answer {
+    const { decision } = workflow.approve(id, by);
+    const how = decision.sessionId === null ? 'is approved' : `was dispatched as ${decision.sessionId}`;
+    const text = `${decision.decisionId} was approved by ${decision.decidedBy ?? by.actor}: ${decision.taskId} ${how}.`;
+    return ephemeral(text, decision.taskId);
+  }
+
+  function deny(id: string, reason: string, by: By): Answer {
+    const { decision } = workflow.deny(id, reason === '' ? 'denied in the chat' : reason, by);
+    const text = `${decision.decisionId} was denied by ${decision.decidedBy ?? by.actor}: ${decision.taskId} will not run.`;
+    return ephemeral(text, decision.taskId);
+  }
+
+  function status(id: string): Answer {
+    const decision = id.startsWith('d-') ? decisions.get(id) : null;
+    const task = tasks.get(decision === null ? id : decision.taskId);
+    const asked = decision === null ? '' : `${decision.decisionId} is ${decision.state}; `;
+    const session =
+      task.sessionId === null ? '' : ` (${task.sessionId} is ${sessions.get(task.sessionId).state})`;
+    return ephemeral(`${asked}${task.taskId} is ${task.status}${session}: ${task.title}`, task.taskId);
+  }
+
+  function help(): string {
+    const names = Object.keys(config().webhook.templates).sort();
+    const list = names.length === 0 ? 'There are no templates.' : `Templates: ${names.join(', ')}.`;
+    return `Write <template> <prompt>, approve <id>, deny <id> or status <id>. ${list}`;
+  }
+
+  return {
+    method: 'POST',
+    scheme: SCHEMES.chat,
+    safe: false,
+    handle(request) {
+      const fields = parseForm(request.body);
+      const by: By = { actor: fields.get('user_name') || fields.get('user_id') || 'chat', via: 'chat' };
+      const text = (fields.get('text') ?? '').trim();
+      const word = /^\S*/.exec(text)![0];
+      const rest = text.slice(word.length).trim();
+      if (word === '' || word === 'help') return ephemeral(help());
+      if (rest.includes('\0')) throw new SvcError('fields_invalid', 'the text must not contain NUL');
+      const [id = '', ...more] = rest.split(/\s+/);
+      if (word === 'approve' || word === 'deny' || word === 'status') {
+        if (id === '') throw new SvcError('fields_invalid', `${word} needs an id`);
+        if (word === 'approve') return approve(id, by);
+        return word === 'deny' ? deny(id, more.join(' '), by) : status(id);
+      }
+      return create(word, rest, by, fields.get('channel_name'));
+    },
+    // The chat shows people only answers of status 200; a body that is no form did not come from one.
+    refused(error) {
+      return error.code === 'body_invalid' ? problem(error) : ephemeral(`${error.message}. ${help()}`);
+    },
+  };
+}
+
+const fate = (task: Task): string =>
+  task.sessionId === null
+    ? `awaits approval: ${task.decisionId} (approve ${task.decisionId}, or deny ${task.decisionId}).`
+    : `dispatched as ${task.sessionId}.`;
+
+/** `&`, `<` and `>` are the chat's own marks: `<!channel>` in a title must not call anybody. */
+const escapeMarks = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+const ephemeral = (text: string, taskId: string | null = null): Answer =>
+  json(200, { response_type: 'ephemeral', text: escapeMarks(text) }, taskId);

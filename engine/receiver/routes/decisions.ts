@@ -1,0 +1,84 @@
+import type { Decision, Decisions } from '../../board/decisions/index.ts';
+import type { By, Tasks } from '../../board/tasks/index.ts';
+import type { Workflow } from '../../board/workflow/index.ts';
+import { formatId, parseId } from '../../ids.ts';
+import { type FieldProblem, fieldsInvalid, type JsonObject, parseJson, textField } from '../body.ts';
+import { type Answer, type InboundRequest, json } from '../request.ts';
+import { SCHEMES } from '../signature.ts';
+import type { Route } from './route.ts';
+
+const BY: By = { actor: 'webhook', via: 'task' };
+
+/**
+ * `GET /decisions/{id}`, `POST /decisions/{id}/approve` and `/deny`. The scheme signs neither path nor id, so a body
+ * may name the decision (then it must be the path's) and carry a `nonce`. Ids are exact here, never prefixes.
+ */
+export function createDecisionRoutes({
+  workflow,
+  decisions,
+  tasks,
+}: {
+  workflow: Workflow;
+  decisions: Decisions;
+  tasks: Tasks;
+}): { poll: Route; approve: Route; deny: Route } {
+  function answer(decision: Decision): Answer {
+    return json(
+      200,
+      {
+        decision_id: decision.decisionId,
+        task_id: decision.taskId,
+        state: decision.state,
+        kind: decision.kind,
+        created_at: decision.createdAt,
+        decided_at: decision.decidedAt,
+        decided_by: decision.decidedBy,
+        dispatched: decision.sessionId !== null,
+        session_id: decision.sessionId,
+        task_status: tasks.get(decision.taskId).status,
+      },
+      decision.taskId,
+    );
+  }
+
+  const signed = { scheme: SCHEMES.svc } as const;
+  return {
+    poll: {
+      ...signed,
+      method: 'GET',
+      safe: true,
+      handle: (_request, id) => answer(decisions.get(id)),
+    },
+    approve: {
+      ...signed,
+      method: 'POST',
+      safe: false,
+      handle(request, id) {
+        const { decisionId } = readBody(request, id);
+        return answer(workflow.approve(decisionId, BY).decision);
+      },
+    },
+    deny: {
+      ...signed,
+      method: 'POST',
+      safe: false,
+      handle(request, id) {
+        const { decisionId, reason } = readBody(request, id);
+        return answer(workflow.deny(decisionId, reason ?? 'denied by a signed request', BY).decision);
+      },
+    },
+  };
+}
+
+function readBody(request: InboundRequest, id: string): { decisionId: string; reason: string | undefined } {
+  const body: JsonObject = parseJson(request.body);
+  const problems: FieldProblem[] = [];
+  const named = textField(body, 'decision_id', problems);
+  const reason = textField(body, 'reason', problems);
+  if (problems.length > 0) throw fieldsInvalid(problems);
+  const decisionId = formatId('d', parseId('d', id));
+  if (named !== undefined && named !== decisionId) {
+    throw fieldsInvalid([{ field: 'decision_id', problem: `is not the ${decisionId} of the path` }]);
+  }
+  return { decisionId, reason };
+}

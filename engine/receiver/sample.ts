@@ -1,0 +1,142 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { SvcError } from '../errors.ts';
+import { SCHEMES, sign } from './signature.ts';
+
+/** The routes that `svc webhook test` can try. */
+export type SampleRoute = 'task' | 'codehost' | 'chat' | 'approve' | 'poll';
+
+export interface SampleWish {
+  route: SampleRoute;
+  agent?: string | undefined;
+  prompt?: string | undefined;
+  /** On /codehost it makes a `/svc` comment; left out, an opened issue. */
+  template?: string | undefined;
+  /** Only /task has the two fields. */
+  dispatch?: boolean | undefined;
+  approve?: boolean | undefined;
+  /** Only /task has it. */
+  project?: string | undefined;
+  /** Id for `approve` and `poll`. */
+  decision?: string | undefined;
+  secret: string;
+  /** Unix milliseconds. */
+  now: number;
+}
+
+/** A request ready to be sent; `body` is byte for byte what was signed. */
+export interface Sample {
+  method: 'GET' | 'POST';
+  path: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** A realistic signed request for a route, unlike any before it. Throws `usage` when the route needs more. */
+export function signedSample(wish: SampleWish): Sample {
+  switch (wish.route) {
+    case 'task':
+      return svcSigned(wish, 'POST', '/task', JSON.stringify(taskBody(wish)));
+    case 'approve': {
+      const decision_id = needed(wish.decision, wish.route, 'decision id');
+      const body = JSON.stringify({ decision_id, nonce: randomUUID() });
+      return svcSigned(wish, 'POST', `/decisions/${decision_id}/approve`, body);
+    }
+    case 'poll':
+      return svcSigned(wish, 'GET', `/decisions/${needed(wish.decision, wish.route, 'decision id')}`, '');
+    case 'codehost':
+      return codehost(wish);
+    case 'chat':
+      return chat(wish);
+  }
+}
+
+function needed(value: string | undefined, route: SampleRoute, what: string): string {
+  if (value !== undefined && value !== '') return value;
+  throw new SvcError('usage', `a sample for ${route} needs a ${what}`);
+}
+
+function taskBody({ template, agent, prompt, project, dispatch = false, approve = false }: SampleWish) {
+  const what = template === undefined ? { agent, prompt } : { template };
+  return { ...what, project, dispatch, approve, nonce: randomUUID() };
+}
+
+function svcSigned({ secret, now }: SampleWish, method: 'GET' | 'POST', path: string, body: string): Sample {
+  const timestamp = String(Math.floor(now / 1000));
+  const headers: Record<string, string> = {
+    'X-Svc-Timestamp': timestamp,
+    'X-Svc-Signature': sign(SCHEMES.svc, secret, timestamp, body),
+  };
+  if (method === 'POST') headers['Content-Type'] = 'application/json';
+  return { method, path, headers, body };
+}
+
+function codehost({ template, prompt, secret, now }: SampleWish): Sample {
+  const repository = {
+    id: 1,
+    name: 'sample',
+    full_name: 'svc/sample',
+    html_url: 'http://localhost/svc/sample',
+  };
+  const number = randomInt(1, 100_000);
+  const user = { login: 'svc-webhook-test', id: 1 };
+  const text = needed(prompt, 'codehost', 'prompt');
+  const issue = {
+    id: randomInt(2 ** 47),
+    number,
+    title: template === undefined ? text : 'A sample issue',
+    body: template === undefined ? 'Sent by svc webhook test.' : '',
+    html_url: `${repository.html_url}/issues/${number}`,
+    state: 'open',
+    labels: [],
+    user,
+    author_association: 'OWNER',
+    created_at: new Date(now).toISOString(),
+  };
+  const comment = {
+    id: randomInt(2 ** 47),
+    body: `/svc ${template} ${text}`,
+    html_url: `${issue.html_url}#issuecomment-1`,
+    user,
+    author_association: 'OWNER',
+  };
+  const payload =
+    template === undefined
+      ? { action: 'opened', issue, repository, sender: user }
+      : { action: 'created', issue, comment, repository, sender: user };
+  const body = JSON.stringify({ ...payload, nonce: randomUUID() });
+  return {
+    method: 'POST',
+    path: '/codehost',
+    headers: {
+      'Content-Type': 'application/json',
+      'X-Codehost-Event': template === undefined ? 'issues' : 'issue_comment',
+      'X-Hub-Signature-256': sign(SCHEMES.codehost, secret, '', body),
+    },
+    body,
+  };
+}
+
+/** The chat knows templates only; without one the agent's name is tried as one. */
+function chat({ template, agent, prompt, secret, now }: SampleWish): Sample {
+  const timestamp = String(Math.floor(now / 1000));
+  const word = needed(template ?? agent, 'chat', 'template');
+  const body = new URLSearchParams({
+    team_domain: 'svc',
+    channel_name: 'sample',
+    user_id: 'U1',
+    user_name: 'svc-webhook-test',
+    command: '/svc',
+    text: prompt === undefined ? word : `${word} ${prompt}`,
+    trigger_id: randomUUID(),
+  }).toString();
+  return {
+    method: 'POST',
+    path: '/chat',
+    headers: {
+      'Content-Type': 'application/x-www-form-urlencoded',
+      'X-Chat-Request-Timestamp': timestamp,
+      'X-Chat-Signature': sign(SCHEMES.chat, secret, timestamp, body),
+    },
+    body,
+  };
+}

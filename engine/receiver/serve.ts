@@ -1,0 +1,201 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { type Clock, rfc3339 } from '../clock.ts';
+import { SvcError } from '../errors.ts';
+import { BODY_LIMIT, isAnswer, type Receive, tooLarge } from './receive.ts';
+import type { Answer } from './request.ts';
+
+/** One answered request, for the access log. */
+export interface Access {
+  at: string;
+  remote: string;
+  method: string;
+  /** Without the query. */
+  path: string;
+  status: number;
+  ms: number;
+  code: string | null;
+  taskId: string | null;
+}
+
+export interface ListenLimits {
+  /** For the headers, for the whole request, and for an idle connection. */
+  timeoutMs: number;
+  connections: number;
+  /** How long `close` waits for requests that are being answered. */
+  closeMs: number;
+}
+
+export interface ListenOptions {
+  /** '' is every interface. */
+  host: string;
+  /** 0 takes a free one. */
+  port: number;
+  secrets: readonly string[];
+  allowRemote?: boolean;
+  onAccess?: (access: Access) => void;
+  limits?: Partial<ListenLimits>;
+}
+
+export interface Listener {
+  address: { host: string; port: number };
+  /** Answers what is being answered, then closes every connection. */
+  close(): Promise<void>;
+}
+
+const LIMITS: ListenLimits = { timeoutMs: 10_000, connections: 256, closeMs: 5000 };
+const LINGER_MS = 1000;
+
+/** Binds `receive` to node:http. Slow clients are cut, bodies are read up to the limit and no further. */
+export async function serve(
+  receive: Receive,
+  { host, port, allowRemote = false, onAccess, limits }: ListenOptions,
+  { clock, isLoopback }: { clock: Clock; isLoopback(host: string): boolean },
+): Promise<Listener> {
+  if (!allowRemote && !isLoopback(host)) throw refused(host);
+  const { timeoutMs, connections, closeMs } = { ...LIMITS, ...limits };
+  let closing = false;
+
+  const server = createServer({
+    headersTimeout: timeoutMs,
+    requestTimeout: timeoutMs,
+    keepAliveTimeout: timeoutMs,
+    connectionsCheckingInterval: Math.min(1000, timeoutMs),
+  });
+  server.maxConnections = connections;
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  server.on('request', (req, res) => respond(req, res, false));
+  // Without this node says 100 Continue to a body that is then refused.
+  server.on('checkContinue', (req, res) => respond(req, res, true));
+
+  function respond(req: IncomingMessage, res: ServerResponse, continues: boolean): void {
+    const started = performance.now();
+    const url = req.url ?? '/';
+    const query = url.indexOf('?');
+    const head = {
+      method: req.method ?? '',
+      path: query === -1 ? url : url.slice(0, query),
+      headers: req.headers,
+      remote: req.socket.remoteAddress ?? '',
+    };
+    const answer = (given: Answer) => {
+      send(req, res, given, closing);
+      onAccess?.({
+        at: rfc3339(clock.now()),
+        remote: head.remote,
+        method: head.method,
+        path: head.path,
+        status: given.status,
+        ms: performance.now() - started,
+        code: given.code,
+        taskId: given.taskId,
+      });
+    };
+    const admitted = receive.admit(head);
+    if (isAnswer(admitted)) {
+      answer(admitted);
+      return;
+    }
+    if (continues) res.writeContinue();
+    readBody(req, (body) => {
+      if (body === null) answer(tooLarge());
+      else void receive.proceed(admitted, { ...head, body }).then(answer);
+    });
+  }
+
+  await listening(server, host, port);
+  const bound = server.address() as AddressInfo;
+  // A name such as localhost is what the machine's tables say it is.
+  if (!allowRemote && !isLoopback(bound.address)) {
+    server.close();
+    throw refused(bound.address);
+  }
+  return {
+    address: { host: bound.address, port: bound.port },
+    close() {
+      closing = true;
+      return new Promise((resolve) => {
+        const cut = setTimeout(() => server.closeAllConnections(), closeMs);
+        server.close(() => {
+          clearTimeout(cut);
+          resolve();
+        });
+        server.closeIdleConnections();
+        // To node a connection that has not said anything yet is not idle.
+        for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+      });
+    },
+  };
+}
+
+/** Gives the whole body, or null as soon as it passes the limit. A client that goes away gets no answer. */
+function readBody(req: IncomingMessage, done: (body: Buffer | null) => void): void {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  req.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > BODY_LIMIT) {
+      req.removeAllListeners('data').removeAllListeners('end');
+      req.pause();
+      done(null);
+    } else chunks.push(chunk);
+  });
+  req.on('end', () => done(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)));
+  req.on('error', () => {});
+}
+
+function send(req: IncomingMessage, res: ServerResponse, answer: Answer, closing: boolean): void {
+  if (res.destroyed) return;
+  const headers: string[] = ['content-length', String(Buffer.byteLength(answer.body))];
+  for (const name in answer.headers) headers.push(name, answer.headers[name]!);
+  // What was not read cannot be told from a next request.
+  const unread = !req.complete;
+  if ((unread || closing) && answer.headers.connection === undefined) headers.push('connection', 'close');
+  if (unread) lingerAtEnd(req.socket);
+  res.writeHead(answer.status, headers);
+  res.end(answer.body);
+}
+
+/**
+ * Closing a socket that has unread bytes makes the kernel send a reset, and a client that is still writing would lose
+ * the answer. So reading stops, our side ends, and the socket is destroyed a moment later.
+ */
+function lingerAtEnd(socket: Socket): void {
+  socket.destroySoon = () => {
+    socket.pause();
+    socket.end();
+    const cut = setTimeout(() => socket.destroy(), LINGER_MS);
+    socket.once('close', () => clearTimeout(cut));
+  };
+}
+
+const refused = (host: string): SvcError =>
+  new SvcError(
+    'address_refused',
+    `${host === '' ? 'a bare port' : host} can be reached from other machines`,
+    {
+      hint: 'listen on 127.0.0.1 or [::1], or pass --allow-remote',
+    },
+  );
+
+function listening(server: Server, host: string, port: number): Promise<void> {
+  const where = `${host === '' ? 'port' : host} ${port}`;
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE') {
+        const hint = 'stop the program that listens there, or choose another port';
+        reject(new SvcError('address_in_use', `${where} is in use`, { cause: error, hint }));
+      } else {
+        reject(new SvcError('address_refused', `cannot listen on ${where}: ${error.code}`, { cause: error }));
+      }
+    });
+    server.listen({ port, ...(host === '' ? {} : { host }) }, () => {
+      server.removeAllListeners('error');
+      resolve();
+    });
+  });
+}

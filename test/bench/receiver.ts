@@ -1,0 +1,87 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { Load, LoadResult } from './receiver-child.ts';
+
+/** One measured figure beside what it is measured against, in the same run. */
+export interface Figure {
+  name: string;
+  value: number;
+  unit: string;
+  reference: number | null;
+  ratio: number | null;
+}
+
+const CONNECTIONS = 32;
+const ROUNDS = 5;
+const REQUESTS = 10_000;
+
+/**
+ * Durable signed `POST /task` at 32 connections beside a bare node:http server that only checks the same HMAC (05
+ * Speed). The two take turns, so that a slow spell of the machine meets both; each figure is the median of the rounds.
+ */
+export async function receiverBench(): Promise<Figure[]> {
+  const children = [child('receiver'), child('reference'), child('load')] as const;
+  const [receiver, reference, generator] = children;
+  try {
+    const [ours, bare] = await Promise.all([
+      reply<{ port: number }>(receiver),
+      reply<{ port: number }>(reference),
+    ]);
+    const measure = (port: number, requests = REQUESTS): Promise<LoadResult> => {
+      generator.send({ port, connections: CONNECTIONS, requests } satisfies Load);
+      return reply<LoadResult>(generator);
+    };
+    // Until the code is compiled and the caches are warm.
+    await measure(bare.port, 3000);
+    await measure(ours.port, 3000);
+    const bareRounds: LoadResult[] = [];
+    const ourRounds: LoadResult[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      bareRounds.push(await measure(bare.port));
+      ourRounds.push(await measure(ours.port));
+    }
+    const failed = [...bareRounds, ...ourRounds].reduce((sum, round) => sum + round.failed, 0);
+    if (failed > 0) throw new Error(`${failed} requests of the bench were not answered with 201`);
+    const figure = (name: string, unit: string, pick: (round: LoadResult) => number): Figure => {
+      const value = median(ourRounds.map(pick));
+      const beside = median(bareRounds.map(pick));
+      return { name, value: round2(value), unit, reference: round2(beside), ratio: round2(value / beside) };
+    };
+    return [
+      figure('receiver: durable signed POST /task', 'requests/s', (round) => round.requests / round.seconds),
+      figure('receiver: POST /task p50', 'ms', (round) => round.p50),
+      figure('receiver: POST /task p99', 'ms', (round) => round.p99),
+    ];
+  } finally {
+    for (const each of children) if (each.connected) each.disconnect();
+  }
+}
+
+function child(program: string): ChildProcess {
+  return fork(fileURLToPath(new URL('./receiver-child.js', import.meta.url)), [program], {
+    stdio: 'inherit',
+  });
+}
+
+/** The child's next message. */
+async function reply<T>(from: ChildProcess): Promise<T> {
+  const ending = new AbortController();
+  const { signal } = ending;
+  try {
+    const gone = once(from, 'exit', { signal }).then(() => {
+      throw new Error('a process of the bench ended early');
+    });
+    const [message] = await Promise.race([once(from, 'message', { signal }), gone]);
+    return message as T;
+  } finally {
+    ending.abort();
+  }
+}
+
+const round2 = (value: number): number => Math.round(value * 100) / 100;
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}

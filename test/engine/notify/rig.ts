@@ -1,0 +1,119 @@
+import { rmSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { createNotify, type Notify, type NotifyDeps, type Target } from '../../../engine/notify/index.ts';
+import { temporaryFolder } from '../../support/git.ts';
+import { until } from '../../support/wait.ts';
+import { type FakeClock, fakeClock, openSpine, type Spine } from '../receiver/rig.ts';
+
+export interface Caught {
+  path: string;
+  headers: IncomingHttpHeaders;
+  body: string;
+  // biome-ignore lint/suspicious/noExplicitAny: an envelope, whose fields the tests assert
+  json: any;
+}
+
+export interface Catcher {
+  url: string;
+  caught: Caught[];
+  /** Waits for this many requests. */
+  atLeast(count: number): Promise<Caught[]>;
+  close(): Promise<void>;
+}
+
+/** A real target; `answer` decides what it says to the n-th request (from 1). */
+export async function catcher(
+  answer: (count: number, response: ServerResponse) => void = (_count, response) => response.end(),
+): Promise<Catcher> {
+  const caught: Caught[] = [];
+  const server = createServer((req, res) => {
+    const chunks: Buffer[] = [];
+    req.on('data', (chunk: Buffer) => chunks.push(chunk));
+    req.on('end', () => {
+      const body = Buffer.concat(chunks).toString();
+      caught.push({ path: req.url ?? '', headers: req.headers, body, json: JSON.parse(body) });
+      answer(caught.length, res);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/hook`,
+    caught,
+    async atLeast(count) {
+      await until(() => caught.length >= count, `${count} requests`);
+      return caught;
+    },
+    close() {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+export interface NotifyRig extends Spine {
+  clock: FakeClock;
+  notify: Notify;
+  targets: Target[];
+  env: Record<string, string | undefined>;
+  /** A task that waits for approval: two outbound events. */
+  makeTask(title?: string): Promise<void>;
+  /** Moves the clock and lets the outbox look at it. */
+  advance(ms: number): Promise<void>;
+  /** Stops as a crash would, opens the same database again. */
+  restart(deps?: Partial<NotifyDeps>): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function notifyRig(targets: Target[], deps: Partial<NotifyDeps> = {}): NotifyRig {
+  const folder = temporaryFolder('svc-notify-');
+  const clock = fakeClock();
+  const rig = { clock, targets, env: { SVC_NOTIFY_SECRET: 'shh' } } as unknown as NotifyRig;
+  const build = (more: Partial<NotifyDeps>) => {
+    Object.assign(rig, openSpine(join(folder, 'svc.db'), clock));
+    rig.notify = createNotify({
+      storage: rig.storage,
+      events: rig.events,
+      clock,
+      config: () => ({
+        notify: { webhooks: rig.targets },
+        webhook: { secret_env: 'SVC_UNSET, SVC_NOTIFY_SECRET' },
+      }),
+      tasks: rig.tasks,
+      workspaceName: () => 'bench',
+      secret: (name) => rig.env[name],
+      random: () => 0.5,
+      ...more,
+    });
+  };
+  build(deps);
+  rig.makeTask = async (title = 'say hello') => {
+    const by = { actor: 'webhook', via: 'task' };
+    const task = {
+      title,
+      body: 'the prompt, which stays here',
+      agent: 'scripted',
+      project: 'app',
+      source: 'task',
+    } as const;
+    const wanted = { dispatch: true, approved: false, why: 'it has to be looked at', by };
+    await rig.storage.write(() => rig.workflow.submit({ ...task, actor: by.actor }, wanted));
+  };
+  rig.advance = async (ms) => {
+    clock.advance(ms);
+    await rig.storage.write(() => undefined);
+  };
+  rig.restart = async (more = {}) => {
+    await rig.notify.close();
+    rig.storage.close();
+    build(more);
+  };
+  rig.close = async () => {
+    await rig.notify.close();
+    rig.storage.close();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return rig;
+}

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import { REPLAY_MS } from '../../../engine/receiver/replay.ts';
+import { codehost, decide, makeRig, type Rig, svcHeaders, task } from './rig.ts';
+
+let rig: Rig;
+beforeEach(() => {
+  rig = makeRig();
+});
+afterEach(() => rig.close());
+
+test('a repeated signature inside ten minutes is refused with 409 replayed', async () => {
+  const ask = task(rig);
+  assert.equal((await rig.ask(ask)).status, 201);
+  const again = await rig.ask(ask);
+  assert.deepEqual([again.status, again.body.code], [409, 'replayed']);
+  assert.equal(rig.tasks.list({}).length, 1);
+});
+
+test('a signature is refused for as long as its timestamp could pass, and the ten minutes end', async () => {
+  const body = '{"agent":"scripted","prompt":"x"}';
+  const ahead = { path: '/task', body, headers: svcHeaders(body, rig.clock.now() + 300_000) };
+  assert.equal((await rig.ask(ahead)).status, 201);
+  rig.clock.advance(REPLAY_MS);
+  assert.equal((await rig.ask(ahead)).status, 409, 'still remembered when it is just in time');
+  rig.clock.advance(1);
+  assert.equal((await rig.ask(ahead)).status, 401, 'then the time refuses it');
+  const event = codehost({ zen: 'x', hook_id: 1 }, 'ping');
+  assert.equal((await rig.ask(event)).status, 200);
+  assert.equal((await rig.ask(event)).status, 409);
+  rig.clock.advance(REPLAY_MS + 1);
+  assert.equal((await rig.ask(event)).status, 200, 'without a time, only for the ten minutes');
+});
+
+test('the cache spans all routes and ids', async () => {
+  await rig.ask(task(rig, { dispatch: true }));
+  await rig.ask(task(rig, { dispatch: true }));
+  const approve = decide(rig, 'd-1', 'approve');
+  assert.equal((await rig.ask(approve)).status, 200);
+  for (const path of ['/decisions/d-2/approve', '/decisions/d-2/deny', '/task']) {
+    assert.equal((await rig.ask({ ...approve, path })).status, 409, path);
+  }
+  assert.equal(rig.decisions.get('d-2').state, 'pending');
+  const { 'x-svc-timestamp': timestamp, 'x-svc-signature': signature } = approve.headers as Record<
+    string,
+    string
+  >;
+  const moved = {
+    path: '/codehost',
+    body: `${timestamp}.${approve.body}`,
+    headers: { 'x-hub-signature-256': `sha256=${signature}` },
+  };
+  assert.equal((await rig.ask(moved)).status, 409, 'the same bytes under another scheme');
+});
+
+test('the cache survives a restart', async () => {
+  const ask = task(rig);
+  assert.equal((await rig.ask(ask)).status, 201);
+  rig.reopen();
+  assert.equal((await rig.ask(ask)).status, 409);
+  assert.equal((await rig.ask(task(rig))).status, 201);
+  assert.equal(rig.tasks.list({}).length, 2);
+});
+
+test('of 20 concurrent copies exactly one is accepted', async () => {
+  const ask = task(rig, { dispatch: true });
+  const answers = await Promise.all(Array.from({ length: 20 }, () => rig.ask(ask)));
+  const statuses = answers.map(({ status }) => status).sort();
+  assert.deepEqual(statuses, [201, ...Array(19).fill(409)]);
+  assert.equal(rig.tasks.list({}).length, 1);
+  assert.equal(rig.decisions.list({}).length, 1);
+});
+
+test('20 copies among refused and other requests: each counts once, and the refused one changes nothing', async () => {
+  const copy = task(rig, { dispatch: true, approve: true });
+  const refused = task(rig, { agent: 'nobody' });
+  const others = Array.from({ length: 5 }, () => task(rig));
+  const all = [...Array(20).fill(copy), refused, ...others, ...Array(3).fill(refused)];
+  const answers = await Promise.all(all.map((ask) => rig.ask(ask)));
+  const count = (status: number) => answers.filter((answer) => answer.status === status).length;
+  assert.deepEqual([count(201), count(422), count(409)], [6, 1, 22]);
+  assert.equal(rig.tasks.list({}).length, 6);
+  assert.equal(rig.sessions.list({}).length, 1);
+});
+
+test('the signature, the task, the decision and the event are one transaction', async () => {
+  rig.storage.db.exec("CREATE TRIGGER no BEFORE INSERT ON decision BEGIN SELECT RAISE(ABORT, 'no'); END");
+  const ask = task(rig);
+  assert.ok((await rig.ask(ask)).status >= 500);
+  const count = (table: string) => rig.storage.db.prepare(`SELECT count(*) AS n FROM ${table}`).get();
+  for (const table of ['replay', 'task', 'event']) assert.deepEqual(count(table), { n: 0 }, table);
+  rig.storage.db.exec('DROP TRIGGER no');
+  rig.reopen();
+  assert.equal((await rig.ask(ask)).status, 201);
+});
+
+test('a commit that fails leaves nothing remembered', async () => {
+  const ask = task(rig);
+  // Deferred foreign keys are looked at by COMMIT itself.
+  rig.storage.db.exec(`CREATE TABLE parent (id INTEGER PRIMARY KEY) STRICT;
+    CREATE TABLE child (id INTEGER REFERENCES parent (id) DEFERRABLE INITIALLY DEFERRED) STRICT;
+    CREATE TRIGGER orphan AFTER INSERT ON task BEGIN INSERT INTO child VALUES (1); END`);
+  assert.ok((await rig.ask(ask)).status >= 500);
+  rig.storage.db.exec('DROP TRIGGER orphan');
+  assert.equal((await rig.ask(ask)).status, 201);
+});
+
+test('expired signatures leave the table while new ones come in', async () => {
+  for (let count = 0; count < 300; count++) await rig.ask(task(rig));
+  rig.clock.advance(REPLAY_MS + 1);
+  for (let count = 0; count < 300; count++) await rig.ask(task(rig));
+  const { n } = rig.storage.db.prepare('SELECT count(*) AS n FROM replay').get() as { n: number };
+  assert.ok(n < 600, `${n} rows`);
+});

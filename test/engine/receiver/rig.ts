@@ -1,0 +1,246 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { createDecisions } from '../../../engine/board/decisions/index.ts';
+import { createTasks } from '../../../engine/board/tasks/index.ts';
+import { createWorkflow, type Dispatch } from '../../../engine/board/workflow/index.ts';
+import { createSessions } from '../../../engine/bus/sessions/index.ts';
+import type { Clock } from '../../../engine/clock.ts';
+import { isLoopback } from '../../../engine/config/address.ts';
+import { SvcError } from '../../../engine/errors.ts';
+import { createReceiver, type Receiver, type WebhookConfig } from '../../../engine/receiver/index.ts';
+import { SCHEMES, sign } from '../../../engine/receiver/signature.ts';
+import { createEventLog, openStorage } from '../../../engine/storage/index.ts';
+import { temporaryFolder } from '../../support/git.ts';
+
+export const SECRET = 'a shared secret of the tests';
+/** 2026-01-02T03:04:05Z. */
+export const NOW = 1_767_323_045_000;
+
+export interface FakeClock extends Clock {
+  set(ms: number): void;
+  advance(ms: number): void;
+}
+
+export function fakeClock(start = NOW): FakeClock {
+  let now = start;
+  return {
+    now: () => now,
+    set: (ms) => {
+      now = ms;
+    },
+    advance: (ms) => {
+      now += ms;
+    },
+  };
+}
+
+/** Storage, board and sessions as the engine composes them; workers are queued and never started. */
+export function openSpine(path: string, clock: Clock) {
+  const storage = openStorage({ path });
+  const events = createEventLog({ storage, clock });
+  const tasks = createTasks({ storage, events, clock });
+  const decisions = createDecisions({ storage, events, clock });
+  const sessions = createSessions({ storage, clock });
+  const dispatch: Dispatch = {
+    enqueue(task, decision) {
+      const session = sessions.create({
+        taskId: task.taskId,
+        decisionId: decision.decisionId,
+        title: task.title,
+        agent: task.agent ?? 'scripted',
+        project: task.project,
+        inplace: false,
+        keepWorktree: false,
+        base: null,
+        name: null,
+        timeoutSec: task.timeoutSec ?? 600,
+        idleTimeoutSec: 0,
+      });
+      events.append({
+        kind: 'dispatched',
+        taskId: task.taskId,
+        decisionId: decision.decisionId,
+        sessionId: session.sessionId,
+        data: { title: task.title, agent: task.agent },
+      });
+      return session;
+    },
+    stop: () => undefined,
+  };
+  const workflow = createWorkflow({ storage, tasks, decisions, dispatch, record: events.append });
+  return { storage, events, tasks, decisions, sessions, workflow };
+}
+
+export type Spine = ReturnType<typeof openSpine>;
+
+export const CONFIG: WebhookConfig = {
+  allow: ['task', 'codehost', 'chat'],
+  require_approval: true,
+  templates: {
+    fix: { agent: 'scripted', prompt: 'Fix what is broken.', timeout_sec: 90, project: 'app' },
+    codehost: { agent: 'scripted', prompt: 'Resolve the issue.', project: 'app' },
+    bare: { agent: 'scripted' },
+    plain: { prompt: 'Do as the default does.' },
+    gone: { agent: 'vanished', prompt: 'Never runs.' },
+  },
+};
+
+/** Agent `scripted`, project `app`, no default agent unless given. */
+export const lookup = (fallback: string | null = null) => ({
+  template(agent: string) {
+    if (agent !== 'scripted') throw new SvcError('unknown_agent', `no agent ${agent}`);
+    return 'scripted {{prompt}}';
+  },
+  folder(project: string) {
+    if (project !== 'app') throw new SvcError('unknown_project', `no project ${project}`);
+    return '/';
+  },
+  fallback: () => fallback,
+});
+
+export interface Rig extends Spine {
+  clock: FakeClock;
+  receiver: Receiver;
+  webhook: WebhookConfig;
+  path: string;
+  /** Answers without a port. */
+  ask(request: Ask): Promise<Reply>;
+  /** Closes the database and opens the same file again. */
+  reopen(): void;
+  close(): void;
+}
+
+export interface Ask {
+  method?: string;
+  path: string;
+  headers?: Record<string, string | string[]>;
+  body?: string | Buffer;
+  remote?: string;
+}
+
+export interface Reply {
+  status: number;
+  headers: Readonly<Record<string, string>>;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a JSON answer, whose fields the tests assert
+  body: any;
+}
+
+export function makeRig(
+  options: { webhook?: Partial<WebhookConfig>; fallback?: string | null; secrets?: string[] } = {},
+): Rig {
+  const folder = temporaryFolder('svc-receiver-');
+  const path = join(folder, 'svc.db');
+  const clock = fakeClock();
+  const webhook: WebhookConfig = { ...CONFIG, ...options.webhook };
+  const secrets = options.secrets ?? [SECRET];
+  const rig = { clock, webhook, path } as Rig;
+  const build = () => {
+    Object.assign(rig, openSpine(path, clock));
+    rig.receiver = createReceiver({
+      storage: rig.storage,
+      workflow: rig.workflow,
+      tasks: rig.tasks,
+      decisions: rig.decisions,
+      sessions: rig.sessions,
+      clock,
+      config: () => ({ webhook: rig.webhook }),
+      agents: lookup(options.fallback),
+      isLoopback,
+    });
+    const { receive } = rig.receiver.open(secrets);
+    rig.ask = async ({ method = 'POST', path, headers = {}, body = '', remote = '127.0.0.1' }) => {
+      const answer = await receive({ method, path, headers, body: Buffer.from(body), remote });
+      return {
+        status: answer.status,
+        headers: answer.headers,
+        text: answer.body,
+        body: JSON.parse(answer.body),
+      };
+    };
+  };
+  build();
+  rig.reopen = () => {
+    rig.storage.close();
+    build();
+  };
+  rig.close = () => {
+    if (rig.storage.db.open) rig.storage.close();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return rig;
+}
+
+const seconds = (ms: number) => String(Math.floor(ms / 1000));
+
+/** Headers of the `/task` scheme over `body`. */
+export function svcHeaders(body: string | Buffer, now: number, secret = SECRET): Record<string, string> {
+  const timestamp = seconds(now);
+  return {
+    'x-svc-timestamp': timestamp,
+    'x-svc-signature': sign(SCHEMES.svc, secret, timestamp, body),
+  };
+}
+
+export const codehostHeaders = (body: string | Buffer, event?: string): Record<string, string> => ({
+  'x-hub-signature-256': sign(SCHEMES.codehost, SECRET, '', body),
+  ...(event === undefined ? {} : { 'x-codehost-event': event }),
+});
+
+export function chatHeaders(body: string, now: number): Record<string, string> {
+  const timestamp = seconds(now);
+  return {
+    'x-chat-request-timestamp': timestamp,
+    'x-chat-signature': sign(SCHEMES.chat, SECRET, timestamp, body),
+  };
+}
+
+let nonce = 0;
+
+/** A signed `/task` request unlike any before it. */
+export function task(
+  rig: Pick<Rig, 'clock'>,
+  fields: object = {},
+  headers: Record<string, string> = {},
+): Ask {
+  const body = JSON.stringify({ agent: 'scripted', prompt: 'say hello', nonce: ++nonce, ...fields });
+  return { path: '/task', body, headers: { ...svcHeaders(body, rig.clock.now()), ...headers } };
+}
+
+/** A signed approve or deny. */
+export function decide(
+  rig: Pick<Rig, 'clock'>,
+  id: string,
+  verb: 'approve' | 'deny',
+  fields: object = {},
+): Ask {
+  const body = JSON.stringify({ nonce: ++nonce, ...fields });
+  return { path: `/decisions/${id}/${verb}`, body, headers: svcHeaders(body, rig.clock.now()) };
+}
+
+export const poll = (rig: Pick<Rig, 'clock'>, id: string): Ask => ({
+  method: 'GET',
+  path: `/decisions/${id}`,
+  headers: svcHeaders('', rig.clock.now()),
+});
+
+/** A signed slash command. */
+export function chat(rig: Pick<Rig, 'clock'>, text: string, fields: Record<string, string> = {}): Ask {
+  const body = new URLSearchParams({
+    team_id: 'T0001',
+    channel_name: 'builds',
+    user_id: 'U2147',
+    user_name: 'steve',
+    command: '/svc',
+    text,
+    trigger_id: String(++nonce),
+    ...fields,
+  }).toString();
+  return { path: '/chat', body, headers: chatHeaders(body, rig.clock.now()) };
+}
+
+/** A signed event of the code host; `event` undefined leaves the header out. */
+export function codehost(payload: object, event?: string): Ask {
+  const body = JSON.stringify(payload);
+  return { path: '/codehost', body, headers: codehostHeaders(body, event) };
+}
