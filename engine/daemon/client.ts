@@ -9,6 +9,7 @@ import { SvcError } from '../errors.ts';
 import { lineSplitter } from './json-lines.ts';
 import { startDaemon } from './launch.ts';
 import { readRecord } from './record.ts';
+import { socketPath } from './socket-path.ts';
 import { errorFromWire, type Hello, PROTOCOL, type Welcome } from './wire.ts';
 
 // This module is the cold start of every command: it loads neither zod nor yaml nor the database.
@@ -62,7 +63,7 @@ export async function connect(options: ConnectOptions): Promise<EngineClient> {
   const { data, socket } = await whereIs(root, file, options.env);
   let isStarted = false;
   for (let tries = 1; ; tries += 1) {
-    const open = await openSocket(readRecord(data)?.socket ?? socket).catch(ignoreAbsent);
+    const open = await openSocket(readRecord(data)?.socket ?? socketPath(socket)).catch(ignoreAbsent);
     try {
       if (open) return await greet(open, options);
     } catch (error) {

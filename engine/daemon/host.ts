@@ -1,14 +1,14 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { tmpdir, userInfo } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import type { Engine } from '../compose.ts';
 import { SvcError } from '../errors.ts';
 import { serveConnection } from './connection.ts';
 import { createHttp } from './http.ts';
 import { removeRecord, writeRecord } from './record.ts';
+import { socketPath } from './socket-path.ts';
 
 export interface Host {
   readonly socket: string;
@@ -16,16 +16,6 @@ export interface Host {
   /** Resolves when the host has closed, by `close` or because a client asked for it. */
   readonly closed: Promise<void>;
   close(): Promise<void>;
-}
-
-/** sun_path is 108 bytes on Linux and 104 on macOS, with its terminating zero. */
-const MAX_SOCKET_PATH = 103;
-
-/** The socket in the data folder, or where that is too deep one in a private folder under the temporary one. */
-function socketPath(wanted: string): string {
-  if (Buffer.byteLength(wanted) <= MAX_SOCKET_PATH) return wanted;
-  const name = createHash('sha256').update(wanted).digest('hex').slice(0, 16);
-  return join(tmpdir(), `svc-${userInfo().uid}`, `${name}.sock`);
 }
 
 /** Lets clients in: the local socket, the loopback HTTP side, and `daemon.json` that says where they are. */

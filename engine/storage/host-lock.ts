@@ -2,22 +2,12 @@ import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, statfsSync, wr
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { SvcError } from '../errors.ts';
+import { networkFileSystem } from './network-file-system.ts';
 import { storageError } from './sqlite-errors.ts';
 
 export interface HostLock {
   release(): void;
 }
-
-/** File systems on which locks and WAL cannot be trusted (magic numbers of statfs(2)). */
-const NETWORK_FILE_SYSTEMS = new Map([
-  [0x6969, 'NFS'],
-  [0x517b, 'SMB'],
-  [0xff534d42, 'CIFS'],
-  [0xfe534d42, 'SMB2'],
-  [0x5346414f, 'AFS'],
-  [0x00c36400, 'Ceph'],
-  [0x73757245, 'Coda'],
-]);
 
 /**
  * Takes the data folder for this process. The lock is SQLite's own file lock on `host.lock`, so the system frees it
@@ -33,7 +23,7 @@ export function holdHostLock(dataDir: string): HostLock {
   } catch (error) {
     throw storageError(error, `cannot use the data folder ${dataDir}`);
   }
-  const network = NETWORK_FILE_SYSTEMS.get(statfsSync(dataDir).type);
+  const network = networkFileSystem(statfsSync(dataDir).type);
   if (network !== undefined) {
     throw new SvcError(
       'storage_unsafe',

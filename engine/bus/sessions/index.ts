@@ -84,7 +84,9 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
   const ofState = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.state = ? ORDER BY s.id LIMIT ?`);
   const live = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.state <> 'ended' ORDER BY s.id LIMIT ?`);
   const ofTaskId = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.task_id = ? ORDER BY s.id`);
-  const branched = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.branch = ? ORDER BY s.id DESC LIMIT 1`);
+  const branched = db.prepare<unknown[], SessionRow>(
+    `${SELECT} WHERE s.branch = ? ORDER BY s.id DESC LIMIT 1`,
+  );
   const secrets = db.prepare<unknown[], { run_id: string | null; pid_start: string | null }>(
     'SELECT run_id, pid_start FROM session WHERE id = ?',
   );

@@ -103,6 +103,6 @@ CREATE TABLE delivery (
 ) STRICT;
 CREATE INDEX delivery_due ON delivery (url, next_at) WHERE state = 'pending';
 CREATE INDEX delivery_next ON delivery (next_at) WHERE state = 'pending';
-CREATE INDEX delivery_by_state ON delivery (state, id);
+CREATE INDEX delivery_dead ON delivery (id) WHERE state = 'dead';
 CREATE INDEX delivery_settled ON delivery (created_at) WHERE state <> 'pending';
 `;

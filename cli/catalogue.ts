@@ -1,0 +1,46 @@
+import type { Command } from './command.ts';
+
+/**
+ * Every command by its first words, each group loaded when it is used: `svc task list` does not pay for `svc demo`.
+ * The words are listed here so that help, completion and errors need not load the groups.
+ */
+export interface Group {
+  words: readonly string[];
+  load(): Promise<readonly Command[]>;
+}
+
+export const GROUPS: readonly Group[] = [
+  { words: ['init'], load: async () => [(await import('./commands/init.ts')).initCommand] },
+  { words: ['config'], load: async () => (await import('./commands/config.ts')).configCommands },
+  {
+    words: ['up', 'down', 'status', 'daemon'],
+    load: async () => (await import('./commands/engine.ts')).engineCommands,
+  },
+  { words: ['task'], load: async () => (await import('./commands/task.ts')).taskCommands },
+  { words: ['decision'], load: async () => (await import('./commands/decision.ts')).decisionCommands },
+  { words: ['worktree'], load: async () => (await import('./commands/worktree.ts')).worktreeCommands },
+  { words: ['webhook'], load: async () => (await import('./commands/webhook.ts')).webhookCommands },
+  { words: ['notify'], load: async () => (await import('./commands/notify.ts')).notifyCommands },
+  { words: ['demo'], load: async () => [(await import('./commands/demo.ts')).demoCommand] },
+  { words: ['doctor'], load: async () => [(await import('./commands/doctor.ts')).doctorCommand] },
+  { words: ['completion'], load: async () => [(await import('./commands/completion.ts')).completionCommand] },
+  { words: ['__complete'], load: async () => [(await import('./commands/completion.ts')).completeCommand] },
+];
+
+/** The command that the words name, and how many of them it took; null for none. */
+export async function findCommand(
+  words: readonly string[],
+): Promise<{ command: Command; taken: number } | null> {
+  const group = GROUPS.find((each) => each.words.includes(words[0] ?? ''));
+  if (!group) return null;
+  const commands = await group.load();
+  for (const taken of [2, 1]) {
+    const name = words.slice(0, taken).join(' ');
+    const command = words.length >= taken ? commands.find((each) => each.name === name) : undefined;
+    if (command) return { command, taken };
+  }
+  return null;
+}
+
+export const allCommands = async (): Promise<Command[]> =>
+  (await Promise.all(GROUPS.map((group) => group.load()))).flat();

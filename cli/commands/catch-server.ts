@@ -1,0 +1,60 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export type CaughtEvent = Record<string, unknown> & { event: string; verified: boolean };
+
+export interface CatchServer {
+  url: string;
+  /** The first event with one of these names, already here or still to come. */
+  received(...names: string[]): Promise<CaughtEvent>;
+  close(): Promise<void>;
+}
+
+/** A stand-in for the automation: receives outbound events on loopback and checks their signatures. */
+export async function startCatchServer(
+  secret: string,
+  onEvent: (event: CaughtEvent) => void,
+): Promise<CatchServer> {
+  const seen: CaughtEvent[] = [];
+  const waiting = new Set<() => void>();
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks);
+    const expected = createHmac('sha256', secret)
+      .update(`${request.headers['x-svc-timestamp']}.`)
+      .update(body)
+      .digest();
+    const given = Buffer.from(String(request.headers['x-svc-signature']), 'hex');
+    const verified = given.length === expected.length && timingSafeEqual(given, expected);
+    const event = { ...(JSON.parse(body.toString()) as { event: string }), verified };
+    response.writeHead(204).end();
+    seen.push(event);
+    onEvent(event);
+    for (const wake of waiting) wake();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/catch`,
+    received(...names) {
+      return new Promise((resolve) => {
+        const look = (): void => {
+          const found = seen.find(({ event }) => names.includes(event));
+          if (!found) return;
+          waiting.delete(look);
+          resolve(found);
+        };
+        waiting.add(look);
+        look();
+      });
+    },
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close').catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,147 @@
+import { type Command, command } from '../command.ts';
+import { age, facts, localTime, printable, table } from '../print.ts';
+import { afterDispatch, type Outcome, type Task } from './task.ts';
+
+interface Decision {
+  decision_id: string;
+  task_id: string;
+  title: string;
+  state: string;
+  agent: string | null;
+  project: string | null;
+  hash: string;
+  why: string;
+  source: string;
+  source_ref: string | null;
+  created_at: string;
+  decided_at: string | null;
+  decided_by: string | null;
+  decided_via: string | null;
+  reason: string | null;
+  session_id: string | null;
+}
+
+const decisionArg = [
+  { name: 'id', about: 'decision id, or a unique prefix', completes: 'decision' },
+] as const;
+
+const list = command({
+  name: 'decision list',
+  about: 'list what waits for approval, oldest first',
+  flags: {
+    state: {
+      type: 'string',
+      short: 's',
+      about: 'pending when not given',
+      choices: ['pending', 'approved', 'denied', 'expired', 'all'],
+    },
+  },
+  async run(context) {
+    const state = context.flags.state ?? 'pending';
+    const client = await context.engine();
+    const decisions = await client.call<Decision[]>('decision.list', state === 'all' ? {} : { state });
+    const text = await table(
+      decisions,
+      [
+        { head: 'id', value: (each) => each.decision_id },
+        { head: 'task', value: (each) => each.task_id },
+        { head: 'state', value: (each) => each.state },
+        { head: 'agent', value: (each) => each.agent },
+        { head: 'from', value: (each) => each.source_ref ?? each.source },
+        { head: 'age', value: (each) => age(each.created_at), right: true },
+        { head: 'title', value: (each) => each.title, flexible: true },
+      ],
+      context.stdout,
+    );
+    context.result(decisions, () => text);
+    if (decisions.length === 0) context.note(state === 'pending' ? 'nothing waits for you' : 'no decisions');
+  },
+});
+
+const show = command({
+  name: 'decision show',
+  about: 'show what would run, why it was held, and who decided',
+  args: decisionArg,
+  async run(context) {
+    const client = await context.engine();
+    const shown = await client.call<{ decision: Decision; task: Task }>('decision.show', {
+      id: context.args[0],
+    });
+    context.result(shown, ({ decision, task }) =>
+      [
+        facts([
+          ['decision', `${decision.decision_id} ${decision.state}`],
+          ['task', `${decision.task_id}: ${task.title}`],
+          ['will run', `${decision.agent ?? 'the default agent'} in ${decision.project ?? 'the workspace'}`],
+          ['why held', decision.why],
+          [
+            'from',
+            decision.source_ref === null ? decision.source : `${decision.source} (${decision.source_ref})`,
+          ],
+          ['asked', localTime(decision.created_at)],
+          [
+            'decided',
+            decision.decided_at === null
+              ? null
+              : `${localTime(decision.decided_at)} by ${decision.decided_by} (${decision.decided_via})`,
+          ],
+          ['reason', decision.reason],
+          ['session', decision.session_id],
+          ['sha256', decision.hash],
+        ]),
+        '',
+        'prompt',
+        ...printable(task.prompt, { lines: true })
+          .split('\n')
+          .map((line) => `  ${line}`),
+      ].join('\n'),
+    );
+  },
+});
+
+const approve = command({
+  name: 'decision approve',
+  about: 'approve and dispatch',
+  args: decisionArg,
+  flags: {
+    hash: { type: 'string', value: 'sha256', about: 'only if this is still what will run' },
+    inplace: { type: 'boolean', about: "work in the project's folder instead of a worktree" },
+    keepWorktree: { type: 'boolean', about: 'keep the worktree after a promote' },
+    name: { type: 'string', about: 'stable name of the worker' },
+    base: { type: 'string', value: 'branch', about: 'branch that the worktree is made from' },
+    timeout: { type: 'number', value: 'seconds', about: 'hard cap of the run' },
+    follow: { type: 'boolean', short: 'f', about: 'show the log until the run has ended' },
+  },
+  async run(context) {
+    const { flags } = context;
+    const client = await context.engine();
+    const outcome = await client.call<Outcome>('decision.approve', {
+      id: context.args[0],
+      ...(flags.hash === undefined ? {} : { hash: flags.hash }),
+      ...(flags.inplace ? { inplace: true } : {}),
+      ...(flags.keepWorktree ? { keep_worktree: true } : {}),
+      ...(flags.name === undefined ? {} : { name: flags.name }),
+      ...(flags.base === undefined ? {} : { base: flags.base }),
+      ...(flags.timeout === undefined ? {} : { timeout_sec: flags.timeout }),
+    });
+    return afterDispatch(context, client, outcome);
+  },
+});
+
+const deny = command({
+  name: 'decision deny',
+  about: 'deny, with a reason',
+  args: [...decisionArg, { name: 'reason', about: 'why; kept with the decision', rest: true }],
+  examples: ['decision deny d-17 the prompt names the wrong branch'],
+  async run(context) {
+    const [id, ...reason] = context.args;
+    const client = await context.engine();
+    const outcome = await client.call<Outcome>('decision.deny', { id, reason: reason.join(' ') });
+    context.result(
+      outcome,
+      () => `${outcome.decision?.decision_id} denied; ${outcome.task.task_id} is ${outcome.task.status}`,
+    );
+  },
+});
+
+export const decisionCommands: readonly Command[] = [list, show, approve, deny];

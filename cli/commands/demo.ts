@@ -1,0 +1,219 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { connect, type EngineClient, SvcError } from '../../engine/index.ts';
+import { type Command, type Context, command } from '../command.ts';
+import { daemonCommand } from '../main.ts';
+import { printable } from '../print.ts';
+import { type CatchServer, startCatchServer } from './catch-server.ts';
+import { followLog } from './follow-log.ts';
+import type { Task } from './task.ts';
+
+const run = promisify(execFile);
+const PROMPT = `Write a greeting for whoever reads this repository.
+#agent: sleep 400
+#agent: edit HELLO.md Hello from a worker in its own worktree.`;
+
+interface Demo {
+  folder: string;
+  env: NodeJS.ProcessEnv;
+  events: CatchServer;
+  client: EngineClient;
+  receiver: string;
+}
+
+const svc = fileURLToPath(new URL('../svc.js', import.meta.url));
+const agent = fileURLToPath(new URL('../../fixtures/agent/agent.js', import.meta.url));
+
+export const demoCommand: Command = command({
+  name: 'demo',
+  about: 'show the main job in a temporary folder: signed request, decision, worker, commit, signed events',
+  flags: {
+    auto: { type: 'boolean', about: 'approve through the signed API instead of asking for a key' },
+    keep: { type: 'boolean', about: 'leave the temporary folder' },
+  },
+  async run(context) {
+    const folder = await realpath(await mkdtemp(join(tmpdir(), 'svc-demo-')));
+    const secret = randomBytes(24).toString('hex');
+    const say = (line: string): void => void context.stdout.write(`${line}\n`);
+    const events = await startCatchServer(secret, (event) => {
+      const about = [event.task_id, event.decision_id, event.session_id].filter(Boolean).join(' ');
+      say(
+        `   event    ${String(event.event).padEnd(14)} ${about}${event.reason ? ` (${printable(String(event.reason))})` : ''}, signature ${event.verified ? 'verified' : 'WRONG'}`,
+      );
+    });
+    let client: EngineClient | undefined;
+    try {
+      const env = await makeWorkspace(context, folder, secret, events.url);
+      client = await connect({ cwd: folder, env, daemon: daemonCommand() });
+      const { receivers } = await client.call<{ receivers: { host: string; port: number }[] }>(
+        'engine.status',
+      );
+      const [at] = receivers;
+      if (!at) throw new SvcError('internal', 'the demo engine has no receiver');
+      return await show(context, { folder, env, events, client, receiver: `${at.host}:${at.port}` }, say);
+    } finally {
+      await client?.call('engine.stop', { stop_workers: true }).catch(() => undefined);
+      await client?.closed;
+      await events.close();
+      if (context.flags.keep) say(`kept: ${folder}`);
+      else await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+    }
+  },
+});
+
+async function makeWorkspace(
+  context: Context,
+  folder: string,
+  secret: string,
+  catchUrl: string,
+): Promise<NodeJS.ProcessEnv> {
+  const git = (...args: string[]) => run('git', ['-C', folder, ...args]);
+  await git('init', '-q', '-b', 'main');
+  await git('config', 'user.name', 'Demo');
+  await git('config', 'user.email', 'demo@example.invalid');
+  await writeFile(join(folder, 'README.md'), '# A small repository\n');
+  await writeFile(
+    join(folder, 'svc.yaml'),
+    `# The scripted agent is a small program that stands in for a coding agent; it is not a model.
+workspace: { name: demo }
+agents:
+  default_preset: scripted
+  cmds:
+    scripted: ${JSON.stringify(`${quote(process.execPath)} ${quote(agent)} -- {{prompt}}`)}
+webhook: { secret_env: SVC_WEBHOOK_SECRET }
+notify: { webhooks: [{ url: ${JSON.stringify(catchUrl)} }] }
+ui: { addr: "127.0.0.1:0" }
+`,
+  );
+  await writeFile(join(folder, '.gitignore'), '.svc/\n');
+  await git('add', '.');
+  await git('commit', '-q', '-m', 'First commit');
+  // Nothing of the caller's own workspace may leak into the demo.
+  const own = Object.entries(context.env).filter(([name]) => !name.startsWith('SVC_'));
+  return {
+    ...Object.fromEntries(own),
+    SVC_CONFIG: join(folder, 'svc.yaml'),
+    SVC_HOME: join(folder, '.svc', 'home'),
+    SVC_WEBHOOK_SECRET: secret,
+  };
+}
+
+const quote = (word: string): string => `'${word.replaceAll("'", `'"'"'`)}'`;
+
+async function show(
+  context: Context<{ auto: never; keep: never }> | Context,
+  demo: Demo,
+  say: (line: string) => void,
+): Promise<number> {
+  const { client, folder, receiver, env } = demo;
+  const { flags, stdin, stdout, signal } = context as Context & { flags: { auto: boolean } };
+  say(`1. workspace ${folder}`);
+  say(`   engine   pid ${client.welcome.pid}, receiver http://${receiver}, events to ${demo.events.url}`);
+
+  say('2. a signed request arrives: svc webhook test --route task --agent scripted --prompt "…" --dispatch');
+  const created = await webhook(env, [
+    '--route',
+    'task',
+    '--agent',
+    'scripted',
+    `--prompt=${PROMPT}`,
+    '--dispatch',
+    '--addr',
+    receiver,
+  ]);
+  const { task_id: taskId, decision_id: decisionId } = created.body;
+  say(`   answer   ${created.status}: ${taskId} is ${created.body.status}, ${decisionId} waits`);
+
+  await demo.events.received('needs_approval');
+  say('3. the decision');
+  const { decision } = await client.call<{ decision: { agent: string; why: string; hash: string } }>(
+    'decision.show',
+    { id: decisionId },
+  );
+  say(`   will run ${decision.agent} in a worktree of its own`);
+  say(`   why held ${decision.why}`);
+  say(`   prompt   ${PROMPT.split('\n')[0]} (sha256 ${decision.hash.slice(0, 12)}…)`);
+  if (stdin.isTTY && stdout.isTTY && !flags.auto) {
+    const isApproved = await askForKey(context, '   a approves, any other key denies: ');
+    if (!isApproved) {
+      await client.call('decision.deny', { id: decisionId, reason: 'denied at the demo' });
+      await demo.events.received('denied');
+      say('   denied; nothing ran');
+      return 0;
+    }
+    await client.call('decision.approve', { id: decisionId, hash: decision.hash });
+  } else {
+    say(`   approve  signed POST /decisions/${decisionId}/approve`);
+    const approved = await webhook(env, [
+      '--route',
+      'approve',
+      '--decision',
+      String(decisionId),
+      '--addr',
+      receiver,
+    ]);
+    say(
+      `   answer   ${approved.status}: ${approved.body.state}, dispatched ${approved.body.dispatched}, session ${approved.body.session_id}`,
+    );
+  }
+
+  const { task: running } = await client.call<{ task: Task }>('task.show', { id: taskId });
+  const session = running.session_id ?? '';
+  say(`4. the worker's log (${session}, the scripted agent)`);
+  await followLog({ stdout: indented(stdout), json: false, signal }, client, session, { from: 0 });
+  if (signal.aborted) return 130;
+
+  const sealed = await demo.events.received('sealed', 'failed');
+  const { task } = await client.call<{ task: Task }>('task.show', { id: taskId });
+  say(`5. ${task.task_id} is ${task.status}; the automation was told ${JSON.stringify(sealed.event)}`);
+  const work = await client.call<{
+    branch: string;
+    commits: { id: string; subject: string }[];
+    patch: { text: string };
+  }>('worktree.diff', { session });
+  say(`6. the work is on branch ${work.branch}`);
+  for (const commit of work.commits) say(`   ${commit.id.slice(0, 10)} ${printable(commit.subject)}`);
+  say(printable(work.patch.text, { lines: true }).trimEnd().replace(/^/gm, '   '));
+  return task.status === 'done' && work.commits.length > 0 ? 0 : 1;
+}
+
+/** `svc webhook test` as a process of its own, as a person would run it. */
+async function webhook(env: NodeJS.ProcessEnv, args: string[]) {
+  const { stdout } = await run(process.execPath, [svc, 'webhook', 'test', '--json', ...args], { env });
+  return JSON.parse(stdout) as { status: number; body: Record<string, string | boolean | null> };
+}
+
+function indented(out: NodeJS.WriteStream): NodeJS.WriteStream {
+  let isLineStart = true;
+  const write = (text: string): boolean => {
+    const shown = (isLineStart ? '   | ' : '') + text.replace(/\n(?=.)/gs, '\n   | ');
+    isLineStart = text.endsWith('\n');
+    return text === '' ? true : out.write(shown);
+  };
+  return { write } as unknown as NodeJS.WriteStream;
+}
+
+async function askForKey(
+  { stdin, stdout, signal }: Pick<Context, 'stdin' | 'stdout' | 'signal'>,
+  question: string,
+): Promise<boolean> {
+  stdout.write(question);
+  stdin.setRawMode(true);
+  stdin.resume();
+  try {
+    return await new Promise<boolean>((resolve, reject) => {
+      const interrupted = (): void => reject(new SvcError('usage', 'interrupted'));
+      signal.addEventListener('abort', interrupted, { once: true });
+      stdin.once('data', (key: Buffer) => (key[0] === 3 ? interrupted() : resolve(key.toString() === 'a')));
+    });
+  } finally {
+    stdin.setRawMode(false);
+    stdin.pause();
+    stdout.write('\n');
+  }
+}

@@ -1,0 +1,61 @@
+import { configuration } from '../../engine/index.ts';
+import { type Command, command } from '../command.ts';
+import { type Check, warn } from '../doctor/check.ts';
+import { checkClock, checkData } from '../doctor/data.ts';
+import { checkAddresses, checkEngine } from '../doctor/engine.ts';
+import { checkAgents, checkGit, checkNode, checkSqlite } from '../doctor/machine.ts';
+import { checkConfiguration, checkKeysFile, checkRepository, checkSecrets } from '../doctor/workspace.ts';
+import { printable } from '../print.ts';
+
+/** The checks that a workspace has, for one that has none. */
+const OF_A_WORKSPACE = ['data folder', 'engine', 'addresses', 'secrets', 'repository'];
+
+/** `svc doctor`: looks at everything that a run needs, changes nothing and starts nothing. */
+export const doctorCommand: Command = command({
+  name: 'doctor',
+  about: 'check that everything is in place, each with a remedy',
+  examples: ['doctor', 'doctor --json'],
+  async run(context) {
+    const { env } = context;
+    const { check: configured, workspace } = await checkConfiguration(context);
+    const machine = [checkNode(), await checkGit(env), await checkSqlite(), configured];
+    const running = workspace === null ? null : await checkEngine(context, workspace);
+    const engine = running?.engine ?? null;
+    const [place, addresses, repository, agents] = await Promise.all([
+      workspace === null ? [] : checkData(workspace),
+      workspace === null ? [] : checkAddresses(workspace, engine),
+      workspace === null ? [] : checkRepository(workspace),
+      checkAgents(env, workspace),
+    ]);
+    const { machineHome } = await configuration();
+    const checks: Check[] = [
+      ...machine,
+      ...(running === null ? unchecked(configured) : [running.check]),
+      ...place,
+      ...addresses,
+      ...(workspace === null ? [] : checkSecrets(workspace)),
+      checkKeysFile(machineHome(env)),
+      ...repository,
+      ...agents,
+      checkClock(workspace, engine),
+    ];
+    context.result(checks, text);
+    return checks.some(({ state }) => state === 'fail') ? 1 : 0;
+  },
+});
+
+function unchecked({ state }: Check): Check[] {
+  const why = state === 'warn' ? 'there is no workspace here' : 'svc.yaml cannot be used';
+  return OF_A_WORKSPACE.map((name) => warn(name, `not checked: ${why}`, null));
+}
+
+function text(checks: readonly Check[]): string {
+  const width = Math.max(...checks.map(({ check }) => check.length));
+  const indent = ' '.repeat('fail  '.length + width + 2);
+  const lines = checks.flatMap(({ check, state, found, remedy }) => [
+    `${state.padEnd(4)}  ${check.padEnd(width)}  ${printable(found, { lines: true }).replaceAll('\n', `\n${indent}`)}`,
+    ...(remedy === null ? [] : [`${indent}→ ${printable(remedy)}`]),
+  ]);
+  const count = (state: Check['state']): number => checks.filter((each) => each.state === state).length;
+  return [...lines, '', `${count('ok')} ok, ${count('warn')} to look at, ${count('fail')} failed`].join('\n');
+}

@@ -1,0 +1,219 @@
+import { closeSync, readFileSync, writeSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { asSvcError, findWorkspace, hostEngine, openEngine, SvcError } from '../../engine/index.ts';
+import { type Command, type Context, command } from '../command.ts';
+import { facts } from '../print.ts';
+
+export interface Status {
+  pid: number;
+  version: string;
+  root: string;
+  workspace: string;
+  uptime_sec: number;
+  memory_bytes: number;
+  http: { host: string; port: number } | null;
+  receivers: { host: string; port: number }[];
+  tasks: Record<string, number>;
+  decisions_pending: number;
+  workers: { running: number; queued: number; cap: number };
+  deliveries: { pending: number; dead: number };
+  config_problem: string | null;
+  restart_needed: string[];
+  warnings: string[];
+}
+
+const address = ({ host, port }: { host: string; port: number }): string =>
+  host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+
+export function statusText(status: Status): string {
+  const tasks = Object.entries(status.tasks).map(([name, count]) => `${count} ${name}`);
+  return facts([
+    [
+      'engine',
+      `pid ${status.pid}, version ${status.version}, up ${status.uptime_sec} s, ${Math.round(status.memory_bytes / 1024 ** 2)} MB`,
+    ],
+    ['workspace', `${status.workspace} (${status.root})`],
+    [
+      'receiver',
+      status.receivers.length === 0 ? 'off (svc webhook serve)' : status.receivers.map(address).join(', '),
+    ],
+    ['http', status.http === null ? null : address(status.http)],
+    ['tasks', tasks.join(', ')],
+    ['waiting', `${status.decisions_pending} decisions`],
+    [
+      'workers',
+      `${status.workers.running} running, ${status.workers.queued} queued, at most ${status.workers.cap}`,
+    ],
+    ['deliveries', `${status.deliveries.pending} pending, ${status.deliveries.dead} dead`],
+    [
+      'config',
+      status.config_problem === null
+        ? null
+        : `svc.yaml has errors, the earlier one stays in use: ${status.config_problem}`,
+    ],
+    ['restart', status.restart_needed.length === 0 ? null : `needed for ${status.restart_needed.join(', ')}`],
+    ...status.warnings.map((warning) => ['warning', warning] as const),
+  ]);
+}
+
+const setFlag = {
+  set: {
+    type: 'string',
+    multiple: true,
+    value: 'key=value',
+    about: 'set a configuration key for this engine',
+  },
+  maxWorkers: {
+    type: 'number',
+    value: 'n',
+    about: 'how many workers run at once (default: from cores and memory)',
+  },
+} as const;
+
+/** `--set a.b=c` as configuration flags; values are YAML. */
+export async function flagsOf(set: readonly string[]): Promise<Record<string, unknown>> {
+  if (set.length === 0) return {};
+  const { parse } = await import('yaml');
+  return Object.fromEntries(
+    set.map((each) => {
+      const at = each.indexOf('=');
+      if (at < 1) throw new SvcError('usage', `--set takes key=value, not ${JSON.stringify(each)}`);
+      return [each.slice(0, at), parse(each.slice(at + 1))];
+    }),
+  );
+}
+
+function sayReady(fd: number | undefined, said: object): void {
+  if (fd === undefined) return;
+  try {
+    writeSync(fd, JSON.stringify(said));
+    closeSync(fd);
+  } catch {
+    // whoever waited is gone
+  }
+}
+
+/** Hosts the engine in this process until it is told to stop. `started` runs once it listens. */
+export async function hostHere(
+  context: Context,
+  options: { set: readonly string[]; maxWorkers: number | undefined; readyFd?: number | undefined },
+  started: (engine: Awaited<ReturnType<typeof openEngine>>) => Promise<void>,
+): Promise<void> {
+  let engine: Awaited<ReturnType<typeof openEngine>> | undefined;
+  try {
+    const { file } = findWorkspace(context);
+    engine = await openEngine({
+      file,
+      env: context.env,
+      flags: await flagsOf(options.set),
+      ...(options.maxWorkers === undefined ? {} : { workerCap: Math.max(1, Math.floor(options.maxWorkers)) }),
+    });
+    const host = await hostEngine(engine);
+    await started(engine);
+    sayReady(options.readyFd, { ready: true });
+    context.signal.addEventListener('abort', () => void host.close(), { once: true });
+    if (context.signal.aborted) void host.close();
+    await host.closed;
+  } catch (thrown) {
+    const { code, message, hint } = asSvcError(thrown);
+    sayReady(options.readyFd, { code, message, ...(hint === undefined ? {} : { hint }) });
+    await engine?.close().catch(() => undefined);
+    throw thrown;
+  }
+}
+
+const up = command({
+  name: 'up',
+  about: 'start the engine in the background, unless it runs',
+  async run(context) {
+    const client = await context.engine();
+    const status = await client.call<Status>('engine.status');
+    context.result(status, statusText);
+  },
+});
+
+const down = command({
+  name: 'down',
+  about: 'stop the engine; workers go on and are adopted at the next start',
+  flags: { stopWorkers: { type: 'boolean', about: 'end the workers too; their work so far is kept' } },
+  async run(context) {
+    const client = await context.engine({ start: false });
+    const { pid } = client.welcome;
+    const { left } = await client.call<{ left: string[] }>('engine.stop', {
+      stop_workers: context.flags.stopWorkers,
+    });
+    await client.closed;
+    for (let tries = 0; tries < 200 && isAlive(pid); tries += 1) await delay(25);
+    context.result({ pid, left }, () =>
+      left.length === 0 ? `stopped (pid ${pid})` : `stopped (pid ${pid}); still working: ${left.join(', ')}`,
+    );
+  },
+});
+
+/** A zombie has ended; in a container it may take the init process a while to notice. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch (error) {
+    // No /proc on this system: then the signal's answer is all there is.
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' && process.platform !== 'linux';
+  }
+}
+
+const status = command({
+  name: 'status',
+  about: 'what runs, what waits, where it listens',
+  async run(context) {
+    const client = await context.engine({ start: false });
+    context.result(await client.call<Status>('engine.status'), statusText);
+  },
+});
+
+const daemon = command({
+  name: 'daemon',
+  about: 'host the engine in the foreground, with its receiver when a secret is set',
+  flags: {
+    ...setFlag,
+    readyFd: { type: 'number', value: 'fd', about: 'say on this descriptor when it is ready' },
+  },
+  examples: ['daemon', 'daemon --set ui.addr=127.0.0.1:9000 --max-workers 2'],
+  async run(context) {
+    const { set, maxWorkers, readyFd } = context.flags;
+    const isBackground = readyFd !== undefined;
+    await hostHere(context, { set, maxWorkers, readyFd }, async (engine) => {
+      if (!isBackground) context.note(`engine of ${engine.root}, pid ${process.pid}`);
+      const secrets = receiverSecrets(engine);
+      if (secrets === null) {
+        if (!isBackground) context.note('receiver off: webhook.secret_env names no variable that is set');
+        return;
+      }
+      const { configuration } = await import('../../engine/index.ts');
+      const { parseAddress } = await configuration();
+      const listener = await engine
+        .listen({
+          ...parseAddress(engine.config().ui.addr),
+          secrets,
+          allowRemote: false,
+          onAccess: () => undefined,
+        })
+        .catch((error: unknown) => {
+          const { message } = asSvcError(error);
+          engine.log.warn({ error: message }, 'the receiver could not be opened');
+          context.note(`receiver off: ${message}`);
+          return null;
+        });
+      if (listener && !isBackground) context.note(`receiver on http://${address(listener.address)}`);
+    });
+  },
+});
+
+function receiverSecrets(engine: { receiverSecrets(): string[] }): string[] | null {
+  try {
+    return engine.receiverSecrets();
+  } catch {
+    return null;
+  }
+}
+
+export const engineCommands: readonly Command[] = [up, down, status, daemon];

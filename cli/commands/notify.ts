@@ -1,0 +1,99 @@
+import { type Command, command } from '../command.ts';
+import { age, localTime, table } from '../print.ts';
+
+interface Delivery {
+  id: number;
+  event: string;
+  message_id: string;
+  url: string;
+  state: string;
+  attempts: number;
+  created_at: string;
+  next_at: string | null;
+  delivered_at: string | null;
+  last_status: number | null;
+  last_error: string | null;
+}
+
+const events = command({
+  name: 'notify events',
+  about: 'list every outbound event',
+  async run(context) {
+    const { EVENTS } = await (await import('../../engine/index.ts')).outboundEvents();
+    const rows = Object.entries(EVENTS).map(([event, description]) => ({ event, description }));
+    const text = await table(
+      rows,
+      [
+        { head: 'event', value: (row) => row.event },
+        { head: 'when', value: (row) => row.description, flexible: true },
+      ],
+      context.stdout,
+    );
+    context.result(rows, () => text);
+  },
+});
+
+const deliveries = command({
+  name: 'notify deliveries',
+  about: 'list deliveries of outbound events, newest first',
+  flags: {
+    state: { type: 'string', short: 's', about: 'only these', choices: ['pending', 'delivered', 'dead'] },
+    limit: { type: 'number', short: 'n', about: 'at most this many (50)' },
+  },
+  async run(context) {
+    const { state, limit } = context.flags;
+    const client = await context.engine();
+    const rows = await client.call<Delivery[]>('notify.deliveries', {
+      ...(state === undefined ? {} : { state }),
+      limit: limit ?? 50,
+    });
+    const text = await table(
+      rows,
+      [
+        { head: 'id', value: (row) => row.id, right: true },
+        { head: 'event', value: (row) => row.event },
+        { head: 'state', value: (row) => row.state },
+        { head: 'tries', value: (row) => row.attempts, right: true },
+        { head: 'age', value: (row) => age(row.created_at), right: true },
+        { head: 'next', value: (row) => (row.state === 'pending' ? localTime(row.next_at) : null) },
+        { head: 'answer', value: (row) => row.last_error ?? row.last_status },
+        { head: 'to', value: (row) => row.url, flexible: true },
+      ],
+      context.stdout,
+    );
+    context.result(rows, () => text);
+    if (rows.length === 0) context.note('no deliveries; notify.webhooks in svc.yaml says where events go');
+  },
+});
+
+const redeliver = command({
+  name: 'notify redeliver',
+  about: 'send a delivery again, with the same id',
+  args: [{ name: 'id', about: 'number of the delivery' }],
+  async run(context) {
+    const client = await context.engine();
+    const delivery = await client.call<Delivery>('notify.redeliver', { id: Number(context.args[0]) });
+    context.result(delivery, () => `${delivery.id} (${delivery.event}) is due now`);
+  },
+});
+
+const test = command({
+  name: 'notify test',
+  about: 'send a signed test event to the webhooks and wait for their answers',
+  flags: { url: { type: 'string', value: 'url', about: 'only to this entry of notify.webhooks' } },
+  async run(context) {
+    const { url } = context.flags;
+    const client = await context.engine();
+    const tried = await client.call<Delivery[]>('notify.test', url === undefined ? {} : { url });
+    context.result(tried, (rows) =>
+      rows
+        .map(
+          (row) => `${row.url}: ${row.state === 'delivered' ? 'delivered' : (row.last_error ?? row.state)}`,
+        )
+        .join('\n'),
+    );
+    return tried.every((row) => row.state === 'delivered') ? 0 : 1;
+  },
+});
+
+export const notifyCommands: readonly Command[] = [events, deliveries, redeliver, test];

@@ -1,0 +1,350 @@
+import type { EngineClient } from '../../engine/index.ts';
+import { SvcError } from '../../engine/index.ts';
+import { type Command, type Context, command, type FlagTable } from '../command.ts';
+import { age, facts, localTime, printable, table } from '../print.ts';
+import { followLog } from './follow-log.ts';
+
+export interface Task {
+  task_id: string;
+  title: string;
+  prompt: string;
+  agent: string | null;
+  project: string | null;
+  template: string | null;
+  status: string;
+  acceptance_criteria: string[];
+  source: string;
+  source_ref: string | null;
+  decision_id: string | null;
+  session_id: string | null;
+  attempt: number;
+  created_at: string;
+  started_at: string | null;
+  ended_at: string | null;
+  exit_code: number | null;
+  failure: { code: string; text: string } | null;
+  summary: string | null;
+}
+
+export interface SessionView {
+  session_id: string;
+  task_id: string;
+  worker_id: string;
+  state: string;
+  branch: string | null;
+  worktree: string | null;
+  commits: number | null;
+  files: number | null;
+  insertions: number | null;
+  deletions: number | null;
+}
+
+export interface Outcome {
+  task: Task;
+  decision: { decision_id: string } | null;
+  session: SessionView | null;
+}
+
+const runFlags = {
+  inplace: { type: 'boolean', about: "work in the project's folder instead of a worktree" },
+  keepWorktree: { type: 'boolean', about: 'keep the worktree after a promote' },
+  name: { type: 'string', about: 'stable name of the worker' },
+  base: { type: 'string', value: 'branch', about: 'branch that the worktree is made from' },
+  timeout: { type: 'number', value: 'seconds', about: 'hard cap of the run' },
+  follow: { type: 'boolean', short: 'f', about: 'show the log until the run has ended' },
+} as const satisfies FlagTable;
+
+type RunContext = Context<typeof runFlags>;
+
+const runInput = ({ flags }: RunContext) => ({
+  ...(flags.inplace ? { inplace: true } : {}),
+  ...(flags.keepWorktree ? { keep_worktree: true } : {}),
+  ...(flags.name === undefined ? {} : { name: flags.name }),
+  ...(flags.base === undefined ? {} : { base: flags.base }),
+  ...(flags.timeout === undefined ? {} : { timeout_sec: flags.timeout }),
+});
+
+/** Says what was dispatched; with --follow shows the log and answers as the run ended. */
+export async function afterDispatch(
+  context: RunContext,
+  client: EngineClient,
+  outcome: Outcome,
+): Promise<number> {
+  const { task, session } = outcome;
+  if (session === null || !context.flags.follow) {
+    context.result(outcome, () =>
+      session === null
+        ? `${task.task_id} is ${task.status}`
+        : `${task.task_id} dispatched as ${session.session_id} to ${task.agent ?? 'the default agent'}; svc task log ${task.task_id} -f`,
+    );
+    return 0;
+  }
+  await followLog(context, client, session.session_id, { from: 0 });
+  const shown = await client.call<{ task: Task }>('task.show', { id: task.task_id });
+  context.result(shown, () => endText(shown.task));
+  return shown.task.status === 'done' ? 0 : 1;
+}
+
+const endText = (task: Task): string =>
+  task.failure === null
+    ? `${task.task_id} ${task.status}`
+    : `${task.task_id} failed: ${printable(task.failure.text)}`;
+
+async function readStdin(stream: NodeJS.ReadStream): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+const add = command({
+  name: 'task add',
+  about: 'create a task',
+  args: [
+    { name: 'title', about: 'what it is called; without it the first line of the prompt', optional: true },
+  ],
+  flags: {
+    agent: { type: 'string', short: 'a', about: 'preset that does it' },
+    prompt: { type: 'string', short: 'p', about: 'what the agent is told; - reads standard input' },
+    template: { type: 'string', short: 't', about: 'entry of webhook.templates' },
+    project: { type: 'string', about: 'project id' },
+    criterion: { type: 'string', short: 'c', multiple: true, about: 'acceptance criterion' },
+    context: { type: 'string', about: 'background for the agent' },
+    run: { type: 'boolean', short: 'r', about: 'dispatch it at once' },
+    ...runFlags,
+  },
+  examples: [
+    'task add "Fix the flaky test" --agent claude --prompt "..." --run -f',
+    'task add --agent codex --prompt - < prompt.md',
+  ],
+  async run(context) {
+    const { flags, args } = context;
+    const prompt = flags.prompt === '-' ? await readStdin(context.stdin) : flags.prompt;
+    const client = await context.engine();
+    const task = await client.call<Task>('task.add', {
+      ...(args[0] === undefined ? {} : { title: args[0] }),
+      ...(prompt === undefined ? {} : { body: prompt }),
+      ...(flags.agent === undefined ? {} : { agent: flags.agent }),
+      ...(flags.template === undefined ? {} : { template: flags.template }),
+      ...(flags.project === undefined ? {} : { project: flags.project }),
+      ...(flags.context === undefined ? {} : { context: flags.context }),
+      ...(flags.criterion.length === 0 ? {} : { acceptance_criteria: flags.criterion }),
+      ...(flags.timeout === undefined ? {} : { timeout_sec: flags.timeout }),
+    });
+    if (flags.run) {
+      const outcome = await client.call<Outcome>('task.run', { id: task.task_id, ...runInput(context) });
+      return afterDispatch(context, client, outcome);
+    }
+    context.result(task, () => `${task.task_id} ${task.status}: ${printable(task.title)}`);
+    return 0;
+  },
+});
+
+const list = command({
+  name: 'task list',
+  about: 'list tasks, newest first',
+  flags: {
+    status: {
+      type: 'string',
+      short: 's',
+      about: 'only these',
+      choices: ['open', 'assigned', 'running', 'done', 'failed'],
+    },
+    limit: { type: 'number', short: 'n', about: 'at most this many (100)' },
+  },
+  async run(context) {
+    const { status, limit } = context.flags;
+    const client = await context.engine();
+    const tasks = await client.call<Task[]>('task.list', {
+      ...(status === undefined ? {} : { status }),
+      ...(limit === undefined ? {} : { limit }),
+    });
+    const text = await table(
+      tasks,
+      [
+        { head: 'id', value: (task) => task.task_id },
+        { head: 'status', value: stateOf },
+        { head: 'agent', value: (task) => task.agent },
+        { head: 'age', value: (task) => age(task.created_at), right: true },
+        { head: 'title', value: (task) => task.title, flexible: true },
+      ],
+      context.stdout,
+    );
+    context.result(tasks, () => text);
+    if (tasks.length === 0) context.note('no tasks; svc task add makes one');
+  },
+});
+
+/** `assigned` says too little while a session waits for a free worker. */
+const stateOf = (task: Task): string =>
+  task.status === 'assigned' && task.session_id !== null ? 'queued' : task.status;
+
+interface Shown {
+  task: Task;
+  decision: {
+    decision_id: string;
+    state: string;
+    decided_by: string | null;
+    decided_via: string | null;
+  } | null;
+  sessions: SessionView[];
+  timeline: {
+    at: string;
+    kind: string;
+    actor: string | null;
+    via: string | null;
+    data: Record<string, unknown>;
+  }[];
+}
+
+function shownText({ task, decision, sessions, timeline }: Shown): string {
+  const last = sessions.at(-1);
+  const work =
+    last?.commits == null
+      ? null
+      : `${last.commits} commits, ${last.files} files, +${last.insertions} -${last.deletions}`;
+  const decided =
+    decision === null
+      ? null
+      : `${decision.decision_id} ${decision.state}${decision.decided_by === null ? '' : ` by ${decision.decided_by} (${decision.decided_via})`}`;
+  const lines = [
+    facts([
+      ['task', `${task.task_id}: ${task.title}`],
+      ['status', task.attempt > 1 ? `${stateOf(task)}, attempt ${task.attempt}` : stateOf(task)],
+      ['agent', task.agent],
+      ['project', task.project],
+      ['from', task.source_ref === null ? task.source : `${task.source} (${task.source_ref})`],
+      ['decision', decided],
+      ['session', last === undefined ? null : `${last.session_id} ${last.state}, worker ${last.worker_id}`],
+      ['branch', last?.branch],
+      ['worktree', last?.worktree],
+      ['work', work],
+      ['failure', task.failure === null ? null : `${task.failure.code}: ${task.failure.text}`],
+      ['summary', task.summary],
+    ]),
+    '',
+    'prompt',
+    ...printable(task.prompt, { lines: true })
+      .split('\n')
+      .map((line) => `  ${line}`),
+    '',
+    'timeline',
+    ...timeline.map(({ at, kind, actor, via, data }) => {
+      const who = actor === null ? '' : `  ${actor}${via === null ? '' : ` (${via})`}`;
+      const why = typeof data.reason === 'string' ? `  ${data.reason}` : '';
+      return `  ${localTime(at)}  ${kind}${printable(who)}${printable(why)}`;
+    }),
+  ];
+  return lines.join('\n');
+}
+
+const taskArg = [{ name: 'id', about: 'task id, or a unique prefix', completes: 'task' }] as const;
+
+const show = command({
+  name: 'task show',
+  about: 'show a task with its prompt, sessions and timeline',
+  args: taskArg,
+  async run(context) {
+    const client = await context.engine();
+    context.result(await client.call<Shown>('task.show', { id: context.args[0] }), shownText);
+  },
+});
+
+const run = command({
+  name: 'task run',
+  about: 'dispatch a task; doing so is its approval',
+  args: taskArg,
+  flags: runFlags,
+  async run(context) {
+    const client = await context.engine();
+    const outcome = await client.call<Outcome>('task.run', { id: context.args[0], ...runInput(context) });
+    return afterDispatch(context, client, outcome);
+  },
+});
+
+const retry = command({
+  name: 'task retry',
+  about: 'run a failed task again, its history kept',
+  args: taskArg,
+  flags: { hold: { type: 'boolean', about: 'only put it back to assigned' }, ...runFlags },
+  async run(context) {
+    const client = await context.engine();
+    const input = { id: context.args[0], hold: context.flags.hold, ...runInput(context) };
+    return afterDispatch(context, client, await client.call<Outcome>('task.retry', input));
+  },
+});
+
+const cancel = command({
+  name: 'task cancel',
+  about: 'stop a task; what its worker did so far stays on its branch',
+  args: taskArg,
+  async run(context) {
+    const client = await context.engine();
+    const task = await client.call<Task>('task.cancel', { id: context.args[0] });
+    context.result(task, () =>
+      task.status === 'failed' ? `${task.task_id} cancelled` : `${task.task_id} is being stopped`,
+    );
+  },
+});
+
+const assign = command({
+  name: 'task assign',
+  about: 'give a task to an agent',
+  args: [...taskArg, { name: 'agent', about: 'preset', completes: 'agent' }],
+  async run(context) {
+    const client = await context.engine();
+    const task = await client.call<Task>('task.assign', { id: context.args[0], agent: context.args[1] });
+    context.result(task, () => `${task.task_id} assigned to ${task.agent}`);
+  },
+});
+
+const done = command({
+  name: 'task done',
+  about: 'mark a task done, or failed',
+  args: taskArg,
+  flags: {
+    failed: { type: 'boolean', about: 'it failed' },
+    summary: { type: 'string', about: 'what came of it' },
+  },
+  async run(context) {
+    const { failed, summary } = context.flags;
+    const client = await context.engine();
+    const task = await client.call<Task>('task.done', {
+      id: context.args[0],
+      status: failed ? 'failed' : 'done',
+      ...(summary === undefined ? {} : { summary }),
+    });
+    context.result(task, () => `${task.task_id} ${task.status}`);
+  },
+});
+
+const log = command({
+  name: 'task log',
+  about: "show the log of a task's worker",
+  args: taskArg,
+  flags: {
+    follow: { type: 'boolean', short: 'f', about: 'go on until the run has ended' },
+    lines: { type: 'number', short: 'n', about: 'begin this many lines before the end (200)' },
+    raw: { type: 'boolean', about: 'leave escape sequences as they are' },
+  },
+  async run(context) {
+    const { lines, follow, raw } = context.flags;
+    const client = await context.engine();
+    const { task } = await client.call<Shown>('task.show', { id: context.args[0] });
+    if (task.session_id === null) {
+      throw new SvcError('not_found', `${task.task_id} has no session yet`, {
+        hint: `svc task run ${task.task_id}`,
+      });
+    }
+    if (follow) {
+      await followLog(context, client, task.session_id, { lines: lines ?? 200, raw });
+      return;
+    }
+    const part = await client.call<{ text: string }>('session.log', {
+      session: task.session_id,
+      lines: lines ?? 200,
+    });
+    context.result(part, () => (raw ? part.text : printable(part.text, { lines: true })).replace(/\n$/, ''));
+  },
+});
+
+export const taskCommands: readonly Command[] = [add, list, show, run, cancel, retry, log, done, assign];

@@ -1,0 +1,191 @@
+import { configuration, connect, findWorkspace, SvcError, samples } from '../../engine/index.ts';
+import { type Command, type Context, command } from '../command.ts';
+import { facts, printable } from '../print.ts';
+import { hostHere } from './engine.ts';
+
+interface Access {
+  at: string;
+  remote: string;
+  method: string;
+  path: string;
+  status: number;
+  ms: number;
+  code?: string | null;
+  task_id?: string | null;
+}
+
+const accessLine = (entry: Access): string =>
+  printable(
+    [
+      entry.at,
+      entry.remote,
+      entry.method,
+      entry.path,
+      entry.status,
+      `${entry.ms.toFixed(1)}ms`,
+      entry.code ?? entry.task_id ?? '',
+    ]
+      .join(' ')
+      .trimEnd(),
+  );
+
+async function loaded(context: Pick<Context, 'cwd' | 'env'>) {
+  const config = await configuration();
+  const { file } = findWorkspace(context);
+  return { ...config.loadConfig({ file, env: context.env }), config_: config };
+}
+
+/** The shared secrets, from the variables that webhook.secret_env names. Throws `secret_missing`. */
+function secretsOf({ config, lookup, config_ }: Awaited<ReturnType<typeof loaded>>): string[] {
+  const names = config_.variableNames(config.webhook.secret_env);
+  const secrets = names.flatMap((name) => lookup(name) || []);
+  if (secrets.length > 0) return secrets;
+  throw new SvcError(
+    'secret_missing',
+    names.length === 0 ? 'webhook.secret_env is not set in svc.yaml' : `${names.join(', ')} is not set`,
+    {
+      hint:
+        names.length === 0 ? 'svc config set webhook.secret_env SVC_WEBHOOK_SECRET' : `export ${names[0]}=…`,
+    },
+  );
+}
+
+const serve = command({
+  name: 'webhook serve',
+  about: 'open the receiver and print its access log; hosts the engine when none runs',
+  flags: {
+    addr: { type: 'string', value: 'host:port', about: 'where to listen (ui.addr)' },
+    allowRemote: { type: 'boolean', about: 'allow an address that others can reach' },
+  },
+  examples: ['webhook serve', 'webhook serve --addr 127.0.0.1:9000'],
+  async run(context) {
+    const { addr, allowRemote } = context.flags;
+    const workspace = await loaded(context);
+    const secrets = secretsOf(workspace);
+    const { host, port } = workspace.config_.parseAddress(addr ?? workspace.config.ui.addr);
+    if (!allowRemote && !workspace.config_.isLoopback(host)) {
+      throw new SvcError(
+        'address_refused',
+        `${addr ?? workspace.config.ui.addr} can be reached from other machines`,
+        {
+          hint: 'listen on 127.0.0.1:PORT or [::1]:PORT, or add --allow-remote',
+        },
+      );
+    }
+    const listen = { host, port, secrets };
+    const say = (at: { host: string; port: number }, where: string): void =>
+      context.note(
+        `receiver on http://${at.host.includes(':') ? `[${at.host}]` : at.host}:${at.port} (${where})`,
+      );
+    const print = (entry: Access): void => {
+      context.stdout.write(`${context.json ? JSON.stringify(entry) : accessLine(entry)}\n`);
+    };
+
+    const client = await connect({ cwd: context.cwd, env: context.env }).catch((error: unknown) => {
+      if (error instanceof SvcError && error.code === 'engine_not_running') return null;
+      throw error;
+    });
+    if (client === null) {
+      await hostHere(context, { set: [], maxWorkers: undefined }, async (engine) => {
+        const listener = await engine.listen({
+          ...listen,
+          allowRemote,
+          onAccess: (entry) => print({ ...entry, task_id: entry.taskId }),
+        });
+        say(listener.address, `engine hosted here, pid ${process.pid}`);
+      });
+      return;
+    }
+    try {
+      const opened = await client.subscribe<{ subscription: number; host: string; port: number }>(
+        'receiver.open',
+        { ...listen, allow_remote: allowRemote },
+        ({ method, params }) => {
+          if (method === 'access') print(params.entry as Access);
+        },
+      );
+      say(opened, `in the engine, pid ${client.welcome.pid}`);
+      await Promise.race([client.closed, aborted(context.signal)]);
+      if (context.signal.aborted) return;
+      throw new SvcError('engine_unreachable', 'the engine stopped', { hint: 'svc webhook serve again' });
+    } finally {
+      client.close();
+    }
+  },
+});
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+const test = command({
+  name: 'webhook test',
+  about: 'send a signed sample request to the receiver',
+  flags: {
+    route: {
+      type: 'string',
+      about: 'which route (task)',
+      choices: ['task', 'codehost', 'chat', 'approve', 'poll'],
+    },
+    agent: { type: 'string', short: 'a', about: 'agent preset, on the task route' },
+    prompt: { type: 'string', short: 'p', about: 'prompt text' },
+    template: { type: 'string', short: 't', about: 'entry of webhook.templates' },
+    project: { type: 'string', about: 'project id, on the task route' },
+    decision: { type: 'string', about: 'decision id, on the approve and poll routes' },
+    dispatch: { type: 'boolean', about: 'ask for dispatch' },
+    approve: { type: 'boolean', about: 'approve in advance' },
+    addr: { type: 'string', value: 'host:port', about: 'where the receiver listens (ui.addr)' },
+  },
+  examples: [
+    'webhook test --route task --agent claude --prompt "say hello" --dispatch',
+    'webhook test --route approve --decision d-17',
+  ],
+  async run(context) {
+    const { flags } = context;
+    const workspace = await loaded(context);
+    const [secret = ''] = secretsOf(workspace);
+    const { signedSample } = await samples();
+    const request = signedSample({
+      route: (flags.route ?? 'task') as 'task',
+      secret,
+      now: Date.now(),
+      dispatch: flags.dispatch,
+      approve: flags.approve,
+      ...(flags.agent === undefined ? {} : { agent: flags.agent }),
+      ...(flags.prompt === undefined ? {} : { prompt: flags.prompt }),
+      ...(flags.template === undefined ? {} : { template: flags.template }),
+      ...(flags.project === undefined ? {} : { project: flags.project }),
+      ...(flags.decision === undefined ? {} : { decision: flags.decision }),
+    });
+    const { host, port } = workspace.config_.parseAddress(flags.addr ?? workspace.config.ui.addr);
+    const base = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+    const response = await fetch(base + request.path, {
+      method: request.method,
+      headers: request.headers,
+      ...(request.method === 'GET' ? {} : { body: request.body }),
+      signal: context.signal,
+    }).catch((error: unknown) => {
+      throw new SvcError('engine_unreachable', `no receiver answers on ${base}`, {
+        cause: error,
+        hint: 'svc webhook serve opens one',
+      });
+    });
+    const answer = (await response.json().catch(() => ({}))) as Record<
+      string,
+      string | number | boolean | null
+    >;
+    context.result({ status: response.status, body: answer }, () =>
+      facts([
+        ['http', response.status],
+        ...Object.entries(answer).map(
+          ([name, value]) => [name, value === null ? null : String(value)] as const,
+        ),
+      ]),
+    );
+    return response.ok ? 0 : 1;
+  },
+});
+
+export const webhookCommands: readonly Command[] = [serve, test];

@@ -1,0 +1,179 @@
+import { type Command, command } from '../command.ts';
+import { facts, printable, table } from '../print.ts';
+
+interface Entry {
+  branch: string;
+  path: string | null;
+  dirty: boolean;
+  untracked: boolean;
+  ahead: number;
+  behind: number;
+  merged: boolean;
+  orphan: boolean;
+  live: boolean | null;
+  unreadable: string | null;
+  session_id: string | null;
+  task_id: string | null;
+  title: string | null;
+  state: string | null;
+}
+
+interface Pruned {
+  repository: string;
+  base: string;
+  entries: { branch: string; path: string | null; action: 'remove' | 'keep'; reasons: string[] }[];
+  removed: { branch: string; saved_refs: string[] }[];
+  refused: { branch: string; reasons: string[] }[];
+}
+
+interface Promoted {
+  session_id: string;
+  branch: string;
+  base: string;
+  before: string;
+  after: string;
+  strategy: string;
+  already_merged: boolean;
+  checkout: string;
+  removed: boolean;
+  kept: string[];
+}
+
+const words = (entry: Entry): string =>
+  [
+    entry.unreadable === null ? null : 'unreadable',
+    entry.state !== null && entry.state !== 'ended' ? entry.state : null,
+    entry.dirty || entry.untracked ? 'dirty' : null,
+    entry.merged ? 'merged' : null,
+    entry.orphan ? 'orphan' : null,
+  ]
+    .filter((word) => word !== null)
+    .join(' ') || 'clean';
+
+const list = command({
+  name: 'worktree list',
+  about: 'list session worktrees and branches',
+  flags: {
+    project: { type: 'string', about: 'only this project' },
+    base: { type: 'string', value: 'branch', about: 'compare with this branch' },
+  },
+  async run(context) {
+    const { project, base } = context.flags;
+    const client = await context.engine();
+    const entries = await client.call<Entry[]>('worktree.list', {
+      ...(project === undefined ? {} : { project }),
+      ...(base === undefined ? {} : { base }),
+    });
+    const text = await table(
+      entries,
+      [
+        { head: 'session', value: (each) => each.session_id },
+        { head: 'task', value: (each) => each.task_id },
+        { head: 'branch', value: (each) => each.branch },
+        { head: 'state', value: words },
+        { head: 'ahead', value: (each) => each.ahead, right: true },
+        { head: 'behind', value: (each) => each.behind, right: true },
+        { head: 'title', value: (each) => each.title, flexible: true },
+      ],
+      context.stdout,
+    );
+    context.result(entries, () => text);
+    if (entries.length === 0) context.note('no session worktrees');
+  },
+});
+
+const diff = command({
+  name: 'worktree diff',
+  about: 'show what a session changed since its base',
+  args: [{ name: 'session', about: 'session id, or a unique prefix', completes: 'session' }],
+  flags: { stat: { type: 'boolean', about: 'only commits and files' } },
+  async run(context) {
+    const client = await context.engine();
+    const shown = await client.call<{
+      commits: { id: string; subject: string; author: string }[];
+      files: { path: string; insertions: number; deletions: number }[];
+      patch: { text: string; truncated: boolean };
+    }>('worktree.diff', { session: context.args[0], ...(context.flags.stat ? { max_bytes: 0 } : {}) });
+    context.result(shown, ({ commits, files, patch }) =>
+      [
+        ...commits.map(
+          (each) => `${each.id.slice(0, 10)} ${printable(each.subject)} (${printable(each.author)})`,
+        ),
+        ...files.map((each) => ` ${printable(each.path)}  +${each.insertions} -${each.deletions}`),
+        ...(context.flags.stat ? [] : ['', printable(patch.text, { lines: true }).trimEnd()]),
+        ...(patch.truncated && !context.flags.stat ? ['[the patch goes on]'] : []),
+      ].join('\n'),
+    );
+  },
+});
+
+const promote = command({
+  name: 'worktree promote',
+  about: "merge or rebase a session's branch into its base; fails closed on conflicts, never pushes",
+  args: [{ name: 'session', about: 'session id, or a unique prefix', completes: 'session' }],
+  flags: {
+    base: { type: 'string', value: 'branch', about: 'into this branch' },
+    strategy: { type: 'string', about: 'how', choices: ['merge', 'rebase'] },
+    keep: { type: 'boolean', about: 'keep the worktree and the branch' },
+  },
+  async run(context) {
+    const { base, strategy, keep } = context.flags;
+    const client = await context.engine();
+    const promoted = await client.call<Promoted>('worktree.promote', {
+      session: context.args[0],
+      ...(base === undefined ? {} : { base }),
+      ...(strategy === undefined ? {} : { strategy }),
+      ...(keep ? { keep } : {}),
+    });
+    context.result(promoted, (each) =>
+      facts([
+        [
+          'promoted',
+          each.already_merged
+            ? `${each.branch} was in ${each.base} already`
+            : `${each.branch} into ${each.base} (${each.strategy})`,
+        ],
+        ['commit', `${each.before.slice(0, 10)} → ${each.after.slice(0, 10)}`],
+        ['checkout', each.checkout === 'updated' ? 'brought along' : null],
+        ['worktree', each.removed ? 'removed' : `kept: ${each.kept.join('; ')}`],
+      ]),
+    );
+  },
+});
+
+const prune = command({
+  name: 'worktree prune',
+  about: 'remove worktrees whose work is merged; never unmerged or uncommitted work',
+  flags: {
+    project: { type: 'string', about: 'only this project' },
+    base: { type: 'string', value: 'branch', about: 'merged means in this branch' },
+    dryRun: { type: 'boolean', short: 'n', about: 'only say what would be removed' },
+  },
+  async run(context) {
+    const { project, base, dryRun } = context.flags;
+    const client = await context.engine();
+    const results = await client.call<Pruned[]>('worktree.prune', {
+      ...(project === undefined ? {} : { project }),
+      ...(base === undefined ? {} : { base }),
+      dry_run: dryRun,
+    });
+    context.result(results, (all) => {
+      const lines = all.flatMap(({ entries, removed, refused }) => [
+        ...(dryRun
+          ? entries.filter((each) => each.action === 'remove').map((each) => `would remove ${each.branch}`)
+          : []),
+        ...removed.map(
+          (each) =>
+            `removed ${each.branch}${each.saved_refs.length === 0 ? '' : `, kept as ${each.saved_refs.join(', ')}`}`,
+        ),
+        ...entries
+          .filter((each) => each.action === 'keep')
+          .map((each) => `keeps ${each.branch}: ${each.reasons.join('; ')}`),
+        ...refused.map((each) => `keeps ${each.branch}: ${each.reasons.join('; ')}`),
+      ]);
+      return lines.length === 0 ? 'nothing to prune' : printable(lines.join('\n'), { lines: true });
+    });
+  },
+});
+
+export const worktreeCommands: readonly Command[] = [list, diff, promote, prune];

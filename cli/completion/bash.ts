@@ -1,0 +1,103 @@
+import type { Command } from '../command.ts';
+import { type Completion, describe, groups, isGroup, quoted, secondWord } from './describe.ts';
+
+/** The flags of a command that are followed by a value, with a space around each. */
+export const valued = ({ flags }: Completion): string =>
+  ` ${flags.flatMap(({ takesValue, long, short }) => (takesValue ? [long, short ?? []].flat() : [])).join(' ')} `;
+
+/** For `case "$command $prev"`: what the value of each flag is completed from. */
+export function valueCases(completions: readonly Completion[], indent: string): string {
+  return completions
+    .flatMap(({ name, flags }) =>
+      flags.flatMap(({ long, short, choices, kind }) => {
+        if (choices.length === 0 && kind === null) return [];
+        const patterns = [long, ...(short === null ? [] : [short])].map((flag) => quoted(`${name} ${flag}`));
+        const propose = kind === null ? `words ${quoted(choices.join(' '))}` : kind;
+        return [`${indent}${patterns.join('|')}) _svc_${propose}; return ;;`];
+      }),
+    )
+    .join('\n');
+}
+
+/** For `case "$command $position"`: what each argument is completed from. */
+export const argumentCases = (completions: readonly Completion[], indent: string): string =>
+  completions
+    .flatMap(({ name, args, rest }) => [
+      ...args.flatMap((kind, at) => {
+        if (kind === null) return [];
+        const propose = typeof kind === 'string' ? kind : `words ${quoted(kind.join(' '))}`;
+        return [`${indent}${quoted(`${name} ${at}`)}) _svc_${propose} ;;`];
+      }),
+      ...(rest === null ? [] : [`${indent}${quoted(`${name} `)}*) _svc_${rest} ;;`]),
+    ])
+    .join('\n');
+
+export function bashScript(commands: readonly Command[]): string {
+  const all = describe(commands);
+  const words = [...groups(all)];
+  const nested = words.filter(([word, below]) => isGroup(word, below));
+  return `# bash completion of svc, made by: svc completion bash
+# Use it with: source <(svc completion bash)
+
+_svc_words() { COMPREPLY=($(compgen -W "$1" -- "$cur")); }
+_svc_ask() { _svc_words "$("$program" __complete "$1" "$cur" 2>/dev/null </dev/null)"; }
+_svc_task() { _svc_ask task; }
+_svc_decision() { _svc_ask decision; }
+_svc_session() { _svc_ask session; }
+_svc_agent() { _svc_ask agent; }
+_svc_key() { _svc_ask key; }
+_svc_file() { local IFS=$'\\n'; COMPREPLY=($(compgen -f -- "$cur")); }
+_svc_folder() { local IFS=$'\\n'; COMPREPLY=($(compgen -d -- "$cur")); }
+
+_svc() {
+  local program=$1 cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]}
+  COMPREPLY=()
+  # bash takes --flag=value apart at the sign.
+  if [[ $cur == "=" ]]; then cur=
+  elif [[ $prev == "=" ]]; then prev=\${COMP_WORDS[COMP_CWORD-2]}
+  fi
+  if ((COMP_CWORD == 1)); then
+    _svc_words ${quoted([...words.map(([word]) => word), 'help'].join(' '))}
+    return
+  fi
+
+  local command=\${COMP_WORDS[1]} at=2 flags= valued=
+  case $command in
+${nested
+  .map(
+    ([word, below]) =>
+      `    ${word})\n      if ((COMP_CWORD == 2)); then _svc_words ${quoted(below.map(secondWord).join(' '))}; return; fi\n      command+=" \${COMP_WORDS[2]}" at=3 ;;`,
+  )
+  .join('\n')}
+  esac
+  case $command in
+${all
+  .map(
+    (each) =>
+      `    ${quoted(each.name)}) flags=${quoted(each.flags.map(({ long }) => long).join(' '))} valued=${quoted(valued(each))} ;;`,
+  )
+  .join('\n')}
+    *) return ;;
+  esac
+
+  case "$command $prev" in
+${valueCases(all, '    ')}
+  esac
+  if [[ $valued == *" $prev "* ]]; then return; fi
+  if [[ $cur == -* ]]; then _svc_words "$flags"; return; fi
+
+  local position=0
+  while ((at < COMP_CWORD)); do
+    if [[ \${COMP_WORDS[at]} != -* ]]; then ((position += 1))
+    elif [[ \${COMP_WORDS[at+1]} == "=" ]]; then ((at += 2))
+    elif [[ $valued == *" \${COMP_WORDS[at]} "* ]]; then ((at += 1))
+    fi
+    ((at += 1))
+  done
+  case "$command $position" in
+${argumentCases(all, '    ')}
+  esac
+}
+complete -F _svc svc
+`;
+}

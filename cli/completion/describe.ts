@@ -1,0 +1,82 @@
+import type { Arg, Command, Flag } from '../command.ts';
+
+/** What the value of an argument or a flag is completed from; ids, agents and keys are asked for while typing. */
+export type Kind = NonNullable<Arg['completes']> | 'folder';
+
+export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+
+export interface FlagWords {
+  long: string;
+  short: string | null;
+  about: string;
+  takesValue: boolean;
+  choices: readonly string[];
+  kind: Kind | null;
+}
+
+/** A command as the scripts need it. */
+export interface Completion {
+  name: string;
+  about: string;
+  flags: FlagWords[];
+  /** By position; null where nothing can be proposed. */
+  args: (Kind | readonly string[] | null)[];
+  /** For every argument after these. */
+  rest: Kind | null;
+}
+
+/** Flags have no `completes` of their own: their names say what they take. */
+const FLAG_KINDS: Readonly<Record<string, Kind>> = { agent: 'agent', decision: 'decision', dir: 'folder' };
+
+const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+const flagWords = (name: string, flag: Flag): FlagWords => ({
+  long: `--${kebab(name)}`,
+  short: flag.short === undefined ? null : `-${flag.short}`,
+  about: flag.about,
+  takesValue: flag.type !== 'boolean',
+  choices: flag.choices ?? [],
+  kind: FLAG_KINDS[name] ?? null,
+});
+
+const EVERYWHERE: readonly FlagWords[] = [
+  { long: '--json', short: null, about: 'print JSON', takesValue: false, choices: [], kind: null },
+  { long: '--help', short: '-h', about: 'say more', takesValue: false, choices: [], kind: null },
+];
+
+/** Every command that people use, in the order of help. */
+export const describe = (commands: readonly Command[]): Completion[] =>
+  commands
+    .filter(({ hidden }) => !hidden)
+    .map(({ name, about, args = [], flags = {} }) => ({
+      name,
+      about,
+      flags: [...Object.entries(flags).map(([flag, table]) => flagWords(flag, table)), ...EVERYWHERE],
+      args: args.map((arg) => (name === 'completion' ? SHELLS : (arg.completes ?? null))),
+      rest: (args.at(-1)?.rest && args.at(-1)?.completes) || null,
+    }));
+
+/** First words, each with the commands below it; a command of one word has itself. */
+export function groups(completions: readonly Completion[]): Map<string, Completion[]> {
+  const found = new Map<string, Completion[]>();
+  for (const each of completions) {
+    const word = each.name.split(' ')[0] ?? '';
+    found.set(word, [...(found.get(word) ?? []), each]);
+  }
+  return found;
+}
+
+/** A first word that needs a second one. */
+export const isGroup = (word: string, below: readonly Completion[]): boolean =>
+  below.some(({ name }) => name !== word);
+
+/** What is said of a first word where a list has room for one line. */
+export const aboutGroup = (word: string, below: readonly Completion[]): string =>
+  isGroup(word, below)
+    ? below.map(({ name }) => name.slice(word.length + 1)).join(', ')
+    : (below[0]?.about ?? '');
+
+export const secondWord = ({ name }: Completion): string => name.split(' ')[1] ?? '';
+
+/** Text for a shell, whatever it holds. */
+export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,0 +1,105 @@
+import type { Command } from '../command.ts';
+import { valued } from './bash.ts';
+import {
+  aboutGroup,
+  type Completion,
+  describe,
+  type FlagWords,
+  groups,
+  isGroup,
+  type Kind,
+  secondWord,
+} from './describe.ts';
+
+/** fish knows only these two escapes between single quotes. */
+const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+
+const ask = (kind: Kind): string => quoted(`(__svc_ask ${kind})`);
+
+function valuePart({ takesValue, choices, kind }: FlagWords): string {
+  if (!takesValue) return '';
+  if (kind === 'file' || kind === 'folder') return ' -r -F';
+  if (kind !== null) return ` -x -a ${ask(kind)}`;
+  return choices.length === 0 ? ' -x' : ` -x -a ${quoted(choices.join(' '))}`;
+}
+
+function linesOf(completion: Completion): string[] {
+  const { name, flags, args, rest } = completion;
+  const flagLines = flags.map((flag) => {
+    const short = flag.short === null ? '' : ` -s ${flag.short.slice(1)}`;
+    return `complete -c svc -n ${quoted(`__svc_is "${name}"`)} -l ${flag.long.slice(2)}${short}${valuePart(flag)} -d ${quoted(flag.about)}`;
+  });
+  const line = (at: string, kind: Kind | readonly string[]): string => {
+    const propose =
+      typeof kind !== 'string' ? `-a ${quoted(kind.join(' '))}` : kind === 'file' ? '-F' : `-a ${ask(kind)}`;
+    return `complete -c svc -n ${quoted(`__svc_at "${name}" "${at}" "${valued(completion)}"`)} ${propose}`;
+  };
+  return [
+    ...flagLines,
+    ...args.flatMap((kind, at) => (kind === null ? [] : [line(String(at), kind)])),
+    ...(rest === null ? [] : [line('*', rest)]),
+  ];
+}
+
+export function fishScript(commands: readonly Command[]): string {
+  const all = describe(commands);
+  const words = [...groups(all)];
+  const nested = words.filter(([word, below]) => isGroup(word, below));
+  return `# fish completion of svc, made by: svc completion fish
+# Use it with: svc completion fish | source
+
+function __svc_ask
+    set -l words (commandline -opc)
+    set -l current (commandline -ct)
+    $words[1] __complete $argv[1] (string replace -r -- '^--[^=]*=' '' $current) 2>/dev/null </dev/null
+end
+
+# The words of the command before the cursor.
+function __svc_command
+    set -l words (commandline -opc)
+    switch "$words[2]"
+        case ${nested.map(([word]) => word).join(' ')}
+            echo "$words[2..3]"
+        case '*'
+            echo "$words[2]"
+    end
+end
+
+function __svc_is
+    set -l found (__svc_command)
+    test "$found" = "$argv[1]"
+end
+
+# Whether the cursor is at an argument of a command: its words, the position or *, its flags that take a value.
+function __svc_at
+    __svc_is $argv[1]; or return 1
+    test "$argv[2]" = '*'; and return 0
+    set -l words (commandline -opc)
+    set -l at (math 2 + (count (string split ' ' -- $argv[1])))
+    set -l position 0
+    while test $at -le (count $words)
+        if not string match -q -- '-*' $words[$at]
+            set position (math $position + 1)
+        else if string match -q -- "* $words[$at] *" $argv[3]
+            set at (math $at + 1)
+        end
+        set at (math $at + 1)
+    end
+    test $position -eq $argv[2]
+end
+
+complete -c svc -f
+${[...words.map(([word, below]) => [word, aboutGroup(word, below)] as const), ['help', 'say more'] as const]
+  .map(([word, about]) => `complete -c svc -n '__svc_is ""' -a ${word} -d ${quoted(about)}`)
+  .join('\n')}
+${nested
+  .flatMap(([word, below]) =>
+    below.map(
+      (each) =>
+        `complete -c svc -n ${quoted(`__svc_is "${word}"`)} -a ${secondWord(each)} -d ${quoted(each.about)}`,
+    ),
+  )
+  .join('\n')}
+${all.flatMap(linesOf).join('\n')}
+`;
+}

@@ -1,0 +1,77 @@
+import type { Command } from '../command.ts';
+import { argumentCases, valueCases, valued } from './bash.ts';
+import { aboutGroup, type Completion, describe, groups, isGroup, quoted, secondWord } from './describe.ts';
+
+/** An entry of `_describe`: the word, a colon, what it means. */
+const entry = (word: string, about: string): string => quoted(`${word}:${about}`);
+
+const flagEntries = ({ flags }: Completion): string =>
+  flags.map(({ long, about }) => entry(long, about)).join(' ');
+
+export function zshScript(commands: readonly Command[]): string {
+  const all = describe(commands);
+  const words = [...groups(all)];
+  const nested = words.filter(([word, below]) => isGroup(word, below));
+  return `#compdef svc
+# zsh completion of svc, made by: svc completion zsh
+# Use it with: source <(svc completion zsh), or as a file _svc in a folder of $fpath
+
+_svc_words() { compadd -- \${=1}; }
+_svc_ask() { compadd -- \${(f)"$(_call_program ids \${(q)program} __complete $1 \${(q)PREFIX} 2>/dev/null </dev/null)"}; }
+_svc_task() { _svc_ask task; }
+_svc_decision() { _svc_ask decision; }
+_svc_session() { _svc_ask session; }
+_svc_agent() { _svc_ask agent; }
+_svc_key() { _svc_ask key; }
+_svc_file() { _files; }
+_svc_folder() { _files -/; }
+
+_svc() {
+  local program=$words[1] prev=$words[CURRENT-1] command=$words[2] at=3 valued position=0
+  local -a list flags
+  if ((CURRENT == 2)); then
+    list=(${[...words.map(([word, below]) => entry(word, aboutGroup(word, below))), entry('help', 'say more')].join(' ')})
+    _describe command list
+    return
+  fi
+  case $command in
+${nested
+  .map(
+    ([word, below]) =>
+      `    ${word})\n      if ((CURRENT == 3)); then\n        list=(${below.map((each) => entry(secondWord(each), each.about)).join(' ')})\n        _describe command list\n        return\n      fi\n      command+=" $words[3]" at=4 ;;`,
+  )
+  .join('\n')}
+  esac
+  case $command in
+${all.map((each) => `    ${quoted(each.name)}) flags=(${flagEntries(each)}) valued=${quoted(valued(each))} ;;`).join('\n')}
+    *) return 1 ;;
+  esac
+
+  if [[ $PREFIX == --*=* ]]; then
+    prev=\${PREFIX%%=*}
+    compset -P '*='
+  fi
+  case "$command $prev" in
+${valueCases(all, '    ')}
+  esac
+  if [[ $valued == *" $prev "* ]]; then return 1; fi
+  if [[ $PREFIX == -* ]]; then
+    _describe -o option flags
+    return
+  fi
+
+  while ((at < CURRENT)); do
+    if [[ $words[at] != -* ]]; then ((position += 1))
+    elif [[ $valued == *" $words[at] "* ]]; then ((at += 1))
+    fi
+    ((at += 1))
+  done
+  case "$command $position" in
+${argumentCases(all, '    ')}
+    *) return 1 ;;
+  esac
+}
+
+if [[ $funcstack[1] == _svc ]]; then _svc "$@"; else compdef _svc svc; fi
+`;
+}

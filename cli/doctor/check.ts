@@ -1,0 +1,92 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { asSvcError, type configuration } from '../../engine/index.ts';
+
+/** One line of `svc doctor`. */
+export interface Check {
+  check: string;
+  state: 'ok' | 'warn' | 'fail';
+  found: string;
+  /** What to do about it; null when nothing has to be done. */
+  remedy: string | null;
+}
+
+type Configuration = Awaited<ReturnType<typeof configuration>>;
+
+/** What the checks of a workspace look at. */
+export interface Workspace {
+  loaded: ReturnType<Configuration['loadConfig']>;
+  paths: ReturnType<Configuration['dataPaths']>;
+  configuration: Configuration;
+  env: NodeJS.ProcessEnv;
+}
+
+/** The parts of `engine.status` that the checks use. */
+export interface RunningEngine {
+  pid: number;
+  version: string;
+  started_at: string;
+  uptime_sec: number;
+  http: { host: string; port: number } | null;
+  receivers: { host: string; port: number }[];
+}
+
+export const ok = (check: string, found: string): Check => ({ check, state: 'ok', found, remedy: null });
+export const warn = (check: string, found: string, remedy: string | null): Check => ({
+  check,
+  state: 'warn',
+  found,
+  remedy,
+});
+export const fail = (check: string, found: string, remedy: string): Check => ({
+  check,
+  state: 'fail',
+  found,
+  remedy,
+});
+
+/** Whether a dotted version is at least another one. */
+export function atLeast(found: string, needed: string): boolean {
+  const numbers = (text: string): number[] => text.split('.').map((part) => Number.parseInt(part, 10) || 0);
+  const [have, want] = [numbers(found), numbers(needed)];
+  for (const [at, number] of want.entries()) {
+    const own = have[at] ?? 0;
+    if (own !== number) return own > number;
+  }
+  return true;
+}
+
+/** What a program prints, without ever waiting long. Rejects as execFile does. */
+export function output(
+  program: string,
+  args: readonly string[],
+  options: { cwd?: string; env: NodeJS.ProcessEnv; timeoutMs?: number },
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = execFile(
+      program,
+      args,
+      {
+        encoding: 'utf8',
+        timeout: options.timeoutMs ?? 5000,
+        killSignal: 'SIGKILL',
+        env: options.env,
+        ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+      },
+      (error, stdout, stderr) =>
+        error === null ? resolve(stdout || stderr) : reject(Object.assign(error, { stderr })),
+    );
+    // A program that reads its standard input would wait for the person at the terminal.
+    child.stdin?.end();
+  });
+}
+
+export const messageOf = (error: unknown): string => asSvcError(error).message;
+
+/** The folder itself, or the nearest one above it that exists. */
+export function nearestFolder(path: string): string {
+  let folder = path;
+  while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
+  return folder;
+}

@@ -1,0 +1,121 @@
+import { accessSync, constants, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { dirname, join } from 'node:path';
+import { health } from '../../engine/index.ts';
+import {
+  type Check,
+  fail,
+  messageOf,
+  nearestFolder,
+  ok,
+  type RunningEngine,
+  type Workspace,
+  warn,
+} from './check.ts';
+
+const MIB = 1024 ** 2;
+const ENOUGH = 1024 * MIB;
+const TOO_LITTLE = 100 * MIB;
+/** sun_path with its terminating zero is 104 bytes on macOS and 108 on Linux. */
+const MAX_SOCKET_PATH = 103;
+const SKEW_SEC = 60;
+
+/** Rights, space and kind of the place where the engine keeps everything. */
+export async function checkData({ paths }: Workspace): Promise<Check[]> {
+  const { data, db } = paths;
+  const folder = nearestFolder(data);
+  const checks = [rightsOf(data, folder)];
+  try {
+    const { diskOf } = await health();
+    const { freeBytes, network } = diskOf(folder);
+    checks.push(spaceOf(freeBytes, folder));
+    const shared = network ?? diskOf(nearestFolder(dirname(db))).network;
+    checks.push(
+      shared === null
+        ? ok('file system', 'local')
+        : fail(
+            'file system',
+            `${folder} is on a network file system (${shared}), where locks cannot be trusted`,
+            'set paths.data and db.path to a folder on a local disk',
+          ),
+    );
+  } catch (error) {
+    checks.push(warn('file system', messageOf(error), null));
+  }
+  return [...checks, checkSocket(paths.socket)];
+}
+
+function rightsOf(data: string, folder: string): Check {
+  const name = 'data folder';
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+  } catch {
+    return fail(
+      name,
+      `${folder} is not writable for this user`,
+      'change its owner or rights, or set paths.data',
+    );
+  }
+  if (!existsSync(data)) return ok(name, `${data} is made at the first start`);
+  const found = statSync(data);
+  if (!found.isDirectory()) return fail(name, `${data} is not a folder`, 'set paths.data to a folder');
+  if (process.getuid !== undefined && found.uid !== process.getuid()) {
+    return fail(name, `${data} belongs to another user`, 'run svc as its owner, or set paths.data');
+  }
+  const mode = (found.mode & 0o777).toString(8).padStart(4, '0');
+  return (found.mode & 0o077) === 0
+    ? ok(name, `${data}, ${mode}`)
+    : warn(name, `${data} has the rights ${mode}: others can look into it`, `chmod 700 ${data}`);
+}
+
+function spaceOf(bytes: number, folder: string): Check {
+  const found = `${Math.floor(bytes / MIB)} MiB free in ${folder}`;
+  const remedy = 'free some space: worktrees and logs need it, and writes fail when the disk is full';
+  if (bytes < TOO_LITTLE) return fail('disk space', found, remedy);
+  return bytes < ENOUGH ? warn('disk space', found, remedy) : ok('disk space', found);
+}
+
+function checkSocket(socket: string): Check {
+  const length = Buffer.byteLength(socket);
+  if (length <= MAX_SOCKET_PATH) return ok('socket path', `${length} of ${MAX_SOCKET_PATH} bytes`);
+  // The engine then takes a name of a fixed length in a private folder below the temporary one.
+  const other = join(tmpdir(), `svc-${userInfo().uid}`);
+  const fits = Buffer.byteLength(join(other, `${'0'.repeat(16)}.sock`)) <= MAX_SOCKET_PATH;
+  return fits
+    ? ok('socket path', `${length} bytes is too long, so the socket is made in ${other}`)
+    : fail(
+        'socket path',
+        `neither ${socket} nor ${other} is short enough`,
+        'set daemon.socket to a shorter path',
+      );
+}
+
+/** This program's clock beside that of the file system and, when it runs, of the engine. */
+export function checkClock(workspace: Workspace | null, engine: RunningEngine | null): Check {
+  const folder = workspace !== null && existsSync(workspace.paths.data) ? workspace.paths.data : tmpdir();
+  const clocks: [string, number][] = [];
+  try {
+    clocks.push(['the file system', fileSystemTime(folder) - Date.now()]);
+  } catch {
+    // Not writable: the check of the data folder says so.
+  }
+  if (engine !== null) {
+    clocks.push(['the engine', Date.parse(engine.started_at) + engine.uptime_sec * 1000 - Date.now()]);
+  }
+  const seconds = clocks.map(([whose, ms]) => [whose, Math.round(ms / 1000)] as const);
+  const found = `${seconds.map(([whose, apart]) => `${Math.abs(apart)} s from ${whose}`).join(', ') || 'nothing to compare with'}; signed requests allow 300 s`;
+  return seconds.some(([, apart]) => Math.abs(apart) > SKEW_SEC)
+    ? warn('clock', found, 'set the clock, for example with a time service, and restart the engine')
+    : ok('clock', found);
+}
+
+function fileSystemTime(folder: string): number {
+  const own = mkdtempSync(join(folder, 'doctor-'));
+  try {
+    const file = join(own, 'now');
+    writeFileSync(file, '');
+    return statSync(file).mtimeMs;
+  } finally {
+    rmSync(own, { recursive: true, force: true });
+  }
+}

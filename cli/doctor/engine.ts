@@ -1,0 +1,114 @@
+import { connect as connectSocket, createServer } from 'node:net';
+import { asSvcError, readRecord, version } from '../../engine/index.ts';
+import type { Context } from '../command.ts';
+import { type Check, fail, messageOf, ok, type RunningEngine, type Workspace, warn } from './check.ts';
+
+const PATIENCE_MS = 5000;
+
+/** Whether the workspace's engine runs and answers, without starting one. */
+export async function checkEngine(
+  context: Pick<Context, 'engine'>,
+  { paths }: Workspace,
+): Promise<{ check: Check; engine: RunningEngine | null }> {
+  const failed = (check: Check) => ({ check, engine: null });
+  const record = readRecord(paths.data);
+  if (record !== null && (await answers(record.socket)) === 'silent') {
+    return failed(
+      fail(
+        'engine',
+        `pid ${record.pid} does not answer within ${PATIENCE_MS / 1000} s`,
+        'look into .svc/log; after a restart of the engine its workers are taken over',
+      ),
+    );
+  }
+  try {
+    const client = await context.engine({ start: false });
+    const engine = await client.call<RunningEngine>('engine.status');
+    const found = `runs, pid ${engine.pid}, version ${engine.version}`;
+    const check =
+      engine.version === version
+        ? ok('engine', found)
+        : warn(
+            'engine',
+            `${found}; this is version ${version}`,
+            'svc down, then svc up; workers go on meanwhile',
+          );
+    return { check, engine };
+  } catch (thrown) {
+    const error = asSvcError(thrown);
+    if (error.code === 'engine_not_running')
+      return failed(ok('engine', 'does not run; the next command starts it'));
+    return failed(fail('engine', error.message, error.hint ?? 'look into .svc/log'));
+  }
+}
+
+/** Any line at all is an answer: this has to tell a hanging engine from one of another version. */
+function answers(socket: string): Promise<'yes' | 'silent' | 'absent'> {
+  return new Promise((resolve) => {
+    const connection = connectSocket(socket);
+    const done = (what: 'yes' | 'silent' | 'absent') => () => {
+      connection.destroy();
+      resolve(what);
+    };
+    connection.setTimeout(PATIENCE_MS, done('silent'));
+    connection.on('connect', () => connection.write('{"jsonrpc":"2.0","id":1,"method":"engine.status"}\n'));
+    connection.on('data', done('yes')).on('error', done('absent')).on('close', done('absent'));
+  });
+}
+
+type Address = { host: string; port: number };
+
+/** Whether the addresses of the configuration can be listened on, unless our own engine does. */
+export function checkAddresses(
+  { loaded: { config }, configuration }: Workspace,
+  engine: RunningEngine | null,
+): Promise<Check[]> {
+  const held = engine === null ? [] : [...engine.receivers, ...(engine.http === null ? [] : [engine.http])];
+  const { formatAddress, isLoopback, parseAddress } = configuration;
+
+  async function look(key: string, text: string, inUse: (found: string) => Check): Promise<Check> {
+    const address = parseAddress(text);
+    if (address.port === 0) return ok(key, `${text}: any free port`);
+    const isOurs = held.some(
+      (own) => own.port === address.port && (own.host === address.host || isLoopback(own.host)),
+    );
+    if (isOurs) return ok(key, `${formatAddress(address)}, held by the engine`);
+    const code = await bindFailure(address);
+    if (code !== null)
+      return inUse(code === 'EADDRINUSE' ? `${text} is in use by another program` : `${text}: ${code}`);
+    return key !== 'ui.addr' || isLoopback(address.host)
+      ? ok(key, `${text} is free`)
+      : warn(
+          key,
+          `${text} is free, but can be reached from other machines`,
+          'use 127.0.0.1, or --allow-remote on purpose',
+        );
+  }
+
+  return Promise.all([
+    look('ui.addr', config.ui.addr, (found) =>
+      fail(
+        'ui.addr',
+        found,
+        'svc config set ui.addr 127.0.0.1:PORT, or svc webhook serve --addr 127.0.0.1:PORT',
+      ),
+    ),
+    look('daemon.addr', config.daemon.addr, (found) =>
+      fail('daemon.addr', found, 'svc config set daemon.addr 127.0.0.1:0 takes any free port'),
+    ),
+    look('gateway.addr', config.gateway.addr, (found) =>
+      warn('gateway.addr', found, 'svc config set gateway.addr 127.0.0.1:PORT'),
+    ),
+  ]).catch((error: unknown) => [warn('addresses', messageOf(error), null)]);
+}
+
+/** Null when it could be listened on. */
+function bindFailure({ host, port }: Address): Promise<string | null> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen({ port, exclusive: true, ...(host === '' ? {} : { host }) }, () =>
+      server.close(() => resolve(null)),
+    );
+  });
+}

@@ -1,0 +1,113 @@
+import { health, presets } from '../../engine/index.ts';
+import { printable } from '../print.ts';
+import { atLeast, type Check, fail, messageOf, ok, output, type Workspace, warn } from './check.ts';
+
+/** For `merge-tree --write-tree`, with which a promotion is computed aside. */
+const GIT_NEEDED = '2.38';
+const NODE_NEEDED = '22.22';
+
+export function checkNode(version = process.versions.node): Check {
+  if (atLeast(version, NODE_NEEDED)) return ok('node', version);
+  return fail('node', version, `install Node ${NODE_NEEDED} or later`);
+}
+
+export async function checkGit(env: NodeJS.ProcessEnv): Promise<Check> {
+  const remedy = `install git ${GIT_NEEDED} or later`;
+  try {
+    const version = /\d+(?:\.\d+)+/.exec(await output('git', ['--version'], { env }))?.[0];
+    if (version === undefined) return fail('git', 'git says no version', remedy);
+    return atLeast(version, GIT_NEEDED) ? ok('git', version) : fail('git', `${version}, too old`, remedy);
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    return fail('git', isMissing ? 'not on the path' : messageOf(error).split('\n')[0]!, remedy);
+  }
+}
+
+export async function checkSqlite(): Promise<Check> {
+  try {
+    return ok('sqlite', (await health()).sqliteVersion());
+  } catch (error) {
+    const found = messageOf(error).split('\n')[0] ?? '';
+    return fail('sqlite', found, 'install svc again for this Node and this machine: npm install');
+  }
+}
+
+/** The agents whose program is on the path, with their versions, and whether the default one is among them. */
+export async function checkAgents(env: NodeJS.ProcessEnv, workspace: Workspace | null): Promise<Check[]> {
+  const { detectAgents, HEADLESS } = await presets();
+  const cmds = workspace?.loaded.config.agents.cmds ?? HEADLESS;
+  const installed = detectAgents(cmds, env);
+  const checks = await Promise.all(
+    installed.map(async ({ preset, program, path }) => {
+      // A program of the user's own may do anything when it is started, also with --version.
+      const isKnown = cmds[preset] === HEADLESS[preset];
+      const version = isKnown ? await versionOf(path, safe(env, workspace)) : 'its own command, not tried';
+      return ok(`agent ${preset}`, `${program}: ${version}`);
+    }),
+  );
+  if (installed.length === 0) {
+    const remedy = `install one (${Object.keys(HEADLESS).join(', ')}), or give a command of your own in agents.cmds`;
+    checks.push(warn('agents', 'none found on the path', remedy));
+  } else {
+    const missing = Object.keys(cmds).filter((preset) => installed.every((agent) => agent.preset !== preset));
+    if (missing.length > 0) checks.push(ok('agents', `not installed: ${missing.join(', ')}`));
+  }
+  if (workspace === null) return checks;
+
+  const { default_cmd, default_preset } = workspace.loaded.config.agents;
+  const name = 'default agent';
+  if (default_cmd !== '') {
+    const [found] = detectAgents({ default: default_cmd }, env);
+    checks.push(
+      found === undefined
+        ? warn(
+            name,
+            'the program of agents.default_cmd is not on the path',
+            'install it, or correct the command',
+          )
+        : ok(name, `agents.default_cmd, ${found.program}`),
+    );
+  } else if (default_preset === '') {
+    checks.push(ok(name, 'none: a task without an agent waits until it is assigned'));
+  } else if (installed.some((agent) => agent.preset === default_preset)) {
+    checks.push(ok(name, default_preset));
+  } else {
+    checks.push(
+      warn(
+        name,
+        `${default_preset} is not installed`,
+        'install it, or svc config set agents.default_preset NAME',
+      ),
+    );
+  }
+  return checks;
+}
+
+async function versionOf(path: string, env: NodeJS.ProcessEnv): Promise<string> {
+  try {
+    const line = (await output(path, ['--version'], { env })).trim().split('\n')[0] ?? '';
+    return line === '' ? 'installed' : printable(line).slice(0, 80);
+  } catch (error) {
+    const { killed } = error as { killed?: boolean };
+    return killed ? 'installed, gives no version within 5 s' : 'installed, gives no version';
+  }
+}
+
+/** The environment without the secrets of the receiver and the webhooks: no agent has to see them. */
+function safe(env: NodeJS.ProcessEnv, workspace: Workspace | null): NodeJS.ProcessEnv {
+  const secrets = new Set(workspace === null ? [] : secretNames(workspace).flatMap(({ names }) => names));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !secrets.has(name)));
+}
+
+/** Which keys name variables that hold secrets, and which variables. */
+export function secretNames({ loaded, configuration }: Workspace): { key: string; names: string[] }[] {
+  const { webhook, notify } = loaded.config;
+  return [
+    { key: 'webhook.secret_env', names: configuration.variableNames(webhook.secret_env) },
+    ...notify.webhooks.flatMap(({ secret_env }, at) =>
+      secret_env
+        ? [{ key: `notify.webhooks[${at}].secret_env`, names: configuration.variableNames(secret_env) }]
+        : [],
+    ),
+  ];
+}

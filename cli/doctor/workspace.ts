@@ -1,0 +1,129 @@
+import { existsSync, statSync } from 'node:fs';
+import { join, relative, resolve, sep } from 'node:path';
+import { asSvcError, configuration, findWorkspace } from '../../engine/index.ts';
+import type { Context } from '../command.ts';
+import { type Check, fail, ok, output, type Workspace, warn } from './check.ts';
+import { secretNames } from './machine.ts';
+
+const SHORT_SECRET = 16;
+
+/** svc.yaml: found and valid. */
+export async function checkConfiguration({
+  cwd,
+  env,
+}: Pick<Context, 'cwd' | 'env'>): Promise<{ check: Check; workspace: Workspace | null }> {
+  const failed = (check: Check) => ({ check, workspace: null });
+  let file: string;
+  try {
+    file = findWorkspace({ cwd, env }).file;
+  } catch (thrown) {
+    const { message, hint } = asSvcError(thrown);
+    const remedy = hint ?? 'run svc init';
+    // A wrong SVC_CONFIG is a mistake; a folder without svc.yaml is not one yet.
+    return failed(env.SVC_CONFIG ? fail('svc.yaml', message, remedy) : warn('svc.yaml', message, remedy));
+  }
+  const config = await configuration();
+  try {
+    const loaded = config.loadConfig({ file, env });
+    const workspace: Workspace = { loaded, paths: config.dataPaths(loaded), configuration: config, env };
+    // What is said of keys.env has a check of its own.
+    const warnings = loaded.warnings.filter((each) => !each.startsWith(join(loaded.home.path, 'keys.env')));
+    const check =
+      warnings.length === 0
+        ? ok('svc.yaml', file)
+        : warn('svc.yaml', `${file}: ${warnings.join('; ')}`, 'svc config check says the same');
+    return { check, workspace };
+  } catch (thrown) {
+    return failed(
+      fail('svc.yaml', asSvcError(thrown).message, 'correct it; svc config check reads it again'),
+    );
+  }
+}
+
+/** The variables that hold secrets: their names, never a value. */
+export function checkSecrets(workspace: Workspace): Check[] {
+  const { lookup } = workspace.loaded;
+  return secretNames(workspace).map(({ key, names }) => {
+    if (names.length === 0) {
+      return warn(key, 'not set: the receiver does not start', `svc config set ${key} SVC_WEBHOOK_SECRET`);
+    }
+    const set = names.filter((name) => lookup(name) !== undefined);
+    const unset = names.filter((name) => !set.includes(name));
+    if (set.length === 0) {
+      return warn(
+        key,
+        `${names.join(', ')} is not set here`,
+        `export ${names[0]}=…, or put it into keys.env`,
+      );
+    }
+    const short = set.filter((name) => (lookup(name)?.length ?? 0) < SHORT_SECRET);
+    if (short.length > 0) {
+      return warn(
+        key,
+        `${short.join(', ')} is short and can be guessed`,
+        'make one with: openssl rand -hex 32',
+      );
+    }
+    return ok(key, `${set.join(', ')} set${unset.length > 0 ? `, ${unset.join(', ')} not` : ''}`);
+  });
+}
+
+/** keys.env of the machine home, which only its owner may read. */
+export function checkKeysFile(path: string): Check {
+  const file = join(path, 'keys.env');
+  if (!existsSync(file)) return ok('keys.env', `none in ${path}`);
+  const { mode } = statSync(file);
+  const isOpen = process.platform !== 'win32' && (mode & 0o077) !== 0;
+  return isOpen
+    ? warn('keys.env', `${file} can be read by others`, `chmod 600 ${file}`)
+    : ok('keys.env', `${file}, ${(mode & 0o777).toString(8).padStart(4, '0')}`);
+}
+
+/** Worktrees need a repository with a commit, and git must not see what the engine keeps in it. */
+export async function checkRepository({ loaded, paths, env }: Workspace): Promise<Check[]> {
+  const { root, config } = loaded;
+  const project = resolve(root, config.project.root);
+  let refused = '';
+  const git = (...args: string[]): Promise<string | null> =>
+    output('git', args, { cwd: project, env }).then(
+      (text) => text.replace(/\n$/, ''),
+      (error: { stderr?: string }) => {
+        refused = (error.stderr ?? '').split('\n')[0]?.replace(/^fatal: /, '') ?? '';
+        return null;
+      },
+    );
+  const top = await git('rev-parse', '--show-toplevel');
+  // Such as an owner that git does not trust: git's own words name the remedy.
+  if (top === null && refused !== '' && !/not a git repository/i.test(refused)) {
+    return [warn('repository', `git in ${project}: ${refused}`, 'git status there says what to do')];
+  }
+  if (top === null || top === '') {
+    return [
+      warn(
+        'repository',
+        `${project} is in no git repository: workers can only run with --inplace`,
+        'git init, then commit something',
+      ),
+    ];
+  }
+  if ((await git('rev-parse', '--verify', '--quiet', 'HEAD')) === null) {
+    return [
+      warn('repository', `${top} has no commit yet`, 'commit something: a worktree is made from a commit'),
+    ];
+  }
+  const inside = relative(top, paths.data);
+  if (inside.startsWith(`..${sep}`) || inside === '..' || resolve(inside) === inside) {
+    return [ok('repository', top), ok('ignored by git', `${paths.data} is outside of it`)];
+  }
+  const isIgnored = (await git('check-ignore', '--quiet', '--no-index', join(paths.data, 'svc.db'))) !== null;
+  return [
+    ok('repository', top),
+    isIgnored
+      ? ok('ignored by git', `${inside}${sep}`)
+      : warn(
+          'ignored by git',
+          `git sees ${inside}${sep}`,
+          `add ${inside}/ to .git/info/exclude or .gitignore`,
+        ),
+  ];
+}

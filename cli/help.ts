@@ -1,0 +1,54 @@
+import type { Command, Flag } from './command.ts';
+
+const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+export const usageLine = (command: Command): string => {
+  const args = (command.args ?? []).map((arg) => {
+    const word = arg.rest ? `${arg.name}...` : arg.name;
+    return arg.optional ? `[${word}]` : `<${word}>`;
+  });
+  const flags = Object.keys(command.flags ?? {}).length > 0 ? ['[options]'] : [];
+  return ['svc', command.name, ...args, ...flags].join(' ');
+};
+
+export const flagWords = (name: string, flag: Flag): string => {
+  const value = flag.type === 'boolean' ? '' : ` <${flag.value ?? flag.type}>`;
+  return `${flag.short === undefined ? '' : `-${flag.short}, `}--${kebab(name)}${value}`;
+};
+
+const columns = (rows: readonly (readonly [string, string])[]): string[] => {
+  const width = Math.max(0, ...rows.map(([left]) => left.length));
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
+};
+
+export function commandHelp(command: Command): string {
+  const lines = [command.about, '', `usage: ${usageLine(command)}`];
+  const args = (command.args ?? []).map((arg) => [arg.name, arg.about] as const);
+  if (args.length > 0) lines.push('', 'arguments:', ...columns(args));
+  const flags = Object.entries(command.flags ?? {}).map(([name, flag]) => {
+    const choices = flag.choices === undefined ? '' : ` (${flag.choices.join(', ')})`;
+    return [
+      flagWords(name, flag),
+      `${flag.about}${choices}${flag.multiple ? ', may be repeated' : ''}`,
+    ] as const;
+  });
+  lines.push('', 'options:', ...columns([...flags, ['--json', 'print JSON'], ['-h, --help', 'print this']]));
+  if (command.examples !== undefined)
+    lines.push('', 'examples:', ...command.examples.map((each) => `  svc ${each}`));
+  return `${lines.join('\n')}\n`;
+}
+
+export const groupHelp = (word: string, commands: readonly Command[]): string =>
+  `usage: svc ${word} <command>\n\n${columns(commands.map((each) => [each.name.slice(word.length + 1), each.about] as const)).join('\n')}\n\nsvc ${word} <command> --help says more.\n`;
+
+export function overview(commands: readonly Command[]): string {
+  const shown = commands.filter((each) => !each.hidden);
+  return `svc: a local workshop for coding agents
+
+usage: svc <command> [arguments] [options]
+
+${columns(shown.map((each) => [each.name, each.about] as const)).join('\n')}
+
+svc <command> --help says more. Everything takes --json.
+`;
+}

@@ -1,0 +1,136 @@
+import { fileURLToPath } from 'node:url';
+import {
+  asSvcError,
+  connect,
+  type EngineClient,
+  EXIT,
+  exitCode,
+  nearest,
+  SvcError,
+  version,
+} from '../engine/index.ts';
+import { allCommands, findCommand, GROUPS } from './catalogue.ts';
+import type { Context } from './command.ts';
+import { commandHelp, groupHelp, overview } from './help.ts';
+import { parseArguments } from './parse.ts';
+
+/** The program that hosts an engine in the background: this one. */
+export const daemonCommand = (): string[] => [
+  process.execPath,
+  fileURLToPath(new URL('./svc.js', import.meta.url)),
+  'daemon',
+];
+
+/** Runs one command line and returns its exit code. */
+export async function main(argv: readonly string[]): Promise<number> {
+  const isJson = argv.includes('--json');
+  // A reader that went away (`svc task list | head`) is not an error.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0);
+  });
+  try {
+    return await dispatch(argv);
+  } catch (thrown) {
+    const error = asSvcError(thrown);
+    if (isJson) {
+      const { code, message, hint, data } = error;
+      process.stdout.write(`${JSON.stringify({ error: { code, message, hint: hint ?? null, data } })}\n`);
+    }
+    process.stderr.write(`error: ${error.message}\n`);
+    if (error.hint !== undefined) process.stderr.write(`hint: ${error.hint}\n`);
+    if (error.code === 'internal' && process.env.DEBUG)
+      process.stderr.write(`${(error.cause as Error)?.stack ?? ''}\n`);
+    return exitCode(error.code);
+  }
+}
+
+async function dispatch(argv: readonly string[]): Promise<number> {
+  const words = argv.slice(0, 2).filter((word) => !word.startsWith('-'));
+  const [first] = words;
+  if (argv[0] === '--version' || argv[0] === '-v') {
+    process.stdout.write(`${version}\n`);
+    return 0;
+  }
+  if (first === undefined || first === 'help') {
+    const rest = argv.filter((word) => word !== 'help' && !word.startsWith('-'));
+    if (rest.length > 0) return help(rest);
+    const isAsked = first === 'help' || argv.some((word) => word === '--help' || word === '-h');
+    (isAsked ? process.stdout : process.stderr).write(overview(await allCommands()));
+    return isAsked ? 0 : EXIT.usage;
+  }
+  if (argv.includes('--help') || argv.includes('-h')) return help(words);
+  const found = await findCommand(words);
+  if (!found) throw await unknownCommand(words);
+  const { command, taken } = found;
+  const { args, flags, json } = await parseArguments(command, argv.slice(taken));
+
+  let client: Promise<EngineClient> | undefined;
+  const stop = new AbortController();
+  const onSignal = (): void => stop.abort();
+  process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
+  const context: Context = {
+    args,
+    flags: flags as never,
+    json,
+    cwd: process.cwd(),
+    env: process.env,
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    signal: stop.signal,
+    engine({ start = true } = {}) {
+      client ??= connect({
+        cwd: process.cwd(),
+        env: process.env,
+        ...(start ? { daemon: daemonCommand() } : {}),
+      });
+      return client;
+    },
+    result(value, text) {
+      const out = json ? JSON.stringify(value, null, 2) : text(value);
+      if (out !== '') process.stdout.write(`${out}\n`);
+    },
+    note(line) {
+      if (!json) process.stderr.write(`${line}\n`);
+    },
+  };
+  try {
+    return (await command.run(context)) ?? 0;
+  } finally {
+    (await client?.catch(() => undefined))?.close();
+    process.removeListener('SIGINT', onSignal).removeListener('SIGTERM', onSignal);
+  }
+}
+
+async function help(words: readonly string[]): Promise<number> {
+  const found = await findCommand(words);
+  if (found) {
+    process.stdout.write(commandHelp(found.command));
+    return 0;
+  }
+  const group = (await allCommands()).filter((each) => each.name.startsWith(`${words[0]} `));
+  if (group.length === 0) throw await unknownCommand(words);
+  process.stdout.write(groupHelp(words[0] ?? '', group));
+  return 0;
+}
+
+async function unknownCommand(words: readonly string[]): Promise<SvcError> {
+  const [first = ''] = words;
+  const known = GROUPS.flatMap((group) => group.words);
+  if (known.includes(first)) {
+    const names = (await allCommands())
+      .map((each) => each.name)
+      .filter((name) => name.startsWith(`${first} `));
+    return new SvcError(
+      'usage',
+      words.length > 1 ? `no command svc ${words.join(' ')}` : `svc ${first} needs a word more`,
+      {
+        hint: `one of: ${names.map((name) => `svc ${name}`).join(', ')}`,
+      },
+    );
+  }
+  const close = nearest(first, known);
+  return new SvcError('usage', `no command svc ${first}`, {
+    hint: close === undefined ? 'svc help lists the commands' : `did you mean svc ${close}?`,
+  });
+}

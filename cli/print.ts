@@ -1,0 +1,91 @@
+import { stripVTControlCharacters } from 'node:util';
+
+/**
+ * Text from outside, made safe for a terminal: no escape sequences, no control characters, nothing that changes the
+ * direction of writing. Newlines stay only where `lines` is set.
+ */
+export function printable(text: string, { lines = false } = {}): string {
+  const plain = stripVTControlCharacters(text).replace(/[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]/g, '');
+  return lines
+    ? plain.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '')
+    : plain.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
+}
+
+export interface Column<R> {
+  head: string;
+  value(row: R): string | number | null | undefined;
+  /** Takes what the others leave and is cut. */
+  flexible?: boolean;
+  right?: boolean;
+}
+
+/**
+ * Rows as text. On a terminal an aligned table with a header, cut to its width; elsewhere tab-separated values
+ * without one, for scripts.
+ */
+export async function table<R>(
+  rows: readonly R[],
+  columns: readonly Column<R>[],
+  out: { isTTY?: boolean; columns?: number },
+): Promise<string> {
+  const cells = rows.map((row) => columns.map((column) => printable(String(column.value(row) ?? '-'))));
+  if (!out.isTTY) return cells.map((row) => row.join('\t')).join('\n');
+  const width = await measure(cells);
+  const widths = columns.map((column, index) =>
+    Math.max(column.head.length, ...cells.map((row) => width(row[index] ?? ''))),
+  );
+  const flexible = columns.findIndex((column) => column.flexible);
+  if (flexible >= 0) {
+    const others = widths.reduce((sum, each, index) => sum + (index === flexible ? 0 : each + 2), 0);
+    widths[flexible] = Math.max(10, Math.min(widths[flexible] ?? 0, (out.columns ?? 80) - others));
+  }
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, index) => {
+        const cut = fit(cell, widths[index] ?? 0, width);
+        const fill = ' '.repeat(Math.max(0, (widths[index] ?? 0) - width(cut)));
+        return columns[index]?.right ? fill + cut : cut + fill;
+      })
+      .join('  ')
+      .trimEnd();
+  return [line(columns.map((column) => column.head.toUpperCase())), ...cells.map(line)].join('\n');
+}
+
+/** The library that knows wide characters costs more to load than the rest of a list; ASCII does without. */
+async function measure(cells: readonly string[][]): Promise<(text: string) => number> {
+  if (cells.every((row) => row.every((cell) => /^[\u0000-\u007f]*$/.test(cell))))
+    return (text) => text.length;
+  return (await import('string-width')).default;
+}
+
+function fit(text: string, width: number, measured: (text: string) => number): string {
+  if (measured(text) <= width) return text;
+  let cut = '';
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    if (measured(cut + segment) > width - 1) break;
+    cut += segment;
+  }
+  return `${cut}…`;
+}
+
+/** `45s`, `12m`, `3h`, `5d`: how long ago, or `-`. */
+export function age(at: string | null, now: number = Date.now()): string {
+  if (at === null) return '-';
+  const seconds = Math.max(0, Math.round((now - Date.parse(at)) / 1000));
+  if (seconds < 100) return `${seconds}s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 100) return `${minutes}m`;
+  const hours = Math.round(minutes / 60);
+  return hours < 72 ? `${hours}h` : `${Math.round(hours / 24)}d`;
+}
+
+/** Local time, to the second. */
+export const localTime = (at: string | null): string =>
+  at === null ? '-' : new Date(at).toLocaleString('sv-SE', { hour12: false });
+
+/** `name  value` lines; null values are left out. */
+export function facts(pairs: readonly (readonly [string, string | number | null | undefined])[]): string {
+  const shown = pairs.filter(([, value]) => value !== null && value !== undefined && value !== '');
+  const width = Math.max(0, ...shown.map(([name]) => name.length));
+  return shown.map(([name, value]) => `${name.padEnd(width)}  ${printable(String(value))}`).join('\n');
+}

@@ -1,0 +1,13 @@
+import { createHash } from 'node:crypto';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+
+/** sun_path is 108 bytes on Linux and 104 on macOS, with its terminating zero. */
+const MAX_SOCKET_PATH = 103;
+
+/** The socket in the data folder, or where that is too deep one in a private folder under the temporary one. */
+export function socketPath(wanted: string): string {
+  if (Buffer.byteLength(wanted) <= MAX_SOCKET_PATH) return wanted;
+  const name = createHash('sha256').update(wanted).digest('hex').slice(0, 16);
+  return join(tmpdir(), `svc-${userInfo().uid}`, `${name}.sock`);
+}

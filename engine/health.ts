@@ -1,0 +1,21 @@
+import { statfsSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { networkFileSystem } from './storage/network-file-system.ts';
+
+/** The version of the SQLite that is built in, from a database that was really opened. Throws when it does not load. */
+export function sqliteVersion(): string {
+  const db = new Database(':memory:');
+  try {
+    return (
+      db.prepare<unknown[], { version: string }>('SELECT sqlite_version() AS version').get()?.version ?? ''
+    );
+  } finally {
+    db.close();
+  }
+}
+
+/** What a folder lies on: the free bytes, and the name of a network file system or null. */
+export function diskOf(folder: string): { freeBytes: number; network: string | null } {
+  const { bavail, bsize, type } = statfsSync(folder);
+  return { freeBytes: bavail * bsize, network: networkFileSystem(type) };
+}

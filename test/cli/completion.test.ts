@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { GROUPS } from '../../cli/catalogue.ts';
+import { temporaryFolder } from '../support/git.ts';
+import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
+
+const has = (shell: string): boolean => spawnSync(shell, ['-c', 'exit 0']).status === 0;
+const first = GROUPS.flatMap(({ words }) => words).filter((word) => word !== '__complete');
+
+/** What each typed line is completed to; what is typed so far is its last word. */
+const CASES: [typed: string, proposed: readonly string[]][] = [
+  ['svc ', [...first, 'help']],
+  ['svc ta', ['task']],
+  ['svc decision ', ['list', 'show', 'approve', 'deny']],
+  ['svc task list --st', ['--status']],
+  ['svc task list --status ', ['open', 'assigned', 'running', 'done', 'failed']],
+  ['svc task list -s d', ['done']],
+  ['svc task show ', ['t-2', 't-1']],
+  ['svc task show --json t', ['t-2', 't-1']],
+  ['svc task assign t-1 cl', ['claude']],
+  ['svc task add --agent co', ['codex', 'copilot']],
+  ['svc task add --prompt ', []],
+  ['svc config get agents.ti', ['agents.timeout_sec']],
+  ['svc completion ', ['bash', 'zsh', 'fish']],
+];
+
+describe('shell completion', () => {
+  let workspace: TestWorkspace;
+  let bin: string;
+  before(async () => {
+    workspace = await makeWorkspace();
+    bin = join(workspace.repository.folder, 'bin');
+    mkdirSync(bin);
+    writeFileSync(join(bin, 'svc'), `#!/bin/sh\nexec '${process.execPath}' '${SVC}' "$@"\n`, { mode: 0o755 });
+    await workspace.svc(['task', 'add', 'one', '--agent', 'scripted']);
+    await workspace.svc(['task', 'add', 'two', '--agent', 'scripted']);
+  });
+  after(() => workspace.close());
+
+  const inShell = (shell: string, script: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const env = { ...workspace.env, PATH: [bin, workspace.env.PATH].join(delimiter) };
+      execFile(shell, ['-c', script], { cwd: workspace.root, env }, (error, stdout, stderr) =>
+        error === null && stderr === '' ? resolve(stdout) : reject(error ?? new Error(stderr)),
+      );
+    });
+
+  const sorted = (words: readonly string[]): string[] => [...words].sort();
+
+  it('bash proposes commands, flags, choices, ids, agents and keys', { skip: !has('bash') }, async () => {
+    for (const [typed, proposed] of CASES) {
+      const words = typed.split(' ').map((word) => `'${word}'`);
+      const out = await inShell(
+        'bash',
+        `source <(svc completion bash); COMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}
+         _svc svc ${words.at(-1)} ${words.at(-2)}; printf '%s\\n' "\${COMPREPLY[@]}"`,
+      );
+      assert.deepEqual(sorted(out.split('\n').filter(Boolean)), sorted(proposed), typed);
+    }
+  });
+
+  it('bash takes --flag=value apart', { skip: !has('bash') }, async () => {
+    const out = await inShell(
+      'bash',
+      `source <(svc completion bash); COMP_WORDS=(svc task list --status = r); COMP_CWORD=5
+       _svc svc r =; echo "\${COMPREPLY[*]}"`,
+    );
+    assert.equal(out.trim(), 'running');
+  });
+
+  it('fish proposes the same', { skip: !has('fish') }, async () => {
+    for (const [typed, proposed] of CASES) {
+      const out = await inShell('fish', `svc completion fish | source; complete -C '${typed}'`);
+      const words = out.split('\n').map((line) => line.split('\t')[0] ?? '');
+      assert.deepEqual(sorted(words.filter(Boolean)), sorted(proposed), typed);
+    }
+  });
+
+  it('zsh reads its script without a complaint', { skip: !has('zsh') }, async () => {
+    await inShell(
+      'zsh',
+      'autoload -Uz compinit; compinit -u -D; source <(svc completion zsh); (( $+functions[_svc] ))',
+    );
+  });
+
+  it('an unknown shell is a mistake that names the known ones', async () => {
+    const { code, stderr } = await workspace.svc(['completion', 'tcsh']);
+    assert.equal(code, 2);
+    assert.match(stderr, /bash, zsh, fish/);
+  });
+
+  describe('what the scripts ask while typing', () => {
+    it('answers with ids by their beginning', async () => {
+      assert.equal((await workspace.svc(['__complete', 'task', 't-2'])).stdout, 't-2\n');
+      assert.equal((await workspace.svc(['__complete', 'task', 'd-'])).stdout, '');
+    });
+
+    it('is not in help', async () => {
+      assert.doesNotMatch((await workspace.svc(['help'])).stdout, /__complete/);
+      assert.doesNotMatch((await workspace.svc(['completion', 'bash'])).stdout, /'[^']*__complete[^']*'/);
+    });
+
+    it('says nothing, and succeeds, outside a workspace and for what it does not know', async () => {
+      const folder = temporaryFolder();
+      for (const args of [['task', ''], ['decision'], ['nonsense', 'x'], []]) {
+        const { code, stdout, stderr } = await workspace.svc(['__complete', ...args], { cwd: folder });
+        assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: '', stderr: '' }, args.join(' '));
+      }
+      rmSync(folder, { recursive: true });
+    });
+
+    it('proposes the built-in agents where svc.yaml is broken', async () => {
+      const folder = temporaryFolder();
+      writeFileSync(join(folder, 'svc.yaml'), 'agents: [');
+      const { stdout, stderr } = await workspace.svc(['__complete', 'agent', 'cl'], { cwd: folder });
+      rmSync(folder, { recursive: true });
+      assert.equal(stdout, 'claude\n');
+      assert.equal(stderr, '');
+    });
+
+    it('lets no shell wait for an engine that hangs', async () => {
+      const pid = workspace.daemonPid();
+      assert.ok(pid);
+      process.kill(pid, 'SIGSTOP');
+      try {
+        const { code, stdout, stderr } = await workspace.svc(['__complete', 'task', '']);
+        assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: '', stderr: '' });
+      } finally {
+        process.kill(pid, 'SIGCONT');
+      }
+    });
+
+    it('starts no engine', async () => {
+      await workspace.svc(['down', '--stop-workers']);
+      const { code, stdout } = await workspace.svc(['__complete', 'task', '']);
+      assert.deepEqual({ code, stdout }, { code: 0, stdout: '' });
+      assert.equal(workspace.daemonPid(), null);
+    });
+  });
+});

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { gitEnvironment, temporaryFolder } from '../support/git.ts';
+
+const project = fileURLToPath(new URL('../../../', import.meta.url));
+
+describe('the packed package', () => {
+  const folder = temporaryFolder();
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('installed globally runs the main job from an empty folder', { timeout: 180_000 }, () => {
+    const inherited = Object.entries(gitEnvironment()).filter(([name]) => !/^(SVC_|npm_)/i.test(name));
+    const prefix = join(folder, 'global');
+    const env = {
+      ...Object.fromEntries(inherited),
+      PATH: [join(prefix, 'bin'), dirname(process.execPath), process.env.PATH].join(delimiter),
+      SVC_HOME: join(folder, 'home'),
+    };
+    const run = (cwd: string, command: string, ...args: string[]) =>
+      execFileSync(command, args, { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+    // The suite has built it already; building again would pull files from under the tests that run beside this one.
+    run(project, 'npm', 'pack', '--ignore-scripts', '--pack-destination', folder);
+    const packed =
+      readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? assert.fail('nothing was packed');
+    run(
+      folder,
+      'npm',
+      'install',
+      '--global',
+      '--prefix',
+      prefix,
+      '--prefer-offline',
+      '--no-audit',
+      '--no-fund',
+      join(folder, packed),
+    );
+    const empty = join(folder, 'empty');
+    mkdirSync(empty);
+    assert.match(run(empty, 'svc', '--version'), /^\d+\.\d+\.\d+\n$/);
+    assert.match(run(empty, 'svc', 'demo', '--auto'), /t-1 is done; the automation was told "sealed"/);
+    run(empty, 'svc', 'init', '--yes');
+    run(empty, 'svc', 'config', 'check');
+    assert.deepEqual(readdirSync(empty), ['svc.yaml']);
+  });
+});

@@ -1,0 +1,174 @@
+import { type ExecFileException, execFile } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type CatchServer, type CaughtEvent, startCatchServer } from '../../cli/commands/catch-server.ts';
+import { connect, type EngineClient, readRecord } from '../../engine/index.ts';
+import { gitEnvironment, makeRepository, type TestRepository } from './git.ts';
+import { until } from './wait.ts';
+
+export const SVC = fileURLToPath(new URL('../../cli/svc.js', import.meta.url));
+export const AGENT = fileURLToPath(new URL('../../fixtures/agent/agent.js', import.meta.url));
+export const SECRET = 'a secret of the tests';
+
+export interface Ran {
+  code: number;
+  stdout: string;
+  stderr: string;
+  /** stdout as JSON. */
+  json<T = Record<string, unknown>>(): T;
+}
+
+export interface TestWorkspace {
+  repository: TestRepository;
+  root: string;
+  env: NodeJS.ProcessEnv;
+  /** Everything that the automation at the catch URL was sent. */
+  events: CaughtEvent[];
+  catcher: CatchServer;
+  /** Runs the built command line in the workspace. */
+  svc(
+    args: readonly string[],
+    options?: { env?: NodeJS.ProcessEnv; cwd?: string; input?: string },
+  ): Promise<Ran>;
+  /** Connects, starting the daemon when none runs. */
+  connect(): Promise<EngineClient>;
+  daemonPid(): number | null;
+  /** kill -9, and waits until it is gone. */
+  killDaemon(): Promise<void>;
+  receiver(): Promise<string>;
+  /** Processes other than the daemon that belong to this workspace, as pid and command. */
+  survivors(): { pid: number; command: string }[];
+  close(): Promise<void>;
+}
+
+export interface WorkspaceOptions {
+  /** More lines for svc.yaml. */
+  yaml?: string;
+  /** How many workers at once. */
+  cap?: number;
+  /** false: the folder is no git repository's top. */
+  env?: Record<string, string>;
+}
+
+/** A workspace in a real repository, with the scripted agent and an automation that catches outbound events. */
+export async function makeWorkspace({
+  yaml = '',
+  env: extra = {},
+}: WorkspaceOptions = {}): Promise<TestWorkspace> {
+  const repository = makeRepository();
+  const { root, folder } = repository;
+  const events: CaughtEvent[] = [];
+  const catcher = await startCatchServer(SECRET, (event) => events.push(event));
+  writeFileSync(
+    join(root, 'svc.yaml'),
+    `workspace: { name: test }
+agents:
+  default_preset: scripted
+  cmds: { scripted: ${JSON.stringify(`'${process.execPath}' '${AGENT}' -- {{prompt}}`)} }
+notify: { webhooks: [{ url: "${catcher.url}" }] }
+ui: { addr: "127.0.0.1:0" }
+${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\n'}${yaml}`,
+  );
+  repository.write('.gitignore', '.svc/\n');
+  repository.commit(
+    { 'svc.yaml': readFileSync(join(root, 'svc.yaml'), 'utf8'), '.gitignore': '.svc/\n' },
+    'workspace',
+  );
+  const inherited = Object.entries(gitEnvironment()).filter(([name]) => !name.startsWith('SVC_'));
+  const env: NodeJS.ProcessEnv = {
+    ...Object.fromEntries(inherited),
+    SVC_HOME: join(folder, 'home'),
+    SVC_WEBHOOK_SECRET: SECRET,
+    ...extra,
+  };
+  const data = join(root, '.svc');
+  const clients = new Set<EngineClient>();
+
+  const svc: TestWorkspace['svc'] = (args, { env: own = {}, cwd = root, input } = {}) =>
+    new Promise((resolve) => {
+      const child = execFile(
+        process.execPath,
+        [SVC, ...args],
+        { cwd, env: { ...env, ...own }, maxBuffer: 256 * 1024 * 1024 },
+        (error: ExecFileException | null, stdout, stderr) => {
+          const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 128;
+          resolve({ code, stdout, stderr, json: () => JSON.parse(stdout) });
+        },
+      );
+      child.stdin?.end(input ?? '');
+    });
+
+  const daemonPid = (): number | null => readRecord(data)?.pid ?? null;
+
+  async function killDaemon(): Promise<void> {
+    const pid = daemonPid();
+    if (pid === null) return;
+    process.kill(pid, 'SIGKILL');
+    await until(() => !isRunning(pid));
+  }
+
+  return {
+    repository,
+    root,
+    env,
+    events,
+    catcher,
+    svc,
+    async connect() {
+      const client = await connect({ cwd: root, env, daemon: [process.execPath, SVC, 'daemon'] });
+      clients.add(client);
+      return client;
+    },
+    daemonPid,
+    killDaemon,
+    async receiver() {
+      const { receivers } = (await svc(['status', '--json'])).json<{
+        receivers: { host: string; port: number }[];
+      }>();
+      return `${receivers[0]?.host}:${receivers[0]?.port}`;
+    },
+    survivors: () => marked(`SVC_CONFIG=${join(root, 'svc.yaml')}`, daemonPid()),
+    async close() {
+      for (const client of clients) client.close();
+      const pid = daemonPid();
+      if (pid !== null && isRunning(pid)) {
+        await svc(['down', '--stop-workers']);
+        await until(() => !isRunning(pid));
+      }
+      await catcher.close();
+      const left = marked(`SVC_CONFIG=${join(root, 'svc.yaml')}`, null);
+      for (const each of left) process.kill(each.pid, 'SIGKILL');
+      repository.remove();
+      if (left.length > 0) throw new Error(`processes outlived the workspace: ${JSON.stringify(left)}`);
+    },
+  };
+}
+
+/** Running, and not a zombie that waits for its parent. */
+export function isRunning(pid: number): boolean {
+  try {
+    return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+function marked(mark: string, except: number | null): { pid: number; command: string }[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== except && Number(name) !== process.pid)
+    .flatMap((name) => {
+      try {
+        const has = readFileSync(`/proc/${name}/environ`, 'utf8').split('\0').includes(mark);
+        if (!has || !isRunning(Number(name))) return [];
+        return [
+          {
+            pid: Number(name),
+            command: readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ').trim(),
+          },
+        ];
+      } catch {
+        return [];
+      }
+    });
+}
