@@ -1,0 +1,46 @@
+// Runs the built suite: `node .ci/test.js [part of a path]...`. Ends with the runner's own summary; fails when a test
+// fails and also when none ran.
+import { existsSync, globSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { dirname, join } from 'node:path';
+import { run } from 'node:test';
+import { spec } from 'node:test/reporters';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
+const LONGEST_MS = 15 * 60_000;
+
+const filters = process.argv.slice(2);
+const files = globSync('dist/test/**/*.test.js', { cwd: ROOT })
+  .sort()
+  // The compiler leaves the output of a test that was removed.
+  .filter((file) => existsSync(join(ROOT, file.replace(/^dist[/\\]/, '').replace(/\.js$/, '.ts'))))
+  .filter((file) => filters.length === 0 || filters.some((part) => file.includes(part)));
+
+if (files.length === 0) {
+  console.error(
+    filters.length === 0 ? 'no tests in dist/test' : `no test file matches ${filters.join(', ')}`,
+  );
+  process.exit(1);
+}
+
+let summary;
+// Files run beside each other, each in a process of its own, started with this very node. Many of them start workers
+// and engines, so more of them than cores would only make each other late.
+const stream = run({
+  files: files.map((file) => join(ROOT, file)),
+  cwd: ROOT,
+  concurrency: Math.max(2, availableParallelism()),
+  timeout: LONGEST_MS,
+});
+stream.on('test:summary', (data) => {
+  if (data.file === undefined) summary = data;
+});
+stream.compose(new spec()).pipe(process.stdout);
+stream.on('end', () => {
+  const passed = summary?.success === true && summary.counts.tests > 0;
+  if (summary?.counts.tests === 0) console.error('no test ran');
+  process.exitCode = passed ? 0 : 1;
+});
+// Until the summary says otherwise: a run that breaks off has failed.
+process.exitCode = 1;

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { awaitEvent } from '../support/events.ts';
+import { until } from '../support/wait.ts';
+import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
+
+interface Created {
+  status: number;
+  body: { task_id: string; decision_id: string; session_id: string | null };
+}
+
+/** kill -9 of the daemon at each step between POST and sealed (05, "Never lose work" and "One writer"). */
+describe('kill -9 of the daemon loses nothing that was acknowledged and runs nothing twice', () => {
+  let ws: TestWorkspace;
+  let number = 0;
+  before(async () => {
+    ws = await makeWorkspace();
+  });
+  after(() => ws.close());
+
+  async function post(prompt: string): Promise<Created['body']> {
+    const sent = await ws.svc([
+      'webhook',
+      'test',
+      '-a',
+      'scripted',
+      `--prompt=${prompt}`,
+      '--dispatch',
+      '--addr',
+      await ws.receiver(),
+      '--json',
+    ]);
+    const { status, body } = sent.json<Created>();
+    assert.equal(status, 201);
+    return body;
+  }
+
+  const counted = (file: string): number =>
+    existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').length : 0;
+
+  /** Everything that must hold at the end, whenever the daemon died. */
+  async function expectSealedOnce(taskId: string, count: string): Promise<void> {
+    const client = await ws.connect();
+    const end = await awaitEvent(
+      client,
+      (event) => event.task_id === taskId && ['sealed', 'failed'].includes(event.kind),
+    );
+    assert.equal(end.kind, 'sealed', JSON.stringify(end.data));
+    assert.equal(counted(count), 1, 'the agent ran exactly once');
+    for (const name of ['task_created', 'needs_approval', 'approved', 'dispatched', 'sealed']) {
+      await until(() => ws.events.some((event) => event.event === name && event.task_id === taskId), name);
+    }
+    assert.ok(ws.events.every((event) => event.verified));
+    const { task, sessions } = await client.call<{
+      task: { status: string };
+      sessions: { branch: string }[];
+    }>('task.show', { id: taskId });
+    assert.equal(task.status, 'done');
+    assert.equal(sessions.length, 1);
+    assert.equal(ws.repository.git('show', `${sessions[0]?.branch}:kept.txt`), taskId === '' ? '' : 'kept');
+    assert.deepEqual(ws.survivors(), []);
+  }
+
+  async function prepared(): Promise<{ prompt: string; count: string; go: string }> {
+    number += 1;
+    const count = join(ws.repository.folder, `count-${number}`);
+    const go = join(ws.repository.folder, `go-${number}`);
+    await (await ws.connect()).call('engine.status');
+    return {
+      count,
+      go,
+      prompt: `#agent: count ${count}\n#agent: wait-for ${go}\n#agent: edit kept.txt kept`,
+    };
+  }
+
+  const release = (go: string): Promise<void> =>
+    import('node:fs/promises').then((fs) => fs.writeFile(go, ''));
+
+  test('after the 201 of the request: task and decision are there, and the event goes out', async () => {
+    const { prompt, count, go } = await prepared();
+    const { task_id, decision_id } = await post(prompt);
+    await ws.killDaemon();
+    await release(go);
+    const shown = (await ws.svc(['decision', 'show', decision_id, '--json'])).json<{
+      decision: { state: string };
+    }>();
+    assert.equal(shown.decision.state, 'pending');
+    assert.equal((await ws.svc(['decision', 'approve', decision_id])).code, 0);
+    await expectSealedOnce(task_id, count);
+  });
+
+  test('right after the approval was acknowledged: the worker still runs, once', async () => {
+    const { prompt, count, go } = await prepared();
+    const { task_id, decision_id } = await post(prompt);
+    const client = await ws.connect();
+    await client.call('decision.approve', { id: decision_id });
+    await ws.killDaemon();
+    await release(go);
+    await expectSealedOnce(task_id, count);
+  });
+
+  test('when the agent has just begun: it is adopted', async () => {
+    const { prompt, count, go } = await prepared();
+    const { task_id, decision_id } = await post(prompt);
+    await ws.svc(['decision', 'approve', decision_id]);
+    await until(() => counted(count) === 1, 'the agent to begin');
+    await ws.killDaemon();
+    assert.equal(ws.survivors().length > 0, true, 'the worker outlives the daemon');
+    await ws.connect();
+    await release(go);
+    await expectSealedOnce(task_id, count);
+  });
+
+  test('while the agent ends: its result is recorded at the next start', async () => {
+    const { prompt, count, go } = await prepared();
+    const { task_id, decision_id } = await post(prompt);
+    await ws.svc(['decision', 'approve', decision_id]);
+    await until(() => counted(count) === 1, 'the agent to begin');
+    await ws.killDaemon();
+    await release(go);
+    await until(() => ws.survivors().length === 0, 'the agent to end alone');
+    await expectSealedOnce(task_id, count);
+  });
+
+  test('at the moment of sealing: the event is delivered after the next start at the latest', async () => {
+    const { prompt, count, go } = await prepared();
+    const { task_id, decision_id } = await post(prompt);
+    const client = await ws.connect();
+    await client.call('decision.approve', { id: decision_id });
+    const sealed = awaitEvent(client, (event) => event.task_id === task_id && event.kind === 'sealed');
+    await release(go);
+    await sealed;
+    await ws.killDaemon();
+    await expectSealedOnce(task_id, count);
+  });
+
+  test('at any moment after the approval (twelve different ones)', async () => {
+    const rounds: string[] = [];
+    for (let round = 0; round < 12; round += 1) {
+      const { prompt, count, go } = await prepared();
+      await release(go);
+      const { task_id, decision_id } = await post(prompt);
+      const client = await ws.connect();
+      await client.call('decision.approve', { id: decision_id });
+      // A spread of moments, not an expectation of speed.
+      await delay(round * 12);
+      await ws.killDaemon();
+      await expectSealedOnce(task_id, count);
+      rounds.push(`${round * 12} ms`);
+    }
+    console.log(`killed after ${rounds.join(', ')}: nothing lost, nothing run twice`);
+  });
+});

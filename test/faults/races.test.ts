@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { awaitEvent } from '../support/events.ts';
+import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
+
+const RACERS = 20;
+
+describe('twenty processes at once', () => {
+  let ws: TestWorkspace;
+  before(async () => {
+    ws = await makeWorkspace();
+    await ws.svc(['up']);
+  });
+  after(() => ws.close());
+
+  const sessionsOf = async (id: string) =>
+    (await ws.svc(['task', 'show', id, '--json'])).json<{ sessions: unknown[]; task: { status: string } }>();
+
+  test('run the same task: one worker starts, the others are told by whom it runs', async () => {
+    const { task_id } = (await ws.svc(['task', 'add', 'once', '-a', 'scripted', '-p', 'go', '--json'])).json<{
+      task_id: string;
+    }>();
+    const ran = await Promise.all(
+      Array.from({ length: RACERS }, () => ws.svc(['task', 'run', task_id, '--json'])),
+    );
+    const codes = ran.map((each) => each.code).sort();
+    assert.deepEqual(codes, [0, ...Array.from({ length: RACERS - 1 }, () => 5)]);
+    await awaitEvent(await ws.connect(), (event) => event.kind === 'sealed' && event.task_id === task_id);
+    assert.equal((await sessionsOf(task_id)).sessions.length, 1);
+  });
+
+  test('approve the same decision: one worker starts, and everyone gets the same answer', async () => {
+    const sent = await ws.svc([
+      'webhook',
+      'test',
+      '-a',
+      'scripted',
+      '-p',
+      'go',
+      '--dispatch',
+      '--addr',
+      await ws.receiver(),
+      '--json',
+    ]);
+    const { body } = sent.json<{ body: { task_id: string; decision_id: string } }>();
+    const ran = await Promise.all(
+      Array.from({ length: RACERS }, () => ws.svc(['decision', 'approve', body.decision_id, '--json'])),
+    );
+    assert.deepEqual([...new Set(ran.map((each) => each.code))], [0]);
+    await awaitEvent(
+      await ws.connect(),
+      (event) => event.kind === 'sealed' && event.task_id === body.task_id,
+    );
+    assert.equal((await sessionsOf(body.task_id)).sessions.length, 1);
+  });
+
+  test('approve and run the same task: one worker starts', async () => {
+    const sent = await ws.svc([
+      'webhook',
+      'test',
+      '-a',
+      'scripted',
+      '-p',
+      'go',
+      '--dispatch',
+      '--addr',
+      await ws.receiver(),
+      '--json',
+    ]);
+    const { body } = sent.json<{ body: { task_id: string; decision_id: string } }>();
+    await Promise.all(
+      Array.from({ length: RACERS }, (_, index) =>
+        ws.svc(index % 2 === 0 ? ['decision', 'approve', body.decision_id] : ['task', 'run', body.task_id]),
+      ),
+    );
+    await awaitEvent(
+      await ws.connect(),
+      (event) => event.kind === 'sealed' && event.task_id === body.task_id,
+    );
+    assert.equal((await sessionsOf(body.task_id)).sessions.length, 1);
+  });
+
+  test('assign the same task: the last one to commit has it, and every change is in the log', async () => {
+    const { task_id } = (await ws.svc(['task', 'add', 'who', '--json'])).json<{ task_id: string }>();
+    const ran = await Promise.all(
+      Array.from({ length: RACERS }, (_, index) =>
+        ws.svc(['task', 'assign', task_id, index % 2 === 0 ? 'claude' : 'codex', '--json']),
+      ),
+    );
+    assert.deepEqual([...new Set(ran.map((each) => each.code))], [0]);
+    const shown = (await ws.svc(['task', 'show', task_id, '--json'])).json<{
+      task: { agent: string };
+      timeline: { kind: string; data: { agent: string } }[];
+    }>();
+    const assigned = shown.timeline.filter((event) => event.kind === 'task_assigned');
+    assert.equal(assigned.length, RACERS);
+    assert.equal(assigned.at(-1)?.data.agent, shown.task.agent);
+  });
+
+  test('create tasks: every acknowledged one is there, no id twice', async () => {
+    const ran = await Promise.all(
+      Array.from({ length: RACERS }, (_, index) => ws.svc(['task', 'add', `made ${index}`, '--json'])),
+    );
+    const ids = ran.map((each) => each.json<{ task_id: string }>().task_id);
+    assert.equal(new Set(ids).size, RACERS);
+    const listed = (await ws.svc(['task', 'list', '-n', '1000', '--json']))
+      .json<{ task_id: string }[]>()
+      .map((task) => task.task_id);
+    assert.deepEqual(
+      ids.filter((id) => !listed.includes(id)),
+      [],
+    );
+  });
+
+  test('start the engine: one of them hosts it, all of them reach it', async () => {
+    await ws.svc(['down']);
+    const ran = await Promise.all(Array.from({ length: RACERS }, () => ws.svc(['up', '--json'])));
+    assert.deepEqual(
+      [...new Set(ran.map((each) => each.code))],
+      [0],
+      ran.find((each) => each.code !== 0)?.stderr,
+    );
+    assert.equal(new Set(ran.map((each) => each.json<{ pid: number }>().pid)).size, 1);
+  });
+});

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import Database from 'better-sqlite3';
+import { systemClock } from '../../engine/clock.ts';
+import { asSvcError } from '../../engine/errors.ts';
+import { createEventLog, openStorage } from '../../engine/storage/index.ts';
+import { temporaryFolder } from '../support/git.ts';
+import { until } from '../support/wait.ts';
+import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
+
+describe('the database', () => {
+  let ws: TestWorkspace;
+  beforeEach(async () => {
+    ws = await makeWorkspace();
+  });
+  afterEach(() => ws.close());
+  const database = () => join(ws.root, '.svc', 'svc.db');
+
+  test('locked by another program: nothing is acknowledged, the error says why, and it goes on when free', async () => {
+    await ws.svc(['up']);
+    const intruder = new Database(database());
+    intruder.exec('BEGIN IMMEDIATE');
+    const refused = await ws.svc(['task', 'add', 'while locked', '--json']);
+    assert.equal(refused.code, 1);
+    assert.equal(refused.json<{ error: { code: string } }>().error.code, 'storage_failed');
+    intruder.exec('ROLLBACK');
+    intruder.close();
+    assert.equal((await ws.svc(['task', 'add', 'when free'])).code, 0);
+    const titles = (await ws.svc(['task', 'list', '--json']))
+      .json<{ title: string }[]>()
+      .map((task) => task.title);
+    assert.deepEqual(titles, ['when free']);
+  });
+
+  test('locked at the start: the engine is refused with the reason', async () => {
+    await ws.svc(['up']);
+    await ws.svc(['down']);
+    const intruder = new Database(database());
+    intruder.exec('BEGIN EXCLUSIVE');
+    const refused = await ws.svc(['up', '--json']);
+    intruder.close();
+    assert.equal(refused.code, 1, refused.stdout);
+    assert.equal(refused.json<{ error: { code: string } }>().error.code, 'storage_failed');
+  });
+
+  test('damaged: the engine is refused, the file is left as it is', async () => {
+    mkdirSync(join(ws.root, '.svc'), { recursive: true });
+    writeFileSync(database(), 'this is not a database, but it may be all that is left of one'.repeat(50));
+    const before = readFileSync(database());
+    const refused = await ws.svc(['up', '--json']);
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /not a database/);
+    assert.deepEqual(readFileSync(database()), before);
+  });
+
+  test('of a newer svc: refused untouched', async () => {
+    await ws.svc(['up']);
+    await ws.svc(['down']);
+    const db = new Database(database());
+    db.pragma('user_version = 999');
+    db.close();
+    const refused = await ws.svc(['up', '--json']);
+    assert.equal(refused.json<{ error: { code: string } }>().error.code, 'storage_newer');
+  });
+
+  test('in a folder that may not be written: refused with a remedy', (t) => {
+    if (process.getuid?.() !== 0) {
+      t.skip('needs root, to run the engine as another user');
+      return;
+    }
+    // Root may write everywhere, so the engine runs as another user who may only read.
+    const folder = temporaryFolder();
+    cpSync(ws.root, join(folder, 'copy'), { recursive: true });
+    rmSync(join(folder, 'copy', '.svc'), { recursive: true, force: true });
+    mkdirSync(join(folder, 'copy', '.svc'));
+    chmodSync(folder, 0o755);
+    chmodSync(join(folder, 'copy', '.svc'), 0o555);
+    chownSync(folder, 0, 0);
+    const ran = spawnSync(process.execPath, [SVC, 'daemon', '--json'], {
+      cwd: join(folder, 'copy'),
+      env: { ...ws.env, HOME: folder, SVC_HOME: join(folder, 'home') },
+      uid: 65534,
+      gid: 65534,
+      encoding: 'utf8',
+    });
+    rmSync(folder, { recursive: true, force: true });
+    assert.equal(ran.status, 1);
+    assert.equal((JSON.parse(ran.stdout) as { error: { code: string } }).error.code, 'storage_failed');
+    assert.match(ran.stderr, /writable/);
+  });
+
+  test('checked after all of this: its integrity is ok', async () => {
+    await ws.svc(['task', 'add', 'something']);
+    await ws.killDaemon();
+    const db = new Database(database());
+    assert.equal(db.pragma('integrity_check', { simple: true }), 'ok');
+    db.close();
+  });
+});
+
+describe('a full disk', () => {
+  const folder = temporaryFolder();
+  const open = () => openStorage({ path: join(folder, 'full.db') });
+
+  test('fails the whole batch with storage_full, keeps what was acknowledged, and goes on when there is room', async () => {
+    const storage = open();
+    const events = createEventLog({ storage, clock: systemClock });
+    await storage.write(() => events.append({ kind: 'alert', data: { before: true } }));
+    // SQLite itself reports SQLITE_FULL when the file may not grow: the same path as ENOSPC, on every machine.
+    const pages = storage.db.pragma('page_count', { simple: true }) as number;
+    storage.db.pragma(`max_page_count = ${pages}`);
+    const large = 'x'.repeat(1024 * 1024);
+    const results = await Promise.allSettled([
+      storage.write(() => events.append({ kind: 'alert', data: { small: true } })),
+      storage.write(() => events.append({ kind: 'alert', data: { large } })),
+    ]);
+    for (const result of results) {
+      if (result.status === 'rejected') assert.equal(asSvcError(result.reason).code, 'storage_full');
+    }
+    assert.ok(results.some((result) => result.status === 'rejected'));
+    const kept = events.after(0).length;
+    assert.equal(kept, 1 + results.filter((result) => result.status === 'fulfilled').length);
+    storage.db.pragma('max_page_count = 1000000');
+    await storage.write(() => events.append({ kind: 'alert', data: { after: true } }));
+    assert.equal(events.after(0).length, kept + 1);
+    storage.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  test('under a running engine: requests fail with storage_full and work again when there is room', async (t) => {
+    const mount = temporaryFolder('svc-full-');
+    if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', mount]).status !== 0) {
+      rmSync(mount, { recursive: true });
+      t.skip('no tmpfs can be mounted here');
+      return;
+    }
+    const ws = await makeWorkspace({ yaml: `db: { path: "${mount}/svc.db" }\n` });
+    try {
+      await ws.svc(['task', 'add', 'before']);
+      writeFileSync(join(mount, 'filler'), '');
+      spawnSync('dd', ['if=/dev/zero', `of=${mount}/filler`, 'bs=4096']);
+      const refused = await until(async () => {
+        const ran = await ws.svc(['task', 'add', 'x'.repeat(400), '--json']);
+        return ran.code === 0 ? null : ran;
+      }, 'the disk to be full');
+      assert.equal(refused.json<{ error: { code: string } }>().error.code, 'storage_full');
+      rmSync(join(mount, 'filler'));
+      assert.equal((await ws.svc(['task', 'add', 'after'])).code, 0);
+      const titles = (await ws.svc(['task', 'list', '--json']))
+        .json<{ title: string }[]>()
+        .map((task) => task.title);
+      assert.equal(titles[0], 'after');
+      assert.equal(titles.at(-1), 'before');
+    } finally {
+      await ws.close();
+      spawnSync('umount', [mount]);
+      rmSync(mount, { recursive: true });
+    }
+  });
+});
