@@ -24,7 +24,7 @@ export function holdHostLock(dataDir: string): HostLock {
     throw storageError(error, `cannot use the data folder ${dataDir}`);
   }
   const network = networkFileSystem(statfsSync(dataDir).type);
-  if (network !== undefined) {
+  if (network !== null) {
     throw new SvcError(
       'storage_unsafe',
       `${dataDir} is on a network file system (${network}), where locks cannot be trusted`,
