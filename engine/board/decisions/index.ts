@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type Clock, rfc3339 } from '../../clock.ts';
 import { SvcError } from '../../errors.ts';
 import { findByPrefix, formatId, formatIdOrNull, parseId } from '../../ids.ts';
@@ -79,9 +79,7 @@ const toDecision = (row: Row): Decision => ({
 
 /** What an approval is bound to. */
 export const hashOf = (task: Pick<Task, 'agent' | 'project' | 'prompt'>): string =>
-  createHash('sha256')
-    .update(JSON.stringify([task.agent, task.project, task.prompt]))
-    .digest('hex');
+  hash('sha256', JSON.stringify([task.agent, task.project, task.prompt]));
 
 export interface By {
   actor: string;
@@ -109,6 +107,9 @@ export interface Decisions {
   consume(decisionId: string, task: Task, sessionId: string): void;
 }
 
+/** Word for word the condition of the partial index `decision_one_open`, so that SQLite uses it. */
+const OPEN = `(state = 'pending' OR (state = 'approved' AND consumed_at IS NULL))`;
+
 export function createDecisions({
   storage,
   events,
@@ -123,14 +124,16 @@ export function createDecisions({
   const byPrefix = db.prepare<unknown[], Row>('SELECT * FROM decision WHERE CAST(id AS TEXT) LIKE ? LIMIT 2');
   const newest = db.prepare<unknown[], Row>('SELECT * FROM decision ORDER BY id DESC LIMIT ?');
   const ofState = db.prepare<unknown[], Row>('SELECT * FROM decision WHERE state = ? ORDER BY id LIMIT ?');
-  const pending = db.prepare<unknown[], { n: number }>(
-    `SELECT count(*) AS n FROM decision WHERE state = 'pending'`,
+  const waiting = db.prepare<unknown[], Row>(
+    `SELECT * FROM decision WHERE ${OPEN} AND state = 'pending' ORDER BY id LIMIT ?`,
   );
-  const open = db.prepare<unknown[], Row>(`SELECT * FROM decision WHERE task_id = ?
-    AND (state = 'pending' OR (state = 'approved' AND consumed_at IS NULL))`);
-  const insert = db.prepare(`INSERT INTO decision
+  const pending = db.prepare<unknown[], { n: number }>(
+    `SELECT count(*) AS n FROM decision WHERE ${OPEN} AND state = 'pending'`,
+  );
+  const open = db.prepare<unknown[], Row>(`SELECT * FROM decision WHERE task_id = ? AND ${OPEN}`);
+  const insert = db.prepare<unknown[], Row>(`INSERT INTO decision
     (task_id, kind, state, agent, project, hash, why, source, source_ref, created_at, decided_at, decided_by, decided_via)
-    VALUES (?, 'dispatch', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    VALUES (?, 'dispatch', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`);
   const decide =
     db.prepare(`UPDATE decision SET state = ?, decided_at = ?, decided_by = ?, decided_via = ?, reason = ?
     WHERE id = ? AND state = 'pending'`);
@@ -155,7 +158,7 @@ export function createDecisions({
   function create(task: Task, state: 'pending' | 'approved', why: string, by: By): Decision {
     const now = clock.now();
     const decided = state === 'approved' ? [now, by.actor, by.via] : [null, null, null];
-    const { lastInsertRowid } = insert.run(
+    const row = insert.get(
       parseId('t', task.taskId),
       state,
       task.agent,
@@ -167,7 +170,7 @@ export function createDecisions({
       now,
       ...decided,
     );
-    return get(formatId('d', Number(lastInsertRowid)));
+    return toDecision(row as Row);
   }
 
   const facts = (task: Task) => ({ title: task.title, agent: task.agent, project: task.project });
@@ -178,8 +181,10 @@ export function createDecisions({
       toDecision(
         findByPrefix('d', prefix, { exact: (id) => byId.get(id), like: (pattern) => byPrefix.all(pattern) }),
       ),
-    list: ({ state, limit = 100 }) =>
-      (state === undefined ? newest.all(limit) : ofState.all(state, limit)).map(toDecision),
+    list({ state, limit = 100 }) {
+      if (state === 'pending') return waiting.all(limit).map(toDecision);
+      return (state === undefined ? newest.all(limit) : ofState.all(state, limit)).map(toDecision);
+    },
     pendingCount: () => pending.get()?.n ?? 0,
     openOf,
     ask(task, why, by) {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { SvcError } from '../../errors.ts';
-import { findByPrefix, formatId, parseId } from '../../ids.ts';
+import { findByPrefix, parseId } from '../../ids.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import { type Task, type TaskRow, type TaskSource, type TaskStatus, toTask } from './rows.ts';
 
@@ -43,7 +43,6 @@ export interface Tasks {
   counts(): Record<TaskStatus, number>;
   create(task: NewTask): Task;
   assign(taskId: string, agent: string, by: By): Task;
-  setDecision(taskId: string, decisionId: string): void;
   /** Throws `conflict` unless the task is assigned and has no session. */
   checkDispatchable(taskId: string): void;
   /** A session is queued for the task. */
@@ -56,6 +55,10 @@ export interface Tasks {
   retry(taskId: string, by: By): Task;
 }
 
+/** The decision that a task shows is its newest one. */
+const SELECT =
+  'SELECT *, (SELECT max(d.id) FROM decision d WHERE d.task_id = task.id) AS decision_id FROM task';
+
 export function createTasks({
   storage,
   events,
@@ -66,21 +69,18 @@ export function createTasks({
   clock: Clock;
 }): Tasks {
   const { db } = storage;
-  const byId = db.prepare<unknown[], TaskRow>('SELECT * FROM task WHERE id = ?');
-  const byPrefix = db.prepare<unknown[], TaskRow>('SELECT * FROM task WHERE CAST(id AS TEXT) LIKE ? LIMIT 2');
-  const newest = db.prepare<unknown[], TaskRow>('SELECT * FROM task ORDER BY id DESC LIMIT ?');
-  const newestOf = db.prepare<unknown[], TaskRow>(
-    'SELECT * FROM task WHERE status = ? ORDER BY id DESC LIMIT ?',
-  );
+  const byId = db.prepare<unknown[], TaskRow>(`${SELECT} WHERE id = ?`);
+  const byPrefix = db.prepare<unknown[], TaskRow>(`${SELECT} WHERE CAST(id AS TEXT) LIKE ? LIMIT 2`);
+  const newest = db.prepare<unknown[], TaskRow>(`${SELECT} ORDER BY id DESC LIMIT ?`);
+  const newestOf = db.prepare<unknown[], TaskRow>(`${SELECT} WHERE status = ? ORDER BY id DESC LIMIT ?`);
   const countByStatus = db.prepare<unknown[], { status: TaskStatus; n: number }>(
     'SELECT status, count(*) AS n FROM task GROUP BY status',
   );
-  const insert = db.prepare(`INSERT INTO task
+  const insert = db.prepare<unknown[], TaskRow>(`INSERT INTO task
     (title, body, agent, project, template, status, acceptance_criteria, context, ledger, source, source_ref,
-     timeout_sec, created_at, assigned_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+     timeout_sec, created_at, assigned_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *, NULL AS decision_id`);
   const assignTo = db.prepare(`UPDATE task SET agent = ?, status = 'assigned', assigned_at = ?
     WHERE id = ? AND status IN ('open', 'assigned') AND session_id IS NULL`);
-  const setDecisionOf = db.prepare('UPDATE task SET decision_id = ? WHERE id = ?');
   const queueFor = db.prepare(
     `UPDATE task SET session_id = ? WHERE id = ? AND status = 'assigned' AND session_id IS NULL`,
   );
@@ -92,7 +92,7 @@ export function createTasks({
     summary = coalesce(?, summary) WHERE id = ? AND status IN (SELECT value FROM json_each(?))`);
   const retryOf =
     db.prepare(`UPDATE task SET status = CASE WHEN agent IS NULL THEN 'open' ELSE 'assigned' END,
-    attempt = attempt + 1, session_id = NULL, decision_id = NULL, started_at = NULL, ended_at = NULL, exit_code = NULL,
+    attempt = attempt + 1, session_id = NULL, started_at = NULL, ended_at = NULL, exit_code = NULL,
     failure_code = NULL, failure_text = NULL WHERE id = ? AND status = 'failed'`);
 
   const noTask = (id: string) =>
@@ -120,7 +120,7 @@ export function createTasks({
     create(task) {
       const now = clock.now();
       const status = task.agent ? 'assigned' : 'open';
-      const { lastInsertRowid } = insert.run(
+      const row = insert.get(
         task.title,
         task.body,
         task.agent ?? null,
@@ -136,15 +136,15 @@ export function createTasks({
         now,
         task.agent ? now : null,
       );
-      const taskId = formatId('t', Number(lastInsertRowid));
+      const created = toTask(row as TaskRow);
       events.append({
         kind: 'task_created',
-        taskId,
+        taskId: created.taskId,
         actor: task.actor,
         via: task.source,
         data: { title: task.title, agent: task.agent ?? null, project: task.project ?? null, status },
       });
-      return get(taskId);
+      return created;
     },
     assign(taskId, agent, by) {
       const before = get(taskId);
@@ -152,9 +152,6 @@ export function createTasks({
         throw notNow(before, 'assigned');
       events.append({ kind: 'task_assigned', taskId, ...by, data: { agent } });
       return get(taskId);
-    },
-    setDecision(taskId, decisionId) {
-      setDecisionOf.run(parseId('d', decisionId), parseId('t', taskId));
     },
     checkDispatchable(taskId) {
       const task = get(taskId);

@@ -84,7 +84,6 @@ export function createWorkflow({
     submit(newTask, { dispatch: wanted, approved, why, by }) {
       const task = tasks.create(newTask);
       const decision = approved ? decisions.grant(task, why, by) : decisions.ask(task, why, by);
-      tasks.setDecision(task.taskId, decision.decisionId);
       const held = { ...task, decisionId: decision.decisionId };
       return wanted && approved ? start(held, decision, {}) : { task: held, decision, session: null };
     },
@@ -100,7 +99,6 @@ export function createWorkflow({
       const decision = open
         ? decisions.approve(open.decisionId, task, by).decision
         : decisions.grant(task, `run by ${by.actor}`, by);
-      if (!open) tasks.setDecision(taskId, decision.decisionId);
       return start(task, decision, options);
     },
 
@@ -128,7 +126,7 @@ export function createWorkflow({
       if (open === null || open.agent === agent) return task;
       // The approval was for another agent: it no longer holds, and someone has to look again.
       decisions.expire(taskId, `assigned to ${agent}`, by);
-      tasks.setDecision(taskId, decisions.ask(task, `the agent was changed to ${agent}`, by).decisionId);
+      decisions.ask(task, `the agent was changed to ${agent}`, by);
       return tasks.get(taskId);
     },
 

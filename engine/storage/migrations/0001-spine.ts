@@ -1,10 +1,15 @@
-/** Tasks, decisions, sessions, the event log, the replay cache and the outbox. Times are Unix milliseconds. */
+/**
+ * Tasks, decisions, sessions, the event log, the replay cache and the outbox. Times are Unix milliseconds.
+ *
+ * AUTOINCREMENT only where rows are deleted (delivery): elsewhere ids are not reused anyway, and an insert does not have
+ * to write a second table.
+ */
 export const spine = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
 -- Append-only. Everything that changes leaves one row here; clients follow it by seq.
 CREATE TABLE event (
-  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  seq INTEGER PRIMARY KEY,
   at INTEGER NOT NULL,
   kind TEXT NOT NULL,
   task_id INTEGER, decision_id INTEGER, session_id INTEGER,
@@ -14,7 +19,7 @@ CREATE TABLE event (
 CREATE INDEX event_by_task ON event (task_id) WHERE task_id IS NOT NULL;
 
 CREATE TABLE task (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  id INTEGER PRIMARY KEY,
   title TEXT NOT NULL,
   body TEXT NOT NULL,
   agent TEXT, project TEXT, template TEXT,
@@ -22,7 +27,7 @@ CREATE TABLE task (
   acceptance_criteria TEXT NOT NULL DEFAULT '[]',
   context TEXT, ledger TEXT,
   source TEXT NOT NULL, source_ref TEXT,
-  decision_id INTEGER, session_id INTEGER,
+  session_id INTEGER,
   attempt INTEGER NOT NULL DEFAULT 1,
   timeout_sec INTEGER,
   created_at INTEGER NOT NULL, assigned_at INTEGER, started_at INTEGER, ended_at INTEGER,
@@ -31,7 +36,7 @@ CREATE TABLE task (
 CREATE INDEX task_by_status ON task (status);
 
 CREATE TABLE decision (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  id INTEGER PRIMARY KEY,
   task_id INTEGER NOT NULL REFERENCES task (id),
   kind TEXT NOT NULL,
   state TEXT NOT NULL CHECK (state IN ('pending','approved','denied','expired')),
@@ -44,18 +49,17 @@ CREATE TABLE decision (
   consumed_at INTEGER, session_id INTEGER
 ) STRICT;
 CREATE INDEX decision_by_task ON decision (task_id);
-CREATE INDEX decision_pending ON decision (id) WHERE state = 'pending';
 -- At most one decision of a task is open, whatever races for it.
 CREATE UNIQUE INDEX decision_one_open ON decision (task_id)
   WHERE state = 'pending' OR (state = 'approved' AND consumed_at IS NULL);
 
 CREATE TABLE worker (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  id INTEGER PRIMARY KEY,
   name TEXT UNIQUE
 ) STRICT;
 
 CREATE TABLE session (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  id INTEGER PRIMARY KEY,
   task_id INTEGER NOT NULL REFERENCES task (id),
   decision_id INTEGER NOT NULL REFERENCES decision (id),
   worker_id INTEGER NOT NULL REFERENCES worker (id),
