@@ -117,6 +117,7 @@ export async function openEngine(options: OpenOptions) {
       tasks,
       workspaceName: () => config().workspace.name,
       secret: lookup,
+      log,
     });
     closers.push(() => notify.close());
     const receiver = createReceiver({

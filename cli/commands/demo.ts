@@ -115,6 +115,7 @@ async function show(
   say(`1. workspace ${folder}`);
   say(`   engine   pid ${client.welcome.pid}, receiver http://${receiver}, events to ${demo.events.url}`);
 
+  say('   agent    scripted: a small program that stands in for a coding agent, not a model');
   say('2. a signed request arrives: svc webhook test --route task --agent scripted --prompt "…" --dispatch');
   const created = await webhook(env, [
     '--route',

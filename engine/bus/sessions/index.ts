@@ -68,6 +68,8 @@ export interface Sessions {
   stopping(sessionId: string, reason: StopReason, actor: string): boolean;
   /** → ended, once: false when it had ended. */
   end(sessionId: string, end: SessionEnd): boolean;
+  /** Ended sessions whose worktree is still on record. */
+  endedWithWorktree(): Session[];
   worktreeGone(sessionId: string): void;
   promoted(sessionId: string): void;
   counts(): { queued: number; running: number };
@@ -86,6 +88,9 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
   const ofTaskId = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.task_id = ? ORDER BY s.id`);
   const branched = db.prepare<unknown[], SessionRow>(
     `${SELECT} WHERE s.branch = ? ORDER BY s.id DESC LIMIT 1`,
+  );
+  const keeping = db.prepare<unknown[], SessionRow>(
+    `${SELECT} WHERE s.state = 'ended' AND s.worktree IS NOT NULL ORDER BY s.id`,
   );
   const secrets = db.prepare<unknown[], { run_id: string | null; pid_start: string | null }>(
     'SELECT run_id, pid_start FROM session WHERE id = ?',
@@ -198,6 +203,7 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
       );
       return changes === 1;
     },
+    endedWithWorktree: () => keeping.all().map(toSession),
     worktreeGone(sessionId) {
       setGone.run(parseId('s', sessionId));
     },

@@ -22,6 +22,25 @@ export async function recover(deps: DispatchDeps, steps: Steps): Promise<void> {
     if (session.state === 'queued') continue;
     steps.own(session.sessionId, () => takeOver(deps, steps, session));
   }
+  await forgetMissingWorktrees(deps);
+}
+
+/** A worktree that someone removed by hand is no longer on record; its branch still is what git says (R4). */
+async function forgetMissingWorktrees({ storage, sessions, events }: DispatchDeps): Promise<void> {
+  const missing = sessions.endedWithWorktree().filter(({ worktree }) => !existsSync(worktree ?? ''));
+  if (missing.length === 0) return;
+  await storage.write(() => {
+    for (const { sessionId, taskId, branch } of missing) {
+      sessions.worktreeGone(sessionId);
+      events.append({
+        kind: 'worktree_pruned',
+        sessionId,
+        taskId,
+        via: 'engine',
+        data: { branch, found: 'missing' },
+      });
+    }
+  });
 }
 
 async function takeOver(deps: DispatchDeps, steps: Steps, session: Session): Promise<void> {

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { makeWorkspace } from '../support/workspace.ts';
+
+const BIN = fileURLToPath(new URL('../../../.cache/agents/node_modules/.bin', import.meta.url));
+
+/**
+ * Real agent programs, installed by .ci/agents.sh, run by a dispatch to their own end. There is no model to reach, so
+ * the end is a failure of their own: what counts is that it is recorded as what it was and that nothing survives.
+ */
+describe('a real agent program without a model', () => {
+  const cases = [
+    // Nobody is logged in: it says so and exits by itself.
+    { agent: 'qwen', codes: ['exit_code'], says: /auth/i },
+    // It waits for the network for as long as it is let.
+    { agent: 'codex', codes: ['timeout', 'exit_code'], says: /"type":"(thread\.started|error)"/ },
+  ];
+  for (const { agent, codes, says } of cases) {
+    test(`${agent} ends with its own failure, recorded, and leaves no process`, {
+      timeout: 120_000,
+    }, async (t) => {
+      if (!existsSync(join(BIN, agent))) {
+        t.skip(`${agent} is not installed; .ci/agents.sh installs it`);
+        return;
+      }
+      const ws = await makeWorkspace();
+      try {
+        // A home of its own: no login and no setting of whoever runs the tests.
+        const env = {
+          HOME: ws.repository.folder,
+          PATH: `${BIN}${delimiter}${ws.env.PATH}`,
+          OPENAI_API_KEY: '',
+        };
+        await ws.svc(['up'], { env });
+        const ran = await ws.svc([
+          'task',
+          'add',
+          'say hello',
+          '-a',
+          agent,
+          '-p',
+          'Create hello.txt and commit it.',
+          '--run',
+          '-f',
+          '--timeout',
+          '15',
+          '--json',
+        ]);
+        assert.equal(ran.code, 1);
+        const { task } = ran.json<{
+          task: { session_id: string; status: string; failure: { code: string } };
+        }>();
+        assert.equal(task.status, 'failed');
+        assert.ok(codes.includes(task.failure.code), task.failure.code);
+        assert.match(readFileSync(join(ws.root, '.svc', 'agents', task.session_id, 'log'), 'utf8'), says);
+        assert.deepEqual(ws.survivors(), []);
+      } finally {
+        await ws.close();
+      }
+    });
+  }
+});
