@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import {
   asSvcError,
   connect,
@@ -13,13 +12,7 @@ import { allCommands, findCommand, GROUPS } from './catalogue.ts';
 import type { Context } from './command.ts';
 import { commandHelp, groupHelp, overview } from './help.ts';
 import { parseArguments } from './parse.ts';
-
-/** The program that hosts an engine in the background: this one. */
-export const daemonCommand = (): string[] => [
-  process.execPath,
-  fileURLToPath(new URL('./svc.js', import.meta.url)),
-  'daemon',
-];
+import { daemonCommand } from './self.ts';
 
 /** Runs one command line and returns its exit code. */
 export async function main(argv: readonly string[]): Promise<number> {

@@ -5,14 +5,20 @@
 import type { Engine, OpenOptions } from './compose.ts';
 import type { Host } from './daemon/host.ts';
 
+export type { Decision } from './board/decisions/index.ts';
+export type { Task } from './board/tasks/index.ts';
+export type { Session } from './bus/sessions/index.ts';
 export type { Engine, OpenOptions } from './compose.ts';
 export { findWorkspace } from './config/find.ts';
 export { nearest } from './config/nearest.ts';
 export { type ConnectOptions, connect, type EngineClient, type Notification } from './daemon/client.ts';
 export type { Host } from './daemon/host.ts';
 export { READY_FD, startDaemon } from './daemon/launch.ts';
+export type { EngineStatus } from './daemon/operations.ts';
 export { readRecord } from './daemon/record.ts';
 export { asSvcError, CODES, type ErrorCode, EXIT, exitCode, httpStatus, SvcError } from './errors.ts';
+export type { Wire } from './operation.ts';
+export type { LoggedEvent } from './storage/index.ts';
 export { version } from './version.ts';
 
 /** Opens the whole system for the workspace of `options.file`; the caller is its only host until `close()`. */

@@ -92,6 +92,17 @@ export function fieldsInvalid(error: z.ZodError): SvcError {
   return new SvcError('fields_invalid', text, { data: { fields } });
 }
 
+type SnakeCase<S extends string> = S extends `${infer Head}${infer Rest}`
+  ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${SnakeCase<Rest>}`
+  : S;
+
+/** A type of the engine as clients see it: `toWire` for types. */
+export type Wire<T> = T extends readonly (infer E)[]
+  ? Wire<E>[]
+  : T extends object
+    ? { [K in keyof T as K extends string ? SnakeCase<K> : K]: Wire<T[K]> }
+    : T;
+
 /** Keys of our own objects from camelCase to snake_case, deeply. Maps with keys of the user's own must not pass here. */
 export function toWire(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toWire);

@@ -1,25 +1,16 @@
 import { type Command, command } from '../command.ts';
 import { age, facts, localTime, printable, table } from '../print.ts';
-import { afterDispatch, type Outcome, type Task } from './task.ts';
+import {
+  afterDispatch,
+  type DecisionView,
+  type Outcome,
+  runFlags,
+  runInput,
+  type TaskView,
+} from './dispatching.ts';
 
-interface Decision {
-  decision_id: string;
-  task_id: string;
-  title: string;
-  state: string;
-  agent: string | null;
-  project: string | null;
-  hash: string;
-  why: string;
-  source: string;
-  source_ref: string | null;
-  created_at: string;
-  decided_at: string | null;
-  decided_by: string | null;
-  decided_via: string | null;
-  reason: string | null;
-  session_id: string | null;
-}
+/** In lists with the title of its task. */
+type Listed = DecisionView & { title: string };
 
 const decisionArg = [
   { name: 'id', about: 'decision id, or a unique prefix', completes: 'decision' },
@@ -39,7 +30,7 @@ const list = command({
   async run(context) {
     const state = context.flags.state ?? 'pending';
     const client = await context.engine();
-    const decisions = await client.call<Decision[]>('decision.list', state === 'all' ? {} : { state });
+    const decisions = await client.call<Listed[]>('decision.list', state === 'all' ? {} : { state });
     const text = await table(
       decisions,
       [
@@ -64,7 +55,7 @@ const show = command({
   args: decisionArg,
   async run(context) {
     const client = await context.engine();
-    const shown = await client.call<{ decision: Decision; task: Task }>('decision.show', {
+    const shown = await client.call<{ decision: DecisionView; task: TaskView }>('decision.show', {
       id: context.args[0],
     });
     context.result(shown, ({ decision, task }) =>
@@ -105,12 +96,7 @@ const approve = command({
   args: decisionArg,
   flags: {
     hash: { type: 'string', value: 'sha256', about: 'only if this is still what will run' },
-    inplace: { type: 'boolean', about: "work in the project's folder instead of a worktree" },
-    keepWorktree: { type: 'boolean', about: 'keep the worktree after a promote' },
-    name: { type: 'string', about: 'stable name of the worker' },
-    base: { type: 'string', value: 'branch', about: 'branch that the worktree is made from' },
-    timeout: { type: 'number', value: 'seconds', about: 'hard cap of the run' },
-    follow: { type: 'boolean', short: 'f', about: 'show the log until the run has ended' },
+    ...runFlags,
   },
   async run(context) {
     const { flags } = context;
@@ -118,11 +104,7 @@ const approve = command({
     const outcome = await client.call<Outcome>('decision.approve', {
       id: context.args[0],
       ...(flags.hash === undefined ? {} : { hash: flags.hash }),
-      ...(flags.inplace ? { inplace: true } : {}),
-      ...(flags.keepWorktree ? { keep_worktree: true } : {}),
-      ...(flags.name === undefined ? {} : { name: flags.name }),
-      ...(flags.base === undefined ? {} : { base: flags.base }),
-      ...(flags.timeout === undefined ? {} : { timeout_sec: flags.timeout }),
+      ...runInput(context),
     });
     return afterDispatch(context, client, outcome);
   },

@@ -7,11 +7,11 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { connect, type EngineClient, SvcError } from '../../engine/index.ts';
 import { type Command, type Context, command } from '../command.ts';
-import { daemonCommand } from '../main.ts';
 import { printable } from '../print.ts';
+import { daemonCommand, SVC } from '../self.ts';
 import { type CatchServer, startCatchServer } from './catch-server.ts';
+import type { TaskView } from './dispatching.ts';
 import { followLog } from './follow-log.ts';
-import type { Task } from './task.ts';
 
 const run = promisify(execFile);
 const PROMPT = `Write a greeting for whoever reads this repository.
@@ -26,7 +26,6 @@ interface Demo {
   receiver: string;
 }
 
-const svc = fileURLToPath(new URL('../svc.js', import.meta.url));
 const agent = fileURLToPath(new URL('../../fixtures/agent/agent.js', import.meta.url));
 
 export const demoCommand: Command = command({
@@ -163,14 +162,14 @@ async function show(
     );
   }
 
-  const { task: running } = await client.call<{ task: Task }>('task.show', { id: taskId });
+  const { task: running } = await client.call<{ task: TaskView }>('task.show', { id: taskId });
   const session = running.session_id ?? '';
   say(`4. the worker's log (${session}, the scripted agent)`);
   await followLog({ stdout: indented(stdout), json: false, signal }, client, session, { from: 0 });
   if (signal.aborted) return 130;
 
   const sealed = await demo.events.received('sealed', 'failed');
-  const { task } = await client.call<{ task: Task }>('task.show', { id: taskId });
+  const { task } = await client.call<{ task: TaskView }>('task.show', { id: taskId });
   say(`5. ${task.task_id} is ${task.status}; the automation was told ${JSON.stringify(sealed.event)}`);
   const work = await client.call<{
     branch: string;
@@ -185,7 +184,7 @@ async function show(
 
 /** `svc webhook test` as a process of its own, as a person would run it. */
 async function webhook(env: NodeJS.ProcessEnv, args: string[]) {
-  const { stdout } = await run(process.execPath, [svc, 'webhook', 'test', '--json', ...args], { env });
+  const { stdout } = await run(process.execPath, [SVC, 'webhook', 'test', '--json', ...args], { env });
   return JSON.parse(stdout) as { status: number; body: Record<string, string | boolean | null> };
 }
 

@@ -1,26 +1,18 @@
 import { closeSync, readFileSync, writeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { asSvcError, findWorkspace, hostEngine, openEngine, SvcError } from '../../engine/index.ts';
+import {
+  asSvcError,
+  type EngineStatus,
+  findWorkspace,
+  hostEngine,
+  openEngine,
+  SvcError,
+  type Wire,
+} from '../../engine/index.ts';
 import { type Command, type Context, command } from '../command.ts';
 import { facts } from '../print.ts';
 
-export interface Status {
-  pid: number;
-  version: string;
-  root: string;
-  workspace: string;
-  uptime_sec: number;
-  memory_bytes: number;
-  http: { host: string; port: number } | null;
-  receivers: { host: string; port: number }[];
-  tasks: Record<string, number>;
-  decisions_pending: number;
-  workers: { running: number; queued: number; cap: number };
-  deliveries: { pending: number; dead: number };
-  config_problem: string | null;
-  restart_needed: string[];
-  warnings: string[];
-}
+type Status = Wire<EngineStatus>;
 
 const address = ({ host, port }: { host: string; port: number }): string =>
   host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;

@@ -1,94 +1,16 @@
-import type { EngineClient } from '../../engine/index.ts';
-import { SvcError } from '../../engine/index.ts';
-import { type Command, type Context, command, type FlagTable } from '../command.ts';
+import { type LoggedEvent, SvcError, type Wire } from '../../engine/index.ts';
+import { type Command, command } from '../command.ts';
 import { age, facts, localTime, printable, table } from '../print.ts';
+import {
+  afterDispatch,
+  type DecisionView,
+  type Outcome,
+  runFlags,
+  runInput,
+  type SessionView,
+  type TaskView,
+} from './dispatching.ts';
 import { followLog } from './follow-log.ts';
-
-export interface Task {
-  task_id: string;
-  title: string;
-  prompt: string;
-  agent: string | null;
-  project: string | null;
-  template: string | null;
-  status: string;
-  acceptance_criteria: string[];
-  source: string;
-  source_ref: string | null;
-  decision_id: string | null;
-  session_id: string | null;
-  attempt: number;
-  created_at: string;
-  started_at: string | null;
-  ended_at: string | null;
-  exit_code: number | null;
-  failure: { code: string; text: string } | null;
-  summary: string | null;
-}
-
-export interface SessionView {
-  session_id: string;
-  task_id: string;
-  worker_id: string;
-  state: string;
-  branch: string | null;
-  worktree: string | null;
-  commits: number | null;
-  files: number | null;
-  insertions: number | null;
-  deletions: number | null;
-}
-
-export interface Outcome {
-  task: Task;
-  decision: { decision_id: string } | null;
-  session: SessionView | null;
-}
-
-const runFlags = {
-  inplace: { type: 'boolean', about: "work in the project's folder instead of a worktree" },
-  keepWorktree: { type: 'boolean', about: 'keep the worktree after a promote' },
-  name: { type: 'string', about: 'stable name of the worker' },
-  base: { type: 'string', value: 'branch', about: 'branch that the worktree is made from' },
-  timeout: { type: 'number', value: 'seconds', about: 'hard cap of the run' },
-  follow: { type: 'boolean', short: 'f', about: 'show the log until the run has ended' },
-} as const satisfies FlagTable;
-
-type RunContext = Context<typeof runFlags>;
-
-const runInput = ({ flags }: RunContext) => ({
-  ...(flags.inplace ? { inplace: true } : {}),
-  ...(flags.keepWorktree ? { keep_worktree: true } : {}),
-  ...(flags.name === undefined ? {} : { name: flags.name }),
-  ...(flags.base === undefined ? {} : { base: flags.base }),
-  ...(flags.timeout === undefined ? {} : { timeout_sec: flags.timeout }),
-});
-
-/** Says what was dispatched; with --follow shows the log and answers as the run ended. */
-export async function afterDispatch(
-  context: RunContext,
-  client: EngineClient,
-  outcome: Outcome,
-): Promise<number> {
-  const { task, session } = outcome;
-  if (session === null || !context.flags.follow) {
-    context.result(outcome, () =>
-      session === null
-        ? `${task.task_id} is ${task.status}`
-        : `${task.task_id} dispatched as ${session.session_id} to ${task.agent ?? 'the default agent'}; svc task log ${task.task_id} -f`,
-    );
-    return 0;
-  }
-  await followLog(context, client, session.session_id, { from: 0 });
-  const shown = await client.call<{ task: Task }>('task.show', { id: task.task_id });
-  context.result(shown, () => endText(shown.task));
-  return shown.task.status === 'done' ? 0 : 1;
-}
-
-const endText = (task: Task): string =>
-  task.failure === null
-    ? `${task.task_id} ${task.status}`
-    : `${task.task_id} failed: ${printable(task.failure.text)}`;
 
 async function readStdin(stream: NodeJS.ReadStream): Promise<string> {
   const chunks: Buffer[] = [];
@@ -120,7 +42,7 @@ const add = command({
     const { flags, args } = context;
     const prompt = flags.prompt === '-' ? await readStdin(context.stdin) : flags.prompt;
     const client = await context.engine();
-    const task = await client.call<Task>('task.add', {
+    const task = await client.call<TaskView>('task.add', {
       ...(args[0] === undefined ? {} : { title: args[0] }),
       ...(prompt === undefined ? {} : { body: prompt }),
       ...(flags.agent === undefined ? {} : { agent: flags.agent }),
@@ -154,7 +76,7 @@ const list = command({
   async run(context) {
     const { status, limit } = context.flags;
     const client = await context.engine();
-    const tasks = await client.call<Task[]>('task.list', {
+    const tasks = await client.call<TaskView[]>('task.list', {
       ...(status === undefined ? {} : { status }),
       ...(limit === undefined ? {} : { limit }),
     });
@@ -175,25 +97,14 @@ const list = command({
 });
 
 /** `assigned` says too little while a session waits for a free worker. */
-const stateOf = (task: Task): string =>
+const stateOf = (task: TaskView): string =>
   task.status === 'assigned' && task.session_id !== null ? 'queued' : task.status;
 
 interface Shown {
-  task: Task;
-  decision: {
-    decision_id: string;
-    state: string;
-    decided_by: string | null;
-    decided_via: string | null;
-  } | null;
+  task: TaskView;
+  decision: DecisionView | null;
   sessions: SessionView[];
-  timeline: {
-    at: string;
-    kind: string;
-    actor: string | null;
-    via: string | null;
-    data: Record<string, unknown>;
-  }[];
+  timeline: Wire<LoggedEvent>[];
 }
 
 function shownText({ task, decision, sessions, timeline }: Shown): string {
@@ -279,7 +190,7 @@ const cancel = command({
   args: taskArg,
   async run(context) {
     const client = await context.engine();
-    const task = await client.call<Task>('task.cancel', { id: context.args[0] });
+    const task = await client.call<TaskView>('task.cancel', { id: context.args[0] });
     context.result(task, () =>
       task.status === 'failed' ? `${task.task_id} cancelled` : `${task.task_id} is being stopped`,
     );
@@ -292,7 +203,7 @@ const assign = command({
   args: [...taskArg, { name: 'agent', about: 'preset', completes: 'agent' }],
   async run(context) {
     const client = await context.engine();
-    const task = await client.call<Task>('task.assign', { id: context.args[0], agent: context.args[1] });
+    const task = await client.call<TaskView>('task.assign', { id: context.args[0], agent: context.args[1] });
     context.result(task, () => `${task.task_id} assigned to ${task.agent}`);
   },
 });
@@ -308,7 +219,7 @@ const done = command({
   async run(context) {
     const { failed, summary } = context.flags;
     const client = await context.engine();
-    const task = await client.call<Task>('task.done', {
+    const task = await client.call<TaskView>('task.done', {
       id: context.args[0],
       status: failed ? 'failed' : 'done',
       ...(summary === undefined ? {} : { summary }),

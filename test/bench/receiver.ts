@@ -1,16 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { type Figure, figure, median } from './figure.ts';
 import type { Load, LoadResult } from './receiver-child.ts';
-
-/** One measured figure beside what it is measured against, in the same run. */
-export interface Figure {
-  name: string;
-  value: number;
-  unit: string;
-  reference: number | null;
-  ratio: number | null;
-}
 
 const CONNECTIONS = 32;
 const ROUNDS = 5;
@@ -43,15 +35,12 @@ export async function receiverBench(): Promise<Figure[]> {
     }
     const failed = [...bareRounds, ...ourRounds].reduce((sum, round) => sum + round.failed, 0);
     if (failed > 0) throw new Error(`${failed} requests of the bench were not answered with 201`);
-    const figure = (name: string, unit: string, pick: (round: LoadResult) => number): Figure => {
-      const value = median(ourRounds.map(pick));
-      const beside = median(bareRounds.map(pick));
-      return { name, value: round2(value), unit, reference: round2(beside), ratio: round2(value / beside) };
-    };
+    const beside = (name: string, unit: string, pick: (round: LoadResult) => number): Figure =>
+      figure(name, median(ourRounds.map(pick)), unit, median(bareRounds.map(pick)));
     return [
-      figure('receiver: durable signed POST /task', 'requests/s', (round) => round.requests / round.seconds),
-      figure('receiver: POST /task p50', 'ms', (round) => round.p50),
-      figure('receiver: POST /task p99', 'ms', (round) => round.p99),
+      beside('receiver: durable signed POST /task', 'requests/s', (round) => round.requests / round.seconds),
+      beside('receiver: POST /task p50', 'ms', (round) => round.p50),
+      beside('receiver: POST /task p99', 'ms', (round) => round.p99),
     ];
   } finally {
     for (const each of children) if (each.connected) each.disconnect();
@@ -77,11 +66,4 @@ async function reply<T>(from: ChildProcess): Promise<T> {
   } finally {
     ending.abort();
   }
-}
-
-const round2 = (value: number): number => Math.round(value * 100) / 100;
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }

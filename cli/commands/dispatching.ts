@@ -1,0 +1,62 @@
+import type { Decision, EngineClient, Session, Task, Wire } from '../../engine/index.ts';
+import type { Context, FlagTable } from '../command.ts';
+import { printable } from '../print.ts';
+import { followLog } from './follow-log.ts';
+
+export type TaskView = Wire<Task>;
+export type SessionView = Wire<Session>;
+export type DecisionView = Wire<Decision>;
+
+/** What every operation answers that may dispatch. */
+export interface Outcome {
+  task: TaskView;
+  decision: DecisionView | null;
+  session: SessionView | null;
+}
+
+/** Flags of every command that dispatches. */
+export const runFlags = {
+  inplace: { type: 'boolean', about: "work in the project's folder instead of a worktree" },
+  keepWorktree: { type: 'boolean', about: 'keep the worktree after a promote' },
+  name: { type: 'string', about: 'stable name of the worker' },
+  base: { type: 'string', value: 'branch', about: 'branch that the worktree is made from' },
+  timeout: { type: 'number', value: 'seconds', about: 'hard cap of the run' },
+  follow: { type: 'boolean', short: 'f', about: 'show the log until the run has ended' },
+} as const satisfies FlagTable;
+
+export type RunContext = Context<typeof runFlags>;
+
+/** What those flags say, as input of the operation. */
+export const runInput = ({ flags }: RunContext) => ({
+  ...(flags.inplace ? { inplace: true } : {}),
+  ...(flags.keepWorktree ? { keep_worktree: true } : {}),
+  ...(flags.name === undefined ? {} : { name: flags.name }),
+  ...(flags.base === undefined ? {} : { base: flags.base }),
+  ...(flags.timeout === undefined ? {} : { timeout_sec: flags.timeout }),
+});
+
+/** Says what was dispatched; with --follow shows the log and answers as the run ended. */
+export async function afterDispatch(
+  context: RunContext,
+  client: EngineClient,
+  outcome: Outcome,
+): Promise<number> {
+  const { task, session } = outcome;
+  if (session === null || !context.flags.follow) {
+    context.result(outcome, () =>
+      session === null
+        ? `${task.task_id} is ${task.status}`
+        : `${task.task_id} dispatched as ${session.session_id} to ${task.agent ?? 'the default agent'}; svc task log ${task.task_id} -f`,
+    );
+    return 0;
+  }
+  await followLog(context, client, session.session_id, { from: 0 });
+  const shown = await client.call<{ task: TaskView }>('task.show', { id: task.task_id });
+  context.result(shown, () => endText(shown.task));
+  return shown.task.status === 'done' ? 0 : 1;
+}
+
+const endText = (task: TaskView): string =>
+  task.failure === null
+    ? `${task.task_id} ${task.status}`
+    : `${task.task_id} failed: ${printable(task.failure.text)}`;
