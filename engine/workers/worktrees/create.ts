@@ -63,8 +63,9 @@ export function excludeOwnFolder(commonDir: string): void {
 
 async function resolveBase(
   git: Git,
-  { base, projectPath }: CreateRequest,
+  { base }: CreateRequest,
   repository: Repository,
+  project: Repository,
 ): Promise<{ name: string | null; commit: string }> {
   if (base !== undefined) {
     const commit = await branchOrCommit(git, repository.root, base);
@@ -78,7 +79,6 @@ async function resolveBase(
       },
     );
   }
-  const project = await repositoryOf(git, projectPath);
   if (project.headCommit !== null) return { name: project.head, commit: project.headCommit };
   throw new SvcError('repository_empty', `the branch ${project.head} of ${project.root} has no commit yet`, {
     hint: 'commit something, or name a base',
@@ -119,6 +119,11 @@ export async function create(git: Git, queue: Queue, request: CreateRequest): Pr
   const { worktreePath: path, branch } = request;
   const repository = await repositoryOf(git, request.repositoryPath);
   const { root, commonDir } = repository;
+  // Mostly the same folder; then asking git once is enough.
+  const project =
+    request.projectPath === request.repositoryPath
+      ? repository
+      : await repositoryOf(git, request.projectPath);
   if (!(await git.succeeds(root, ['check-ref-format', '--branch', branch]))) {
     throw new SvcError('usage', `${JSON.stringify(branch)} is not a branch name`, { data: { branch } });
   }
@@ -129,7 +134,7 @@ export async function create(git: Git, queue: Queue, request: CreateRequest): Pr
     });
 
   const made = await queue(commonDir, async () => {
-    const base = await resolveBase(git, request, repository);
+    const base = await resolveBase(git, request, repository, project);
     excludeOwnFolder(commonDir);
     await clearHalfMade(git, root, path);
     const entry = (await listWorktrees(git, root)).find((candidate) => samePath(candidate.path, path));
@@ -158,7 +163,6 @@ export async function create(git: Git, queue: Queue, request: CreateRequest): Pr
   if ((await commitOf(git, path, 'HEAD')) !== made.commit) {
     throw new SvcError('git_failed', `the new worktree ${path} is not at the commit that was asked for`);
   }
-  const project = await repositoryOf(git, request.projectPath);
   const inside = relative(project.root, realpathSync(request.projectPath));
   const cwd = join(path, inside);
   mkdirSync(cwd, { recursive: true }); // a project folder without a tracked file is not in the checkout
