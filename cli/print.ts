@@ -29,6 +29,7 @@ export async function table<R>(
   out: { isTTY?: boolean; columns?: number },
 ): Promise<string> {
   const cells = rows.map((row) => columns.map((column) => printable(String(column.value(row) ?? '-'))));
+  if (rows.length === 0) return '';
   if (!out.isTTY) return cells.map((row) => row.join('\t')).join('\n');
   const width = await measure(cells);
   const widths = columns.map((column, index) =>

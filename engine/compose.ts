@@ -233,6 +233,17 @@ export async function openEngine(options: OpenOptions) {
       status,
       /** Opens a receiver; it closes with the engine at the latest. */
       async listen(listen: Omit<ListenOptions, 'isLoopback'>) {
+        const isOurs = ({ address }: { address: { host: string; port: number } }): boolean =>
+          address.port === listen.port && address.host === listen.host;
+        if ([...listeners].some(isOurs)) {
+          throw new SvcError(
+            'address_in_use',
+            `this engine listens on ${listen.host}:${listen.port} already`,
+            {
+              hint: 'svc status shows its receivers; --addr gives this one another address',
+            },
+          );
+        }
         const listener = await receiver.listen(listen);
         listeners.add(listener);
         return {

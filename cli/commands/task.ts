@@ -76,7 +76,7 @@ const list = command({
   async run(context) {
     const { status, limit } = context.flags;
     const client = await context.engine();
-    const tasks = await client.call<TaskView[]>('task.list', {
+    const tasks = await client.call<(TaskView & { waits: boolean })[]>('task.list', {
       ...(status === undefined ? {} : { status }),
       ...(limit === undefined ? {} : { limit }),
     });
@@ -84,7 +84,7 @@ const list = command({
       tasks,
       [
         { head: 'id', value: (task) => task.task_id },
-        { head: 'status', value: stateOf },
+        { head: 'status', value: (task) => (task.waits ? `waits ${task.decision_id}` : stateOf(task)) },
         { head: 'agent', value: (task) => task.agent },
         { head: 'age', value: (task) => age(task.created_at), right: true },
         { head: 'title', value: (task) => task.title, flexible: true },

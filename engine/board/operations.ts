@@ -142,11 +142,16 @@ export function boardOperations(deps: BoardOperationsDeps): Operation[] {
     }),
     operation({
       name: 'task.list',
-      about: 'Tasks, newest first, without their prompts.',
+      about: 'Tasks, newest first, without their prompts; `waits` when a decision is pending.',
       seat: 'any',
       changes: false,
       input: z.strictObject({ status: z.enum(TASK_STATUSES).optional(), limit }),
-      run: (input) => tasks.list(input).map(summary),
+      run(input) {
+        const waiting = new Set(
+          decisions.list({ state: 'pending', limit: 100_000 }).map((each) => each.taskId),
+        );
+        return tasks.list(input).map((task) => ({ ...summary(task), waits: waiting.has(task.taskId) }));
+      },
     }),
     operation({
       name: 'task.show',
