@@ -35,7 +35,7 @@ export const initCommand: Command = command({
     dir: { type: 'string', value: 'folder', about: 'the folder to set up, default the current one' },
     yes: { type: 'boolean', short: 'y', about: 'answer yes to every question (SVC_SETUP_YES=1)' },
   },
-  examples: ['init', 'init --dir ~/work/shop --yes'],
+  examples: ['init', 'init --dir ~/src/shop --yes'],
   async run(context) {
     const { detectAgents, environmentFlag, HEADLESS, starterYaml } = await engine();
     const { cwd, env, stdin, stderr, flags, note } = context;
