@@ -134,6 +134,13 @@ describe('a worker that misbehaves', () => {
         (await ws.svc(['task', 'show', id, '--json'])).json<Ended>().task.status;
       await until(async () => (await status(first.task_id)) === 'running', 'the first to run');
       assert.equal(await status(second.task_id), 'assigned');
+      const third = (await ws.svc(['task', 'add', 'third', '-p', 'x', '--run', '--json'])).json<Ended>().task;
+      await ws.svc(['task', 'cancel', third.task_id]);
+      assert.equal(await status(third.task_id), 'failed', 'it need not wait for room');
+      const { task, sessions } = (await ws.svc(['task', 'show', third.task_id, '--json'])).json<
+        Ended & { sessions: { worktree: string | null }[] }
+      >();
+      assert.deepEqual([task.failure?.code, sessions[0]?.worktree], ['cancelled', null]);
       (await import('node:fs')).writeFileSync(go, '');
       await ws.svc(['task', 'log', second.task_id, '-f']);
       assert.deepEqual([await status(first.task_id), await status(second.task_id)], ['done', 'done']);

@@ -107,6 +107,23 @@ export interface Decisions {
   consume(decisionId: string, task: Task, sessionId: string): void;
 }
 
+/** Of a new decision; the others begin as null. */
+const COLUMNS = [
+  'task_id',
+  'kind',
+  'state',
+  'agent',
+  'project',
+  'hash',
+  'why',
+  'source',
+  'source_ref',
+  'created_at',
+  'decided_at',
+  'decided_by',
+  'decided_via',
+] as const satisfies (keyof Row)[];
+
 /** Word for word the condition of the partial index `decision_one_open`, so that SQLite uses it. */
 const OPEN = `(state = 'pending' OR (state = 'approved' AND consumed_at IS NULL))`;
 
@@ -131,9 +148,9 @@ export function createDecisions({
     `SELECT count(*) AS n FROM decision WHERE ${OPEN} AND state = 'pending'`,
   );
   const open = db.prepare<unknown[], Row>(`SELECT * FROM decision WHERE task_id = ? AND ${OPEN}`);
-  const insert = db.prepare<unknown[], Row>(`INSERT INTO decision
-    (task_id, kind, state, agent, project, hash, why, source, source_ref, created_at, decided_at, decided_by, decided_via)
-    VALUES (?, 'dispatch', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`);
+  const insert = db.prepare(
+    `INSERT INTO decision (${COLUMNS.join(', ')}) VALUES (${COLUMNS.map(() => '?').join(', ')})`,
+  );
   const decide =
     db.prepare(`UPDATE decision SET state = ?, decided_at = ?, decided_by = ?, decided_via = ?, reason = ?
     WHERE id = ? AND state = 'pending'`);
@@ -157,20 +174,28 @@ export function createDecisions({
 
   function create(task: Task, state: 'pending' | 'approved', why: string, by: By): Decision {
     const now = clock.now();
-    const decided = state === 'approved' ? [now, by.actor, by.via] : [null, null, null];
-    const row = insert.get(
-      parseId('t', task.taskId),
+    const isDecided = state === 'approved';
+    const row: Row = {
+      id: 0,
+      task_id: parseId('t', task.taskId),
+      kind: 'dispatch',
       state,
-      task.agent,
-      task.project,
-      hashOf(task),
+      agent: task.agent,
+      project: task.project,
+      hash: hashOf(task),
       why,
-      task.source,
-      task.sourceRef,
-      now,
-      ...decided,
-    );
-    return toDecision(row as Row);
+      source: task.source,
+      source_ref: task.sourceRef,
+      created_at: now,
+      decided_at: isDecided ? now : null,
+      decided_by: isDecided ? by.actor : null,
+      decided_via: isDecided ? by.via : null,
+      reason: null,
+      consumed_at: null,
+      session_id: null,
+    };
+    row.id = Number(insert.run(COLUMNS.map((column) => row[column])).lastInsertRowid);
+    return toDecision(row);
   }
 
   const facts = (task: Task) => ({ title: task.title, agent: task.agent, project: task.project });

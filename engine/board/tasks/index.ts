@@ -2,7 +2,14 @@ import type { Clock } from '../../clock.ts';
 import { SvcError } from '../../errors.ts';
 import { findByPrefix, parseId } from '../../ids.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
-import { type Task, type TaskRow, type TaskSource, type TaskStatus, toTask } from './rows.ts';
+import {
+  NEW_TASK_COLUMNS,
+  type Task,
+  type TaskRow,
+  type TaskSource,
+  type TaskStatus,
+  toTask,
+} from './rows.ts';
 
 export { TASK_STATUSES, type Task, type TaskSource, type TaskStatus } from './rows.ts';
 
@@ -76,9 +83,9 @@ export function createTasks({
   const countByStatus = db.prepare<unknown[], { status: TaskStatus; n: number }>(
     'SELECT status, count(*) AS n FROM task GROUP BY status',
   );
-  const insert = db.prepare<unknown[], TaskRow>(`INSERT INTO task
-    (title, body, agent, project, template, status, acceptance_criteria, context, ledger, source, source_ref,
-     timeout_sec, created_at, assigned_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *, NULL AS decision_id`);
+  const insert = db.prepare(
+    `INSERT INTO task (${NEW_TASK_COLUMNS.join(', ')}) VALUES (${NEW_TASK_COLUMNS.map(() => '?').join(', ')})`,
+  );
   const assignTo = db.prepare(`UPDATE task SET agent = ?, status = 'assigned', assigned_at = ?
     WHERE id = ? AND status IN ('open', 'assigned') AND session_id IS NULL`);
   const queueFor = db.prepare(
@@ -119,30 +126,41 @@ export function createTasks({
     },
     create(task) {
       const now = clock.now();
-      const status = task.agent ? 'assigned' : 'open';
-      const row = insert.get(
-        task.title,
-        task.body,
-        task.agent ?? null,
-        task.project ?? null,
-        task.template ?? null,
-        status,
-        JSON.stringify(task.acceptanceCriteria ?? []),
-        task.context ?? null,
-        task.ledger ?? null,
-        task.source,
-        task.sourceRef ?? null,
-        task.timeoutSec ?? null,
-        now,
-        task.agent ? now : null,
-      );
-      const created = toTask(row as TaskRow);
+      const agent = task.agent ?? null;
+      const row: TaskRow = {
+        id: 0,
+        title: task.title,
+        body: task.body,
+        agent,
+        project: task.project ?? null,
+        template: task.template ?? null,
+        status: agent === null ? 'open' : 'assigned',
+        acceptance_criteria: JSON.stringify(task.acceptanceCriteria ?? []),
+        context: task.context ?? null,
+        ledger: task.ledger ?? null,
+        source: task.source,
+        source_ref: task.sourceRef ?? null,
+        decision_id: null,
+        session_id: null,
+        attempt: 1,
+        timeout_sec: task.timeoutSec ?? null,
+        created_at: now,
+        assigned_at: agent === null ? null : now,
+        started_at: null,
+        ended_at: null,
+        exit_code: null,
+        failure_code: null,
+        failure_text: null,
+        summary: null,
+      };
+      row.id = Number(insert.run(NEW_TASK_COLUMNS.map((column) => row[column])).lastInsertRowid);
+      const created = toTask(row);
       events.append({
         kind: 'task_created',
         taskId: created.taskId,
         actor: task.actor,
         via: task.source,
-        data: { title: task.title, agent: task.agent ?? null, project: task.project ?? null, status },
+        data: { title: row.title, agent, project: row.project, status: row.status },
       });
       return created;
     },

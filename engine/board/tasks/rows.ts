@@ -68,6 +68,24 @@ export interface TaskRow {
   summary: string | null;
 }
 
+/** Of a new task; the others begin with the defaults of the table. */
+export const NEW_TASK_COLUMNS = [
+  'title',
+  'body',
+  'agent',
+  'project',
+  'template',
+  'status',
+  'acceptance_criteria',
+  'context',
+  'ledger',
+  'source',
+  'source_ref',
+  'timeout_sec',
+  'created_at',
+  'assigned_at',
+] as const satisfies (keyof TaskRow)[];
+
 /** With nothing but a body the prompt is that body, byte for byte. */
 function promptOf(row: TaskRow, criteria: string[]): string {
   const parts = [row.body === '' ? row.title : row.body];

@@ -52,7 +52,7 @@ export interface Kept {
   alert: string | null;
 }
 
-const NOTHING: Kept = {
+export const NOTHING_KEPT: Kept = {
   headCommit: null,
   commits: null,
   files: null,
@@ -88,13 +88,13 @@ export async function keepWork(deps: DispatchDeps, session: Session): Promise<Ke
   } catch (error) {
     const { message } = asSvcError(error);
     deps.log.error({ session: session.sessionId, error: message }, 'the work could not be committed');
-    return { ...NOTHING, alert: `the work is still in ${session.worktree}, not committed: ${message}` };
+    return { ...NOTHING_KEPT, alert: `the work is still in ${session.worktree}, not committed: ${message}` };
   }
 }
 
 /** In place the checkout is the user's: svc commits nothing there. */
 async function countInside(deps: DispatchDeps, session: Session): Promise<Kept> {
-  if (session.repository === null || session.baseCommit === null) return NOTHING;
+  if (session.repository === null || session.baseCommit === null) return NOTHING_KEPT;
   try {
     const { commits, files } = await deps.worktrees.diff({
       repository: session.repository,
@@ -104,7 +104,7 @@ async function countInside(deps: DispatchDeps, session: Session): Promise<Kept> 
     const sum = (pick: (file: (typeof files)[number]) => number) =>
       files.reduce((total, file) => total + pick(file), 0);
     return {
-      ...NOTHING,
+      ...NOTHING_KEPT,
       headCommit: commits[0]?.id ?? session.baseCommit,
       commits: commits.length,
       files: files.length,
@@ -112,6 +112,6 @@ async function countInside(deps: DispatchDeps, session: Session): Promise<Kept> 
       deletions: sum((file) => file.deletions),
     };
   } catch {
-    return NOTHING;
+    return NOTHING_KEPT;
   }
 }

@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Dispatch } from '../../board/workflow/index.ts';
+import type { Session } from '../../bus/sessions/index.ts';
 import { asSvcError, SvcError } from '../../errors.ts';
 import type { RunningProcess } from '../processes/index.ts';
 import { launch, place, runDir } from './begin.ts';
 import type { DispatchDeps } from './context.ts';
-import { keepWork, type Verdict, verdictOf } from './finish.ts';
+import { type Kept, keepWork, NOTHING_KEPT, type Verdict, verdictOf } from './finish.ts';
 import { recover } from './recover.ts';
 import { supervise } from './supervise.ts';
 
@@ -46,35 +47,38 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     }
   }
 
+  /** Inside `storage.write`. The first end counts. */
+  function recordEnd(session: Session, verdict: Verdict, kept: Kept): void {
+    const { sessionId, taskId, decisionId, title, agent, project, branch } = session;
+    if (!sessions.end(sessionId, { ...verdict, ...kept })) return;
+    tasks.end(taskId, ['assigned', 'running'], {
+      status: verdict.sealed ? 'done' : 'failed',
+      exitCode: verdict.exitCode,
+      failure: verdict.failure,
+    });
+    const about = { taskId, decisionId, sessionId, via: 'engine' };
+    events.append({
+      ...about,
+      kind: verdict.sealed ? 'sealed' : 'failed',
+      data: {
+        title,
+        agent,
+        project,
+        code: verdict.failure?.code ?? null,
+        reason: verdict.failure?.text ?? null,
+        exitCode: verdict.exitCode,
+        branch,
+        commits: kept.commits,
+        files: kept.files,
+      },
+    });
+    if (kept.alert !== null) events.append({ ...about, kind: 'alert', data: { title, reason: kept.alert } });
+  }
+
   async function end(sessionId: string, verdict: Verdict): Promise<void> {
     const session = sessions.get(sessionId);
     const kept = await keepWork(deps, session);
-    await persist(`the end of ${sessionId}`, () => {
-      if (!sessions.end(sessionId, { ...verdict, ...kept })) return;
-      tasks.end(session.taskId, ['assigned', 'running'], {
-        status: verdict.sealed ? 'done' : 'failed',
-        exitCode: verdict.exitCode,
-        failure: verdict.failure,
-      });
-      const about = { taskId: session.taskId, decisionId: session.decisionId, sessionId, via: 'engine' };
-      events.append({
-        ...about,
-        kind: verdict.sealed ? 'sealed' : 'failed',
-        data: {
-          title: session.title,
-          agent: session.agent,
-          project: session.project,
-          code: verdict.failure?.code ?? null,
-          reason: verdict.failure?.text ?? null,
-          exitCode: verdict.exitCode,
-          branch: session.branch,
-          commits: kept.commits,
-          files: kept.files,
-        },
-      });
-      if (kept.alert !== null)
-        events.append({ ...about, kind: 'alert', data: { title: session.title, reason: kept.alert } });
-    });
+    await persist(`the end of ${sessionId}`, () => recordEnd(session, verdict, kept));
     log.info({ session: sessionId, task: session.taskId, failure: verdict.failure?.code }, 'session ended');
   }
 
@@ -171,8 +175,11 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     const session = sessions.get(sessionId);
     if (!sessions.stopping(sessionId, reason, by.actor)) return;
     events.append({ kind: 'session_stopping', taskId: session.taskId, sessionId, ...by, data: { reason } });
-    // A queued one has no owner yet; begin() sees the reason and ends it.
-    mayHaveQueued = true;
+    // What only waits has nothing to be stopped, and need not wait for room to end.
+    if (session.state === 'queued') {
+      const never = { code: null, signal: null };
+      recordEnd(session, verdictOf(sessions.get(sessionId), never), NOTHING_KEPT);
+    }
   };
 
   return {
