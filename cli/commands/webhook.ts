@@ -29,25 +29,28 @@ const accessLine = (entry: Access): string =>
       .trimEnd(),
   );
 
-async function loaded(context: Pick<Context, 'cwd' | 'env'>) {
-  const config = await configuration();
-  const { file } = findWorkspace(context);
-  return { ...config.loadConfig({ file, env: context.env }), config_: config };
-}
-
-/** The shared secrets, from the variables that webhook.secret_env names. Throws `secret_missing`. */
-function secretsOf({ config, lookup, config_ }: Awaited<ReturnType<typeof loaded>>): string[] {
-  const names = config_.variableNames(config.webhook.secret_env);
-  const secrets = names.flatMap((name) => lookup(name) || []);
-  if (secrets.length > 0) return secrets;
-  throw new SvcError(
-    'secret_missing',
-    names.length === 0 ? 'webhook.secret_env is not set in svc.yaml' : `${names.join(', ')} is not set`,
-    {
-      hint:
-        names.length === 0 ? 'svc config set webhook.secret_env SVC_WEBHOOK_SECRET' : `export ${names[0]}=…`,
+/** The workspace's configuration, with what reads its values. */
+async function load({ cwd, env }: Pick<Context, 'cwd' | 'env'>) {
+  const { isLoopback, loadConfig, parseAddress, variableNames } = await configuration();
+  const { file } = findWorkspace({ cwd, env });
+  const { config, lookup } = loadConfig({ file, env });
+  const names = variableNames(config.webhook.secret_env);
+  return {
+    isLoopback,
+    /** Where the receiver is, or is to be. */
+    address: (flag: string | undefined) => parseAddress(flag ?? config.ui.addr),
+    /** The shared secrets. Throws `secret_missing`. */
+    secrets(): string[] {
+      const secrets = names.flatMap((name) => lookup(name) || []);
+      if (secrets.length > 0) return secrets;
+      const isNamed = names.length > 0;
+      throw new SvcError(
+        'secret_missing',
+        isNamed ? `${names.join(', ')} is not set` : 'webhook.secret_env is not set in svc.yaml',
+        { hint: isNamed ? `export ${names[0]}=…` : 'svc config set webhook.secret_env SVC_WEBHOOK_SECRET' },
+      );
     },
-  );
+  };
 }
 
 const serve = command({
@@ -60,13 +63,13 @@ const serve = command({
   examples: ['webhook serve', 'webhook serve --addr 127.0.0.1:9000'],
   async run(context) {
     const { addr, allowRemote } = context.flags;
-    const workspace = await loaded(context);
-    const secrets = secretsOf(workspace);
-    const { host, port } = workspace.config_.parseAddress(addr ?? workspace.config.ui.addr);
-    if (!allowRemote && !workspace.config_.isLoopback(host)) {
+    const workspace = await load(context);
+    const secrets = workspace.secrets();
+    const { host, port } = workspace.address(addr);
+    if (!allowRemote && !workspace.isLoopback(host)) {
       throw new SvcError(
         'address_refused',
-        `${addr ?? workspace.config.ui.addr} can be reached from other machines`,
+        `${addr ?? `${host}:${port}`} can be reached from other machines`,
         {
           hint: 'listen on 127.0.0.1:PORT or [::1]:PORT, or add --allow-remote',
         },
@@ -144,8 +147,8 @@ const test = command({
   ],
   async run(context) {
     const { flags } = context;
-    const workspace = await loaded(context);
-    const [secret = ''] = secretsOf(workspace);
+    const workspace = await load(context);
+    const [secret = ''] = workspace.secrets();
     const { signedSample } = await samples();
     const request = signedSample({
       route: (flags.route ?? 'task') as 'task',
@@ -159,7 +162,7 @@ const test = command({
       ...(flags.project === undefined ? {} : { project: flags.project }),
       ...(flags.decision === undefined ? {} : { decision: flags.decision }),
     });
-    const { host, port } = workspace.config_.parseAddress(flags.addr ?? workspace.config.ui.addr);
+    const { host, port } = workspace.address(flags.addr);
     const base = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
     const response = await fetch(base + request.path, {
       method: request.method,
