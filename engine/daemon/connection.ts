@@ -26,7 +26,14 @@ export function serveConnection(engine: Engine, socket: Socket): void {
     socket.writable ? socket.write(`${JSON.stringify(message)}\n`) : true;
   const subscriptions = createSubscriptions(engine, {
     notify: (method, params) => send({ jsonrpc: '2.0', method, params: toWire(params) }),
-    drained: () => new Promise((resolve) => socket.once('drain', resolve).once('close', resolve)),
+    drained: () =>
+      new Promise<void>((resolve) => {
+        const done = (): void => {
+          socket.off('drain', done).off('close', done);
+          resolve();
+        };
+        socket.on('drain', done).on('close', done);
+      }),
     signal: gone.signal,
   });
 
