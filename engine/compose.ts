@@ -83,6 +83,7 @@ export async function openEngine(options: OpenOptions) {
       sessions,
       agents,
       templates: () => config().webhook.templates,
+      policy: () => config().policy,
       createDispatch: (tasks) =>
         createDispatcher({
           storage,

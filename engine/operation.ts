@@ -49,6 +49,15 @@ export interface Policy {
   actors: readonly string[];
 }
 
+/** Under `policy.mode: allowlist` only listed actors may change anything (02 Authentication). */
+export const mayAct = ({ mode, actors }: Policy, actor: string): boolean =>
+  mode !== 'allowlist' || actors.includes(actor);
+
+export const actorDenied = (actor: string): SvcError =>
+  new SvcError('actor_denied', `actor ${JSON.stringify(actor)} is not in policy.actors`, {
+    hint: 'add the actor to policy.actors, or set SVC_ACTOR to one that is listed',
+  });
+
 /** The one way in for every client. */
 export function createOperations(all: readonly Operation[], deps: { policy(): Policy }): Operations {
   const byName = new Map(all.map((each) => [each.name, each]));
@@ -76,10 +85,7 @@ function checkSeat(found: Operation, caller: Caller): void {
 }
 
 function checkActor(found: Operation, caller: Caller, policy: Policy): void {
-  if (!found.changes || policy.mode !== 'allowlist' || policy.actors.includes(caller.actor)) return;
-  throw new SvcError('actor_denied', `actor ${JSON.stringify(caller.actor)} is not in policy.actors`, {
-    hint: 'add the actor to policy.actors, or set SVC_ACTOR to one that is listed',
-  });
+  if (found.changes && !mayAct(policy, caller.actor)) throw actorDenied(caller.actor);
 }
 
 /** Every wrong field by name, one sentence each. */

@@ -1,6 +1,6 @@
 import type { Sessions } from '../bus/sessions/index.ts';
 import type { Clock } from '../clock.ts';
-import type { Operation } from '../operation.ts';
+import type { Operation, Policy } from '../operation.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import { createDecisions, type Decisions } from './decisions/index.ts';
 import { type BoardOperationsDeps, boardOperations } from './operations.ts';
@@ -14,6 +14,7 @@ export interface BoardDeps<D extends Dispatch> {
   sessions: Sessions;
   agents: BoardOperationsDeps['agents'];
   templates: BoardOperationsDeps['templates'];
+  policy(): Policy;
   /** The dispatcher needs tasks, and the workflow needs the dispatcher. */
   createDispatch(tasks: Tasks): D;
 }
@@ -32,7 +33,14 @@ export function createBoard<D extends Dispatch>(deps: BoardDeps<D>): Board<D> {
   const tasks = createTasks({ storage, events, clock });
   const decisions = createDecisions({ storage, events, clock });
   const dispatcher = deps.createDispatch(tasks);
-  const workflow = createWorkflow({ storage, tasks, decisions, dispatch: dispatcher, record: events.append });
+  const workflow = createWorkflow({
+    storage,
+    tasks,
+    decisions,
+    dispatch: dispatcher,
+    record: events.append,
+    policy: deps.policy,
+  });
   const operations = boardOperations({
     storage,
     events,

@@ -1,5 +1,6 @@
 import type { Session } from '../../bus/sessions/index.ts';
 import { SvcError } from '../../errors.ts';
+import { actorDenied, mayAct, type Policy } from '../../operation.ts';
 import type { Storage } from '../../storage/index.ts';
 import type { By, Decision, Decisions } from '../decisions/index.ts';
 import type { NewTask, Task, Tasks } from '../tasks/index.ts';
@@ -56,11 +57,14 @@ export function createWorkflow({
   decisions,
   dispatch,
   record,
+  policy = () => ({ mode: 'solo', actors: [] }),
 }: {
   storage: Pick<Storage, 'db'>;
   tasks: Tasks;
   decisions: Decisions;
   dispatch: Dispatch;
+  /** Who may decide. Clients were asked already; requests from outside come here unasked. */
+  policy?: () => Policy;
   /** Appends to the event log. */
   record: (
     event: { kind: 'task_done' | 'failed'; taskId: string; data: Record<string, unknown> } & By,
@@ -81,11 +85,13 @@ export function createWorkflow({
   }
 
   return {
-    submit(newTask, { dispatch: wanted, approved, why, by }) {
+    submit(newTask, { dispatch: wanted, approved: asked, why, by }) {
       const task = tasks.create(newTask);
-      const decision = approved ? decisions.grant(task, why, by) : decisions.ask(task, why, by);
-      const held = { ...task, decisionId: decision.decisionId };
-      return wanted && approved ? start(held, decision, {}) : { task: held, decision, session: null };
+      const approved = asked && mayAct(policy(), by.actor);
+      const held = asked ? `${by.actor} is not in policy.actors` : why;
+      const decision = approved ? decisions.grant(task, why, by) : decisions.ask(task, held, by);
+      const decided = { ...task, decisionId: decision.decisionId };
+      return wanted && approved ? start(decided, decision, {}) : { task: decided, decision, session: null };
     },
 
     run(taskId, options, by) {
@@ -103,6 +109,7 @@ export function createWorkflow({
     },
 
     approve(decisionId, by, options = {}) {
+      if (!mayAct(policy(), by.actor)) throw actorDenied(by.actor);
       const task = tasks.get(decisions.get(decisionId).taskId);
       const { decision, changed } = decisions.approve(decisionId, task, by);
       if (!changed) return { task, decision, session: null };
@@ -110,6 +117,7 @@ export function createWorkflow({
     },
 
     deny(decisionId, reason, by) {
+      if (!mayAct(policy(), by.actor)) throw actorDenied(by.actor);
       const { decision, changed } = decisions.deny(decisionId, reason, by);
       if (changed) {
         tasks.end(decision.taskId, ['open', 'assigned'], {

@@ -150,6 +150,16 @@ describe('the host of a workspace', () => {
     assert.equal(refused.json<{ error: { code: string } }>().error.code, 'actor_denied');
     assert.equal((await ws.svc(['task', 'list'], as('eve'))).code, 0);
     assert.equal((await ws.svc(['task', 'add', 'x'], as('ada'))).code, 0);
+
+    // From outside: a task is always made, but who is not listed neither approves in advance nor afterwards.
+    const addr = await ws.receiver();
+    const send = (...args: string[]) => ws.svc(['webhook', 'test', '--addr', addr, '--json', ...args]);
+    const made = await send('-a', 'scripted', '-p', 'x', '--dispatch', '--approve');
+    const { body } = made.json<{ body: { dispatched: boolean; decision_id: string } }>();
+    assert.equal(body.dispatched, false);
+    const denied = await send('--route', 'approve', '--decision', body.decision_id);
+    assert.equal(denied.json<{ body: { code: string } }>().body.code, 'actor_denied');
+    assert.equal((await ws.svc(['decision', 'deny', body.decision_id, 'enough'], as('ada'))).code, 0);
     await ws.svc(['config', 'set', 'policy.mode', 'solo']);
     await until(
       async () => (await ws.svc(['task', 'add', 'x'], as('eve'))).code === 0,
