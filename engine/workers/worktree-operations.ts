@@ -50,6 +50,9 @@ export function worktreeOperations(deps: WorktreeOperationsDeps): Operation[] {
         hint: `svc task cancel ${session.taskId}`,
       });
     }
+    if (session.promotedAt !== null && session.worktree === null) {
+      throw new SvcError('conflict', `${sessionId} was promoted already, and its branch removed`);
+    }
     if (branch === null || repository === null) {
       throw new SvcError('not_found', `${sessionId} has no branch of its own`);
     }
