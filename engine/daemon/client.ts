@@ -106,9 +106,9 @@ function openSocket(path: string): Promise<Socket> {
   });
 }
 
-/** Nobody listens: that is an answer, everything else an error. */
+/** Nobody listens, or whoever did is just dying: that is an answer, everything else an error. */
 function ignoreAbsent(error: NodeJS.ErrnoException): null {
-  if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') return null;
+  if (['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE'].includes(error.code ?? '')) return null;
   throw new SvcError('engine_unreachable', `cannot reach the engine: ${error.message}`, { cause: error });
 }
 

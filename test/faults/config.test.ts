@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { awaitEvent } from '../support/events.ts';
+import { report } from '../support/faults.ts';
 import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
 
 describe('svc.yaml changed while the engine runs', () => {
@@ -26,6 +27,10 @@ describe('svc.yaml changed while the engine runs', () => {
     const { config_problem: problem } = await status();
     assert.match(problem ?? '', /svc\.yaml:\d+:\d+ agents_typo: unknown key/);
     assert.equal((await ws.svc(['task', 'add', 'still works', '-a', 'scripted', '--run', '-f'])).code, 0);
+    report(
+      'svc.yaml broken while the engine runs',
+      'the earlier one stayed in use; file, line and key were shown',
+    );
   });
 
   test('mended: it is taken, and keys that need a restart are named', async () => {

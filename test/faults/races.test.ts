@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { awaitEvent } from '../support/events.ts';
+import { report } from '../support/faults.ts';
 import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
 
 const RACERS = 20;
@@ -27,6 +28,7 @@ describe('twenty processes at once', () => {
     assert.deepEqual(codes, [0, ...Array.from({ length: RACERS - 1 }, () => 5)]);
     await awaitEvent(await ws.connect(), (event) => event.kind === 'sealed' && event.task_id === task_id);
     assert.equal((await sessionsOf(task_id)).sessions.length, 1);
+    report('20 processes run one task', '1 worker; 19 were told that it was dispatched');
   });
 
   test('approve the same decision: one worker starts, and everyone gets the same answer', async () => {
@@ -52,6 +54,7 @@ describe('twenty processes at once', () => {
       (event) => event.kind === 'sealed' && event.task_id === body.task_id,
     );
     assert.equal((await sessionsOf(body.task_id)).sessions.length, 1);
+    report('20 processes approve one decision', '1 worker; 20 equal answers');
   });
 
   test('approve and run the same task: one worker starts', async () => {
@@ -78,6 +81,7 @@ describe('twenty processes at once', () => {
       (event) => event.kind === 'sealed' && event.task_id === body.task_id,
     );
     assert.equal((await sessionsOf(body.task_id)).sessions.length, 1);
+    report('10 processes approve and 10 run one task', '1 worker');
   });
 
   test('assign the same task: the last one to commit has it, and every change is in the log', async () => {
@@ -95,6 +99,7 @@ describe('twenty processes at once', () => {
     const assigned = shown.timeline.filter((event) => event.kind === 'task_assigned');
     assert.equal(assigned.length, RACERS);
     assert.equal(assigned.at(-1)?.data.agent, shown.task.agent);
+    report('20 processes assign one task', '20 changes in the log, the last one counts');
   });
 
   test('create tasks: every acknowledged one is there, no id twice', async () => {
@@ -110,6 +115,7 @@ describe('twenty processes at once', () => {
       ids.filter((id) => !listed.includes(id)),
       [],
     );
+    report('20 processes create a task each', '20 tasks, no id twice');
   });
 
   test('start the engine: one of them hosts it, all of them reach it', async () => {
@@ -121,5 +127,6 @@ describe('twenty processes at once', () => {
       ran.find((each) => each.code !== 0)?.stderr,
     );
     assert.equal(new Set(ran.map((each) => each.json<{ pid: number }>().pid)).size, 1);
+    report('20 processes start the engine', '1 host, reached by all');
   });
 });

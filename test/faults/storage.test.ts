@@ -7,6 +7,7 @@ import Database from 'better-sqlite3';
 import { systemClock } from '../../engine/clock.ts';
 import { asSvcError } from '../../engine/errors.ts';
 import { createEventLog, openStorage } from '../../engine/storage/index.ts';
+import { report } from '../support/faults.ts';
 import { temporaryFolder } from '../support/git.ts';
 import { until } from '../support/wait.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
@@ -33,6 +34,10 @@ describe('the database', () => {
       .json<{ title: string }[]>()
       .map((task) => task.title);
     assert.deepEqual(titles, ['when free']);
+    report(
+      'a database locked while the engine runs',
+      'the write was refused and not acknowledged; the next one was kept',
+    );
   });
 
   test('locked at the start: the engine is refused with the reason', async () => {
@@ -44,6 +49,7 @@ describe('the database', () => {
     intruder.close();
     assert.equal(refused.code, 1, refused.stdout);
     assert.equal(refused.json<{ error: { code: string } }>().error.code, 'storage_failed');
+    report('a database locked at the start', 'the engine was refused with the reason');
   });
 
   test('damaged: the engine is refused, the file is left as it is', async () => {
@@ -54,6 +60,7 @@ describe('the database', () => {
     assert.equal(refused.code, 1);
     assert.match(refused.stderr, /not a database/);
     assert.deepEqual(readFileSync(database()), before);
+    report('a damaged database', 'refused, the file untouched');
   });
 
   test('of a newer svc: refused untouched', async () => {
@@ -64,6 +71,7 @@ describe('the database', () => {
     db.close();
     const refused = await ws.svc(['up', '--json']);
     assert.equal(refused.json<{ error: { code: string } }>().error.code, 'storage_newer');
+    report('a database of a newer schema', 'refused untouched');
   });
 
   test('in a folder that may not be written: refused with a remedy', (t) => {
@@ -90,6 +98,7 @@ describe('the database', () => {
     assert.equal(ran.status, 1);
     assert.equal((JSON.parse(ran.stdout) as { error: { code: string } }).error.code, 'storage_failed');
     assert.match(ran.stderr, /writable/);
+    report('a data folder that may not be written', 'refused with a remedy');
   });
 
   test('checked after all of this: its integrity is ok', async () => {
@@ -128,6 +137,7 @@ describe('a full disk', () => {
     assert.equal(events.after(0).length, kept + 1);
     storage.close();
     rmSync(folder, { recursive: true });
+    report('a database that may not grow', 'what was acknowledged was kept, what was not was refused');
   });
 
   test('under a running engine: requests fail with storage_full and work again when there is room', async (t) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { report } from '../support/faults.ts';
 import { until } from '../support/wait.ts';
 import { isRunning, makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
 
@@ -40,6 +41,7 @@ describe('a worker that misbehaves', () => {
     const task = await run('#agent: ignore-term\n#agent: hang', '--timeout', '1');
     assert.deepEqual([task.status, task.failure?.code], ['failed', 'timeout']);
     assert.deepEqual(ws.survivors(), []);
+    report('a worker that ignores SIGTERM', 'killed at its timeout, no process left');
   });
 
   test('that prints nothing is stopped at the idle timeout', async () => {
@@ -60,6 +62,7 @@ describe('a worker that misbehaves', () => {
     assert.equal(task.status, 'done');
     assert.equal(isRunning(Number(readFileSync(file, 'utf8'))), false);
     assert.deepEqual(ws.survivors(), []);
+    report('a worker that leaves a detached child and ends', 'the child ended with it');
   });
 
   test('that leaves a detached child and is cancelled ends with it', async () => {
@@ -78,6 +81,7 @@ describe('a worker that misbehaves', () => {
     await until(() => !isRunning(pid), 'the detached child to end');
     await ws.svc(['task', 'log', task.task_id, '-f']);
     assert.deepEqual(ws.survivors(), []);
+    report('a worker that leaves a detached child and is cancelled', 'the child ended with it');
   });
 
   test('that prints 100 MB ends well, its log is cut to its newest part, and a reader is told', async () => {
@@ -87,6 +91,7 @@ describe('a worker that misbehaves', () => {
     assert.ok(statSync(log).size <= 64 * 1024 * 1024, `${statSync(log).size} bytes are kept`);
     const tail = await ws.svc(['task', 'log', task.task_id, '-n', '3']);
     assert.match(tail.stdout, /agent: done/);
+    report('a worker that prints 100 MB', 'sealed; the log was cut to its newest part');
   });
 
   test('whose program is missing fails with the name of the program and starts nothing', async () => {
@@ -95,6 +100,7 @@ describe('a worker that misbehaves', () => {
     const { task } = ran.json<Ended>();
     assert.equal(task.failure?.code, 'agent_not_found');
     assert.match(task.failure?.text ?? '', /no-such-agent-program/);
+    report('an agent whose program is missing', 'failed by name, nothing started');
   });
 
   test('gets a hostile prompt as one argument, byte for byte', async () => {
