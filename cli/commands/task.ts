@@ -141,8 +141,8 @@ function shownText({ task, decision, sessions, timeline }: Shown): string {
     'timeline',
     ...timeline.map(({ at, kind, actor, via, data }) => {
       const who = actor === null ? '' : `  ${actor}${via === null ? '' : ` (${via})`}`;
-      const why = typeof data.reason === 'string' ? `  ${data.reason}` : '';
-      return `  ${localTime(at)}  ${kind}${printable(who)}${printable(why)}`;
+      const why = data.detail ?? data.reason;
+      return `  ${localTime(at)}  ${kind}${printable(who)}${typeof why === 'string' ? `  ${printable(why)}` : ''}`;
     }),
   ];
   return lines.join('\n');

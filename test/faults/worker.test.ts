@@ -100,6 +100,12 @@ describe('a worker that misbehaves', () => {
     const { task } = ran.json<Ended>();
     assert.equal(task.failure?.code, 'agent_not_found');
     assert.match(task.failure?.text ?? '', /no-such-agent-program/);
+    await until(
+      () => ws.events.some((event) => event.task_id === task.task_id && event.event === 'failed'),
+      'the event',
+    );
+    const told = ws.events.find((event) => event.task_id === task.task_id && event.event === 'failed');
+    assert.equal(told?.reason, 'could not start: agent_not_found', 'no path of this machine leaves it');
     report('an agent whose program is missing', 'failed by name, nothing started');
   });
 

@@ -7,7 +7,10 @@ export interface Verdict {
   sealed: boolean;
   exitCode: number | null;
   exitSignal: string | null;
+  /** Kept here; may name paths of this machine. */
   failure: { code: string; text: string } | null;
+  /** The same for those who are told by event: no path, no output. */
+  reason: string | null;
 }
 
 /** Shells report a death by signal as 128 + its number; only signals that are not also common exit codes. */
@@ -27,9 +30,10 @@ export function verdictOf(session: Session, exit: ExitResult): Verdict {
     ...base,
     sealed: false,
     failure: { code, text },
+    reason: text,
   });
   if (session.stopReason !== null) return failed(session.stopReason, STOPPED[session.stopReason](session));
-  if (exit.code === 0) return { ...base, sealed: true, failure: null };
+  if (exit.code === 0) return { ...base, sealed: true, failure: null, reason: null };
   if (signal !== null) return failed('killed', `${session.agent} was killed by ${signal}`);
   if (exit.code === null)
     return failed('lost', `${session.agent} ended while no engine was running, and left no exit code`);
@@ -48,7 +52,7 @@ export interface Kept {
   files: number | null;
   insertions: number | null;
   deletions: number | null;
-  /** What a person has to look at, if anything. */
+  /** What a person has to look at, if anything; may name paths of this machine. */
   alert: string | null;
 }
 

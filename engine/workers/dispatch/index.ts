@@ -65,14 +65,16 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
         agent,
         project,
         code: verdict.failure?.code ?? null,
-        reason: verdict.failure?.text ?? null,
+        reason: verdict.reason,
         exitCode: verdict.exitCode,
         branch,
         commits: kept.commits,
         files: kept.files,
       },
     });
-    if (kept.alert !== null) events.append({ ...about, kind: 'alert', data: { title, reason: kept.alert } });
+    if (kept.alert === null) return;
+    const reason = 'the worktree needs a look: svc task show says why';
+    events.append({ ...about, kind: 'alert', data: { title, reason, detail: kept.alert } });
   }
 
   async function end(sessionId: string, verdict: Verdict): Promise<void> {
@@ -97,7 +99,14 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     const { code, message, hint } = asSvcError(error);
     log.warn({ session: sessionId, code, error: message }, 'the worker could not be started');
     const text = hint === undefined ? message : `${message} (${hint})`;
-    await end(sessionId, { sealed: false, exitCode: null, exitSignal: null, failure: { code, text } });
+    const reason = `could not start: ${code}`;
+    await end(sessionId, {
+      sealed: false,
+      exitCode: null,
+      exitSignal: null,
+      failure: { code, text },
+      reason,
+    });
   }
 
   async function begin(sessionId: string): Promise<void> {
