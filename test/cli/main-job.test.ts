@@ -33,21 +33,7 @@ describe('the main job from the command line', () => {
 
   test('a signed request waits, is approved once, runs in a worktree and is sealed with a commit on its branch', async () => {
     await ws.svc(['up']);
-    const addr = await ws.receiver();
-    const sent = await ws.svc([
-      'webhook',
-      'test',
-      '--agent',
-      'scripted',
-      '--prompt',
-      '#agent: edit made.txt by the worker',
-      '--dispatch',
-      '--addr',
-      addr,
-      '--json',
-    ]);
-    assert.equal(sent.code, 0, sent.stderr);
-    const { status, body } = sent.json<{ status: number; body: Record<string, unknown> }>();
+    const { status, body } = await ws.post('#agent: edit made.txt by the worker');
     assert.equal(status, 201);
     assert.deepEqual([body.dispatched, body.session_id], [false, null]);
     assert.equal((await ws.catcher.received('needs_approval')).decision_id, body.decision_id);
@@ -99,20 +85,7 @@ describe('the main job from the command line', () => {
   });
 
   test('a denied decision fails the task with its reason, starts nothing, and cannot be approved any more', async () => {
-    const addr = await ws.receiver();
-    const sent = await ws.svc([
-      'webhook',
-      'test',
-      '--agent',
-      'scripted',
-      '--prompt',
-      'no',
-      '--dispatch',
-      '--addr',
-      addr,
-      '--json',
-    ]);
-    const { body } = sent.json<{ body: Record<string, string> }>();
+    const { body } = await ws.post('no');
     assert.equal(
       (await ws.svc(['decision', 'deny', String(body.decision_id)])).code,
       2,

@@ -6,12 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { awaitEvent } from '../support/events.ts';
 import { report } from '../support/faults.ts';
 import { until } from '../support/wait.ts';
-import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
-
-interface Created {
-  status: number;
-  body: { task_id: string; decision_id: string; session_id: string | null };
-}
+import { makeWorkspace, type Posted, type TestWorkspace } from '../support/workspace.ts';
 
 /** kill -9 of the daemon at each step between POST and sealed (05, "Never lose work" and "One writer"). */
 describe('kill -9 of the daemon loses nothing that was acknowledged and runs nothing twice', () => {
@@ -22,19 +17,8 @@ describe('kill -9 of the daemon loses nothing that was acknowledged and runs not
   });
   after(() => ws.close());
 
-  async function post(prompt: string): Promise<Created['body']> {
-    const sent = await ws.svc([
-      'webhook',
-      'test',
-      '-a',
-      'scripted',
-      `--prompt=${prompt}`,
-      '--dispatch',
-      '--addr',
-      await ws.receiver(),
-      '--json',
-    ]);
-    const { status, body } = sent.json<Created>();
+  async function post(prompt: string): Promise<Posted> {
+    const { status, body } = await ws.post(prompt);
     assert.equal(status, 201);
     return body;
   }

@@ -32,19 +32,7 @@ describe('twenty processes at once', () => {
   });
 
   test('approve the same decision: one worker starts, and everyone gets the same answer', async () => {
-    const sent = await ws.svc([
-      'webhook',
-      'test',
-      '-a',
-      'scripted',
-      '-p',
-      'go',
-      '--dispatch',
-      '--addr',
-      await ws.receiver(),
-      '--json',
-    ]);
-    const { body } = sent.json<{ body: { task_id: string; decision_id: string } }>();
+    const { body } = await ws.post('go');
     const ran = await Promise.all(
       Array.from({ length: RACERS }, () => ws.svc(['decision', 'approve', body.decision_id, '--json'])),
     );
@@ -58,19 +46,7 @@ describe('twenty processes at once', () => {
   });
 
   test('approve and run the same task: one worker starts', async () => {
-    const sent = await ws.svc([
-      'webhook',
-      'test',
-      '-a',
-      'scripted',
-      '-p',
-      'go',
-      '--dispatch',
-      '--addr',
-      await ws.receiver(),
-      '--json',
-    ]);
-    const { body } = sent.json<{ body: { task_id: string; decision_id: string } }>();
+    const { body } = await ws.post('go');
     await Promise.all(
       Array.from({ length: RACERS }, (_, index) =>
         ws.svc(index % 2 === 0 ? ['decision', 'approve', body.decision_id] : ['task', 'run', body.task_id]),

@@ -19,6 +19,13 @@ export interface Ran {
   json<T = Record<string, unknown>>(): T;
 }
 
+export interface Posted {
+  task_id: string;
+  decision_id: string;
+  dispatched: boolean;
+  session_id: string | null;
+}
+
 export interface TestWorkspace {
   repository: TestRepository;
   root: string;
@@ -37,6 +44,8 @@ export interface TestWorkspace {
   /** kill -9, and waits until it is gone. */
   killDaemon(): Promise<void>;
   receiver(): Promise<string>;
+  /** A signed `POST /task` for the scripted agent that asks for dispatch. */
+  post(prompt: string): Promise<{ status: number; body: Posted }>;
   /** Processes other than the daemon that belong to this workspace, as pid and command. */
   survivors(): { pid: number; command: string }[];
   close(): Promise<void>;
@@ -108,6 +117,13 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
     await until(() => !isRunning(pid));
   }
 
+  async function receiver(): Promise<string> {
+    const { receivers } = (await svc(['status', '--json'])).json<{
+      receivers: { host: string; port: number }[];
+    }>();
+    return `${receivers[0]?.host}:${receivers[0]?.port}`;
+  }
+
   return {
     repository,
     root,
@@ -122,11 +138,20 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
     },
     daemonPid,
     killDaemon,
-    async receiver() {
-      const { receivers } = (await svc(['status', '--json'])).json<{
-        receivers: { host: string; port: number }[];
-      }>();
-      return `${receivers[0]?.host}:${receivers[0]?.port}`;
+    receiver,
+    async post(prompt) {
+      const wish = [
+        '-a',
+        'scripted',
+        `--prompt=${prompt}`,
+        '--dispatch',
+        '--addr',
+        await receiver(),
+        '--json',
+      ];
+      const sent = await svc(['webhook', 'test', ...wish]);
+      if (sent.code !== 0) throw new Error(`the request was refused: ${sent.stdout}${sent.stderr}`);
+      return sent.json<{ status: number; body: Posted }>();
     },
     survivors: () => marked(`SVC_CONFIG=${join(root, 'svc.yaml')}`, daemonPid()),
     async close() {
