@@ -17,9 +17,12 @@ export { READY_FD, startDaemon } from './daemon/launch.ts';
 export type { EngineStatus } from './daemon/operations.ts';
 export { readRecord } from './daemon/record.ts';
 export { asSvcError, CODES, type ErrorCode, EXIT, exitCode, httpStatus, SvcError } from './errors.ts';
+export type { Delivery } from './notify/rows.ts';
 export type { Wire } from './operation.ts';
+export type { Access } from './receiver/serve.ts';
 export type { LoggedEvent } from './storage/index.ts';
 export { version } from './version.ts';
+export type { PromoteResult, PruneEntry, SessionWorktree } from './workers/worktrees/index.ts';
 
 /** Opens the whole system for the workspace of `options.file`; the caller is its only host until `close()`. */
 export async function openEngine(options: OpenOptions): Promise<Engine> {

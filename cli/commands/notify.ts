@@ -1,19 +1,8 @@
+import type { Delivery, Wire } from '../../engine/index.ts';
 import { type Command, command } from '../command.ts';
 import { age, localTime, table } from '../print.ts';
 
-interface Delivery {
-  id: number;
-  event: string;
-  message_id: string;
-  url: string;
-  state: string;
-  attempts: number;
-  created_at: string;
-  next_at: string | null;
-  delivered_at: string | null;
-  last_status: number | null;
-  last_error: string | null;
-}
+type DeliveryView = Wire<Delivery>;
 
 const events = command({
   name: 'notify events',
@@ -43,7 +32,7 @@ const deliveries = command({
   async run(context) {
     const { state, limit } = context.flags;
     const client = await context.engine();
-    const rows = await client.call<Delivery[]>('notify.deliveries', {
+    const rows = await client.call<DeliveryView[]>('notify.deliveries', {
       ...(state === undefined ? {} : { state }),
       limit: limit ?? 50,
     });
@@ -72,7 +61,7 @@ const redeliver = command({
   args: [{ name: 'id', about: 'number of the delivery' }],
   async run(context) {
     const client = await context.engine();
-    const delivery = await client.call<Delivery>('notify.redeliver', { id: Number(context.args[0]) });
+    const delivery = await client.call<DeliveryView>('notify.redeliver', { id: Number(context.args[0]) });
     context.result(delivery, () => `${delivery.id} (${delivery.event}) is due now`);
   },
 });
@@ -84,7 +73,7 @@ const test = command({
   async run(context) {
     const { url } = context.flags;
     const client = await context.engine();
-    const tried = await client.call<Delivery[]>('notify.test', url === undefined ? {} : { url });
+    const tried = await client.call<DeliveryView[]>('notify.test', url === undefined ? {} : { url });
     context.result(tried, (rows) =>
       rows
         .map(

@@ -1,20 +1,17 @@
-import { configuration, connect, findWorkspace, SvcError, samples } from '../../engine/index.ts';
+import {
+  type Access,
+  configuration,
+  connect,
+  findWorkspace,
+  SvcError,
+  samples,
+  type Wire,
+} from '../../engine/index.ts';
 import { type Command, type Context, command } from '../command.ts';
 import { facts, printable } from '../print.ts';
 import { hostHere } from './engine.ts';
 
-interface Access {
-  at: string;
-  remote: string;
-  method: string;
-  path: string;
-  status: number;
-  ms: number;
-  code?: string | null;
-  task_id?: string | null;
-}
-
-const accessLine = (entry: Access): string =>
+const accessLine = (entry: Wire<Access>): string =>
   printable(
     [
       entry.at,
@@ -80,7 +77,7 @@ const serve = command({
       context.note(
         `receiver on http://${at.host.includes(':') ? `[${at.host}]` : at.host}:${at.port} (${where})`,
       );
-    const print = (entry: Access): void => {
+    const print = (entry: Wire<Access>): void => {
       context.stdout.write(`${context.json ? JSON.stringify(entry) : accessLine(entry)}\n`);
     };
 
@@ -93,7 +90,7 @@ const serve = command({
         const listener = await engine.listen({
           ...listen,
           allowRemote,
-          onAccess: (entry) => print({ ...entry, task_id: entry.taskId }),
+          onAccess: ({ taskId, ...entry }) => print({ ...entry, task_id: taskId }),
         });
         say(listener.address, `engine hosted here, pid ${process.pid}`);
       });
@@ -104,7 +101,7 @@ const serve = command({
         'receiver.open',
         { ...listen, allow_remote: allowRemote },
         ({ method, params }) => {
-          if (method === 'access') print(params.entry as Access);
+          if (method === 'access') print(params.entry as Wire<Access>);
         },
       );
       say(opened, `in the engine, pid ${client.welcome.pid}`);

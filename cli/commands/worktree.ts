@@ -1,43 +1,29 @@
+import type { PromoteResult, PruneEntry, Session, SessionWorktree, Wire } from '../../engine/index.ts';
 import { type Command, command } from '../command.ts';
 import { facts, printable, table } from '../print.ts';
 
-interface Entry {
-  branch: string;
-  path: string | null;
-  dirty: boolean;
-  untracked: boolean;
-  ahead: number;
-  behind: number;
-  merged: boolean;
-  orphan: boolean;
-  live: boolean | null;
-  unreadable: string | null;
+/** A worktree with what the engine knows of its session. */
+type Entry = Wire<SessionWorktree> & {
   session_id: string | null;
   task_id: string | null;
   title: string | null;
-  state: string | null;
-}
+  state: Session['state'] | null;
+};
 
 interface Pruned {
   repository: string;
   base: string;
-  entries: { branch: string; path: string | null; action: 'remove' | 'keep'; reasons: string[] }[];
+  entries: Wire<PruneEntry>[];
   removed: { branch: string; saved_refs: string[] }[];
   refused: { branch: string; reasons: string[] }[];
 }
 
-interface Promoted {
+type Promoted = Wire<PromoteResult> & {
   session_id: string;
   branch: string;
-  base: string;
-  before: string;
-  after: string;
-  strategy: string;
-  already_merged: boolean;
-  checkout: string;
   removed: boolean;
   kept: string[];
-}
+};
 
 const words = (entry: Entry): string =>
   [
