@@ -74,3 +74,6 @@ export interface Command<T extends FlagTable = FlagTable> {
 
 export const command = <const T extends FlagTable>(definition: Command<T>): Command =>
   definition as unknown as Command;
+
+/** A flag as it is typed: `keepWorktree` is `--keep-worktree`. */
+export const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -1,6 +1,4 @@
-import type { Command, Flag } from './command.ts';
-
-const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+import { type Command, type Flag, kebab } from './command.ts';
 
 export const usageLine = (command: Command): string => {
   const args = (command.args ?? []).map((arg) => {

@@ -1,7 +1,5 @@
 import { SvcError } from '../engine/index.ts';
-import type { Command, Flag } from './command.ts';
-
-const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+import { type Command, type Flag, kebab } from './command.ts';
 
 export interface Parsed {
   args: string[];

@@ -2,7 +2,14 @@ import { availableParallelism, totalmem } from 'node:os';
 import { createBoard } from './board/index.ts';
 import { createSessions } from './bus/sessions/index.ts';
 import { systemClock } from './clock.ts';
-import { type Config, dataPaths, isLoopback, parseAddress, variableNames } from './config/index.ts';
+import {
+  type Config,
+  dataPaths,
+  isLoopback,
+  parseAddress,
+  receiverSecrets,
+  variableNames,
+} from './config/index.ts';
 import { createConfigKeeper } from './config/keeper.ts';
 import { type EngineStatus, engineOperations } from './daemon/operations.ts';
 import { SvcError } from './errors.ts';
@@ -256,18 +263,7 @@ export async function openEngine(options: OpenOptions) {
         };
       },
       /** Secrets of the receiver, from the variables that webhook.secret_env names. Throws `secret_missing`. */
-      receiverSecrets(): string[] {
-        const names = variableNames(config().webhook.secret_env);
-        const found = names.flatMap((name) => lookup(name) || []);
-        if (found.length > 0) return found;
-        throw new SvcError(
-          'secret_missing',
-          names.length === 0
-            ? 'webhook.secret_env is not set'
-            : `${names.join(', ')} is not set in this environment`,
-          { hint: 'export the shared secret under the name in webhook.secret_env' },
-        );
-      },
+      receiverSecrets: () => receiverSecrets(config(), lookup),
       onStopAsked(listener: () => void) {
         stopAsked = listener;
       },

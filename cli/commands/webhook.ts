@@ -28,25 +28,15 @@ const accessLine = (entry: Wire<Access>): string =>
 
 /** The workspace's configuration, with what reads its values. */
 async function load({ cwd, env }: Pick<Context, 'cwd' | 'env'>) {
-  const { isLoopback, loadConfig, parseAddress, variableNames } = await configuration();
+  const { isLoopback, loadConfig, parseAddress, receiverSecrets } = await configuration();
   const { file } = findWorkspace({ cwd, env });
   const { config, lookup } = loadConfig({ file, env });
-  const names = variableNames(config.webhook.secret_env);
   return {
     isLoopback,
     /** Where the receiver is, or is to be. */
     address: (flag: string | undefined) => parseAddress(flag ?? config.ui.addr),
     /** The shared secrets. Throws `secret_missing`. */
-    secrets(): string[] {
-      const secrets = names.flatMap((name) => lookup(name) || []);
-      if (secrets.length > 0) return secrets;
-      const isNamed = names.length > 0;
-      throw new SvcError(
-        'secret_missing',
-        isNamed ? `${names.join(', ')} is not set` : 'webhook.secret_env is not set in svc.yaml',
-        { hint: isNamed ? `export ${names[0]}=…` : 'svc config set webhook.secret_env SVC_WEBHOOK_SECRET' },
-      );
-    },
+    secrets: () => receiverSecrets(config, lookup),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Arg, Command, Flag } from '../command.ts';
+import { type Arg, type Command, type Flag, kebab } from '../command.ts';
 
 /** What the value of an argument or a flag is completed from; ids, agents and keys are asked for while typing. */
 export type Kind = NonNullable<Arg['completes']> | 'folder';
@@ -27,8 +27,6 @@ export interface Completion {
 
 /** Flags have no `completes` of their own: their names say what they take. */
 const FLAG_KINDS: Readonly<Record<string, Kind>> = { agent: 'agent', decision: 'decision', dir: 'folder' };
-
-const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 const flagWords = (name: string, flag: Flag): FlagWords => ({
   long: `--${kebab(name)}`,

@@ -3,7 +3,7 @@ import { type Clock, rfc3339 } from '../../clock.ts';
 import { SvcError } from '../../errors.ts';
 import { findByPrefix, formatId, formatIdOrNull, parseId } from '../../ids.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
-import type { Task } from '../tasks/index.ts';
+import type { By, Task } from '../tasks/index.ts';
 
 export type DecisionState = 'pending' | 'approved' | 'denied' | 'expired';
 export const DECISION_STATES = [
@@ -80,11 +80,6 @@ const toDecision = (row: Row): Decision => ({
 /** What an approval is bound to. */
 export const hashOf = (task: Pick<Task, 'agent' | 'project' | 'prompt'>): string =>
   hash('sha256', JSON.stringify([task.agent, task.project, task.prompt]));
-
-export interface By {
-  actor: string;
-  via: string;
-}
 
 /** Owns decisions. An approved one is consumed once, and only consuming one can start a worker. */
 export interface Decisions {

@@ -1,4 +1,3 @@
-import type { By } from '../../board/decisions/index.ts';
 import type { Tasks } from '../../board/tasks/index.ts';
 import type { Sessions } from '../../bus/sessions/index.ts';
 import type { Clock } from '../../clock.ts';
@@ -6,8 +5,6 @@ import type { EventLog, Storage } from '../../storage/index.ts';
 import type { Processes } from '../processes/index.ts';
 import type { Worktrees } from '../worktrees/index.ts';
 import type { Agents } from './agents.ts';
-
-export type { By };
 
 /** A logger in pino's shape. */
 export interface Log {
