@@ -107,7 +107,7 @@ export async function openEngine(options: OpenOptions) {
           env,
           secretNames,
           timeouts: () => ({
-            timeoutSec: config().agents.timeout_sec || 600,
+            timeoutSec: config().agents.timeout_sec,
             idleTimeoutSec: config().agents.idle_timeout_sec,
           }),
           cap: options.workerCap ?? defaultWorkerCap(),
@@ -226,7 +226,6 @@ export async function openEngine(options: OpenOptions) {
       startedAt,
       paths,
       config,
-      secret: lookup,
       events,
       operations,
       log,
@@ -238,9 +237,8 @@ export async function openEngine(options: OpenOptions) {
       sessionEnded: (sessionId: string) => sessions.get(sessionId).state === 'ended',
       readLog: readSessionLog,
       tailOffset: tailOfSession,
-      status,
       /** Opens a receiver; it closes with the engine at the latest. */
-      async listen(listen: Omit<ListenOptions, 'isLoopback'>) {
+      async listen(listen: ListenOptions) {
         const isOurs = ({ address }: { address: { host: string; port: number } }): boolean =>
           address.port === listen.port && address.host === listen.host;
         if ([...listeners].some(isOurs)) {

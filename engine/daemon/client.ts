@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { JSONRPCClient } from 'json-rpc-2.0';
 import { findWorkspace } from '../config/find.ts';
 import { SvcError } from '../errors.ts';
+import type { Wire } from '../operation.ts';
 import { lineSplitter } from './json-lines.ts';
 import { startDaemon } from './launch.ts';
 import { readRecord } from './record.ts';
@@ -19,9 +20,7 @@ export type Notification = { method: string; params: Record<string, unknown> & {
 
 /** A connection to a workspace's engine. */
 export interface EngineClient {
-  readonly welcome: Readonly<
-    Record<'pid' | 'last_seq', number> & Record<'version' | 'root' | 'workspace' | 'seat' | 'log_id', string>
-  >;
+  readonly welcome: Wire<Welcome>;
   /** Runs an operation. Rejects with the engine's SvcError, or `engine_unreachable` when the connection ends. */
   call<T = unknown>(operation: string, input?: object): Promise<T>;
   /** Starts a subscription; `onNotification` gets everything that belongs to it. */
@@ -79,7 +78,8 @@ export async function connect(options: ConnectOptions): Promise<EngineClient> {
     } else if (options.daemon === undefined) {
       throw new SvcError('engine_not_running', `no engine runs for ${root}`, { hint: 'svc up starts it' });
     } else {
-      isStarted = (await startDaemon({ command: options.daemon, root, file, env: options.env })) === 'ready';
+      isStarted =
+        (await startDaemon({ command: options.daemon, root, file, data, env: options.env })) === 'ready';
     }
   }
 }
@@ -151,19 +151,18 @@ async function greet(socket: Socket, { env, via = 'cli' }: ConnectOptions): Prom
     }
   }
 
-  const hello: Hello = {
+  const hello: Wire<Hello> = {
     protocol: PROTOCOL,
     pid: process.pid,
     actor: env.SVC_ACTOR || userInfo().username,
     via,
-    runId: env.SVC_RUN_ID ?? null,
+    run_id: env.SVC_RUN_ID ?? null,
     env: Object.fromEntries(CALL_VARIABLES.flatMap((name) => (env[name] ? [[name, env[name]]] : []))),
   };
-  const { runId, ...rest } = hello;
-  const welcome = await call<Welcome>('hello', { ...rest, run_id: runId });
+  const welcome = await call<Wire<Welcome>>('hello', hello);
 
   return {
-    welcome: welcome as unknown as EngineClient['welcome'],
+    welcome,
     call,
     async subscribe<T extends { subscription: number }>(
       method: string,

@@ -23,12 +23,15 @@ const NOT_INHERITED = /^SVC_(SESSION|TASK|ROLE|AGENT|NAME|SESSION_NAME|RUN_ID|GI
 export async function startDaemon(options: {
   command: readonly string[];
   root: string;
+  /** svc.yaml. */
   file: string;
+  /** The data folder; what the host prints goes below it. */
+  data: string;
   env: NodeJS.ProcessEnv;
 }): Promise<'ready' | 'taken'> {
   const [program, ...args] = options.command;
   if (program === undefined) throw new SvcError('internal', 'no daemon command');
-  const folder = join(options.root, '.svc', 'log');
+  const folder = join(options.data, 'log');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const output = openSync(join(folder, 'daemon.out'), 'a', 0o600);
   const env = Object.fromEntries(Object.entries(options.env).filter(([name]) => !NOT_INHERITED.test(name)));

@@ -31,7 +31,10 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   /** Sessions that this host is working on, queued ones not among them. */
   const active = new Map<string, Promise<void>>();
   const closing = new AbortController();
-  let mayHaveQueued = false;
+  /** Looks of the running supervisors, for when a stop was asked for. */
+  const looks = new Set<() => void>();
+  /** Set inside a transaction when it queues or stops a session; acted on after the commit. */
+  let hasWork = false;
 
   /** What happened has happened: a write about it is tried until it succeeds or the host closes. */
   async function persist<T>(what: string, work: () => T): Promise<T> {
@@ -86,7 +89,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
 
   /** From a running process to the end of the session. */
   async function follow(sessionId: string, runId: string, running: RunningProcess): Promise<void> {
-    const exit = await supervise(deps, sessionId, runId, running, closing.signal);
+    const exit = await supervise(deps, { sessionId, runId, running, looks, closing: closing.signal });
     if (exit === null) return;
     const { survivors } = await processes.sweep(runId, running.pidStart);
     if (survivors.length > 0)
@@ -175,8 +178,9 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   }
 
   storage.onCommit(() => {
-    if (!mayHaveQueued) return;
-    mayHaveQueued = false;
+    if (!hasWork) return;
+    hasWork = false;
+    for (const look of looks) look();
     pump();
   });
 
@@ -184,6 +188,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     const session = sessions.get(sessionId);
     if (!sessions.stopping(sessionId, reason, by.actor)) return;
     events.append({ kind: 'session_stopping', taskId: session.taskId, sessionId, ...by, data: { reason } });
+    hasWork = true;
     // What only waits has nothing to be stopped, and need not wait for room to end.
     if (session.state === 'queued') {
       const never = { code: null, signal: null };
@@ -227,7 +232,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
         via: decision.decidedVia,
         data: { title: task.title, agent, project: task.project },
       });
-      mayHaveQueued = true;
+      hasWork = true;
       return session;
     },
 
@@ -242,10 +247,8 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
           stop(sessionId, 'cancelled', { actor: 'svc', via: 'engine' });
         }
       });
-      while (active.size > 0 || sessions.counts().queued > 0) {
-        pump();
-        await Promise.allSettled(active.values());
-      }
+      // Queued ones have ended in that transaction; what runs ends now.
+      await Promise.allSettled(active.values());
     },
 
     async close() {

@@ -7,16 +7,22 @@ import type { DispatchDeps } from './context.ts';
 /** How often limits are looked at, ms. */
 const TICK_MS = 250;
 
+export interface Run {
+  sessionId: string;
+  runId: string;
+  running: RunningProcess;
+  /** Where a supervisor leaves its look, to be called when a stop was asked for. */
+  looks: Set<() => void>;
+  closing: AbortSignal;
+}
+
 /**
  * Waits for the end of a run, and brings it about when a limit is reached or someone asked for it. Null when the
  * host closes first: the worker then goes on alone.
  */
 export async function supervise(
   deps: DispatchDeps,
-  sessionId: string,
-  runId: string,
-  running: RunningProcess,
-  closing: AbortSignal,
+  { sessionId, runId, running, looks, closing }: Run,
 ): Promise<ExitResult | null> {
   const { storage, sessions, events, processes, clock, log } = deps;
   const session = sessions.get(sessionId);
@@ -64,7 +70,7 @@ export async function supervise(
   }
 
   const timer = setInterval(look, TICK_MS);
-  const removeListener = storage.onCommit(look);
+  looks.add(look);
   const aborted = new Promise<null>((resolve) => {
     if (closing.aborted) resolve(null);
     closing.addEventListener('abort', () => resolve(null), { once: true });
@@ -72,13 +78,14 @@ export async function supervise(
   try {
     look();
     const exit = await Promise.race([running.exited, aborted]);
-    // Both only matter when the run has really ended: then nothing of it may be left half stopped.
-    if (exit !== null && stopping !== null) await Promise.resolve(stopping).catch(() => undefined);
-    if (exit !== null) watch.check();
+    if (exit === null) return null;
+    // Nothing of the run may be left half stopped.
+    await Promise.resolve(stopping).catch(() => undefined);
+    watch.check();
     return exit;
   } finally {
     clearInterval(timer);
-    removeListener();
+    looks.delete(look);
     watch.close();
   }
 }

@@ -58,8 +58,9 @@ async function reasonsAgainst(
   pairing: Pairing,
 ): Promise<string[]> {
   const { branch, head, entry, stray, elsewhere } = pairing;
+  // One reason is enough, and a promotion keeps every branch but its own.
+  if (keep(branch)) return ['its session is kept'];
   const reasons: string[] = [];
-  if (keep(branch)) reasons.push('its session is kept');
   if (elsewhere !== null) reasons.push(`checked out at ${elsewhere}`);
   if (head !== null && !(await isMerged(git, repository, head, base)))
     reasons.push(`unmerged work (not in ${base})`);
