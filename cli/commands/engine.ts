@@ -2,8 +2,10 @@ import { closeSync, readFileSync, writeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   asSvcError,
+  type Engine,
   type EngineStatus,
   findWorkspace,
+  type Host,
   hostEngine,
   openEngine,
   SvcError,
@@ -89,9 +91,10 @@ function sayReady(fd: number | undefined, said: object): void {
 export async function hostHere(
   context: Context,
   options: { set: readonly string[]; maxWorkers: number | undefined; readyFd?: number | undefined },
-  started: (engine: Awaited<ReturnType<typeof openEngine>>) => Promise<void>,
+  started: (engine: Engine) => Promise<void>,
 ): Promise<void> {
-  let engine: Awaited<ReturnType<typeof openEngine>> | undefined;
+  let engine: Engine | undefined;
+  let host: Host | undefined;
   try {
     const { file } = findWorkspace(context);
     engine = await openEngine({
@@ -100,16 +103,17 @@ export async function hostHere(
       flags: await flagsOf(options.set),
       ...(options.maxWorkers === undefined ? {} : { workerCap: Math.max(1, Math.floor(options.maxWorkers)) }),
     });
-    const host = await hostEngine(engine);
+    host = await hostEngine(engine);
     await started(engine);
     sayReady(options.readyFd, { ready: true });
-    context.signal.addEventListener('abort', () => void host.close(), { once: true });
+    context.signal.addEventListener('abort', () => void host?.close(), { once: true });
     if (context.signal.aborted) void host.close();
     await host.closed;
   } catch (thrown) {
     const { code, message, hint } = asSvcError(thrown);
     sayReady(options.readyFd, { code, message, ...(hint === undefined ? {} : { hint }) });
-    await engine?.close().catch(() => undefined);
+    // The host closes its engine; without one the engine is all there is.
+    await (host ?? engine)?.close().catch(() => undefined);
     throw thrown;
   }
 }

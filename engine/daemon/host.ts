@@ -36,7 +36,7 @@ export async function hostEngine(engine: Engine): Promise<Host> {
   const umask = process.umask(0o177);
   try {
     server.listen(path);
-    await Promise.race([once(server, 'listening'), failure(server, path)]);
+    await listening(server, path);
   } finally {
     process.umask(umask);
   }
@@ -55,7 +55,14 @@ export async function hostEngine(engine: Engine): Promise<Host> {
   });
   const wanted = engine.daemonAddress();
   web.listen(wanted.port, wanted.host);
-  await Promise.race([once(web, 'listening'), failure(web, `${wanted.host}:${wanted.port}`)]);
+  try {
+    await listening(web, `${wanted.host}:${wanted.port}`);
+  } catch (error) {
+    // A socket that is still open would keep this process alive, and clients waiting for its end.
+    server.close();
+    for (const socket of connections) socket.destroy();
+    throw error;
+  }
   const bound = web.address() as AddressInfo;
   const http = { host: bound.address, port: bound.port };
   engine.setHttp(http);
@@ -93,9 +100,14 @@ export async function hostEngine(engine: Engine): Promise<Host> {
   return { socket: path, http, closed, close };
 }
 
-async function failure(server: Server, where: string): Promise<never> {
-  const [error] = (await once(server, 'error')) as [NodeJS.ErrnoException];
-  if (error.code === 'EADDRINUSE')
-    throw new SvcError('address_in_use', `${where} is already in use`, { cause: error });
-  throw new SvcError('storage_failed', `cannot listen on ${where}: ${error.message}`, { cause: error });
+/** Resolves when the server listens. Throws `address_in_use`, `address_refused`. */
+async function listening(server: Server, where: string): Promise<void> {
+  try {
+    await once(server, 'listening');
+  } catch (thrown) {
+    const { code, message } = thrown as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE')
+      throw new SvcError('address_in_use', `${where} is in use already`, { cause: thrown });
+    throw new SvcError('address_refused', `cannot listen on ${where}: ${message}`, { cause: thrown });
+  }
 }

@@ -108,6 +108,12 @@ describe('svc webhook serve', () => {
     const served = await serve('--addr', '127.0.0.1:0');
     const second = await ws.svc(['webhook', 'serve', '--addr', served.address, '--json']);
     assert.equal(second.json<{ error: { code: string } }>().error.code, 'address_in_use');
+
+    const other = await makeWorkspace();
+    const hosting = await other.svc(['webhook', 'serve', '--addr', served.address, '--json']);
+    assert.equal(hosting.json<{ error: { code: string } }>().error.code, 'address_in_use');
+    assert.deepEqual(other.survivors(), [], 'what hosted the engine has ended with it');
+    await other.close();
     await served.stop();
   });
 });

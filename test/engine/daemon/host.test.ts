@@ -176,6 +176,17 @@ describe('the host of a workspace', () => {
     assert.equal((await ws.svc(['up'])).code, 0);
   });
 
+  test('whose HTTP address is taken fails at once with the address, and leaves nothing behind', async () => {
+    const folder = join(ws.repository.folder, 'taken');
+    mkdirSync(folder);
+    const { http: address } = readRecord(data()) ?? assert.fail();
+    writeFileSync(join(folder, 'svc.yaml'), `daemon: { addr: "127.0.0.1:${address.port}" }\n`);
+    const refused = await ws.svc(['up', '--json'], { cwd: folder });
+    assert.equal(refused.json<{ error: { code: string } }>().error.code, 'address_in_use');
+    assert.equal(readRecord(join(folder, '.svc')), null);
+    assert.equal((await ws.svc(['status'], { cwd: folder })).code, 4);
+  });
+
   test('works below a path too long for a socket', async () => {
     const deep = join(
       ws.repository.folder,
@@ -193,6 +204,7 @@ describe('the host of a workspace', () => {
     writeFileSync(join(moved, 'svc.yaml'), 'paths: { data: elsewhere/data }\n');
     assert.equal((await ws.svc(['task', 'add', 'there'], { cwd: moved })).code, 0);
     assert.equal(statSync(join(moved, 'elsewhere', 'data', 'svc.db')).isFile(), true);
+    assert.equal(statSync(join(moved, '.svc'), { throwIfNoEntry: false }), undefined);
     assert.equal((await ws.svc(['task', 'list'], { cwd: moved })).stdout.includes('there'), true);
     assert.equal((await ws.svc(['down'], { cwd: moved })).code, 0);
   });
