@@ -5,7 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { type CatchServer, type CaughtEvent, startCatchServer } from '../../cli/commands/catch-server.ts';
 import { connect, type EngineClient, readRecord } from '../../engine/index.ts';
 import { gitEnvironment, makeRepository, type TestRepository } from './git.ts';
+import { isRunning } from './processes.ts';
 import { until } from './wait.ts';
+
+export { isRunning } from './processes.ts';
 
 export const SVC = fileURLToPath(new URL('../../cli/svc.js', import.meta.url));
 export const AGENT = fileURLToPath(new URL('../../fixtures/agent/agent.js', import.meta.url));
@@ -168,15 +171,6 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
       if (left.length > 0) throw new Error(`processes outlived the workspace: ${JSON.stringify(left)}`);
     },
   };
-}
-
-/** Running, and not a zombie that waits for its parent. */
-export function isRunning(pid: number): boolean {
-  try {
-    return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
-  }
 }
 
 function marked(mark: string, except: number | null): { pid: number; command: string }[] {

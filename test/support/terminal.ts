@@ -1,0 +1,196 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from './git.ts';
+import { isRunning, processesOfSession, processStat } from './processes.ts';
+import { until } from './wait.ts';
+
+/** How long what ran in a closed terminal has to end by itself after the hang-up. */
+const HANG_UP_MS = 2000;
+
+const CHILD = fileURLToPath(new URL('./terminal-child.js', import.meta.url));
+
+/** The title of a terminal whose program has ended, with its status. */
+const ENDED = /^program ended: (\d+|null)$/;
+
+/** Whether terminals can be opened here. */
+export const hasTmux = (): boolean => spawnSync('tmux', ['-V']).status === 0;
+
+/** Options of a test or suite that needs a terminal: where there is none it is skipped, and says why. */
+export const withTmux = { skip: hasTmux() ? false : 'tmux is not installed' };
+
+export interface Program {
+  /** The program and its arguments; no shell is between. */
+  command: readonly string[];
+  cwd: string;
+  /** Its environment, to which only {@link programEnvironment} adds. */
+  env?: NodeJS.ProcessEnv;
+}
+
+export interface TerminalOptions extends Program {
+  columns?: number;
+  rows?: number;
+}
+
+export interface Terminal {
+  /** Presses keys, by tmux's names for them: `j`, `Enter`, `Escape`, `C-c`, `Up`. */
+  keys(...names: string[]): void;
+  /** Types letter by letter; nothing in the text is taken for the name of a key. */
+  type(text: string): void;
+  /** Pastes, in brackets when the program asked for bracketed paste. */
+  paste(text: string): void;
+  /** One line per row, without the blanks at its end. */
+  screen(): string;
+  /** The same with the escape sequences of its colours. Blanks stay: they may have a background. */
+  colours(): string;
+  /** Waits until the screen holds the text and returns that screen. */
+  shows(text: string | RegExp, what?: string): Promise<string>;
+  /** Waits until the screen no longer holds the text and returns that screen. */
+  gone(text: string | RegExp, what?: string): Promise<string>;
+  resize(columns: number, rows: number): void;
+  /** Waits for the program's end. The status is null when a signal ended it. */
+  exited(): Promise<{ status: number | null; screen: string }>;
+  /** The program's process, until the terminal is closed. */
+  pid(): number;
+  /** Hangs up, and waits until nothing that ran in the terminal is left. */
+  close(): Promise<void>;
+}
+
+/** The environment of a program in a terminal: the given one, and what it lacks of the four that every program needs. */
+export const programEnvironment = (given: NodeJS.ProcessEnv, term: string): NodeJS.ProcessEnv => ({
+  PATH: process.env.PATH,
+  HOME: process.env.HOME,
+  LANG: 'C.UTF-8',
+  TERM: term,
+  ...given,
+});
+
+/** Sockets of terminals that nobody closed yet. */
+const open = new Set<string>();
+process.on('exit', () => {
+  for (const socket of open) remove(socket);
+});
+
+/** Ends the terminal's server, which hangs up on what runs in it. */
+function remove(socket: string): void {
+  open.delete(socket);
+  spawnSync('tmux', ['-S', socket, 'kill-server']);
+  rmSync(dirname(socket), { recursive: true, force: true });
+}
+
+/**
+ * Runs a program in a real terminal: a tmux server of its own, without configuration, behind a socket in a temporary
+ * folder. Nothing is attached to it, so the tests need no terminal themselves.
+ */
+export async function openTerminal({
+  command,
+  cwd,
+  env = {},
+  columns = 100,
+  rows = 30,
+}: TerminalOptions): Promise<Terminal> {
+  const folder = temporaryFolder('svc-terminal-');
+  const socket = join(folder, 'tmux');
+  const program: Program = { command, cwd, env: programEnvironment(env, 'tmux-256color') };
+  // In a file, since arguments can be read by everybody and tmux has an environment of its own.
+  writeFileSync(join(folder, 'program'), JSON.stringify(program));
+
+  function tmux(words: readonly string[], input = ''): string {
+    const ran = spawnSync('tmux', ['-S', socket, '-f', '/dev/null', '-u', ...words], {
+      input,
+      encoding: 'utf8',
+    });
+    if (ran.status !== 0) throw new Error(`tmux: ${ran.stderr || ran.error?.message}`);
+    return ran.stdout;
+  }
+
+  open.add(socket);
+  const size = ['-x', String(columns), '-y', String(rows)];
+  const [server = 0, session = 0] = tmux([
+    ...['set-option', '-s', 'escape-time', '0', ';', 'set-option', '-g', 'status', 'off', ';'],
+    ...['new-session', '-d', '-P', '-F', '#{pid} #{pane_pid}', ...size],
+    ...['--', process.execPath, CHILD, folder],
+  ])
+    .split(' ')
+    .map(Number);
+  const startedAt = processStat(session)?.started;
+
+  /** The title is asked first: if the program has ended by then, the screen is its last. */
+  function look(): { screen: string; status: number | null | undefined } {
+    const [title = '', ...lines] = tmux(['display-message', '-p', '#{pane_title}', ';', 'capture-pane', '-p'])
+      .replace(/\n$/, '')
+      .split('\n');
+    const ended = ENDED.exec(title)?.[1];
+    const status = ended === undefined ? undefined : ended === 'null' ? null : Number(ended);
+    return { screen: lines.map((line) => line.replace(/ +$/, '')).join('\n'), status };
+  }
+
+  const started = join(folder, 'pid');
+  await until(() => existsSync(started) || look().status !== undefined, `the start of ${command[0]}`);
+
+  async function awaitScreen(fits: (screen: string) => boolean, what: string): Promise<string> {
+    let seen = look();
+    try {
+      await until(() => {
+        seen = look();
+        if (fits(seen.screen)) return true;
+        if (seen.status === undefined) return false;
+        throw new Error(`the program ended with status ${seen.status} before ${what}`);
+      }, what);
+    } catch (error) {
+      throw new Error(`${(error as Error).message}; the last screen:\n${framed(seen.screen)}`);
+    }
+    return seen.screen;
+  }
+
+  return {
+    keys: (...names) => void tmux(['send-keys', '--', ...names.map(plain)]),
+    type: (text) => void tmux(['send-keys', '-l', '--', plain(text)]),
+    paste(text) {
+      tmux(['load-buffer', '-b', 'paste', '-'], text);
+      tmux(['paste-buffer', '-b', 'paste', '-p', '-d']);
+    },
+    screen: () => look().screen,
+    colours: () => tmux(['capture-pane', '-p', '-e', '-N']).replace(/\n$/, ''),
+    shows: (text, what = `${text} on the screen`) => awaitScreen((screen) => holds(screen, text), what),
+    gone: (text, what = `${text} to leave the screen`) => awaitScreen((screen) => !holds(screen, text), what),
+    resize: (width, height) => void tmux(['resize-window', '-x', String(width), '-y', String(height)]),
+    async exited() {
+      const { screen, status } = await until(() => {
+        const seen = look();
+        return seen.status === undefined ? null : seen;
+      }, `the end of ${command[0]}`);
+      return { screen, status: status ?? null };
+    },
+    pid: () => Number(readFileSync(started, 'utf8')),
+    async close() {
+      if (!open.has(socket)) return;
+      remove(socket);
+      await until(() => !isRunning(server), 'the end of tmux');
+      const deadline = performance.now() + HANG_UP_MS;
+      await until(() => {
+        const isReused = (processStat(session)?.started ?? startedAt) !== startedAt;
+        const left = isReused ? [] : processesOfSession(session);
+        if (performance.now() > deadline) for (const each of left) kill(each.pid);
+        return left.length === 0;
+      }, `the end of everything that ${command[0]} started`);
+    },
+  };
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has just ended.
+  }
+}
+
+/** A word as tmux is to take it: one that ends in `;` would end the command. */
+const plain = (word: string): string => word.replace(/;$/, '\\;');
+
+const holds = (screen: string, text: string | RegExp): boolean =>
+  typeof text === 'string' ? screen.includes(text) : screen.search(text) >= 0;
+
+const framed = (screen: string): string => screen.replace(/^/gm, '| ');
