@@ -1,15 +1,4 @@
-import { stripVTControlCharacters } from 'node:util';
-
-/**
- * Text from outside, made safe for a terminal: no escape sequences, no control characters, nothing that changes the
- * direction of writing. Newlines stay only where `lines` is set.
- */
-export function printable(text: string, { lines = false } = {}): string {
-  const plain = stripVTControlCharacters(text).replace(/[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]/g, '');
-  return lines
-    ? plain.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '')
-    : plain.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
-}
+import { cut, printable } from '../engine/index.ts';
 
 export interface Column<R> {
   head: string;
@@ -43,9 +32,9 @@ export async function table<R>(
   const line = (row: readonly string[]): string =>
     row
       .map((cell, index) => {
-        const cut = fit(cell, widths[index] ?? 0, width);
-        const fill = ' '.repeat(Math.max(0, (widths[index] ?? 0) - width(cut)));
-        return columns[index]?.right ? fill + cut : cut + fill;
+        const shown = cut(cell, widths[index] ?? 0, width);
+        const fill = ' '.repeat(Math.max(0, (widths[index] ?? 0) - width(shown)));
+        return columns[index]?.right ? fill + shown : shown + fill;
       })
       .join('  ')
       .trimEnd();
@@ -58,31 +47,6 @@ async function measure(cells: readonly string[][]): Promise<(text: string) => nu
     return (text) => text.length;
   return (await import('string-width')).default;
 }
-
-function fit(text: string, width: number, measured: (text: string) => number): string {
-  if (measured(text) <= width) return text;
-  let cut = '';
-  for (const { segment } of new Intl.Segmenter().segment(text)) {
-    if (measured(cut + segment) > width - 1) break;
-    cut += segment;
-  }
-  return `${cut}…`;
-}
-
-/** `45s`, `12m`, `3h`, `5d`: how long ago, or `-`. */
-export function age(at: string | null, now: number = Date.now()): string {
-  if (at === null) return '-';
-  const seconds = Math.max(0, Math.round((now - Date.parse(at)) / 1000));
-  if (seconds < 100) return `${seconds}s`;
-  const minutes = Math.round(seconds / 60);
-  if (minutes < 100) return `${minutes}m`;
-  const hours = Math.round(minutes / 60);
-  return hours < 72 ? `${hours}h` : `${Math.round(hours / 24)}d`;
-}
-
-/** Local time, to the second. */
-export const localTime = (at: string | null): string =>
-  at === null ? '-' : new Date(at).toLocaleString('sv-SE', { hour12: false });
 
 /** `name  value` lines; null values are left out. */
 export function facts(pairs: readonly (readonly [string, string | number | null | undefined])[]): string {

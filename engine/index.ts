@@ -21,6 +21,7 @@ export type { Delivery } from './notify/rows.ts';
 export type { Wire } from './operation.ts';
 export type { Access } from './receiver/serve.ts';
 export type { LoggedEvent } from './storage/index.ts';
+export { age, cut, localTime, printable } from './text.ts';
 export { version } from './version.ts';
 export type { PromoteResult, PruneEntry, SessionWorktree } from './workers/worktrees/index.ts';
 

@@ -1,5 +1,6 @@
+import { age, localTime, printable } from '../../engine/index.ts';
 import { type Command, command } from '../command.ts';
-import { age, facts, localTime, printable, table } from '../print.ts';
+import { facts, table } from '../print.ts';
 import {
   afterDispatch,
   type DecisionView,

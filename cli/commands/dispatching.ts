@@ -1,6 +1,12 @@
-import type { Decision, EngineClient, Session, Task, Wire } from '../../engine/index.ts';
+import {
+  type Decision,
+  type EngineClient,
+  printable,
+  type Session,
+  type Task,
+  type Wire,
+} from '../../engine/index.ts';
 import type { Context, FlagTable } from '../command.ts';
-import { printable } from '../print.ts';
 import { followLog } from './follow-log.ts';
 
 export type TaskView = Wire<Task>;

@@ -1,11 +1,10 @@
-import { configuration } from '../../engine/index.ts';
+import { configuration, printable } from '../../engine/index.ts';
 import { type Command, command } from '../command.ts';
 import { type Check, warn } from '../doctor/check.ts';
 import { checkClock, checkData } from '../doctor/data.ts';
 import { checkAddresses, checkEngine } from '../doctor/engine.ts';
 import { checkAgents, checkGit, checkNode, checkSqlite } from '../doctor/machine.ts';
 import { checkConfiguration, checkKeysFile, checkRepository, checkSecrets } from '../doctor/workspace.ts';
-import { printable } from '../print.ts';
 
 /** The checks that a workspace has, for one that has none. */
 const OF_A_WORKSPACE = ['data folder', 'engine', 'addresses', 'secrets', 'repository'];

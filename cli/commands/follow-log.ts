@@ -1,6 +1,5 @@
-import { type EngineClient, SvcError } from '../../engine/index.ts';
+import { type EngineClient, printable, SvcError } from '../../engine/index.ts';
 import type { Context } from '../command.ts';
-import { printable } from '../print.ts';
 
 interface LogNotification {
   text: string;

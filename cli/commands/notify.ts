@@ -1,6 +1,6 @@
-import type { Delivery, Wire } from '../../engine/index.ts';
+import { age, type Delivery, localTime, type Wire } from '../../engine/index.ts';
 import { type Command, command } from '../command.ts';
-import { age, localTime, table } from '../print.ts';
+import { table } from '../print.ts';
 
 type DeliveryView = Wire<Delivery>;
 

@@ -1,6 +1,6 @@
-import { type LoggedEvent, SvcError, type Wire } from '../../engine/index.ts';
+import { age, type LoggedEvent, localTime, printable, SvcError, type Wire } from '../../engine/index.ts';
 import { type Command, command } from '../command.ts';
-import { age, facts, localTime, printable, table } from '../print.ts';
+import { facts, table } from '../print.ts';
 import {
   afterDispatch,
   type DecisionView,

@@ -3,12 +3,13 @@ import {
   configuration,
   connect,
   findWorkspace,
+  printable,
   SvcError,
   samples,
   type Wire,
 } from '../../engine/index.ts';
 import { type Command, type Context, command } from '../command.ts';
-import { facts, printable } from '../print.ts';
+import { facts } from '../print.ts';
 import { hostHere } from './engine.ts';
 
 const accessLine = (entry: Wire<Access>): string =>

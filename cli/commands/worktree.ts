@@ -1,6 +1,13 @@
-import type { PromoteResult, PruneEntry, Session, SessionWorktree, Wire } from '../../engine/index.ts';
+import {
+  type PromoteResult,
+  type PruneEntry,
+  printable,
+  type Session,
+  type SessionWorktree,
+  type Wire,
+} from '../../engine/index.ts';
 import { type Command, command } from '../command.ts';
-import { facts, printable, table } from '../print.ts';
+import { facts, table } from '../print.ts';
 
 /** A worktree with what the engine knows of its session. */
 type Entry = Wire<SessionWorktree> & {

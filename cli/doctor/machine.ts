@@ -1,5 +1,4 @@
-import { health, presets } from '../../engine/index.ts';
-import { printable } from '../print.ts';
+import { health, presets, printable } from '../../engine/index.ts';
 import { atLeast, type Check, fail, messageOf, ok, output, type Workspace, warn } from './check.ts';
 
 /** For `merge-tree --write-tree`, with which a promotion is computed aside. */

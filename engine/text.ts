@@ -1,0 +1,44 @@
+import { stripVTControlCharacters } from 'node:util';
+
+/**
+ * Text from outside, made safe for a terminal: no escape sequences, no control characters, nothing that changes the
+ * direction of writing. Newlines stay only where `lines` is set.
+ */
+export function printable(text: string, { lines = false } = {}): string {
+  const plain = stripVTControlCharacters(text).replace(/[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]/g, '');
+  return lines
+    ? plain.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '')
+    : plain.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
+}
+
+/**
+ * The text in at most `width` cells, the last of them an ellipsis where something is missing. Never splits what a
+ * reader sees as one character. `measured` is passed in because the library that knows wide characters is costly to load.
+ */
+export function cut(text: string, width: number, measured: (text: string) => number): string {
+  if (measured(text) <= width) return text;
+  if (width < 1) return '';
+  let kept = '';
+  let used = 0;
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    used += measured(segment);
+    if (used > width - 1) break;
+    kept += segment;
+  }
+  return `${kept}…`;
+}
+
+/** `45s`, `12m`, `3h`, `5d`: how long ago, or `-`. */
+export function age(at: string | null, now: number = Date.now()): string {
+  if (at === null) return '-';
+  const seconds = Math.max(0, Math.round((now - Date.parse(at)) / 1000));
+  if (seconds < 100) return `${seconds}s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 100) return `${minutes}m`;
+  const hours = Math.round(minutes / 60);
+  return hours < 72 ? `${hours}h` : `${Math.round(hours / 24)}d`;
+}
+
+/** Local time, to the second. */
+export const localTime = (at: string | null): string =>
+  at === null ? '-' : new Date(at).toLocaleString('sv-SE', { hour12: false });
