@@ -29,6 +29,8 @@ export interface EngineClient {
     input: object,
     onNotification: (notification: Notification) => void,
   ): Promise<T>;
+  /** Ends a subscription of this connection; its listener hears nothing more. One that has ended by itself is fine. */
+  unsubscribe(subscription: number): Promise<void>;
   /** Resolves when the connection has ended, whoever ended it. */
   readonly closed: Promise<void>;
   close(): void;
@@ -178,6 +180,18 @@ async function greet(socket: Socket, { env, via = 'cli' }: ConnectOptions): Prom
         else early.push(each);
       }
       return answer;
+    },
+    async unsubscribe(subscription) {
+      const isOurs = listeners.has(subscription);
+      // What is on its way is for nobody; without any listener it would be kept as if it had come too early.
+      listeners.set(subscription, () => undefined);
+      try {
+        await call('unsubscribe', { subscription });
+      } catch (error) {
+        if (!isOurs || (error as SvcError).code !== 'not_found') throw error;
+      } finally {
+        listeners.delete(subscription);
+      }
     },
     closed,
     close: () => socket.end(),

@@ -26,13 +26,15 @@ export function serveConnection(engine: Engine, socket: Socket): void {
     socket.writable ? socket.write(`${JSON.stringify(message)}\n`) : true;
   const subscriptions = createSubscriptions(engine, {
     notify: (method, params) => send({ jsonrpc: '2.0', method, params: toWire(params) }),
-    drained: () =>
+    drained: (until) =>
       new Promise<void>((resolve) => {
         const done = (): void => {
-          socket.off('drain', done).off('close', done);
+          socket.off('drain', done);
+          until.removeEventListener('abort', done);
           resolve();
         };
-        socket.on('drain', done).on('close', done);
+        socket.on('drain', done);
+        until.addEventListener('abort', done);
       }),
     signal: gone.signal,
   });

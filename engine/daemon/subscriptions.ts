@@ -1,14 +1,16 @@
+import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Engine } from '../compose.ts';
-import { asSvcError } from '../errors.ts';
+import { asSvcError, SvcError } from '../errors.ts';
 import { errorToWire } from './wire.ts';
 
 /** What a subscription needs of its connection. */
 export interface Channel {
   /** False when the client reads slower than we write. */
   notify(method: string, params: object): boolean;
-  drained(): Promise<unknown>;
+  /** Resolves when the client has caught up, or nobody waits for that any more. */
+  drained(until: AbortSignal): Promise<unknown>;
   /** Aborted when the client is gone. */
   signal: AbortSignal;
 }
@@ -30,24 +32,48 @@ const stream = <I extends z.ZodType>(method: {
 const LOG_PART_BYTES = 64 * 1024;
 const LOG_LOOK_MS = 100;
 
+/** What runs until the client goes or ends it. */
+interface Open {
+  stop: AbortController;
+  over: Promise<void>;
+}
+
 /**
  * What a client can follow: events from a resume point, a session's log, and the access log of a receiver that lives
- * as long as the connection. A slow client is waited for, never buffered without bound.
+ * as long as the subscription. A slow client is waited for, never buffered without bound.
  */
 export function createSubscriptions(engine: Engine, channel: Channel): { methods: readonly StreamMethod[] } {
   let count = 0;
+  const open = new Map<number, Open>();
+  channel.signal.addEventListener('abort', () => {
+    for (const { stop } of open.values()) stop.abort();
+  });
 
-  async function push(method: string, params: object): Promise<void> {
-    if (!channel.notify(method, params)) await channel.drained();
+  /** Runs `work` in the background until it ends or is told to. */
+  function hold(subscription: number, work: (signal: AbortSignal) => Promise<void>): void {
+    const stop = new AbortController();
+    if (channel.signal.aborted) stop.abort();
+    const over = work(stop.signal)
+      .catch((error: unknown) => {
+        if (stop.signal.aborted) return;
+        channel.notify('subscription_failed', { subscription, error: errorToWire(asSvcError(error)) });
+      })
+      .finally(() => open.delete(subscription));
+    open.set(subscription, { stop, over });
   }
 
-  async function followEvents(subscription: number, from: number): Promise<void> {
+  async function push(signal: AbortSignal, method: string, params: object): Promise<void> {
+    if (signal.aborted || channel.notify(method, params)) return;
+    await channel.drained(signal);
+  }
+
+  async function followEvents(subscription: number, from: number, signal: AbortSignal): Promise<void> {
     let cursor = from;
     let wake: () => void = () => undefined;
     const stopListening = engine.onCommit(() => wake());
-    channel.signal.addEventListener('abort', () => wake(), { once: true });
+    signal.addEventListener('abort', () => wake(), { once: true });
     try {
-      while (!channel.signal.aborted) {
+      while (!signal.aborted) {
         const events = engine.events.after(cursor, 200);
         if (events.length === 0) {
           await new Promise<void>((resolve) => {
@@ -56,7 +82,7 @@ export function createSubscriptions(engine: Engine, channel: Channel): { methods
           continue;
         }
         for (const event of events) {
-          await push('event', { subscription, event });
+          await push(signal, 'event', { subscription, event });
           cursor = event.seq;
         }
       }
@@ -65,15 +91,20 @@ export function createSubscriptions(engine: Engine, channel: Channel): { methods
     }
   }
 
-  async function followLog(subscription: number, session: string, from: number): Promise<void> {
+  async function followLog(
+    subscription: number,
+    session: string,
+    from: number,
+    signal: AbortSignal,
+  ): Promise<void> {
     let offset = from;
-    while (!channel.signal.aborted) {
+    while (!signal.aborted) {
       // Asked before reading: what was written before the end is then read too.
       const ended = engine.sessionEnded(session);
       const part = engine.readLog(session, { from: offset, maxBytes: LOG_PART_BYTES, ended });
       const isLast = ended && part.next >= part.end;
       if (part.text !== '' || part.dropped > 0 || isLast) {
-        await push('log', {
+        await push(signal, 'log', {
           subscription,
           text: part.text,
           next: part.next,
@@ -83,15 +114,8 @@ export function createSubscriptions(engine: Engine, channel: Channel): { methods
       }
       offset = part.next;
       if (isLast) return;
-      if (part.next >= part.end || part.text === '') await delay(LOG_LOOK_MS);
+      if (part.next >= part.end || part.text === '') await delay(LOG_LOOK_MS, undefined, { signal });
     }
-  }
-
-  function inBackground(subscription: number, work: Promise<void>): void {
-    work.catch((error: unknown) => {
-      if (channel.signal.aborted) return;
-      channel.notify('subscription_failed', { subscription, error: errorToWire(asSvcError(error)) });
-    });
   }
 
   return {
@@ -108,7 +132,7 @@ export function createSubscriptions(engine: Engine, channel: Channel): { methods
             after !== undefined && ((log_id !== undefined && log_id !== logId) || after > lastSeq);
           const from = after === undefined || reset ? lastSeq : after;
           const subscription = ++count;
-          inBackground(subscription, followEvents(subscription, from));
+          hold(subscription, (signal) => followEvents(subscription, from, signal));
           return { subscription, logId, from, reset };
         },
       }),
@@ -124,7 +148,7 @@ export function createSubscriptions(engine: Engine, channel: Channel): { methods
           const { sessionId } = engine.resolveSession(session);
           const start = from ?? engine.tailOffset(sessionId, lines ?? 200);
           const subscription = ++count;
-          inBackground(subscription, followLog(subscription, sessionId, start));
+          hold(subscription, (signal) => followLog(subscription, sessionId, start, signal));
           return { subscription, sessionId, from: start };
         },
       }),
@@ -146,10 +170,28 @@ export function createSubscriptions(engine: Engine, channel: Channel): { methods
             allowRemote: allow_remote,
             onAccess: (entry) => void channel.notify('access', { subscription, entry }),
           });
-          const close = () => void listener.close();
-          if (channel.signal.aborted) close();
-          else channel.signal.addEventListener('abort', close, { once: true });
+          hold(subscription, async (signal) => {
+            if (!signal.aborted) await once(signal, 'abort');
+            await listener.close();
+          });
           return { subscription, ...listener.address };
+        },
+      }),
+      stream({
+        name: 'unsubscribe',
+        seat: 'any',
+        input: z.strictObject({ subscription: z.int() }),
+        async run({ subscription }) {
+          const ending = open.get(subscription);
+          if (ending === undefined) {
+            throw new SvcError('not_found', `this connection has no subscription ${subscription}`, {
+              hint: 'it has ended by itself, or belongs to another connection',
+            });
+          }
+          ending.stop.abort();
+          // Answered after its end, so that nothing of it can follow the answer.
+          await ending.over;
+          return { subscription, ended: true };
         },
       }),
     ],
