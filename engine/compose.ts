@@ -18,11 +18,17 @@ import { createNotify } from './notify/index.ts';
 import { notifyOperations } from './notify/operations.ts';
 import { createOperations } from './operation.ts';
 import { createReceiver, type ListenOptions } from './receiver/index.ts';
-import { createEventLog, holdHostLock, openStorage } from './storage/index.ts';
+import { createEventLog, eventOperations, holdHostLock, openStorage } from './storage/index.ts';
 import { version } from './version.ts';
 import { createAgents, createDispatcher, logFile } from './workers/dispatch/index.ts';
 import { sessionOperations } from './workers/operations.ts';
-import { createProcesses, readLog, tailOffset, workerEnvironment } from './workers/processes/index.ts';
+import {
+  createProcesses,
+  logWrittenAt,
+  readLog,
+  tailOffset,
+  workerEnvironment,
+} from './workers/processes/index.ts';
 import { worktreeOperations } from './workers/worktree-operations.ts';
 import { createWorktrees } from './workers/worktrees/index.ts';
 
@@ -176,8 +182,14 @@ export async function openEngine(options: OpenOptions) {
     const operations = createOperations(
       [
         ...engineOperations({ status, stop }),
+        ...eventOperations({ events, taskId: (prefix) => tasks.resolve(prefix).taskId }),
         ...board.operations,
-        ...sessionOperations({ sessions, readLog: readSessionLog, tailOffset: tailOfSession }),
+        ...sessionOperations({
+          sessions,
+          readLog: readSessionLog,
+          tailOffset: tailOfSession,
+          logWrittenAt: (sessionId) => logWrittenAt(logFile({ paths }, sessionId)),
+        }),
         ...worktreeOperations({
           storage,
           events,

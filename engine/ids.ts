@@ -13,16 +13,23 @@ export const formatId = (kind: IdKind, number: number): string => `${kind}-${num
 export const formatIdOrNull = (kind: IdKind, number: number | null): string | null =>
   number === null ? null : formatId(kind, number);
 
+function numberIn(kind: IdKind, text: string): number | null {
+  const match = /^(?:([a-z])-)?([1-9]\d{0,14})$/.exec(text);
+  return match && (match[1] === undefined || match[1] === kind) ? Number(match[2]) : null;
+}
+
 /** The number in an identifier; `t-42` and plain `42` are both accepted. Throws `not_found` for anything else. */
 export function parseId(kind: IdKind, text: string): number {
-  const match = /^(?:([a-z])-)?([1-9]\d{0,14})$/.exec(text);
-  if (!match || (match[1] !== undefined && match[1] !== kind)) {
-    throw new SvcError('not_found', `no ${NOUNS[kind]} ${JSON.stringify(text)}`, {
-      hint: `a ${NOUNS[kind]} id looks like ${kind}-42`,
-    });
-  }
-  return Number(match[2]);
+  const number = numberIn(kind, text);
+  if (number !== null) return number;
+  throw new SvcError('not_found', `no ${NOUNS[kind]} ${JSON.stringify(text)}`, {
+    hint: `a ${NOUNS[kind]} id looks like ${kind}-42`,
+  });
 }
+
+/** Identifiers as the JSON array of numbers that SQL reads with `json_each`; what is no identifier names nothing. */
+export const idArray = (kind: IdKind, texts: readonly string[]): string =>
+  JSON.stringify(texts.map((text) => numberIn(kind, text)).filter((number) => number !== null));
 
 /** The one row that `prefix` names: exactly, or as the only one whose number begins so. `not_found`, `conflict`. */
 export function findByPrefix<R>(

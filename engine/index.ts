@@ -6,6 +6,7 @@ import type { Engine, OpenOptions } from './compose.ts';
 import type { Host } from './daemon/host.ts';
 
 export type { Decision } from './board/decisions/index.ts';
+export type { ListedDecision, ListedTask } from './board/operations.ts';
 export type { Task } from './board/tasks/index.ts';
 export type { Session } from './bus/sessions/index.ts';
 export type { Engine, OpenOptions } from './compose.ts';
@@ -23,6 +24,7 @@ export type { Access } from './receiver/serve.ts';
 export type { LoggedEvent } from './storage/index.ts';
 export { age, cut, localTime, printable } from './text.ts';
 export { version } from './version.ts';
+export type { ListedSession } from './workers/operations.ts';
 export type { PromoteResult, PruneEntry, SessionWorktree } from './workers/worktrees/index.ts';
 
 /** Opens the whole system for the workspace of `options.file`; the caller is its only host until `close()`. */

@@ -1,4 +1,4 @@
-import { age, localTime, printable } from '../../engine/index.ts';
+import { age, type ListedDecision, localTime, printable, type Wire } from '../../engine/index.ts';
 import { type Command, command } from '../command.ts';
 import { facts, table } from '../print.ts';
 import {
@@ -9,9 +9,6 @@ import {
   runInput,
   type TaskView,
 } from './dispatching.ts';
-
-/** In lists with the title of its task. */
-type Listed = DecisionView & { title: string };
 
 const decisionArg = [
   { name: 'id', about: 'decision id, or a unique prefix', completes: 'decision' },
@@ -31,7 +28,10 @@ const list = command({
   async run(context) {
     const state = context.flags.state ?? 'pending';
     const client = await context.engine();
-    const decisions = await client.call<Listed[]>('decision.list', state === 'all' ? {} : { state });
+    const decisions = await client.call<Wire<ListedDecision>[]>(
+      'decision.list',
+      state === 'all' ? {} : { state },
+    );
     const text = await table(
       decisions,
       [

@@ -1,4 +1,12 @@
-import { age, type LoggedEvent, localTime, printable, SvcError, type Wire } from '../../engine/index.ts';
+import {
+  age,
+  type ListedTask,
+  type LoggedEvent,
+  localTime,
+  printable,
+  SvcError,
+  type Wire,
+} from '../../engine/index.ts';
 import { type Command, command } from '../command.ts';
 import { facts, table } from '../print.ts';
 import {
@@ -76,7 +84,7 @@ const list = command({
   async run(context) {
     const { status, limit } = context.flags;
     const client = await context.engine();
-    const tasks = await client.call<(TaskView & { waits: boolean })[]>('task.list', {
+    const tasks = await client.call<Wire<ListedTask>[]>('task.list', {
       ...(status === undefined ? {} : { status }),
       ...(limit === undefined ? {} : { limit }),
     });
@@ -97,7 +105,7 @@ const list = command({
 });
 
 /** `assigned` says too little while a session waits for a free worker. */
-const stateOf = (task: TaskView): string =>
+const stateOf = (task: Pick<TaskView, 'status' | 'session_id'>): string =>
   task.status === 'assigned' && task.session_id !== null ? 'queued' : task.status;
 
 interface Shown {

@@ -3,7 +3,7 @@ import type { Sessions } from '../bus/sessions/index.ts';
 import { SvcError } from '../errors.ts';
 import { type Caller, type Operation, operation } from '../operation.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
-import { DECISION_STATES, type Decisions } from './decisions/index.ts';
+import { DECISION_STATES, type Decision, type Decisions } from './decisions/index.ts';
 import { TASK_STATUSES, type Task, type Tasks } from './tasks/index.ts';
 import type { DispatchOptions, Submitted, Workflow } from './workflow/index.ts';
 
@@ -31,6 +31,7 @@ export interface Template {
 }
 
 const id = z.string().min(1);
+const ids = z.array(z.string()).max(1000).optional();
 const limit = z.int().min(1).max(100_000).optional();
 const timeout = z
   .int()
@@ -67,8 +68,22 @@ const optionsOf = (
   timeoutSec: input.timeout_sec,
 });
 
+type TaskSummary = Omit<Task, 'body' | 'prompt' | 'context' | 'acceptanceCriteria'>;
+
+/** A task in a list. */
+export interface ListedTask extends TaskSummary {
+  /** A decision of it is pending. */
+  waits: boolean;
+}
+
+/** A decision in a list. */
+export interface ListedDecision extends Decision {
+  /** Of its task. */
+  title: string;
+}
+
 /** Rows of a list carry no prompts: a board of ten thousand tasks stays small on the wire. */
-function summary(task: Task): Omit<Task, 'body' | 'prompt' | 'context' | 'acceptanceCriteria'> {
+function summary(task: Task): TaskSummary {
   const { body: _body, prompt: _prompt, context: _context, acceptanceCriteria: _criteria, ...rest } = task;
   return rest;
 }
@@ -142,15 +157,24 @@ export function boardOperations(deps: BoardOperationsDeps): Operation[] {
     }),
     operation({
       name: 'task.list',
-      about: 'Tasks, newest first, without their prompts; `waits` when a decision is pending.',
+      about:
+        'Tasks, newest first, without their prompts; `waits` when a decision is pending. `ids` names the wanted ones, `before` the task that a page begins after.',
       seat: 'any',
       changes: false,
-      input: z.strictObject({ status: z.enum(TASK_STATUSES).optional(), limit }),
+      input: z.strictObject({
+        status: z.enum(TASK_STATUSES).optional(),
+        ids,
+        before: id.optional(),
+        limit,
+      }),
       run(input) {
+        const listed = tasks.list(input);
+        // The newest decision of a task is the only one that can be open.
+        const asked = listed.flatMap((task) => task.decisionId ?? []);
         const waiting = new Set(
-          decisions.list({ state: 'pending', limit: 100_000 }).map((each) => each.taskId),
+          decisions.list({ state: 'pending', ids: asked }).map((decision) => decision.taskId),
         );
-        return tasks.list(input).map((task) => ({ ...summary(task), waits: waiting.has(task.taskId) }));
+        return listed.map((task): ListedTask => ({ ...summary(task), waits: waiting.has(task.taskId) }));
       },
     }),
     operation({
@@ -239,12 +263,14 @@ export function boardOperations(deps: BoardOperationsDeps): Operation[] {
     }),
     operation({
       name: 'decision.list',
-      about: 'Decisions; pending ones oldest first.',
+      about: 'Decisions; pending ones oldest first. `ids` names the wanted ones.',
       seat: 'any',
       changes: false,
-      input: z.strictObject({ state: z.enum(DECISION_STATES).optional(), limit }),
+      input: z.strictObject({ state: z.enum(DECISION_STATES).optional(), ids, limit }),
       run: (input) =>
-        decisions.list(input).map((decision) => ({ ...decision, title: tasks.get(decision.taskId).title })),
+        decisions
+          .list(input)
+          .map((decision): ListedDecision => ({ ...decision, title: tasks.get(decision.taskId).title })),
     }),
     operation({
       name: 'decision.show',

@@ -56,6 +56,13 @@ export interface EventLog {
   append(event: EventInput): LoggedEvent;
   /** Events after `seq`, oldest first, at most `limit` (500). */
   after(seq: number, limit?: number): LoggedEvent[];
+  /** Newest first, at most `limit` (100); `before` is a seq. */
+  list(filter: {
+    taskId?: string | undefined;
+    before?: number | undefined;
+    limit?: number | undefined;
+  }): LoggedEvent[];
+  /** The newest ones of a task, oldest first, at most `limit` (200). */
   ofTask(taskId: string, limit?: number): LoggedEvent[];
   lastSeq(): number;
   /** Changes when the database is a new one, so that a resume point of an old one is not trusted. */
@@ -98,11 +105,18 @@ export function createEventLog({ storage, clock }: { storage: Storage; clock: Cl
     'INSERT INTO event (at, kind, task_id, decision_id, session_id, actor, via, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   );
   const after = db.prepare<unknown[], Row>('SELECT * FROM event WHERE seq > ? ORDER BY seq LIMIT ?');
-  const ofTask = db.prepare<unknown[], Row>(
-    'SELECT * FROM (SELECT * FROM event WHERE task_id = ? ORDER BY seq DESC LIMIT ?) ORDER BY seq',
+  const newest = db.prepare<unknown[], Row>('SELECT * FROM event WHERE seq < ? ORDER BY seq DESC LIMIT ?');
+  const newestOf = db.prepare<unknown[], Row>(
+    'SELECT * FROM event WHERE task_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?',
   );
   const last = db.prepare<unknown[], { seq: number | null }>('SELECT max(seq) AS seq FROM event');
   const hooks: ((event: LoggedEvent) => void)[] = [];
+
+  const list: EventLog['list'] = ({ taskId, before = Number.MAX_SAFE_INTEGER, limit = 100 }) =>
+    (taskId === undefined
+      ? newest.all(before, limit)
+      : newestOf.all(parseId('t', taskId), before, limit)
+    ).map(toEvent);
 
   return {
     append(event) {
@@ -136,7 +150,8 @@ export function createEventLog({ storage, clock }: { storage: Storage; clock: Cl
       return logged;
     },
     after: (seq, limit = 500) => after.all(seq, limit).map(toEvent),
-    ofTask: (taskId, limit = 200) => ofTask.all(parseId('t', taskId), limit).map(toEvent),
+    list,
+    ofTask: (taskId, limit = 200) => list({ taskId, limit }).reverse(),
     lastSeq: () => last.get()?.seq ?? 0,
     logId:
       db.prepare<unknown[], { value: string }>("SELECT value FROM meta WHERE key = 'log_id'").get()?.value ??

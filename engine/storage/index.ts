@@ -10,6 +10,7 @@ import { storageError } from './sqlite-errors.ts';
 export type { EventInput, EventKind, EventLog, LoggedEvent } from './event-log.ts';
 export { createEventLog } from './event-log.ts';
 export { type HostLock, holdHostLock } from './host-lock.ts';
+export { eventOperations } from './operations.ts';
 
 export type Db = Database.Database;
 

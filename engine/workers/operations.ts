@@ -1,23 +1,40 @@
 import { z } from 'zod';
-import type { Sessions } from '../bus/sessions/index.ts';
+import type { Session, Sessions } from '../bus/sessions/index.ts';
 import { type Operation, operation } from '../operation.ts';
 import type { LogPart } from './processes/index.ts';
+
+/** A session in a list. */
+export interface ListedSession extends Session {
+  /** When its log last grew, RFC 3339; null when it has none yet or the session has ended. */
+  logWrittenAt: string | null;
+}
 
 /** What clients may ask about sessions and their logs. */
 export function sessionOperations(deps: {
   sessions: Sessions;
   readLog(sessionId: string, options: { from: number; maxBytes: number; ended: boolean }): LogPart;
   tailOffset(sessionId: string, lines: number): number;
+  logWrittenAt(sessionId: string): string | null;
 }): Operation[] {
   const { sessions } = deps;
   return [
     operation({
       name: 'session.list',
-      about: 'Worker sessions, newest first.',
+      about:
+        'Worker sessions, newest first, live ones in the order of their turn; `ids` names the wanted ones.',
       seat: 'any',
       changes: false,
-      input: z.strictObject({ live: z.boolean().optional(), limit: z.int().min(1).max(100_000).optional() }),
-      run: (input) => sessions.list({ live: input.live ?? false, limit: input.limit ?? 100 }),
+      input: z.strictObject({
+        live: z.boolean().optional(),
+        ids: z.array(z.string()).max(1000).optional(),
+        limit: z.int().min(1).max(100_000).optional(),
+      }),
+      run: (input): ListedSession[] =>
+        sessions.list(input).map((session) => ({
+          ...session,
+          // Nobody asks how quiet an ended one is, and most of a list has ended.
+          logWrittenAt: session.state === 'ended' ? null : deps.logWrittenAt(session.sessionId),
+        })),
     }),
     operation({
       name: 'session.log',

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type Clock, rfc3339 } from '../../clock.ts';
 import { SvcError } from '../../errors.ts';
-import { findByPrefix, formatId, formatIdOrNull, parseId } from '../../ids.ts';
+import { findByPrefix, formatId, formatIdOrNull, idArray, parseId } from '../../ids.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import type { By, Task } from '../tasks/index.ts';
 
@@ -85,7 +85,15 @@ export const hashOf = (task: Pick<Task, 'agent' | 'project' | 'prompt'>): string
 export interface Decisions {
   get(decisionId: string): Decision;
   resolve(prefix: string): Decision;
-  list(filter: { state?: DecisionState | undefined; limit?: number | undefined }): Decision[];
+  /**
+   * Newest first, without `ids` those of one state oldest first; at most `limit` (100, or as many as there are `ids`).
+   * What `ids` name and is not there is left out.
+   */
+  list(filter: {
+    state?: DecisionState | undefined;
+    ids?: readonly string[] | undefined;
+    limit?: number | undefined;
+  }): Decision[];
   pendingCount(): number;
   /** The task's decision that is pending, or approved and not yet consumed. */
   openOf(taskId: string): Decision | null;
@@ -136,6 +144,10 @@ export function createDecisions({
   const byPrefix = db.prepare<unknown[], Row>('SELECT * FROM decision WHERE CAST(id AS TEXT) LIKE ? LIMIT 2');
   const newest = db.prepare<unknown[], Row>('SELECT * FROM decision ORDER BY id DESC LIMIT ?');
   const ofState = db.prepare<unknown[], Row>('SELECT * FROM decision WHERE state = ? ORDER BY id LIMIT ?');
+  const among = db.prepare<unknown[], Row>(
+    `SELECT * FROM decision WHERE id IN (SELECT value FROM json_each(?)) AND state = coalesce(?, state)
+     ORDER BY id DESC LIMIT ?`,
+  );
   const waiting = db.prepare<unknown[], Row>(
     `SELECT * FROM decision WHERE ${OPEN} AND state = 'pending' ORDER BY id LIMIT ?`,
   );
@@ -201,7 +213,8 @@ export function createDecisions({
       toDecision(
         findByPrefix('d', prefix, { exact: (id) => byId.get(id), like: (pattern) => byPrefix.all(pattern) }),
       ),
-    list({ state, limit = 100 }) {
+    list({ state, ids, limit = ids?.length ?? 100 }) {
+      if (ids !== undefined) return among.all(idArray('d', ids), state ?? null, limit).map(toDecision);
       if (state === 'pending') return waiting.all(limit).map(toDecision);
       return (state === undefined ? newest.all(limit) : ofState.all(state, limit)).map(toDecision);
     },

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { SvcError } from '../../errors.ts';
-import { findByPrefix, parseId } from '../../ids.ts';
+import { findByPrefix, idArray, parseId } from '../../ids.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import {
   NEW_TASK_COLUMNS,
@@ -41,12 +41,21 @@ export interface TaskEnd {
   summary?: string | null;
 }
 
+export interface TaskFilter {
+  status?: TaskStatus | undefined;
+  ids?: readonly string[] | undefined;
+  /** A task id: only older ones. */
+  before?: string | undefined;
+  limit?: number | undefined;
+}
+
 /** Owns tasks and their states. What changes something runs inside `storage.write` and is a compare-and-set. */
 export interface Tasks {
   get(taskId: string): Task;
   /** A full id or a prefix that fits one task. Throws `not_found` or `conflict` (several fit). */
   resolve(prefix: string): Task;
-  list(filter: { status?: TaskStatus | undefined; limit?: number | undefined }): Task[];
+  /** Newest first, at most `limit` (100, or as many as there are `ids`). What `ids` name and is not there is left out. */
+  list(filter: TaskFilter): Task[];
   counts(): Record<TaskStatus, number>;
   create(task: NewTask): Task;
   assign(taskId: string, agent: string, by: By): Task;
@@ -78,8 +87,14 @@ export function createTasks({
   const { db } = storage;
   const byId = db.prepare<unknown[], TaskRow>(`${SELECT} WHERE id = ?`);
   const byPrefix = db.prepare<unknown[], TaskRow>(`${SELECT} WHERE CAST(id AS TEXT) LIKE ? LIMIT 2`);
-  const newest = db.prepare<unknown[], TaskRow>(`${SELECT} ORDER BY id DESC LIMIT ?`);
-  const newestOf = db.prepare<unknown[], TaskRow>(`${SELECT} WHERE status = ? ORDER BY id DESC LIMIT ?`);
+  const newest = db.prepare<unknown[], TaskRow>(`${SELECT} WHERE id < ? ORDER BY id DESC LIMIT ?`);
+  const newestOf = db.prepare<unknown[], TaskRow>(
+    `${SELECT} WHERE status = ? AND id < ? ORDER BY id DESC LIMIT ?`,
+  );
+  const newestAmong = db.prepare<unknown[], TaskRow>(
+    `${SELECT} WHERE id IN (SELECT value FROM json_each(?)) AND status = coalesce(?, status) AND id < ?
+     ORDER BY id DESC LIMIT ?`,
+  );
   const countByStatus = db.prepare<unknown[], { status: TaskStatus; n: number }>(
     'SELECT status, count(*) AS n FROM task GROUP BY status',
   );
@@ -117,8 +132,12 @@ export function createTasks({
       toTask(
         findByPrefix('t', prefix, { exact: (id) => byId.get(id), like: (pattern) => byPrefix.all(pattern) }),
       ),
-    list: ({ status, limit = 100 }) =>
-      (status === undefined ? newest.all(limit) : newestOf.all(status, limit)).map(toTask),
+    list({ status, ids, before, limit = ids?.length ?? 100 }) {
+      const end = before === undefined ? Number.MAX_SAFE_INTEGER : parseId('t', before);
+      if (ids !== undefined)
+        return newestAmong.all(idArray('t', ids), status ?? null, end, limit).map(toTask);
+      return (status === undefined ? newest.all(end, limit) : newestOf.all(status, end, limit)).map(toTask);
+    },
     counts() {
       const counts = { open: 0, assigned: 0, running: 0, done: 0, failed: 0 };
       for (const { status, n } of countByStatus.all()) counts[status] = n;

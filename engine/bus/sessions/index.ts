@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { SvcError } from '../../errors.ts';
-import { findByPrefix, formatId, parseId } from '../../ids.ts';
+import { findByPrefix, formatId, idArray, parseId } from '../../ids.ts';
 import type { Storage } from '../../storage/index.ts';
 import {
   type Session,
@@ -48,11 +48,22 @@ export interface SessionEnd {
   deletions?: number | null;
 }
 
+export interface SessionFilter {
+  state?: SessionState | undefined;
+  live?: boolean | undefined;
+  ids?: readonly string[] | undefined;
+  limit?: number | undefined;
+}
+
 /** Owns the register of worker sessions. What changes something runs inside `storage.write`. */
 export interface Sessions {
   get(sessionId: string): Session;
   resolve(prefix: string): Session;
-  list(filter: { state?: SessionState | undefined; live?: boolean; limit?: number }): Session[];
+  /**
+   * Newest first, without `ids` live ones and those of one state in the order of their turn; at most `limit` (100, or
+   * as many as there are `ids`). What `ids` name and is not there is left out.
+   */
+  list(filter: SessionFilter): Session[];
   ofTask(taskId: string): Session[];
   /** The newest session that has the branch. */
   byBranch(branch: string): Session | null;
@@ -85,6 +96,10 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
   const newest = db.prepare<unknown[], SessionRow>(`${SELECT} ORDER BY s.id DESC LIMIT ?`);
   const ofState = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.state = ? ORDER BY s.id LIMIT ?`);
   const live = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.state <> 'ended' ORDER BY s.id LIMIT ?`);
+  const among = db.prepare<unknown[], SessionRow>(
+    `${SELECT} WHERE s.id IN (SELECT value FROM json_each(?)) AND s.state = coalesce(?, s.state)
+     AND (? = 0 OR s.state <> 'ended') ORDER BY s.id DESC LIMIT ?`,
+  );
   const ofTaskId = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.task_id = ? ORDER BY s.id`);
   const branched = db.prepare<unknown[], SessionRow>(
     `${SELECT} WHERE s.branch = ? ORDER BY s.id DESC LIMIT 1`,
@@ -140,7 +155,10 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
       toSession(
         findByPrefix('s', prefix, { exact: (id) => byId.get(id), like: (pattern) => byPrefix.all(pattern) }),
       ),
-    list({ state, live: onlyLive = false, limit = 100 }) {
+    list({ state, live: onlyLive = false, ids, limit = ids?.length ?? 100 }) {
+      if (ids !== undefined) {
+        return among.all(idArray('s', ids), state ?? null, onlyLive ? 1 : 0, limit).map(toSession);
+      }
       if (state !== undefined) return ofState.all(state, limit).map(toSession);
       return (onlyLive ? live.all(limit) : newest.all(limit)).map(toSession);
     },

@@ -6,7 +6,7 @@ import { claimStart, readExit, readStarted } from './wrapper.ts';
 
 export type { AdoptTarget } from './adopt.ts';
 export { workerEnvironment } from './environment.ts';
-export { type LogPart, readLog, tailOffset } from './log.ts';
+export { type LogPart, logWrittenAt, readLog, tailOffset } from './log.ts';
 export { createLogWatch, type LogWatch, type LogWatchOptions } from './log-watch.ts';
 export { MARK, type Probe, type ProcessEntry } from './probe.ts';
 export type { ExitResult, RunningProcess, StartSpec } from './start.ts';

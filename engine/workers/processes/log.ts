@@ -1,4 +1,5 @@
-import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { rfc3339 } from '../../clock.ts';
 
 /**
  * A worker's log, read by logical offsets: bytes ever written, which keep growing when the file is cut to its newest
@@ -112,6 +113,12 @@ export function readLog(
       end,
     };
   });
+}
+
+/** When the log was last written to, RFC 3339; null when there is none. */
+export function logWrittenAt(file: string): string | null {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  return stat === undefined ? null : rfc3339(stat.mtimeMs);
 }
 
 /** The logical offset at which the last `lines` lines begin; a last line without its newline counts as one. */

@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { type Operation, operation } from '../operation.ts';
+import type { EventLog } from './index.ts';
+
+/** What clients may ask about what happened. */
+export function eventOperations({
+  events,
+  taskId,
+}: {
+  events: EventLog;
+  /** The full id of the one task that begins so. Throws `not_found`, `conflict`. */
+  taskId(prefix: string): string;
+}): Operation[] {
+  return [
+    operation({
+      name: 'event.list',
+      about: 'What happened, newest first; events.subscribe follows what is to come.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({
+        limit: z.int().min(1).max(10_000).optional(),
+        before: z.int().min(1).optional(),
+        task: z.string().min(1).optional(),
+      }),
+      run: ({ task, ...part }) =>
+        events.list({ ...part, ...(task === undefined ? {} : { taskId: taskId(task) }) }),
+    }),
+  ];
+}

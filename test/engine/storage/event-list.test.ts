@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { LoggedEvent, Wire } from '../../../engine/index.ts';
+import { type EngineHere, engineHere } from '../../support/engine.ts';
+import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+
+describe('what happened', () => {
+  let ws: TestWorkspace;
+  let here: EngineHere;
+  before(async () => {
+    ws = await makeWorkspace();
+    here = await engineHere(ws, { workerCap: 0 });
+    for (const title of ['one', 'two']) await here.call('task.add', { title, body: 'a prompt' });
+    for (const agent of ['claude', 'codex']) await here.call('task.assign', { id: 't-1', agent });
+  });
+  after(async () => {
+    await here.close();
+    await ws.close();
+  });
+
+  const list = (input: object = {}): Promise<Wire<LoggedEvent>[]> => here.call('event.list', input);
+  const kinds = async (input: object): Promise<string[]> => (await list(input)).map((event) => event.kind);
+
+  test('is listed newest first, in pages', async () => {
+    assert.deepEqual(await kinds({}), [
+      'task_assigned',
+      'task_assigned',
+      'task_created',
+      'task_created',
+      'engine_started',
+    ]);
+    const [newest, next] = await list({ limit: 2 });
+    assert.equal(newest?.seq, here.engine.events.lastSeq());
+    assert.deepEqual(await kinds({ before: next?.seq, limit: 2 }), ['task_created', 'task_created']);
+    assert.deepEqual(await list({ before: 1 }), []);
+  });
+
+  test('to one task is listed alone', async () => {
+    assert.deepEqual(await kinds({ task: 't-1' }), ['task_assigned', 'task_assigned', 'task_created']);
+    const [newest] = await list({ task: '1', limit: 1 });
+    assert.deepEqual(newest?.data, { agent: 'codex' });
+    assert.deepEqual(await kinds({ task: 't-1', before: newest?.seq }), ['task_assigned', 'task_created']);
+    await assert.rejects(list({ task: 't-77' }), { code: 'not_found' });
+  });
+
+  test('may be seen by every seat, and is not in the wire form of prompts', async () => {
+    const seen = await here.call<unknown[]>('event.list', {}, { seat: 'worker', sessionId: 's-1' });
+    assert.equal(seen.length, 5);
+    assert.doesNotMatch(JSON.stringify(seen), /a prompt/);
+  });
+});

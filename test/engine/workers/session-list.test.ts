@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import type { ListedSession, Wire } from '../../../engine/index.ts';
+import { type EngineHere, engineHere } from '../../support/engine.ts';
+import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+
+describe('the list of sessions', () => {
+  let ws: TestWorkspace;
+  let here: EngineHere;
+  before(async () => {
+    ws = await makeWorkspace();
+    // No worker starts: the sessions wait, and their logs are what the test writes.
+    here = await engineHere(ws, { workerCap: 0 });
+    for (let count = 1; count <= 4; count += 1) {
+      await here.call('task.add', { title: `number ${count}`, agent: 'scripted' });
+      await here.call('task.run', { id: `t-${count}` });
+    }
+    await here.call('task.cancel', { id: 't-2' });
+    for (const session of ['s-1', 's-2']) {
+      const folder = join(ws.root, '.svc', 'agents', session);
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(join(folder, 'log'), 'a line\n');
+      utimesSync(join(folder, 'log'), 1_700_000_000, 1_700_000_000);
+    }
+  });
+  after(async () => {
+    await here.close();
+    await ws.close();
+  });
+
+  const list = (input: object): Promise<Wire<ListedSession>[]> => here.call('session.list', input);
+  const ids = async (input: object): Promise<string[]> =>
+    (await list(input)).map((session) => session.session_id);
+
+  test('gives the named ones, newest first; one that is not there is left out', async () => {
+    assert.deepEqual(await ids({ ids: ['s-1', 's-2', 's-4', 's-99', 't-3'] }), ['s-4', 's-2', 's-1']);
+    assert.deepEqual(await ids({ ids: ['s-1', 's-2'], live: true }), ['s-1']);
+    assert.deepEqual(await ids({ ids: [] }), []);
+    assert.deepEqual(await ids({}), ['s-4', 's-3', 's-2', 's-1']);
+    assert.deepEqual(await ids({ live: true }), ['s-1', 's-3', 's-4']);
+  });
+
+  test('says when the log of a live one was last written to', async () => {
+    const written = new Map((await list({})).map((each) => [each.session_id, each.log_written_at]));
+    assert.deepEqual(Object.fromEntries(written), {
+      's-1': '2023-11-14T22:13:20.000Z',
+      's-2': null,
+      's-3': null,
+      's-4': null,
+    });
+  });
+});

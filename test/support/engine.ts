@@ -1,0 +1,54 @@
+import { join } from 'node:path';
+import { type Engine, type OpenOptions, openEngine, samples } from '../../engine/index.ts';
+import type { Caller } from '../../engine/operation.ts';
+import { type Posted, SECRET, type TestWorkspace } from './workspace.ts';
+
+export interface EngineHere {
+  engine: Engine;
+  /** Runs an operation as a person in the Chair seat, or as another caller; the answer is in wire form. */
+  call<T = unknown>(operation: string, input?: object, caller?: Partial<Caller>): Promise<T>;
+  /** A signed request from outside whose task waits for a decision. */
+  ask(prompt: string, wish?: { agent?: string; project?: string }): Promise<Posted>;
+  close(): Promise<void>;
+}
+
+/** The workspace's engine in this process: what it answers can be asked without a socket in between. */
+export async function engineHere(
+  ws: TestWorkspace,
+  options: Omit<OpenOptions, 'file' | 'env'> = {},
+): Promise<EngineHere> {
+  const engine = await openEngine({ file: join(ws.root, 'svc.yaml'), env: ws.env, ...options });
+  const person: Caller = { seat: 'chair', actor: 'ada', via: 'tui', sessionId: null, env: {} };
+  let listener: ReturnType<Engine['listen']> | undefined;
+  return {
+    engine,
+    async call<T>(operation: string, input: object = {}, caller: Partial<Caller> = {}) {
+      return (await engine.operations.call(operation, input, { ...person, ...caller })) as T;
+    },
+    async ask(prompt, wish = {}) {
+      listener ??= engine.listen({
+        host: '127.0.0.1',
+        port: 0,
+        secrets: [SECRET],
+        allowRemote: false,
+        onAccess: () => undefined,
+      });
+      const { host, port } = (await listener).address;
+      const { signedSample } = await samples();
+      const { path, method, headers, body } = signedSample({
+        route: 'task',
+        secret: SECRET,
+        now: Date.now(),
+        dispatch: true,
+        approve: false,
+        agent: 'scripted',
+        prompt,
+        ...wish,
+      });
+      const sent = await fetch(`http://${host}:${port}${path}`, { method, headers, body });
+      if (!sent.ok) throw new Error(`the request was refused: ${await sent.text()}`);
+      return (await sent.json()) as Posted;
+    },
+    close: () => engine.close(),
+  };
+}
