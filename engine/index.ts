@@ -6,8 +6,9 @@ import type { Engine, OpenOptions } from './compose.ts';
 import type { Host } from './daemon/host.ts';
 
 export type { Decision } from './board/decisions/index.ts';
-export type { ListedDecision, ListedTask } from './board/operations.ts';
+export type { ListedDecision } from './board/decisions/operations.ts';
 export type { Task } from './board/tasks/index.ts';
+export type { ListedTask } from './board/tasks/operations.ts';
 export type { Session } from './bus/sessions/index.ts';
 export type { Engine, OpenOptions } from './compose.ts';
 export { findWorkspace } from './config/find.ts';

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { SvcError } from '../../errors.ts';
+import { type Operation, operation } from '../../operation.ts';
+import { by, dispatchInput, id, ids, limit, optionsOf } from '../input.ts';
+import type { BoardOperationsDeps } from '../operations.ts';
+import { DECISION_STATES, type Decision } from './index.ts';
+
+/** A decision in a list. */
+export interface ListedDecision extends Decision {
+  /** Of its task. */
+  title: string;
+}
+
+/** What clients may ask about decisions. */
+export function decisionOperations({
+  storage,
+  tasks,
+  decisions,
+  workflow,
+}: BoardOperationsDeps): Operation[] {
+  return [
+    operation({
+      name: 'decision.list',
+      about: 'Decisions; pending ones oldest first. `ids` names the wanted ones.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({ state: z.enum(DECISION_STATES).optional(), ids, limit }),
+      run: (input) =>
+        decisions
+          .list(input)
+          .map((decision): ListedDecision => ({ ...decision, title: tasks.get(decision.taskId).title })),
+    }),
+    operation({
+      name: 'decision.show',
+      about: 'One decision with the task it would run.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({ id }),
+      run(input) {
+        const decision = decisions.resolve(input.id);
+        return { decision, task: tasks.get(decision.taskId) };
+      },
+    }),
+    operation({
+      name: 'decision.approve',
+      about: 'Approve and dispatch. With `hash`, only if it still says what will run.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({ id, hash: z.string().optional(), ...dispatchInput }),
+      run: (input, caller) =>
+        storage.write(() => {
+          const { decisionId, hash } = decisions.resolve(input.id);
+          if (input.hash !== undefined && input.hash !== hash) {
+            throw new SvcError('conflict', `${decisionId} is not what you saw`, {
+              hint: `svc decision show ${decisionId}`,
+            });
+          }
+          return workflow.approve(decisionId, by(caller), optionsOf(input, caller));
+        }),
+    }),
+    operation({
+      name: 'decision.deny',
+      about: 'Deny, with a reason; the task fails with code denied.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({ id, reason: z.string().trim().min(1).max(2000) }),
+      run: (input, caller) =>
+        storage.write(() => workflow.deny(decisions.resolve(input.id).decisionId, input.reason, by(caller))),
+    }),
+  ];
+}

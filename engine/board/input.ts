@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import type { Caller } from '../operation.ts';
+import type { By } from './tasks/index.ts';
+import type { DispatchOptions } from './workflow/index.ts';
+
+// What the inputs of tasks and decisions have in common.
+
+export const id = z.string().min(1);
+/** Exact ids; what is not there is left out of the answer. */
+export const ids = z.array(z.string()).max(1000).optional();
+export const limit = z.int().min(1).max(100_000).optional();
+export const timeout = z
+  .int()
+  .min(1)
+  .max(7 * 86_400)
+  .optional();
+
+/** Of every operation that may dispatch. */
+export const dispatchInput = {
+  inplace: z.boolean().optional(),
+  keep_worktree: z.boolean().optional(),
+  name: z
+    .string()
+    .regex(/^[A-Za-z0-9][\w.-]{0,63}$/, 'a name has letters, digits, . _ - and at most 64 characters')
+    .optional(),
+  base: z.string().min(1).optional(),
+  timeout_sec: timeout,
+};
+
+const dispatching = z.object(dispatchInput);
+
+/** Who made a change. */
+export const by = (caller: Caller): By => ({ actor: caller.actor, via: caller.via });
+
+export const optionsOf = (input: z.infer<typeof dispatching>, caller: Caller): DispatchOptions => ({
+  inplace: input.inplace,
+  keepWorktree: input.keep_worktree,
+  name: input.name,
+  base: input.base ?? caller.env.SVC_GIT_BASE,
+  timeoutSec: input.timeout_sec,
+});

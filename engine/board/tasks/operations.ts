@@ -1,0 +1,195 @@
+import { z } from 'zod';
+import { SvcError } from '../../errors.ts';
+import { type Caller, type Operation, operation } from '../../operation.ts';
+import { by, dispatchInput, id, ids, limit, optionsOf, timeout } from '../input.ts';
+import type { BoardOperationsDeps } from '../operations.ts';
+import { TASK_STATUSES, type Task } from './index.ts';
+
+type TaskSummary = Omit<Task, 'body' | 'prompt' | 'context' | 'acceptanceCriteria'>;
+
+/** A task in a list. */
+export interface ListedTask extends TaskSummary {
+  /** A decision of it is pending. */
+  waits: boolean;
+}
+
+/** Rows of a list carry no prompts: a board of ten thousand tasks stays small on the wire. */
+function summary(task: Task): TaskSummary {
+  const { body: _body, prompt: _prompt, context: _context, acceptanceCriteria: _criteria, ...rest } = task;
+  return rest;
+}
+
+const titleOf = (text: string): string => (text.trim().split('\n')[0] ?? '').slice(0, 120);
+
+/** What clients may ask about tasks. */
+export function taskOperations(deps: BoardOperationsDeps): Operation[] {
+  const { storage, tasks, decisions, sessions, workflow, agents } = deps;
+  const find = (prefix: string) => tasks.resolve(prefix).taskId;
+
+  function newTask(input: z.infer<typeof addInput>, caller: Caller) {
+    const templates = deps.templates();
+    const template =
+      input.template !== undefined && Object.hasOwn(templates, input.template)
+        ? templates[input.template]
+        : undefined;
+    if (input.template !== undefined && template === undefined) {
+      throw new SvcError(
+        'unknown_template',
+        `no template ${JSON.stringify(input.template)} in webhook.templates`,
+        {
+          hint: `known: ${Object.keys(templates).sort().join(', ') || 'none'}`,
+        },
+      );
+    }
+    const agent = input.agent ?? template?.agent ?? null;
+    const project = input.project ?? template?.project ?? null;
+    if (agent !== null) agents.template(agent);
+    agents.folder(project);
+    const body = input.body ?? template?.prompt ?? '';
+    const title = input.title ?? titleOf(body);
+    if (title === '') throw new SvcError('fields_invalid', 'title: a task needs a title or a prompt');
+    return {
+      title,
+      body,
+      agent,
+      project,
+      template: input.template,
+      acceptanceCriteria: input.acceptance_criteria,
+      context: input.context,
+      ledger: input.ledger,
+      timeoutSec: input.timeout_sec ?? template?.timeout_sec,
+      source: caller.via === 'tui' || caller.via === 'tool' ? caller.via : ('cli' as const),
+      sourceRef: null,
+      actor: caller.actor,
+    };
+  }
+
+  const addInput = z.strictObject({
+    title: z.string().trim().min(1).max(500).optional(),
+    body: z.string().max(4_000_000).optional(),
+    agent: z.string().optional(),
+    project: z.string().optional(),
+    template: z.string().optional(),
+    acceptance_criteria: z.array(z.string().min(1)).max(100).optional(),
+    context: z.string().optional(),
+    ledger: z.string().optional(),
+    timeout_sec: timeout,
+  });
+
+  return [
+    operation({
+      name: 'task.add',
+      about: 'Create a task; with an agent it is assigned, else open.',
+      seat: 'chair',
+      changes: true,
+      input: addInput,
+      run: (input, caller) => storage.write(() => tasks.create(newTask(input, caller))),
+    }),
+    operation({
+      name: 'task.list',
+      about:
+        'Tasks, newest first, without their prompts; `waits` when a decision is pending. `ids` names the wanted ones, `before` the task that a page begins after.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({
+        status: z.enum(TASK_STATUSES).optional(),
+        ids,
+        before: id.optional(),
+        limit,
+      }),
+      run(input) {
+        const listed = tasks.list(input);
+        // The newest decision of a task is the only one that can be open.
+        const asked = listed.flatMap((task) => task.decisionId ?? []);
+        const waiting = new Set(
+          decisions.list({ state: 'pending', ids: asked }).map((decision) => decision.taskId),
+        );
+        return listed.map((task): ListedTask => ({ ...summary(task), waits: waiting.has(task.taskId) }));
+      },
+    }),
+    operation({
+      name: 'task.show',
+      about: 'One task with its decision, sessions and timeline.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({ id }),
+      run(input) {
+        const task = tasks.resolve(input.id);
+        return {
+          task,
+          decision: task.decisionId === null ? null : decisions.get(task.decisionId),
+          sessions: sessions.ofTask(task.taskId),
+          timeline: deps.events.ofTask(task.taskId),
+        };
+      },
+    }),
+    operation({
+      name: 'task.run',
+      about: 'Dispatch a task; doing so is its approval.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({ id, ...dispatchInput }),
+      run: (input, caller) =>
+        storage.write(() => {
+          const task = tasks.resolve(input.id);
+          const fallback = agents.fallback();
+          if (task.status === 'open' && task.agent === null && fallback !== null) {
+            workflow.assign(task.taskId, fallback, by(caller));
+          }
+          return workflow.run(task.taskId, optionsOf(input, caller), by(caller));
+        }),
+    }),
+    operation({
+      name: 'task.retry',
+      about: 'Put a failed task back to assigned, its history kept, and run it again unless held.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({ id, hold: z.boolean().optional(), ...dispatchInput }),
+      run: (input, caller) =>
+        storage.write(() => {
+          const task = workflow.retry(find(input.id), by(caller));
+          if (input.hold === true) return { task, decision: null, session: null };
+          return workflow.run(task.taskId, optionsOf(input, caller), by(caller));
+        }),
+    }),
+    operation({
+      name: 'task.assign',
+      about: 'Give a task to an agent; an approval for another agent no longer holds.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({ id, agent: z.string().min(1) }),
+      run(input, caller) {
+        agents.template(input.agent);
+        return storage.write(() => workflow.assign(find(input.id), input.agent, by(caller)));
+      },
+    }),
+    operation({
+      name: 'task.cancel',
+      about: 'Stop a task: its worker is ended, its work so far is kept on its branch.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({ id }),
+      run: (input, caller) => storage.write(() => workflow.cancel(find(input.id), by(caller))),
+    }),
+    operation({
+      name: 'task.done',
+      about: 'Mark a task done or failed.',
+      seat: 'any',
+      changes: true,
+      input: z.strictObject({
+        id,
+        status: z.enum(['done', 'failed']).optional(),
+        summary: z.string().optional(),
+      }),
+      run: (input, caller) =>
+        storage.write(() => {
+          const task = tasks.resolve(input.id);
+          // A worker speaks for its own task only.
+          if (caller.seat !== 'chair' && task.sessionId !== caller.sessionId) {
+            throw new SvcError('chair_only', `${task.taskId} is not the task of this session`);
+          }
+          return workflow.done(task.taskId, input.status ?? 'done', input.summary ?? null, by(caller));
+        }),
+    }),
+  ];
+}
