@@ -100,6 +100,20 @@ export const exitCode = (code: ErrorCode): number => CODES[code][1];
 export const isErrorCode = (word: unknown): word is ErrorCode =>
   typeof word === 'string' && Object.hasOwn(CODES, word);
 
+/** A failure as a part of an answer that does not fail. */
+export interface Problem {
+  code: ErrorCode;
+  message: string;
+  hint: string | null;
+}
+
+/** What was thrown as a problem; faults of our own are thrown on. */
+export function problemOf(thrown: unknown): Problem {
+  if (!(thrown instanceof SvcError)) throw thrown;
+  const { code, message, hint = null } = thrown;
+  return { code, message, hint };
+}
+
 /** Any thrown value as an SvcError; faults of our own become `internal` and keep their cause. */
 export function asSvcError(thrown: unknown): SvcError {
   if (thrown instanceof SvcError) return thrown;

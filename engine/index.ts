@@ -7,6 +7,7 @@ import type { Host } from './daemon/host.ts';
 
 export type { Decision } from './board/decisions/index.ts';
 export type { ListedDecision } from './board/decisions/operations.ts';
+export type { TaskPlan } from './board/plan.ts';
 export type { Task } from './board/tasks/index.ts';
 export type { ListedTask } from './board/tasks/operations.ts';
 export type { Session } from './bus/sessions/index.ts';

@@ -1,4 +1,11 @@
-import { age, type ListedDecision, localTime, printable, type Wire } from '../../engine/index.ts';
+import {
+  age,
+  type ListedDecision,
+  localTime,
+  printable,
+  type TaskPlan,
+  type Wire,
+} from '../../engine/index.ts';
 import { type Command, command } from '../command.ts';
 import { facts, table } from '../print.ts';
 import {
@@ -50,21 +57,54 @@ const list = command({
   },
 });
 
+interface Shown {
+  decision: DecisionView;
+  task: TaskView;
+  plan: Wire<TaskPlan>;
+}
+
+/** A run may still come of it. */
+const isOpen = ({ state, consumed_at }: DecisionView): boolean =>
+  state === 'pending' || (state === 'approved' && consumed_at === null);
+
+/** What a run would do, for who has to answer for it. */
+function planned(plan: Wire<TaskPlan>): [name: string, value: string | null][] {
+  const { running, queued, cap } = plan.workers;
+  const idle = plan.idle_timeout_sec === 0 ? '' : `, ${plan.idle_timeout_sec} s without output`;
+  return [
+    ['will run', plan.agent],
+    ['command', plan.command],
+    ['folder', plan.folder],
+    ['worktree', plan.base === null ? null : `${plan.branch_prefix}<session> from ${plan.base}`],
+    ['timeout', `${plan.timeout_sec} s${idle}`],
+    ['waits', plan.starts === 'now' ? null : `${running} running, ${queued} queued, at most ${cap}`],
+    [
+      'problem',
+      plan.problem === null
+        ? null
+        : `${plan.problem.message}${plan.problem.hint === null ? '' : ` (${plan.problem.hint})`}`,
+    ],
+  ];
+}
+
 const show = command({
   name: 'decision show',
   about: 'show what would run, why it was held, and who decided',
   args: decisionArg,
   async run(context) {
     const client = await context.engine();
-    const shown = await client.call<{ decision: DecisionView; task: TaskView }>('decision.show', {
-      id: context.args[0],
-    });
-    context.result(shown, ({ decision, task }) =>
+    const shown = await client.call<Shown>('decision.show', { id: context.args[0] });
+    context.result(shown, ({ decision, task, plan }) =>
       [
         facts([
           ['decision', `${decision.decision_id} ${decision.state}`],
           ['task', `${decision.task_id}: ${task.title}`],
-          ['will run', `${decision.agent ?? 'the default agent'} in ${decision.project ?? 'the workspace'}`],
+          ...(isOpen(decision)
+            ? planned(plan)
+            : ([
+                ['agent', decision.agent],
+                ['project', decision.project],
+              ] as const)),
           ['why held', decision.why],
           [
             'from',

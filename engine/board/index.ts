@@ -4,10 +4,11 @@ import type { Operation, Policy } from '../operation.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import { createDecisions, type Decisions } from './decisions/index.ts';
 import { type BoardOperationsDeps, boardOperations } from './operations.ts';
+import { createPlans, type Planner } from './plan.ts';
 import { createTasks, type Tasks } from './tasks/index.ts';
 import { createWorkflow, type Dispatch, type Workflow } from './workflow/index.ts';
 
-export interface BoardDeps<D extends Dispatch> {
+export interface BoardDeps<D extends Dispatch & Planner> {
   storage: Storage;
   events: EventLog;
   clock: Clock;
@@ -19,7 +20,7 @@ export interface BoardDeps<D extends Dispatch> {
   createDispatch(tasks: Tasks): D;
 }
 
-export interface Board<D extends Dispatch> {
+export interface Board<D extends Dispatch & Planner> {
   tasks: Tasks;
   decisions: Decisions;
   workflow: Workflow;
@@ -28,7 +29,7 @@ export interface Board<D extends Dispatch> {
 }
 
 /** What is to be done and who may: tasks, decisions, and the way work moves through them. */
-export function createBoard<D extends Dispatch>(deps: BoardDeps<D>): Board<D> {
+export function createBoard<D extends Dispatch & Planner>(deps: BoardDeps<D>): Board<D> {
   const { storage, events, clock, sessions, agents, templates } = deps;
   const tasks = createTasks({ storage, events, clock });
   const decisions = createDecisions({ storage, events, clock });
@@ -48,6 +49,7 @@ export function createBoard<D extends Dispatch>(deps: BoardDeps<D>): Board<D> {
     decisions,
     sessions,
     workflow,
+    plans: createPlans({ tasks, agents, planner: dispatcher }),
     agents,
     templates,
   });

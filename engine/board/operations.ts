@@ -3,6 +3,7 @@ import type { Operation } from '../operation.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import type { Decisions } from './decisions/index.ts';
 import { decisionOperations } from './decisions/operations.ts';
+import type { Plans } from './plan.ts';
 import type { Tasks } from './tasks/index.ts';
 import { taskOperations } from './tasks/operations.ts';
 import type { Workflow } from './workflow/index.ts';
@@ -14,6 +15,7 @@ export interface BoardOperationsDeps {
   decisions: Decisions;
   sessions: Sessions;
   workflow: Workflow;
+  plans: Plans;
   /** Throws `unknown_agent`, `unknown_project`. */
   agents: {
     template(agent: string): string;

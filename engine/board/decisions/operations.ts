@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { SvcError } from '../../errors.ts';
 import { type Operation, operation } from '../../operation.ts';
-import { by, dispatchInput, id, ids, limit, optionsOf } from '../input.ts';
+import { by, dispatchInput, hash, id, ids, limit, optionsOf } from '../input.ts';
 import type { BoardOperationsDeps } from '../operations.ts';
 import { DECISION_STATES, type Decision } from './index.ts';
 
@@ -17,6 +17,7 @@ export function decisionOperations({
   tasks,
   decisions,
   workflow,
+  plans,
 }: BoardOperationsDeps): Operation[] {
   return [
     operation({
@@ -32,13 +33,14 @@ export function decisionOperations({
     }),
     operation({
       name: 'decision.show',
-      about: 'One decision with the task it would run.',
+      about: 'One decision with its task, and what a run of that would do now.',
       seat: 'any',
       changes: false,
       input: z.strictObject({ id }),
-      run(input) {
+      async run(input, caller) {
         const decision = decisions.resolve(input.id);
-        return { decision, task: tasks.get(decision.taskId) };
+        const task = tasks.get(decision.taskId);
+        return { decision, task, plan: await plans.of(task, optionsOf({}, caller)) };
       },
     }),
     operation({
@@ -46,11 +48,11 @@ export function decisionOperations({
       about: 'Approve and dispatch. With `hash`, only if it still says what will run.',
       seat: 'chair',
       changes: true,
-      input: z.strictObject({ id, hash: z.string().optional(), ...dispatchInput }),
+      input: z.strictObject({ id, hash, ...dispatchInput }),
       run: (input, caller) =>
         storage.write(() => {
-          const { decisionId, hash } = decisions.resolve(input.id);
-          if (input.hash !== undefined && input.hash !== hash) {
+          const { decisionId, hash: asked } = decisions.resolve(input.id);
+          if (input.hash !== undefined && input.hash !== asked) {
             throw new SvcError('conflict', `${decisionId} is not what you saw`, {
               hint: `svc decision show ${decisionId}`,
             });

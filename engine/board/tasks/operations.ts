@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { SvcError } from '../../errors.ts';
 import { type Caller, type Operation, operation } from '../../operation.ts';
-import { by, dispatchInput, id, ids, limit, optionsOf, timeout } from '../input.ts';
+import { by, dispatchInput, hash, id, ids, limit, optionsOf, timeout } from '../input.ts';
 import type { BoardOperationsDeps } from '../operations.ts';
-import { TASK_STATUSES, type Task } from './index.ts';
+import type { DispatchOptions, Submitted } from '../workflow/index.ts';
+import { type By, TASK_STATUSES, type Task } from './index.ts';
 
 type TaskSummary = Omit<Task, 'body' | 'prompt' | 'context' | 'acceptanceCriteria'>;
 
@@ -23,7 +24,7 @@ const titleOf = (text: string): string => (text.trim().split('\n')[0] ?? '').sli
 
 /** What clients may ask about tasks. */
 export function taskOperations(deps: BoardOperationsDeps): Operation[] {
-  const { storage, tasks, decisions, sessions, workflow, agents } = deps;
+  const { storage, tasks, decisions, sessions, workflow, plans, agents } = deps;
   const find = (prefix: string) => tasks.resolve(prefix).taskId;
 
   function newTask(input: z.infer<typeof addInput>, caller: Caller) {
@@ -62,6 +63,14 @@ export function taskOperations(deps: BoardOperationsDeps): Operation[] {
       sourceRef: null,
       actor: caller.actor,
     };
+  }
+
+  /** Running a task that names no agent gives it the one that runs then. */
+  function run(taskId: string, options: DispatchOptions, who: By): Submitted {
+    const { status, agent } = tasks.get(taskId);
+    const fallback = agents.fallback();
+    if (status === 'open' && agent === null && fallback !== null) workflow.assign(taskId, fallback, who);
+    return workflow.run(taskId, options, who);
   }
 
   const addInput = z.strictObject({
@@ -124,32 +133,40 @@ export function taskOperations(deps: BoardOperationsDeps): Operation[] {
       },
     }),
     operation({
+      name: 'task.plan',
+      about: 'What a run of the task would do now; `problem` says what is in its way.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({ id }),
+      run: (input, caller) => plans.of(tasks.resolve(input.id), optionsOf({}, caller)),
+    }),
+    operation({
       name: 'task.run',
-      about: 'Dispatch a task; doing so is its approval.',
+      about: 'Dispatch a task; doing so is its approval. With `hash`, only if it still says what will run.',
       seat: 'chair',
       changes: true,
-      input: z.strictObject({ id, ...dispatchInput }),
+      input: z.strictObject({ id, hash, ...dispatchInput }),
       run: (input, caller) =>
         storage.write(() => {
           const task = tasks.resolve(input.id);
-          const fallback = agents.fallback();
-          if (task.status === 'open' && task.agent === null && fallback !== null) {
-            workflow.assign(task.taskId, fallback, by(caller));
-          }
-          return workflow.run(task.taskId, optionsOf(input, caller), by(caller));
+          plans.check(task, input.hash);
+          return run(task.taskId, optionsOf(input, caller), by(caller));
         }),
     }),
     operation({
       name: 'task.retry',
-      about: 'Put a failed task back to assigned, its history kept, and run it again unless held.',
+      about:
+        'Put a failed task back to assigned, its history kept, and run it again unless held. With `hash`, only if it still says what will run.',
       seat: 'chair',
       changes: true,
-      input: z.strictObject({ id, hold: z.boolean().optional(), ...dispatchInput }),
+      input: z.strictObject({ id, hash, hold: z.boolean().optional(), ...dispatchInput }),
       run: (input, caller) =>
-        storage.write(() => {
-          const task = workflow.retry(find(input.id), by(caller));
+        storage.write((): Submitted => {
+          const failed = tasks.resolve(input.id);
+          plans.check(failed, input.hash);
+          const task = workflow.retry(failed.taskId, by(caller));
           if (input.hold === true) return { task, decision: null, session: null };
-          return workflow.run(task.taskId, optionsOf(input, caller), by(caller));
+          return run(task.taskId, optionsOf(input, caller), by(caller));
         }),
     }),
     operation({

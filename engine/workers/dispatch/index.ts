@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Planner } from '../../board/plan.ts';
 import type { Dispatch } from '../../board/workflow/index.ts';
 import type { Session } from '../../bus/sessions/index.ts';
 import { asSvcError, SvcError } from '../../errors.ts';
@@ -8,6 +9,7 @@ import type { RunningProcess } from '../processes/index.ts';
 import { launch, place, runDir } from './begin.ts';
 import type { DispatchDeps } from './context.ts';
 import { type Kept, keepWork, NOTHING_KEPT, type Verdict, verdictOf } from './finish.ts';
+import { agentFor, planRun } from './plan.ts';
 import { recover } from './recover.ts';
 import { supervise } from './supervise.ts';
 
@@ -15,7 +17,7 @@ export { type Agents, type AgentsConfig, createAgents } from './agents.ts';
 export { logFile } from './begin.ts';
 export type { DispatchDeps, DispatchPaths, Log } from './context.ts';
 
-export interface Dispatcher extends Dispatch {
+export interface Dispatcher extends Dispatch, Planner {
   /** Settles what an earlier host left behind, then starts what waits. */
   recover(): Promise<void>;
   readonly cap: number;
@@ -199,14 +201,10 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   return {
     cap: deps.cap,
     stop,
+    plan: (task, options) => planRun(deps, task, options),
 
     enqueue(task, decision, options) {
-      const agent = task.agent ?? deps.agents.fallback();
-      if (agent === null) {
-        throw new SvcError('conflict', `${task.taskId} has no agent`, {
-          hint: `svc task assign ${task.taskId} <agent>`,
-        });
-      }
+      const agent = agentFor(deps, task);
       deps.agents.template(agent);
       deps.agents.folder(task.project);
       const { timeoutSec, idleTimeoutSec } = deps.timeouts();

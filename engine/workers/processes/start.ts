@@ -44,7 +44,7 @@ const isProgram = (file: string): boolean => {
 };
 
 /** The program's absolute path, as execvp would find it from the worker's folder. Throws `agent_not_found`. */
-function findProgram(name: string, cwd: string, path: string | undefined): string {
+export function findProgram(name: string, cwd: string, path: string | undefined): string {
   const candidates = name.includes('/')
     ? [isAbsolute(name) ? name : resolve(cwd, name)]
     : (path ?? '/usr/local/bin:/usr/bin:/bin')

@@ -37,16 +37,22 @@ export interface CreateRequest {
   projectPath: string;
 }
 
-export interface CreatedWorktree {
+export type OriginRequest = Pick<CreateRequest, 'repositoryPath' | 'projectPath' | 'base'>;
+
+/** Where a worktree begins. */
+export interface Origin {
+  /** Top folder of the checkout that `repositoryPath` is in. */
+  repository: string;
+  /** What the worktree is made from, by name; null when HEAD is detached. */
+  base: string | null;
+  baseCommit: string;
+}
+
+export interface CreatedWorktree extends Origin {
   path: string;
   /** The project's folder inside the worktree. */
   cwd: string;
   branch: string;
-  /** What the worktree was made from, by name; null when HEAD was detached. */
-  base: string | null;
-  baseCommit: string;
-  /** Top folder of the checkout that `repositoryPath` is in. */
-  repository: string;
 }
 
 /** How long a git left over from a killed host is waited for. */
@@ -63,7 +69,7 @@ export function excludeOwnFolder(commonDir: string): void {
 
 async function resolveBase(
   git: Git,
-  { base }: CreateRequest,
+  { base }: OriginRequest,
   repository: Repository,
   project: Repository,
 ): Promise<{ name: string | null; commit: string }> {
@@ -83,6 +89,23 @@ async function resolveBase(
   throw new SvcError('repository_empty', `the branch ${project.head} of ${project.root} has no commit yet`, {
     hint: 'commit something, or name a base',
   });
+}
+
+/** The repository and the project's place in it: mostly the same folder, and then asking git once is enough. */
+async function checkoutsOf(
+  git: Git,
+  { repositoryPath, projectPath }: Pick<CreateRequest, 'repositoryPath' | 'projectPath'>,
+): Promise<{ repository: Repository; project: Repository }> {
+  const repository = await repositoryOf(git, repositoryPath);
+  const project = projectPath === repositoryPath ? repository : await repositoryOf(git, projectPath);
+  return { repository, project };
+}
+
+/** Where `create` would begin; makes nothing. Throws `not_a_repository`, `repository_empty`, `not_found` (base). */
+export async function origin(git: Git, request: OriginRequest): Promise<Origin> {
+  const { repository, project } = await checkoutsOf(git, request);
+  const { name, commit } = await resolveBase(git, request, repository, project);
+  return { repository: repository.root, base: name, baseCommit: commit };
 }
 
 /**
@@ -117,13 +140,8 @@ async function clearHalfMade(git: Git, root: string, path: string): Promise<void
  */
 export async function create(git: Git, queue: Queue, request: CreateRequest): Promise<CreatedWorktree> {
   const { worktreePath: path, branch } = request;
-  const repository = await repositoryOf(git, request.repositoryPath);
+  const { repository, project } = await checkoutsOf(git, request);
   const { root, commonDir } = repository;
-  // Mostly the same folder; then asking git once is enough.
-  const project =
-    request.projectPath === request.repositoryPath
-      ? repository
-      : await repositoryOf(git, request.projectPath);
   if (!(await git.succeeds(root, ['check-ref-format', '--branch', branch]))) {
     throw new SvcError('usage', `${JSON.stringify(branch)} is not a branch name`, { data: { branch } });
   }

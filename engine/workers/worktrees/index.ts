@@ -1,4 +1,11 @@
-import { type CreatedWorktree, type CreateRequest, create } from './create.ts';
+import {
+  type CreatedWorktree,
+  type CreateRequest,
+  create,
+  type Origin,
+  type OriginRequest,
+  origin,
+} from './create.ts';
 import { type Diff, type DiffRequest, diff } from './diff.ts';
 import { type FinishRequest, type FinishResult, finish } from './finish.ts';
 import { createGit } from './git.ts';
@@ -10,13 +17,13 @@ import { createQueue } from './queue.ts';
 import { type Repository, repositoryOf, verifyToplevel } from './repository.ts';
 import { type SessionWorktree, type StatusRequest, status } from './status.ts';
 
-export type { CreatedWorktree, CreateRequest } from './create.ts';
+export type { CreatedWorktree, CreateRequest, Origin, OriginRequest } from './create.ts';
 export type { Diff, DiffRequest } from './diff.ts';
 export type { FinishRequest, FinishResult } from './finish.ts';
 export type { WorkingFolders } from './live.ts';
 export type { PromoteRequest, PromoteResult } from './promote.ts';
 export type { PruneEntry, PrunePlan, PruneRequest, PruneResult } from './prune.ts';
-export type { Repository } from './repository.ts';
+export { type Repository, SESSION_PREFIX } from './repository.ts';
 export type { SessionWorktree, StatusRequest } from './status.ts';
 
 export interface WorktreesDeps {
@@ -32,6 +39,8 @@ export interface WorktreesDeps {
 export interface Worktrees {
   /** The repository that contains a folder. Throws `not_a_repository`, `repository_empty`. */
   repositoryOf(path: string): Promise<Repository>;
+  /** Where `create` would begin; makes nothing. */
+  origin(request: OriginRequest): Promise<Origin>;
   /** Makes, or takes up again, a session's branch and worktree. */
   create(request: CreateRequest): Promise<CreatedWorktree>;
   /** R2: throws `worktree_unsafe` unless git in this folder means this folder. */
@@ -57,6 +66,7 @@ export function createWorktrees({
   const queue = createQueue();
   return {
     repositoryOf: (path) => repositoryOf(git, path),
+    origin: (request) => origin(git, request),
     create: (request) => create(git, queue, request),
     verifyToplevel: (path) => verifyToplevel(git, path),
     finish: (request) => finish(git, folders, queue, request),

@@ -1,0 +1,88 @@
+import { type Problem, problemOf, SvcError } from '../errors.ts';
+import { hashOf } from './decisions/index.ts';
+import type { Task, Tasks } from './tasks/index.ts';
+import type { DispatchOptions } from './workflow/index.ts';
+
+/** What a dispatch would do, as far as the workers room knows. */
+export interface RunPlan {
+  /** The task's, or the one that runs when a task names none; null when there is none. */
+  agent: string | null;
+  /** The command as it is configured, its placeholders not filled in. */
+  command: string | null;
+  project: string | null;
+  /** Absolute. */
+  folder: string | null;
+  inplace: false;
+  /** Top folder of the checkout. */
+  repository: string | null;
+  /** The branch, or with a detached HEAD the commit, that the worktree would be made from. */
+  base: string | null;
+  /** What the session's branch begins with; the rest is the session's id, which does not exist yet. */
+  branchPrefix: string;
+  timeoutSec: number;
+  /** 0 for none. */
+  idleTimeoutSec: number;
+  workers: { running: number; queued: number; cap: number };
+  starts: 'now' | 'queued';
+  /** The first thing in its way. */
+  problem: Problem | null;
+}
+
+/** What a run (of a failed task: a retry) would do now, so that a person sees it before they agree to it. */
+export interface TaskPlan extends RunPlan {
+  taskId: string;
+  /** As of a decision; see `hashOf`. A task without an agent is counted with the one that it would get. */
+  hash: string;
+}
+
+/** What the workers room offers for plans: looks, changes nothing, and tells a problem instead of throwing it. */
+export interface Planner {
+  plan(task: Task, options: Pick<DispatchOptions, 'base'>): Promise<RunPlan>;
+}
+
+export interface Plans {
+  of(task: Task, options: Pick<DispatchOptions, 'base'>): Promise<TaskPlan>;
+  /** Throws `conflict` when a run of the task would not be what its plan had as `hash`. */
+  check(task: Task, hash: string | undefined): void;
+}
+
+export function createPlans({
+  tasks,
+  agents,
+  planner,
+}: {
+  tasks: Tasks;
+  agents: { fallback(): string | null };
+  planner: Planner;
+}): Plans {
+  const hashNow = (task: Task): string => hashOf({ ...task, agent: task.agent ?? agents.fallback() });
+
+  /** A failed task would be tried again, an open one gets its agent with the run. */
+  function stateProblem(task: Task): Problem | null {
+    if (task.status === 'failed' || task.status === 'open') return null;
+    try {
+      tasks.checkDispatchable(task.taskId);
+      return null;
+    } catch (error) {
+      return problemOf(error);
+    }
+  }
+
+  return {
+    async of(task, options) {
+      const plan = await planner.plan(task, options);
+      return {
+        taskId: task.taskId,
+        hash: hashNow(task),
+        ...plan,
+        problem: stateProblem(task) ?? plan.problem,
+      };
+    },
+    check(task, hash) {
+      if (hash === undefined || hash === hashNow(task)) return;
+      throw new SvcError('conflict', `${task.taskId} is not what you saw`, {
+        hint: `svc task show ${task.taskId}`,
+      });
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import type { RunPlan } from '../../board/plan.ts';
+import type { Task } from '../../board/tasks/index.ts';
+import type { DispatchOptions } from '../../board/workflow/index.ts';
+import { type Problem, problemOf, SvcError } from '../../errors.ts';
+import { findProgram } from '../processes/index.ts';
+import { tokenise } from '../template.ts';
+import { SESSION_PREFIX } from '../worktrees/index.ts';
+import type { DispatchDeps } from './context.ts';
+
+/** The agent that a run of the task has: its own, or the one that runs when a task names none. Throws `conflict`. */
+export function agentFor({ agents }: Pick<DispatchDeps, 'agents'>, task: Task): string {
+  const agent = task.agent ?? agents.fallback();
+  if (agent !== null) return agent;
+  throw new SvcError('conflict', `${task.taskId} has no agent`, {
+    hint: `svc task assign ${task.taskId} <agent>`,
+  });
+}
+
+/** What a dispatch of the task would do now. Only looks; what is in its way is told and not thrown. */
+export async function planRun(
+  deps: DispatchDeps,
+  task: Task,
+  { base }: Pick<DispatchOptions, 'base'>,
+): Promise<RunPlan> {
+  let problem: Problem | null = null;
+  /** The first problem is the one that a dispatch would end with. */
+  async function known<T>(look: () => T | Promise<T>): Promise<T | null> {
+    try {
+      return await look();
+    } catch (thrown) {
+      const found = problemOf(thrown);
+      problem ??= found;
+      return null;
+    }
+  }
+  const agent = await known(() => agentFor(deps, task));
+  const command = agent === null ? null : await known(() => deps.agents.template(agent));
+  const folder = await known(() => deps.agents.folder(task.project));
+  const origin =
+    folder === null
+      ? null
+      : await known(() =>
+          deps.worktrees.origin({
+            repositoryPath: folder,
+            projectPath: folder,
+            ...(base === undefined ? {} : { base }),
+          }),
+        );
+  if (command !== null && folder !== null)
+    await known(() => findProgram(tokenise(command)[0] ?? '', folder, deps.env.PATH));
+  const { timeoutSec, idleTimeoutSec } = deps.timeouts();
+  const { running, queued } = deps.sessions.counts();
+  return {
+    agent,
+    command,
+    project: task.project,
+    folder,
+    inplace: false,
+    repository: origin?.repository ?? null,
+    base: origin?.base ?? origin?.baseCommit ?? null,
+    branchPrefix: SESSION_PREFIX,
+    timeoutSec: task.timeoutSec ?? timeoutSec,
+    idleTimeoutSec,
+    workers: { running, queued, cap: deps.cap },
+    starts: running + queued < deps.cap ? 'now' : 'queued',
+    problem,
+  };
+}

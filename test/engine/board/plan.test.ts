@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import type { Decision, SvcError, Task, TaskPlan, Wire } from '../../../engine/index.ts';
+import { type EngineHere, engineHere } from '../../support/engine.ts';
+import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+
+type Plan = Wire<TaskPlan>;
+
+describe('the plan of a run', () => {
+  let ws: TestWorkspace;
+  let here: EngineHere;
+  before(async () => {
+    ws = await makeWorkspace({
+      yaml: `
+projects: [{ id: bare, path: ../bare }, { id: docs, path: docs }]
+`,
+    });
+    mkdirSync(join(ws.repository.folder, 'bare'));
+    mkdirSync(join(ws.root, 'docs'));
+    await ws.svc(['config', 'set', 'agents.cmds.absent', "'no-such-program-anywhere {{prompt}}'"]);
+    here = await engineHere(ws, { workerCap: 0 });
+  });
+  after(async () => {
+    await here.close();
+    await ws.close();
+  });
+
+  const add = async (fields: object): Promise<string> =>
+    (await here.call<Wire<Task>>('task.add', { title: 'a task', ...fields })).task_id;
+  const plan = (id: string, env: Record<string, string> = {}): Promise<Plan> =>
+    here.call('task.plan', { id }, { env });
+  const sizes = () => [here.engine.events.lastSeq(), ws.repository.git('for-each-ref')];
+
+  test('says what would run where, from what and for how long, and changes nothing', async () => {
+    const id = await add({ agent: 'scripted', project: 'docs', timeout_sec: 77 });
+    const before = sizes();
+    const { hash, ...rest } = await plan(id);
+    assert.match(hash, /^[0-9a-f]{64}$/);
+    assert.deepEqual(rest, {
+      task_id: id,
+      agent: 'scripted',
+      command: rest.command,
+      project: 'docs',
+      folder: join(ws.root, 'docs'),
+      inplace: false,
+      repository: ws.root,
+      base: 'main',
+      branch_prefix: 'svc/',
+      timeout_sec: 77,
+      idle_timeout_sec: 0,
+      workers: { running: 0, queued: 0, cap: 0 },
+      starts: 'queued',
+      problem: null,
+    });
+    assert.match(rest.command ?? '', /agent\.js' -- \{\{prompt\}\}$/);
+    assert.deepEqual(sizes(), before);
+    const seen = await here.call<Plan>('task.plan', { id }, { seat: 'worker', sessionId: 's-1' });
+    assert.equal(seen.hash, hash);
+  });
+
+  test('of a task that names no agent has the one that runs then, and its hash', async () => {
+    const id = await add({ body: 'do it' });
+    const named = await add({ body: 'do it', agent: 'scripted' });
+    const [open, assigned] = [await plan(id), await plan(named)];
+    assert.deepEqual([open.agent, open.problem, open.hash], ['scripted', null, assigned.hash]);
+  });
+
+  test('begins from the base of the call; a base that is not there is a problem', async () => {
+    ws.repository.git('branch', 'next');
+    const id = await add({ agent: 'scripted' });
+    assert.equal((await plan(id, { SVC_GIT_BASE: 'next' })).base, 'next');
+    const { problem, base } = await plan(id, { SVC_GIT_BASE: 'nowhere' });
+    assert.deepEqual([problem?.code, base], ['not_found', null]);
+    ws.repository.git('checkout', '--quiet', '--detach');
+    assert.equal((await plan(id)).base, ws.repository.git('rev-parse', 'HEAD'));
+    ws.repository.git('checkout', '--quiet', 'main');
+  });
+
+  test('tells what is in the way instead of failing', async () => {
+    const problemOf = async (id: string) => (await plan(id)).problem?.code ?? null;
+    assert.equal(await problemOf(await add({ agent: 'scripted', project: 'bare' })), 'not_a_repository');
+    assert.equal(await problemOf(await add({ agent: 'absent' })), 'agent_not_found');
+
+    const running = await add({ agent: 'scripted' });
+    await here.call('task.run', { id: running });
+    const queued = await plan(running);
+    assert.equal(queued.problem?.code, 'conflict');
+    assert.match(queued.problem?.message ?? '', /already dispatched as s-\d+/);
+    assert.deepEqual([queued.workers.queued, queued.agent], [1, 'scripted']);
+    await here.call('task.cancel', { id: running });
+    assert.equal(await problemOf(running), null, 'a failed task can be tried again');
+
+    const done = await add({ agent: 'scripted' });
+    await here.call('task.done', { id: done });
+    assert.equal(await problemOf(done), 'conflict');
+  });
+
+  test('has a hash, and a run or retry with it is refused once something else would run', async () => {
+    const id = await add({ body: 'one', agent: 'scripted' });
+    const { hash } = await plan(id);
+    await here.call('task.assign', { id, agent: 'claude' });
+    const refused = (error: SvcError) => {
+      assert.equal(error.code, 'conflict');
+      assert.match(error.message, /is not what you saw/);
+      return true;
+    };
+    await assert.rejects(here.call('task.run', { id, hash }), refused);
+    await here.call('task.assign', { id, agent: 'scripted' });
+    await here.call('task.run', { id, hash });
+    await here.call('task.cancel', { id });
+    await assert.rejects(here.call('task.retry', { id, hash: 'another' }), refused);
+    assert.equal((await here.call<{ task: Wire<Task> }>('task.show', { id })).task.status, 'failed');
+    await here.call('task.retry', { id, hash });
+    await here.call('task.cancel', { id });
+  });
+
+  test('of a task without an agent is what its run and retry do', async () => {
+    const id = await add({ body: 'for whoever is there' });
+    const { hash } = await plan(id);
+    await here.call('task.cancel', { id });
+    const { task } = await here.call<{ task: Wire<Task> }>('task.retry', { id, hash });
+    assert.deepEqual([task.agent, task.session_id === null], ['scripted', false]);
+    await here.call('task.cancel', { id });
+  });
+
+  test('of what svc.yaml no longer has says so, with all that is known all the same', async () => {
+    const agent = await add({ agent: 'absent' });
+    const project = await add({ agent: 'scripted', project: 'docs' });
+    const open = await add({});
+    await here.close();
+    for (const [key, value] of [
+      ['agents.cmds.absent', 'null'],
+      ['agents.default_preset', "''"],
+      ['projects', '[]'],
+    ] as const) {
+      assert.equal((await ws.svc(['config', 'set', key, value])).code, 0, key);
+    }
+    here = await engineHere(ws, { workerCap: 0 });
+    const gone = await plan(agent);
+    assert.deepEqual([gone.problem?.code, gone.command, gone.base], ['unknown_agent', null, 'main']);
+    const lost = await plan(project);
+    assert.deepEqual(
+      [lost.problem?.code, lost.folder, lost.repository, lost.agent],
+      ['unknown_project', null, null, 'scripted'],
+    );
+    const nobody = await plan(open);
+    assert.deepEqual([nobody.agent, nobody.problem?.code], [null, 'conflict']);
+    assert.match(nobody.problem?.hint ?? '', /svc task assign/);
+  });
+
+  test('is shown with a decision, to people as well', async () => {
+    const { decision_id, task_id } = await here.ask('look at this');
+    const shown = await here.call<{ decision: Wire<Decision>; plan: Plan }>('decision.show', {
+      id: decision_id,
+    });
+    assert.deepEqual(shown.plan, await plan(task_id));
+    assert.equal(shown.plan.hash, shown.decision.hash);
+    await here.close();
+    const { stdout } = await ws.svc(['decision', 'show', decision_id]);
+    for (const line of [
+      /^will run +scripted$/m,
+      /^command +.*agent\.js' -- \{\{prompt\}\}$/m,
+      /^worktree +svc\/<session> from main$/m,
+      /^timeout +600 s$/m,
+    ]) {
+      assert.match(stdout, line);
+    }
+    assert.doesNotMatch(stdout, /^(?:problem|waits)/m);
+    ws.repository.git('branch', '-m', 'main', 'trunk');
+    const other = await ws.svc(['decision', 'show', decision_id], { env: { SVC_GIT_BASE: 'main' } });
+    assert.match(other.stdout, /^problem +there is no branch or commit "main".*\(check --base/m);
+    await ws.svc(['decision', 'deny', decision_id, 'seen']);
+    assert.doesNotMatch((await ws.svc(['decision', 'show', decision_id])).stdout, /^will run/m);
+    await ws.svc(['down']);
+    here = await engineHere(ws);
+  });
+});
