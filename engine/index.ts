@@ -10,6 +10,7 @@ export type { ListedDecision } from './board/decisions/operations.ts';
 export type { TaskPlan } from './board/plan.ts';
 export type { Task } from './board/tasks/index.ts';
 export type { ListedTask } from './board/tasks/operations.ts';
+export type { Edited } from './board/workflow/index.ts';
 export type { Session } from './bus/sessions/index.ts';
 export type { Engine, OpenOptions } from './compose.ts';
 export { findWorkspace } from './config/find.ts';

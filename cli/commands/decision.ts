@@ -1,12 +1,15 @@
 import {
   age,
+  type Edited,
+  type EngineClient,
   type ListedDecision,
   localTime,
   printable,
+  SvcError,
   type TaskPlan,
   type Wire,
 } from '../../engine/index.ts';
-import { type Command, command } from '../command.ts';
+import { type Command, type Context, command } from '../command.ts';
 import { facts, table } from '../print.ts';
 import {
   afterDispatch,
@@ -16,10 +19,17 @@ import {
   runInput,
   type TaskView,
 } from './dispatching.ts';
+import { promptFlag, promptOf } from './prompt.ts';
 
 const decisionArg = [
   { name: 'id', about: 'decision id, or a unique prefix', completes: 'decision' },
 ] as const;
+
+const hashFlag = {
+  type: 'string',
+  value: 'sha256',
+  about: 'only if this is still what will run',
+} as const;
 
 const list = command({
   name: 'decision list',
@@ -136,7 +146,7 @@ const approve = command({
   about: 'approve and dispatch',
   args: decisionArg,
   flags: {
-    hash: { type: 'string', value: 'sha256', about: 'only if this is still what will run' },
+    hash: hashFlag,
     ...runFlags,
   },
   async run(context) {
@@ -167,4 +177,55 @@ const deny = command({
   },
 });
 
-export const decisionCommands: readonly Command[] = [list, show, approve, deny];
+const edit = command({
+  name: 'decision edit',
+  about: 'change the prompt; a new decision waits in place of this one',
+  args: decisionArg,
+  flags: {
+    prompt: { ...promptFlag, about: `${promptFlag.about}; without it $VISUAL or $EDITOR opens` },
+    hash: hashFlag,
+  },
+  examples: ['decision edit d-17', 'decision edit d-17 --prompt - < prompt.md'],
+  async run(context) {
+    const { args, flags, stdin, stdout } = context;
+    const given = await promptOf(flags.prompt, stdin);
+    if (given === undefined && !(stdin.isTTY && stdout.isTTY)) {
+      throw new SvcError('usage', 'there is no terminal to edit on, and no --prompt', {
+        hint: 'svc decision edit --prompt - reads the new prompt from standard input',
+      });
+    }
+    const client = await context.engine();
+    const wanted = { id: args[0], ...(flags.hash === undefined ? {} : { hash: flags.hash }) };
+    const edited =
+      given === undefined
+        ? await editOnTerminal(context, client, wanted)
+        : await client.call<Wire<Edited>>('decision.edit', { ...wanted, prompt: given });
+    context.result(edited, ({ task, decision, changed }) =>
+      changed
+        ? `${decision.decision_id} waits for ${task.task_id}: ${printable(task.title)}`
+        : `${decision.decision_id} says so already`,
+    );
+  },
+});
+
+async function editOnTerminal(
+  { env, stdout }: Pick<Context, 'env' | 'stdout'>,
+  client: EngineClient,
+  wanted: { id: string | undefined; hash?: string },
+): Promise<Wire<Edited>> {
+  const { decision, task } = await client.call<Shown>('decision.show', { id: wanted.id });
+  const { decision_id: id, hash, state } = decision;
+  // The engine would say so too, but only after the work was done.
+  if (state !== 'pending') throw new SvcError('already_decided', `${id} was ${state}`);
+  const { editText } = await import('../editor.ts');
+  const prompt = await editText(task.body === '' ? task.title : task.body, `${id}.md`, env);
+  try {
+    return await client.call('decision.edit', { hash, ...wanted, id, prompt });
+  } catch (error) {
+    // The file is gone: what a person wrote must not be lost with it.
+    stdout.write(`${printable(prompt, { lines: true })}\n`);
+    throw error;
+  }
+}
+
+export const decisionCommands: readonly Command[] = [list, show, approve, deny, edit];

@@ -19,12 +19,7 @@ import {
   type TaskView,
 } from './dispatching.ts';
 import { followLog } from './follow-log.ts';
-
-async function readStdin(stream: NodeJS.ReadStream): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
-}
+import { promptFlag, promptOf } from './prompt.ts';
 
 const add = command({
   name: 'task add',
@@ -34,7 +29,7 @@ const add = command({
   ],
   flags: {
     agent: { type: 'string', short: 'a', about: 'preset that does it' },
-    prompt: { type: 'string', short: 'p', about: 'what the agent is told; - reads standard input' },
+    prompt: promptFlag,
     template: { type: 'string', short: 't', about: 'entry of webhook.templates' },
     project: { type: 'string', about: 'project id' },
     criterion: { type: 'string', short: 'c', multiple: true, about: 'acceptance criterion' },
@@ -48,7 +43,7 @@ const add = command({
   ],
   async run(context) {
     const { flags, args } = context;
-    const prompt = flags.prompt === '-' ? await readStdin(context.stdin) : flags.prompt;
+    const prompt = await promptOf(flags.prompt, context.stdin);
     const client = await context.engine();
     const task = await client.call<TaskView>('task.add', {
       ...(args[0] === undefined ? {} : { title: args[0] }),

@@ -9,6 +9,8 @@ export const id = z.string().min(1);
 /** Exact ids; what is not there is left out of the answer. */
 export const ids = z.array(z.string()).max(1000).optional();
 export const limit = z.int().min(1).max(100_000).optional();
+/** What a task says is to be done. */
+export const body = z.string().max(4_000_000);
 /** Of what a person has seen: what a task or decision says it will run. */
 export const hash = z.string().optional();
 export const timeout = z

@@ -1,10 +1,10 @@
 import type { By, NewTask, Task } from '../board/tasks/index.ts';
 import type { Workflow } from '../board/workflow/index.ts';
 import { SvcError } from '../errors.ts';
+import { titleOf } from '../text.ts';
 import { fieldsInvalid } from './body.ts';
 import type { TaskTemplate } from './config.ts';
 import { type Answer, json } from './request.ts';
-import { titleOf } from './title.ts';
 
 /** The `webhook` section, as far as the receiver reads it on each request. */
 export interface WebhookConfig {

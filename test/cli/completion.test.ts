@@ -14,7 +14,7 @@ const first = GROUPS.flatMap(({ words }) => words).filter((word) => word !== '__
 const CASES: [typed: string, proposed: readonly string[]][] = [
   ['svc ', [...first, 'help']],
   ['svc ta', ['task']],
-  ['svc decision ', ['list', 'show', 'approve', 'deny']],
+  ['svc decision ', ['list', 'show', 'approve', 'deny', 'edit']],
   ['svc task list --st', ['--status']],
   ['svc task list --status ', ['open', 'assigned', 'running', 'done', 'failed']],
   ['svc task list -s d', ['done']],

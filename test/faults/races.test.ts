@@ -60,6 +60,40 @@ describe('twenty processes at once', () => {
     report('10 processes approve and 10 run one task', '1 worker');
   });
 
+  test('edit and approve the same decision: what runs is what was approved, or it waits with one new prompt', async () => {
+    const { body } = await ws.post('go');
+    const ran = await Promise.all(
+      Array.from({ length: RACERS }, (_, index) =>
+        ws.svc(
+          index % 2 === 0
+            ? ['decision', 'edit', body.decision_id, '--prompt', `go ${index}`, '--json']
+            : ['decision', 'approve', body.decision_id, '--json'],
+        ),
+      ),
+    );
+    const winners = (parity: number) =>
+      ran.filter((each, index) => index % 2 === parity && each.code === 0).length;
+    const [edits, approvals] = [winners(0), winners(1)];
+    assert.deepEqual([...new Set(ran.map((each) => each.code))].sort(), [0, 5]);
+    const { sessions, task, decision } = (await ws.svc(['task', 'show', body.task_id, '--json'])).json<{
+      sessions: unknown[];
+      task: { prompt: string };
+      decision: { decision_id: string; state: string };
+    }>();
+    if (approvals > 0) {
+      assert.deepEqual([edits, approvals, sessions.length, task.prompt], [0, RACERS / 2, 1, 'go']);
+      await awaitEvent(
+        await ws.connect(),
+        (event) => event.kind === 'sealed' && event.task_id === body.task_id,
+      );
+    } else {
+      assert.deepEqual([edits, sessions.length, decision.state], [1, 0, 'pending']);
+      assert.match(task.prompt, /^go \d+$/);
+      await ws.svc(['decision', 'deny', decision.decision_id, 'seen']);
+    }
+    report('10 processes edit and 10 approve one decision', '1 winner; the others were told');
+  });
+
   test('assign the same task: the last one to commit has it, and every change is in the log', async () => {
     const { task_id } = (await ws.svc(['task', 'add', 'who', '--json'])).json<{ task_id: string }>();
     const ran = await Promise.all(

@@ -95,6 +95,8 @@ export interface Decisions {
     limit?: number | undefined;
   }): Decision[];
   pendingCount(): number;
+  /** Throws `already_decided` unless the decision is pending. */
+  checkPending(decision: Decision): void;
   /** The task's decision that is pending, or approved and not yet consumed. */
   openOf(taskId: string): Decision | null;
   /** A pending decision for what the task would run now; emits `needs_approval`. */
@@ -179,6 +181,10 @@ export function createDecisions({
     return row ? toDecision(row) : null;
   };
 
+  function checkPending(decision: Decision): void {
+    if (decision.state !== 'pending') throw alreadyDecided(decision);
+  }
+
   function create(task: Task, state: 'pending' | 'approved', why: string, by: By): Decision {
     const now = clock.now();
     const isDecided = state === 'approved';
@@ -218,6 +224,7 @@ export function createDecisions({
       if (state === 'pending') return waiting.all(limit).map(toDecision);
       return (state === undefined ? newest.all(limit) : ofState.all(state, limit)).map(toDecision);
     },
+    checkPending,
     pendingCount: () => pending.get()?.n ?? 0,
     openOf,
     ask(task, why, by) {
@@ -245,7 +252,7 @@ export function createDecisions({
     approve(decisionId, task, by) {
       const before = get(decisionId);
       if (before.state === 'approved') return { decision: before, changed: false };
-      if (before.state !== 'pending') throw alreadyDecided(before);
+      checkPending(before);
       if (before.hash !== hashOf(task)) throw changedMeanwhile(before);
       decide.run('approved', clock.now(), by.actor, by.via, null, parseId('d', decisionId));
       events.append({ kind: 'approved', taskId: task.taskId, decisionId, ...by, data: facts(task) });
@@ -254,7 +261,7 @@ export function createDecisions({
     deny(decisionId, reason, by) {
       const before = get(decisionId);
       if (before.state === 'denied') return { decision: before, changed: false };
-      if (before.state !== 'pending') throw alreadyDecided(before);
+      checkPending(before);
       decide.run('denied', clock.now(), by.actor, by.via, reason, parseId('d', decisionId));
       events.append({ kind: 'denied', taskId: before.taskId, decisionId, ...by, data: { reason } });
       return { decision: get(decisionId), changed: true };
@@ -285,16 +292,20 @@ export function createDecisions({
   };
 }
 
+const whatWaits = ({ taskId }: Decision): string =>
+  `svc task show ${taskId} names the decision that waits now`;
+
 function alreadyDecided(decision: Decision): SvcError {
   const used = decision.sessionId === null ? '' : ` and started ${decision.sessionId}`;
   const by = decision.decidedBy === null ? '' : ` by ${decision.decidedBy}`;
   return new SvcError('already_decided', `${decision.decisionId} was ${decision.state}${by}${used}`, {
+    ...(decision.state === 'expired' ? { hint: whatWaits(decision) } : {}),
     data: { decision_id: decision.decisionId, state: decision.state, session_id: decision.sessionId },
   });
 }
 
 const changedMeanwhile = (decision: Decision): SvcError =>
   new SvcError('conflict', `${decision.taskId} has changed since ${decision.decisionId} was asked`, {
-    hint: `svc task show ${decision.taskId} names the decision that waits now`,
+    hint: whatWaits(decision),
     data: { decision_id: decision.decisionId, task_id: decision.taskId },
   });

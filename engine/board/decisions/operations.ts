@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { SvcError } from '../../errors.ts';
 import { type Operation, operation } from '../../operation.ts';
-import { by, dispatchInput, hash, id, ids, limit, optionsOf } from '../input.ts';
+import { body, by, dispatchInput, hash, id, ids, limit, optionsOf } from '../input.ts';
 import type { BoardOperationsDeps } from '../operations.ts';
 import { DECISION_STATES, type Decision } from './index.ts';
 
@@ -19,6 +19,15 @@ export function decisionOperations({
   workflow,
   plans,
 }: BoardOperationsDeps): Operation[] {
+  /** The decision, if it is about what whoever calls has seen. */
+  function seen(input: { id: string; hash?: string | undefined }): Decision {
+    const decision = decisions.resolve(input.id);
+    if (input.hash === undefined || input.hash === decision.hash) return decision;
+    throw new SvcError('conflict', `${decision.decisionId} is not what you saw`, {
+      hint: `svc decision show ${decision.decisionId}`,
+    });
+  }
+
   return [
     operation({
       name: 'decision.list',
@@ -51,12 +60,7 @@ export function decisionOperations({
       input: z.strictObject({ id, hash, ...dispatchInput }),
       run: (input, caller) =>
         storage.write(() => {
-          const { decisionId, hash: asked } = decisions.resolve(input.id);
-          if (input.hash !== undefined && input.hash !== asked) {
-            throw new SvcError('conflict', `${decisionId} is not what you saw`, {
-              hint: `svc decision show ${decisionId}`,
-            });
-          }
+          const { decisionId } = seen(input);
           return workflow.approve(decisionId, by(caller), optionsOf(input, caller));
         }),
     }),
@@ -68,6 +72,16 @@ export function decisionOperations({
       input: z.strictObject({ id, reason: z.string().trim().min(1).max(2000) }),
       run: (input, caller) =>
         storage.write(() => workflow.deny(decisions.resolve(input.id).decisionId, input.reason, by(caller))),
+    }),
+    operation({
+      name: 'decision.edit',
+      about:
+        'Replace the prompt of a task that waits; a new decision waits in place of this one. With `hash`, only if it still says what will run.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({ id, hash, prompt: body.regex(/\S/, 'is empty') }),
+      run: (input, caller) =>
+        storage.write(() => workflow.edit(seen(input).decisionId, input.prompt, by(caller))),
     }),
   ];
 }

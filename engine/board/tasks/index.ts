@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts';
 import { SvcError } from '../../errors.ts';
 import { findByPrefix, idArray, parseId } from '../../ids.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
+import { titleOf } from '../../text.ts';
 import {
   NEW_TASK_COLUMNS,
   type Task,
@@ -59,6 +60,11 @@ export interface Tasks {
   counts(): Record<TaskStatus, number>;
   create(task: NewTask): Task;
   assign(taskId: string, agent: string, by: By): Task;
+  /**
+   * Replaces what is to be done, and the title where that was only its first line. Null when the task says so already;
+   * throws `conflict` once it is dispatched or has ended.
+   */
+  edit(taskId: string, body: string, by: By): Task | null;
   /** Throws `conflict` unless the task is assigned and has no session. */
   checkDispatchable(taskId: string): void;
   /** A session is queued for the task. */
@@ -102,6 +108,8 @@ export function createTasks({
     `INSERT INTO task (${NEW_TASK_COLUMNS.join(', ')}) VALUES (${NEW_TASK_COLUMNS.map(() => '?').join(', ')})`,
   );
   const assignTo = db.prepare(`UPDATE task SET agent = ?, status = 'assigned', assigned_at = ?
+    WHERE id = ? AND status IN ('open', 'assigned') AND session_id IS NULL`);
+  const editOf = db.prepare(`UPDATE task SET body = ?, title = ?
     WHERE id = ? AND status IN ('open', 'assigned') AND session_id IS NULL`);
   const queueFor = db.prepare(
     `UPDATE task SET session_id = ? WHERE id = ? AND status = 'assigned' AND session_id IS NULL`,
@@ -188,6 +196,16 @@ export function createTasks({
       if (assignTo.run(agent, clock.now(), parseId('t', taskId)).changes === 0)
         throw notNow(before, 'assigned');
       events.append({ kind: 'task_assigned', taskId, ...by, data: { agent } });
+      return get(taskId);
+    },
+    edit(taskId, body, by) {
+      const before = get(taskId);
+      const { title } = before;
+      if (body === (before.body === '' ? title : before.body)) return null;
+      const next = title === titleOf(before.body) ? titleOf(body) : title;
+      if (editOf.run(body, next, parseId('t', taskId)).changes === 0) throw notNow(before, 'edited');
+      // The prompt itself is nobody's business who only follows the events.
+      events.append({ kind: 'task_changed', taskId, ...by, data: { title: next } });
       return get(taskId);
     },
     checkDispatchable(taskId) {

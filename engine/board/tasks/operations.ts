@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { SvcError } from '../../errors.ts';
 import { type Caller, type Operation, operation } from '../../operation.ts';
-import { by, dispatchInput, hash, id, ids, limit, optionsOf, timeout } from '../input.ts';
+import { titleOf } from '../../text.ts';
+import { body, by, dispatchInput, hash, id, ids, limit, optionsOf, timeout } from '../input.ts';
 import type { BoardOperationsDeps } from '../operations.ts';
 import type { DispatchOptions, Submitted } from '../workflow/index.ts';
 import { type By, TASK_STATUSES, type Task } from './index.ts';
@@ -19,8 +20,6 @@ function summary(task: Task): TaskSummary {
   const { body: _body, prompt: _prompt, context: _context, acceptanceCriteria: _criteria, ...rest } = task;
   return rest;
 }
-
-const titleOf = (text: string): string => (text.trim().split('\n')[0] ?? '').slice(0, 120);
 
 /** What clients may ask about tasks. */
 export function taskOperations(deps: BoardOperationsDeps): Operation[] {
@@ -46,12 +45,12 @@ export function taskOperations(deps: BoardOperationsDeps): Operation[] {
     const project = input.project ?? template?.project ?? null;
     if (agent !== null) agents.template(agent);
     agents.folder(project);
-    const body = input.body ?? template?.prompt ?? '';
-    const title = input.title ?? titleOf(body);
-    if (title === '') throw new SvcError('fields_invalid', 'title: a task needs a title or a prompt');
+    const text = input.body ?? template?.prompt ?? '';
+    if (input.title === undefined && text.trim() === '')
+      throw new SvcError('fields_invalid', 'title: a task needs a title or a prompt');
     return {
-      title,
-      body,
+      title: input.title ?? titleOf(text),
+      body: text,
       agent,
       project,
       template: input.template,
@@ -75,7 +74,7 @@ export function taskOperations(deps: BoardOperationsDeps): Operation[] {
 
   const addInput = z.strictObject({
     title: z.string().trim().min(1).max(500).optional(),
-    body: z.string().max(4_000_000).optional(),
+    body: body.optional(),
     agent: z.string().optional(),
     project: z.string().optional(),
     template: z.string().optional(),

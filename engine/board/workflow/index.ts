@@ -29,6 +29,13 @@ export interface Submitted {
   session: Session | null;
 }
 
+/** What an edit answers: the decision that waits now. */
+export interface Edited {
+  task: Task;
+  decision: Decision;
+  changed: boolean;
+}
+
 /**
  * How work moves: created, approved, dispatched, cancelled, tried again. Receiver, command line and tools all come
  * through here, so there is one path on which a worker can start. Everything runs inside `storage.write`.
@@ -45,6 +52,11 @@ export interface Workflow {
   approve(decisionId: string, by: By, options?: DispatchOptions): Submitted & { decision: Decision };
   /** Denies; the task fails with code `denied` and can be retried. */
   deny(decisionId: string, reason: string, by: By): Submitted & { decision: Decision };
+  /**
+   * Replaces the prompt of a task that waits for the decision. That one was about another prompt: it expires, and a new
+   * one waits in its place. `changed: false` when the prompt was that already. Throws `already_decided`, `conflict`.
+   */
+  edit(decisionId: string, body: string, by: By): Edited;
   assign(taskId: string, agent: string, by: By): Task;
   cancel(taskId: string, by: By): Task;
   done(taskId: string, status: 'done' | 'failed', summary: string | null, by: By): Task;
@@ -126,6 +138,17 @@ export function createWorkflow({
         });
       }
       return { task: tasks.get(decision.taskId), decision, session: null };
+    },
+
+    edit(decisionId, body, by) {
+      const before = decisions.get(decisionId);
+      decisions.checkPending(before);
+      const task = tasks.edit(before.taskId, body, by);
+      if (task === null) return { task: tasks.get(before.taskId), decision: before, changed: false };
+      const why = `the prompt was edited by ${by.actor}`;
+      decisions.expire(task.taskId, why, by);
+      const decision = decisions.ask(task, why, by);
+      return { task: tasks.get(task.taskId), decision, changed: true };
     },
 
     assign(taskId, agent, by) {

@@ -1,0 +1,42 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SvcError } from '../engine/index.ts';
+
+/** The keyboard's signals belong to the editor while it has the terminal; we stay, to clean up after it. */
+const HELD = ['SIGINT', 'SIGQUIT', 'SIGHUP'] as const;
+
+/**
+ * The text as a person left it in their editor ($VISUAL, $EDITOR, vi), which gets this process's terminal. It lies in
+ * a private folder meanwhile, removed in any case. Throws `tool_missing` when the editor fails.
+ * @param name of the file, for the editor's title and highlighting
+ */
+export async function editText(text: string, name: string, env: NodeJS.ProcessEnv): Promise<string> {
+  const editor = env.VISUAL || env.EDITOR || 'vi';
+  const folder = mkdtempSync(join(tmpdir(), 'svc-edit-'));
+  const hold = (): void => undefined;
+  for (const signal of HELD) process.on(signal, hold);
+  try {
+    const file = join(folder, name);
+    writeFileSync(file, text, { mode: 0o600 });
+    // A shell, because the variable may hold arguments. It too has to outlive the keyboard's signals, but not by
+    // ignoring them, which the editor would inherit.
+    const script = `trap : INT QUIT HUP; ${editor} "$1"`;
+    const child = spawn('/bin/sh', ['-c', script, 'svc', file], { env, stdio: 'inherit' });
+    const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
+    if (code !== 0) {
+      const end = code === null ? `was ended by ${signal}` : `ended with exit code ${code}`;
+      throw new SvcError('tool_missing', `the editor ${JSON.stringify(editor)} ${end}; nothing was changed`, {
+        hint: 'set VISUAL or EDITOR to an editor that runs in this terminal',
+      });
+    }
+    const edited = readFileSync(file, 'utf8');
+    // Editors end a file with a newline whether the text had one or not.
+    return text.endsWith('\n') ? edited : edited.replace(/\r?\n$/, '');
+  } finally {
+    for (const signal of HELD) process.off(signal, hold);
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
