@@ -28,6 +28,7 @@ export type { LoggedEvent } from './storage/index.ts';
 export { age, cut, localTime, printable } from './text.ts';
 export { version } from './version.ts';
 export type { ListedSession } from './workers/operations.ts';
+export type { SessionTrial } from './workers/worktree-operations.ts';
 export type { PromoteResult, PruneEntry, SessionWorktree } from './workers/worktrees/index.ts';
 
 /** Opens the whole system for the workspace of `options.file`; the caller is its only host until `close()`. */

@@ -1,8 +1,10 @@
 import {
+  EXIT,
   type PromoteResult,
   type PruneEntry,
   printable,
   type Session,
+  type SessionTrial,
   type SessionWorktree,
   type Wire,
 } from '../../engine/index.ts';
@@ -43,6 +45,12 @@ const words = (entry: Entry): string =>
     .filter((word) => word !== null)
     .join(' ') || 'clean';
 
+const sessionArg = [
+  { name: 'session', about: 'session id, or a unique prefix', completes: 'session' },
+] as const;
+
+const intoFlag = { type: 'string', value: 'branch', about: 'into this branch' } as const;
+
 const list = command({
   name: 'worktree list',
   about: 'list session worktrees and branches',
@@ -78,7 +86,7 @@ const list = command({
 const diff = command({
   name: 'worktree diff',
   about: 'show what a session changed since its base',
-  args: [{ name: 'session', about: 'session id, or a unique prefix', completes: 'session' }],
+  args: sessionArg,
   flags: { stat: { type: 'boolean', about: 'only commits and files' } },
   async run(context) {
     const client = await context.engine();
@@ -100,23 +108,54 @@ const diff = command({
   },
 });
 
+const trial = command({
+  name: 'worktree trial',
+  about: 'say whether promoting would go through; writes nothing',
+  args: sessionArg,
+  flags: { base: intoFlag },
+  async run(context) {
+    const { base } = context.flags;
+    const client = await context.engine();
+    const tried = await client.call<Wire<SessionTrial>>('worktree.trial', {
+      session: context.args[0],
+      ...(base === undefined ? {} : { base }),
+    });
+    context.result(tried, ({ checkout, ...each }) =>
+      facts([
+        ['promoting', `${each.branch} into ${each.base} ${verdict(each)}`],
+        ['branch', `${each.head.slice(0, 10)}, ${each.ahead} ahead, ${each.behind} behind`],
+        ['conflicts', each.conflicts.join(', ')],
+        ['checkout', checkout.path === null ? null : `${checkout.path} ${checkout.reason ?? 'is clean'}`],
+      ]),
+    );
+    return tried.promotable ? 0 : EXIT.conflict;
+  },
+});
+
+function verdict({ promotable, already_merged }: Pick<Wire<SessionTrial>, 'promotable' | 'already_merged'>) {
+  if (!promotable) return 'would not go through';
+  return already_merged ? 'would change nothing: its work is there already' : 'would go through';
+}
+
 const promote = command({
   name: 'worktree promote',
   about: "merge or rebase a session's branch into its base; fails closed on conflicts, never pushes",
-  args: [{ name: 'session', about: 'session id, or a unique prefix', completes: 'session' }],
+  args: sessionArg,
   flags: {
-    base: { type: 'string', value: 'branch', about: 'into this branch' },
+    base: intoFlag,
     strategy: { type: 'string', about: 'how', choices: ['merge', 'rebase'] },
     keep: { type: 'boolean', about: 'keep the worktree and the branch' },
+    head: { type: 'string', value: 'commit', about: 'only if the branch still ends there' },
   },
   async run(context) {
-    const { base, strategy, keep } = context.flags;
+    const { base, strategy, keep, head } = context.flags;
     const client = await context.engine();
     const promoted = await client.call<Promoted>('worktree.promote', {
       session: context.args[0],
       ...(base === undefined ? {} : { base }),
       ...(strategy === undefined ? {} : { strategy }),
       ...(keep ? { keep } : {}),
+      ...(head === undefined ? {} : { head }),
     });
     context.result(promoted, (each) =>
       facts([
@@ -169,4 +208,4 @@ const prune = command({
   },
 });
 
-export const worktreeCommands: readonly Command[] = [list, diff, promote, prune];
+export const worktreeCommands: readonly Command[] = [list, diff, trial, promote, prune];

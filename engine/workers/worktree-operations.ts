@@ -3,7 +3,7 @@ import type { Session, Sessions } from '../bus/sessions/index.ts';
 import { asSvcError, SvcError } from '../errors.ts';
 import { type Caller, type Operation, operation } from '../operation.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
-import type { SessionWorktree, Worktrees } from './worktrees/index.ts';
+import type { SessionWorktree, Trial, Worktrees } from './worktrees/index.ts';
 
 export interface WorktreeOperationsDeps {
   storage: Storage;
@@ -16,6 +16,11 @@ export interface WorktreeOperationsDeps {
   folder(project: string | null): string;
   /** All project ids, the workspace's own first as null. */
   projects(): (string | null)[];
+}
+
+/** The trial of a session's promotion. */
+export interface SessionTrial extends Trial {
+  sessionId: string;
 }
 
 const baseOf = (input: { base?: string | undefined }, caller: Caller): string | undefined =>
@@ -57,6 +62,16 @@ export function worktreeOperations(deps: WorktreeOperationsDeps): Operation[] {
       throw new SvcError('not_found', `${sessionId} has no branch of its own`);
     }
     return { ...session, branch, repository };
+  }
+
+  /** What a promotion is about: an ended session's branch, and the branch that takes its work in. */
+  function promotion(input: { session: string; base?: string | undefined }, caller: Caller) {
+    const session = ended(input.session);
+    const base = baseOf(input, caller) ?? session.base;
+    if (base !== null) return { session, base };
+    throw new SvcError('usage', `${session.sessionId} was made from no branch`, {
+      hint: 'name the branch with --base',
+    });
   }
 
   const sessionOfBranch = (branch: string): Session | null => sessions.byBranch(branch);
@@ -146,8 +161,21 @@ export function worktreeOperations(deps: WorktreeOperationsDeps): Operation[] {
       },
     }),
     operation({
+      name: 'worktree.trial',
+      about: 'Whether promoting a session’s branch would go through, and if not, why. Writes nothing.',
+      seat: 'chair',
+      changes: false,
+      input: z.strictObject({ session: z.string(), base: z.string().optional() }),
+      async run(input, caller): Promise<SessionTrial> {
+        const { session, base } = promotion(input, caller);
+        const { sessionId, repository, branch } = session;
+        return { sessionId, ...(await worktrees.trial({ repository, branch, base })) };
+      },
+    }),
+    operation({
       name: 'worktree.promote',
-      about: 'Merge or rebase a session’s branch into its base. Fails closed on conflicts; never pushes.',
+      about:
+        'Merge or rebase a session’s branch into its base. Fails closed on conflicts; never pushes. With `head`, only if the branch still ends there.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({
@@ -155,15 +183,11 @@ export function worktreeOperations(deps: WorktreeOperationsDeps): Operation[] {
         base: z.string().optional(),
         strategy: z.enum(['merge', 'rebase']).optional(),
         keep: z.boolean().optional(),
+        head: z.string().min(1).optional(),
       }),
       async run(input, caller) {
-        const { sessionId, taskId, title, branch, repository, base, keepWorktree } = ended(input.session);
-        const into = baseOf(input, caller) ?? base;
-        if (into === null) {
-          throw new SvcError('usage', `${sessionId} was made from no branch`, {
-            hint: 'name the branch with --base',
-          });
-        }
+        const { session, base: into } = promotion(input, caller);
+        const { sessionId, taskId, title, branch, repository, keepWorktree } = session;
         const about = { sessionId, taskId, actor: caller.actor, via: caller.via };
         const promoted = await worktrees
           .promote({
@@ -172,6 +196,7 @@ export function worktreeOperations(deps: WorktreeOperationsDeps): Operation[] {
             base: into,
             strategy: input.strategy ?? 'merge',
             message: `Merge ${branch}: ${title} (${taskId})`,
+            ...ifGiven('head', input.head),
           })
           .catch(async (thrown: unknown) => {
             const error = asSvcError(thrown);

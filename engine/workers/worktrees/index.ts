@@ -16,6 +16,7 @@ import { type PrunePlan, type PruneRequest, type PruneResult, prune, prunePlan }
 import { createQueue } from './queue.ts';
 import { type Repository, repositoryOf, verifyToplevel } from './repository.ts';
 import { type SessionWorktree, type StatusRequest, status } from './status.ts';
+import { type Trial, type TrialRequest, trial } from './trial.ts';
 
 export type { CreatedWorktree, CreateRequest, Origin, OriginRequest } from './create.ts';
 export type { Diff, DiffRequest } from './diff.ts';
@@ -25,6 +26,7 @@ export type { PromoteRequest, PromoteResult } from './promote.ts';
 export type { PruneEntry, PrunePlan, PruneRequest, PruneResult } from './prune.ts';
 export { type Repository, SESSION_PREFIX } from './repository.ts';
 export type { SessionWorktree, StatusRequest } from './status.ts';
+export type { Trial, TrialRequest } from './trial.ts';
 
 export interface WorktreesDeps {
   /**
@@ -51,6 +53,8 @@ export interface Worktrees {
   /** R3: by ancestry, by tree, by patch ids, by the patch id of the whole. */
   isMerged(repository: string, branch: string, base: string): Promise<boolean>;
   promote(request: PromoteRequest): Promise<PromoteResult>;
+  /** Whether `promote` by merge would go through; writes nothing. */
+  trial(request: TrialRequest): Promise<Trial>;
   /** The dry run of `prune`. */
   prunePlan(request: PruneRequest): Promise<PrunePlan>;
   prune(plan: PrunePlan): Promise<PruneResult>;
@@ -76,6 +80,7 @@ export function createWorktrees({
       const { commonDir } = await repositoryOf(git, request.repository);
       return queue(commonDir, () => promote(git, request));
     },
+    trial: (request) => trial(git, request),
     prunePlan: (request) => prunePlan(git, folders, request),
     prune: (plan) => prune(git, folders, queue, plan),
     diff: (request) => diff(git, request),

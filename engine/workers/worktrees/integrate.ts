@@ -17,6 +17,27 @@ const conflict = (paths: readonly string[], strategy: string): SvcError =>
     },
   );
 
+/** The tree that a merge of two commits gives, and the paths it stops at. Writes objects, wherever `env` says. */
+export async function mergedTree(
+  git: Git,
+  root: string,
+  { base, branch, env }: { base: string; branch: string; env: Record<string, string> },
+): Promise<{ tree: string; conflicts: string[] }> {
+  const merge = await git.run(
+    root,
+    ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages', base, branch],
+    { allowFail: true, env },
+  );
+  const [tree = '', ...paths] = records(merge.stdout);
+  if (merge.code > 1 || tree === '') {
+    throw new SvcError(
+      'git_failed',
+      `git merge-tree: ${merge.stderr.split('\n')[0] || `exit code ${merge.code}`}`,
+    );
+  }
+  return { tree, conflicts: merge.code === 1 ? [...new Set(paths)] : [] };
+}
+
 /** A merge commit of two commits, made without touching any checkout. Throws `promote_conflict`. */
 export async function mergeCommit(
   git: Git,
@@ -28,19 +49,8 @@ export async function mergeCommit(
     env,
   }: { base: string; branch: string; message: string; env: Record<string, string> },
 ): Promise<string> {
-  const merge = await git.run(
-    root,
-    ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages', base, branch],
-    { allowFail: true, env },
-  );
-  const [tree = '', ...paths] = records(merge.stdout);
-  if (merge.code === 1) throw conflict([...new Set(paths)], 'merge');
-  if (merge.code !== 0 || tree === '') {
-    throw new SvcError(
-      'git_failed',
-      `git merge-tree: ${merge.stderr.split('\n')[0] || `exit code ${merge.code}`}`,
-    );
-  }
+  const { tree, conflicts } = await mergedTree(git, root, { base, branch, env });
+  if (conflicts.length > 0) throw conflict(conflicts, 'merge');
   return git.text(root, ['commit-tree', tree, '-p', base, '-p', branch, '-F', '-'], {
     env,
     input: `${message}\n`,

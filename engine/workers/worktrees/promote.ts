@@ -1,18 +1,8 @@
 import { SvcError } from '../../errors.ts';
-import { type Git, identity, records } from './git.ts';
+import { checkoutOf, dirty, named } from './checkout.ts';
+import { type Git, identity } from './git.ts';
 import { mergeCommit, rebasedCommit } from './integrate.ts';
-import {
-  branchRef,
-  commitOf,
-  compareAndSet,
-  gitDirOf,
-  isAncestor,
-  listWorktrees,
-  operationIn,
-  rebasedBranch,
-  repositoryOf,
-  verifyToplevel,
-} from './repository.ts';
+import { branchRef, commitOf, compareAndSet, isAncestor, repositoryOf } from './repository.ts';
 
 export interface PromoteRequest {
   repository: string;
@@ -23,6 +13,8 @@ export interface PromoteRequest {
   strategy: 'merge' | 'rebase';
   /** Of the merge commit. */
   message: string;
+  /** Only if this is still the branch's commit. */
+  head?: string;
 }
 
 export interface PromoteResult {
@@ -37,46 +29,16 @@ export interface PromoteResult {
   checkout: 'updated' | 'none';
 }
 
-const dirty = (path: string, what: string, paths: readonly string[] = []): SvcError =>
-  new SvcError('checkout_dirty', `the checkout ${path} ${what}; nothing was changed`, {
-    hint: 'commit or put away what is there, then promote again',
-    data: { path, paths },
-  });
-
 const moved = (base: string): SvcError =>
   new SvcError('conflict', `the branch ${base} moved meanwhile; nothing was changed`, {
     hint: 'promote again',
   });
 
 /** The checkout of the base that has to follow, or null. Throws `checkout_dirty` when it cannot. */
-async function checkoutOf(git: Git, root: string, base: string): Promise<string | null> {
-  const ref = branchRef(base);
-  let found: string | null = null;
-  for (const entry of await listWorktrees(git, root)) {
-    if (entry.prunable) continue;
-    // A branch under rebase is checked out nowhere, but moving it would make the rebase fail at its end.
-    if (entry.ref === null && rebasedBranch(await gitDirOf(git, entry.path)) === ref) {
-      throw dirty(entry.path, `is in the middle of a rebase of ${base}`);
-    }
-    if (entry.ref !== ref) continue;
-    if (found !== null) throw dirty(entry.path, `and ${found} both have ${base} checked out`);
-    found = entry.path;
-  }
-  if (found === null) return null;
-  await verifyToplevel(git, found);
-  const operation = operationIn(await gitDirOf(git, found));
-  if (operation !== null) throw dirty(found, `is in the middle of a ${operation}`);
-  const { stdout } = await git.run(found, [
-    'status',
-    '--porcelain=v1',
-    '-z',
-    '--no-renames',
-    '--untracked-files=no',
-    '--ignore-submodules=dirty',
-  ]);
-  const paths = records(stdout).map((record) => record.slice(3));
-  if (paths.length > 0) throw dirty(found, `has changes in ${paths.slice(0, 5).join(', ')}`, paths);
-  return found;
+async function followerOf(git: Git, root: string, base: string): Promise<string | null> {
+  const checkout = await checkoutOf(git, root, base);
+  if (checkout.state === 'dirty') throw dirty(checkout);
+  return checkout.path;
 }
 
 /** Fast-forwards a clean checkout. git refuses by itself when a file that it does not track is in the way. */
@@ -101,11 +63,28 @@ async function forward(git: Git, path: string, base: string, next: string): Prom
   if (merge.code === 0) return;
   // git lists the paths that are in the way on lines of their own, after a tab.
   const paths = merge.stderr.split('\n').flatMap((line) => (line.startsWith('\t') ? [line.slice(1)] : []));
-  if (paths.length > 0) throw dirty(path, `has files in the way: ${paths.slice(0, 5).join(', ')}`, paths);
+  if (paths.length > 0) throw dirty({ path, reason: `has files in the way: ${named(paths)}`, paths });
   if (/fast-forward/i.test(merge.stderr)) throw moved(base);
   const reason = merge.stderr.split('\n')[0]?.replace(/^(fatal|error): /, '');
   throw new SvcError('git_failed', `git merge in ${path}: ${reason}; nothing was changed`, {
     data: { path },
+  });
+}
+
+/** The commits of base and branch. Throws `not_found`. */
+export async function tipsOf(
+  git: Git,
+  root: string,
+  { branch, base }: Pick<PromoteRequest, 'branch' | 'base'>,
+): Promise<{ before: string; tip: string }> {
+  const [before, tip] = await Promise.all([
+    commitOf(git, root, branchRef(base)),
+    commitOf(git, root, branchRef(branch)),
+  ]);
+  if (before !== null && tip !== null) return { before, tip };
+  const missing = before === null ? base : branch;
+  throw new SvcError('not_found', `there is no branch ${JSON.stringify(missing)} in ${root}`, {
+    data: { branch: missing },
   });
 }
 
@@ -115,16 +94,13 @@ async function forward(git: Git, path: string, base: string, next: string): Prom
  * Throws `promote_conflict` (data.paths), `checkout_dirty` (data.paths), `conflict`, `not_found`, `git_failed`.
  */
 export async function promote(git: Git, request: PromoteRequest): Promise<PromoteResult> {
-  const { branch, base, strategy, message } = request;
+  const { branch, base, strategy, message, head } = request;
   const { root } = await repositoryOf(git, request.repository);
-  const [before, tip] = await Promise.all([
-    commitOf(git, root, branchRef(base)),
-    commitOf(git, root, branchRef(branch)),
-  ]);
-  if (before === null || tip === null) {
-    const missing = before === null ? base : branch;
-    throw new SvcError('not_found', `there is no branch ${JSON.stringify(missing)} in ${root}`, {
-      data: { branch: missing },
+  const { before, tip } = await tipsOf(git, root, request);
+  if (head !== undefined && head !== tip) {
+    throw new SvcError('conflict', `the branch ${branch} moved since you looked; nothing was changed`, {
+      hint: 'look again, then promote what is there now',
+      data: { seen: head, found: tip },
     });
   }
   const unchanged: PromoteResult = {
@@ -136,7 +112,7 @@ export async function promote(git: Git, request: PromoteRequest): Promise<Promot
     checkout: 'none',
   };
   if (await isAncestor(git, root, tip, before)) return unchanged;
-  await checkoutOf(git, root, base); // refuse early, before anything is computed
+  await followerOf(git, root, base); // refuse early, before anything is computed
 
   const env = await identity(git, root);
   const after =
@@ -147,7 +123,7 @@ export async function promote(git: Git, request: PromoteRequest): Promise<Promot
   // The work arrived there squashed or picked: a merge commit would only add noise.
   if (after === before || (await treeOf(after)) === (await treeOf(before))) return unchanged;
 
-  const checkout = await checkoutOf(git, root, base);
+  const checkout = await followerOf(git, root, base);
   if (checkout === null) {
     if (!(await compareAndSet(git, root, branchRef(base), after, before, `promote ${branch}`)))
       throw moved(base);

@@ -51,6 +51,18 @@ export async function branchOrCommit(git: Git, cwd: string, name: string): Promi
 export const isAncestor = (git: Git, cwd: string, ancestor: string, commit: string): Promise<boolean> =>
   git.succeeds(cwd, ['merge-base', '--is-ancestor', ancestor, commit]);
 
+/** Commits that only the one has (`ahead`), and that only the base has. */
+export async function aheadBehind(
+  git: Git,
+  cwd: string,
+  base: string,
+  commit: string,
+): Promise<{ ahead: number; behind: number }> {
+  const counts = await git.text(cwd, ['rev-list', '--left-right', '--count', `${base}...${commit}`, '--']);
+  const [behind = '0', ahead = '0'] = counts.split('\t');
+  return { ahead: Number(ahead), behind: Number(behind) };
+}
+
 /** The repository that contains a folder. Throws `not_a_repository`, or `repository_empty` for one without commits. */
 export async function repositoryOf(git: Git, path: string): Promise<Repository> {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {

@@ -6,6 +6,7 @@ import { processesInside, type WorkingFolders } from './live.ts';
 import { isMerged } from './merged.ts';
 import { mapLimit } from './queue.ts';
 import {
+  aheadBehind,
   branchOrCommit,
   branchRef,
   gitDirOf,
@@ -198,10 +199,7 @@ async function describe(
     unreadable: null,
   };
   if (head !== null) {
-    const counts = await git.text(root, ['rev-list', '--left-right', '--count', `${base}...${head}`, '--']);
-    const [behind = '0', ahead = '0'] = counts.split('\t');
-    result.behind = Number(behind);
-    result.ahead = Number(ahead);
+    Object.assign(result, await aheadBehind(git, root, base, head));
     result.merged = await isMerged(git, root, head, base);
   }
   if (stray !== null) result.unreadable = 'git does not know this folder as a worktree';

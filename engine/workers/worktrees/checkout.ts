@@ -1,0 +1,103 @@
+import { lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import { SvcError } from '../../errors.ts';
+import { type Git, records } from './git.ts';
+import {
+  branchRef,
+  gitDirOf,
+  listWorktrees,
+  operationIn,
+  rebasedBranch,
+  verifyToplevel,
+} from './repository.ts';
+
+/** The checkout of a branch that has to follow when the branch moves. */
+export interface Checkout {
+  /** `none`: nobody has the branch checked out. `dirty`: it cannot follow. */
+  state: 'none' | 'clean' | 'dirty';
+  path: string | null;
+  /** The files that stop it, if it is files. */
+  paths: string[];
+  /** Why it cannot follow, as the end of a sentence about the checkout. */
+  reason: string | null;
+}
+
+const stopped = (path: string, reason: string, paths: string[] = []): Checkout => ({
+  state: 'dirty',
+  path,
+  paths,
+  reason,
+});
+
+/** Paths in a sentence. */
+export const named = (paths: readonly string[]): string => paths.slice(0, 5).join(', ');
+
+export const dirty = ({ path, reason, paths }: Pick<Checkout, 'path' | 'reason' | 'paths'>): SvcError =>
+  new SvcError('checkout_dirty', `the checkout ${path} ${reason}; nothing was changed`, {
+    hint: 'commit or put away what is there, then promote again',
+    data: { path, paths },
+  });
+
+/** Looks at the branch's checkout. Throws `worktree_unsafe`. */
+export async function checkoutOf(git: Git, root: string, base: string): Promise<Checkout> {
+  const ref = branchRef(base);
+  let found: string | null = null;
+  for (const entry of await listWorktrees(git, root)) {
+    if (entry.prunable) continue;
+    // A branch under rebase is checked out nowhere, but moving it would make the rebase fail at its end.
+    if (entry.ref === null && rebasedBranch(await gitDirOf(git, entry.path)) === ref) {
+      return stopped(entry.path, `is in the middle of a rebase of ${base}`);
+    }
+    if (entry.ref !== ref) continue;
+    if (found !== null) return stopped(entry.path, `and ${found} both have ${base} checked out`);
+    found = entry.path;
+  }
+  if (found === null) return { state: 'none', path: null, paths: [], reason: null };
+  await verifyToplevel(git, found);
+  const operation = operationIn(await gitDirOf(git, found));
+  if (operation !== null) return stopped(found, `is in the middle of a ${operation}`);
+  const { stdout } = await git.run(found, [
+    'status',
+    '--porcelain=v1',
+    '-z',
+    '--no-renames',
+    '--untracked-files=no',
+    '--ignore-submodules=dirty',
+  ]);
+  const paths = records(stdout).map((record) => record.slice(3));
+  if (paths.length > 0) return stopped(found, `has changes in ${named(paths)}`, paths);
+  return { state: 'clean', path: found, paths: [], reason: null };
+}
+
+/** More than these are not asked for by name; one is enough to stop a checkout. */
+const MAX_ASKED = 500;
+
+/** The same checkout, once it was asked whether files that git does not track are where new ones would go. */
+export async function withRoomFor(git: Git, checkout: Checkout, added: readonly string[]): Promise<Checkout> {
+  const { path, state } = checkout;
+  if (path === null || state !== 'clean') return checkout;
+  const taken = [...new Set(added.flatMap((name) => inTheWay(path, name) ?? []))].slice(0, MAX_ASKED);
+  if (taken.length === 0) return checkout;
+  // Tracked ones make room by themselves. Ignored ones do not: nothing of the user's is replaced in silence.
+  const { stdout } = await git.run(path, [
+    'ls-files',
+    '-z',
+    '--others',
+    '--',
+    ...taken.map((name) => `:(literal)${name}`),
+  ]);
+  const paths = records(stdout);
+  return paths.length === 0 ? checkout : stopped(path, `has files in the way: ${named(paths)}`, paths);
+}
+
+/** What exists where the file would go: itself, or a file in the place of one of its folders. */
+function inTheWay(root: string, name: string): string | null {
+  const parts = name.split('/');
+  for (let count = 1; count <= parts.length; count += 1) {
+    const part = parts.slice(0, count).join('/');
+    const stat = lstatSync(join(root, part), { throwIfNoEntry: false });
+    if (stat === undefined) return null;
+    if (count === parts.length || !stat.isDirectory()) return part;
+  }
+  return null;
+}
