@@ -10,6 +10,7 @@ export interface Group {
 }
 
 export const GROUPS: readonly Group[] = [
+  { words: ['dash'], load: async () => [(await import('./commands/dash.ts')).dashCommand] },
   { words: ['init'], load: async () => [(await import('./commands/init.ts')).initCommand] },
   { words: ['config'], load: async () => (await import('./commands/config.ts')).configCommands },
   {

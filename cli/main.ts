@@ -44,6 +44,8 @@ async function dispatch(argv: readonly string[]): Promise<number> {
     process.stdout.write(`${version}\n`);
     return 0;
   }
+  // `svc` alone is the dashboard, and on a pipe the error that names the commands which need no terminal.
+  if (argv.length === 0) return dispatch(['dash']);
   if (first === undefined || first === 'help') {
     const rest = argv.filter((word) => word !== 'help' && !word.startsWith('-'));
     if (rest.length > 0) return help(rest);

@@ -62,6 +62,7 @@ export function serveConnection(engine: Engine, socket: Socket): void {
       pid: process.pid,
       version,
       root,
+      data: engine.paths.data,
       workspace,
       seat: seat.seat,
       logId,

@@ -22,6 +22,8 @@ export interface Welcome {
   pid: number;
   version: string;
   root: string;
+  /** The data folder, absolute. */
+  data: string;
   workspace: string;
   seat: 'chair' | 'worker' | 'plain';
   /** Names the event log; a resume point counts only for the same log. */

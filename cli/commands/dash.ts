@@ -1,0 +1,57 @@
+import { connect, SvcError } from '../../engine/index.ts';
+import type { DashboardOptions } from '../../tui/index.ts';
+import { type Context, command } from '../command.ts';
+import { daemonCommand } from '../self.ts';
+
+/** Opens the dashboard of a workspace and stays until the person leaves it. */
+export async function dashboard(
+  context: Pick<Context, 'stdin' | 'stdout' | 'stderr' | 'signal'>,
+  options: { cwd: string; env: NodeJS.ProcessEnv } & Partial<
+    Pick<DashboardOptions, 'plain' | 'bell' | 'select'>
+  >,
+): Promise<readonly string[]> {
+  // What the dashboard sets for its libraries must not reach an engine that it starts.
+  const env = { ...options.env };
+  const { stdin, stdout, stderr, signal } = context;
+  const { openDashboard } = await import('../../tui/index.ts');
+  const { farewell } = await openDashboard({
+    env,
+    stdin,
+    stdout,
+    stderr,
+    signal,
+    plain: options.plain ?? false,
+    bell: options.bell ?? false,
+    select: options.select,
+    connect: (start) =>
+      connect({ cwd: options.cwd, env, via: 'tui', ...(start ? { daemon: daemonCommand() } : {}) }),
+  });
+  return farewell;
+}
+
+export const dashCommand = command({
+  name: 'dash',
+  about: 'open the dashboard; svc alone on a terminal does the same',
+  flags: {
+    plain: { type: 'boolean', about: 'no borders and no screen of its own: changes are appended as lines' },
+    bell: { type: 'boolean', about: 'ring when something new waits for you' },
+  },
+  examples: ['dash', 'dash --plain > svc.log'],
+  async run(context) {
+    const plain = context.flags.plain || context.env.INK_SCREEN_READER === 'true';
+    if (!plain && !(context.stdin.isTTY && context.stdout.isTTY)) throw noTerminal();
+    const farewell = await dashboard(context, {
+      cwd: context.cwd,
+      env: context.env,
+      plain,
+      bell: context.flags.bell,
+    });
+    for (const line of farewell) context.stdout.write(`${line}\n`);
+    context.note('the engine goes on; svc down stops it');
+  },
+});
+
+const noTerminal = (): SvcError =>
+  new SvcError('usage', 'the dashboard needs a terminal', {
+    hint: 'without one: svc status, svc task list, svc decision list, svc decision approve, svc task log, or svc dash --plain',
+  });

@@ -1,0 +1,219 @@
+import type { Effect } from '../../tui/acts/step.ts';
+import type { DataChange } from '../../tui/state/data.ts';
+import { stampOf } from '../../tui/state/details.ts';
+import type { DecisionRow, Details, Plan, SessionRow, State, TaskRow, Work } from '../../tui/state/model.ts';
+import { type Happening, update } from '../../tui/state/update.ts';
+import { initialState } from '../../tui/store.ts';
+
+/** A fixed moment; rows are a few minutes older. */
+export const NOW = Date.parse('2026-03-01T12:00:00Z');
+const at = (minutesAgo: number): string => new Date(NOW - minutesAgo * 60_000).toISOString();
+
+export const taskRow = (id: number, more: Partial<TaskRow> = {}): TaskRow => ({
+  task_id: `t-${id}`,
+  title: `Task number ${id}`,
+  agent: 'claude',
+  project: null,
+  template: null,
+  status: 'assigned',
+  ledger: null,
+  source: 'task',
+  source_ref: null,
+  decision_id: null,
+  session_id: null,
+  attempt: 1,
+  timeout_sec: null,
+  created_at: at(10),
+  assigned_at: at(10),
+  started_at: null,
+  ended_at: null,
+  exit_code: null,
+  failure: null,
+  summary: null,
+  waits: false,
+  ...more,
+});
+
+export const decisionRow = (id: number, more: Partial<DecisionRow> = {}): DecisionRow => ({
+  decision_id: `d-${id}`,
+  task_id: `t-${id}`,
+  kind: 'dispatch',
+  state: 'pending',
+  agent: 'claude',
+  project: null,
+  hash: `${id}`.repeat(64).slice(0, 64),
+  why: 'webhook.require_approval is true and the request had no approve',
+  source: 'task',
+  source_ref: null,
+  created_at: at(3),
+  decided_at: null,
+  decided_by: null,
+  decided_via: null,
+  reason: null,
+  consumed_at: null,
+  session_id: null,
+  title: `Task number ${id}`,
+  ...more,
+});
+
+export const sessionRow = (id: number, more: Partial<SessionRow> = {}): SessionRow => ({
+  session_id: `s-${id}`,
+  task_id: `t-${id}`,
+  decision_id: `d-${id}`,
+  worker_id: `w-${id}`,
+  title: `Task number ${id}`,
+  agent: 'claude',
+  project: null,
+  state: 'ended',
+  inplace: false,
+  keep_worktree: false,
+  base_wanted: null,
+  timeout_sec: 3600,
+  idle_timeout_sec: 600,
+  pid: null,
+  repository: '/repository',
+  worktree: `/repository/.svc/worktrees/s-${id}`,
+  cwd: null,
+  branch: `svc/s-${id}`,
+  base: 'main',
+  base_commit: 'b'.repeat(40),
+  stop_reason: null,
+  exit_code: 0,
+  exit_signal: null,
+  failure: null,
+  head_commit: 'c'.repeat(40),
+  commits: 1,
+  files: 1,
+  insertions: 2,
+  deletions: 1,
+  promoted_at: null,
+  created_at: at(5),
+  started_at: at(5),
+  ended_at: at(1),
+  log_written_at: null,
+  ...more,
+});
+
+export const plan = (id: number, more: Partial<Plan> = {}): Plan => ({
+  task_id: `t-${id}`,
+  hash: 'f'.repeat(64),
+  agent: 'claude',
+  command: 'claude -p {{prompt}}',
+  project: null,
+  folder: '/repository',
+  base: 'main',
+  branch_prefix: 'svc/',
+  timeout_sec: 3600,
+  idle_timeout_sec: 600,
+  workers: { running: 1, queued: 0, cap: 4 },
+  starts: 'now',
+  problem: null,
+  ...more,
+});
+
+export const work = (id: number, more: Partial<Work> = {}): Work => ({
+  branch: `svc/s-${id}`,
+  base: 'main',
+  commits: [{ id: 'c'.repeat(40), subject: 'Say hello', author: 'Agent', at: at(1) }],
+  files: [{ path: 'hello.txt', insertions: 2, deletions: 1 }],
+  patch: {
+    text: 'diff --git a/hello.txt b/hello.txt\n@@ -1 +1,2 @@\n-old\n+hello\n+world\n',
+    truncated: false,
+  },
+  trial: {
+    branch: `svc/s-${id}`,
+    head: 'c'.repeat(40),
+    base: 'main',
+    already_merged: false,
+    conflicts: [],
+    checkout: { state: 'clean', path: '/repository', paths: [] },
+  },
+  ...more,
+});
+
+/** A dashboard without a terminal and without an engine: happenings in, state and effects out. */
+export interface Bench {
+  state(): State;
+  /** Each key alone, far enough apart. */
+  keys(...keys: string[]): Bench;
+  /** Several at once. */
+  burst(...keys: string[]): Bench;
+  send(happening: Happening): Bench;
+  data(change: DataChange): Bench;
+  /** Lets time pass. */
+  wait(ms: number): Bench;
+  /** What was asked of the engine: operation and input. */
+  calls(): { operation: string; input: object }[];
+  effects(): Effect[];
+}
+
+export function bench(columns = 80, rows = 24): Bench {
+  let now = NOW;
+  let state = initialState({ size: { columns, rows }, now });
+  const effects: Effect[] = [];
+  const send = (happening: Happening): Bench => {
+    const step = update(state, happening);
+    state = step.state;
+    effects.push(...step.effects);
+    return self;
+  };
+  const self: Bench = {
+    state: () => state,
+    keys(...keys) {
+      for (const key of keys) {
+        now += 300;
+        send({ type: 'keys', keys: [key], at: now });
+      }
+      return self;
+    },
+    burst: (...keys) => send({ type: 'keys', keys, at: now }),
+    send,
+    data: (change) => send({ type: 'data', change, at: now }),
+    wait(ms) {
+      now += ms;
+      return send({ type: 'tick', at: now });
+    },
+    calls: () =>
+      effects.flatMap((effect) =>
+        effect.do === 'call' ? [{ operation: effect.operation, input: effect.input }] : [],
+      ),
+    effects: () => effects,
+  };
+  send({ type: 'link', link: { phase: 'live', workspace: 'acme', root: '/repository' } });
+  return self;
+}
+
+/** The detail of a decision, as the engine would tell it. */
+export function showDecision(self: Bench, id: number, more: Partial<Plan> = {}): Bench {
+  const decision = self.state().data.decisions.get(`d-${id}`)!;
+  const task: Details['decision']['task'] = {
+    ...taskRow(id),
+    body: `Prompt of task ${id}`,
+    prompt: `Prompt of task ${id}`,
+    context: null,
+    acceptance_criteria: [],
+  };
+  const stamp = stampOf(self.state().data, { kind: 'decision', id: `d-${id}` });
+  const detail = { decision, task, plan: plan(id, more) };
+  return self.send({
+    type: 'detail',
+    loaded: { kind: 'decision', id: `d-${id}`, stamp, detail, problem: null },
+  });
+}
+
+export function showTask(self: Bench, id: number, more: Partial<Plan> = {}): Bench {
+  const row = self.state().data.tasks.get(`t-${id}`)!;
+  const { waits: _waits, ...rest } = row;
+  const task = { ...rest, body: row.title, prompt: row.title, context: null, acceptance_criteria: [] };
+  const stamp = stampOf(self.state().data, { kind: 'task', id: `t-${id}` });
+  const detail = { task, decision: null, sessions: [], timeline: [], plan: plan(id, more) };
+  return self.send({ type: 'detail', loaded: { kind: 'task', id: `t-${id}`, stamp, detail, problem: null } });
+}
+
+export function showWork(self: Bench, id: number, more: Partial<Work> = {}): Bench {
+  const stamp = stampOf(self.state().data, { kind: 'session', id: `s-${id}` });
+  return self.send({
+    type: 'detail',
+    loaded: { kind: 'work', id: `s-${id}`, stamp, detail: work(id, more), problem: null },
+  });
+}

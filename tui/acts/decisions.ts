@@ -1,0 +1,106 @@
+import { detailOf } from '../state/details.ts';
+import { EMPTY_INPUT } from '../state/input.ts';
+import { select } from '../state/lists.ts';
+import type { DecisionRow, State, TaskView } from '../state/model.ts';
+import { cleanLines } from '../text.ts';
+import { call, type Question, type Step, said, step } from './step.ts';
+
+export function selectedDecision(state: State): DecisionRow | undefined {
+  const { selected } = state.lists.decisions;
+  return selected === null ? undefined : state.data.decisions.get(selected);
+}
+
+/** A person who has not seen what would run cannot approve it. */
+const unseenReason = (state: State, { decision_id: id }: DecisionRow): string | null =>
+  detailOf(state, 'decision', id)?.detail ? null : 'what would run is still being fetched';
+
+export function mayDecide(state: State): string | null {
+  const decision = selectedDecision(state);
+  if (decision === undefined) return 'no decision is selected';
+  if (decision.state !== 'pending') return `${decision.decision_id} is ${decision.state}`;
+  return unseenReason(state, decision);
+}
+
+export function mayApprove(state: State): string | null {
+  const decision = selectedDecision(state);
+  const reason = mayDecide(state);
+  if (reason !== null || decision === undefined) return reason;
+  const problem = detailOf(state, 'decision', decision.decision_id)?.detail?.plan.problem;
+  return problem ? `it could not start: ${problem.message}` : null;
+}
+
+export function approveQuestion(state: State): Question {
+  const { decision_id: id, task_id: taskId, agent, hash } = selectedDecision(state)!;
+  return {
+    subject: { kind: 'decision', id },
+    text: `Approve ${id} and start ${agent ?? 'the agent'} on ${taskId}?`,
+    answers: [
+      {
+        key: 'y',
+        label: 'approve',
+        run: (now) =>
+          call<{ session: { session_id: string } | null }>(now, {
+            operation: 'decision.approve',
+            input: { id, hash },
+            busy: id,
+            doing: `approving ${id}`,
+            said: ({ session }) => `${id} approved: ${session?.session_id ?? 'it'} starts on ${taskId}`,
+          }),
+      },
+    ],
+  };
+}
+
+export function denyQuestion(state: State): Question {
+  const { decision_id: id, hash, task_id: taskId } = selectedDecision(state)!;
+  return {
+    subject: { kind: 'decision', id },
+    text: `Deny ${id}? ${taskId} fails and can be retried.`,
+    answers: [
+      { key: 'y', label: 'deny', run: (now) => deny(now, id, 'denied in the dashboard') },
+      {
+        key: 'r',
+        label: 'deny with a reason',
+        run: (now) => step({ ...now, overlay: { kind: 'reason', decision: id, hash, input: EMPTY_INPUT } }),
+      },
+    ],
+  };
+}
+
+export const deny = (state: State, id: string, reason: string): Step =>
+  call(state, {
+    operation: 'decision.deny',
+    input: { id, reason },
+    busy: id,
+    doing: `denying ${id}`,
+    said: () => `${id} denied: ${reason}`,
+  });
+
+/** The prompt in the person's editor. Another text makes another decision: nobody approves what they have not read. */
+export function editPrompt(state: State): Step {
+  const { decision_id: id, hash } = selectedDecision(state)!;
+  const { body, title } = detailOf(state, 'decision', id)!.detail!.task;
+  const before = body === '' ? title : body;
+  return step(state, {
+    do: 'edit',
+    text: before,
+    name: `${id}.md`,
+    then(now, text) {
+      if (text.trimEnd() === before.trimEnd())
+        return step(said(now, `${id} is as it was: the text did not change`));
+      if (text.trim() === '')
+        return step(said(now, `${id} is as it was: an empty prompt runs nothing`, 'bad'));
+      return call<{ decision: { decision_id: string }; task: TaskView }>(now, {
+        operation: 'decision.edit',
+        input: { id, hash, prompt: text },
+        busy: id,
+        doing: `saving the prompt of ${id}`,
+        said: ({ decision }) => `${decision.decision_id} takes the place of ${id}: ${cleanLines(text)[0]}`,
+        then: (later, { decision }) => ({
+          ...later,
+          lists: { ...later.lists, decisions: select(later.lists.decisions, decision.decision_id) },
+        }),
+      });
+    },
+  });
+}

@@ -1,0 +1,64 @@
+import type { Message, State, Subject } from '../state/model.ts';
+
+/** What has to be done outside the state. The feed and the terminal do it; `update` only asks. */
+export type Effect =
+  | {
+      do: 'call';
+      operation: string;
+      input: object;
+      /** The subject that is busy until the answer. */
+      busy: string;
+      /** One line about the answer. */
+      said(answer: never): string;
+      /** What the answer changes beside the message, such as the selection. */
+      then?(state: State, answer: never): State;
+    }
+  | { do: 'edit'; text: string; name: string; then(state: State, text: string): Step }
+  | { do: 'start-engine' }
+  | { do: 'suspend' }
+  | { do: 'redraw' }
+  | { do: 'bell' }
+  | { do: 'quit' };
+
+export interface Step {
+  state: State;
+  effects: readonly Effect[];
+}
+
+export const step = (state: State, ...effects: Effect[]): Step => ({ state, effects });
+
+export const said = (state: State, text: string, tone: Message['tone'] = 'info', hint?: string): State => ({
+  ...state,
+  message: { text, tone, hint, at: state.now },
+});
+
+/** A call to the engine; its subject is busy until the answer is there. */
+export function call<A>(
+  state: State,
+  request: {
+    operation: string;
+    input: object;
+    busy: string;
+    doing: string;
+    said(answer: A): string;
+    then?(state: State, answer: A): State;
+  },
+): Step {
+  const { operation, input, busy, doing } = request;
+  const next = said({ ...state, busy: [...state.busy, busy] }, `${doing} …`);
+  return step(next, {
+    do: 'call',
+    operation,
+    input,
+    busy,
+    said: request.said,
+    ...(request.then ? { then: request.then } : {}),
+  } as Effect);
+}
+
+/** A key that asks first. The answer runs only if the subject still is what was seen when the question was asked. */
+export interface Question {
+  subject: Subject;
+  text: string;
+  answers: readonly { key: string; label: string; run(state: State): Step }[];
+}

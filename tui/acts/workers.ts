@@ -1,0 +1,113 @@
+import { sessionState } from '../panes/words.ts';
+import { detailOf } from '../state/details.ts';
+import { followed, paused } from '../state/log.ts';
+import type { Promoted, SessionRow, State, Trial } from '../state/model.ts';
+import { clean } from '../text.ts';
+import { call, type Question, type Step, step } from './step.ts';
+import { cancel } from './tasks.ts';
+
+export function selectedSession(state: State): SessionRow | undefined {
+  const { selected } = state.lists.workers;
+  return selected === null ? undefined : state.data.sessions.get(selected);
+}
+
+const none = 'no worker is selected';
+const taskOf = (state: State) => state.data.tasks.get(selectedSession(state)?.task_id ?? '');
+
+export const toggleFollow = (state: State): Step =>
+  step({ ...state, log: state.log.following ? paused(state.log) : followed(state.log) });
+
+export const toggleView = (state: State): Step =>
+  step({ ...state, workers: state.workers === 'log' ? 'work' : 'log' });
+
+export function mayStop(state: State): string | null {
+  const session = selectedSession(state);
+  if (session === undefined) return none;
+  if (session.state === 'ended') return `${session.session_id} has ended`;
+  if (session.stop_reason !== null) return `${session.session_id} is being stopped`;
+  return taskOf(state) === undefined ? 'its task is still being fetched' : null;
+}
+
+export const stopQuestion = (state: State): Question => cancel(taskOf(state)!);
+
+/** From a worker to its task, where `r` shows what would run before it asks. */
+export function toTask(state: State): Step {
+  const id = selectedSession(state)!.task_id;
+  return step({ ...state, focus: 'tasks', view: 'list', jump: { pane: 'tasks', id } });
+}
+
+/** From a task or decision to its latest run. */
+export function toWorker(state: State, session: string): Step {
+  return step({ ...state, focus: 'workers', view: 'list', jump: { pane: 'workers', id: session } });
+}
+
+const trialOf = (state: State): Trial | { problem: string } | undefined => {
+  const session = selectedSession(state);
+  return session === undefined ? undefined : detailOf(state, 'work', session.session_id)?.detail?.trial;
+};
+
+export function mayPromote(state: State): string | null {
+  const session = selectedSession(state);
+  if (session === undefined) return none;
+  const id = session.session_id;
+  if (session.state !== 'ended') return `${id} is still ${sessionState(session)}`;
+  if (session.promoted_at !== null) return `${id} was merged already`;
+  if (session.branch === null) return `${id} has no branch of its own`;
+  if ((session.commits ?? 0) === 0) return `${id} has no commits`;
+  const trial = trialOf(state);
+  if (trial === undefined) return 'the trial merge is still under way';
+  if ('problem' in trial) return trial.problem;
+  if (trial.conflicts.length > 0) return `conflicts in ${trial.conflicts.join(', ')}`;
+  if (trial.checkout.state === 'dirty')
+    return `the checkout of ${trial.base} has changes in ${trial.checkout.paths.slice(0, 3).join(', ')}`;
+  return null;
+}
+
+export function promoteQuestion(state: State): Question {
+  const { session_id: id } = selectedSession(state)!;
+  const { branch, base, head } = trialOf(state) as Trial;
+  const run = (strategy: 'merge' | 'rebase') => (now: State) =>
+    call<Promoted>(now, {
+      operation: 'worktree.promote',
+      input: { session: id, strategy, base, head },
+      busy: id,
+      doing: `promoting ${branch}`,
+      said: (promoted) =>
+        promoted.already_merged
+          ? `${base} held ${branch} already`
+          : `${branch} is in ${base} (${strategy}, ${promoted.after.slice(0, 10)}); nothing was pushed`,
+    });
+  return {
+    subject: { kind: 'session', id },
+    text: `Promote ${branch} into ${base}?`,
+    answers: [
+      { key: 'm', label: 'merge', run: run('merge') },
+      { key: 'b', label: 'rebase', run: run('rebase') },
+    ],
+  };
+}
+
+export function mayPublish(state: State): string | null {
+  const session = selectedSession(state);
+  if (session === undefined) return none;
+  if (session.branch === null) return `${session.session_id} has no branch of its own`;
+  return (session.commits ?? 0) > 0 ? null : `${session.session_id} has no commits`;
+}
+
+const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** The commands that a person would type; svc itself never pushes. Also left on the terminal after quitting. */
+export function publish(state: State): Step {
+  const session = selectedSession(state)!;
+  const { branch, base, title, task_id: task, repository } = session;
+  const lines = [
+    ...(repository === null ? [] : [`cd ${quote(repository)}`]),
+    `git push --set-upstream origin ${quote(branch!)}`,
+    `gh pr create --head ${quote(branch!)} --base ${quote(base ?? 'main')} --title ${quote(clean(title))} --body ${quote(`${task}, run ${session.session_id}`)}`,
+  ];
+  return step({
+    ...state,
+    overlay: { kind: 'text', title: 'Open a pull request', lines, top: 0 },
+    farewell: [...state.farewell.filter((line) => !lines.includes(line)), ...lines],
+  });
+}

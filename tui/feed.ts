@@ -1,0 +1,141 @@
+import { asSvcError, type EngineClient } from '../engine/index.ts';
+import type { Effect } from './acts/step.ts';
+import { followEvents, type ResumePoint } from './feed/events.ts';
+import { keepConnected } from './feed/link.ts';
+import { followLogs } from './feed/log.ts';
+import { watchNotices } from './feed/notices.ts';
+import { fetchDetails } from './feed/wanted.ts';
+import type { DeliveryRow, SessionRow } from './state/model.ts';
+import type { Store } from './store.ts';
+
+/** Ages move on the screen; nothing is written when none does. */
+const TICK_MS = 10_000;
+/** What changes without an event: when a worker last printed, and how deliveries go. */
+const LOOK_MS = 5000;
+
+export interface Feed {
+  /** Sends a call of the reducer's to the engine and the answer back. */
+  call(effect: Extract<Effect, { do: 'call' }>): void;
+  /** Starts the engine that has gone. */
+  startEngine(): void;
+  close(): Promise<void>;
+}
+
+/** The only part of the dashboard that talks to the engine and watches files. */
+export function createFeed(options: {
+  store: Store;
+  /** `start`: whether an engine may be started. */
+  connect(start: boolean): Promise<EngineClient>;
+  /** The first connection could not be made: there is nothing to show. */
+  onHopeless(error: unknown): void;
+}): Feed {
+  const { store } = options;
+  const closing = new AbortController();
+  let point: ResumePoint | null = null;
+  let notices: Promise<{ close(): Promise<void> }> | null = null;
+  let isFirst = true;
+
+  const send: Store['send'] = (happening) => {
+    if (!closing.signal.aborted) store.send(happening);
+  };
+  const change = (
+    data: Parameters<typeof followEvents>[0]['onChange'] extends (c: infer C) => void ? C : never,
+  ): void => send({ type: 'data', change: data, at: Date.now() });
+
+  const link = keepConnected({
+    signal: closing.signal,
+    async connect(start) {
+      try {
+        return await options.connect(start);
+      } catch (error) {
+        if (isFirst) options.onHopeless(error);
+        throw error;
+      }
+    },
+    async onConnected(client) {
+      const { workspace, root, data } = client.welcome;
+      const { ready } = followEvents({
+        client,
+        from: point,
+        onChange: change,
+        onPoint: (next) => {
+          point = next;
+        },
+        onFailed: (error) => {
+          const { message, hint } = asSvcError(error);
+          send({ type: 'said', text: message, tone: 'bad', hint });
+        },
+      });
+      send({ type: 'link', link: { workspace, root } });
+      await ready;
+      logs.again();
+      send({ type: 'link', link: { phase: 'live', since: Date.now(), reason: null } });
+      if (!isFirst) send({ type: 'said', text: 'connected again', tone: 'good' });
+      isFirst = false;
+      await (await notices)?.close();
+      notices = watchNotices({ folder: `${data}/notices`, onNotices: (all) => change({ notices: all }) });
+    },
+    onLost(reason) {
+      const { phase, since } = store.get().link;
+      send({ type: 'link', link: { phase: 'lost', since: phase === 'lost' ? since : Date.now(), reason } });
+    },
+  });
+
+  const details = fetchDetails({
+    client: link.client,
+    get: store.get,
+    onLoaded: (loaded) => send({ type: 'detail', loaded }),
+  });
+  const logs = followLogs({
+    client: link.client,
+    get: store.get,
+    onLines: (session, lines, ended, reset) => send({ type: 'log', session, lines, ended, reset }),
+  });
+  const unsubscribe = store.subscribe(() => {
+    details.look();
+    logs.look();
+  });
+
+  async function look(): Promise<void> {
+    const { link: now, data } = store.get();
+    if (now.phase !== 'live') return;
+    const isLive = [...data.sessions.values()].some((each) => each.state !== 'ended');
+    const isPending = [...data.deliveries.values()].some((each) => each.state === 'pending');
+    if (isLive) change({ sessions: await link.client().call<SessionRow[]>('session.list', { live: true }) });
+    if (isPending)
+      change({ deliveries: await link.client().call<DeliveryRow[]>('notify.deliveries', { limit: 500 }) });
+  }
+  const timers = [
+    setInterval(() => send({ type: 'tick', at: Date.now() }), TICK_MS),
+    setInterval(() => void look().catch(() => undefined), LOOK_MS),
+  ];
+
+  return {
+    call(effect) {
+      const { operation, input, busy } = effect;
+      Promise.resolve()
+        .then(() => link.client().call(operation, input))
+        .then(
+          (answer) => send({ type: 'answered', effect, answer }),
+          (error: unknown) => {
+            const { message, hint } = asSvcError(error);
+            send({ type: 'refused', busy, text: message, hint });
+          },
+        );
+    },
+    startEngine: () => link.start(),
+    async close() {
+      closing.abort();
+      unsubscribe();
+      details.stop();
+      logs.stop();
+      for (const timer of timers) clearInterval(timer);
+      try {
+        link.client().close();
+      } catch {
+        // There is no connection to close.
+      }
+      await (await notices)?.close();
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import { mkdirSync } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { Notice } from '../state/model.ts';
+
+const MOST_BYTES = 64 * 1024;
+
+/**
+ * What is appended to `.svc/notices/<session>.md` while the dashboard is open. The library for watching is loaded when
+ * the first screen stands.
+ */
+export async function watchNotices(options: {
+  folder: string;
+  onNotices(notices: readonly Notice[]): void;
+}): Promise<{ close(): Promise<void> }> {
+  const { watch } = await import('chokidar');
+  const read = new Map<string, number>();
+  let count = 0;
+  try {
+    mkdirSync(options.folder, { recursive: true, mode: 0o700 });
+  } catch {
+    // The data folder is gone or not ours; a later connection watches again.
+  }
+
+  async function take(path: string, isNew: boolean): Promise<void> {
+    const { size, mtime } = await stat(path);
+    // What was there before the dashboard is not news; a file that shrank was begun anew.
+    const from = isNew ? size : (read.get(path) ?? 0);
+    const start = from > size ? 0 : from;
+    read.set(path, size);
+    if (size === start) return;
+    const begin = Math.max(start, size - MOST_BYTES);
+    const file = await open(path);
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(size - begin), 0, size - begin, begin);
+      const text = buffer.subarray(0, bytesRead).toString('utf8').trim();
+      if (text === '') return;
+      count += 1;
+      options.onNotices([
+        { id: `n-${count}`, session: basename(path, '.md'), at: mtime.toISOString(), text },
+      ]);
+    } finally {
+      await file.close();
+    }
+  }
+
+  let isFirstLook = true;
+  const watcher = watch(options.folder, {
+    depth: 0,
+    ignored: (path, stats) => stats?.isFile() === true && !path.endsWith('.md'),
+  });
+  watcher
+    .on('add', (path) => void take(path, isFirstLook).catch(() => undefined))
+    .on('change', (path) => void take(path, false).catch(() => undefined))
+    .on('unlink', (path) => void read.delete(path))
+    .on('ready', () => {
+      isFirstLook = false;
+    })
+    // A folder that is taken away is no reason to stop.
+    .on('error', () => undefined);
+  return { close: () => watcher.close() };
+}

@@ -1,0 +1,61 @@
+import { localTime } from '../engine/index.ts';
+import { PANES } from './panes/index.ts';
+import { ends } from './panes/words.ts';
+import type { State } from './state/model.ts';
+import { clean, cut, width } from './text.ts';
+import { type Line, type Span, span } from './theme.ts';
+
+/** Workspace at the left, engine at the right. */
+export function headerLine(state: State): Line {
+  const { link, data, size } = state;
+  const { columns } = size;
+  const left = ` svc · ${clean(link.workspace)}`;
+  const { status } = data;
+  const receiver = status?.receivers[0];
+  const parts = [
+    link.phase === 'live' ? 'engine ok' : link.phase === 'connecting' ? 'connecting' : 'engine gone',
+    receiver === undefined
+      ? 'receiver off'
+      : columns < 100
+        ? `recv :${receiver.port}`
+        : `receiver ${receiver.host}:${receiver.port}`,
+    status === null
+      ? ''
+      : `${status.workers.running} live${status.workers.queued === 0 ? '' : `, ${status.workers.queued} queued`}`,
+    status !== null && status.deliveries.dead > 0 ? `${status.deliveries.dead} dead deliveries` : '',
+    status?.config_problem ? 'svc.yaml has errors' : '',
+    data.notices.length === 0 ? '' : `${data.notices.length} notices`,
+  ].filter((part) => part !== '');
+  const right = `${parts.join(' · ')} `;
+  const shown = cut(left, Math.max(8, columns - width(right) - 1));
+  const text = cut(ends(shown, right, columns), columns);
+  return [
+    span(text.slice(0, shown.length), 'title'),
+    span(text.slice(shown.length), link.phase === 'lost' ? 'bad' : undefined),
+  ];
+}
+
+/** Panes with their counts; the one that has the keyboard in brackets. */
+export function tabsLine(state: State): Line {
+  const full = PANES.map((pane) => ({ pane, text: `${pane.digit} ${pane.title} ${pane.count(state.data)}` }));
+  const room = full.reduce((sum, each) => sum + each.text.length + 2, 1);
+  return [
+    span(' '),
+    ...full.map(({ pane, text }): Span => {
+      const isHere = pane.id === state.focus;
+      // Where they do not all fit, the others keep their digit and their number.
+      const shown = isHere || room <= state.size.columns ? text : `${pane.digit}:${pane.count(state.data)}`;
+      return isHere
+        ? span(`[${shown}] `, 'title')
+        : span(`${shown}  `, pane.id === 'decisions' && pane.count(state.data) > 0 ? 'warn' : undefined);
+    }),
+  ];
+}
+
+/** Above the last known state while the engine is away. */
+export function bannerLines({ link, size }: State): Line[] {
+  if (link.phase !== 'lost') return [];
+  const since = localTime(new Date(link.since).toISOString());
+  const text = ` ENGINE GONE since ${since}: what is shown is from before · u starts it · ${clean(link.reason ?? 'connecting again')}`;
+  return [[span(cut(text, size.columns), 'bad')]];
+}

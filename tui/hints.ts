@@ -1,0 +1,30 @@
+import { type Binding, isHere, KEYMAP, reasonAgainst } from './keymap.ts';
+import { shownKey } from './overlays/finder.ts';
+import type { State } from './state/model.ts';
+import { width } from './text.ts';
+import { type Line, type Span, span } from './theme.ts';
+
+const rank = (binding: Binding): number =>
+  binding.panes ? 0 : binding.id === 'help' || binding.id === 'quit' ? 2 : 1;
+
+const shown = (binding: Binding, isDisabled: boolean): Span[] => [
+  span(` ${shownKey(binding.keys[0]!)}`, isDisabled ? 'dim' : 'key'),
+  span(` ${binding.label} `, isDisabled ? 'dim' : undefined),
+];
+
+/** The keys of where the keyboard is. `? help` and `q quit` are always there; of the others as many as fit. */
+export function hintLine(state: State): Line {
+  const here = KEYMAP.filter((each) => !each.quiet && isHere(each, state));
+  const ordered = here.toSorted((one, other) => rank(one) - rank(other));
+  const last = ordered.filter((each) => rank(each) === 2).flatMap((each) => shown(each, false));
+  const cells = (spans: readonly Span[]): number => spans.reduce((sum, each) => sum + width(each.text), 0);
+  let room = state.size.columns - cells(last);
+  const line: Span[] = [];
+  for (const binding of ordered.filter((each) => rank(each) < 2)) {
+    const spans = shown(binding, reasonAgainst(binding, state) !== null);
+    if (cells(spans) > room) continue;
+    line.push(...spans);
+    room -= cells(spans);
+  }
+  return [...line, ...last];
+}

@@ -1,0 +1,35 @@
+import type { EngineClient } from '../engine/index.ts';
+import type { PaneId } from './state/model.ts';
+
+export interface DashboardOptions {
+  env: NodeJS.ProcessEnv;
+  stdin: NodeJS.ReadStream;
+  stdout: NodeJS.WriteStream;
+  stderr: NodeJS.WriteStream;
+  /** Connects to the engine; `start`: starting one when none runs. */
+  connect(start: boolean): Promise<EngineClient>;
+  /** No borders, no alternate screen: changes are appended as lines. */
+  plain: boolean;
+  /** Rings when something new waits. */
+  bell: boolean;
+  /** Aborted by SIGTERM and SIGINT: the dashboard closes. */
+  signal: AbortSignal;
+  /** What is selected when it opens. */
+  select?: { pane: PaneId; id: string } | undefined;
+}
+
+export interface DashboardEnd {
+  /** Lines to leave on the terminal. */
+  farewell: readonly string[];
+}
+
+/**
+ * Opens the dashboard and resolves when the person has left it. Rejects when there is nothing to show, or when it
+ * failed; the terminal is restored in every case.
+ */
+export async function openDashboard(options: DashboardOptions): Promise<DashboardEnd> {
+  // React's development build is several times slower, and it decides when it is loaded.
+  process.env.NODE_ENV ??= 'production';
+  if (options.plain) return (await import('./plain.ts')).openPlain(options);
+  return (await import('./start.tsx')).openScreen(options);
+}

@@ -1,0 +1,102 @@
+import type { PaneId, Size, State } from '../state/model.ts';
+import { messageLines, questionLines } from './bottom.ts';
+
+/** What a box shows: a pane's list, the preview of the focused pane, or the log of the selected worker. */
+export type Content = { list: PaneId } | { preview: PaneId } | { log: true };
+
+export interface Box {
+  content: Content;
+  width: number;
+  height: number;
+}
+
+/** Columns from left to right, each a stack of boxes. */
+export interface Layout {
+  kind: 'wide' | 'tabs' | 'small' | 'too-small';
+  columns: readonly (readonly Box[])[];
+  /** Rows between the header lines and the bottom lines. */
+  body: number;
+}
+
+/** Border and heading of a list take three rows, the border of a preview two. */
+export const LIST_EDGE = 3;
+export const PREVIEW_EDGE = 2;
+
+export const isWide = ({ columns, rows }: Size): boolean => columns >= 120 && rows >= 34;
+
+/** Size below which there is only a line that says so. */
+export const LEAST: Size = { columns: 40, rows: 10 };
+const TABS: Size = { columns: 60, rows: 15 };
+
+const clamp = (value: number, low: number, high: number): number => Math.max(low, Math.min(value, high));
+
+// A state is never changed, so its layout is worked out once.
+const known = new WeakMap<State, Layout>();
+
+export function layoutOf(state: State): Layout {
+  const layout = known.get(state) ?? computed(state);
+  known.set(state, layout);
+  return layout;
+}
+
+function computed(state: State): Layout {
+  const { size, view, focus, lists } = state;
+  const { columns, rows } = size;
+  if (columns < LEAST.columns || rows < LEAST.rows) return { kind: 'too-small', columns: [], body: rows };
+  const notices =
+    messageLines(state).length +
+    Math.max(0, questionLines(state).length - 1) +
+    (state.link.phase === 'lost' ? 1 : 0);
+  const wide = isWide(size);
+  // The header, the tabs where there are any, and the line with the keys.
+  const body = rows - (wide ? 2 : 3) - notices;
+  if (view === 'full') {
+    const full = { content: { preview: focus }, width: columns, height: body };
+    return { kind: wide ? 'wide' : 'tabs', columns: [[full]], body };
+  }
+  if (columns < TABS.columns || rows < TABS.rows) return { kind: 'small', columns: [], body };
+  if (!wide) {
+    const list = clamp(lists[focus].ids.length + LIST_EDGE, 6, Math.max(6, Math.floor(body * 0.4)));
+    const boxes = [
+      { content: { list: focus }, width: columns, height: list },
+      { content: { preview: focus }, width: columns, height: body - list },
+    ];
+    return { kind: 'tabs', columns: [boxes], body };
+  }
+  const left = Math.floor(columns * 0.42);
+  const right = columns - left;
+  const decisions = clamp(lists.decisions.ids.length + LIST_EDGE, 6, 10);
+  const workers = clamp(lists.workers.ids.length + LIST_EDGE, 6, 10);
+  const events = clamp(Math.floor(body * 0.2), 6, 12);
+  const log = Math.floor((body - events) * 0.42);
+  const bottom: PaneId = focus === 'deliveries' ? 'deliveries' : 'events';
+  return {
+    kind: 'wide',
+    columns: [
+      [
+        { content: { list: 'decisions' }, width: left, height: decisions },
+        { content: { list: 'tasks' }, width: left, height: body - decisions - workers },
+        { content: { list: 'workers' }, width: left, height: workers },
+      ],
+      [
+        { content: { preview: focus }, width: right, height: body - log - events },
+        { content: { log: true }, width: right, height: log },
+        { content: { list: bottom }, width: right, height: events },
+      ],
+    ],
+    body,
+  };
+}
+
+/** How many rows of a pane's list are visible; in a layout that does not show it, as many as it would get. */
+export function listHeight(layout: Layout, pane: PaneId): number {
+  const boxes = layout.columns.flat();
+  const own = boxes.find(({ content }) => 'list' in content && content.list === pane);
+  return Math.max(1, (own?.height ?? layout.body) - LIST_EDGE);
+}
+
+/** Inner size of the box that shows the focused pane's preview. */
+export function previewSize(layout: Layout): { cells: number; lines: number } | null {
+  const box = layout.columns.flat().find(({ content }) => 'preview' in content);
+  return box === undefined ? null : { cells: box.width - 4, lines: Math.max(1, box.height - PREVIEW_EDGE) };
+}

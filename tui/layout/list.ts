@@ -1,0 +1,52 @@
+import type { AnyPane, Column, Pane } from '../panes/pane.ts';
+import type { ListView, State } from '../state/model.ts';
+import { fill, width } from '../text.ts';
+import { type Line, type Span, span } from '../theme.ts';
+
+/** The columns that fit, with the width of each. */
+function columnsFor<R>(columns: readonly Column<R>[], cells: number): { column: Column<R>; width: number }[] {
+  const shown = columns.filter(({ from = 0 }) => cells >= from);
+  const fixed = shown.reduce((sum, each) => sum + (each.width ?? 0) + 1, 0);
+  return shown.map((column) => ({ column, width: column.width ?? Math.max(4, cells - fixed + 1) }));
+}
+
+/**
+ * Heading and visible rows of a list. The selected row has a mark beside its colour; in the focused pane it is inverse.
+ * Plain rows: only what is visible is ever looked at, so ten thousand rows cost what thirty do.
+ */
+export function listLines(
+  anyPane: AnyPane,
+  state: State,
+  options: { cells: number; rows: number; focused: boolean; marked?: boolean },
+): Line[] {
+  const pane = anyPane as unknown as Pane<object>;
+  const list: ListView = state.lists[pane.id];
+  const { cells, rows, focused } = options;
+  const columns = columnsFor(pane.columns, cells - 1);
+  if (list.ids.length === 0) return emptyLines(pane, list, rows);
+  const head: Line = [
+    span(` ${columns.map((each) => fill(each.column.head, each.width, each.column.align)).join(' ')}`, 'dim'),
+  ];
+  const visible = list.ids.slice(list.top, list.top + rows);
+  return [
+    head,
+    ...visible.map((id): Line => {
+      const row = pane.row(state.data, id);
+      if (row === undefined) return [];
+      const isSelected = id === list.selected;
+      const cellsOf: Span[] = columns.flatMap(({ column, width: room }, index) => [
+        span(fill(column.text(row, state), room, column.align), column.style?.(row)),
+        ...(index < columns.length - 1 ? [span(' ')] : []),
+      ]);
+      if (!isSelected) return [span(' '), ...cellsOf];
+      const text = `▶${cellsOf.map((each) => each.text).join('')}`;
+      return [span(text + ' '.repeat(Math.max(0, cells - width(text))), focused ? 'selected' : 'marked')];
+    }),
+  ];
+}
+
+function emptyLines(pane: Pane<object>, list: ListView, rows: number): Line[] {
+  const text =
+    list.filter === '' ? pane.empty : [`Nothing matches ${list.filter}`, '', 'Esc clears the filter.'];
+  return [...(rows > text.length ? [''] : []), ...text].map((line) => [span(`  ${line}`, 'dim')]);
+}

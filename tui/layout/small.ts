@@ -1,0 +1,32 @@
+import { PANES, paneOf, selectedRow } from '../panes/index.ts';
+import type { Pane } from '../panes/pane.ts';
+import type { State } from '../state/model.ts';
+import { cut, wrap } from '../text.ts';
+import { type Line, span } from '../theme.ts';
+
+/** Where there is no room for lists: what waits, and the selected item of the pane that has the keyboard. */
+export function smallLines(state: State, rows: number): Line[] {
+  const { columns } = state.size;
+  const pane = paneOf(state.focus) as unknown as Pane<object>;
+  const row = selectedRow(state, state.focus);
+  const list = state.lists[state.focus];
+  const head = `${pane.title}: ${list.ids.length === 0 ? 'none' : `${list.index + 1} of ${list.ids.length}`}`;
+  const texts =
+    row === undefined
+      ? []
+      : pane.columns.map((column) => ({ head: column.head, text: column.text(row, state) }));
+  const title = texts.find((each) => each.head === 'title' || each.head === 'text')?.text ?? '';
+  const others = texts.filter((each) => each.text !== title).map((each) => each.text.trim());
+  const counts = PANES.map((each) => `${each.title.toLowerCase()} ${each.count(state.data)}`).join(', ');
+  const lines: Line[] = [
+    [span(` ${head}`, 'title')],
+    ...(row === undefined
+      ? [[span(` ${pane.empty[0]}`, 'dim')]]
+      : [
+          [span(cut(` ▶ ${others.join(' ')}`, columns), 'marked')],
+          ...wrap(title, columns - 4).map((text): Line => [span(`   ${text}`)]),
+        ]),
+    ...wrap(counts, columns - 2).map((text): Line => [span(` ${text}`, 'dim')]),
+  ];
+  return lines.slice(0, rows);
+}

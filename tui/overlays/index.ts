@@ -1,0 +1,85 @@
+import { type Step, step } from '../acts/step.ts';
+import { insert } from '../state/input.ts';
+import type { Overlay, State } from '../state/model.ts';
+import { wrap } from '../text.ts';
+import { type Line, span } from '../theme.ts';
+import { agentLines, pressInAgents } from './agent.ts';
+import { finderLines, pressInFinder, withQuery } from './finder.ts';
+import { isLine, pressInLine, withInput } from './line.ts';
+import { newTaskLines, pressInNewTask, typeInNewTask } from './new-task.ts';
+
+/** A key while an overlay has the keyboard. */
+export function pressInOverlay(state: State, overlay: Overlay, key: string, at: number): Step {
+  if (isLine(overlay)) return pressInLine(state, overlay, key);
+  switch (overlay.kind) {
+    case 'help':
+    case 'palette':
+      return pressInFinder(state, overlay, key, at);
+    case 'agent':
+      return pressInAgents(state, overlay, key);
+    case 'new-task':
+      return pressInNewTask(state, overlay, key);
+    case 'text':
+      if (key === 'j' || key === 'down')
+        return step({ ...state, overlay: { ...overlay, top: overlay.top + 1 } });
+      if (key === 'k' || key === 'up')
+        return step({ ...state, overlay: { ...overlay, top: Math.max(0, overlay.top - 1) } });
+      return step(key === 'esc' || key === 'enter' || key === 'q' ? { ...state, overlay: null } : state);
+    case 'engine':
+      return step(['esc', 'enter', 'q', 'i'].includes(key) ? { ...state, overlay: null } : state);
+  }
+}
+
+/** Several characters at once, typed fast or pasted: text for whoever takes text, nothing for all others. */
+export function typeInOverlay(state: State, overlay: Overlay, text: string): State {
+  if (isLine(overlay)) return withInput(state, overlay, insert(overlay.input, text));
+  if (overlay.kind === 'help' || overlay.kind === 'palette')
+    return withQuery(state, overlay, insert(overlay.input, text));
+  return overlay.kind === 'new-task' ? typeInNewTask(state, overlay, text) : state;
+}
+
+/** What an overlay shows in a frame of its own, and its keys; null for those that live on the bottom line. */
+export function overlayView(
+  state: State,
+  overlay: Overlay,
+  { cells, rows }: { cells: number; rows: number },
+): { title: string; note?: string; lines: Line[]; keys: string } | null {
+  switch (overlay.kind) {
+    case 'help':
+    case 'palette': {
+      const { value, caret } = overlay.input;
+      const query: Line = [span('> ', 'key'), span(`${value.slice(0, caret)}▏${value.slice(caret)}`)];
+      return {
+        title: overlay.kind === 'help' ? 'Help' : 'Commands',
+        note: 'type to search, Enter runs',
+        lines: [query, [], ...finderLines(state, overlay, cells, Math.max(1, rows - 2))],
+        keys: '↑ ↓ choose  Enter run  Esc close',
+      };
+    }
+    case 'agent':
+      return {
+        title: `Agent for ${overlay.task}`,
+        lines: agentLines(state, overlay, cells, rows),
+        keys: '↑ ↓ choose  Enter assign (nothing runs yet)  Esc leave it',
+      };
+    case 'new-task':
+      return {
+        title: 'New task',
+        lines: newTaskLines(state, overlay, cells),
+        keys: '←→ choose  Tab next  Ctrl-E editor  Enter create  Esc drop it',
+      };
+    case 'text':
+      return {
+        title: overlay.title,
+        lines: overlay.lines
+          .flatMap((line) => wrap(line, cells).map((part): Line => [span(part)]))
+          .slice(overlay.top),
+        keys: 'Esc close',
+      };
+    case 'filter':
+    case 'search':
+    case 'reason':
+    case 'engine':
+      return null;
+  }
+}

@@ -1,0 +1,83 @@
+import { detailOf } from '../state/details.ts';
+import type { Data, DecisionRow } from '../state/model.ts';
+import { clean, cleanLines, factLines } from '../text.ts';
+import { pane } from './pane.ts';
+import { heading, planLines, problemLines, quoted, since } from './words.ts';
+
+const ROUTES: Readonly<Record<string, string>> = {
+  task: 'POST /task',
+  codehost: 'POST /codehost',
+  chat: 'POST /chat',
+};
+
+const fromOf = ({ source, source_ref: ref }: DecisionRow): string => {
+  const route = ROUTES[source] ?? source;
+  return ref === null ? route : ref;
+};
+
+const pending = (data: Data): DecisionRow[] =>
+  [...data.decisions.values()]
+    .filter((each) => each.state === 'pending')
+    .sort((one, other) => Number(one.decision_id.slice(2)) - Number(other.decision_id.slice(2)));
+
+export const decisionsPane = pane<DecisionRow>({
+  id: 'decisions',
+  digit: '2',
+  title: 'Decisions',
+  rows: pending,
+  idOf: (decision) => decision.decision_id,
+  row: (data, id) => data.decisions.get(id),
+  fields: {
+    id: (decision) => decision.decision_id,
+    task: (decision) => decision.task_id,
+    agent: (decision) => decision.agent,
+    project: (decision) => decision.project,
+    source: (decision) => `${decision.source} ${decision.source_ref ?? ''}`,
+    title: (decision) => decision.title,
+  },
+  columns: [
+    { head: 'id', width: 6, text: (decision) => decision.decision_id },
+    { head: 'task', width: 6, from: 52, text: (decision) => decision.task_id },
+    { head: 'agent', width: 9, from: 40, text: (decision) => decision.agent ?? '-' },
+    { head: 'from', width: 12, from: 56, text: (decision) => clean(fromOf(decision)) },
+    { head: 'age', width: 4, align: 'right', text: (decision, { now }) => since(decision.created_at, now) },
+    { head: 'title', text: (decision) => clean(decision.title) },
+  ],
+  count: (data) => pending(data).length,
+  empty: [
+    'Nothing waits for you.',
+    '',
+    'A decision lands here when a signed request is not approved beforehand.',
+    'Try: svc webhook test --route task --agent claude --prompt "say hello" --dispatch',
+  ],
+  note: ({ lists: { decisions } }) =>
+    decisions.ids.length === 0 ? '' : `${decisions.index + 1} of ${decisions.ids.length}, oldest first`,
+  preview(state, row, cells) {
+    const loaded = detailOf(state, 'decision', row.decision_id);
+    const detail = loaded?.detail;
+    const sender = ROUTES[row.source] === undefined ? `from ${row.source}` : `${ROUTES[row.source]}, signed`;
+    return {
+      title: row.decision_id,
+      note: row.task_id,
+      lines: [
+        ...(detail
+          ? planLines(detail.plan, cells)
+          : factLines([['will run', row.agent ?? 'no agent']], cells)),
+        ...factLines(
+          [
+            ['why held', row.why],
+            ['from', [sender, row.source_ref, since(row.created_at, state.now)].filter(Boolean).join(' · ')],
+            ['title', row.title],
+            ['template', detail?.task.template],
+          ],
+          cells,
+        ),
+        ...(loaded?.problem ? problemLines({ message: loaded.problem }, cells) : []),
+        heading(
+          `prompt   ${detail ? `${detail.task.prompt.length} chars, ` : ''}sha ${row.hash.slice(0, 16)}…`,
+        ),
+        ...(detail ? quoted(cleanLines(detail.task.prompt.trimEnd()), cells) : []),
+      ],
+    };
+  },
+});

@@ -1,0 +1,53 @@
+import { localTime } from '../../engine/index.ts';
+import type { DeliveryRow } from '../state/model.ts';
+import { clean, factLines } from '../text.ts';
+import { pane } from './pane.ts';
+import { since, stateStyle } from './words.ts';
+
+export const deliveriesPane = pane<DeliveryRow>({
+  id: 'deliveries',
+  digit: '8',
+  title: 'Deliveries',
+  rows: (data) => [...data.deliveries.values()].sort((one, other) => other.id - one.id),
+  idOf: (delivery) => String(delivery.id),
+  row: (data, id) => data.deliveries.get(id),
+  fields: {
+    event: (delivery) => delivery.event,
+    status: (delivery) => delivery.state,
+    url: (delivery) => delivery.url,
+    error: (delivery) => delivery.last_error,
+  },
+  columns: [
+    { head: 'id', width: 5, align: 'right', text: (delivery) => String(delivery.id) },
+    { head: 'event', width: 17, text: (delivery) => delivery.event },
+    {
+      head: 'state',
+      width: 9,
+      text: (delivery) => delivery.state,
+      style: (delivery) => stateStyle(delivery.state),
+    },
+    { head: 'tries', width: 5, from: 56, align: 'right', text: (delivery) => String(delivery.attempts) },
+    { head: 'age', width: 4, align: 'right', text: (delivery, { now }) => since(delivery.created_at, now) },
+    { head: 'to', text: (delivery) => clean(delivery.url) },
+  ],
+  count: (data) => [...data.deliveries.values()].filter((each) => each.state === 'dead').length,
+  empty: ['Nothing has been sent.', '', 'Events go to the addresses of notify.webhooks in svc.yaml.'],
+  preview: (_state, row, cells) => ({
+    title: `delivery ${row.id}`,
+    note: row.state,
+    lines: factLines(
+      [
+        ['event', row.event],
+        ['to', row.url],
+        ['message', row.message_id],
+        ['state', `${row.state} after ${row.attempts} tries`, stateStyle(row.state)],
+        ['created', localTime(row.created_at)],
+        ['next try', row.next_at === null ? null : localTime(row.next_at)],
+        ['delivered', row.delivered_at === null ? null : localTime(row.delivered_at)],
+        ['answer', row.last_status === null ? null : `HTTP ${row.last_status}`],
+        ['error', row.last_error, 'bad'],
+      ],
+      cells,
+    ),
+  }),
+});

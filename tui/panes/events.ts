@@ -1,0 +1,87 @@
+import { localTime } from '../../engine/index.ts';
+import type { Data, EventRow, Notice } from '../state/model.ts';
+import { clean, cleanLines, factLines } from '../text.ts';
+import { span } from '../theme.ts';
+import { pane } from './pane.ts';
+import { quoted } from './words.ts';
+
+/** What happened, or what a worker said. */
+type Happening = { id: string; at: string; event: EventRow } | { id: string; at: string; notice: Notice };
+
+const happenings = ({ events, notices }: Data): Happening[] =>
+  [
+    ...events.map((event): Happening => ({ id: `e-${event.seq}`, at: event.at, event })),
+    ...notices.map((notice): Happening => ({ id: notice.id, at: notice.at, notice })),
+  ].sort(
+    (one, other) =>
+      Date.parse(other.at) - Date.parse(one.at) || other.id.localeCompare(one.id, 'en', { numeric: true }),
+  );
+
+const kindOf = (row: Happening): string => ('event' in row ? row.event.kind : 'notice');
+const aboutOf = (row: Happening): string =>
+  'event' in row
+    ? [row.event.task_id, row.event.decision_id, row.event.session_id].filter(Boolean).join(' ')
+    : row.notice.session;
+const actorOf = (row: Happening): string => ('event' in row ? (row.event.actor ?? '') : row.notice.session);
+
+function saidOf(row: Happening): string {
+  if ('notice' in row) return clean(row.notice.text.trim().split('\n')[0] ?? '');
+  const { title, reason } = row.event.data;
+  return clean([reason, title].filter((each) => typeof each === 'string').join(' · '));
+}
+
+export const eventsPane = pane<Happening>({
+  id: 'events',
+  digit: '7',
+  title: 'Events',
+  rows: happenings,
+  idOf: (row) => row.id,
+  row: (data, id) => {
+    const event = id.startsWith('e-') ? data.events.find((each) => `e-${each.seq}` === id) : undefined;
+    if (event !== undefined) return { id, at: event.at, event };
+    const notice = data.notices.find((each) => each.id === id);
+    return notice === undefined ? undefined : { id, at: notice.at, notice };
+  },
+  fields: { kind: kindOf, about: aboutOf, actor: actorOf, text: saidOf },
+  columns: [
+    { head: 'time', width: 8, text: (row) => localTime(row.at).slice(11) },
+    {
+      head: 'what',
+      width: 17,
+      text: kindOf,
+      style: (row) => (/failed|alert|dead|conflict/.test(kindOf(row)) ? 'bad' : undefined),
+    },
+    { head: 'about', width: 16, from: 60, text: aboutOf },
+    { head: 'who', width: 8, from: 76, text: (row) => clean(actorOf(row)) },
+    { head: 'text', text: saidOf },
+  ],
+  count: (data) => data.notices.length,
+  empty: [
+    'Nothing has happened yet.',
+    '',
+    'Every change is one line here, and what workers say (.svc/notices).',
+  ],
+  preview: (_state, row, cells) => ({
+    title: kindOf(row),
+    note: localTime(row.at),
+    lines:
+      'notice' in row
+        ? quoted(cleanLines(row.notice.text), cells)
+        : [
+            ...factLines(
+              [
+                ['event', `${row.event.seq} ${row.event.kind}`],
+                ['about', aboutOf(row)],
+                ['by', row.event.actor === null ? null : `${row.event.actor} (${row.event.via})`],
+              ],
+              cells,
+            ),
+            ...Object.entries(row.event.data)
+              .filter(([, value]) => value !== null)
+              .map(([name, value]) => [
+                span(`${name} `, 'dim'),
+                span(clean(typeof value === 'string' ? value : JSON.stringify(value))),
+              ]),
+          ],
+  }),
+});

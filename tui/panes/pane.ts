@@ -1,0 +1,49 @@
+import type { Fields } from '../state/filter.ts';
+import type { Data, PaneId, State } from '../state/model.ts';
+import type { Line, Style } from '../theme.ts';
+
+export interface Column<R> {
+  head: string;
+  /** Cells; the column without one takes what the others leave. */
+  width?: number;
+  align?: 'right';
+  /** Left out when the list is narrower than this. */
+  from?: number;
+  text(row: R, state: State): string;
+  style?(row: R): Style | undefined;
+}
+
+export interface Preview {
+  title: string;
+  /** At the right end of the upper border. */
+  note?: string;
+  /** All of it; the frame shows the part that is scrolled to. */
+  lines: readonly Line[];
+}
+
+/**
+ * A pane is data: which rows it has in which order, how a row and its preview look, and what is said when there is
+ * none. Asks (3), Bus (5) and Usage (6) take their digits when their rooms exist.
+ */
+export interface Pane<R> {
+  id: PaneId;
+  digit: string;
+  title: string;
+  /** In the order of the list. */
+  rows(data: Data): readonly R[];
+  idOf(row: R): string;
+  row(data: Data, id: string): R | undefined;
+  fields: Fields<R>;
+  columns: readonly Column<R>[];
+  /** What the number in the pane's tab counts. */
+  count(data: Data): number;
+  /** What would fill it. */
+  empty: readonly string[];
+  /** At the right end of the list's upper border. */
+  note?(state: State): string;
+  preview(state: State, row: R, cells: number): Preview;
+}
+
+// The list of all panes holds them with their row type closed over.
+export type AnyPane = Pane<never>;
+export const pane = <R>(definition: Pane<R>): AnyPane => definition as unknown as AnyPane;

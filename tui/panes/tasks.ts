@@ -1,0 +1,126 @@
+import { localTime } from '../../engine/index.ts';
+import { detailOf } from '../state/details.ts';
+import type { Data, Details, State, TaskRow } from '../state/model.ts';
+import { clean, cleanLines, factLines } from '../text.ts';
+import { type Line, span } from '../theme.ts';
+import { pane } from './pane.ts';
+import { heading, planLines, problemLines, quoted, since, stateStyle, taskState } from './words.ts';
+
+const isFinished = (task: TaskRow): boolean => task.status === 'done' || task.status === 'failed';
+const number = (id: string): number => Number(id.slice(2));
+
+/** What is to be done in the order it came, then what has ended, newest first. */
+function inOrder(tasks: ReadonlyMap<string, TaskRow>): TaskRow[] {
+  const open: TaskRow[] = [];
+  const ended: { at: number; row: TaskRow }[] = [];
+  for (const row of tasks.values()) {
+    if (isFinished(row)) ended.push({ at: Date.parse(row.ended_at ?? row.created_at), row });
+    else open.push(row);
+  }
+  open.sort((one, other) => number(one.task_id) - number(other.task_id));
+  ended.sort((one, other) => other.at - one.at || number(other.row.task_id) - number(one.row.task_id));
+  return [...open, ...ended.map((each) => each.row)];
+}
+
+const sourceOf = (task: { source: string; source_ref: string | null }): string =>
+  task.source_ref === null ? task.source : `${task.source} (${task.source_ref})`;
+
+export const tasksPane = pane<TaskRow>({
+  id: 'tasks',
+  digit: '1',
+  title: 'Tasks',
+  rows: (data) => inOrder(data.tasks),
+  idOf: (task) => task.task_id,
+  row: (data, id) => data.tasks.get(id),
+  fields: {
+    id: (task) => task.task_id,
+    status: (task) => `${taskState(task)} ${task.status}`,
+    agent: (task) => task.agent,
+    project: (task) => task.project,
+    template: (task) => task.template,
+    source: sourceOf,
+    title: (task) => task.title,
+  },
+  columns: [
+    { head: 'id', width: 6, text: (task) => task.task_id },
+    { head: 'status', width: 8, text: taskState, style: (task) => stateStyle(taskState(task)) },
+    { head: 'agent', width: 9, from: 44, text: (task) => task.agent ?? '-' },
+    { head: 'age', width: 4, align: 'right', text: (task, { now }) => since(task.created_at, now) },
+    {
+      head: 'title',
+      text: (task) => clean(task.title),
+      style: (task) => (isFinished(task) ? 'dim' : undefined),
+    },
+  ],
+  count: (data: Data) => [...data.tasks.values()].filter((task) => !isFinished(task)).length,
+  empty: [
+    'No tasks yet.',
+    '',
+    'They come from signed requests, from svc task add, and from n.',
+    'Try: svc webhook test --route task --agent claude --prompt "say hello"',
+  ],
+  note: ({ data, lists }) => {
+    const shown = lists.tasks.ids.length;
+    const all = data.complete ? `${data.tasks.size}` : `${data.tasks.size}…`;
+    return shown === data.tasks.size ? `${all} in all` : `${shown} of ${all}`;
+  },
+  preview(state: State, row, cells) {
+    const loaded = detailOf(state, 'task', row.task_id);
+    return {
+      title: row.task_id,
+      note: row.waits && row.decision_id !== null ? `waits for ${row.decision_id}` : taskState(row),
+      lines: [
+        ...taskFacts(state, row, cells),
+        ...(loaded?.problem ? problemLines({ message: loaded.problem }, cells) : []),
+        ...(loaded?.detail ? taskDetail(loaded.detail, cells) : []),
+      ],
+    };
+  },
+});
+
+function taskFacts(state: State, row: TaskRow, cells: number): Line[] {
+  const session = row.session_id === null ? undefined : state.data.sessions.get(row.session_id);
+  return [
+    ...factLines(
+      [
+        ['title', row.title],
+        ['agent', row.agent ?? 'none yet: A gives it to one'],
+        ['project', row.project],
+        ['from', `${sourceOf(row)}, ${since(row.created_at, state.now)}`],
+        ['attempt', row.attempt > 1 ? String(row.attempt) : null],
+        [
+          'session',
+          session === undefined ? row.session_id : `${session.session_id}, worker ${session.worker_id}`,
+        ],
+        ['branch', session?.branch],
+        ['summary', row.summary],
+      ],
+      cells,
+    ),
+    ...(row.failure === null
+      ? []
+      : problemLines(
+          { message: `failed: ${row.failure.text}`, hint: 'r runs it again, l shows the log' },
+          cells,
+        )),
+  ];
+}
+
+function taskDetail({ task, timeline, plan }: Details['task'], cells: number): Line[] {
+  const mayRun =
+    (task.status === 'open' || task.status === 'assigned' || task.status === 'failed') && !task.session_id;
+  const text = task.body === '' ? task.title : task.prompt;
+  return [
+    ...(mayRun || task.status === 'failed' ? planLines(plan, cells) : []),
+    [],
+    heading(`prompt  ${task.prompt.length} chars, sha ${plan.hash.slice(0, 8)}…`),
+    ...quoted(cleanLines(text.trimEnd()), cells),
+    [],
+    heading('what happened'),
+    ...[...timeline].reverse().map((event): Line => {
+      const reason = typeof event.data.reason === 'string' ? `: ${event.data.reason}` : '';
+      const who = event.actor === null ? '' : ` by ${event.actor}`;
+      return [span(localTime(event.at).slice(5), 'dim'), span(clean(` ${event.kind}${who}${reason}`))];
+    }),
+  ];
+}

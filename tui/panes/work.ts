@@ -1,0 +1,103 @@
+import type { SessionRow, Work } from '../state/model.ts';
+import { clean, cleanLines, cut, factLines, width } from '../text.ts';
+import { type Line, type Style, span } from '../theme.ts';
+import { heading, problemLines } from './words.ts';
+
+const BAR = 24;
+
+/** Style of a line of a patch in unified format, by how it begins. */
+function patchStyle(line: string): Style | undefined {
+  if (
+    /^(?:diff |index |--- |\+\+\+ |new file|deleted file|old mode|new mode|similarity|rename|Binary)/.test(
+      line,
+    )
+  )
+    return 'strong';
+  if (line.startsWith('@@')) return 'hunk';
+  if (line.startsWith('+')) return 'added';
+  if (line.startsWith('-')) return 'removed';
+  return line.startsWith('\\') ? 'dim' : undefined;
+}
+
+// A patch may have tens of thousands of lines; it is cut into them once.
+const patches = new WeakMap<Work, readonly Line[]>();
+
+function patchLines(work: Work): readonly Line[] {
+  const known = patches.get(work);
+  if (known) return known;
+  const lines = cleanLines(work.patch.text.trimEnd()).map((text): Line => [span(text, patchStyle(text))]);
+  patches.set(work, lines);
+  return lines;
+}
+
+/** Would promoting go through? */
+function trialFacts({ trial }: Work): readonly (readonly [string, string, Style?])[] {
+  if ('problem' in trial) return [['trial', trial.problem, 'warn']];
+  if (trial.already_merged) return [['trial', `${trial.base} holds this work already`, 'good']];
+  const facts: (readonly [string, string, Style?])[] =
+    trial.conflicts.length === 0
+      ? [['trial', 'no conflicts (nothing was written)', 'good']]
+      : [['trial', `conflicts in ${trial.conflicts.join(', ')}`, 'bad']];
+  if (trial.checkout.state === 'dirty') {
+    facts.push([
+      'checkout',
+      `${trial.base} has changes in ${trial.checkout.paths.slice(0, 5).join(', ')}`,
+      'warn',
+    ]);
+  }
+  return facts;
+}
+
+/** Commits, files, trial merge and the patch of a session. */
+export function workLines(work: Work, row: SessionRow, cells: number): Line[] {
+  const { commits, files, patch } = work;
+  const added = files.reduce((sum, each) => sum + each.insertions, 0);
+  const removed = files.reduce((sum, each) => sum + each.deletions, 0);
+  const isPromoted = row.promoted_at !== null;
+  return [
+    ...factLines(
+      [
+        [
+          'branch',
+          `${work.branch ?? 'gone'} → ${work.base ?? 'no branch'}   ${commits.length} commits · ${files.length} files · +${added} -${removed}`,
+        ],
+        ...(isPromoted ? [['promoted', `into ${work.base}`, 'good'] as const] : trialFacts(work)),
+        ['title', row.title],
+      ],
+      cells,
+    ),
+    ...(row.failure === null ? [] : problemLines({ message: `the run failed: ${row.failure.text}` }, cells)),
+    ...(commits.length === 0 ? [[span('no commits: the worker changed nothing', 'dim')] as Line] : []),
+    ...commits.map(
+      (commit): Line => [
+        span(commit.id.slice(0, 10), 'dim'),
+        span(` ${clean(commit.subject)}`),
+        span(` (${clean(commit.author)})`, 'dim'),
+      ],
+    ),
+    ...(files.length === 0 ? [] : [[]]),
+    ...statLines(files, cells),
+    ...(patch.text === '' ? [] : [[], heading('patch'), ...patchLines(work)]),
+    ...(patch.truncated
+      ? [[span('the patch goes on: svc worktree diff shows all of it', 'warn')] as Line]
+      : []),
+  ];
+}
+
+/** Path, count and a bar, as `git diff --stat` has them. */
+function statLines(files: Work['files'], cells: number): Line[] {
+  const most = Math.max(1, ...files.map((each) => each.insertions + each.deletions));
+  const scale = Math.min(1, BAR / most);
+  const bar = (count: number): number => (count === 0 ? 0 : Math.max(1, Math.round(count * scale)));
+  const longest = Math.max(0, ...files.map((each) => width(clean(each.path))));
+  const room = Math.max(8, Math.min(longest, cells - BAR - 9));
+  return files.map(({ path, insertions, deletions }) => {
+    const name = cut(clean(path), room);
+    return [
+      span(name + ' '.repeat(Math.max(0, room - width(name)))),
+      span(` | ${String(insertions + deletions).padStart(4)} `, 'dim'),
+      span('+'.repeat(bar(insertions)), 'added'),
+      span('-'.repeat(bar(deletions)), 'removed'),
+    ];
+  });
+}

@@ -1,0 +1,106 @@
+import { emitKeypressEvents } from 'node:readline';
+import { asSvcError } from '../engine/index.ts';
+import type { Effect } from './acts/step.ts';
+import { editText } from './editor.ts';
+import { createFeed } from './feed.ts';
+import type { DashboardEnd, DashboardOptions } from './index.ts';
+import { changes, keysLine } from './plain/changes.ts';
+import { nameOf, type RawKey } from './plain/keys.ts';
+import { createStore, initialState } from './store.ts';
+
+/** Rows of a screen that does not exist: what a page is. */
+const ROWS = 30;
+const PASTE_ON = '\u001b[?2004h';
+const PASTE_OFF = '\u001b[?2004l';
+
+/** The dashboard as lines. Without a terminal for input it only tells, until it is stopped. */
+export async function openPlain(options: DashboardOptions): Promise<DashboardEnd> {
+  const { env, stdin, stdout } = options;
+  const isInteractive = stdin.isTTY === true;
+  let end: () => void = () => undefined;
+  let fail: (error: unknown) => void = () => undefined;
+  const ended = new Promise<void>((resolve, reject) => {
+    end = resolve;
+    fail = reject;
+  });
+
+  const run = (effect: Effect): void => {
+    if (effect.do === 'call') feed.call(effect);
+    else if (effect.do === 'edit') void edit(effect);
+    else if (effect.do === 'start-engine') feed.startEngine();
+    else if (effect.do === 'bell') stdout.write('\u0007');
+    else if (effect.do === 'quit') end();
+    else if (effect.do === 'suspend') process.kill(process.pid, 'SIGSTOP');
+  };
+  const size = { columns: stdout.columns || 100, rows: ROWS };
+  const store = createStore(initialState({ size, now: Date.now(), bell: options.bell }), run);
+  let told = store.get();
+  store.subscribe(() => {
+    const state = store.get();
+    const lines = changes(told, state);
+    if (told.link.phase === 'connecting' && state.link.phase === 'live' && isInteractive)
+      lines.push(keysLine(state));
+    told = state;
+    for (const line of lines) stdout.write(`${line}\n`);
+  });
+  if (options.select) store.send({ type: 'go', ...options.select });
+
+  async function edit(effect: Extract<Effect, { do: 'edit' }>): Promise<void> {
+    listen(false);
+    try {
+      store.send({ type: 'edited', effect, text: await editText(effect.text, effect.name, env) });
+    } catch (error) {
+      const { message, hint } = asSvcError(error);
+      store.send({ type: 'said', text: message, tone: 'bad', hint });
+    } finally {
+      listen(true);
+    }
+  }
+
+  let burst: string[] = [];
+  let pasted: string | null = null;
+  function onKey(text: string | undefined, key: RawKey): void {
+    if (key.name === 'paste-start') pasted = '';
+    else if (key.name === 'paste-end') {
+      store.send({ type: 'paste', text: pasted ?? '' });
+      pasted = null;
+    } else if (pasted !== null) pasted += text ?? '';
+    else collect(nameOf(text, key));
+  }
+  /** Keys of one turn are one burst, as on the screen. */
+  function collect(name: string | null): void {
+    if (name === null) return;
+    burst.push(name);
+    if (burst.length > 1) return;
+    queueMicrotask(() => {
+      const keys = burst;
+      burst = [];
+      store.send({ type: 'keys', keys, at: Date.now() });
+    });
+  }
+  function listen(isOn: boolean): void {
+    if (!isInteractive) return;
+    stdin.setRawMode(isOn);
+    if (isOn) stdin.on('keypress', onKey).resume();
+    else stdin.off('keypress', onKey).pause();
+    if (stdout.isTTY) stdout.write(isOn ? PASTE_ON : PASTE_OFF);
+  }
+
+  if (isInteractive) emitKeypressEvents(stdin);
+  const feed = createFeed({ store, connect: options.connect, onHopeless: fail });
+  const onSignal = (): void => end();
+  options.signal.addEventListener('abort', onSignal, { once: true });
+  process.once('SIGHUP', onSignal);
+  stdout.on('error', onSignal);
+  if (options.signal.aborted) end();
+  listen(true);
+  try {
+    await ended;
+  } finally {
+    listen(false);
+    process.off('SIGHUP', onSignal);
+    await feed.close();
+    stdout.off('error', onSignal);
+  }
+  return { farewell: store.get().farewell };
+}

@@ -1,0 +1,145 @@
+import { localTime } from '../../engine/index.ts';
+import { showsLog } from '../acts/moving.ts';
+import { hintLine } from '../hints.ts';
+import { questionLines } from '../layout/bottom.ts';
+import { overlayView } from '../overlays/index.ts';
+import { isLine, labelOf } from '../overlays/line.ts';
+import { paneOf, previewOf, selectedRow } from '../panes/index.ts';
+import type { Pane } from '../panes/pane.ts';
+import { endOf } from '../state/log.ts';
+import type { EventRow, State } from '../state/model.ts';
+import { clean, cleanLines } from '../text.ts';
+import { plainText } from '../theme.ts';
+
+const MOST_ROWS = 1000;
+
+/**
+ * What has changed between two states, as lines in the order in which they matter: for screen readers and for logs.
+ * The state, the keys and the actions are those of the screen; only the telling is another.
+ */
+export function changes(before: State, after: State): string[] {
+  return [
+    ...linkLines(before, after),
+    ...arrivals(before, after),
+    ...messageLines(before, after),
+    ...focusLines(before, after),
+    ...readLines(before, after),
+    ...overlayLines(before, after),
+    ...questionTexts(before, after),
+  ];
+}
+
+function linkLines({ link: before }: State, { link, data }: State): string[] {
+  if (link.phase === before.phase) return [];
+  if (link.phase === 'lost') return [`ENGINE GONE: ${clean(link.reason ?? 'unknown')}. u starts it.`];
+  const count = (id: 'decisions' | 'tasks' | 'workers'): number => paneOf(id).count(data);
+  return [
+    `Connected to ${clean(link.workspace)}: ${count('decisions')} decisions wait, ${count('tasks')} open tasks, ${count('workers')} live workers.`,
+  ];
+}
+
+/** Events and notices that came while it was open. */
+function arrivals(before: State, after: State): string[] {
+  const { events: known } = before.data;
+  const last = known.at(-1)?.seq;
+  const events =
+    last === undefined || after.data.events === known
+      ? []
+      : after.data.events.filter((each) => each.seq > last);
+  const notices = after.data.notices.filter((each) => !before.data.notices.includes(each));
+  return [
+    ...events.map(eventLine),
+    ...notices.flatMap((each) =>
+      cleanLines(each.text).map((line) => `notice to ${clean(each.session)}: ${line}`),
+    ),
+  ];
+}
+
+function eventLine({
+  at,
+  kind,
+  task_id: task,
+  decision_id: decision,
+  session_id: session,
+  data,
+}: EventRow): string {
+  const about = [task, decision, session].filter(Boolean).join(' ');
+  const said = [data.reason, data.title].filter((each) => typeof each === 'string').join(' · ');
+  return clean(`${localTime(at).slice(11)} ${kind} ${about}${said === '' ? '' : `: ${said}`}`);
+}
+
+function messageLines({ message: before }: State, { message }: State): string[] {
+  if (message === null || message === before) return [];
+  const prefix = message.tone === 'bad' ? 'FAILED: ' : '';
+  return [
+    `${prefix}${clean(message.text)}${message.hint === undefined ? '' : `. Next: ${clean(message.hint)}`}`,
+  ];
+}
+
+/** The row that has the cursor, when it is another one or reads otherwise. */
+function focusLines(before: State, after: State): string[] {
+  const line = rowLine(after);
+  return line === rowLine(before) || after.link.phase === 'connecting' ? [] : [line];
+}
+
+function rowLine(state: State): string {
+  const pane = paneOf(state.focus) as unknown as Pane<object>;
+  const list = state.lists[state.focus];
+  const row = selectedRow(state, state.focus);
+  if (row === undefined) return `${pane.title}: ${pane.empty[0]}`;
+  const cells = pane.columns.map((column) => column.text(row, state)).filter((text) => text.trim() !== '');
+  return `${pane.title} ${list.index + 1} of ${list.ids.length}: ${cells.join(', ')}`;
+}
+
+/** What was opened to be read: all of it, and of a log what comes. */
+function readLines(before: State, after: State): string[] {
+  if (after.view !== 'full') return [];
+  if (showsLog(after) && before.view === 'full') {
+    const from = before.log.session === after.log.session ? endOf(before.log) : after.log.first;
+    return after.log.lines.slice(Math.max(0, from - after.log.first));
+  }
+  const isNew =
+    before.view !== 'full' ||
+    (before.details !== after.details && previewText(before) !== previewText(after));
+  return isNew ? [previewText(after)] : [];
+}
+
+function previewText(state: State): string {
+  const preview = previewOf(state, state.focus, state.size.columns);
+  if (preview === null) return 'nothing is selected';
+  const lines = preview.lines.slice(0, MOST_ROWS).map((line) => plainText(line).trimEnd());
+  return [
+    `${preview.title}${preview.note ? `, ${preview.note}` : ''}`,
+    ...lines,
+    `end of ${preview.title}. Esc goes back.`,
+  ].join('\n');
+}
+
+function overlayLines({ overlay: before }: State, after: State): string[] {
+  const { overlay, size } = after;
+  if (overlay === before) return [];
+  if (overlay === null) return ['closed'];
+  if (isLine(overlay)) return [`${labelOf(overlay).label}: ${overlay.input.value}`];
+  const view = overlayView(after, overlay, { cells: size.columns, rows: MOST_ROWS });
+  if (view === null) return engineLines(after);
+  return [
+    ...(before?.kind === overlay.kind ? [] : [`${view.title}. ${view.keys}`]),
+    ...view.lines.map((line) => plainText(line).trimEnd()),
+  ];
+}
+
+function engineLines({ data: { status } }: State): string[] {
+  if (status === null) return ['the engine has not answered yet'];
+  return [
+    `engine pid ${status.pid}, version ${status.version}, ${Math.round(status.memory_bytes / 1024 ** 2)} MB`,
+    `workers: ${status.workers.running} running, ${status.workers.queued} queued, at most ${status.workers.cap}`,
+    `deliveries: ${status.deliveries.pending} pending, ${status.deliveries.dead} dead`,
+  ];
+}
+
+const questionTexts = (before: State, after: State): string[] =>
+  after.armed === before.armed ? [] : questionLines(after).map((line) => plainText(line).trim());
+
+/** The keys of the moment, for whoever asks. */
+export const keysLine = (state: State): string =>
+  `Keys: ${plainText(hintLine(state)).trim().replace(/ {2,}/g, ', ')}`;

@@ -1,0 +1,35 @@
+/** A key as node:readline tells it. */
+export interface RawKey {
+  name?: string;
+  ctrl?: boolean;
+  shift?: boolean;
+  meta?: boolean;
+  sequence?: string;
+}
+
+const NAMES: Readonly<Record<string, string>> = { return: 'enter', enter: 'enter', escape: 'esc' };
+const NAMED = new Set([
+  'up',
+  'down',
+  'left',
+  'right',
+  'pageup',
+  'pagedown',
+  'home',
+  'end',
+  'tab',
+  'backspace',
+  'delete',
+  'space',
+]);
+
+/** The name of a key as the keymap spells it; null for keys that are none of ours. */
+export function nameOf(text: string | undefined, { name = '', ctrl, shift, meta }: RawKey): string | null {
+  const known = NAMES[name];
+  if (known !== undefined) return known;
+  if (name === 'tab' && shift) return 'shift+tab';
+  if (NAMED.has(name)) return name;
+  if (ctrl) return name === '' ? null : `ctrl+${name}`;
+  if (meta || text === undefined || /^[\u0000-\u001f\u007f]/.test(text)) return null;
+  return text;
+}

@@ -1,0 +1,173 @@
+import { Box, Text } from 'ink';
+import { Component, type ReactNode } from 'react';
+import { scrollOf, topOf } from './acts/moving.ts';
+import { bannerLines, headerLine, tabsLine } from './header.ts';
+import { hintLine } from './hints.ts';
+import { messageLines, questionLines } from './layout/bottom.ts';
+import { frame } from './layout/frame.ts';
+import { type Box as Area, type Layout, LEAST, LIST_EDGE, layoutOf } from './layout/layout.ts';
+import { listLines } from './layout/list.ts';
+import { smallLines } from './layout/small.ts';
+import { EngineTable } from './overlays/engine.tsx';
+import { overlayView } from './overlays/index.ts';
+import { isLine, labelOf } from './overlays/line.ts';
+import { paneOf, previewOf, selectedRow } from './panes/index.ts';
+import type { Pane } from './panes/pane.ts';
+import { logPreview } from './panes/workers.ts';
+import type { SessionRow, State } from './state/model.ts';
+import { fitLine, markHits } from './text.ts';
+import { type Line, paint, span } from './theme.ts';
+
+/** Lines as one text node: rows that are strings cost a frame less than rows that are boxes. */
+function Lines({ lines, colours }: { lines: readonly Line[]; colours: boolean }): ReactNode {
+  return lines.length === 0 ? null : <Text>{paint(lines, { colours })}</Text>;
+}
+
+interface Props {
+  state: State;
+  colours: boolean;
+}
+
+/** The whole screen of a state. It depends on nothing else, so a state is also its own test fixture. */
+export function Screen({ state, colours }: Props): ReactNode {
+  const layout = layoutOf(state);
+  const { columns, rows } = state.size;
+  if (layout.kind === 'too-small') {
+    return (
+      <Text>
+        {`svc needs ${LEAST.columns}x${LEAST.rows}, this is ${columns}x${rows}. q quits.`.slice(
+          0,
+          columns * rows,
+        )}
+      </Text>
+    );
+  }
+  const head = [
+    headerLine(state),
+    ...(layout.kind === 'wide' ? [] : [tabsLine(state)]),
+    ...bannerLines(state),
+  ];
+  return (
+    <Box flexDirection="column" width={columns} height={rows}>
+      <Lines lines={head.map((line) => fitLine(line, columns))} colours={colours} />
+      <Box flexGrow={1} height={layout.body}>
+        <Body state={state} layout={layout} colours={colours} />
+      </Box>
+      <Lines lines={bottom(state).map((line) => fitLine(line, columns))} colours={colours} />
+    </Box>
+  );
+}
+
+function Body({ state, layout, colours }: Props & { layout: Layout }): ReactNode {
+  const { overlay, size } = state;
+  if (overlay?.kind === 'engine') return <EngineTable state={state} height={layout.body} />;
+  const view =
+    overlay === null ? null : overlayView(state, overlay, { cells: size.columns - 4, rows: layout.body - 2 });
+  if (view !== null) {
+    const lines = frame(view.lines, {
+      title: view.title,
+      note: view.note,
+      width: size.columns,
+      height: layout.body,
+      focused: true,
+    });
+    return <Lines lines={lines} colours={colours} />;
+  }
+  if (layout.kind === 'small' && layout.columns.length === 0) {
+    return <Lines lines={smallLines(state, layout.body)} colours={colours} />;
+  }
+  return layout.columns.map((boxes) => (
+    <Box key={JSON.stringify(boxes[0]?.content)} flexDirection="column">
+      {boxes.map((area) => (
+        <Guard key={JSON.stringify(area.content)} area={area} colours={colours} state={state} />
+      ))}
+    </Box>
+  ));
+}
+
+function Place({ state, area, colours }: Props & { area: Area }): ReactNode {
+  return <Lines lines={areaLines(state, area)} colours={colours} />;
+}
+
+/** Lines of one box, border and all. */
+export function areaLines(state: State, { content, width, height }: Area): Line[] {
+  const isAlone = state.view === 'full';
+  if ('list' in content) {
+    const pane = paneOf(content.list) as unknown as Pane<object>;
+    const focused = state.focus === pane.id;
+    const { filter } = state.lists[pane.id];
+    const lines = listLines(paneOf(content.list), state, {
+      cells: width - 4,
+      rows: height - LIST_EDGE,
+      focused,
+    });
+    const title = `${pane.digit} ${pane.title}${filter === '' ? '' : `  /${filter}`}`;
+    return frame(lines, { title, note: pane.note?.(state), width, height, focused });
+  }
+  if ('log' in content) {
+    const row = selectedRow(state, 'workers') as SessionRow | undefined;
+    if (row === undefined) return frame([], { title: 'log', width, height, focused: false });
+    const { title, note, lines } = logPreview(state, row);
+    return frame(lines.slice(-Math.max(1, height - 2)), { title, note, width, height, focused: false });
+  }
+  const preview = previewOf(state, content.preview, width - 4);
+  if (preview === null) return frame([], { title: 'preview', width, height, focused: isAlone });
+  const top = topOf(state);
+  const { left } = scrollOf(state);
+  const shown = preview.lines.slice(top, top + Math.max(1, height - 2));
+  const query = state.search?.query ?? '';
+  const below = preview.lines.length - top - shown.length;
+  const note = [preview.note, below > 0 || top > 0 ? `▼ ${below} more` : ''].filter(Boolean).join(' · ');
+  const lines = query === '' ? shown : shown.map((line) => markHits(line, query));
+  return frame(lines, { title: preview.title, note, width, height, focused: isAlone, left });
+}
+
+function bottom(state: State): Line[] {
+  const { overlay, size } = state;
+  const messages = messageLines(state);
+  if (state.armed !== null) return [...messages, ...questionLines(state)];
+  if (overlay === null) return [...messages, hintLine(state)];
+  if (isLine(overlay)) {
+    const { label, hint } = labelOf(overlay);
+    const { value, caret } = overlay.input;
+    return [
+      ...messages,
+      [
+        span(` ${label}: `, 'key'),
+        span(`${value.slice(0, caret)}▏${value.slice(caret)}   `),
+        span(hint, 'dim'),
+      ],
+    ];
+  }
+  const keys = overlayView(state, overlay, { cells: size.columns, rows: 1 })?.keys ?? 'Esc close';
+  return [...messages, [span(` ${keys}`, 'dim')]];
+}
+
+/** A pane that fails says so in its place; the others go on. */
+class Guard extends Component<Props & { area: Area }, { failed: Error | null; at: State | null }> {
+  override state: { failed: Error | null; at: State | null } = { failed: null, at: null };
+
+  static getDerivedStateFromError(failed: Error) {
+    return { failed };
+  }
+
+  override componentDidUpdate(before: Props): void {
+    // What comes next may well be fine: with another state it is tried again.
+    if (this.state.failed !== null && before.state !== this.props.state) this.setState({ failed: null });
+  }
+
+  override render(): ReactNode {
+    const { state, area, colours } = this.props;
+    const { failed } = this.state;
+    if (failed === null) return <Place state={state} area={area} colours={colours} />;
+    const lines: Line[] = [
+      [span('This pane could not be drawn; the others go on.', 'bad')],
+      [span(failed.message)],
+      [span('svc.yaml, tasks and workers are not touched by it.', 'dim')],
+    ];
+    const { width, height } = area;
+    return (
+      <Lines lines={frame(lines, { title: 'error', width, height, focused: false })} colours={colours} />
+    );
+  }
+}

@@ -1,0 +1,56 @@
+import { isWide } from '../layout/layout.ts';
+import type { Data, DetailKind, Loaded, State, Subject } from './model.ts';
+
+/** Enough to go back and forth; each may hold a patch. */
+const KEPT = 20;
+
+export function detailOf<K extends DetailKind>(state: State, kind: K, id: string): Loaded<K> | undefined {
+  return state.details.find((each) => each.kind === kind && each.id === id) as Loaded<K> | undefined;
+}
+
+export const withDetail = (details: readonly Loaded[], loaded: Loaded): readonly Loaded[] =>
+  [loaded, ...details.filter((each) => each.kind !== loaded.kind || each.id !== loaded.id)].slice(0, KEPT);
+
+/** What a detail, or a question that is about to be answered, depends on. Empty when the subject is gone. */
+export function stampOf(data: Data, { kind, id }: Subject): string {
+  switch (kind) {
+    case 'task':
+      return data.tasks.has(id) ? JSON.stringify(data.tasks.get(id)) : '';
+    case 'decision': {
+      const decision = data.decisions.get(id);
+      return decision === undefined ? '' : `${decision.state} ${decision.hash}`;
+    }
+    case 'session': {
+      const session = data.sessions.get(id);
+      if (session === undefined) return '';
+      return [session.state, session.stop_reason, session.head_commit, session.promoted_at].join(' ');
+    }
+    case 'delivery':
+      return data.deliveries.get(id)?.state ?? '';
+  }
+}
+
+/** What the screen shows and the engine has to be asked for. */
+export interface Wanted {
+  detail: { kind: DetailKind; id: string; stamp: string } | null;
+  /** The session whose log is followed. */
+  log: string | null;
+}
+
+/** The selected row of the focused pane, and the log of the selected worker where it is seen. */
+export function wanted(state: State): Wanted {
+  const { data, focus, lists, size } = state;
+  const log = focus === 'workers' || isWide(size) ? lists.workers.selected : null;
+  const id = lists[focus].selected;
+  if (id === null) return { detail: null, log };
+  const of = (kind: DetailKind, subject: Subject['kind']): Wanted => ({
+    detail: { kind, id, stamp: stampOf(data, { kind: subject, id }) },
+    log,
+  });
+  if (focus === 'tasks') return of('task', 'task');
+  if (focus === 'decisions') return of('decision', 'decision');
+  // What a branch holds costs some git calls; while its worker runs they are made only when someone looks.
+  const isLooked =
+    focus === 'workers' && (state.workers === 'work' || data.sessions.get(id)?.state === 'ended');
+  return isLooked ? of('work', 'session') : { detail: null, log };
+}

@@ -1,0 +1,58 @@
+import type { Input } from './model.ts';
+
+export const EMPTY_INPUT: Input = { value: '', caret: 0 };
+
+export const inputOf = (value: string): Input => ({ value, caret: value.length });
+
+/** Text at the caret; line breaks and control characters have no place in one line. */
+export function insert({ value, caret }: Input, text: string): Input {
+  const plain = text.replace(/[\r\n\t]+/g, ' ').replace(/[\u0000-\u001f\u007f-\u009f]/g, '');
+  return { value: value.slice(0, caret) + plain + value.slice(caret), caret: caret + plain.length };
+}
+
+/** Start of the character before, or after, the caret: a character may be several code units. */
+function step(value: string, caret: number, by: -1 | 1): number {
+  const side = by < 0 ? value.slice(0, caret) : value.slice(caret);
+  const parts = [...new Intl.Segmenter().segment(side)];
+  const size = (by < 0 ? parts.at(-1) : parts[0])?.segment.length ?? 0;
+  return caret + by * size;
+}
+
+/** The line after an editing key, or null when the key edits nothing. */
+export function edited(input: Input, key: string): Input | null {
+  const { value, caret } = input;
+  switch (key) {
+    case 'left':
+      return { value, caret: step(value, caret, -1) };
+    case 'right':
+      return { value, caret: step(value, caret, 1) };
+    case 'home':
+    case 'ctrl+a':
+      return { value, caret: 0 };
+    case 'end':
+    case 'ctrl+e':
+      return inputOf(value);
+    case 'backspace': {
+      const at = step(value, caret, -1);
+      return { value: value.slice(0, at) + value.slice(caret), caret: at };
+    }
+    case 'delete':
+    case 'ctrl+d':
+      return { value: value.slice(0, caret) + value.slice(step(value, caret, 1)), caret };
+    case 'ctrl+u':
+      return { value: value.slice(caret), caret: 0 };
+    case 'ctrl+k':
+      return { value: value.slice(0, caret), caret };
+    case 'ctrl+w': {
+      const at = value.slice(0, caret).replace(/\S+\s*$/, '').length;
+      return { value: value.slice(0, at) + value.slice(caret), caret: at };
+    }
+    case 'space':
+      return insert(input, ' ');
+    default:
+      return isText(key) ? insert(input, key) : null;
+  }
+}
+
+/** Whether a key is a character, and not a name such as `enter` or `ctrl+d`. */
+export const isText = (key: string): boolean => [...new Intl.Segmenter().segment(key)].length === 1;

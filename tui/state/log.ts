@@ -1,0 +1,44 @@
+import type { LogView } from './model.ts';
+
+/** Lines that are kept; the whole log is on disk. */
+export const LOG_LINES = 500;
+
+export const EMPTY_LOG: LogView = {
+  session: null,
+  lines: [],
+  first: 0,
+  partial: '',
+  ended: false,
+  following: true,
+  seen: 0,
+};
+
+/** The log with a further part of it, cleaned already. The last entry of `lines` is the line that has not ended. */
+export function withLines(log: LogView, lines: readonly string[], ended: boolean): LogView {
+  const [head = '', ...rest] = lines;
+  const all = [log.partial + head, ...rest];
+  const partial = all.pop() ?? '';
+  const kept = [...log.lines, ...all];
+  const dropped = Math.max(0, kept.length - LOG_LINES);
+  return {
+    ...log,
+    lines: dropped === 0 ? kept : kept.slice(dropped),
+    first: log.first + dropped,
+    // A line that never ends (a progress bar) must not grow without bound.
+    partial: partial.slice(-4096),
+    ended: log.ended || ended,
+  };
+}
+
+export const shownLines = (log: LogView): readonly string[] =>
+  log.partial === '' ? log.lines : [...log.lines, log.partial];
+
+/** The number after the last line. */
+export const endOf = (log: LogView): number => log.first + log.lines.length;
+
+export const unseen = (log: LogView): number => (log.following ? 0 : Math.max(0, endOf(log) - log.seen));
+
+export const paused = (log: LogView): LogView =>
+  log.following ? { ...log, following: false, seen: endOf(log) } : log;
+
+export const followed = (log: LogView): LogView => ({ ...log, following: true });

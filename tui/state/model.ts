@@ -1,0 +1,249 @@
+import type {
+  Decision,
+  Delivery,
+  EngineStatus,
+  LoggedEvent,
+  PromoteResult,
+  Session,
+  Task,
+  Wire,
+} from '../../engine/index.ts';
+
+/** A task as lists carry it. */
+export type TaskRow = Omit<Wire<Task>, 'body' | 'prompt' | 'context' | 'acceptance_criteria'> & {
+  waits: boolean;
+};
+export type TaskView = Wire<Task>;
+export type DecisionRow = Wire<Decision> & { title: string };
+export type SessionRow = Wire<Session> & { log_written_at: string | null };
+export type DeliveryRow = Wire<Delivery>;
+export type EventRow = Wire<LoggedEvent>;
+export type Status = Wire<EngineStatus>;
+export type Promoted = Wire<PromoteResult> & { session_id: string; removed: boolean; kept: string[] };
+
+/** What a run of a task would do now (`task.plan`). */
+export interface Plan {
+  task_id: string;
+  hash: string;
+  agent: string | null;
+  command: string | null;
+  project: string | null;
+  folder: string | null;
+  base: string | null;
+  branch_prefix: string;
+  timeout_sec: number;
+  idle_timeout_sec: number;
+  workers: { running: number; queued: number; cap: number };
+  starts: 'now' | 'queued';
+  problem: { code: string; message: string; hint: string | null } | null;
+}
+
+/** What a session has changed (`worktree.diff`) and whether it would merge (`worktree.trial`). */
+export interface Work {
+  branch: string | null;
+  base: string | null;
+  commits: { id: string; subject: string; author: string; at: string }[];
+  files: { path: string; insertions: number; deletions: number }[];
+  patch: { text: string; truncated: boolean };
+  trial: Trial | { problem: string };
+}
+
+export interface Trial {
+  branch: string;
+  head: string;
+  base: string;
+  already_merged: boolean;
+  conflicts: string[];
+  checkout: { state: 'none' | 'clean' | 'dirty'; path: string | null; paths: string[] };
+}
+
+/** What a new task may name (`task.choices`). */
+export interface Choices {
+  agents: { id: string; command: string; installed: boolean }[];
+  default_agent: string | null;
+  templates: { id: string; agent: string | null; project: string | null }[];
+  projects: { id: string; folder: string; own: boolean }[];
+}
+
+/** Something a worker said, from `.svc/notices`. */
+export interface Notice {
+  id: string;
+  session: string;
+  at: string;
+  text: string;
+}
+
+/** What the preview shows beyond the row of the list. */
+export interface Details {
+  task: {
+    task: TaskView;
+    decision: Wire<Decision> | null;
+    sessions: SessionRow[];
+    timeline: EventRow[];
+    plan: Plan;
+  };
+  decision: { decision: Wire<Decision>; task: TaskView; plan: Plan };
+  work: Work;
+}
+
+export type DetailKind = keyof Details;
+
+/** A detail belongs to a state of its subject (`stampOf`): with another stamp it is out of date, and shown until the next. */
+export interface Loaded<K extends DetailKind = DetailKind> {
+  kind: K;
+  id: string;
+  stamp: string;
+  detail: Details[K] | null;
+  problem: string | null;
+}
+
+/** Everything the engine has told. Maps are replaced, never changed. */
+export interface Data {
+  tasks: ReadonlyMap<string, TaskRow>;
+  decisions: ReadonlyMap<string, DecisionRow>;
+  sessions: ReadonlyMap<string, SessionRow>;
+  deliveries: ReadonlyMap<string, DeliveryRow>;
+  /** Oldest first. */
+  events: readonly EventRow[];
+  notices: readonly Notice[];
+  status: Status | null;
+  choices: Choices | null;
+  /** False while older tasks are still being fetched. */
+  complete: boolean;
+}
+
+export const PANE_IDS = ['tasks', 'decisions', 'workers', 'events', 'deliveries'] as const;
+export type PaneId = (typeof PANE_IDS)[number];
+
+/** A list as it is shown: the order of its rows, and a cursor that belongs to a row and not to a place. */
+export interface ListView {
+  filter: string;
+  ids: readonly string[];
+  selected: string | null;
+  index: number;
+  /** Of the first visible row. */
+  top: number;
+}
+
+/** The last lines of one session's log. Line numbers count from the first line that was ever read. */
+export interface LogView {
+  session: string | null;
+  lines: readonly string[];
+  /** Number of `lines[0]`. */
+  first: number;
+  /** The beginning of a line that has not ended. */
+  partial: string;
+  ended: boolean;
+  following: boolean;
+  /** Where it was paused: the number of the first line that was not seen. */
+  seen: number;
+}
+
+/** Where a preview is scrolled to; `of` says whose it is. */
+export interface Scroll {
+  of: string;
+  top: number;
+  left: number;
+}
+
+export interface Search {
+  of: string;
+  query: string;
+  /** Index of the line that the last `n` went to. */
+  at: number;
+}
+
+/** A question on the bottom line that a second, different key answers. */
+export interface Armed {
+  binding: string;
+  /** What it is about, and the state of that when the question was asked. */
+  subject: Subject;
+  stamp: string;
+  at: number;
+  question: string;
+  answers: readonly { key: string; label: string }[];
+}
+
+export interface Subject {
+  kind: 'task' | 'decision' | 'session' | 'delivery';
+  id: string;
+}
+
+export interface Input {
+  value: string;
+  /** In UTF-16 units. */
+  caret: number;
+}
+
+/** What lies over the panes and takes the keyboard; Esc closes it. */
+export type Overlay =
+  | { kind: 'help' | 'palette'; input: Input; index: number }
+  | { kind: 'filter'; pane: PaneId; before: string; input: Input }
+  | { kind: 'search'; of: string; input: Input }
+  | { kind: 'reason'; decision: string; hash: string; input: Input }
+  | { kind: 'agent'; task: string; index: number }
+  | NewTask
+  | { kind: 'text'; title: string; lines: readonly string[]; top: number }
+  | { kind: 'engine' };
+
+export interface NewTask {
+  kind: 'new-task';
+  field: number;
+  /** Index into `whos` of the choices: agents, then templates. */
+  who: number;
+  project: number;
+  title: Input;
+  prompt: string;
+}
+
+export interface Message {
+  text: string;
+  tone: 'info' | 'good' | 'bad';
+  /** What to do next. */
+  hint?: string | undefined;
+  at: number;
+}
+
+/** The connection: `lost` keeps the last data on screen. */
+export interface Link {
+  phase: 'connecting' | 'live' | 'lost';
+  since: number;
+  reason: string | null;
+  workspace: string;
+  root: string;
+}
+
+export interface Size {
+  columns: number;
+  rows: number;
+}
+
+/** The whole dashboard. Changed by `update` only. */
+export interface State {
+  size: Size;
+  now: number;
+  link: Link;
+  data: Data;
+  lists: Readonly<Record<PaneId, ListView>>;
+  focus: PaneId;
+  /** `full`: the preview of the selected item fills the screen. */
+  view: 'list' | 'full';
+  /** Whether the preview of a worker shows its log or its work. */
+  workers: 'log' | 'work';
+  scroll: Scroll;
+  search: Search | null;
+  log: LogView;
+  details: readonly Loaded[];
+  overlay: Overlay | null;
+  /** A row to go to as soon as its list has it. */
+  jump: { pane: PaneId; id: string } | null;
+  armed: Armed | null;
+  message: Message | null;
+  /** What was sent to the engine and is not answered, as ids of subjects. */
+  busy: readonly string[];
+  /** When the program itself last moved a selection. */
+  movedAt: number;
+  bell: boolean;
+  /** Lines for the terminal after the dashboard has ended. */
+  farewell: readonly string[];
+}

@@ -1,0 +1,187 @@
+import { jumped, withList } from '../acts/moving.ts';
+import { type Effect, type Step, said, step } from '../acts/step.ts';
+import { bindingFor } from '../keymap.ts';
+import { layoutOf, listHeight } from '../layout/layout.ts';
+import { pressInOverlay, typeInOverlay } from '../overlays/index.ts';
+import { paneOf } from '../panes/index.ts';
+import type { Pane } from '../panes/pane.ts';
+import { applyData, type DataChange } from './data.ts';
+import { withDetail } from './details.ts';
+import { matching } from './filter.ts';
+import { isText } from './input.ts';
+import { inView, withRows } from './lists.ts';
+import { EMPTY_LOG, withLines } from './log.ts';
+import {
+  type Link,
+  type Loaded,
+  type Message,
+  PANE_IDS,
+  type PaneId,
+  type Size,
+  type State,
+} from './model.ts';
+import { answer, press, stillArmed } from './press.ts';
+
+/** What can happen to the dashboard. `at` is milliseconds of the wall clock. */
+export type Happening =
+  /** Keys that arrived together: one when a hand typed it, several from a paste or a held key. */
+  | { type: 'keys'; keys: readonly string[]; at: number }
+  | { type: 'paste'; text: string }
+  | { type: 'resize'; size: Size }
+  | { type: 'tick'; at: number }
+  | { type: 'link'; link: Partial<Link> }
+  | { type: 'data'; change: DataChange; at: number }
+  | { type: 'detail'; loaded: Loaded }
+  | { type: 'log'; session: string; lines: readonly string[]; ended: boolean; reset: boolean }
+  | { type: 'answered'; effect: Extract<Effect, { do: 'call' }>; answer: unknown }
+  | { type: 'refused'; busy: string; text: string; hint?: string | undefined }
+  | { type: 'edited'; effect: Extract<Effect, { do: 'edit' }>; text: string }
+  | { type: 'said'; text: string; tone: Message['tone']; hint?: string | undefined }
+  | { type: 'go'; pane: PaneId; id: string };
+
+const GOOD_NEWS_MS = 8000;
+
+/** The one reducer: pure, so that what a key may do can be proven without a terminal and without an engine. */
+export function update(before: State, happening: Happening): Step {
+  const { state, effects } = apply(before, happening);
+  return { state: settled(before, stillArmed(state)), effects };
+}
+
+function apply(state: State, happening: Happening): Step {
+  switch (happening.type) {
+    case 'keys':
+      return pressKeys({ ...state, now: Math.max(state.now, happening.at) }, happening.keys, happening.at);
+    case 'paste':
+      if (state.overlay !== null) return step(typeInOverlay(state, state.overlay, happening.text));
+      return step(said({ ...state, armed: null }, 'pasted text does nothing here'));
+    case 'resize':
+      return step({ ...state, size: happening.size });
+    case 'tick':
+      return step(faded({ ...state, now: happening.at }));
+    case 'link':
+      return step({
+        ...state,
+        link: { ...state.link, ...happening.link },
+        ...(happening.link.phase === 'lost' ? { armed: null, busy: [] } : {}),
+      });
+    case 'data': {
+      const { data, arrived } = applyData(state.data, happening.change);
+      const next = { ...state, data, now: Math.max(state.now, happening.at) };
+      return arrived && state.bell ? step(next, { do: 'bell' }) : step(next);
+    }
+    case 'detail':
+      return step({ ...state, details: withDetail(state.details, happening.loaded) });
+    case 'log': {
+      const log = happening.reset ? { ...EMPTY_LOG, session: happening.session } : state.log;
+      return step(
+        log.session === happening.session
+          ? { ...state, log: withLines(log, happening.lines, happening.ended) }
+          : state,
+      );
+    }
+    case 'answered': {
+      const { effect, answer: answered } = happening;
+      const text = effect.said(answered as never);
+      const next = said({ ...state, busy: without(state.busy, effect.busy) }, text, 'good');
+      return step(effect.then?.(next, answered as never) ?? next);
+    }
+    case 'refused':
+      return step(
+        said({ ...state, busy: without(state.busy, happening.busy) }, happening.text, 'bad', happening.hint),
+      );
+    case 'edited':
+      return happening.effect.then(state, happening.text);
+    case 'said':
+      return step(said(state, happening.text, happening.tone, happening.hint));
+    case 'go':
+      return step({
+        ...state,
+        focus: happening.pane,
+        view: 'list',
+        jump: { pane: happening.pane, id: happening.id },
+      });
+  }
+}
+
+const without = (all: readonly string[], one: string): string[] => {
+  const at = all.indexOf(one);
+  return all.filter((_, index) => index !== at);
+};
+
+/** Good news goes by itself; a failure stays until it was seen. */
+const faded = (state: State): State =>
+  state.message !== null && state.message.tone !== 'bad' && state.now - state.message.at > GOOD_NEWS_MS
+    ? { ...state, message: null }
+    : state;
+
+function pressKeys(state: State, keys: readonly string[], at: number): Step {
+  const [only] = keys;
+  if (keys.length === 1 && only !== undefined) return pressKey(state, only, at);
+  if (state.overlay !== null) {
+    const text = keys
+      .filter((key) => isText(key) || key === 'space')
+      .map((key) => (key === 'space' ? ' ' : key));
+    // A line break in a burst is not a person's Enter.
+    if (text.length === keys.length) return step(typeInOverlay(state, state.overlay, text.join('')));
+    return keys.reduce<Step>(
+      (sofar, key) =>
+        key === 'enter' || sofar.state.overlay === null
+          ? sofar
+          : pressInOverlay(sofar.state, sofar.state.overlay, key, at),
+      step(state),
+    );
+  }
+  // A burst disarms and moves; it never acts.
+  const moved = keys.reduce<State>(
+    (sofar, key) => {
+      const binding = bindingFor(key, sofar);
+      return binding?.moves ? (binding.run?.(sofar).state ?? sofar) : sofar;
+    },
+    { ...state, armed: null },
+  );
+  const acts = keys.some((key) => bindingFor(key, state)?.moves === undefined);
+  return step(
+    acts ? said(moved, 'keys that arrive together only move: press them one after the other') : moved,
+  );
+}
+
+function pressKey(state: State, key: string, at: number): Step {
+  if (key === 'ctrl+c') return step(state, { do: 'quit' });
+  if (state.armed !== null) return answer(state, key, at);
+  if (state.overlay !== null) return pressInOverlay(state, state.overlay, key, at);
+  const binding = bindingFor(key, state);
+  return binding === undefined ? step(state) : press(state, binding, at);
+}
+
+/** Brings the lists in line with their data, filters and heights after whatever happened. */
+function settled(before: State, after: State): State {
+  let state = after;
+  for (const id of PANE_IDS) {
+    const list = state.lists[id];
+    if (state.data !== before.data || list.filter !== before.lists[id].filter) {
+      const { list: next, moved } = withRows(list, idsOf(state, id));
+      state = withList(state, id, next);
+      if (moved && id === state.focus && list.filter === before.lists[id].filter)
+        state = { ...state, movedAt: state.now };
+    }
+  }
+  state = jumped(state);
+  // A filter that hid the row has given way.
+  if (state.jump !== null && state.lists[state.jump.pane].filter !== after.lists[state.jump.pane].filter) {
+    const { pane } = state.jump;
+    state = jumped(withList(state, pane, withRows(state.lists[pane], idsOf(state, pane)).list));
+  }
+  // It was not a hand that moved the cursor when what was asked for came later.
+  if (before.jump !== null && state.jump === null) state = { ...state, movedAt: state.now };
+  const layout = layoutOf(state);
+  for (const id of PANE_IDS) {
+    const list = inView(state.lists[id], listHeight(layout, id));
+    if (list !== state.lists[id]) state = withList(state, id, list);
+  }
+  return state;
+}
+
+function idsOf(state: State, id: PaneId): readonly string[] {
+  const pane = paneOf(id) as unknown as Pane<object>;
+  return matching(pane.rows(state.data), state.lists[id].filter, pane.fields).map((row) => pane.idOf(row));
+}

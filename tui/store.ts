@@ -1,0 +1,67 @@
+import type { Effect } from './acts/step.ts';
+import { EMPTY_DATA } from './state/data.ts';
+import { EMPTY_LIST } from './state/lists.ts';
+import { EMPTY_LOG } from './state/log.ts';
+import type { PaneId, Size, State } from './state/model.ts';
+import { type Happening, update } from './state/update.ts';
+
+export interface Store {
+  get(): State;
+  send(happening: Happening): void;
+  subscribe(listener: () => void): () => void;
+}
+
+export const initialState = (options: {
+  size: Size;
+  now: number;
+  bell?: boolean;
+  focus?: PaneId;
+}): State => ({
+  size: options.size,
+  now: options.now,
+  link: { phase: 'connecting', since: options.now, reason: null, workspace: '', root: '' },
+  data: EMPTY_DATA,
+  lists: {
+    tasks: EMPTY_LIST,
+    decisions: EMPTY_LIST,
+    workers: EMPTY_LIST,
+    events: EMPTY_LIST,
+    deliveries: EMPTY_LIST,
+  },
+  focus: options.focus ?? 'decisions',
+  view: 'list',
+  workers: 'log',
+  scroll: { of: '', top: 0, left: 0 },
+  search: null,
+  log: EMPTY_LOG,
+  details: [],
+  overlay: null,
+  jump: null,
+  armed: null,
+  message: null,
+  busy: [],
+  movedAt: Number.NEGATIVE_INFINITY,
+  bell: options.bell ?? false,
+  farewell: [],
+});
+
+/** Holds the state, runs the reducer, hands effects on. What happens during an effect comes after it. */
+export function createStore(first: State, run: (effect: Effect) => void): Store {
+  let state = first;
+  const listeners = new Set<() => void>();
+  return {
+    get: () => state,
+    send(happening) {
+      const { state: next, effects } = update(state, happening);
+      if (next !== state) {
+        state = next;
+        for (const listener of listeners) listener();
+      }
+      for (const effect of effects) run(effect);
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+}

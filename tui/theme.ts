@@ -1,0 +1,54 @@
+import { styleText } from 'node:util';
+
+type Format = Parameters<typeof styleText>[0];
+
+/**
+ * What a piece of text is, not how it looks. Only the 16 ANSI names are used, so that it fits light and dark themes;
+ * and no style is the only sign of anything: a word or a glyph stands beside it.
+ */
+export const THEME = {
+  plain: [],
+  dim: ['dim'],
+  strong: ['bold'],
+  title: ['bold'],
+  border: ['dim'],
+  focus: ['cyan'],
+  key: ['bold', 'cyan'],
+  good: ['green'],
+  bad: ['red'],
+  warn: ['yellow'],
+  live: ['cyan'],
+  selected: ['inverse'],
+  marked: ['bold'],
+  hit: ['inverse', 'yellow'],
+  added: ['green'],
+  removed: ['red'],
+  hunk: ['cyan'],
+  question: ['bold', 'yellow'],
+} as const satisfies Record<string, Format>;
+
+export type Style = keyof typeof THEME;
+
+/** A piece of a line. */
+export interface Span {
+  text: string;
+  style?: Style | undefined;
+}
+
+/** A line of the screen: pieces from left to right, without line breaks or control characters. */
+export type Line = readonly Span[];
+
+export const span = (text: string, style?: Style): Span => (style === undefined ? { text } : { text, style });
+
+/** Lines as one text for the terminal. */
+export function paint(lines: readonly Line[], { colours }: { colours: boolean }): string {
+  return lines.map((line) => line.map((each) => paintSpan(each, colours)).join('')).join('\n');
+}
+
+function paintSpan({ text, style = 'plain' }: Span, colours: boolean): string {
+  const format: Format = [...THEME[style]];
+  if (!colours || text === '' || format.length === 0) return text;
+  return styleText(format, text, { validateStream: false });
+}
+
+export const plainText = (line: Line): string => line.map((each) => each.text).join('');
