@@ -37,17 +37,26 @@ export function headerLine(state: State): Line {
 
 /** Panes with their counts; the one that has the keyboard in brackets. */
 export function tabsLine(state: State): Line {
-  const full = PANES.map((pane) => ({ pane, text: `${pane.digit} ${pane.title} ${pane.count(state.data)}` }));
+  const full = PANES.map((pane) => {
+    const count = pane.count(state.data);
+    const shown = count === 0 && pane.quietAtZero ? '' : ` ${count}`;
+    return {
+      pane,
+      count,
+      short: `${pane.digit}${shown.replace(' ', ':')}`,
+      text: `${pane.digit} ${pane.title}${shown}`,
+    };
+  });
   const room = full.reduce((sum, each) => sum + each.text.length + 2, 1);
   return [
     span(' '),
-    ...full.map(({ pane, text }): Span => {
+    ...full.map(({ pane, count, short, text }): Span => {
       const isHere = pane.id === state.focus;
       // Where they do not all fit, the others keep their digit and their number.
-      const shown = isHere || room <= state.size.columns ? text : `${pane.digit}:${pane.count(state.data)}`;
+      const shown = isHere || room <= state.size.columns ? text : short;
       return isHere
         ? span(`[${shown}] `, 'title')
-        : span(`${shown}  `, pane.id === 'decisions' && pane.count(state.data) > 0 ? 'warn' : undefined);
+        : span(`${shown}  `, pane.id === 'decisions' && count > 0 ? 'warn' : undefined);
     }),
   ];
 }

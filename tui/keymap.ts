@@ -4,6 +4,7 @@ import * as moving from './acts/moving.ts';
 import { type Question, type Step, step } from './acts/step.ts';
 import * as tasks from './acts/tasks.ts';
 import * as workers from './acts/workers.ts';
+import { isWide } from './layout/layout.ts';
 import { PANES } from './panes/index.ts';
 import { EMPTY_INPUT } from './state/input.ts';
 import type { PaneId, State } from './state/model.ts';
@@ -148,7 +149,7 @@ export const KEYMAP: readonly Binding[] = [
     label: 'follow',
     about: 'pause the log, or follow it again',
     offline: true,
-    when: (state) => (state.workers === 'log' ? null : 'v shows the log'),
+    when: (state) => (isWide(state.size) || state.workers === 'log' ? null : 'v shows the log'),
     run: workers.toggleFollow,
   },
   {

@@ -1,7 +1,5 @@
 import { emitKeypressEvents } from 'node:readline';
-import { asSvcError } from '../engine/index.ts';
-import type { Effect } from './acts/step.ts';
-import { editText } from './editor.ts';
+import { createBurst, type Doers, edit, perform } from './effects.ts';
 import { createFeed } from './feed.ts';
 import type { DashboardEnd, DashboardOptions } from './index.ts';
 import { changes, keysLine } from './plain/changes.ts';
@@ -24,16 +22,20 @@ export async function openPlain(options: DashboardOptions): Promise<DashboardEnd
     fail = reject;
   });
 
-  const run = (effect: Effect): void => {
-    if (effect.do === 'call') feed.call(effect);
-    else if (effect.do === 'edit') void edit(effect);
-    else if (effect.do === 'start-engine') feed.startEngine();
-    else if (effect.do === 'bell') stdout.write('\u0007');
-    else if (effect.do === 'quit') end();
-    else if (effect.do === 'suspend') process.kill(process.pid, 'SIGSTOP');
+  const doers: Doers = {
+    call: (effect) => feed.call(effect),
+    edit: (effect) => void edit(effect, { store, env, borrow }),
+    'start-engine': () => feed.startEngine(),
+    suspend: () => void process.kill(process.pid, 'SIGSTOP'),
+    redraw: () => undefined,
+    bell: () => void stdout.write('\u0007'),
+    quit: () => end(),
   };
   const size = { columns: stdout.columns || 100, rows: ROWS };
-  const store = createStore(initialState({ size, now: Date.now(), bell: options.bell }), run);
+  const store = createStore(initialState({ size, now: Date.now(), bell: options.bell }), {
+    run: (effect) => perform(doers, effect),
+    crash: fail,
+  });
   let told = store.get();
   store.subscribe(() => {
     const state = store.get();
@@ -45,19 +47,16 @@ export async function openPlain(options: DashboardOptions): Promise<DashboardEnd
   });
   if (options.select) store.send({ type: 'go', ...options.select });
 
-  async function edit(effect: Extract<Effect, { do: 'edit' }>): Promise<void> {
+  async function borrow(use: () => Promise<void>): Promise<void> {
     listen(false);
     try {
-      store.send({ type: 'edited', effect, text: await editText(effect.text, effect.name, env) });
-    } catch (error) {
-      const { message, hint } = asSvcError(error);
-      store.send({ type: 'said', text: message, tone: 'bad', hint });
+      await use();
     } finally {
       listen(true);
     }
   }
 
-  let burst: string[] = [];
+  const collect = createBurst(store);
   let pasted: string | null = null;
   function onKey(text: string | undefined, key: RawKey): void {
     if (key.name === 'paste-start') pasted = '';
@@ -66,17 +65,6 @@ export async function openPlain(options: DashboardOptions): Promise<DashboardEnd
       pasted = null;
     } else if (pasted !== null) pasted += text ?? '';
     else collect(nameOf(text, key));
-  }
-  /** Keys of one turn are one burst, as on the screen. */
-  function collect(name: string | null): void {
-    if (name === null) return;
-    burst.push(name);
-    if (burst.length > 1) return;
-    queueMicrotask(() => {
-      const keys = burst;
-      burst = [];
-      store.send({ type: 'keys', keys, at: Date.now() });
-    });
   }
   function listen(isOn: boolean): void {
     if (!isInteractive) return;

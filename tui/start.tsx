@@ -1,9 +1,8 @@
 import { render } from 'ink';
 import { asSvcError } from '../engine/index.ts';
-import type { Effect } from './acts/step.ts';
 import { App, type Terminal } from './app.tsx';
 import { usesColour } from './colours.ts';
-import { editText } from './editor.ts';
+import { type Doers, edit, perform } from './effects.ts';
 import { createFeed } from './feed.ts';
 import type { DashboardEnd, DashboardOptions } from './index.ts';
 import { createStore, initialState } from './store.ts';
@@ -18,36 +17,20 @@ export async function openScreen(options: DashboardOptions): Promise<DashboardEn
   let terminal: Terminal | null = null;
   let isAway = false;
 
-  const run = (effect: Effect): void => {
-    switch (effect.do) {
-      case 'call':
-        return feed.call(effect);
-      case 'edit':
-        return void edit(effect);
-      case 'start-engine':
-        return feed.startEngine();
-      case 'suspend':
-        return void away(stopped);
-      case 'redraw':
-        return void away(async () => undefined);
-      case 'bell':
-        return void stdout.write(BELL);
-      case 'quit':
-        return terminal?.exit();
-    }
+  const doers: Doers = {
+    call: (effect) => feed.call(effect),
+    edit: (effect) => void edit(effect, { store, env, borrow: away }),
+    'start-engine': () => feed.startEngine(),
+    suspend: () => void away(stopped),
+    redraw: () => void away(async () => undefined),
+    bell: () => void stdout.write(BELL),
+    quit: () => terminal?.exit(),
   };
 
-  const guarded = (effect: Effect): void => {
-    try {
-      run(effect);
-    } catch (error) {
-      terminal?.exit(asSvcError(error));
-    }
-  };
-  const store = createStore(
-    initialState({ size: sizeOf(stdout), now: Date.now(), bell: options.bell }),
-    guarded,
-  );
+  const store = createStore(initialState({ size: sizeOf(stdout), now: Date.now(), bell: options.bell }), {
+    run: (effect) => perform(doers, effect),
+    crash: (error) => terminal?.exit(asSvcError(error)),
+  });
   if (options.select) store.send({ type: 'go', ...options.select });
 
   /** Someone else has the terminal until `use` settles. One at a time. */
@@ -59,19 +42,6 @@ export async function openScreen(options: DashboardOptions): Promise<DashboardEn
     } finally {
       isAway = false;
       store.send({ type: 'resize', size: sizeOf(stdout) });
-    }
-  }
-
-  async function edit(effect: Extract<Effect, { do: 'edit' }>): Promise<void> {
-    let text: string | null = null;
-    try {
-      await away(async () => {
-        text = await editText(effect.text, effect.name, env);
-      });
-      if (text !== null) store.send({ type: 'edited', effect, text });
-    } catch (error) {
-      const { message, hint } = asSvcError(error);
-      store.send({ type: 'said', text: message, tone: 'bad', hint });
     }
   }
 

@@ -45,19 +45,26 @@ export const initialState = (options: {
   farewell: [],
 });
 
-/** Holds the state, runs the reducer, hands effects on. What happens during an effect comes after it. */
-export function createStore(first: State, run: (effect: Effect) => void): Store {
+/** Holds the state, runs the reducer, hands effects on. A reducer that throws is a fault of ours and ends the dashboard. */
+export function createStore(
+  first: State,
+  deps: { run(effect: Effect): void; crash(error: unknown): void },
+): Store {
   let state = first;
   const listeners = new Set<() => void>();
   return {
     get: () => state,
     send(happening) {
-      const { state: next, effects } = update(state, happening);
-      if (next !== state) {
-        state = next;
-        for (const listener of listeners) listener();
+      try {
+        const { state: next, effects } = update(state, happening);
+        if (next !== state) {
+          state = next;
+          for (const listener of listeners) listener();
+        }
+        for (const effect of effects) deps.run(effect);
+      } catch (error) {
+        deps.crash(error);
       }
-      for (const effect of effects) run(effect);
     },
     subscribe(listener) {
       listeners.add(listener);

@@ -9,6 +9,7 @@ import { connect, type EngineClient, printable, SvcError } from '../../engine/in
 import { type Command, type Context, command } from '../command.ts';
 import { daemonCommand, SVC } from '../self.ts';
 import { type CatchServer, startCatchServer } from './catch-server.ts';
+import { dashboard } from './dash.ts';
 import type { TaskView } from './dispatching.ts';
 import { followLog } from './follow-log.ts';
 
@@ -25,6 +26,12 @@ interface Demo {
   receiver: string;
 }
 
+interface Speech {
+  isHeld: boolean;
+  say(line: string): void;
+  release(): void;
+}
+
 const agent = fileURLToPath(new URL('../../fixtures/agent/agent.js', import.meta.url));
 
 export const demoCommand: Command = command({
@@ -37,7 +44,20 @@ export const demoCommand: Command = command({
   async run(context) {
     const folder = await realpath(await mkdtemp(join(tmpdir(), 'svc-demo-')));
     const secret = randomBytes(24).toString('hex');
-    const say = (line: string): void => void context.stdout.write(`${line}\n`);
+    // While the dashboard has the terminal, what there is to say waits.
+    const held: string[] = [];
+    const speech: Speech = {
+      isHeld: false,
+      say(line) {
+        if (speech.isHeld) held.push(line);
+        else context.stdout.write(`${line}\n`);
+      },
+      release() {
+        speech.isHeld = false;
+        for (const line of held.splice(0)) speech.say(line);
+      },
+    };
+    const { say } = speech;
     const events = await startCatchServer(secret, (event) => {
       const about = [event.task_id, event.decision_id, event.session_id].filter(Boolean).join(' ');
       say(
@@ -53,7 +73,7 @@ export const demoCommand: Command = command({
       );
       const [at] = receivers;
       if (!at) throw new SvcError('internal', 'the demo engine has no receiver');
-      return await show(context, { folder, env, events, client, receiver: `${at.host}:${at.port}` }, say);
+      return await show(context, { folder, env, events, client, receiver: `${at.host}:${at.port}` }, speech);
     } finally {
       await client?.call('engine.stop', { stop_workers: true }).catch(() => undefined);
       await client?.closed;
@@ -106,8 +126,9 @@ const quote = (word: string): string => `'${word.replaceAll("'", `'"'"'`)}'`;
 async function show(
   context: Context<{ auto: never; keep: never }> | Context,
   demo: Demo,
-  say: (line: string) => void,
+  speech: Speech,
 ): Promise<number> {
+  const { say } = speech;
   const { client, folder, receiver, env } = demo;
   const { flags, stdin, stdout, signal } = context as Context & { flags: { auto: boolean } };
   say(`1. workspace ${folder}`);
@@ -138,47 +159,50 @@ async function show(
   say(`   why held ${decision.why}`);
   say(`   prompt   ${PROMPT.split('\n')[0]} (sha256 ${decision.hash.slice(0, 12)}…)`);
   if (stdin.isTTY && stdout.isTTY && !flags.auto) {
-    const isApproved = await askForKey(context, '   a approves, any other key denies: ');
-    if (!isApproved) {
-      await client.call('decision.deny', { id: decisionId, reason: 'denied at the demo' });
-      await demo.events.received('denied');
-      say('   denied; nothing ran');
-      return 0;
-    }
-    await client.call('decision.approve', { id: decisionId, hash: decision.hash });
-  } else {
-    say(`   approve  signed POST /decisions/${decisionId}/approve`);
-    const approved = await webhook(env, [
-      '--route',
-      'approve',
-      '--decision',
-      String(decisionId),
-      '--addr',
-      receiver,
-    ]);
     say(
-      `   answer   ${approved.status}: ${approved.body.state}, dispatched ${approved.body.dispatched}, session ${approved.body.session_id}`,
+      '4. the dashboard opens: a then y approves, 4 shows the worker, v its work, p then m merges, q leaves',
     );
+    speech.isHeld = true;
+    const farewell = await dashboard(context, {
+      cwd: folder,
+      env,
+      select: { pane: 'decisions', id: String(decisionId) },
+    }).finally(speech.release);
+    for (const line of farewell) say(line);
+    return report(demo, String(taskId), say);
   }
-
-  const { task: running } = await client.call<{ task: TaskView }>('task.show', { id: taskId });
-  const session = running.session_id ?? '';
+  say(`   approve  signed POST /decisions/${decisionId}/approve`);
+  const approval = ['--route', 'approve', '--decision', String(decisionId), '--addr', receiver];
+  const approved = await webhook(env, approval);
+  const { state, dispatched, session_id: session } = approved.body;
+  say(`   answer   ${approved.status}: ${state}, dispatched ${dispatched}, session ${session}`);
   say(`4. the worker's log (${session}, the scripted agent)`);
-  await followLog({ stdout: indented(stdout), json: false, signal }, client, session, { from: 0 });
+  const log = { stdout: indented(stdout), json: false, signal };
+  await followLog(log, client, String(session), { from: 0 });
   if (signal.aborted) return 130;
+  await demo.events.received('sealed', 'failed');
+  return report(demo, String(taskId), say);
+}
 
-  const sealed = await demo.events.received('sealed', 'failed');
-  const { task } = await client.call<{ task: TaskView }>('task.show', { id: taskId });
-  say(`5. ${task.task_id} is ${task.status}; the automation was told ${JSON.stringify(sealed.event)}`);
+/** How it ended, and what the worker did. */
+async function report({ client }: Demo, id: string, say: Speech['say']): Promise<number> {
+  const { task } = await client.call<{ task: TaskView }>('task.show', { id });
+  say(
+    `5. ${task.task_id} is ${task.status}${task.failure === null ? '' : `: ${printable(task.failure.text)}`}`,
+  );
+  if (task.status !== 'done' || task.session_id === null) {
+    if (task.session_id === null) say('   nothing ran');
+    return task.status === 'failed' && task.session_id !== null ? 1 : 0;
+  }
   const work = await client.call<{
     branch: string;
     commits: { id: string; subject: string }[];
     patch: { text: string };
-  }>('worktree.diff', { session });
+  }>('worktree.diff', { session: task.session_id });
   say(`6. the work is on branch ${work.branch}`);
   for (const commit of work.commits) say(`   ${commit.id.slice(0, 10)} ${printable(commit.subject)}`);
   say(printable(work.patch.text, { lines: true }).trimEnd().replace(/^/gm, '   '));
-  return task.status === 'done' && work.commits.length > 0 ? 0 : 1;
+  return work.commits.length > 0 ? 0 : 1;
 }
 
 /** `svc webhook test` as a process of its own, as a person would run it. */
@@ -195,24 +219,4 @@ function indented(out: NodeJS.WriteStream): NodeJS.WriteStream {
     return text === '' ? true : out.write(shown);
   };
   return { write } as unknown as NodeJS.WriteStream;
-}
-
-async function askForKey(
-  { stdin, stdout, signal }: Pick<Context, 'stdin' | 'stdout' | 'signal'>,
-  question: string,
-): Promise<boolean> {
-  stdout.write(question);
-  stdin.setRawMode(true);
-  stdin.resume();
-  try {
-    return await new Promise<boolean>((resolve, reject) => {
-      const interrupted = (): void => reject(new SvcError('usage', 'interrupted'));
-      signal.addEventListener('abort', interrupted, { once: true });
-      stdin.once('data', (key: Buffer) => (key[0] === 3 ? interrupted() : resolve(key.toString() === 'a')));
-    });
-  } finally {
-    stdin.setRawMode(false);
-    stdin.pause();
-    stdout.write('\n');
-  }
 }

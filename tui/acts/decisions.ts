@@ -1,8 +1,8 @@
 import { detailOf } from '../state/details.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
-import { select } from '../state/lists.ts';
 import type { DecisionRow, State, TaskView } from '../state/model.ts';
 import { cleanLines } from '../text.ts';
+import { withWorker } from './moving.ts';
 import { call, type Question, type Step, said, step } from './step.ts';
 
 export function selectedDecision(state: State): DecisionRow | undefined {
@@ -45,6 +45,7 @@ export function approveQuestion(state: State): Question {
             busy: id,
             doing: `approving ${id}`,
             said: ({ session }) => `${id} approved: ${session?.session_id ?? 'it'} starts on ${taskId}`,
+            after: (later, { session }) => withWorker(later, session),
           }),
       },
     ],
@@ -85,7 +86,7 @@ export function editPrompt(state: State): Step {
     do: 'edit',
     text: before,
     name: `${id}.md`,
-    then(now, text) {
+    after(now, text) {
       if (text.trimEnd() === before.trimEnd())
         return step(said(now, `${id} is as it was: the text did not change`));
       if (text.trim() === '')
@@ -96,10 +97,7 @@ export function editPrompt(state: State): Step {
         busy: id,
         doing: `saving the prompt of ${id}`,
         said: ({ decision }) => `${decision.decision_id} takes the place of ${id}: ${cleanLines(text)[0]}`,
-        then: (later, { decision }) => ({
-          ...later,
-          lists: { ...later.lists, decisions: select(later.lists.decisions, decision.decision_id) },
-        }),
+        after: (later, { decision }) => ({ ...later, jump: { pane: 'decisions', id: decision.decision_id } }),
       });
     },
   });

@@ -1,6 +1,7 @@
 import { layoutOf, listHeight, previewSize } from '../layout/layout.ts';
 import { PANES, paneOf, previewOf } from '../panes/index.ts';
 import { waitsForReview } from '../panes/workers.ts';
+import { workersMode } from '../state/details.ts';
 import { EMPTY_INPUT, inputOf } from '../state/input.ts';
 import { moveTo, select } from '../state/lists.ts';
 import { followed, paused } from '../state/log.ts';
@@ -15,13 +16,13 @@ export const withList = (state: State, pane: PaneId, list: State['lists'][PaneId
 
 /** Whose preview it is: another item begins at its top. */
 export const previewKey = (state: State): string =>
-  `${state.focus} ${state.lists[state.focus].selected} ${state.workers}`;
+  `${state.focus} ${state.lists[state.focus].selected} ${workersMode(state)}`;
 
 export const scrollOf = (state: State): Scroll =>
   state.scroll.of === previewKey(state) ? state.scroll : { of: previewKey(state), top: 0, left: 0 };
 
 /** A log that is followed shows its end; every other preview, and a paused log, where it was scrolled to. */
-export const showsLog = (state: State): boolean => state.focus === 'workers' && state.workers === 'log';
+export const showsLog = (state: State): boolean => state.focus === 'workers' && workersMode(state) === 'log';
 
 function previewEnd(state: State): { end: number; page: number } {
   const size = previewSize(layoutOf(state));
@@ -140,7 +141,7 @@ export function nextWaiting(state: State): Step {
 
 export function open(state: State): Step {
   if (state.lists[state.focus].selected === null) return step(said(state, 'nothing is selected'));
-  return step({ ...state, view: 'full' });
+  return step({ ...state, view: 'full', workers: workersMode(state) });
 }
 
 /** One level back, whatever there is. */
@@ -191,6 +192,10 @@ export function searchFor(state: State, query: string): Step {
   if (query === '') return step({ ...state, search: null });
   return nextHit(1)({ ...state, search: { of: previewKey(state), query, at: topOf(state) - 1 } });
 }
+
+/** The worker that a person has just started is the one whose log they see next. */
+export const withWorker = (state: State, session: { session_id: string } | null): State =>
+  session === null ? state : { ...state, jump: { pane: 'workers', id: session.session_id } };
 
 /** Goes to the row that was asked for, as soon as it is there; a filter that hides it gives way. */
 export function jumped(state: State): State {

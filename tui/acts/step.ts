@@ -11,9 +11,9 @@ export type Effect =
       /** One line about the answer. */
       said(answer: never): string;
       /** What the answer changes beside the message, such as the selection. */
-      then?(state: State, answer: never): State;
+      after?(state: State, answer: never): State;
     }
-  | { do: 'edit'; text: string; name: string; then(state: State, text: string): Step }
+  | { do: 'edit'; text: string; name: string; after(state: State, text: string): Step }
   | { do: 'start-engine' }
   | { do: 'suspend' }
   | { do: 'redraw' }
@@ -41,7 +41,7 @@ export function call<A>(
     busy: string;
     doing: string;
     said(answer: A): string;
-    then?(state: State, answer: A): State;
+    after?(state: State, answer: A): State;
   },
 ): Step {
   const { operation, input, busy, doing } = request;
@@ -52,7 +52,7 @@ export function call<A>(
     input,
     busy,
     said: request.said,
-    ...(request.then ? { then: request.then } : {}),
+    ...(request.after ? { after: request.after } : {}),
   } as Effect);
 }
 

@@ -2,6 +2,7 @@ import { duration, taskState } from '../panes/words.ts';
 import { detailOf } from '../state/details.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
 import type { Plan, State, TaskRow } from '../state/model.ts';
+import { withWorker } from './moving.ts';
 import { call, type Question, type Step, said, step } from './step.ts';
 
 export function selectedTask(state: State): TaskRow | undefined {
@@ -47,6 +48,7 @@ export const run = (state: State, id: string, hash: string, again: boolean): Ste
     busy: id,
     doing: `starting ${id}`,
     said: ({ session }) => `${id} starts as ${session?.session_id ?? 'soon as it can'}`,
+    after: (later, { session }) => withWorker(later, session),
   });
 
 export function mayEnd(state: State): string | null {
@@ -173,7 +175,7 @@ export function addTask(state: State): Step {
       busy: 'new task',
       doing: 'creating the task',
       said: (task) => `${task.task_id} is created; r runs it`,
-      then: (later, task) => ({
+      after: (later, task) => ({
         ...later,
         focus: 'tasks',
         view: 'list',

@@ -1,3 +1,4 @@
+import { isWide } from '../layout/layout.ts';
 import { sessionState } from '../panes/words.ts';
 import { detailOf } from '../state/details.ts';
 import { followed, paused } from '../state/log.ts';
@@ -17,8 +18,11 @@ const taskOf = (state: State) => state.data.tasks.get(selectedSession(state)?.ta
 export const toggleFollow = (state: State): Step =>
   step({ ...state, log: state.log.following ? paused(state.log) : followed(state.log) });
 
+/** Where both are on the screen, the log is what can still be opened. */
 export const toggleView = (state: State): Step =>
-  step({ ...state, workers: state.workers === 'log' ? 'work' : 'log' });
+  isWide(state.size) && state.view === 'list'
+    ? step({ ...state, view: 'full', workers: 'log' })
+    : step({ ...state, workers: state.workers === 'log' ? 'work' : 'log' });
 
 export function mayStop(state: State): string | null {
   const session = selectedSession(state);

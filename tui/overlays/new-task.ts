@@ -14,7 +14,7 @@ const editPrompt = (state: State, overlay: NewTask): Step =>
     do: 'edit',
     text: overlay.prompt,
     name: 'prompt.md',
-    then: (now, text) =>
+    after: (now, text) =>
       step(
         now.overlay?.kind === 'new-task'
           ? { ...now, overlay: { ...now.overlay, prompt: text.trimEnd() } }

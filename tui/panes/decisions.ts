@@ -10,10 +10,9 @@ const ROUTES: Readonly<Record<string, string>> = {
   chat: 'POST /chat',
 };
 
-const fromOf = ({ source, source_ref: ref }: DecisionRow): string => {
-  const route = ROUTES[source] ?? source;
-  return ref === null ? route : ref;
-};
+/** The route; for a code host and a chat, who or what it was there. */
+const fromOf = ({ source, source_ref: ref }: DecisionRow): string =>
+  source === 'task' || ref === null ? (ROUTES[source] ?? source) : ref;
 
 const pending = (data: Data): DecisionRow[] =>
   [...data.decisions.values()]

@@ -31,6 +31,7 @@ export const deliveriesPane = pane<DeliveryRow>({
     { head: 'to', text: (delivery) => clean(delivery.url) },
   ],
   count: (data) => [...data.deliveries.values()].filter((each) => each.state === 'dead').length,
+  quietAtZero: true,
   empty: ['Nothing has been sent.', '', 'Events go to the addresses of notify.webhooks in svc.yaml.'],
   preview: (_state, row, cells) => ({
     title: `delivery ${row.id}`,

@@ -56,6 +56,7 @@ export const eventsPane = pane<Happening>({
     { head: 'text', text: saidOf },
   ],
   count: (data) => data.notices.length,
+  quietAtZero: true,
   empty: [
     'Nothing has happened yet.',
     '',

@@ -35,8 +35,10 @@ export interface Pane<R> {
   row(data: Data, id: string): R | undefined;
   fields: Fields<R>;
   columns: readonly Column<R>[];
-  /** What the number in the pane's tab counts. */
+  /** The number in the pane's tab: what is not finished. */
   count(data: Data): number;
+  /** Nothing to count is the normal state, and not shown. */
+  quietAtZero?: true;
   /** What would fill it. */
   empty: readonly string[];
   /** At the right end of the list's upper border. */

@@ -87,6 +87,8 @@ export function planLines(plan: Plan, cells: number): Line[] {
   ];
 }
 
+export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
 /** Two texts at the ends of a line. */
 export const ends = (left: string, right: string, cells: number): string =>
   left + ' '.repeat(Math.max(1, cells - width(left) - width(right))) + right;

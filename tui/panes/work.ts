@@ -1,7 +1,7 @@
 import type { SessionRow, Work } from '../state/model.ts';
 import { clean, cleanLines, cut, factLines, width } from '../text.ts';
 import { type Line, type Style, span } from '../theme.ts';
-import { heading, problemLines } from './words.ts';
+import { counted, heading, problemLines } from './words.ts';
 
 const BAR = 24;
 
@@ -59,7 +59,7 @@ export function workLines(work: Work, row: SessionRow, cells: number): Line[] {
       [
         [
           'branch',
-          `${work.branch ?? 'gone'} → ${work.base ?? 'no branch'}   ${commits.length} commits · ${files.length} files · +${added} -${removed}`,
+          `${work.branch ?? 'gone'} → ${work.base ?? 'no branch'}   ${counted(commits.length, 'commit')} · ${counted(files.length, 'file')} · +${added} -${removed}`,
         ],
         ...(isPromoted ? [['promoted', `into ${work.base}`, 'good'] as const] : trialFacts(work)),
         ['title', row.title],

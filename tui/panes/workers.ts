@@ -1,4 +1,4 @@
-import { detailOf } from '../state/details.ts';
+import { detailOf, workersMode } from '../state/details.ts';
 import { shownLines, unseen } from '../state/log.ts';
 import type { Data, SessionRow, State } from '../state/model.ts';
 import { clean } from '../text.ts';
@@ -71,7 +71,7 @@ export const workersPane = pane<SessionRow>({
     return `${lists.workers.ids.length} runs${review === 0 ? '' : `, ${review} to review`}`;
   },
   preview: (state, row, cells) =>
-    state.workers === 'log' ? logPreview(state, row) : workPreview(state, row, cells),
+    workersMode(state) === 'log' ? logPreview(state, row) : workPreview(state, row, cells),
 });
 
 /** The log as it comes. */

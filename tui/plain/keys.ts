@@ -23,13 +23,13 @@ const NAMED = new Set([
   'space',
 ]);
 
-/** The name of a key as the keymap spells it; null for keys that are none of ours. */
-export function nameOf(text: string | undefined, { name = '', ctrl, shift, meta }: RawKey): string | null {
+/** The name of a key as the keymap spells it; none for keys that are none of ours. */
+export function nameOf(text: string | undefined, { name = '', ctrl, shift, meta }: RawKey): string[] {
   const known = NAMES[name];
-  if (known !== undefined) return known;
-  if (name === 'tab' && shift) return 'shift+tab';
-  if (NAMED.has(name)) return name;
-  if (ctrl) return name === '' ? null : `ctrl+${name}`;
-  if (meta || text === undefined || /^[\u0000-\u001f\u007f]/.test(text)) return null;
-  return text;
+  if (known !== undefined) return [known];
+  if (name === 'tab' && shift) return ['shift+tab'];
+  if (NAMED.has(name)) return [name];
+  if (ctrl) return name === '' ? [] : [`ctrl+${name}`];
+  if (meta || text === undefined || /^[\u0000-\u001f\u007f]/.test(text)) return [];
+  return [text];
 }

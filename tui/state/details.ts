@@ -30,6 +30,10 @@ export function stampOf(data: Data, { kind, id }: Subject): string {
   }
 }
 
+/** Where the log has a box of its own, the preview of a worker is its work. */
+export const workersMode = (state: State): State['workers'] =>
+  isWide(state.size) && state.view === 'list' ? 'work' : state.workers;
+
 /** What the screen shows and the engine has to be asked for. */
 export interface Wanted {
   detail: { kind: DetailKind; id: string; stamp: string } | null;
@@ -51,6 +55,6 @@ export function wanted(state: State): Wanted {
   if (focus === 'decisions') return of('decision', 'decision');
   // What a branch holds costs some git calls; while its worker runs they are made only when someone looks.
   const isLooked =
-    focus === 'workers' && (state.workers === 'work' || data.sessions.get(id)?.state === 'ended');
+    focus === 'workers' && (workersMode(state) === 'work' || data.sessions.get(id)?.state === 'ended');
   return isLooked ? of('work', 'session') : { detail: null, log };
 }

@@ -83,14 +83,14 @@ function apply(state: State, happening: Happening): Step {
       const { effect, answer: answered } = happening;
       const text = effect.said(answered as never);
       const next = said({ ...state, busy: without(state.busy, effect.busy) }, text, 'good');
-      return step(effect.then?.(next, answered as never) ?? next);
+      return step(effect.after?.(next, answered as never) ?? next);
     }
     case 'refused':
       return step(
         said({ ...state, busy: without(state.busy, happening.busy) }, happening.text, 'bad', happening.hint),
       );
     case 'edited':
-      return happening.effect.then(state, happening.text);
+      return happening.effect.after(state, happening.text);
     case 'said':
       return step(said(state, happening.text, happening.tone, happening.hint));
     case 'go':
@@ -172,7 +172,7 @@ function settled(before: State, after: State): State {
     state = jumped(withList(state, pane, withRows(state.lists[pane], idsOf(state, pane)).list));
   }
   // It was not a hand that moved the cursor when what was asked for came later.
-  if (before.jump !== null && state.jump === null) state = { ...state, movedAt: state.now };
+  if (before.jump?.pane === state.focus && state.jump === null) state = { ...state, movedAt: state.now };
   const layout = layoutOf(state);
   for (const id of PANE_IDS) {
     const list = inView(state.lists[id], listHeight(layout, id));
