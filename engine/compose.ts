@@ -48,6 +48,8 @@ export type Engine = Awaited<ReturnType<typeof openEngine>>;
 
 const GIB = 1024 ** 3;
 
+const PRESENCE_LOOK_MS = 1000;
+
 /** Agents mostly wait for a model: several per core, and a gibibyte of memory each. */
 export const defaultWorkerCap = (): number =>
   Math.max(1, Math.min(4 * availableParallelism(), Math.floor(totalmem() / GIB)));
@@ -229,6 +231,21 @@ export async function openEngine(options: OpenOptions) {
       log.info({ problem: change.problem }, 'svc.yaml changed');
     });
     closers.push(() => keeper.close());
+
+    // Without its data folder an engine has nothing that it could promise; its workers have nobody to report to.
+    let goneTold: () => void = () => undefined;
+    const presence = setInterval(() => {
+      if (!storage.isGone()) return;
+      clearInterval(presence);
+      log.error({}, 'the data folder was removed; the engine stops');
+      const live = sessions
+        .list({ live: true, limit: 100_000 })
+        .map((each) => sessions.private(each.sessionId));
+      void Promise.allSettled(
+        live.map(({ runId, pidStart }) => processes.sweep(runId ?? '', pidStart ?? undefined)),
+      ).then(() => goneTold());
+    }, PRESENCE_LOOK_MS);
+    closers.push(() => clearInterval(presence));
     await dispatcher.recover();
     log.info({ pid: process.pid, version, root }, 'engine open');
 
@@ -274,6 +291,10 @@ export async function openEngine(options: OpenOptions) {
       },
       /** Secrets of the receiver, from the variables that webhook.secret_env names. Throws `secret_missing`. */
       receiverSecrets: () => receiverSecrets(config(), lookup),
+      /** The data folder was removed: what hosts the engine has to let it go. Workers are ended already. */
+      onGone(listener: () => void) {
+        goneTold = listener;
+      },
       onStopAsked(listener: () => void) {
         stopAsked = listener;
       },

@@ -64,7 +64,7 @@ export function tabsLine(state: State): Line {
 /** Above the last known state while the engine is away. */
 export function bannerLines({ link, size }: State): Line[] {
   if (link.phase !== 'lost') return [];
-  const since = localTime(new Date(link.since).toISOString());
-  const text = ` ENGINE GONE since ${since}: what is shown is from before · u starts it · ${clean(link.reason ?? 'connecting again')}`;
+  const since = localTime(new Date(link.since).toISOString()).slice(5);
+  const text = ` ENGINE GONE since ${since} · this is the last known state · u starts it · connecting`;
   return [[span(cut(text, size.columns), 'bad')]];
 }

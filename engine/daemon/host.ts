@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import type { Engine } from '../compose.ts';
@@ -23,8 +23,6 @@ export async function hostEngine(engine: Engine): Promise<Host> {
   const { paths } = engine;
   const path = socketPath(paths.socket);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  // The workspace's lock is ours, so a socket that is still there belongs to a host that died.
-  rmSync(path, { force: true });
 
   const connections = new Set<Socket>();
   const server = createServer((socket) => {
@@ -32,15 +30,15 @@ export async function hostEngine(engine: Engine): Promise<Host> {
     socket.on('close', () => connections.delete(socket));
     serveConnection(engine, socket);
   });
-  // Nobody may connect between bind and chmod.
-  const umask = process.umask(0o177);
-  try {
-    server.listen(path);
-    await listening(server, path);
-  } finally {
-    process.umask(umask);
-  }
-  chmodSync(path, 0o600);
+  // Under a name of its own first: nobody can connect before its rights are set, and closing it later removes this
+  // name and never the socket of a host that came after us. The workspace's lock is ours, so whatever has the real
+  // name already belongs to a host that died.
+  const own = `${path}.${process.pid % 10_000}`;
+  rmSync(own, { force: true });
+  server.listen(own);
+  await listening(server, own);
+  chmodSync(own, 0o600);
+  renameSync(own, path);
 
   const token = randomBytes(32).toString('hex');
   const web = createHttp({
@@ -82,22 +80,24 @@ export async function hostEngine(engine: Engine): Promise<Host> {
   const closed = new Promise<void>((resolve) => {
     resolveClosed = resolve;
   });
-  async function shut(): Promise<void> {
-    removeRecord(paths.data);
+  async function shut({ isGone }: { isGone: boolean }): Promise<void> {
+    // In a folder that was made anew, record and socket are another host's.
+    if (!isGone) removeRecord(paths.data);
     server.close();
     web.close();
     web.closeAllConnections();
     await engine.close();
     for (const socket of connections) socket.destroySoon();
-    rmSync(path, { force: true });
+    if (!isGone) rmSync(path, { force: true });
     resolveClosed();
   }
-  const close = (): Promise<void> => {
-    closing ??= shut();
+  const close = ({ isGone } = { isGone: false }): Promise<void> => {
+    closing ??= shut({ isGone });
     return closing;
   };
   engine.onStopAsked(() => void close());
-  return { socket: path, http, closed, close };
+  engine.onGone(() => void close({ isGone: true }));
+  return { socket: path, http, closed, close: () => close() };
 }
 
 /** Resolves when the server listens. Throws `address_in_use`, `address_refused`. */

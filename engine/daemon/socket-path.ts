@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 
-/** sun_path is 108 bytes on Linux and 104 on macOS, with its terminating zero. */
-const MAX_SOCKET_PATH = 103;
+/** sun_path is 108 bytes on Linux and 104 on macOS, with its terminating zero; five are the host's own suffix. */
+const MAX_SOCKET_PATH = 98;
 
 /** The socket in the data folder, or where that is too deep one in a private folder under the temporary one. */
 export function socketPath(wanted: string): string {

@@ -26,7 +26,7 @@ const TURNS = 3;
  * One fsync for everything written in a few turns of the event loop: requests that arrive together share a commit, a
  * lone request waits for nobody. Each piece of work has a savepoint, so one that throws does not take the rest along.
  */
-export function createGroupCommit(db: Database): GroupCommit {
+export function createGroupCommit(db: Database, { isGone }: { isGone(): boolean }): GroupCommit {
   let queue: Job[] = [];
   let scheduled = false;
   const listeners = new Set<() => void>();
@@ -59,12 +59,13 @@ export function createGroupCommit(db: Database): GroupCommit {
     if (jobs.length === 0) return;
     let settle: (() => void)[];
     try {
+      if (isGone()) throw removed();
       begin.run();
       settle = jobs.map(runOne);
       commit.run();
     } catch (error) {
       if (db.inTransaction) rollback.run();
-      const failed = storageError(error, 'the change was not saved');
+      const failed = error instanceof SvcError ? error : storageError(error, 'the change was not saved');
       for (const job of jobs) job.reject(failed);
       return;
     }
@@ -103,6 +104,11 @@ export function createGroupCommit(db: Database): GroupCommit {
     flush,
   };
 }
+
+const removed = (): SvcError =>
+  new SvcError('storage_failed', 'the database was removed; the change was not saved', {
+    hint: 'the engine stops by itself; the next command starts one with a new data folder',
+  });
 
 const mapped = (error: unknown) =>
   typeof (error as { code?: unknown })?.code === 'string' &&

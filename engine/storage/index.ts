@@ -5,6 +5,7 @@ import Database from 'better-sqlite3';
 import { SvcError } from '../errors.ts';
 import { createGroupCommit, type GroupCommit } from './group-commit.ts';
 import { migrate } from './migrate.ts';
+import { presenceOf } from './presence.ts';
 import { storageError } from './sqlite-errors.ts';
 
 export type { EventInput, EventKind, EventLog, LoggedEvent } from './event-log.ts';
@@ -26,6 +27,8 @@ export interface Storage {
   write: GroupCommit['write'];
   /** Called after each commit, outside any transaction. */
   onCommit: GroupCommit['onCommit'];
+  /** Whether the database file was removed, or replaced by another. */
+  isGone(): boolean;
   close(): void;
 }
 
@@ -53,11 +56,13 @@ export function openStorage({ path }: { path: string }): Storage {
     throw storageError(error, `cannot open the database ${path}`);
   }
   const opened = db;
-  const groupCommit = createGroupCommit(opened);
+  const presence = presenceOf(path);
+  const groupCommit = createGroupCommit(opened, presence);
   return {
     db: opened,
     write: groupCommit.write,
     onCommit: groupCommit.onCommit,
+    isGone: presence.isGone,
     close() {
       groupCommit.flush();
       opened.close();
