@@ -180,16 +180,15 @@ async function show(
   const log = { stdout: indented(stdout), json: false, signal };
   await followLog(log, client, String(session), { from: 0 });
   if (signal.aborted) return 130;
-  await demo.events.received('sealed', 'failed');
-  return report(demo, String(taskId), say);
+  const { event } = await demo.events.received('sealed', 'failed');
+  return report(demo, String(taskId), say, `; the automation was told ${JSON.stringify(event)}`);
 }
 
 /** How it ended, and what the worker did. */
-async function report({ client }: Demo, id: string, say: Speech['say']): Promise<number> {
+async function report({ client }: Demo, id: string, say: Speech['say'], told = ''): Promise<number> {
   const { task } = await client.call<{ task: TaskView }>('task.show', { id });
-  say(
-    `5. ${task.task_id} is ${task.status}${task.failure === null ? '' : `: ${printable(task.failure.text)}`}`,
-  );
+  const why = task.failure === null ? '' : `: ${printable(task.failure.text)}`;
+  say(`5. ${task.task_id} is ${task.status}${why}${told}`);
   if (task.status !== 'done' || task.session_id === null) {
     if (task.session_id === null) say('   nothing ran');
     return task.status === 'failed' && task.session_id !== null ? 1 : 0;
