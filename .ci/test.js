@@ -14,7 +14,10 @@ const filters = process.argv.slice(2);
 const files = globSync('dist/test/**/*.test.js', { cwd: ROOT })
   .sort()
   // The compiler leaves the output of a test that was removed.
-  .filter((file) => existsSync(join(ROOT, file.replace(/^dist[/\\]/, '').replace(/\.js$/, '.ts'))))
+  .filter((file) => {
+    const source = join(ROOT, file.replace(/^dist[/\\]/, '').replace(/\.js$/, ''));
+    return existsSync(`${source}.ts`) || existsSync(`${source}.tsx`);
+  })
   .filter((file) => filters.length === 0 || filters.some((part) => file.includes(part)));
 
 if (files.length === 0) {

@@ -1,6 +1,6 @@
 import { localTime } from '../engine/index.ts';
 import { PANES } from './panes/index.ts';
-import { ends } from './panes/words.ts';
+import { counted, ends } from './panes/words.ts';
 import type { State } from './state/model.ts';
 import { clean, cut, width } from './text.ts';
 import { type Line, type Span, span } from './theme.ts';
@@ -24,7 +24,7 @@ export function headerLine(state: State): Line {
       : `${status.workers.running} live${status.workers.queued === 0 ? '' : `, ${status.workers.queued} queued`}`,
     status !== null && status.deliveries.dead > 0 ? `${status.deliveries.dead} dead deliveries` : '',
     status?.config_problem ? 'svc.yaml has errors' : '',
-    data.notices.length === 0 ? '' : `${data.notices.length} notices`,
+    data.notices.length === 0 ? '' : counted(data.notices.length, 'notice'),
   ].filter((part) => part !== '');
   const right = `${parts.join(' · ')} `;
   const shown = cut(left, Math.max(8, columns - width(right) - 1));

@@ -11,12 +11,13 @@ import { smallLines } from './layout/small.ts';
 import { EngineTable } from './overlays/engine.tsx';
 import { overlayView } from './overlays/index.ts';
 import { isLine, labelOf } from './overlays/line.ts';
+import { paint } from './paint.ts';
 import { paneOf, previewOf, selectedRow } from './panes/index.ts';
 import type { Pane } from './panes/pane.ts';
 import { logPreview } from './panes/workers.ts';
 import type { SessionRow, State } from './state/model.ts';
 import { fitLine, markHits } from './text.ts';
-import { type Line, paint, span } from './theme.ts';
+import { type Line, span } from './theme.ts';
 
 /** Lines as one text node: rows that are strings cost a frame less than rows that are boxes. */
 function Lines({ lines, colours }: { lines: readonly Line[]; colours: boolean }): ReactNode {

@@ -1,6 +1,6 @@
-import { styleText } from 'node:util';
+import type { styleText } from 'node:util';
 
-type Format = Parameters<typeof styleText>[0];
+export type Format = Parameters<typeof styleText>[0];
 
 /**
  * What a piece of text is, not how it looks. Only the 16 ANSI names are used, so that it fits light and dark themes;
@@ -39,16 +39,5 @@ export interface Span {
 export type Line = readonly Span[];
 
 export const span = (text: string, style?: Style): Span => (style === undefined ? { text } : { text, style });
-
-/** Lines as one text for the terminal. */
-export function paint(lines: readonly Line[], { colours }: { colours: boolean }): string {
-  return lines.map((line) => line.map((each) => paintSpan(each, colours)).join('')).join('\n');
-}
-
-function paintSpan({ text, style = 'plain' }: Span, colours: boolean): string {
-  const format: Format = [...THEME[style]];
-  if (!colours || text === '' || format.length === 0) return text;
-  return styleText(format, text, { validateStream: false });
-}
 
 export const plainText = (line: Line): string => line.map((each) => each.text).join('');

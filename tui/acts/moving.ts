@@ -153,17 +153,13 @@ export function back(state: State): Step {
   return list.filter === '' ? step(state) : step(withList(state, state.focus, { ...list, filter: '' }));
 }
 
-/** `/`: a filter for a list, a search in a text. */
-export function find(state: State): Step {
-  if (state.view === 'full') {
-    return step({ ...state, overlay: { kind: 'search', of: previewKey(state), input: EMPTY_INPUT } });
-  }
-  const { filter } = state.lists[state.focus];
-  return step({
-    ...state,
-    overlay: { kind: 'filter', pane: state.focus, before: filter, input: inputOf(filter) },
-  });
+export function filter(state: State): Step {
+  const { filter: before } = state.lists[state.focus];
+  return step({ ...state, overlay: { kind: 'filter', pane: state.focus, before, input: inputOf(before) } });
 }
+
+export const search = (state: State): Step =>
+  step({ ...state, overlay: { kind: 'search', of: previewKey(state), input: EMPTY_INPUT } });
 
 const hits = (state: State, query: string): number[] => {
   const size = previewSize(layoutOf(state));

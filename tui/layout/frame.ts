@@ -1,4 +1,4 @@
-import { cut, fill, fitLine, width } from '../text.ts';
+import { clean, cut, fitLine, width } from '../text.ts';
 import { type Line, span } from '../theme.ts';
 
 const SINGLE = { corners: ['╭', '╮', '╰', '╯'], across: '─', down: '│' } as const;
@@ -20,8 +20,8 @@ export function frame(
   const { corners, across, down } = focused ? DOUBLE : SINGLE;
   const edge = focused ? 'focus' : 'border';
   const [topLeft, topRight, bottomLeft, bottomRight] = corners;
-  const note = options.note ? ` ${cut(options.note, Math.max(0, cells - 12))} ` : '';
-  const title = ` ${cut(options.title, Math.max(1, cells - 7 - width(note)))} `;
+  const note = options.note ? ` ${cut(clean(options.note), Math.max(0, cells - 12))} ` : '';
+  const title = ` ${cut(clean(options.title), Math.max(1, cells - 7 - width(note)))} `;
   const rest = Math.max(0, cells - 4 - width(title) - width(note));
   const top: Line = [
     span(`${topLeft}${across}`, edge),
@@ -36,7 +36,3 @@ export function frame(
   });
   return [top, ...inner, [span(bottomLeft + across.repeat(cells - 2) + bottomRight, edge)]];
 }
-
-/** Cells side by side, each exactly as wide as it is given; two spaces between them are the caller's. */
-export const cell = (text: string, cells: number, align?: 'right'): string =>
-  fill(text, cells, align ?? 'left');

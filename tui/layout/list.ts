@@ -1,6 +1,6 @@
 import type { AnyPane, Column, Pane } from '../panes/pane.ts';
 import type { ListView, State } from '../state/model.ts';
-import { fill, width } from '../text.ts';
+import { clean, fill, width } from '../text.ts';
 import { type Line, type Span, span } from '../theme.ts';
 
 /** The columns that fit, with the width of each. */
@@ -35,7 +35,7 @@ export function listLines(
       if (row === undefined) return [];
       const isSelected = id === list.selected;
       const cellsOf: Span[] = columns.flatMap(({ column, width: room }, index) => [
-        span(fill(column.text(row, state), room, column.align), column.style?.(row)),
+        span(fill(clean(column.text(row, state)), room, column.align), column.style?.(row)),
         ...(index < columns.length - 1 ? [span(' ')] : []),
       ]);
       if (!isSelected) return [span(' '), ...cellsOf];

@@ -1,7 +1,7 @@
 import { PANES, paneOf, selectedRow } from '../panes/index.ts';
 import type { Pane } from '../panes/pane.ts';
 import type { State } from '../state/model.ts';
-import { cut, wrap } from '../text.ts';
+import { clean, cut, wrap } from '../text.ts';
 import { type Line, span } from '../theme.ts';
 
 /** Where there is no room for lists: what waits, and the selected item of the pane that has the keyboard. */
@@ -14,7 +14,7 @@ export function smallLines(state: State, rows: number): Line[] {
   const texts =
     row === undefined
       ? []
-      : pane.columns.map((column) => ({ head: column.head, text: column.text(row, state) }));
+      : pane.columns.map((column) => ({ head: column.head, text: clean(column.text(row, state)) }));
   const title = texts.find((each) => each.head === 'title' || each.head === 'text')?.text ?? '';
   const others = texts.filter((each) => each.text !== title).map((each) => each.text.trim());
   const counts = PANES.map((each) => `${each.title.toLowerCase()} ${each.count(state.data)}`).join(', ');

@@ -1,6 +1,7 @@
 import { Box, Text } from 'ink';
 import { Table } from 'ink-table';
 import type { ReactNode } from 'react';
+import { localTime } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
 import { clean, cut } from '../text.ts';
 
@@ -13,7 +14,7 @@ export function EngineTable({ state, height }: { state: State; height: number })
   const address = ({ host, port }: { host: string; port: number }): string => `${host}:${port}`;
   const facts: [string, string][] = [
     ['engine', `pid ${status.pid}, version ${status.version}`],
-    ['up since', status.started_at],
+    ['up since', localTime(status.started_at)],
     ['memory', `${Math.round(status.memory_bytes / 1024 ** 2)} MB`],
     ['workspace', status.root],
     ['receiver', status.receivers.map(address).join(', ') || 'off (svc webhook serve)'],

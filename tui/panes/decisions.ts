@@ -1,6 +1,6 @@
 import { detailOf } from '../state/details.ts';
 import type { Data, DecisionRow } from '../state/model.ts';
-import { clean, cleanLines, factLines } from '../text.ts';
+import { cleanLines, factLines } from '../text.ts';
 import { pane } from './pane.ts';
 import { heading, planLines, problemLines, quoted, since } from './words.ts';
 
@@ -38,9 +38,9 @@ export const decisionsPane = pane<DecisionRow>({
     { head: 'id', width: 6, text: (decision) => decision.decision_id },
     { head: 'task', width: 6, from: 52, text: (decision) => decision.task_id },
     { head: 'agent', width: 9, from: 40, text: (decision) => decision.agent ?? '-' },
-    { head: 'from', width: 12, from: 56, text: (decision) => clean(fromOf(decision)) },
+    { head: 'from', width: 12, from: 56, text: (decision) => fromOf(decision) },
     { head: 'age', width: 4, align: 'right', text: (decision, { now }) => since(decision.created_at, now) },
-    { head: 'title', text: (decision) => clean(decision.title) },
+    { head: 'title', text: (decision) => decision.title },
   ],
   count: (data) => pending(data).length,
   empty: [

@@ -1,6 +1,6 @@
 import { localTime } from '../../engine/index.ts';
 import type { DeliveryRow } from '../state/model.ts';
-import { clean, factLines } from '../text.ts';
+import { factLines } from '../text.ts';
 import { pane } from './pane.ts';
 import { since, stateStyle } from './words.ts';
 
@@ -28,7 +28,7 @@ export const deliveriesPane = pane<DeliveryRow>({
     },
     { head: 'tries', width: 5, from: 56, align: 'right', text: (delivery) => String(delivery.attempts) },
     { head: 'age', width: 4, align: 'right', text: (delivery, { now }) => since(delivery.created_at, now) },
-    { head: 'to', text: (delivery) => clean(delivery.url) },
+    { head: 'to', text: (delivery) => delivery.url },
   ],
   count: (data) => [...data.deliveries.values()].filter((each) => each.state === 'dead').length,
   quietAtZero: true,

@@ -52,7 +52,7 @@ export const eventsPane = pane<Happening>({
       style: (row) => (/failed|alert|dead|conflict/.test(kindOf(row)) ? 'bad' : undefined),
     },
     { head: 'about', width: 16, from: 60, text: aboutOf },
-    { head: 'who', width: 8, from: 76, text: (row) => clean(actorOf(row)) },
+    { head: 'who', width: 8, from: 76, text: (row) => actorOf(row) },
     { head: 'text', text: saidOf },
   ],
   count: (data) => data.notices.length,

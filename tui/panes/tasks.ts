@@ -48,7 +48,7 @@ export const tasksPane = pane<TaskRow>({
     { head: 'age', width: 4, align: 'right', text: (task, { now }) => since(task.created_at, now) },
     {
       head: 'title',
-      text: (task) => clean(task.title),
+      text: (task) => task.title,
       style: (task) => (isFinished(task) ? 'dim' : undefined),
     },
   ],

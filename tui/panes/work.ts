@@ -67,7 +67,13 @@ export function workLines(work: Work, row: SessionRow, cells: number): Line[] {
       cells,
     ),
     ...(row.failure === null ? [] : problemLines({ message: `the run failed: ${row.failure.text}` }, cells)),
-    ...(commits.length === 0 ? [[span('no commits: the worker changed nothing', 'dim')] as Line] : []),
+    ...(commits.length === 0
+      ? [
+          [
+            span(row.state === 'ended' ? 'no commits: the worker changed nothing' : 'no commits yet', 'dim'),
+          ] as Line,
+        ]
+      : []),
     ...commits.map(
       (commit): Line => [
         span(commit.id.slice(0, 10), 'dim'),

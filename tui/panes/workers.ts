@@ -58,7 +58,7 @@ export const workersPane = pane<SessionRow>({
         isLive(session) ? quiet(session.log_written_at ?? session.started_at, now) : '-',
     },
     { head: 'age', width: 4, align: 'right', text: (session, { now }) => since(session.created_at, now) },
-    { head: 'title', text: (session) => clean(session.title) },
+    { head: 'title', text: (session) => session.title },
   ],
   count: (data) => [...data.sessions.values()].filter(isLive).length,
   empty: [

@@ -87,7 +87,9 @@ function rowLine(state: State): string {
   const list = state.lists[state.focus];
   const row = selectedRow(state, state.focus);
   if (row === undefined) return `${pane.title}: ${pane.empty[0]}`;
-  const cells = pane.columns.map((column) => column.text(row, state)).filter((text) => text.trim() !== '');
+  const cells = pane.columns
+    .map((column) => clean(column.text(row, state)))
+    .filter((text) => text.trim() !== '');
   return `${pane.title} ${list.index + 1} of ${list.ids.length}: ${cells.join(', ')}`;
 }
 

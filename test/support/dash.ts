@@ -1,0 +1,44 @@
+import type { TestContext } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { openTerminal, type Terminal } from './terminal.ts';
+import { makeWorkspace, SVC, type TestWorkspace, type WorkspaceOptions } from './workspace.ts';
+
+export interface Dash {
+  workspace: TestWorkspace;
+  terminal: Terminal;
+}
+
+/** The dashboard of a workspace of its own, in a real terminal, on a running engine. */
+export async function openDash(
+  t: TestContext,
+  {
+    columns = 80,
+    rows = 24,
+    args = [],
+    env = {},
+    ...options
+  }: { columns?: number; rows?: number; args?: readonly string[] } & WorkspaceOptions = {},
+): Promise<Dash> {
+  const workspace = await makeWorkspace(options);
+  t.after(workspace.close);
+  // The engine is started by the command line: its receiver has the secret.
+  await workspace.svc(['up']);
+  const terminal = await openTerminal({
+    command: [process.execPath, SVC, ...args],
+    cwd: workspace.root,
+    env: { ...workspace.env, ...env },
+    columns,
+    rows,
+  });
+  t.after(terminal.close);
+  return { workspace, terminal };
+}
+
+/** What a hand takes from one key to the next, at least. Keys that come faster are not taken for a person's. */
+const HAND_MS = 60;
+
+/** The second key of a question that is on the screen. */
+export async function answer(terminal: Terminal, key: string): Promise<void> {
+  await delay(HAND_MS);
+  terminal.keys(key);
+}

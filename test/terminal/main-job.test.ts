@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { answer, openDash } from '../support/dash.ts';
+import { withTmux } from '../support/terminal.ts';
+
+const PROMPT = `Say hello in a file
+#agent: lines 60 5
+#agent: edit hello.txt Hello from the worker`;
+
+describe('the main job at a terminal', withTmux, () => {
+  for (const [columns, rows] of [
+    [80, 24],
+    [140, 40],
+  ] as const) {
+    it(`from a signed request to the commit on the base, at ${columns}x${rows}`, async (t) => {
+      const { workspace, terminal } = await openDash(t, { columns, rows });
+      await terminal.shows('Nothing waits for you');
+
+      const { body } = await workspace.post(PROMPT);
+      await terminal.shows(`▶${body.decision_id}`, 'the decision in the list');
+      await terminal.shows('│ │ Say hello in a file', 'its prompt');
+
+      terminal.keys('a');
+      await terminal.shows(`Approve ${body.decision_id} and start scripted on ${body.task_id}?`);
+      await answer(terminal, 'y');
+      await terminal.shows(`${body.decision_id} approved: s-1 starts on ${body.task_id}`);
+
+      terminal.keys('4');
+      await terminal.shows('▶s-1');
+      // The log scrolls: its last lines are seen, its first no longer.
+      const log = await terminal.shows('agent: done', 'the end of the log');
+      assert.ok(!log.includes('line 1 of 60'), log);
+      await terminal.shows(/s-1 .*done/, 'the sealed session');
+
+      // Where the log has no box of its own, v turns to the work.
+      if (columns < 120) terminal.keys('v');
+      await terminal.shows('no conflicts', 'the trial merge');
+      terminal.keys('Enter');
+      await terminal.shows('╔═ s-1 work', 'the work over the whole screen');
+      terminal.keys('G');
+      await terminal.shows('+Hello from the worker', 'the patch');
+
+      terminal.keys('p');
+      await terminal.shows('Promote svc/s-1 into main?');
+      assert.ok(!existsSync(join(workspace.root, 'hello.txt')), 'nothing is merged before the second key');
+      await answer(terminal, 'm');
+      await terminal.shows('nothing was pushed', 'the promotion');
+      assert.ok(existsSync(join(workspace.root, 'hello.txt')), 'the checkout of the base has the file');
+      assert.match(workspace.repository.git('log', '--oneline', 'main'), /Say hello in a file/);
+
+      terminal.keys('q');
+      const { status, screen } = await terminal.exited();
+      assert.equal(status, 0);
+      assert.match(screen, /the engine goes on/);
+      assert.equal((await workspace.svc(['status'])).code, 0, 'the engine runs on');
+    });
+  }
+});

@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import stringWidth from 'string-width';
+import { KEYMAP } from '../../tui/keymap.ts';
+import { Screen } from '../../tui/screen.tsx';
+import type { State } from '../../tui/state/model.ts';
+import {
+  type Bench,
+  bench,
+  decisionRow,
+  sessionRow,
+  showDecision,
+  showTask,
+  showWork,
+  taskRow,
+} from '../support/dashboard.ts';
+import { renderAt, screenOf } from '../support/render.tsx';
+
+const SIZES = [
+  [40, 10],
+  [59, 15],
+  [60, 14],
+  [60, 15],
+  [80, 24],
+  [119, 40],
+  [120, 34],
+  [140, 40],
+  [240, 67],
+] as const;
+
+function board(columns: number, rows: number): Bench {
+  const dash = bench(columns, rows).data({
+    decisions: [decisionRow(1), decisionRow(2)],
+    tasks: [
+      taskRow(1, { waits: true, decision_id: 'd-1' }),
+      taskRow(3, { status: 'failed', failure: { code: 'exit', text: 'exit code 3' } }),
+    ],
+    sessions: [sessionRow(1), sessionRow(2, { state: 'running', ended_at: null })],
+    deliveries: [],
+    complete: true,
+  });
+  return showDecision(dash, 1);
+}
+
+const WIDE = '日本語のタイトル 👩‍👩‍👧‍👦 e\u0301 ﷽ 🏳️‍🌈 ok';
+const HOSTILE =
+  'red \u001b[31mRED\u001b[0m \u001b]0;title\u0007 \u001b[2J\u001b[H \u009b31m \u202egnp.exe\u202c \b\b\b\r\n\tend';
+
+describe('the screen', () => {
+  for (const [columns, rows] of SIZES) {
+    it(`fills ${columns}x${rows} exactly, in every pane, in every view`, () => {
+      for (const key of ['1', '2', '4', '7', '8']) {
+        for (const more of [[], ['enter'], ['?'], [':', 'r'], ['/', 'x'], ['i'], ['d']]) {
+          const lines = screenOf(
+            board(columns, rows)
+              .keys(key, ...more)
+              .state(),
+          );
+          assert.equal(lines.length, rows, `${key} ${more}`);
+          for (const line of lines) assert.ok(stringWidth(line) <= columns, `${key} ${more}: ${line}`);
+        }
+      }
+    });
+  }
+
+  it('says the size it needs when there is no room', () => {
+    assert.match(screenOf(board(39, 9).state()).join(' '), /svc needs 40x10, this is 39x9\. q quits/);
+  });
+
+  it('shows what would run, why it waits and the prompt', () => {
+    const text = screenOf(board(80, 24).state()).join('\n');
+    for (const part of [
+      'svc · acme',
+      'engine ok',
+      '[2 Decisions 2]',
+      '▶d-1',
+      'will run claude',
+      'new worktree svc/… from main · timeout 60m',
+      'why held webhook.require_approval is true',
+      'POST /task',
+      'sha 1111111111111111…',
+      '│ Prompt of task 1',
+      'a approve',
+      '? help',
+      'q quit',
+    ]) {
+      assert.ok(text.includes(part), `${part} is not in\n${text}`);
+    }
+  });
+
+  it('asks on the bottom line, with the keys that answer', () => {
+    const dash = board(80, 24).keys('a');
+    assert.equal(
+      screenOf(dash.state()).at(-1)?.trim(),
+      'Approve d-1 and start claude on t-1?   y approve   Esc leave it',
+    );
+    // Where it does not fit, the question takes more lines and the answers stay whole.
+    const small = screenOf(board(40, 10).keys('a').state());
+    assert.equal(small.at(-1)?.trim(), 'y approve   Esc leave it');
+    assert.match(small.slice(-3, -1).join(' '), /Approve d-1/);
+  });
+
+  it('shows a patch with its trial', () => {
+    const dash = board(80, 24).keys('4', 'g', 'j', 'v');
+    assert.equal(dash.state().lists.workers.selected, 's-1');
+    const text = screenOf(showWork(dash, 1).keys('enter').state()).join('\n');
+    for (const part of [
+      'svc/s-1 → main',
+      '1 commit · 1 file · +2 -1',
+      'no conflicts',
+      'hello.txt',
+      '+world',
+      '-old',
+    ]) {
+      assert.ok(text.includes(part), `${part} is not in\n${text}`);
+    }
+  });
+
+  it('keeps the last state under a dated banner while the engine is away', () => {
+    const since = Date.parse('2026-03-01T12:00:00Z');
+    const dash = board(80, 24).send({ type: 'link', link: { phase: 'lost', reason: 'gone', since } });
+    const lines = screenOf(dash.state());
+    assert.match(lines[0] ?? '', /engine gone/);
+    assert.match(lines[2] ?? '', /ENGINE GONE since \d\d-\d\d \d\d:\d\d:\d\d .*u starts it/);
+    assert.equal(lines.length, 24);
+    assert.ok(lines.join('\n').includes('▶d-1'));
+  });
+
+  it('lets nothing of a title, prompt or notice control the terminal', () => {
+    const dash = bench(80, 24).data({
+      decisions: [decisionRow(1, { title: HOSTILE, why: HOSTILE, source_ref: HOSTILE, source: 'chat' })],
+      tasks: [
+        taskRow(1, {
+          title: HOSTILE,
+          failure: { code: 'x', text: HOSTILE },
+          status: 'failed',
+          summary: HOSTILE,
+        }),
+      ],
+      sessions: [sessionRow(1, { title: HOSTILE, failure: { code: 'x', text: HOSTILE } })],
+      notices: [{ id: 'n-1', session: HOSTILE, at: '2026-03-01T12:00:00Z', text: HOSTILE }],
+      complete: true,
+    });
+    showDecision(dash, 1);
+    dash.send({ type: 'said', text: HOSTILE, tone: 'bad' });
+    for (const key of ['1', '2', '4', '7']) {
+      for (const view of [[], ['enter']]) {
+        const lines = screenOf(dash.keys('esc', key, ...view).state());
+        const text = lines.join('\n');
+        assert.doesNotMatch(text, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/, key);
+        assert.equal(lines.length, 24);
+      }
+    }
+  });
+
+  it('counts cells, not characters, for wide letters, emoji and marks', () => {
+    for (const [columns, rows] of SIZES) {
+      const dash = bench(columns, rows).data({
+        decisions: [1, 2, 3].map((id) => decisionRow(id, { title: WIDE.repeat(id) })),
+        complete: true,
+      });
+      for (const line of screenOf(showDecision(dash, 1).state())) {
+        assert.ok(stringWidth(line) <= columns, line);
+      }
+    }
+  });
+
+  it('a pane that cannot be drawn says so, and the others go on', () => {
+    const dash = board(140, 40);
+    const broken = { ...taskRow(9), created_at: null, title: undefined } as never;
+    const text = screenOf(dash.data({ tasks: [broken] }).state()).join('\n');
+    assert.match(text, /This pane could not be drawn/);
+    assert.match(text, /▶d-1/);
+    assert.match(text, /q quit/);
+  });
+
+  it('says what would fill an empty list', () => {
+    const text = screenOf(bench(80, 24).data({ complete: true }).state()).join('\n');
+    assert.match(text, /Nothing waits for you\./);
+    assert.match(text, /svc webhook test/);
+  });
+
+  it('uses no colour where there is to be none, and a glyph beside every colour', () => {
+    const state: State = board(80, 24).keys('1').state();
+    const plain = renderAt(<Screen state={state} colours={false} />, 80, 24).join('\n');
+    assert.ok(!plain.includes('\u001b'));
+    assert.match(plain, /▶t-1 +waits/);
+    const coloured = renderAt(<Screen state={state} colours={true} />, 80, 24).join('\n');
+    assert.ok(coloured.includes('\u001b[7m'), 'the selected row is inverse');
+  });
+
+  it('help lists every key of the keymap', () => {
+    const dash = board(140, 60).keys('?');
+    const text = screenOf(dash.state()).join('\n');
+    for (const { about } of KEYMAP) assert.ok(text.includes(about), about);
+  });
+
+  it('a failure stays readable with its next step', () => {
+    const dash = showTask(board(80, 24).keys('1'), 1);
+    dash.send({
+      type: 'refused',
+      busy: 't-1',
+      text: 'the branch main moved meanwhile; nothing was changed',
+      hint: 'promote again',
+    });
+    dash.wait(3_600_000);
+    assert.match(
+      screenOf(dash.state()).join('\n'),
+      /✗ the branch main moved meanwhile; nothing was changed · next: promote again/,
+    );
+  });
+});
