@@ -11,7 +11,8 @@ export async function editText(text: string, name: string, env: NodeJS.ProcessEn
   const folder = await mkdtemp(join(tmpdir(), 'svc-edit-'));
   const file = join(folder, name);
   try {
-    await writeFile(file, text, { mode: 0o600 });
+    // Editors expect a last line that ends; what they add is not a change.
+    await writeFile(file, text.endsWith('\n') ? text : `${text}\n`, { mode: 0o600 });
     // $EDITOR may carry arguments, so a shell reads it; the file's name is no part of what it reads.
     const child = spawn('sh', ['-c', `${command} "$1"`, 'sh', file], { stdio: 'inherit', env });
     const code = await new Promise<number | null>((resolve, reject) => {
@@ -22,7 +23,8 @@ export async function editText(text: string, name: string, env: NodeJS.ProcessEn
         hint: 'set EDITOR to a program that is installed',
       });
     }
-    return await readFile(file, 'utf8');
+    const edited = await readFile(file, 'utf8');
+    return text.endsWith('\n') ? edited : edited.replace(/\n$/, '');
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -37,6 +37,15 @@ export async function openDash(
 /** What a hand takes from one key to the next, at least. Keys that come faster are not taken for a person's. */
 const HAND_MS = 60;
 
+/** After a selection was moved by the program, a person looks before they press; faster keys are not taken. */
+const LOOK_MS = 300;
+
+/** A key that acts on what has just been selected by itself. */
+export async function act(terminal: Terminal, key: string): Promise<void> {
+  await delay(LOOK_MS);
+  terminal.keys(key);
+}
+
 /** The second key of a question that is on the screen. */
 export async function answer(terminal: Terminal, key: string): Promise<void> {
   await delay(HAND_MS);

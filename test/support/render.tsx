@@ -1,3 +1,4 @@
+import { Text } from 'ink';
 import { cleanup, render } from 'ink-testing-library';
 import type { ReactElement } from 'react';
 import { Screen } from '../../tui/screen.tsx';
@@ -12,7 +13,8 @@ export function renderAt(tree: ReactElement, columns: number, rows: number): str
       columns: { value: columns, configurable: true },
       rows: { value: rows, configurable: true },
     });
-    app.rerender(<></>);
+    // Another tree in between, so that the first is laid out anew.
+    app.rerender(<Text> </Text>);
     app.rerender(tree);
     return (app.lastFrame() ?? '').split('\n').map((line) => line.trimEnd());
   } finally {

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { act, openDash } from '../support/dash.ts';
+import { openTerminal, withTmux } from '../support/terminal.ts';
+import { until } from '../support/wait.ts';
+import { isRunning, makeWorkspace, SVC } from '../support/workspace.ts';
+
+/** The state letter of a process: R, S, T (stopped) … */
+const processState = (pid: number): string =>
+  /^\d+ \(.*\) (\w)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1] ?? '?';
+
+describe('losing things', withTmux, () => {
+  it('the engine dies and returns: the last state stays, nothing is missed', async (t) => {
+    const { workspace, terminal } = await openDash(t);
+    await workspace.post('before\n#agent: no-change');
+    await terminal.shows('▶d-1');
+    await terminal.shows('│ │ before');
+    await workspace.killDaemon();
+    await terminal.shows('ENGINE GONE since');
+    await terminal.shows('▶d-1');
+    terminal.keys('a');
+    await terminal.shows('the engine is away; u starts it');
+    // Another client starts it, and work arrives before the dashboard is back.
+    await workspace.svc(['task', 'add', 'while it was gone', '--agent', 'scripted']);
+    await terminal.gone('ENGINE GONE');
+    terminal.keys('1');
+    await terminal.shows('while it was gone');
+
+    await workspace.killDaemon();
+    await terminal.shows('ENGINE GONE since');
+    terminal.keys('u');
+    await terminal.gone('ENGINE GONE');
+    assert.equal((await workspace.svc(['status'])).code, 0);
+  });
+
+  it('the data folder is deleted: the dashboard says so, and shows the new one when it is there', async (t) => {
+    const { workspace, terminal } = await openDash(t);
+    await workspace.post('of the old folder\n#agent: no-change');
+    await terminal.shows('▶d-1');
+    const first = workspace.daemonPid()!;
+    rmSync(join(workspace.root, '.svc'), { recursive: true, force: true });
+    await terminal.shows('ENGINE GONE since');
+    await until(() => !isRunning(first), 'the end of the engine');
+    await workspace.svc(['task', 'add', 'of the new folder']);
+    await terminal.gone('ENGINE GONE');
+    await terminal.shows('Nothing waits for you');
+    terminal.keys('1');
+    const screen = await terminal.shows('of the new folder');
+    assert.ok(!screen.includes('of the old folder'), screen);
+  });
+
+  it('the terminal is closed: the dashboard ends, the engine and its worker go on', async (t) => {
+    const { workspace, terminal } = await openDash(t);
+    await terminal.shows('Nothing waits for you');
+    await workspace.svc(['task', 'add', '--agent', 'scripted', '--prompt', '#agent: hang', '--run']);
+    await terminal.shows('Workers 1');
+    const pid = terminal.pid();
+    await terminal.close();
+    assert.ok(!isRunning(pid));
+    const { workers } = (await workspace.svc(['status', '--json'])).json<{ workers: { running: number } }>();
+    assert.equal(workers.running, 1);
+  });
+
+  it('SIGTERM ends it and restores the terminal', async (t) => {
+    const { terminal } = await openDash(t);
+    await terminal.shows('Nothing waits for you');
+    process.kill(terminal.pid(), 'SIGTERM');
+    const { screen } = await terminal.exited();
+    assert.ok(!screen.includes('╔'), screen);
+  });
+
+  it('Ctrl-Z and the signal stop it, on the normal screen; continued it is drawn again', async (t) => {
+    const { terminal } = await openDash(t);
+    await terminal.shows('Nothing waits for you');
+    const stops = [() => terminal.keys('C-z'), () => process.kill(terminal.pid(), 'SIGTSTP')];
+    for (const stop of stops) {
+      stop();
+      await until(() => processState(terminal.pid()) === 'T', 'the stop');
+      await terminal.gone('Nothing waits for you');
+      process.kill(terminal.pid(), 'SIGCONT');
+      await terminal.shows('Nothing waits for you');
+    }
+    terminal.keys('?');
+    await terminal.shows('╔═ Help');
+  });
+
+  it('every size while it runs, down to one that is too small and back', async (t) => {
+    const { workspace, terminal } = await openDash(t);
+    await workspace.post('resized\n#agent: no-change');
+    await terminal.shows('▶d-1');
+    for (const [columns, rows, shown] of [
+      [140, 40, '─ 7 Events ─'],
+      [60, 15, '▶d-1'],
+      [40, 10, 'Decisions: 1 of 1'],
+      [30, 6, 'svc needs 40x10'],
+      [120, 34, '─ 7 Events ─'],
+      [80, 24, '[2 Decisions 1]'],
+    ] as const) {
+      terminal.resize(columns, rows);
+      const screen = await terminal.shows(shown);
+      assert.ok(screen.split('\n').length <= rows, screen);
+    }
+    const lines = terminal.screen().split('\n');
+    assert.match(lines[0] ?? '', /svc · test/);
+    assert.match(lines[23] ?? '', /a approve.*q quit/);
+  });
+});
+
+describe('an editor of the person', withTmux, () => {
+  it('e edits the prompt, which makes a new decision; a failing editor changes nothing', async (t) => {
+    const { workspace, terminal } = await openDash(t, { env: { EDITOR: './editor.sh --wait' } });
+    const editor = join(workspace.root, 'editor.sh');
+    // The file is private, and its name comes last.
+    writeFileSync(editor, '#!/bin/sh\nstat -c %a "$2" > mode\necho "and one line more" >> "$2"\n');
+    chmodSync(editor, 0o755);
+    await workspace.post('as it was\n#agent: no-change');
+    await terminal.shows('│ │ as it was');
+    terminal.keys('e');
+    await terminal.shows('d-2 takes the place of d-1');
+    await terminal.shows('│ │ and one line more');
+    await terminal.shows('the prompt was edited by');
+    assert.equal(readFileSync(join(workspace.root, 'mode'), 'utf8').trim(), '600');
+    writeFileSync(editor, '#!/bin/sh\nexit 3\n');
+    await act(terminal, 'e');
+    await terminal.shows('the editor ended with 3: nothing was changed');
+    await terminal.shows('▶d-2');
+  });
+});
+
+describe('how it opens', () => {
+  it('without a terminal it names the commands that need none', async (t) => {
+    const workspace = await makeWorkspace();
+    t.after(workspace.close);
+    for (const args of [[], ['dash']]) {
+      const { code, stderr } = await workspace.svc(args);
+      assert.equal(code, 2);
+      assert.match(stderr, /the dashboard needs a terminal/);
+      assert.match(stderr, /svc status, svc task list, svc decision list/);
+    }
+  });
+
+  it('outside a workspace it says how to make one', withTmux, async (t) => {
+    const terminal = await openTerminal({
+      command: [process.execPath, SVC],
+      cwd: '/',
+      columns: 80,
+      rows: 24,
+    });
+    t.after(terminal.close);
+    const { status, screen } = await terminal.exited();
+    assert.equal(status, 4);
+    assert.match(screen, /svc init/);
+  });
+
+  it('svc demo opens it on the decision of the demo', withTmux, async (t) => {
+    const terminal = await openTerminal({
+      command: [process.execPath, SVC, 'demo'],
+      cwd: '/',
+      columns: 80,
+      rows: 24,
+    });
+    t.after(terminal.close);
+    await terminal.shows('▶d-1');
+    terminal.keys('q');
+    const { status, screen } = await terminal.exited();
+    assert.equal(status, 0);
+    assert.match(screen, /nothing ran/);
+  });
+});

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { act, answer, openDash } from '../support/dash.ts';
+import { withTmux } from '../support/terminal.ts';
+
+describe('nothing fires that was not meant', withTmux, () => {
+  it('bursts and pastes never act; what arrives changes counts only; a changed decision disarms', async (t) => {
+    const { workspace, terminal } = await openDash(t);
+    const client = await workspace.connect();
+    const decisions = () => client.call<{ decision_id: string; state: string }[]>('decision.list', {});
+    await workspace.post('first\n#agent: no-change');
+    await terminal.shows('▶d-1');
+    await terminal.shows('│ │ first', 'the prompt of d-1');
+
+    terminal.type('ay');
+    await terminal.shows('keys that arrive together only move');
+    terminal.paste('ay\nayay');
+    await terminal.shows('pasted text does nothing here');
+    terminal.keys('a');
+    await terminal.shows('Approve d-1 and start scripted on t-1?');
+    terminal.paste('y');
+    await terminal.shows('pasted text does nothing here');
+    await terminal.gone('Approve d-1');
+
+    // Another decision arrives while the question stands: the question is still about the first.
+    terminal.keys('a');
+    await terminal.shows('Approve d-1');
+    await workspace.post('second\n#agent: no-change');
+    await terminal.shows('Decisions 2');
+    await terminal.shows('▶d-1');
+    await terminal.shows('Approve d-1');
+
+    // Someone else edits it: the same task, another prompt, another decision.
+    await client.call('decision.edit', { id: 'd-1', prompt: 'another text\n#agent: no-change' });
+    await terminal.shows('d-1 has changed: look again');
+    await terminal.gone('Approve d-1');
+    await answer(terminal, 'y');
+    await terminal.shows('▶d-2');
+    assert.deepEqual(
+      (await decisions()).filter((each) => each.state === 'approved'),
+      [],
+    );
+    assert.deepEqual(await client.call('session.list', {}), []);
+
+    // And what is meant still goes through.
+    await terminal.shows('│ │ second', 'the prompt of d-2');
+    await act(terminal, 'a');
+    await terminal.shows('Approve d-2');
+    await answer(terminal, 'y');
+    await terminal.shows('d-2 approved');
+  });
+
+  it('titles, prompts and logs cannot control the terminal', async (t) => {
+    const { workspace, terminal } = await openDash(t);
+    const hostile = 'safe \u001b[31mRED\u001b[2J\u001b]0;owned\u0007\u009b31m \u202etxt';
+    await workspace.post(`${hostile}\n#agent: no-change\n#agent: echo-argv`);
+    const screen = await terminal.shows(/▶d-1 .*safe RED/);
+    assert.match(screen, /svc · test/);
+    assert.ok(!terminal.colours().includes('\u001b[31m'), 'no colour but ours');
+    await terminal.shows('│ │ safe RED', 'the prompt');
+    terminal.keys('a');
+    await terminal.shows('Approve d-1');
+    await answer(terminal, 'y');
+    await terminal.shows('d-1 approved');
+    terminal.keys('4');
+    await terminal.shows('agent: done');
+    assert.match(terminal.screen(), /svc · test/);
+  });
+
+  it('without colour where NO_COLOR is set, with it where SVC_FORCE_COLOR says so', async (t) => {
+    const without = await openDash(t, { env: { NO_COLOR: '1' } });
+    await without.terminal.shows('Nothing waits for you');
+    assert.doesNotMatch(without.terminal.colours(), /\u001b\[[0-9;]*m/);
+    const forced = await openDash(t, { env: { NO_COLOR: '1', SVC_FORCE_COLOR: '1' } });
+    await forced.terminal.shows('Nothing waits for you');
+    assert.match(forced.terminal.colours(), /\u001b\[[0-9;]*m/);
+  });
+});
