@@ -82,7 +82,7 @@ export async function openEngine(options: OpenOptions) {
     const events = createEventLog({ storage, clock });
     const sessions = createSessions({ storage, clock });
     const processes = createProcesses();
-    const agents = createAgents({ root, config });
+    const agents = createAgents({ root, config, env });
     const secretNames = () => [
       ...variableNames(config().webhook.secret_env),
       ...config().notify.webhooks.flatMap((hook) => variableNames(hook.secret_env ?? '')),

@@ -9,7 +9,7 @@ export type { Decision } from './board/decisions/index.ts';
 export type { ListedDecision } from './board/decisions/operations.ts';
 export type { TaskPlan } from './board/plan.ts';
 export type { Task } from './board/tasks/index.ts';
-export type { ListedTask } from './board/tasks/operations.ts';
+export type { ListedTask, TaskChoices } from './board/tasks/operations.ts';
 export type { Edited } from './board/workflow/index.ts';
 export type { Session } from './bus/sessions/index.ts';
 export type { Engine, OpenOptions } from './compose.ts';

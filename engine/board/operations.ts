@@ -1,6 +1,7 @@
 import type { Sessions } from '../bus/sessions/index.ts';
 import type { Operation } from '../operation.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
+import type { Agents } from '../workers/dispatch/index.ts';
 import type { Decisions } from './decisions/index.ts';
 import { decisionOperations } from './decisions/operations.ts';
 import type { Plans } from './plan.ts';
@@ -16,12 +17,7 @@ export interface BoardOperationsDeps {
   sessions: Sessions;
   workflow: Workflow;
   plans: Plans;
-  /** Throws `unknown_agent`, `unknown_project`. */
-  agents: {
-    template(agent: string): string;
-    folder(project: string | null): string;
-    fallback(): string | null;
-  };
+  agents: Agents;
   templates(): Readonly<Record<string, Template>>;
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { SvcError } from '../../errors.ts';
 import { type Caller, type Operation, operation } from '../../operation.ts';
 import { titleOf } from '../../text.ts';
+import type { AgentChoice, ProjectChoice } from '../../workers/dispatch/index.ts';
 import { body, by, dispatchInput, hash, id, ids, limit, optionsOf, timeout } from '../input.ts';
 import type { BoardOperationsDeps } from '../operations.ts';
 import type { DispatchOptions, Submitted } from '../workflow/index.ts';
@@ -13,6 +14,16 @@ type TaskSummary = Omit<Task, 'body' | 'prompt' | 'context' | 'acceptanceCriteri
 export interface ListedTask extends TaskSummary {
   /** A decision of it is pending. */
   waits: boolean;
+}
+
+/** What a new task may name. */
+export interface TaskChoices {
+  agents: AgentChoice[];
+  /** What a task without an agent runs with; null for none. */
+  defaultAgent: string | null;
+  templates: { id: string; agent: string | null; project: string | null }[];
+  /** The workspace's own first. */
+  projects: ProjectChoice[];
 }
 
 /** Rows of a list carry no prompts: a board of ten thousand tasks stays small on the wire. */
@@ -57,7 +68,8 @@ export function taskOperations(deps: BoardOperationsDeps): Operation[] {
       acceptanceCriteria: input.acceptance_criteria,
       context: input.context,
       ledger: input.ledger,
-      timeoutSec: input.timeout_sec ?? template?.timeout_sec,
+      // 0 in a template means agents.timeout_sec.
+      timeoutSec: input.timeout_sec ?? (template?.timeout_sec || null),
       source: caller.via === 'tui' || caller.via === 'tool' ? caller.via : ('cli' as const),
       sourceRef: null,
       actor: caller.actor,
@@ -130,6 +142,23 @@ export function taskOperations(deps: BoardOperationsDeps): Operation[] {
           timeline: deps.events.ofTask(task.taskId),
         };
       },
+    }),
+    operation({
+      name: 'task.choices',
+      about: 'What a new task may name: agents, templates, projects.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({}),
+      run: (): TaskChoices => ({
+        agents: agents.all(),
+        defaultAgent: agents.fallback(),
+        templates: Object.entries(deps.templates()).map(([id, { agent = null, project = null }]) => ({
+          id,
+          agent,
+          project,
+        })),
+        projects: agents.projects(),
+      }),
     }),
     operation({
       name: 'task.plan',

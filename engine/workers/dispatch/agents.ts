@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { SvcError } from '../../errors.ts';
+import { detectAgents } from '../presets/detect.ts';
 
 /** The parts of the configuration that say which agent runs where. */
 export interface AgentsConfig {
@@ -8,8 +9,31 @@ export interface AgentsConfig {
   projects: readonly { id: string; path: string }[];
 }
 
+/** An agent that a task may name. */
+export interface AgentChoice {
+  id: string;
+  /** Its placeholders not filled in. */
+  command: string;
+  /** Its program can be found from here. */
+  installed: boolean;
+}
+
+export interface ProjectChoice {
+  id: string;
+  /** Absolute. */
+  folder: string;
+  /** The workspace's own project. */
+  own: boolean;
+}
+
+/** What agents.default_cmd runs as. */
+const DEFAULT = 'default';
+
 /** Looks agents and projects up in the configuration as it is now. */
 export interface Agents {
+  all(): AgentChoice[];
+  /** The workspace's own project first. */
+  projects(): ProjectChoice[];
   /** The name under which a task without an agent runs: a preset, or `default` for agents.default_cmd; null for none. */
   fallback(): string | null;
   /** Command template. Throws `unknown_agent`. */
@@ -18,15 +42,35 @@ export interface Agents {
   folder(project: string | null): string;
 }
 
-export function createAgents({ root, config }: { root: string; config(): AgentsConfig }): Agents {
+export function createAgents({
+  root,
+  config,
+  env,
+}: {
+  root: string;
+  config(): AgentsConfig;
+  /** Where the programs are looked for. */
+  env: NodeJS.ProcessEnv;
+}): Agents {
   return {
+    all() {
+      const { cmds, default_cmd } = config().agents;
+      const commands = default_cmd === '' ? cmds : { ...cmds, [DEFAULT]: default_cmd };
+      const installed = new Set(detectAgents(commands, env, root).map(({ preset }) => preset));
+      return Object.entries(commands).map(([id, command]) => ({ id, command, installed: installed.has(id) }));
+    },
+    projects() {
+      const { project, projects } = config();
+      const own = { id: project.name, folder: resolve(root, project.root), own: true };
+      return [own, ...projects.map(({ id, path }) => ({ id, folder: resolve(root, path), own: false }))];
+    },
     fallback() {
       const { default_cmd, default_preset } = config().agents;
-      return default_cmd !== '' ? 'default' : default_preset === '' ? null : default_preset;
+      return default_cmd !== '' ? DEFAULT : default_preset === '' ? null : default_preset;
     },
     template(agent) {
       const { cmds, default_cmd } = config().agents;
-      if (agent === 'default' && default_cmd !== '') return default_cmd;
+      if (agent === DEFAULT && default_cmd !== '') return default_cmd;
       const template = Object.hasOwn(cmds, agent) ? cmds[agent] : undefined;
       if (template !== undefined) return template;
       throw new SvcError('unknown_agent', `no agent ${JSON.stringify(agent)} in agents.cmds`, {

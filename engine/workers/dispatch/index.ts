@@ -13,7 +13,13 @@ import { agentFor, planRun } from './plan.ts';
 import { recover } from './recover.ts';
 import { supervise } from './supervise.ts';
 
-export { type Agents, type AgentsConfig, createAgents } from './agents.ts';
+export {
+  type AgentChoice,
+  type Agents,
+  type AgentsConfig,
+  createAgents,
+  type ProjectChoice,
+} from './agents.ts';
 export { logFile } from './begin.ts';
 export type { DispatchDeps, DispatchPaths, Log } from './context.ts';
 

@@ -2,7 +2,7 @@ import type { RunPlan } from '../../board/plan.ts';
 import type { Task } from '../../board/tasks/index.ts';
 import type { DispatchOptions } from '../../board/workflow/index.ts';
 import { type Problem, problemOf, SvcError } from '../../errors.ts';
-import { findProgram } from '../processes/index.ts';
+import { programOf } from '../processes/index.ts';
 import { tokenise } from '../template.ts';
 import { SESSION_PREFIX } from '../worktrees/index.ts';
 import type { DispatchDeps } from './context.ts';
@@ -47,7 +47,7 @@ export async function planRun(
           }),
         );
   if (command !== null && folder !== null)
-    await known(() => findProgram(tokenise(command)[0] ?? '', folder, deps.env.PATH));
+    await known(() => programOf(tokenise(command)[0] ?? '', folder, deps.env.PATH));
   const { timeoutSec, idleTimeoutSec } = deps.timeouts();
   const { running, queued } = deps.sessions.counts();
   return {

@@ -1,5 +1,4 @@
-import { accessSync, constants, statSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { findProgram } from '../program.ts';
 import { tokenise } from '../template.ts';
 
 /** An agent whose program is on the path. */
@@ -13,32 +12,13 @@ export interface InstalledAgent {
 export function detectAgents(
   commands: Readonly<Record<string, string>>,
   env: NodeJS.ProcessEnv,
+  cwd = process.cwd(),
 ): InstalledAgent[] {
   const found: InstalledAgent[] = [];
   for (const [preset, template] of Object.entries(commands)) {
     const program = tokenise(template)[0] ?? '';
-    const path = findProgram(program, env);
+    const path = findProgram(program, { cwd, path: env.PATH });
     if (path !== undefined) found.push({ preset, program, path });
   }
   return found;
-}
-
-/** The absolute path of `program` as the operating system would look it up. */
-export function findProgram(program: string, env: NodeJS.ProcessEnv): string | undefined {
-  if (program === '') return undefined;
-  if (program.includes('/')) return isProgram(program) ? program : undefined;
-  return (env.PATH ?? '')
-    .split(delimiter)
-    .filter((folder) => folder !== '')
-    .map((folder) => join(folder, program))
-    .find(isProgram);
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
 }

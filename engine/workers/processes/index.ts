@@ -9,7 +9,7 @@ export { workerEnvironment } from './environment.ts';
 export { type LogPart, logWrittenAt, readLog, tailOffset } from './log.ts';
 export { createLogWatch, type LogWatch, type LogWatchOptions } from './log-watch.ts';
 export { MARK, type Probe, type ProcessEntry } from './probe.ts';
-export { type ExitResult, findProgram, type RunningProcess, type StartSpec } from './start.ts';
+export { type ExitResult, programOf, type RunningProcess, type StartSpec } from './start.ts';
 export type { StopOptions, StopResult, StopTarget } from './stop.ts';
 export { ALREADY_STARTED } from './wrapper.ts';
 

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
-import { accessSync, closeSync, constants, existsSync, openSync, statSync } from 'node:fs';
-import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { closeSync, constants, existsSync, openSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { SvcError } from '../../errors.ts';
+import { findProgram } from '../program.ts';
 import { MARK, type Probe } from './probe.ts';
 import { readExit, SCRIPT } from './wrapper.ts';
 
@@ -34,23 +35,9 @@ export interface RunningProcess {
   exited: Promise<ExitResult>;
 }
 
-const isProgram = (file: string): boolean => {
-  try {
-    accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
-  } catch {
-    return false;
-  }
-};
-
 /** The program's absolute path, as execvp would find it from the worker's folder. Throws `agent_not_found`. */
-export function findProgram(name: string, cwd: string, path: string | undefined): string {
-  const candidates = name.includes('/')
-    ? [isAbsolute(name) ? name : resolve(cwd, name)]
-    : (path ?? '/usr/local/bin:/usr/bin:/bin')
-        .split(delimiter)
-        .map((folder) => join(resolve(cwd, folder), name));
-  const found = name === '' ? undefined : candidates.find(isProgram);
+export function programOf(name: string, cwd: string, path: string | undefined): string {
+  const found = findProgram(name, { cwd, path });
   if (found !== undefined) return found;
   const where = name.includes('/') ? 'does not exist or is not executable' : 'is not on PATH';
   throw new SvcError('agent_not_found', `the agent's program ${JSON.stringify(name)} ${where}`, {
@@ -80,7 +67,7 @@ export async function start(spec: StartSpec, probe: Probe): Promise<RunningProce
   if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) {
     throw new SvcError('spawn_failed', `the worker's folder ${cwd} does not exist`, { data: { cwd } });
   }
-  const program = findProgram(spec.argv[0] ?? '', cwd, spec.env.PATH);
+  const program = programOf(spec.argv[0] ?? '', cwd, spec.env.PATH);
   if (existsSync(join(runDir, 'started'))) {
     throw new SvcError('already_running', `run ${runId} was already started`, { data: { runDir } });
   }

@@ -18,7 +18,7 @@ describe('editing the prompt of what waits', () => {
     here = await engineHere(ws, { workerCap: 0 });
   });
   after(async () => {
-    await here.close();
+    await here?.close();
     await ws.close();
   });
 

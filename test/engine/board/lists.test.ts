@@ -22,7 +22,7 @@ describe('the lists of a board', () => {
     await here.call('task.done', { id: 't-5', status: 'failed' });
   });
   after(async () => {
-    await here.close();
+    await here?.close();
     await ws.close();
   });
 

@@ -23,7 +23,7 @@ projects: [{ id: bare, path: ../bare }, { id: docs, path: docs }]
     here = await engineHere(ws, { workerCap: 0 });
   });
   after(async () => {
-    await here.close();
+    await here?.close();
     await ws.close();
   });
 

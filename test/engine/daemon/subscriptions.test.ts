@@ -52,8 +52,8 @@ describe('a subscription that its client ends', () => {
     }
   });
   after(async () => {
-    client.close();
-    await host.close();
+    client?.close();
+    await host?.close();
     await ws.close();
   });
 

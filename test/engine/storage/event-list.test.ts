@@ -14,7 +14,7 @@ describe('what happened', () => {
     for (const agent of ['claude', 'codex']) await here.call('task.assign', { id: 't-1', agent });
   });
   after(async () => {
-    await here.close();
+    await here?.close();
     await ws.close();
   });
 

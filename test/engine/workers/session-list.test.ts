@@ -26,7 +26,7 @@ describe('the list of sessions', () => {
     }
   });
   after(async () => {
-    await here.close();
+    await here?.close();
     await ws.close();
   });
 

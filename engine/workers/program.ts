@@ -1,0 +1,26 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, isAbsolute, join, resolve } from 'node:path';
+
+/** Where programs are looked for when nobody says, as execvp does. */
+const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
+
+/** The program's absolute path, as execvp would find it from the folder `cwd`; undefined when there is none. */
+export function findProgram(
+  name: string,
+  { cwd, path = DEFAULT_PATH }: { cwd: string; path: string | undefined },
+): string | undefined {
+  if (name === '') return undefined;
+  const candidates = name.includes('/')
+    ? [isAbsolute(name) ? name : resolve(cwd, name)]
+    : path.split(delimiter).map((folder) => join(resolve(cwd, folder), name));
+  return candidates.find(isProgram);
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}
