@@ -3,7 +3,7 @@ import type { Session, Sessions } from '../bus/sessions/index.ts';
 import { asSvcError, SvcError } from '../errors.ts';
 import { type Caller, type Operation, operation } from '../operation.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
-import type { SessionWorktree, Trial, Worktrees } from './worktrees/index.ts';
+import { type SessionWorktree, samePath, type Trial, type Worktrees } from './worktrees/index.ts';
 
 export interface WorktreeOperationsDeps {
   storage: Storage;
@@ -80,6 +80,13 @@ export function worktreeOperations(deps: WorktreeOperationsDeps): Operation[] {
   const isKept = (branch: string): boolean => {
     const session = sessionOfBranch(branch);
     return session !== null && (session.state !== 'ended' || session.keepWorktree);
+  };
+
+  /** A worktree elsewhere than where this session had its own is another workspace's, however its branch is called. */
+  const isOurs = (branch: string, path: string | null): boolean => {
+    const session = sessionOfBranch(branch);
+    if (session === null) return false;
+    return path === null || (session.worktree !== null && samePath(path, session.worktree));
   };
 
   const described = (repository: string, entry: SessionWorktree) => {
@@ -212,7 +219,12 @@ export function worktreeOperations(deps: WorktreeOperationsDeps): Operation[] {
         });
         if (input.keep === true || keepWorktree)
           return { sessionId, branch, ...promoted, removed: false, kept: ['as asked'] };
-        const plan = await worktrees.prunePlan({ repository, base: into, keep: (other) => other !== branch });
+        const plan = await worktrees.prunePlan({
+          repository,
+          base: into,
+          keep: () => false,
+          isOurs: (other) => other === branch,
+        });
         const { removed, refused } = await worktrees.prune(plan);
         await recordGone(removed.map((each) => each.branch));
         const reasons = [...refused, ...plan.entries]
@@ -239,6 +251,7 @@ export function worktreeOperations(deps: WorktreeOperationsDeps): Operation[] {
               repository,
               worktreesDir: deps.worktreesDir,
               keep: isKept,
+              isOurs,
               ...ifGiven('base', baseOf(input, caller)),
             });
             const done = input.dry_run === true ? { removed: [], refused: [] } : await worktrees.prune(plan);

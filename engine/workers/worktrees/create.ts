@@ -155,7 +155,11 @@ export async function create(git: Git, queue: Queue, request: CreateRequest): Pr
     const base = await resolveBase(git, request, repository, project);
     excludeOwnFolder(commonDir);
     await clearHalfMade(git, root, path);
-    const entry = (await listWorktrees(git, root)).find((candidate) => samePath(candidate.path, path));
+    const entries = await listWorktrees(git, root);
+    const entry = entries.find((candidate) => samePath(candidate.path, path));
+    // Another workspace in this repository may have a session of that number, and be done with its work or not.
+    const isElsewhere = entries.some((other) => other !== entry && other.ref === branchRef(branch));
+    if (isElsewhere) throw exists(`the branch ${branch}`);
     const branchCommit = await commitOf(git, root, branchRef(branch));
     // An earlier try may have begun from an older commit of the base; work of its own it cannot have.
     const holdsNoWork = branchCommit === null || (await isAncestor(git, root, branchCommit, base.commit));

@@ -24,7 +24,7 @@ export type { FinishRequest, FinishResult } from './finish.ts';
 export type { WorkingFolders } from './live.ts';
 export type { PromoteRequest, PromoteResult } from './promote.ts';
 export type { PruneEntry, PrunePlan, PruneRequest, PruneResult } from './prune.ts';
-export { type Repository, SESSION_PREFIX } from './repository.ts';
+export { type Repository, SESSION_PREFIX, samePath } from './repository.ts';
 export type { SessionWorktree, StatusRequest } from './status.ts';
 export type { Trial, TrialRequest } from './trial.ts';
 

@@ -15,11 +15,16 @@ import {
   repositoryOf,
   verifyToplevel,
 } from './repository.ts';
-import { baseOf, filesOf, type Pairing, pairings, type StatusRequest } from './status.ts';
+import { baseOf, filesOf, isIn, type Pairing, pairings, type StatusRequest } from './status.ts';
 
 export interface PruneRequest extends StatusRequest {
   /** Sessions that are not over, or whose worktree is to be kept. Asked again at the deletion. */
   keep: (branch: string) => boolean;
+  /**
+   * Whether the branch is that of a session of this workspace; `path` is its worktree's folder. Several workspaces may
+   * share a repository: what is another's is not looked at. What lies in `worktreesDir` is this one's in any case.
+   */
+  isOurs: (branch: string, path: string | null) => boolean;
 }
 
 export interface PruneEntry {
@@ -105,15 +110,17 @@ export async function prunePlan(
 ): Promise<PrunePlan> {
   const { root, commonDir } = await repositoryOf(git, request.repository);
   const base = await baseOf(git, root, request.base);
-  const { keep, worktreesDir } = request;
+  const { keep, isOurs, worktreesDir } = request;
   const entries: PruneEntry[] = [];
   for (const pairing of await pairings(git, root, worktreesDir)) {
+    const path = pathOf(pairing);
+    if (!isIn(worktreesDir, path) && !isOurs(pairing.branch, path)) continue;
     const reasons = await reasonsAgainst(git, folders, { repository: root, base, keep }, pairing);
     const { branch, head } = pairing;
     entries.push({
       branch,
       head,
-      path: pathOf(pairing),
+      path,
       action: reasons.length > 0 ? 'keep' : 'remove',
       reasons,
     });

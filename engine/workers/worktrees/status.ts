@@ -85,6 +85,10 @@ export async function baseOf(git: Git, repository: string, base?: string): Promi
   return name;
 }
 
+/** Whether a worktree is one of those that are made in `worktreesDir`. */
+export const isIn = (worktreesDir: string | undefined, path: string | null): boolean =>
+  worktreesDir !== undefined && path !== null && samePath(join(path, '..'), worktreesDir);
+
 /** Session branches with their worktrees, worktrees whose branch is gone, and folders that git does not know. */
 export async function pairings(git: Git, root: string, worktreesDir?: string): Promise<Pairing[]> {
   const [refs, entries] = await Promise.all([
@@ -101,15 +105,13 @@ export async function pairings(git: Git, root: string, worktreesDir?: string): P
     found.set(branch, { branch, head, entry: null, stray: null, elsewhere: null });
   }
   const sessionRef = branchRef(SESSION_PREFIX);
-  const isInside = (path: string): boolean =>
-    worktreesDir !== undefined && samePath(join(path, '..'), worktreesDir);
   for (const entry of entries.slice(1)) {
     // An agent may have switched its worktree to another branch; the folder still tells whose it is.
     const own = entry.ref?.startsWith(sessionRef) ? entry.ref.slice('refs/heads/'.length) : null;
     const branch = own ?? `${SESSION_PREFIX}${basename(entry.path)}`;
     const pairing = found.get(branch);
     if (pairing && (pairing.entry === null || own !== null)) pairing.entry = entry;
-    else if (!pairing && (own !== null || isInside(entry.path))) {
+    else if (!pairing && (own !== null || isIn(worktreesDir, entry.path))) {
       found.set(branch, { branch, head: null, entry, stray: null, elsewhere: null });
     }
   }

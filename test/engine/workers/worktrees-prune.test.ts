@@ -28,7 +28,7 @@ const create = async (session: string): Promise<string> => {
   return path;
 };
 const plan = (keep: (branch: string) => boolean = () => false) =>
-  worktrees.prunePlan({ repository: repository.root, worktreesDir, keep });
+  worktrees.prunePlan({ repository: repository.root, worktreesDir, keep, isOurs: () => true });
 const status = () => worktrees.status({ repository: repository.root, worktreesDir });
 const reasonsOf = (entries: readonly PruneEntry[], session: string): string =>
   entries.find((entry) => entry.branch === `svc/${session}`)?.reasons.join('; ') ?? 'not in the plan';
@@ -185,7 +185,11 @@ describe('pruning (R1)', () => {
   test('asks nobody to trust it when the process table cannot be read', async () => {
     await create('s-1');
     const blind = createWorktrees({ env: gitEnvironment(), workingFolders: () => null });
-    const made = await blind.prunePlan({ repository: repository.root, keep: () => false });
+    const made = await blind.prunePlan({
+      repository: repository.root,
+      keep: () => false,
+      isOurs: () => true,
+    });
     assert.match(reasonsOf(made.entries, 's-1'), /cannot be known/);
   });
 
