@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { allCommands } from '../dist/cli/catalogue.js';
 import { flagWords, usageLine } from '../dist/cli/help.js';
 import { CODES, configuration, EXIT, outboundEvents } from '../dist/engine/index.js';
+import { GROUPS, KEYMAP } from '../dist/tui/keymap.js';
+import { keysText, shownKey } from '../dist/tui/overlays/finder.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const RENEW = 'npm run generate';
@@ -49,6 +51,29 @@ async function commandsPage() {
 tab-separated values elsewhere. Exit codes are in [errors.md](errors.md).`,
     ...sections,
   ].join('\n\n');
+}
+
+/** Where a key works. */
+function placeOf({ panes, view }) {
+  const where = panes === undefined ? 'everywhere' : panes.join(', ');
+  return view === undefined ? where : `${where}, ${view === 'full' ? 'reading' : 'in the list'}`;
+}
+
+function keysPage() {
+  const rows = GROUPS.flatMap((group) =>
+    KEYMAP.filter((each) => each.group === group).map((each) => [
+      group,
+      (each.confirm === undefined ? each.keys.map(shownKey) : keysText(each).split(', ')).map(code).join(' '),
+      each.about,
+      placeOf(each),
+    ]),
+  );
+  return `# Keys of the dashboard
+
+\`?\` shows and searches them in the dashboard, \`:\` runs any of them by name. Two keys mean: the second one confirms, every other
+key leaves things as they are. While a line is typed, keys are text; there Ctrl-A, Ctrl-E, Ctrl-U, Ctrl-K and Ctrl-W edit it.
+
+${table(['group', 'keys', 'what', 'where'], rows)}`;
 }
 
 /** In the catalogue already, so that targets can name them; what emits them is still to come. */
@@ -170,6 +195,7 @@ const FILES = Object.fromEntries([
   page('docs/config.md', configMarkdown()),
   page('docs/errors.md', errorsPage()),
   page('docs/events.md', await eventsPage()),
+  page('docs/keys.md', keysPage()),
 ]);
 
 function read(file) {

@@ -43,8 +43,9 @@ export interface Binding {
   /** Why it cannot be done now; null when it can. */
   when?(state: State): string | null;
   run?(state: State): Step;
-  /** Asks first: what spends, destroys or sends is confirmed by a second, different key. */
+  /** Asks first: what spends, destroys or sends is confirmed by a second, different key, one of `confirm`. */
   ask?(state: State): Question;
+  confirm?: readonly string[];
 }
 
 const isLost = (state: State): boolean => state.link.phase === 'lost';
@@ -65,6 +66,7 @@ export const KEYMAP: readonly Binding[] = [
     about: 'approve the decision and start its agent',
     when: decisions.mayApprove,
     ask: decisions.approveQuestion,
+    confirm: ['y'],
   },
   {
     id: 'deny',
@@ -74,6 +76,7 @@ export const KEYMAP: readonly Binding[] = [
     about: 'deny it: y at once, r with a reason',
     when: decisions.mayDecide,
     ask: decisions.denyQuestion,
+    confirm: ['y', 'r'],
   },
   {
     id: 'edit',
@@ -103,6 +106,7 @@ export const KEYMAP: readonly Binding[] = [
     about: 'run the task, or a failed one again (spends tokens)',
     when: tasks.mayRun,
     ask: tasks.runQuestion,
+    confirm: ['y'],
   },
   {
     id: 'assign',
@@ -121,6 +125,7 @@ export const KEYMAP: readonly Binding[] = [
     about: 'cancel the task; a worker is stopped, its work kept',
     when: tasks.mayEnd,
     ask: tasks.cancelQuestion,
+    confirm: ['y'],
   },
   {
     id: 'done',
@@ -130,6 +135,7 @@ export const KEYMAP: readonly Binding[] = [
     about: 'mark the task done (y) or failed (f) without a run',
     when: tasks.mayEnd,
     ask: tasks.doneQuestion,
+    confirm: ['y', 'f'],
   },
   {
     id: 'log',
@@ -169,6 +175,7 @@ export const KEYMAP: readonly Binding[] = [
     about: 'bring the branch into its base: m merges, b rebases; never pushes',
     when: workers.mayPromote,
     ask: workers.promoteQuestion,
+    confirm: ['m', 'b'],
   },
   {
     id: 'publish',
@@ -188,6 +195,7 @@ export const KEYMAP: readonly Binding[] = [
     about: 'stop the worker; what it has done is kept on its branch',
     when: workers.mayStop,
     ask: workers.stopQuestion,
+    confirm: ['y'],
   },
   {
     id: 'task',
@@ -209,6 +217,7 @@ export const KEYMAP: readonly Binding[] = [
     about: 'send the delivery again under the same message id',
     when: deliveries.mayRedeliver,
     ask: deliveries.redeliverQuestion,
+    confirm: ['y'],
   },
 
   {

@@ -68,7 +68,7 @@ export const ENVIRONMENT: readonly Variable[] = [
     'configuration',
     'path of svc.yaml, instead of walking up from the current folder',
   ),
-  pending('SVC_FORCE_COLOR', 'process', 'dashboard', '1: colour without a terminal; 0: none'),
+  now('SVC_FORCE_COLOR', 'process', 'dashboard', '1: colour even with NO_COLOR or a dumb terminal; 0: none'),
   pending('SVC_GATEWAY_BYPASS', 'call', 'gateway', '1: this dispatch is not routed through the gateway'),
   now('SVC_GIT_BASE', 'call', 'worktrees', 'base branch of new worktrees and of promote'),
   now(
@@ -86,7 +86,7 @@ export const ENVIRONMENT: readonly Variable[] = [
     'bus delivery',
     "address under which this session's own agent listens: {{notify_base}}",
   ),
-  pending('SVC_NO_SPIN', 'process', 'dashboard', '1: no animation'),
+  now('SVC_NO_SPIN', 'process', 'dashboard', '1: no animation; there is none so far'),
   pending('SVC_OLLAMA_HOST', 'config', 'gateway', 'address of the local Ollama', 'ai.ollama.host'),
   pending('SVC_OLLAMA_MODEL', 'config', 'gateway', 'model of the local Ollama', 'ai.ollama.model'),
   pending(

@@ -115,7 +115,7 @@ describe('an editor of the person', withTmux, () => {
     // The file is private, and its name comes last.
     writeFileSync(editor, '#!/bin/sh\nstat -c %a "$2" > mode\necho "and one line more" >> "$2"\n');
     chmodSync(editor, 0o755);
-    await workspace.post('as it was\n#agent: no-change');
+    await workspace.post('as it was');
     await terminal.shows('│ │ as it was');
     terminal.keys('e');
     await terminal.shows('d-2 takes the place of d-1');

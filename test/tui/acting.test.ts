@@ -360,11 +360,42 @@ describe('the keymap', () => {
     }
   });
 
-  it('confirms with a key that is not the first one', () => {
-    const decisions = waiting();
-    for (const key of ['a', 'd']) {
-      const answers = decisions.keys('esc', key).state().armed?.answers ?? [];
-      assert.ok(answers.length > 0 && answers.every((each) => each.key !== key), key);
+  it('confirms with a key that is not the first one, and help tells the keys that are asked for', () => {
+    for (const { id, ask, confirm, keys } of KEYMAP) {
+      assert.equal(ask === undefined, confirm === undefined, id);
+      assert.ok(!confirm?.some((key) => keys.includes(key)), id);
     }
+    const answers = (dash: Bench, key: string): string[] =>
+      dash
+        .keys('esc', 'esc', key)
+        .state()
+        .armed?.answers.map((each) => each.key) ?? [];
+    const told = (id: string): readonly string[] => KEYMAP.find((each) => each.id === id)?.confirm ?? [];
+    assert.deepEqual(answers(waiting(), 'a'), told('approve'));
+    assert.deepEqual(answers(waiting(), 'd'), told('deny'));
+    const task = showTask(
+      bench()
+        .keys('1')
+        .data({ tasks: [taskRow(1)] }),
+      1,
+    );
+    for (const [key, id] of [
+      ['r', 'run'],
+      ['x', 'cancel'],
+      ['D', 'done'],
+    ] as const) {
+      assert.deepEqual(answers(task, key), told(id), id);
+    }
+    const ended = showWork(
+      bench()
+        .keys('4')
+        .data({ sessions: [sessionRow(1)] }),
+      1,
+    );
+    assert.deepEqual(answers(ended, 'p'), told('promote'));
+    const running = bench()
+      .keys('4')
+      .data({ sessions: [sessionRow(1, { state: 'running' })], tasks: [taskRow(1)] });
+    assert.deepEqual(answers(running, 'x'), told('stop'));
   });
 });

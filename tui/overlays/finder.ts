@@ -80,6 +80,13 @@ export const shownKey = (key: string): string =>
     space: 'Space',
   })[key] ?? key.replace(/^ctrl\+(.)$/, (_, letter: string) => `C-${letter}`);
 
+/** How it is typed: a second key that confirms is a part of it. */
+export const keysText = ({ keys, confirm }: Binding): string => {
+  const [first = '', second] = keys.map(shownKey);
+  if (confirm !== undefined) return confirm.map((key) => `${first} ${key}`).join(', ');
+  return second === undefined ? first : `${first} ${second}`;
+};
+
 /** Rows with their group in front, scrolled so that the highlighted one is seen. */
 export function finderLines(state: State, overlay: Finder, cells: number, rows: number): Line[] {
   const all = found(state, overlay);
@@ -89,8 +96,7 @@ export function finderLines(state: State, overlay: Finder, cells: number, rows: 
     const at = top + index;
     const group = at === top || all[at - 1]?.group !== each.group ? each.group : '';
     const reason = reasonAgainst(each, state);
-    // A second key that confirms is a part of how the action is typed.
-    const keys = each.keys.slice(0, 2).map(shownKey).join(' ') + (each.ask ? ' …' : '');
+    const keys = keysText(each);
     const about = reason !== null && isHere(each, state) ? `${each.about} (${reason})` : each.about;
     const line: Line = [
       span(fill(group, 11), 'dim'),

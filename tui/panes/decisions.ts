@@ -66,7 +66,8 @@ export const decisionsPane = pane<DecisionRow>({
           [
             ['why held', row.why],
             ['from', [sender, row.source_ref, since(row.created_at, state.now)].filter(Boolean).join(' · ')],
-            ['title', row.title],
+            // Mostly the first line of the prompt, which stands below.
+            ['title', detail?.task.prompt.startsWith(row.title) ? null : row.title],
             ['template', detail?.task.template],
           ],
           cells,
