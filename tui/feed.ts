@@ -99,6 +99,7 @@ export function createFeed(options: {
   async function look(): Promise<void> {
     const { link: now, data } = store.get();
     if (now.phase !== 'live') return;
+    details.again();
     const isLive = [...data.sessions.values()].some((each) => each.state !== 'ended');
     const isPending = [...data.deliveries.values()].some((each) => each.state === 'pending');
     if (isLive) change({ sessions: await link.client().call<SessionRow[]>('session.list', { live: true }) });

@@ -309,6 +309,19 @@ describe('workers', () => {
     assert.deepEqual(dash.keys('y').calls(), [{ operation: 'task.cancel', input: { id: 't-1' } }]);
   });
 
+  it('r on a failed run runs its task again, once what would run is known', () => {
+    const dash = bench()
+      .keys('4')
+      .data({
+        sessions: [sessionRow(1, { failure: { code: 'exit', text: 'exit code 3' } })],
+        tasks: [taskRow(1, { session_id: 's-1', status: 'failed' })],
+      });
+    assert.match(dash.keys('r').state().message?.text ?? '', /still being fetched/);
+    showTask(dash, 1).keys('r', 'y');
+    assert.deepEqual(dash.calls(), [{ operation: 'task.retry', input: { id: 't-1', hash: 'f'.repeat(64) } }]);
+    assert.match(ended().keys('r').state().message?.text ?? '', /t-1/);
+  });
+
   it('o shows commands in which nothing can break out of its quotes', () => {
     const dash = ended({ title: `it's $(rm -rf ~) \u001b[31m` }).keys('o');
     const { overlay } = dash.state();
@@ -353,7 +366,7 @@ describe('the keymap', () => {
   });
 
   it('lets nothing that spends, destroys or sends act on its first key', () => {
-    const acting = ['approve', 'deny', 'run', 'cancel', 'done', 'stop', 'promote', 'redeliver'];
+    const acting = ['approve', 'deny', 'run', 'cancel', 'done', 'stop', 'promote', 'retry', 'redeliver'];
     for (const id of acting) {
       const binding = KEYMAP.find((each) => each.id === id)!;
       assert.ok(binding.ask !== undefined && binding.run === undefined, id);

@@ -16,8 +16,10 @@ const none = 'no task is selected';
 const planOf = (state: State, { task_id: id }: TaskRow): Plan | undefined =>
   detailOf(state, 'task', id)?.detail?.plan;
 
-export function mayRun(state: State): string | null {
-  const task = selectedTask(state);
+export const mayRun = (state: State): string | null => mayRunTask(state, selectedTask(state));
+export const runQuestion = (state: State): Question => runTaskQuestion(state, selectedTask(state)!);
+
+export function mayRunTask(state: State, task: TaskRow | undefined): string | null {
   if (task === undefined) return none;
   if (task.status === 'done') return `${task.task_id} is done`;
   if (task.status !== 'failed' && task.session_id !== null)
@@ -27,8 +29,7 @@ export function mayRun(state: State): string | null {
   return plan.problem === null ? null : `it could not start: ${plan.problem.message}`;
 }
 
-export function runQuestion(state: State): Question {
-  const task = selectedTask(state)!;
+export function runTaskQuestion(state: State, task: TaskRow): Question {
   const { hash, agent, timeout_sec: timeout, starts } = planOf(state, task)!;
   const again = task.status === 'failed';
   const verb = again ? 'Run again' : 'Run';

@@ -5,7 +5,7 @@ import { followed, paused } from '../state/log.ts';
 import type { Promoted, SessionRow, State, Trial } from '../state/model.ts';
 import { clean } from '../text.ts';
 import { call, type Question, type Step, step } from './step.ts';
-import { cancel } from './tasks.ts';
+import { cancel, mayRunTask, runTaskQuestion } from './tasks.ts';
 
 export function selectedSession(state: State): SessionRow | undefined {
   const { selected } = state.lists.workers;
@@ -33,6 +33,16 @@ export function mayStop(state: State): string | null {
 }
 
 export const stopQuestion = (state: State): Question => cancel(taskOf(state)!);
+
+export function mayRetry(state: State): string | null {
+  const session = selectedSession(state);
+  if (session === undefined) return none;
+  if (session.state !== 'ended') return `${session.session_id} is still ${sessionState(session)}`;
+  const task = taskOf(state);
+  return task?.status === 'done' ? `${task.task_id} is done` : mayRunTask(state, task);
+}
+
+export const retryQuestion = (state: State): Question => runTaskQuestion(state, taskOf(state)!);
 
 /** From a worker to its task, where `r` shows what would run before it asks. */
 export function toTask(state: State): Step {

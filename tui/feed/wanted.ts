@@ -5,49 +5,66 @@ import type { Details, Loaded, State, Trial } from '../state/model.ts';
 /** The cursor has to rest this long before anything is fetched for it: held keys fly over a list. */
 const REST_MS = 50;
 
+type Detail = Wanted['details'][number];
+
+const keyOf = ({ kind, id, stamp }: Detail): string => `${kind} ${id} ${stamp}`;
+
 /** Fetches what the selected row needs beyond itself. */
 export function fetchDetails(options: {
   client(): EngineClient;
   get(): State;
   onLoaded(loaded: Loaded): void;
-}): { look(): void; stop(): void } {
+}): { look(): void; again(): void; stop(): void } {
   let timer: NodeJS.Timeout | null = null;
-  let underWay: string | null = null;
+  const underWay = new Set<string>();
 
-  const keyOf = (detail: NonNullable<Wanted['detail']>): string =>
-    `${detail.kind} ${detail.id} ${detail.stamp}`;
-
-  async function fetchNow(): Promise<void> {
-    timer = null;
-    const state = options.get();
-    const { detail } = wanted(state);
-    if (detail === null || state.link.phase !== 'live') return;
-    const { kind, id, stamp } = detail;
-    const key = keyOf(detail);
-    if (key === underWay || detailOf(state, kind, id)?.stamp === stamp) return;
-    underWay = key;
-    const loaded = await load(options.client(), kind, id).then(
-      (value) => ({ detail: value, problem: null }),
-      (error: unknown) => ({ detail: null, problem: asSvcError(error).message }),
+  const missing = (state: State): Detail[] =>
+    wanted(state).details.filter(
+      (each) => !underWay.has(keyOf(each)) && detailOf(state, each.kind, each.id)?.stamp !== each.stamp,
     );
-    underWay = null;
+
+  async function fetchOne(detail: Detail): Promise<void> {
+    const { kind, id, stamp } = detail;
+    underWay.add(keyOf(detail));
+    const loaded = await load(options.client(), kind, id)
+      .then(
+        (value) => ({ detail: value, problem: null }),
+        (error: unknown) => ({ detail: null, problem: asSvcError(error).message }),
+      )
+      .finally(() => underWay.delete(keyOf(detail)));
     options.onLoaded({ kind, id, stamp, ...loaded });
   }
 
+  const fetchAll = (details: readonly Detail[]): void => {
+    if (options.get().link.phase !== 'live') return;
+    for (const each of details) void fetchOne(each).catch(() => undefined);
+  };
+
   return {
     look() {
-      const state = options.get();
-      const { detail } = wanted(state);
-      if (detail === null || detailOf(state, detail.kind, detail.id)?.stamp === detail.stamp) return;
-      if (keyOf(detail) === underWay) return;
+      if (missing(options.get()).length === 0) return;
       if (timer !== null) clearTimeout(timer);
-      // What was never seen is fetched at once when nothing else is.
-      timer = setTimeout(() => void fetchNow().catch(() => undefined), REST_MS);
+      timer = setTimeout(() => {
+        timer = null;
+        fetchAll(missing(options.get()));
+      }, REST_MS);
+    },
+    /** What stood in the way may have been put right outside: a commit was made, a file moved, a program installed. */
+    again() {
+      const state = options.get();
+      fetchAll(wanted(state).details.filter((each) => !isSettled(detailOf(state, each.kind, each.id))));
     },
     stop() {
       if (timer !== null) clearTimeout(timer);
     },
   };
+}
+
+function isSettled(loaded: Loaded | undefined): boolean {
+  if (!loaded?.detail) return loaded?.problem == null;
+  if ('plan' in loaded.detail) return loaded.detail.plan.problem === null;
+  const { trial } = loaded.detail as Details['work'];
+  return !('problem' in trial) && trial.conflicts.length === 0 && trial.checkout.state !== 'dirty';
 }
 
 async function load(

@@ -36,25 +36,38 @@ export const workersMode = (state: State): State['workers'] =>
 
 /** What the screen shows and the engine has to be asked for. */
 export interface Wanted {
-  detail: { kind: DetailKind; id: string; stamp: string } | null;
+  details: readonly { kind: DetailKind; id: string; stamp: string }[];
   /** The session whose log is followed. */
   log: string | null;
 }
+
+const of = (data: Data, kind: DetailKind, subject: Subject): Wanted['details'][number] => ({
+  kind,
+  id: subject.id,
+  stamp: stampOf(data, subject),
+});
 
 /** The selected row of the focused pane, and the log of the selected worker where it is seen. */
 export function wanted(state: State): Wanted {
   const { data, focus, lists, size } = state;
   const log = focus === 'workers' || isWide(size) ? lists.workers.selected : null;
   const id = lists[focus].selected;
-  if (id === null) return { detail: null, log };
-  const of = (kind: DetailKind, subject: Subject['kind']): Wanted => ({
-    detail: { kind, id, stamp: stampOf(data, { kind: subject, id }) },
-    log,
-  });
-  if (focus === 'tasks') return of('task', 'task');
-  if (focus === 'decisions') return of('decision', 'decision');
+  if (id === null) return { details: [], log };
+  if (focus === 'tasks') return { details: [of(data, 'task', { kind: 'task', id })], log };
+  if (focus === 'decisions') return { details: [of(data, 'decision', { kind: 'decision', id })], log };
+  return { details: focus === 'workers' ? ofWorker(state, id) : [], log };
+}
+
+function ofWorker(state: State, id: string): Wanted['details'] {
+  const { data } = state;
+  const session = data.sessions.get(id);
+  if (session === undefined) return [];
   // What a branch holds costs some git calls; while its worker runs they are made only when someone looks.
-  const isLooked =
-    focus === 'workers' && (workersMode(state) === 'work' || data.sessions.get(id)?.state === 'ended');
-  return isLooked ? of('work', 'session') : { detail: null, log };
+  const isLooked = workersMode(state) === 'work' || session.state === 'ended';
+  const task = data.tasks.get(session.task_id);
+  return [
+    ...(isLooked ? [of(data, 'work', { kind: 'session', id })] : []),
+    // What running it again would do.
+    ...(task?.status === 'failed' ? [of(data, 'task', { kind: 'task', id: task.task_id })] : []),
+  ];
 }

@@ -66,7 +66,12 @@ function apply(state: State, happening: Happening): Step {
       });
     case 'data': {
       const { data, arrived } = applyData(state.data, happening.change);
-      const next = { ...state, data, now: Math.max(state.now, happening.at) };
+      // Another configuration, or another engine: what a run would do may be something else now.
+      const isOther = happening.change.events?.some(({ kind }) =>
+        /^(?:config_reloaded|engine_started)$/.test(kind),
+      );
+      const details = isOther ? [] : state.details;
+      const next = { ...state, data, details, now: Math.max(state.now, happening.at) };
       return arrived && state.bell ? step(next, { do: 'bell' }) : step(next);
     }
     case 'detail':
