@@ -102,6 +102,7 @@ function broken(from, { specifier, type, dynamic }, target) {
   if (to === 'fixtures' && face !== 'fixtures') return 'nothing outside test/ imports fixtures/';
   if (face === 'cli' || face === 'tui') {
     if (to === 'engine' && target !== DOOR) return `${face}/ imports ${DOOR} only`;
+    if (face === 'tui' && to === 'cli') return 'tui/ never imports cli/';
     if (face === 'cli' && to === 'tui' && !dynamic && !type)
       return 'cli/ loads tui/ by a dynamic import only';
     return null;

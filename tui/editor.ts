@@ -1,31 +1,42 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SvcError } from '../engine/index.ts';
 
-/** The text after the person's editor has ended. Throws `usage` when there is no such program or it fails. */
+/** The keyboard's signals belong to the editor while it has the terminal; we stay, to clean up after it. */
+const HELD = ['SIGINT', 'SIGQUIT', 'SIGHUP'] as const;
+
+/**
+ * The text as a person left it in their editor ($VISUAL, $EDITOR, vi), which gets this process's terminal. It lies in
+ * a private folder meanwhile, removed in any case. Throws `tool_missing` when the editor fails.
+ * @param name of the file, for the editor's title and highlighting
+ */
 export async function editText(text: string, name: string, env: NodeJS.ProcessEnv): Promise<string> {
-  const command = env.VISUAL || env.EDITOR || 'vi';
-  // mkdtemp makes the folder for this user alone.
-  const folder = await mkdtemp(join(tmpdir(), 'svc-edit-'));
-  const file = join(folder, name);
+  const editor = env.VISUAL || env.EDITOR || 'vi';
+  const folder = mkdtempSync(join(tmpdir(), 'svc-edit-'));
+  const hold = (): void => undefined;
+  for (const signal of HELD) process.on(signal, hold);
   try {
-    // Editors expect a last line that ends; what they add is not a change.
-    await writeFile(file, text.endsWith('\n') ? text : `${text}\n`, { mode: 0o600 });
-    // $EDITOR may carry arguments, so a shell reads it; the file's name is no part of what it reads.
-    const child = spawn('sh', ['-c', `${command} "$1"`, 'sh', file], { stdio: 'inherit', env });
-    const code = await new Promise<number | null>((resolve, reject) => {
-      child.once('error', reject).once('exit', resolve);
-    });
+    const file = join(folder, name);
+    // Editors end a file with a newline whether the text had one or not.
+    writeFileSync(file, text.endsWith('\n') ? text : `${text}\n`, { mode: 0o600 });
+    // A shell, because the variable may hold arguments. It too has to outlive the keyboard's signals, but not by
+    // ignoring them, which the editor would inherit.
+    const script = `trap : INT QUIT HUP; ${editor} "$1"`;
+    const child = spawn('/bin/sh', ['-c', script, 'svc', file], { env, stdio: 'inherit' });
+    const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
     if (code !== 0) {
-      throw new SvcError('usage', `the editor ended with ${code}: nothing was changed`, {
-        hint: 'set EDITOR to a program that is installed',
+      const end = code === null ? `was ended by ${signal}` : `ended with exit code ${code}`;
+      throw new SvcError('tool_missing', `the editor ${JSON.stringify(editor)} ${end}; nothing was changed`, {
+        hint: 'set VISUAL or EDITOR to an editor that runs in this terminal',
       });
     }
-    const edited = await readFile(file, 'utf8');
-    return text.endsWith('\n') ? edited : edited.replace(/\n$/, '');
+    const edited = readFileSync(file, 'utf8');
+    return text.endsWith('\n') ? edited : edited.replace(/\r?\n$/, '');
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    for (const signal of HELD) process.off(signal, hold);
+    rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -217,7 +217,7 @@ async function editOnTerminal(
   const { decision_id: id, hash, state } = decision;
   // The engine would say so too, but only after the work was done.
   if (state !== 'pending') throw new SvcError('already_decided', `${id} was ${state}`);
-  const { editText } = await import('../editor.ts');
+  const { editText } = await import('../../tui/editor.ts');
   const prompt = await editText(task.body === '' ? task.title : task.body, `${id}.md`, env);
   try {
     return await client.call('decision.edit', { hash, ...wanted, id, prompt });

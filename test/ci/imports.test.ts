@@ -38,6 +38,7 @@ const BAD: Record<string, [text: string, rule: RegExp]> = {
   'cli/late.ts': [`const a = await import('../engine/log.ts');`, /engine\/index\.ts only/],
   'cli/faces.ts': [`import { start } from '../tui/start.tsx';`, /dynamic import only/],
   'cli/tested.ts': [`import { a } from '../test/support/git.ts';`, /nothing outside test\//],
+  'tui/commands.ts': [`import { a } from '../cli/print.ts';`, /tui\/ never imports cli\//],
   'tui/fixed.tsx': [`import { a } from '../fixtures/requests/a.ts';`, /imports fixtures\//],
   'engine/board/ink.ts': [`import { Box } from 'ink';`, /engine\/ never imports ink/],
   'engine/board/jsx.ts': [`import { jsx } from 'react/jsx-runtime';`, /engine\/ never imports react/],

@@ -124,7 +124,7 @@ describe('an editor of the person', withTmux, () => {
     assert.equal(readFileSync(join(workspace.root, 'mode'), 'utf8').trim(), '600');
     writeFileSync(editor, '#!/bin/sh\nexit 3\n');
     await act(terminal, 'e');
-    await terminal.shows('the editor ended with 3: nothing was changed');
+    await terminal.shows('ended with exit code 3; nothing was changed');
     await terminal.shows('▶d-2');
   });
 });
