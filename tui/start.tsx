@@ -78,7 +78,7 @@ export async function openScreen(options: DashboardOptions): Promise<DashboardEn
       exitOnCtrlC: false,
       alternateScreen: true,
       incrementalRendering: true,
-      maxFps: 60,
+      maxFps: 120,
       // A terminal in a CI job is one too: Ink would show its last frame only.
       interactive: true,
     },
