@@ -1,6 +1,6 @@
 // Makes docs/dashboard.svg: `node .ci/photograph.js [out.svg]` after a build. The workspace, its engine and the workers are real
 // and live in a temporary folder; the scripted program stands in for an agent.
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { svgOf } from './picture.js';
@@ -15,25 +15,47 @@ const TASKS = [
   { title: 'Bring the changelog up to date', prompt: '#agent: dirty\n#agent: fail 3', until: 'failed' },
   {
     title: 'Find slow queries of the order list',
-    prompt: '#agent: no-change\n#agent: hang',
+    prompt: '#agent: lines 9 1\n#agent: no-change\n#agent: hang',
     until: 'running',
   },
 ];
 
 /** Prompts that come as signed requests and wait for a decision. */
-const REQUESTS = ['Fix the typo in README.md', 'Add a test for the empty cart'];
+const REQUESTS = [
+  'Fix the flaky retry test in the gateway\n\nThe test "retries twice on 529" fails one run in ten. Find the race and fix it without raising the timeout, and add a regression test.',
+  'Add a test for the empty cart',
+];
 
 /** What is done in the dashboard before the picture: keys to press, then text to await. */
-const STEPS = [{ shows: 'Decisions' }, { shows: 'Find slow queries' }, { shows: 'Fix the typo' }];
+const STEPS = [
+  { shows: 'engine ok' },
+  { shows: '│ │ Fix the flaky' },
+  { shows: 'line 9 of 9' },
+  { shows: 'needs_approval' },
+];
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
+
+/** Nothing of this machine in the picture: the agent is a program on the PATH, the workspace has a name of its own. */
+function shorten(ws) {
+  const bin = join(ws.repository.folder, 'bin');
+  const file = join(ws.root, 'svc.yaml');
+  const yaml = readFileSync(file, 'utf8');
+  const [, command] = /scripted: "(.*) -- \{\{prompt\}\}"/.exec(yaml);
+  mkdirSync(bin);
+  writeFileSync(join(bin, 'scripted-agent'), `#!/bin/sh\nexec ${command} "$@"\n`, { mode: 0o755 });
+  writeFileSync(file, yaml.replace(command, 'scripted-agent').replace('name: test', 'name: acme'));
+  ws.env.PATH = `${bin}:${ws.env.PATH}`;
+}
 
 async function photograph() {
   const { makeWorkspace, SVC } = await import('../dist/test/support/workspace.js');
   const { openTerminal } = await import('../dist/test/support/terminal.js');
   const { until } = await import('../dist/test/support/wait.js');
   const ws = await makeWorkspace();
+  shorten(ws);
   try {
+    await ws.svc(['up']);
     const client = await ws.connect();
     for (const { title, prompt, until: status } of TASKS) {
       const { task_id: id } = await client.call('task.add', { title, agent: 'scripted', body: prompt });

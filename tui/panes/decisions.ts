@@ -60,7 +60,7 @@ export const decisionsPane = pane<DecisionRow>({
       note: row.task_id,
       lines: [
         ...(detail
-          ? planLines(detail.plan, cells)
+          ? planLines(detail.plan, state.link.workspace, cells)
           : factLines([['will run', row.agent ?? 'no agent']], cells)),
         ...factLines(
           [

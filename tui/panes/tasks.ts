@@ -72,7 +72,7 @@ export const tasksPane = pane<TaskRow>({
       lines: [
         ...taskFacts(state, row, cells),
         ...(loaded?.problem ? problemLines({ message: loaded.problem }, cells) : []),
-        ...(loaded?.detail ? taskDetail(loaded.detail, cells) : []),
+        ...(loaded?.detail ? taskDetail(loaded.detail, state.link.workspace, cells) : []),
       ],
     };
   },
@@ -106,12 +106,12 @@ function taskFacts(state: State, row: TaskRow, cells: number): Line[] {
   ];
 }
 
-function taskDetail({ task, timeline, plan }: Details['task'], cells: number): Line[] {
+function taskDetail({ task, timeline, plan }: Details['task'], workspace: string, cells: number): Line[] {
   const mayRun =
     (task.status === 'open' || task.status === 'assigned' || task.status === 'failed') && !task.session_id;
   const text = task.body === '' ? task.title : task.prompt;
   return [
-    ...(mayRun || task.status === 'failed' ? planLines(plan, cells) : []),
+    ...(mayRun || task.status === 'failed' ? planLines(plan, workspace, cells) : []),
     [],
     heading(`prompt  ${task.prompt.length} chars, sha ${plan.hash.slice(0, 8)}…`),
     ...quoted(cleanLines(text.trimEnd()), cells),

@@ -61,9 +61,9 @@ export const problemLines = (problem: { message: string; hint?: string | null },
     wrap(clean(text), cells).map((part) => [span(part, index === 0 ? 'bad' : undefined)]),
   );
 
-/** What a run would do and what it would cost. */
-export function planLines(plan: Plan, cells: number): Line[] {
-  const { agent, command, project, folder, base, workers } = plan;
+/** What a run would do and what it would cost. `workspace` is the name of the workspace's own project. */
+export function planLines(plan: Plan, workspace: string, cells: number): Line[] {
+  const { agent, command, project, base, workers } = plan;
   const where = base === null ? 'in the folder itself' : `new worktree ${plan.branch_prefix}… from ${base}`;
   const queue = `${workers.running} of ${workers.cap} workers busy`;
   return [
@@ -71,7 +71,7 @@ export function planLines(plan: Plan, cells: number): Line[] {
       [
         [
           'will run',
-          `${agent ?? 'no agent'} in ${project ?? folder ?? 'the workspace'} · ${where} · timeout ${duration(plan.timeout_sec)}`,
+          `${agent ?? 'no agent'} in ${project ?? workspace} · ${where} · timeout ${duration(plan.timeout_sec)}`,
         ],
         ['command', command],
         [
