@@ -1,4 +1,4 @@
-import { emitKeypressEvents } from 'node:readline';
+import { emitKeypressEvents, type Interface } from 'node:readline';
 import { createBurst, type Doers, edit, perform } from './effects.ts';
 import { createFeed } from './feed.ts';
 import type { DashboardEnd, DashboardOptions } from './index.ts';
@@ -8,6 +8,7 @@ import { createStore, initialState } from './store.ts';
 
 /** Rows of a screen that does not exist: what a page is. */
 const ROWS = 30;
+const ESCAPE_MS = 30;
 const PASTE_ON = '\u001b[?2004h';
 const PASTE_OFF = '\u001b[?2004l';
 
@@ -74,7 +75,8 @@ export async function openPlain(options: DashboardOptions): Promise<DashboardEnd
     if (stdout.isTTY) stdout.write(isOn ? PASTE_ON : PASTE_OFF);
   }
 
-  if (isInteractive) emitKeypressEvents(stdin);
+  // As long as Esc alone may be the beginning of another key.
+  if (isInteractive) emitKeypressEvents(stdin, { escapeCodeTimeout: ESCAPE_MS } as unknown as Interface);
   const feed = createFeed({ store, connect: options.connect, onHopeless: fail });
   const onSignal = (): void => end();
   options.signal.addEventListener('abort', onSignal, { once: true });

@@ -44,6 +44,9 @@ export interface ConnectOptions {
   daemon?: readonly string[];
 }
 
+/** JSON-RPC 2.0, section 5.1. */
+const METHOD_NOT_FOUND = -32601;
+
 /** Variables that belong to one call, not to the engine's environment. */
 const CALL_VARIABLES = [
   'SVC_GIT_BASE',
@@ -149,6 +152,15 @@ async function greet(socket: Socket, { env, via = 'cli' }: ConnectOptions): Prom
       return (await rpc.request(method, input)) as T;
     } catch (error) {
       if (socket.destroyed && !(error as { data?: unknown }).data) throw lost();
+      if ((error as { code?: unknown }).code === METHOD_NOT_FOUND) {
+        throw new SvcError(
+          'conflict',
+          `the engine that runs does not know ${method}: it is another version`,
+          {
+            hint: 'svc down, then svc up; workers go on meanwhile',
+          },
+        );
+      }
       throw errorFromWire(error as { message: string; data?: unknown });
     }
   }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { KEYMAP } from '../../tui/keymap.ts';
+import { update } from '../../tui/state/update.ts';
 import {
   type Bench,
   bench,
@@ -349,6 +350,30 @@ describe('while the engine is away', () => {
       .send({ type: 'link', link: { phase: 'lost', reason: 'gone', since: 0 } })
       .keys('y');
     assert.deepEqual(dash.calls(), []);
+  });
+});
+
+describe('the bell', () => {
+  const arrival = { type: 'data', at: 0, change: { decisions: [decisionRow(7)] } } as const;
+
+  it('rings for a decision that arrives, and only where it was asked for', () => {
+    const { state } = bench();
+    assert.deepEqual(update(state(), arrival).effects, []);
+    assert.deepEqual(update({ ...state(), bell: true }, arrival).effects, [{ do: 'bell' }]);
+  });
+
+  it('does not ring for what was there, or was decided', () => {
+    const state = {
+      ...bench()
+        .data({ decisions: [decisionRow(7)] })
+        .state(),
+      bell: true,
+    };
+    assert.deepEqual(update(state, arrival).effects, []);
+    const decided = { ...arrival, change: { decisions: [decisionRow(8, { state: 'approved' })] } };
+    assert.deepEqual(update(state, decided).effects, []);
+    const first = { ...arrival, change: { decisions: [decisionRow(9)], reset: true } };
+    assert.deepEqual(update(state, first).effects, []);
   });
 });
 

@@ -78,8 +78,9 @@ function messageLines({ message: before }: State, { message }: State): string[] 
 
 /** The row that has the cursor, when it is another one or reads otherwise. */
 function focusLines(before: State, after: State): string[] {
+  if (after.link.phase === 'connecting') return [];
   const line = rowLine(after);
-  return line === rowLine(before) || after.link.phase === 'connecting' ? [] : [line];
+  return before.link.phase !== 'connecting' && line === rowLine(before) ? [] : [line];
 }
 
 function rowLine(state: State): string {
