@@ -71,16 +71,16 @@ describe('svc decision edit', () => {
         `[ -t 0 ] && stat -c %a "$1" "$(dirname "$1")" > '${seen}'; cat "$1" >> '${seen}'; echo three >> "$1"`,
       );
       assert.equal(code, 0, out);
-      assert.equal(readFileSync(seen, 'utf8'), '600\n700\none\ntwo');
+      assert.equal(readFileSync(seen, 'utf8'), '600\n700\none\ntwo\n');
       assert.match(out, /^d-\d+ waits for t-\d+: one/);
-      assert.equal((await show(out.split(' ')[0] ?? '')).task.prompt, 'one\ntwothree');
+      assert.equal((await show(out.split(' ')[0] ?? '')).task.prompt, 'one\ntwo\nthree');
       assert.deepEqual(left(), []);
     });
 
     test('changes nothing where nothing was changed or the editor failed', async () => {
       const id = await asked('one');
-      // An editor that ends the file with a newline, as they do.
-      const same = await onTerminal(id, 'echo >> "$1"');
+      // The newline at the end of the file is the editor's, not the prompt's.
+      const same = await onTerminal(id, 'tail -c 1 "$1" | od -c | grep -q "n"');
       assert.match(same.out, /says so already/);
       const failed = await onTerminal(id, 'echo new > "$1"; exit 3');
       assert.equal(failed.code, 1);
