@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { allCommands } from '../dist/cli/catalogue.js';
 import { flagWords, usageLine } from '../dist/cli/help.js';
 import { CODES, configuration, EXIT, outboundEvents } from '../dist/engine/index.js';
-import { GROUPS, KEYMAP } from '../dist/tui/keymap.js';
+import { GROUPS, KEYMAP } from '../dist/tui/keymap/index.js';
 import { keysText, shownKey } from '../dist/tui/overlays/finder.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');

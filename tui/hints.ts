@@ -1,4 +1,4 @@
-import { type Binding, isHere, KEYMAP, reasonAgainst } from './keymap.ts';
+import { type Binding, isHere, KEYMAP, reasonAgainst } from './keymap/index.ts';
 import { shownKey } from './overlays/finder.ts';
 import type { State } from './state/model.ts';
 import { width } from './text.ts';

@@ -1,28 +1,8 @@
 import type { EngineClient } from '../engine/index.ts';
 import { loadInkLean } from './lean.ts';
-import type { PaneId } from './state/model.ts';
+import type { DashboardEnd, DashboardOptions } from './options.ts';
 
-export interface DashboardOptions {
-  env: NodeJS.ProcessEnv;
-  stdin: NodeJS.ReadStream;
-  stdout: NodeJS.WriteStream;
-  stderr: NodeJS.WriteStream;
-  /** Connects to the engine; `start`: starting one when none runs. */
-  connect(start: boolean): Promise<EngineClient>;
-  /** No borders, no alternate screen: changes are appended as lines. */
-  plain: boolean;
-  /** Rings when something new waits. */
-  bell: boolean;
-  /** Aborted by SIGTERM and SIGINT: the dashboard closes. */
-  signal: AbortSignal;
-  /** What is selected when it opens. */
-  select?: { pane: PaneId; id: string } | undefined;
-}
-
-export interface DashboardEnd {
-  /** Lines to leave on the terminal. */
-  farewell: readonly string[];
-}
+export type { DashboardEnd, DashboardOptions } from './options.ts';
 
 /**
  * Opens the dashboard and resolves when the person has left it. Rejects when there is nothing to show, or when it
@@ -32,7 +12,7 @@ export async function openDashboard(given: DashboardOptions): Promise<DashboardE
   // React's development build is several times slower, and it decides when it is loaded.
   process.env.NODE_ENV ??= 'production';
   const options = { ...given, connect: connectEarly(given.connect) };
-  if (options.plain) return (await import('./plain.ts')).openPlain(options);
+  if (options.plain) return (await import('./plain/plain.ts')).openPlain(options);
   loadInkLean();
   return (await import('./start.tsx')).openScreen(options);
 }

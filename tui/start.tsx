@@ -3,8 +3,8 @@ import { asSvcError } from '../engine/index.ts';
 import { App, type Terminal } from './app.tsx';
 import { usesColour } from './colours.ts';
 import { type Doers, edit, perform } from './effects.ts';
-import { createFeed } from './feed.ts';
-import type { DashboardEnd, DashboardOptions } from './index.ts';
+import { createFeed } from './feed/feed.ts';
+import type { DashboardEnd, DashboardOptions } from './options.ts';
 import { createStore, initialState } from './store.ts';
 
 const BELL = '\u0007';

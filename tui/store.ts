@@ -3,7 +3,7 @@ import { EMPTY_DATA } from './state/data.ts';
 import { EMPTY_LIST } from './state/lists.ts';
 import { EMPTY_LOG } from './state/log.ts';
 import type { PaneId, Size, State } from './state/model.ts';
-import { type Happening, update } from './state/update.ts';
+import { type Happening, update } from './update.ts';
 
 export interface Store {
   get(): State;

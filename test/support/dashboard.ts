@@ -2,8 +2,8 @@ import type { Effect } from '../../tui/acts/step.ts';
 import type { DataChange } from '../../tui/state/data.ts';
 import { stampOf } from '../../tui/state/details.ts';
 import type { DecisionRow, Details, Plan, SessionRow, State, TaskRow, Work } from '../../tui/state/model.ts';
-import { type Happening, update } from '../../tui/state/update.ts';
 import { initialState } from '../../tui/store.ts';
+import { type Happening, update } from '../../tui/update.ts';
 
 /** A fixed moment; rows are a few minutes older. */
 export const NOW = Date.parse('2026-03-01T12:00:00Z');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { KEYMAP } from '../../tui/keymap.ts';
-import { update } from '../../tui/state/update.ts';
+import { KEYMAP } from '../../tui/keymap/index.ts';
+import { update } from '../../tui/update.ts';
 import {
   type Bench,
   bench,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import stringWidth from 'string-width';
-import { KEYMAP } from '../../tui/keymap.ts';
+import { KEYMAP } from '../../tui/keymap/index.ts';
 import { Screen } from '../../tui/screen.tsx';
 import type { State } from '../../tui/state/model.ts';
 import {

@@ -1,8 +1,8 @@
-import { isWide } from '../layout/layout.ts';
 import { sessionState } from '../panes/words.ts';
 import { detailOf } from '../state/details.ts';
 import { followed, paused } from '../state/log.ts';
 import type { Promoted, SessionRow, State, Trial } from '../state/model.ts';
+import { isWide } from '../state/size.ts';
 import { clean } from '../text.ts';
 import { call, type Question, type Step, step } from './step.ts';
 import { cancel, mayRunTask, runTaskQuestion } from './tasks.ts';

@@ -1,4 +1,5 @@
 import type { PaneId, Size, State } from '../state/model.ts';
+import { isWide } from '../state/size.ts';
 import { messageLines, questionLines } from './bottom.ts';
 
 /** What a box shows: a pane's list, the preview of the focused pane, or the log of the selected worker. */
@@ -21,8 +22,6 @@ export interface Layout {
 /** Border and heading of a list take three rows, the border of a preview two. */
 export const LIST_EDGE = 3;
 export const PREVIEW_EDGE = 2;
-
-export const isWide = ({ columns, rows }: Size): boolean => columns >= 120 && rows >= 34;
 
 /** Size below which there is only a line that says so. */
 export const LEAST: Size = { columns: 40, rows: 10 };

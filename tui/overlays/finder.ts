@@ -1,9 +1,9 @@
 import type { Step } from '../acts/step.ts';
 import { step } from '../acts/step.ts';
-import { type Binding, GROUPS, isHere, KEYMAP, reasonAgainst } from '../keymap.ts';
+import { type Binding, GROUPS, isHere, KEYMAP, reasonAgainst } from '../keymap/index.ts';
+import { press } from '../press.ts';
 import { edited } from '../state/input.ts';
 import type { Input, Overlay, State } from '../state/model.ts';
-import { press } from '../state/press.ts';
 import { fill, markHits } from '../text.ts';
 import { type Line, span } from '../theme.ts';
 

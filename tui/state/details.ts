@@ -1,4 +1,4 @@
-import { isWide } from '../layout/layout.ts';
+import { isWide } from '../state/size.ts';
 import type { Data, DetailKind, Loaded, State, Subject } from './model.ts';
 
 /** Enough to go back and forth; each may hold a patch. */

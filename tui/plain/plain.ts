@@ -1,10 +1,10 @@
 import { emitKeypressEvents, type Interface } from 'node:readline';
-import { createBurst, type Doers, edit, perform } from './effects.ts';
-import { createFeed } from './feed.ts';
-import type { DashboardEnd, DashboardOptions } from './index.ts';
-import { changes, keysLine } from './plain/changes.ts';
-import { nameOf, type RawKey } from './plain/keys.ts';
-import { createStore, initialState } from './store.ts';
+import { createBurst, type Doers, edit, perform } from '../effects.ts';
+import { createFeed } from '../feed/feed.ts';
+import type { DashboardEnd, DashboardOptions } from '../options.ts';
+import { createStore, initialState } from '../store.ts';
+import { changes, keysLine } from './changes.ts';
+import { nameOf, type RawKey } from './keys.ts';
 
 /** Rows of a screen that does not exist: what a page is. */
 const ROWS = 30;

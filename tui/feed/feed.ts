@@ -1,12 +1,12 @@
-import { asSvcError, type EngineClient } from '../engine/index.ts';
-import type { Effect } from './acts/step.ts';
-import { followEvents, type ResumePoint } from './feed/events.ts';
-import { keepConnected } from './feed/link.ts';
-import { followLogs } from './feed/log.ts';
-import { watchNotices } from './feed/notices.ts';
-import { fetchDetails } from './feed/wanted.ts';
-import type { DeliveryRow, SessionRow } from './state/model.ts';
-import type { Store } from './store.ts';
+import { asSvcError, type EngineClient } from '../../engine/index.ts';
+import type { Effect } from '../acts/step.ts';
+import type { DeliveryRow, SessionRow } from '../state/model.ts';
+import type { Store } from '../store.ts';
+import { followEvents, type ResumePoint } from './events.ts';
+import { keepConnected } from './link.ts';
+import { followLogs } from './log.ts';
+import { watchNotices } from './notices.ts';
+import { fetchDetails } from './wanted.ts';
 
 /** Ages move on the screen; nothing is written when none does. */
 const TICK_MS = 10_000;

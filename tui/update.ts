@@ -1,16 +1,17 @@
-import { jumped, withList } from '../acts/moving.ts';
-import { type Effect, type Step, said, step } from '../acts/step.ts';
-import { bindingFor } from '../keymap.ts';
-import { layoutOf, listHeight } from '../layout/layout.ts';
-import { pressInOverlay, typeInOverlay } from '../overlays/index.ts';
-import { paneOf } from '../panes/index.ts';
-import type { Pane } from '../panes/pane.ts';
-import { applyData, type DataChange } from './data.ts';
-import { withDetail } from './details.ts';
-import { matching } from './filter.ts';
-import { isText } from './input.ts';
-import { inView, withRows } from './lists.ts';
-import { EMPTY_LOG, withLines } from './log.ts';
+import { jumped, withList } from './acts/moving.ts';
+import { type Effect, type Step, said, step } from './acts/step.ts';
+import { bindingFor } from './keymap/index.ts';
+import { layoutOf, listHeight } from './layout/layout.ts';
+import { pressInOverlay, typeInOverlay } from './overlays/index.ts';
+import { paneOf } from './panes/index.ts';
+import type { Pane } from './panes/pane.ts';
+import { answer, press, stillArmed } from './press.ts';
+import { applyData, type DataChange } from './state/data.ts';
+import { withDetail } from './state/details.ts';
+import { matching } from './state/filter.ts';
+import { isText } from './state/input.ts';
+import { inView, withRows } from './state/lists.ts';
+import { EMPTY_LOG, withLines } from './state/log.ts';
 import {
   type Link,
   type Loaded,
@@ -19,8 +20,7 @@ import {
   type PaneId,
   type Size,
   type State,
-} from './model.ts';
-import { answer, press, stillArmed } from './press.ts';
+} from './state/model.ts';
 
 /** What can happen to the dashboard. `at` is milliseconds of the wall clock. */
 export type Happening =

@@ -1,7 +1,7 @@
-import { type Step, said, step } from '../acts/step.ts';
-import { type Binding, KEYMAP, reasonAgainst } from '../keymap.ts';
-import { stampOf } from './details.ts';
-import type { Armed, State } from './model.ts';
+import { type Step, said, step } from './acts/step.ts';
+import { type Binding, KEYMAP, reasonAgainst } from './keymap/index.ts';
+import { stampOf } from './state/details.ts';
+import type { Armed, State } from './state/model.ts';
 
 /** After the program moved a selection, what a person pressed was meant for the row before. */
 export const SETTLE_MS = 250;

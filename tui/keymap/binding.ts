@@ -1,0 +1,43 @@
+import type { Question, Step } from '../acts/step.ts';
+import type { PaneId, State } from '../state/model.ts';
+
+export const GROUPS = [
+  'Move',
+  'Panes',
+  'View',
+  'Decisions',
+  'Tasks',
+  'Workers',
+  'Deliveries',
+  'Program',
+] as const;
+export type Group = (typeof GROUPS)[number];
+
+/** A key and what it does: input, hint bar, help, palette and docs/keys.md all come from this table. */
+export interface Binding {
+  id: string;
+  group: Group;
+  /** As `keyName` spells them; the first is shown. */
+  keys: readonly string[];
+  /** One or two words for the hint bar. */
+  label: string;
+  about: string;
+  /** Without it, in every pane. */
+  panes?: readonly PaneId[];
+  /** Only in this view. */
+  view?: State['view'];
+  /** Accepted from a burst of keys: it only moves. */
+  moves?: true;
+  /** Works while the engine is away. */
+  offline?: true;
+  /** Left out of the hint bar. */
+  quiet?: true;
+  /** Why it cannot be done now; null when it can. */
+  when?(state: State): string | null;
+  run?(state: State): Step;
+  /** Asks first: what spends, destroys or sends is confirmed by a second, different key, one of `confirm`. */
+  ask?(state: State): Question;
+  confirm?: readonly string[];
+}
+
+export const isLost = (state: State): boolean => state.link.phase === 'lost';
