@@ -1,7 +1,16 @@
 import type { Effect } from '../../tui/acts/step.ts';
 import type { DataChange } from '../../tui/state/data.ts';
 import { stampOf } from '../../tui/state/details.ts';
-import type { DecisionRow, Details, Plan, SessionRow, State, TaskRow, Work } from '../../tui/state/model.ts';
+import type {
+  DecisionRow,
+  Details,
+  Plan,
+  SessionRow,
+  State,
+  TaskRow,
+  Trial,
+  Work,
+} from '../../tui/state/model.ts';
 import { initialState } from '../../tui/store.ts';
 import { type Happening, update } from '../../tui/update.ts';
 
@@ -101,6 +110,8 @@ export const plan = (id: number, more: Partial<Plan> = {}): Plan => ({
   command: 'claude -p {{prompt}}',
   project: null,
   folder: '/repository',
+  inplace: false,
+  repository: '/repository',
   base: 'main',
   branch_prefix: 'svc/',
   timeout_sec: 3600,
@@ -108,6 +119,22 @@ export const plan = (id: number, more: Partial<Plan> = {}): Plan => ({
   workers: { running: 1, queued: 0, cap: 4 },
   starts: 'now',
   problem: null,
+  ...more,
+});
+
+/** A trial merge that goes through. */
+export const trial = (id: number, more: Partial<Trial> = {}): Trial => ({
+  session_id: `s-${id}`,
+  branch: `svc/s-${id}`,
+  head: 'c'.repeat(40),
+  base: 'main',
+  strategy: 'merge',
+  promotable: true,
+  already_merged: false,
+  conflicts: [],
+  checkout: { state: 'clean', path: '/repository', paths: [], reason: null },
+  ahead: 1,
+  behind: 0,
   ...more,
 });
 
@@ -120,14 +147,7 @@ export const work = (id: number, more: Partial<Work> = {}): Work => ({
     text: 'diff --git a/hello.txt b/hello.txt\n@@ -1 +1,2 @@\n-old\n+hello\n+world\n',
     truncated: false,
   },
-  trial: {
-    branch: `svc/s-${id}`,
-    head: 'c'.repeat(40),
-    base: 'main',
-    already_merged: false,
-    conflicts: [],
-    checkout: { state: 'clean', path: '/repository', paths: [] },
-  },
+  trial: trial(id),
   ...more,
 });
 

@@ -11,6 +11,7 @@ import {
   showTask,
   showWork,
   taskRow,
+  trial,
 } from '../support/dashboard.ts';
 
 const waiting = (): Bench =>
@@ -47,7 +48,7 @@ describe('approving takes two keys, and binds what was seen', () => {
   });
 
   it('a decision that could not start says why', () => {
-    const problem = { code: 'not_a_repository', message: 'no repository here', hint: null };
+    const problem = { code: 'not_a_repository', message: 'no repository here', hint: null } as const;
     const dash = showDecision(bench().data({ decisions: [decisionRow(1)] }), 1, { problem });
     assert.match(dash.keys('a').state().message?.text ?? '', /could not start: no repository here/);
     assert.equal(dash.state().armed, null);
@@ -286,23 +287,22 @@ describe('workers', () => {
 
   it('p says why not: running, conflicts, a dirty checkout, nothing to merge', () => {
     const reason = (dash: Bench): string => dash.keys('p').state().message?.text ?? '';
-    const trial = (more: object) => ({ trial: { ...(showWorkTrial as object), ...more } as never });
     assert.match(reason(ended({ state: 'running' })), /still running/);
     assert.match(reason(ended({ commits: 0 })), /no commits/);
     assert.match(reason(ended()), /trial merge/);
-    assert.match(reason(showWork(ended(), 1, trial({ conflicts: ['a.txt'] }))), /conflicts in a.txt/);
-    const checkout = { state: 'dirty', path: '/repository', paths: ['b.txt'] };
-    assert.match(reason(showWork(ended(), 1, trial({ checkout }))), /has changes in b.txt/);
+    assert.match(
+      reason(showWork(ended(), 1, { trial: trial(1, { conflicts: ['a.txt'] }) })),
+      /conflicts in a.txt/,
+    );
+    const checkout = {
+      state: 'dirty',
+      path: '/repository',
+      paths: ['b.txt'],
+      reason: 'has changes in b.txt',
+    } as const;
+    const dirty = { trial: trial(1, { checkout: { ...checkout, paths: ['b.txt'] } }) };
+    assert.match(reason(showWork(ended(), 1, dirty)), /has changes in b.txt/);
   });
-
-  const showWorkTrial = {
-    branch: 'svc/s-1',
-    head: 'c'.repeat(40),
-    base: 'main',
-    already_merged: false,
-    conflicts: [],
-    checkout: { state: 'clean', path: null, paths: [] },
-  };
 
   it('x y stops a running worker', () => {
     const dash = ended({ state: 'running', ended_at: null, commits: null }).keys('x');

@@ -1,4 +1,5 @@
 import { sessionState } from '../panes/words.ts';
+import { checkoutReason } from '../panes/work.ts';
 import { detailOf } from '../state/details.ts';
 import { followed, paused } from '../state/log.ts';
 import type { Promoted, SessionRow, State, Trial } from '../state/model.ts';
@@ -72,8 +73,7 @@ export function mayPromote(state: State): string | null {
   if (trial === undefined) return 'the trial merge is still under way';
   if ('problem' in trial) return trial.problem;
   if (trial.conflicts.length > 0) return `conflicts in ${trial.conflicts.join(', ')}`;
-  if (trial.checkout.state === 'dirty')
-    return `the checkout of ${trial.base} has changes in ${trial.checkout.paths.slice(0, 3).join(', ')}`;
+  if (trial.checkout.state === 'dirty') return checkoutReason(trial);
   return null;
 }
 

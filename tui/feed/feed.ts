@@ -1,5 +1,6 @@
 import { asSvcError, type EngineClient } from '../../engine/index.ts';
 import type { Effect } from '../acts/step.ts';
+import type { DataChange } from '../state/data.ts';
 import type { DeliveryRow, SessionRow } from '../state/model.ts';
 import type { Store } from '../store.ts';
 import { followEvents, type ResumePoint } from './events.ts';
@@ -38,9 +39,7 @@ export function createFeed(options: {
   const send: Store['send'] = (happening) => {
     if (!closing.signal.aborted) store.send(happening);
   };
-  const change = (
-    data: Parameters<typeof followEvents>[0]['onChange'] extends (c: infer C) => void ? C : never,
-  ): void => send({ type: 'data', change: data, at: Date.now() });
+  const change = (data: DataChange): void => send({ type: 'data', change: data, at: Date.now() });
 
   const link = keepConnected({
     signal: closing.signal,

@@ -1,4 +1,4 @@
-import type { SessionRow, Work } from '../state/model.ts';
+import type { SessionRow, Trial, Work } from '../state/model.ts';
 import { clean, cleanLines, cut, factLines, width } from '../text.ts';
 import { type Line, type Style, span } from '../theme.ts';
 import { counted, heading, problemLines } from './words.ts';
@@ -30,6 +30,10 @@ function patchLines(work: Work): readonly Line[] {
   return lines;
 }
 
+/** What keeps the checkout of the base from following. */
+export const checkoutReason = ({ base, checkout }: Trial): string =>
+  `the checkout of ${base} ${checkout.reason ?? `has changes in ${checkout.paths.slice(0, 5).join(', ')}`}`;
+
 /** Would promoting go through? */
 function trialFacts({ trial }: Work): readonly (readonly [string, string, Style?])[] {
   if ('problem' in trial) return [['trial', trial.problem, 'warn']];
@@ -39,11 +43,7 @@ function trialFacts({ trial }: Work): readonly (readonly [string, string, Style?
       ? [['trial', 'no conflicts (nothing was written)', 'good']]
       : [['trial', `conflicts in ${trial.conflicts.join(', ')}`, 'bad']];
   if (trial.checkout.state === 'dirty') {
-    facts.push([
-      'checkout',
-      `${trial.base} has changes in ${trial.checkout.paths.slice(0, 5).join(', ')}`,
-      'warn',
-    ]);
+    facts.push(['checkout', checkoutReason(trial), 'warn']);
   }
   return facts;
 }

@@ -2,41 +2,34 @@ import type {
   Decision,
   Delivery,
   EngineStatus,
+  ListedDecision,
+  ListedSession,
+  ListedTask,
   LoggedEvent,
   PromoteResult,
-  Session,
+  SessionTrial,
   Task,
+  TaskChoices,
+  TaskPlan,
   Wire,
 } from '../../engine/index.ts';
 
 /** A task as lists carry it. */
-export type TaskRow = Omit<Wire<Task>, 'body' | 'prompt' | 'context' | 'acceptance_criteria'> & {
-  waits: boolean;
-};
+export type TaskRow = Wire<ListedTask>;
 export type TaskView = Wire<Task>;
-export type DecisionRow = Wire<Decision> & { title: string };
-export type SessionRow = Wire<Session> & { log_written_at: string | null };
+export type DecisionRow = Wire<ListedDecision>;
+export type SessionRow = Wire<ListedSession>;
 export type DeliveryRow = Wire<Delivery>;
 export type EventRow = Wire<LoggedEvent>;
 export type Status = Wire<EngineStatus>;
 export type Promoted = Wire<PromoteResult> & { session_id: string; removed: boolean; kept: string[] };
 
 /** What a run of a task would do now (`task.plan`). */
-export interface Plan {
-  task_id: string;
-  hash: string;
-  agent: string | null;
-  command: string | null;
-  project: string | null;
-  folder: string | null;
-  base: string | null;
-  branch_prefix: string;
-  timeout_sec: number;
-  idle_timeout_sec: number;
-  workers: { running: number; queued: number; cap: number };
-  starts: 'now' | 'queued';
-  problem: { code: string; message: string; hint: string | null } | null;
-}
+export type Plan = Wire<TaskPlan>;
+/** Whether promoting would go through (`worktree.trial`). */
+export type Trial = Wire<SessionTrial>;
+/** What a new task may name (`task.choices`). */
+export type Choices = Wire<TaskChoices>;
 
 /** What a session has changed (`worktree.diff`) and whether it would merge (`worktree.trial`). */
 export interface Work {
@@ -46,23 +39,6 @@ export interface Work {
   files: { path: string; insertions: number; deletions: number }[];
   patch: { text: string; truncated: boolean };
   trial: Trial | { problem: string };
-}
-
-export interface Trial {
-  branch: string;
-  head: string;
-  base: string;
-  already_merged: boolean;
-  conflicts: string[];
-  checkout: { state: 'none' | 'clean' | 'dirty'; path: string | null; paths: string[] };
-}
-
-/** What a new task may name (`task.choices`). */
-export interface Choices {
-  agents: { id: string; command: string; installed: boolean }[];
-  default_agent: string | null;
-  templates: { id: string; agent: string | null; project: string | null }[];
-  projects: { id: string; folder: string; own: boolean }[];
 }
 
 /** Something a worker said, from `.svc/notices`. */
