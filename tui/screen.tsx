@@ -1,6 +1,6 @@
 import { Box, Text } from 'ink';
 import { Component, type ReactNode } from 'react';
-import { scrollOf, topOf } from './acts/moving.ts';
+import { scrollOf, showsLog, topOf } from './acts/moving.ts';
 import { bannerLines, headerLine, tabsLine } from './header.ts';
 import { hintLine } from './hints.ts';
 import { messageLines, questionLines } from './layout/bottom.ts';
@@ -118,7 +118,8 @@ export function areaLines(state: State, { content, width, height }: Area): Line[
   const shown = preview.lines.slice(top, top + Math.max(1, height - 2));
   const query = state.search?.query ?? '';
   const below = preview.lines.length - top - shown.length;
-  const note = [preview.note, below > 0 || top > 0 ? `▼ ${below} more` : ''].filter(Boolean).join(' · ');
+  const place = below > 0 ? `▼ ${below} more` : top > 0 && !showsLog(state) ? 'end' : '';
+  const note = [preview.note, place].filter(Boolean).join(' · ');
   const lines = query === '' ? shown : shown.map((line) => markHits(line, query));
   return frame(lines, { title: preview.title, note, width, height, focused: isAlone, left });
 }

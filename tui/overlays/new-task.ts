@@ -73,7 +73,7 @@ export function newTaskLines(state: State, overlay: NewTask, cells: number): Lin
     row(
       1,
       'project',
-      `◂ ${project?.id ?? 'the workspace'}${project?.own === false ? ` (${project.folder})` : ''} ▸`,
+      `◂ ${project === undefined || project.own ? state.link.workspace : `${project.id} (${project.folder})`} ▸`,
     ),
     row(2, 'title', overlay.field === 2 ? `${value.slice(0, caret)}▏${value.slice(caret)}` : value),
     row(3, 'prompt', ''),
