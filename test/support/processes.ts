@@ -1,4 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { until } from './wait.ts';
+
+/** How long processes have to end by themselves once their terminal is gone. */
+const HANG_UP_MS = 2000;
 
 /** What /proc says of a process; null when there is none. */
 export interface ProcessStat {
@@ -30,10 +34,35 @@ export function isRunning(pid: number): boolean {
   return stat !== null && stat.state !== 'Z';
 }
 
-/** The running processes of a session, its leader among them. */
-export function processesOfSession(session: number): ProcessStat[] {
-  return readdirSync('/proc')
+const running = (): ProcessStat[] =>
+  readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => processStat(Number(name)) ?? [])
-    .filter((stat) => stat.session === session && stat.state !== 'Z');
+    .filter((stat) => stat.state !== 'Z');
+
+/** The running processes of a session, its leader among them. */
+export const processesOfSession = (session: number): ProcessStat[] =>
+  running().filter((stat) => stat.session === session);
+
+/** The running processes that this one started. */
+export const childrenOf = (pid: number): ProcessStat[] => running().filter((stat) => stat.parent === pid);
+
+/** Waits until nothing is left of a session whose terminal was hung up; what outlasts its time is killed. */
+export async function sessionEnded(leader: ProcessStat): Promise<void> {
+  const deadline = performance.now() + HANG_UP_MS;
+  await until(() => {
+    const now = processStat(leader.pid);
+    // With another start time the number belongs to somebody else by now.
+    const left = now !== null && now.started !== leader.started ? [] : processesOfSession(leader.pid);
+    if (performance.now() > deadline) for (const { pid } of left) kill(pid);
+    return left.length === 0;
+  }, `the end of everything in session ${leader.pid}`);
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has just ended.
+  }
 }

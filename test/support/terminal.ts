@@ -3,11 +3,8 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from './git.ts';
-import { isRunning, processesOfSession, processStat } from './processes.ts';
+import { isRunning, processStat, sessionEnded } from './processes.ts';
 import { until } from './wait.ts';
-
-/** How long what ran in a closed terminal has to end by itself after the hang-up. */
-const HANG_UP_MS = 2000;
 
 const CHILD = fileURLToPath(new URL('./terminal-child.js', import.meta.url));
 
@@ -114,7 +111,7 @@ export async function openTerminal({
   ])
     .split(' ')
     .map(Number);
-  const startedAt = processStat(session)?.started;
+  const leader = processStat(session);
 
   /** The title is asked first: if the program has ended by then, the screen is its last. */
   function look(): { screen: string; status: number | null | undefined } {
@@ -168,23 +165,9 @@ export async function openTerminal({
       if (!open.has(socket)) return;
       remove(socket);
       await until(() => !isRunning(server), 'the end of tmux');
-      const deadline = performance.now() + HANG_UP_MS;
-      await until(() => {
-        const isReused = (processStat(session)?.started ?? startedAt) !== startedAt;
-        const left = isReused ? [] : processesOfSession(session);
-        if (performance.now() > deadline) for (const each of left) kill(each.pid);
-        return left.length === 0;
-      }, `the end of everything that ${command[0]} started`);
+      if (leader !== null) await sessionEnded(leader);
     },
   };
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // It has just ended.
-  }
 }
 
 /** A word as tmux is to take it: one that ends in `;` would end the command. */
