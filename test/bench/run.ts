@@ -1,4 +1,5 @@
 import { commandLine, daemon } from './commands.ts';
+import { dashboard } from './dashboard.ts';
 import { approveToSpawn } from './dispatch.ts';
 import type { Figure } from './figure.ts';
 import { receiverBench } from './receiver.ts';
@@ -10,6 +11,7 @@ const BENCHES: Record<string, () => Promise<Figure[]>> = {
   dispatch: approveToSpawn,
   cli: commandLine,
   daemon,
+  dashboard,
 };
 
 const isJson = process.argv.includes('--json');

@@ -61,12 +61,15 @@ export interface WorkspaceOptions {
   cap?: number;
   /** false: the folder is no git repository's top. */
   env?: Record<string, string>;
+  /** More agents, as command lines by name. */
+  commands?: Record<string, string>;
 }
 
 /** A workspace in a real repository, with the scripted agent and an automation that catches outbound events. */
 export async function makeWorkspace({
   yaml = '',
   env: extra = {},
+  commands = {},
 }: WorkspaceOptions = {}): Promise<TestWorkspace> {
   const repository = makeRepository();
   const { root, folder } = repository;
@@ -77,7 +80,7 @@ export async function makeWorkspace({
     `workspace: { name: test }
 agents:
   default_preset: scripted
-  cmds: { scripted: ${JSON.stringify(`'${process.execPath}' '${AGENT}' -- {{prompt}}`)} }
+  cmds: ${JSON.stringify({ scripted: `'${process.execPath}' '${AGENT}' -- {{prompt}}`, ...commands })}
 notify: { webhooks: [{ url: "${catcher.url}" }] }
 ui: { addr: "127.0.0.1:0" }
 ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\n'}${yaml}`,
