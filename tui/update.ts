@@ -10,7 +10,7 @@ import { applyData, type DataChange } from './state/data.ts';
 import { withDetail } from './state/details.ts';
 import { matching } from './state/filter.ts';
 import { isText } from './state/input.ts';
-import { inView, withRows } from './state/lists.ts';
+import { inView, moveTo, withRows } from './state/lists.ts';
 import { EMPTY_LOG, withLines } from './state/log.ts';
 import {
   type Link,
@@ -165,7 +165,8 @@ function settled(before: State, after: State): State {
     const list = state.lists[id];
     if (state.data !== before.data || list.filter !== before.lists[id].filter) {
       const { list: next, moved } = withRows(list, idsOf(state, id));
-      state = withList(state, id, next);
+      const isFollowing = paneOf(id).follows && id !== state.focus && list.index === 0;
+      state = withList(state, id, isFollowing ? { ...moveTo(next, 0), top: 0 } : next);
       if (moved && id === state.focus && list.filter === before.lists[id].filter)
         state = { ...state, movedAt: state.now };
     }

@@ -42,6 +42,24 @@ describe('the cursor belongs to a row', () => {
     assert.equal(cursor(dash, 'decisions').selected, 'd-1');
   });
 
+  it('in Events it stays on the newest while another pane has the keyboard, and with its row otherwise', () => {
+    const event = (seq: number) => ({
+      seq,
+      at: new Date(Date.parse('2026-03-01T11:00:00Z') + seq * 1000).toISOString(),
+      kind: 'task_created' as const,
+      task_id: `t-${seq}`,
+      decision_id: null,
+      session_id: null,
+      actor: null,
+      via: null,
+      data: {},
+    });
+    const selected = (dash: Bench) => dash.state().lists.events.selected;
+    const dash = bench(140, 40).data({ events: [event(1)] });
+    assert.equal(selected(dash.data({ events: [event(2)] })), 'e-2');
+    assert.equal(selected(dash.keys('7').data({ events: [event(3)] })), 'e-2');
+  });
+
   it('finished tasks stand below the others, newest first', () => {
     const dash = bench()
       .keys('1')

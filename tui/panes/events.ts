@@ -57,6 +57,7 @@ export const eventsPane = pane<Happening>({
   ],
   count: (data) => data.notices.length,
   quietAtZero: true,
+  follows: true,
   empty: [
     'Nothing has happened yet.',
     '',

@@ -39,6 +39,8 @@ export interface Pane<R> {
   count(data: Data): number;
   /** Nothing to count is the normal state, and not shown. */
   quietAtZero?: true;
+  /** Its cursor stays on the newest row while another pane has the keyboard. */
+  follows?: true;
   /** What would fill it. */
   empty: readonly string[];
   /** At the right end of the list's upper border. */
