@@ -41,7 +41,7 @@ function shorten(ws) {
   const bin = join(ws.repository.folder, 'bin');
   const file = join(ws.root, 'svc.yaml');
   const yaml = readFileSync(file, 'utf8');
-  const [, command] = /scripted: "(.*) -- \{\{prompt\}\}"/.exec(yaml);
+  const [, command] = /"scripted":"(.*?) -- \{\{prompt\}\}"/.exec(yaml);
   mkdirSync(bin);
   writeFileSync(join(bin, 'scripted-agent'), `#!/bin/sh\nexec ${command} "$@"\n`, { mode: 0o755 });
   writeFileSync(file, yaml.replace(command, 'scripted-agent').replace('name: test', 'name: acme'));

@@ -4,25 +4,20 @@ import { scrollOf, showsLog, topOf } from './acts/moving.ts';
 import { bannerLines, headerLine, tabsLine } from './header.ts';
 import { hintLine } from './hints.ts';
 import { messageLines, questionLines } from './layout/bottom.ts';
-import { frame } from './layout/frame.ts';
 import { type Box as Area, type Layout, LEAST, LIST_EDGE, layoutOf } from './layout/layout.ts';
 import { listLines } from './layout/list.ts';
 import { smallLines } from './layout/small.ts';
 import { EngineTable } from './overlays/engine.tsx';
 import { overlayView } from './overlays/index.ts';
 import { isLine, labelOf } from './overlays/line.ts';
-import { paint } from './paint.ts';
 import { paneOf, previewOf, selectedRow } from './panes/index.ts';
 import type { Pane } from './panes/pane.ts';
 import { logPreview } from './panes/workers.ts';
 import type { SessionRow, State } from './state/model.ts';
 import { fitLine, markHits } from './text.ts';
 import { type Line, span } from './theme.ts';
-
-/** Lines as one text node: rows that are strings cost a frame less than rows that are boxes. */
-function Lines({ lines, colours }: { lines: readonly Line[]; colours: boolean }): ReactNode {
-  return lines.length === 0 ? null : <Text>{paint(lines, { colours })}</Text>;
-}
+import { Frame, type Framed } from './widgets/frame.tsx';
+import { Lines } from './widgets/lines.tsx';
 
 interface Props {
   state: State;
@@ -65,14 +60,10 @@ function Body({ state, layout, colours }: Props & { layout: Layout }): ReactNode
   const view =
     overlay === null ? null : overlayView(state, overlay, { cells: size.columns - 4, rows: layout.body - 2 });
   if (view !== null) {
-    const lines = frame(view.lines, {
-      title: view.title,
-      note: view.note,
-      width: size.columns,
-      height: layout.body,
-      focused: true,
-    });
-    return <Lines lines={lines} colours={colours} />;
+    const { title, note, lines } = view;
+    return (
+      <Frame {...{ title, note, lines, colours }} focused={true} width={size.columns} height={layout.body} />
+    );
   }
   if (layout.kind === 'small' && layout.columns.length === 0) {
     return <Lines lines={smallLines(state, layout.body)} colours={colours} />;
@@ -87,32 +78,29 @@ function Body({ state, layout, colours }: Props & { layout: Layout }): ReactNode
 }
 
 function Place({ state, area, colours }: Props & { area: Area }): ReactNode {
-  return <Lines lines={areaLines(state, area)} colours={colours} />;
+  return <Frame {...framed(state, area)} width={area.width} height={area.height} colours={colours} />;
 }
 
-/** Lines of one box, border and all. */
-export function areaLines(state: State, { content, width, height }: Area): Line[] {
+/** What stands in one box. */
+function framed(state: State, { content, width, height }: Area): Framed {
   const isAlone = state.view === 'full';
   if ('list' in content) {
     const pane = paneOf(content.list) as unknown as Pane<object>;
     const focused = state.focus === pane.id;
     const { filter } = state.lists[pane.id];
-    const lines = listLines(paneOf(content.list), state, {
-      cells: width - 4,
-      rows: height - LIST_EDGE,
-      focused,
-    });
     const title = `${pane.digit} ${pane.title}${filter === '' ? '' : `  /${filter}`}`;
-    return frame(lines, { title, note: pane.note?.(state), width, height, focused });
+    const size = { cells: width - 4, rows: height - LIST_EDGE };
+    const lines = listLines(paneOf(content.list), state, { ...size, focused });
+    return { title, note: pane.note?.(state), lines, focused };
   }
   if ('log' in content) {
     const row = selectedRow(state, 'workers') as SessionRow | undefined;
-    if (row === undefined) return frame([], { title: 'log', width, height, focused: false });
+    if (row === undefined) return { title: 'log', lines: [], focused: false };
     const { title, note, lines } = logPreview(state, row);
-    return frame(lines.slice(-Math.max(1, height - 2)), { title, note, width, height, focused: false });
+    return { title, note, lines: lines.slice(-Math.max(1, height - 2)), focused: false };
   }
   const preview = previewOf(state, content.preview, width - 4);
-  if (preview === null) return frame([], { title: 'preview', width, height, focused: isAlone });
+  if (preview === null) return { title: 'preview', lines: [], focused: isAlone };
   const top = topOf(state);
   const { left } = scrollOf(state);
   const shown = preview.lines.slice(top, top + Math.max(1, height - 2));
@@ -121,7 +109,7 @@ export function areaLines(state: State, { content, width, height }: Area): Line[
   const place = below > 0 ? `▼ ${below} more` : top > 0 && !showsLog(state) ? 'end' : '';
   const note = [preview.note, place].filter(Boolean).join(' · ');
   const lines = query === '' ? shown : shown.map((line) => markHits(line, query));
-  return frame(lines, { title: preview.title, note, width, height, focused: isAlone, left });
+  return { title: preview.title, note, lines, focused: isAlone, left };
 }
 
 function bottom(state: State): Line[] {
@@ -168,8 +156,6 @@ class Guard extends Component<Props & { area: Area }, { failed: Error | null; at
       [span('svc.yaml, tasks and workers are not touched by it.', 'dim')],
     ];
     const { width, height } = area;
-    return (
-      <Lines lines={frame(lines, { title: 'error', width, height, focused: false })} colours={colours} />
-    );
+    return <Frame title="error" {...{ lines, width, height, colours }} focused={false} />;
   }
 }

@@ -60,7 +60,7 @@ function headOf(text: string, cells: number): string {
   return head;
 }
 
-/** A line of exactly `cells`: what does not fit is cut, what is missing is blank. `left` cells are scrolled away. */
+/** A line of at most `cells`, cut where it does not fit. `left` cells are scrolled away. */
 export function fitLine(line: Line, cells: number, left = 0): Line {
   const shown: Span[] = [];
   let skip = left;
@@ -82,7 +82,7 @@ export function fitLine(line: Line, cells: number, left = 0): Line {
     room -= width(part);
     if (part !== text) break;
   }
-  return room > 0 ? [...shown, span(' '.repeat(room))] : shown;
+  return shown;
 }
 
 /** A line with every occurrence of `query` marked; case does not matter. */

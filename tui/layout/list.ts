@@ -1,6 +1,6 @@
 import type { AnyPane, Column, Pane } from '../panes/pane.ts';
 import type { ListView, State } from '../state/model.ts';
-import { clean, fill, width } from '../text.ts';
+import { clean, cut, fill, width } from '../text.ts';
 import { type Line, type Span, span } from '../theme.ts';
 
 /** The columns that fit, with the width of each. */
@@ -25,7 +25,10 @@ export function listLines(
   const columns = columnsFor(pane.columns, cells - 1);
   if (list.ids.length === 0) return emptyLines(pane, list, rows);
   const head: Line = [
-    span(` ${columns.map((each) => fill(each.column.head, each.width, each.column.align)).join(' ')}`, 'dim'),
+    span(
+      ` ${columns.map((each) => fill(each.column.head, each.width, each.column.align)).join(' ')}`.trimEnd(),
+      'dim',
+    ),
   ];
   const visible = list.ids.slice(list.top, list.top + rows);
   return [
@@ -34,10 +37,12 @@ export function listLines(
       const row = pane.row(state.data, id);
       if (row === undefined) return [];
       const isSelected = id === list.selected;
-      const cellsOf: Span[] = columns.flatMap(({ column, width: room }, index) => [
-        span(fill(clean(column.text(row, state)), room, column.align), column.style?.(row)),
-        ...(index < columns.length - 1 ? [span(' ')] : []),
-      ]);
+      const cellsOf = columns.map(({ column, width: room }, index): Span => {
+        const text = clean(column.text(row, state));
+        // The last one needs no blanks behind it: what is not there is not drawn.
+        const isLast = index === columns.length - 1;
+        return span(isLast ? cut(text, room) : `${fill(text, room, column.align)} `, column.style?.(row));
+      });
       if (!isSelected) return [span(' '), ...cellsOf];
       const text = `▶${cellsOf.map((each) => each.text).join('')}`;
       return [span(text + ' '.repeat(Math.max(0, cells - width(text))), focused ? 'selected' : 'marked')];

@@ -1,0 +1,72 @@
+import { Box } from 'ink';
+import type { ReactNode } from 'react';
+import { clean, cut, fitLine, width } from '../text.ts';
+import { type Line, span } from '../theme.ts';
+import { Lines } from './lines.tsx';
+
+const SINGLE = { corners: ['╭', '╮', '╰', '╯'], across: '─', down: '│' } as const;
+const DOUBLE = { corners: ['╔', '╗', '╚', '╝'], across: '═', down: '║' } as const;
+
+/** What stands in a box; its size is the layout's. */
+export interface Framed {
+  title: string;
+  /** At the right end of the upper border. */
+  note?: string | undefined;
+  lines: readonly Line[];
+  /** Has the keyboard: a double border. */
+  focused: boolean;
+  /** Cells that are scrolled away at the left. */
+  left?: number;
+}
+
+interface Props extends Framed {
+  width: number;
+  height: number;
+  colours: boolean;
+}
+
+/**
+ * Lines in a box of exactly `width` by `height`. The borders are texts of their own, which do not change: Ink takes
+ * every text of a frame apart again, and lines without borders are shorter and mostly ASCII.
+ */
+export function Frame({
+  title,
+  note,
+  lines,
+  focused,
+  left = 0,
+  width: cells,
+  height,
+  colours,
+}: Props): ReactNode {
+  const { corners, across, down } = focused ? DOUBLE : SINGLE;
+  const edge = focused ? 'focus' : 'border';
+  const [topLeft, topRight, bottomLeft, bottomRight] = corners;
+  const right = note ? ` ${cut(clean(note), Math.max(0, cells - 12))} ` : '';
+  const name = ` ${cut(clean(title), Math.max(1, cells - 7 - width(right)))} `;
+  const top: Line = [
+    span(`${topLeft}${across}`, edge),
+    span(name, focused ? 'title' : undefined),
+    span(across.repeat(Math.max(0, cells - 4 - width(name) - width(right))), edge),
+    span(right, 'dim'),
+    span(`${across}${topRight}`, edge),
+  ];
+  const inside = Math.max(0, height - 2);
+  const side: Line[] = Array.from({ length: inside }, () => [span(down, edge)]);
+  return (
+    <Box flexDirection="column" width={cells} height={height}>
+      <Lines lines={[top]} colours={colours} />
+      <Box height={inside}>
+        <Lines lines={side} colours={colours} />
+        <Box width={cells - 2} paddingX={1}>
+          <Lines
+            lines={lines.slice(0, inside).map((line) => fitLine(line, cells - 4, left))}
+            colours={colours}
+          />
+        </Box>
+        <Lines lines={side} colours={colours} />
+      </Box>
+      <Lines lines={[[span(bottomLeft + across.repeat(cells - 2) + bottomRight, edge)]]} colours={colours} />
+    </Box>
+  );
+}
