@@ -59,6 +59,11 @@ async function measureDashboard(count: number): Promise<Measures> {
       client.call<{ task_id: string }>('task.add', { title, agent: 'scripted', body: 'x' });
     await Promise.all(Array.from({ length: count }, (_, index) => add(`task number ${index + 1}`)));
     for (let index = 1; index <= DECISIONS; index += 1) await ws.post(`request number ${index}`);
+    // What the engine has to send for the new tasks is not the dashboard's.
+    await until(async () => {
+      const { deliveries } = await client.call<{ deliveries: { pending: number } }>('engine.status');
+      return deliveries.pending === 0;
+    }, 'the last delivery');
     // Only what is the workspace's own: with a CI variable, say, the dashboard would not draw.
     const own = Object.entries(ws.env).filter(([name]) => name.startsWith('SVC_'));
     const program: TerminalProgram = {

@@ -1,18 +1,19 @@
 import { asSvcError, type EngineClient } from '../../engine/index.ts';
 import type { Effect } from '../acts/step.ts';
 import type { DataChange } from '../state/data.ts';
-import type { DeliveryRow, SessionRow } from '../state/model.ts';
+import type { SessionRow } from '../state/model.ts';
 import type { Store } from '../store.ts';
 import { followEvents, type ResumePoint } from './events.ts';
 import { keepConnected } from './link.ts';
 import { followLogs } from './log.ts';
 import { watchNotices } from './notices.ts';
+import { deliveriesOf } from './rows.ts';
 import { fetchDetails } from './wanted.ts';
 
 /** Ages move on the screen; nothing is written when none does. */
 const TICK_MS = 10_000;
 /** What changes without an event: when a worker last printed, and how deliveries go. */
-const LOOK_MS = 5000;
+const LOOK_MS = 2000;
 
 export interface Feed {
   /** Sends a call of the reducer's to the engine and the answer back. */
@@ -95,15 +96,18 @@ export function createFeed(options: {
     logs.look();
   });
 
+  /** The events of the last look: whatever is new since may have been sent somewhere. */
+  let seen = store.get().data.events;
   async function look(): Promise<void> {
     const { link: now, data } = store.get();
     if (now.phase !== 'live') return;
     details.again();
     const isLive = [...data.sessions.values()].some((each) => each.state !== 'ended');
     const isPending = [...data.deliveries.values()].some((each) => each.state === 'pending');
+    const hasNew = data.events !== seen;
+    seen = data.events;
     if (isLive) change({ sessions: await link.client().call<SessionRow[]>('session.list', { live: true }) });
-    if (isPending)
-      change({ deliveries: await link.client().call<DeliveryRow[]>('notify.deliveries', { limit: 500 }) });
+    if (isPending || hasNew) change({ deliveries: await deliveriesOf(link.client()) });
   }
   const timers = [
     setInterval(() => send({ type: 'tick', at: Date.now() }), TICK_MS),

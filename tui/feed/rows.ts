@@ -27,11 +27,15 @@ export async function firstRows(client: EngineClient): Promise<DataChange> {
   return { status, tasks, decisions, sessions, complete: tasks.length < FIRST_PAGE };
 }
 
+/** They change without an event: how they go is asked for. */
+export const deliveriesOf = (client: EngineClient): Promise<DeliveryRow[]> =>
+  client.call<DeliveryRow[]>('notify.deliveries', { limit: 500 });
+
 /** What can come a moment later. */
 export async function otherRows(client: EngineClient): Promise<DataChange> {
   const [events, deliveries, choices, sessions] = await Promise.all([
     client.call<EventRow[]>('event.list', { limit: 200 }),
-    client.call<DeliveryRow[]>('notify.deliveries', { limit: 500 }),
+    deliveriesOf(client),
     client.call<Choices>('task.choices'),
     client.call<SessionRow[]>('session.list', { limit: SESSIONS }),
   ]);
@@ -52,32 +56,30 @@ export async function* olderTasks(client: EngineClient, before: string): AsyncGe
 
 /** The rows that events are about, and what changes with any of them. */
 export async function rowsOf(client: EngineClient, events: readonly EventRow[]): Promise<DataChange> {
-  const ids = (key: 'task_id' | 'decision_id' | 'session_id'): string[] => [
-    ...new Set(events.flatMap((event) => event[key] ?? [])),
-  ];
-  const tasks = await pages<TaskRow>(client, 'task.list', ids('task_id'));
-  // A run names its decision and its session in the task before an event does.
-  const sessionIds = [...new Set([...ids('session_id'), ...tasks.flatMap((task) => task.session_id ?? [])])];
-  const decisionIds = [
-    ...new Set([...ids('decision_id'), ...tasks.flatMap((task) => task.decision_id ?? [])]),
-  ];
-  const isConfig = events.some(
-    (event) => event.kind === 'config_reloaded' || event.kind === 'engine_started',
-  );
-  const [decisions, sessions, status, deliveries, choices] = await Promise.all([
-    pages<DecisionRow>(client, 'decision.list', decisionIds),
-    pages<SessionRow>(client, 'session.list', sessionIds),
+  const ids = (key: 'task_id' | 'decision_id' | 'session_id'): Set<string> =>
+    new Set(events.flatMap((event) => event[key] ?? []));
+  const [decisionIds, sessionIds] = [ids('decision_id'), ids('session_id')];
+  const isConfig = events.some(({ kind }) => kind === 'config_reloaded' || kind === 'engine_started');
+  const decisionsOf = (wanted: readonly string[]) => pages<DecisionRow>(client, 'decision.list', wanted);
+  const sessionsOf = (wanted: readonly string[]) => pages<SessionRow>(client, 'session.list', wanted);
+  const [status, tasks, decisions, sessions, choices] = await Promise.all([
     client.call<Status>('engine.status'),
-    client.call<DeliveryRow[]>('notify.deliveries', { limit: 500 }),
+    pages<TaskRow>(client, 'task.list', [...ids('task_id')]),
+    decisionsOf([...decisionIds]),
+    sessionsOf([...sessionIds]),
     isConfig ? client.call<Choices>('task.choices') : undefined,
+  ]);
+  // A run names its decision and its session in the task before an event does.
+  const others = await Promise.all([
+    decisionsOf(tasks.flatMap(({ decision_id: id }) => (id === null || decisionIds.has(id) ? [] : [id]))),
+    sessionsOf(tasks.flatMap(({ session_id: id }) => (id === null || sessionIds.has(id) ? [] : [id]))),
   ]);
   return {
     events,
-    tasks,
-    decisions,
-    sessions,
     status,
-    deliveries,
+    tasks,
+    decisions: [...decisions, ...others[0]],
+    sessions: [...sessions, ...others[1]],
     ...(choices === undefined ? {} : { choices }),
   };
 }

@@ -18,8 +18,15 @@ export function selectedRow(state: State, id: PaneId): object | undefined {
   return selected === null ? undefined : paneOf(id).row(state.data, selected);
 }
 
+// A state is never changed, so what it shows is worked out once: scrolling and drawing both ask.
+const known = new WeakMap<State, { id: PaneId; cells: number; preview: Preview | null }>();
+
 /** The preview of a pane's selected row; null when nothing is selected. */
 export function previewOf(state: State, id: PaneId, cells: number): Preview | null {
+  const last = known.get(state);
+  if (last?.id === id && last.cells === cells) return last.preview;
   const row = selectedRow(state, id);
-  return row === undefined ? null : paneOf(id).preview(state, row as never, cells);
+  const preview = row === undefined ? null : paneOf(id).preview(state, row as never, cells);
+  known.set(state, { id, cells, preview });
+  return preview;
 }
