@@ -18,7 +18,7 @@ import { createNotify } from './notify/index.ts';
 import { notifyOperations } from './notify/operations.ts';
 import { createOperations } from './operation.ts';
 import { createReceiver, type ListenOptions } from './receiver/index.ts';
-import { createEventLog, eventOperations, holdHostLock, openStorage } from './storage/index.ts';
+import { createEventLog, eventOperations, holdHostLock, openStorage, whenGone } from './storage/index.ts';
 import { version } from './version.ts';
 import { createAgents, createDispatcher, logFile } from './workers/dispatch/index.ts';
 import { sessionOperations } from './workers/operations.ts';
@@ -47,8 +47,6 @@ export interface OpenOptions {
 export type Engine = Awaited<ReturnType<typeof openEngine>>;
 
 const GIB = 1024 ** 3;
-
-const PRESENCE_LOOK_MS = 1000;
 
 /** Agents mostly wait for a model: several per core, and a gibibyte of memory each. */
 export const defaultWorkerCap = (): number =>
@@ -234,18 +232,17 @@ export async function openEngine(options: OpenOptions) {
 
     // Without its data folder an engine has nothing that it could promise; its workers have nobody to report to.
     let goneTold: () => void = () => undefined;
-    const presence = setInterval(() => {
-      if (!storage.isGone()) return;
-      clearInterval(presence);
+    async function leave(): Promise<void> {
       log.error({}, 'the data folder was removed; the engine stops');
       const live = sessions
         .list({ live: true, limit: 100_000 })
         .map((each) => sessions.private(each.sessionId));
-      void Promise.allSettled(
+      await Promise.allSettled(
         live.map(({ runId, pidStart }) => processes.sweep(runId ?? '', pidStart ?? undefined)),
-      ).then(() => goneTold());
-    }, PRESENCE_LOOK_MS);
-    closers.push(() => clearInterval(presence));
+      );
+      goneTold();
+    }
+    closers.push(whenGone(storage, () => void leave()));
     await dispatcher.recover();
     log.info({ pid: process.pid, version, root }, 'engine open');
 

@@ -12,6 +12,7 @@ export type { EventInput, EventKind, EventLog, LoggedEvent } from './event-log.t
 export { createEventLog } from './event-log.ts';
 export { type HostLock, holdHostLock } from './host-lock.ts';
 export { eventOperations } from './operations.ts';
+export { whenGone } from './presence.ts';
 
 export type Db = Database.Database;
 

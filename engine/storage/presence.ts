@@ -14,3 +14,15 @@ export function presenceOf(path: string): { isGone(): boolean } {
     },
   };
 }
+
+const LOOK_MS = 1000;
+
+/** Calls `act` once, when the database is found gone. Returns how to stop looking. */
+export function whenGone({ isGone }: { isGone(): boolean }, act: () => void): () => void {
+  const timer = setInterval(() => {
+    if (!isGone()) return;
+    clearInterval(timer);
+    act();
+  }, LOOK_MS);
+  return () => clearInterval(timer);
+}
