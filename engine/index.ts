@@ -25,7 +25,7 @@ export type { Delivery } from './notify/rows.ts';
 export type { Wire } from './operation.ts';
 export type { Access } from './receiver/serve.ts';
 export type { LoggedEvent } from './storage/index.ts';
-export { age, cut, localTime, printable } from './text.ts';
+export { age, cut, localTime, printable, shellWord } from './text.ts';
 export { version } from './version.ts';
 export type { ListedSession } from './workers/operations.ts';
 export type { SessionTrial } from './workers/worktree-operations.ts';

@@ -60,3 +60,6 @@ export function age(at: string | null, now: number = Date.now()): string {
 /** Local time, to the second. */
 export const localTime = (at: string | null): string =>
   at === null ? '-' : new Date(at).toLocaleString('sv-SE', { hour12: false });
+
+/** A text as one word of a POSIX shell, whatever is in it. */
+export const shellWord = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -4,9 +4,9 @@ import { stampOf } from './state/details.ts';
 import type { Armed, State } from './state/model.ts';
 
 /** After the program moved a selection, what a person pressed was meant for the row before. */
-export const SETTLE_MS = 250;
+const SETTLE_MS = 250;
 /** No hand presses two different keys this fast; a paste that is no paste to the terminal does. */
-export const TOO_FAST_MS = 30;
+const TOO_FAST_MS = 30;
 
 /** What a key, or a line of the palette, does. */
 export function press(state: State, binding: Binding, at: number): Step {

@@ -163,7 +163,8 @@ function settled(before: State, after: State): State {
   let state = after;
   for (const id of PANE_IDS) {
     const list = state.lists[id];
-    if (state.data !== before.data || list.filter !== before.lists[id].filter) {
+    const hasChanged = paneOf(id).from.some((part) => state.data[part] !== before.data[part]);
+    if (hasChanged || list.filter !== before.lists[id].filter) {
       const { list: next, moved } = withRows(list, idsOf(state, id));
       const isFollowing = paneOf(id).follows && id !== state.focus && list.index === 0;
       state = withList(state, id, isFollowing ? { ...moveTo(next, 0), top: 0 } : next);

@@ -1,5 +1,6 @@
+import { shellWord } from '../../engine/index.ts';
 import type { Command } from '../command.ts';
-import { type Completion, describe, groups, isGroup, quoted, secondWord } from './describe.ts';
+import { type Completion, describe, groups, isGroup, secondWord } from './describe.ts';
 
 /** The flags of a command that are followed by a value, with a space around each. */
 export const valued = ({ flags }: Completion): string =>
@@ -11,8 +12,10 @@ export function valueCases(completions: readonly Completion[], indent: string): 
     .flatMap(({ name, flags }) =>
       flags.flatMap(({ long, short, choices, kind }) => {
         if (choices.length === 0 && kind === null) return [];
-        const patterns = [long, ...(short === null ? [] : [short])].map((flag) => quoted(`${name} ${flag}`));
-        const propose = kind === null ? `words ${quoted(choices.join(' '))}` : kind;
+        const patterns = [long, ...(short === null ? [] : [short])].map((flag) =>
+          shellWord(`${name} ${flag}`),
+        );
+        const propose = kind === null ? `words ${shellWord(choices.join(' '))}` : kind;
         return [`${indent}${patterns.join('|')}) _svc_${propose}; return ;;`];
       }),
     )
@@ -25,10 +28,10 @@ export const argumentCases = (completions: readonly Completion[], indent: string
     .flatMap(({ name, args, rest }) => [
       ...args.flatMap((kind, at) => {
         if (kind === null) return [];
-        const propose = typeof kind === 'string' ? kind : `words ${quoted(kind.join(' '))}`;
-        return [`${indent}${quoted(`${name} ${at}`)}) _svc_${propose} ;;`];
+        const propose = typeof kind === 'string' ? kind : `words ${shellWord(kind.join(' '))}`;
+        return [`${indent}${shellWord(`${name} ${at}`)}) _svc_${propose} ;;`];
       }),
-      ...(rest === null ? [] : [`${indent}${quoted(`${name} `)}*) _svc_${rest} ;;`]),
+      ...(rest === null ? [] : [`${indent}${shellWord(`${name} `)}*) _svc_${rest} ;;`]),
     ])
     .join('\n');
 
@@ -57,7 +60,7 @@ _svc() {
   elif [[ $prev == "=" ]]; then prev=\${COMP_WORDS[COMP_CWORD-2]}
   fi
   if ((COMP_CWORD == 1)); then
-    _svc_words ${quoted([...words.map(([word]) => word), 'help'].join(' '))}
+    _svc_words ${shellWord([...words.map(([word]) => word), 'help'].join(' '))}
     return
   fi
 
@@ -66,7 +69,7 @@ _svc() {
 ${nested
   .map(
     ([word, below]) =>
-      `    ${word})\n      if ((COMP_CWORD == 2)); then _svc_words ${quoted(below.map(secondWord).join(' '))}; return; fi\n      command+=" \${COMP_WORDS[2]}" at=3 ;;`,
+      `    ${word})\n      if ((COMP_CWORD == 2)); then _svc_words ${shellWord(below.map(secondWord).join(' '))}; return; fi\n      command+=" \${COMP_WORDS[2]}" at=3 ;;`,
   )
   .join('\n')}
   esac
@@ -74,7 +77,7 @@ ${nested
 ${all
   .map(
     (each) =>
-      `    ${quoted(each.name)}) flags=${quoted(each.flags.map(({ long }) => long).join(' '))} valued=${quoted(valued(each))} ;;`,
+      `    ${shellWord(each.name)}) flags=${shellWord(each.flags.map(({ long }) => long).join(' '))} valued=${shellWord(valued(each))} ;;`,
   )
   .join('\n')}
     *) return ;;

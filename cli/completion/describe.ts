@@ -75,6 +75,3 @@ export const aboutGroup = (word: string, below: readonly Completion[]): string =
     : (below[0]?.about ?? '');
 
 export const secondWord = ({ name }: Completion): string => name.split(' ')[1] ?? '';
-
-/** Text for a shell, whatever it holds. */
-export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

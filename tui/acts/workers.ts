@@ -1,3 +1,4 @@
+import { shellWord } from '../../engine/index.ts';
 import { sessionState } from '../panes/words.ts';
 import { checkoutReason } from '../panes/work.ts';
 import { detailOf } from '../state/details.ts';
@@ -108,16 +109,14 @@ export function mayPublish(state: State): string | null {
   return (session.commits ?? 0) > 0 ? null : `${session.session_id} has no commits`;
 }
 
-const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
-
 /** The commands that a person would type; svc itself never pushes. Also left on the terminal after quitting. */
 export function publish(state: State): Step {
   const session = selectedSession(state)!;
   const { branch, base, title, task_id: task, repository } = session;
   const lines = [
-    ...(repository === null ? [] : [`cd ${quote(repository)}`]),
-    `git push --set-upstream origin ${quote(branch!)}`,
-    `gh pr create --head ${quote(branch!)} --base ${quote(base ?? 'main')} --title ${quote(clean(title))} --body ${quote(`${task}, run ${session.session_id}`)}`,
+    ...(repository === null ? [] : [`cd ${shellWord(repository)}`]),
+    `git push --set-upstream origin ${shellWord(branch!)}`,
+    `gh pr create --head ${shellWord(branch!)} --base ${shellWord(base ?? 'main')} --title ${shellWord(clean(title))} --body ${shellWord(`${task}, run ${session.session_id}`)}`,
   ];
   return step({
     ...state,

@@ -14,15 +14,18 @@ export interface ResumePoint {
 
 /**
  * One subscription from a resume point, and the rows that its events are about. The subscription begins before the
- * rows are fetched, so nothing falls between the two; whatever comes twice is only asked for twice.
+ * rows are fetched, so nothing falls between the two; whatever comes twice is only asked for twice. Resolves when the
+ * first screen can be drawn.
  */
-export function followEvents(options: {
+export async function followEvents(options: {
   client: EngineClient;
   from: ResumePoint | null;
+  /** Whether every older task is known already; a connection may have been lost half-way. */
+  complete: boolean;
   onChange(change: DataChange): void;
   onPoint(point: ResumePoint): void;
   onFailed(error: unknown): void;
-}): { ready: Promise<{ resumed: boolean }> } {
+}): Promise<void> {
   const { client, from, onChange, onPoint, onFailed } = options;
   let waiting: EventRow[] = [];
   let timer: NodeJS.Timeout | null = null;
@@ -51,33 +54,29 @@ export function followEvents(options: {
     timer = setTimeout(flush, performance.now() - lastFlush > BATCH_MS ? 0 : BATCH_MS);
   }
 
-  async function begin(): Promise<{ resumed: boolean }> {
-    const answer = await client.subscribe<{ subscription: number; from: number; reset: boolean }>(
-      'events.subscribe',
-      from === null ? {} : { after: from.seq, log_id: from.logId },
-      ({ params }) => {
-        if (params.event === undefined) return;
-        waiting.push(params.event as EventRow);
-        plan();
-      },
-    );
-    const resumed = from !== null && !answer.reset;
-    // The rows may have been made by another engine since: what is shown first is fetched anew in any case.
-    const first = await firstRows(client);
-    onChange({ ...first, reset: !resumed, ...(resumed ? { complete: true } : {}) });
-    if (!resumed) onPoint({ logId: client.welcome.log_id, seq: answer.from });
-    isReady = true;
-    plan();
-    void fetchRest(first, resumed).catch(onFailed);
-    return { resumed };
-  }
-
-  async function fetchRest(first: DataChange, resumed: boolean): Promise<void> {
+  async function fetchRest(first: DataChange): Promise<void> {
     onChange(await otherRows(client));
     const oldest = first.tasks?.at(-1)?.task_id;
-    if (resumed || first.complete === true || oldest === undefined) return;
+    if (first.complete === true || oldest === undefined) return;
     for await (const page of olderTasks(client, oldest)) onChange(page);
   }
 
-  return { ready: begin() };
+  const answer = await client.subscribe<{ subscription: number; from: number; reset: boolean }>(
+    'events.subscribe',
+    from === null ? {} : { after: from.seq, log_id: from.logId },
+    ({ params }) => {
+      if (params.event === undefined) return;
+      waiting.push(params.event as EventRow);
+      plan();
+    },
+  );
+  const resumed = from !== null && !answer.reset;
+  // The rows may have been made by another engine since: what is shown first is fetched anew in any case.
+  const rows = await firstRows(client);
+  const first = resumed && options.complete ? { ...rows, complete: true } : rows;
+  onChange({ ...first, reset: !resumed });
+  if (!resumed) onPoint({ logId: client.welcome.log_id, seq: answer.from });
+  isReady = true;
+  plan();
+  void fetchRest(first).catch(onFailed);
 }

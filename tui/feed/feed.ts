@@ -54,9 +54,11 @@ export function createFeed(options: {
     },
     async onConnected(client) {
       const { workspace, root, data } = client.welcome;
-      const { ready } = followEvents({
+      send({ type: 'link', link: { workspace, root } });
+      await followEvents({
         client,
         from: point,
+        complete: store.get().data.complete,
         onChange: change,
         onPoint: (next) => {
           point = next;
@@ -66,8 +68,6 @@ export function createFeed(options: {
           send({ type: 'said', text: message, tone: 'bad', hint });
         },
       });
-      send({ type: 'link', link: { workspace, root } });
-      await ready;
       logs.again();
       send({ type: 'link', link: { phase: 'live', since: Date.now(), reason: null } });
       if (!isFirst) send({ type: 'said', text: 'connected again', tone: 'good' });

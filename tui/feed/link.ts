@@ -1,12 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { asSvcError, type EngineClient, SvcError } from '../../engine/index.ts';
 
-export interface Connection {
-  client: EngineClient;
-  /** Whether the events since the last connection were all delivered; false when the log is another one. */
-  resumed: boolean;
-}
-
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 5000;
 

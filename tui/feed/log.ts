@@ -11,7 +11,10 @@ interface LogPart {
   ended: boolean;
 }
 
-/** Follows the log that the screen shows, ten times a second at most, and no other. */
+/**
+ * Follows one log, the one that the screen showed last, ten times a second at most. Going to another pane does not
+ * leave it, so that a paused log is found where it was.
+ */
 export function followLogs(options: {
   client(): EngineClient;
   get(): State;

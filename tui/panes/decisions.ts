@@ -23,6 +23,7 @@ export const decisionsPane = pane<DecisionRow>({
   id: 'decisions',
   digit: '2',
   title: 'Decisions',
+  from: ['decisions'],
   rows: pending,
   idOf: (decision) => decision.decision_id,
   row: (data, id) => data.decisions.get(id),

@@ -8,6 +8,7 @@ export const deliveriesPane = pane<DeliveryRow>({
   id: 'deliveries',
   digit: '8',
   title: 'Deliveries',
+  from: ['deliveries'],
   rows: (data) => [...data.deliveries.values()].sort((one, other) => other.id - one.id),
   idOf: (delivery) => String(delivery.id),
   row: (data, id) => data.deliveries.get(id),

@@ -5,6 +5,14 @@ import { span } from '../theme.ts';
 import { pane } from './pane.ts';
 import { quoted } from './words.ts';
 
+/** The ids that an event is about. */
+export const eventAbout = ({ task_id: task, decision_id: decision, session_id: session }: EventRow): string =>
+  [task, decision, session].filter(Boolean).join(' ');
+
+/** Its reason and its title, as far as it has them. */
+export const eventSaid = ({ data: { reason, title } }: EventRow): string =>
+  clean([reason, title].filter((each) => typeof each === 'string').join(' · '));
+
 /** What happened, or what a worker said. */
 type Happening = { id: string; at: string; event: EventRow } | { id: string; at: string; notice: Notice };
 
@@ -18,22 +26,17 @@ const happenings = ({ events, notices }: Data): Happening[] =>
   );
 
 const kindOf = (row: Happening): string => ('event' in row ? row.event.kind : 'notice');
-const aboutOf = (row: Happening): string =>
-  'event' in row
-    ? [row.event.task_id, row.event.decision_id, row.event.session_id].filter(Boolean).join(' ')
-    : row.notice.session;
+const aboutOf = (row: Happening): string => ('event' in row ? eventAbout(row.event) : row.notice.session);
 const actorOf = (row: Happening): string => ('event' in row ? (row.event.actor ?? '') : row.notice.session);
 
-function saidOf(row: Happening): string {
-  if ('notice' in row) return clean(row.notice.text.trim().split('\n')[0] ?? '');
-  const { title, reason } = row.event.data;
-  return clean([reason, title].filter((each) => typeof each === 'string').join(' · '));
-}
+const saidOf = (row: Happening): string =>
+  'event' in row ? eventSaid(row.event) : clean(row.notice.text.trim().split('\n')[0] ?? '');
 
 export const eventsPane = pane<Happening>({
   id: 'events',
   digit: '7',
   title: 'Events',
+  from: ['events', 'notices'],
   rows: happenings,
   idOf: (row) => row.id,
   row: (data, id) => {

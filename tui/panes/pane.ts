@@ -29,6 +29,8 @@ export interface Pane<R> {
   id: PaneId;
   digit: string;
   title: string;
+  /** The parts of the data that its rows are made of: while these stay, so does the list. */
+  from: readonly (keyof Data)[];
   /** In the order of the list. */
   rows(data: Data): readonly R[];
   idOf(row: R): string;

@@ -29,6 +29,7 @@ export const tasksPane = pane<TaskRow>({
   id: 'tasks',
   digit: '1',
   title: 'Tasks',
+  from: ['tasks'],
   rows: (data) => inOrder(data.tasks),
   idOf: (task) => task.task_id,
   row: (data, id) => data.tasks.get(id),

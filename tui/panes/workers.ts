@@ -31,6 +31,7 @@ export const workersPane = pane<SessionRow>({
   id: 'workers',
   digit: '4',
   title: 'Workers',
+  from: ['sessions'],
   rows: inOrder,
   idOf: (session) => session.session_id,
   row: (data, id) => data.sessions.get(id),

@@ -4,6 +4,7 @@ import { hintLine } from '../hints.ts';
 import { questionLines } from '../layout/bottom.ts';
 import { overlayView } from '../overlays/index.ts';
 import { isLine, labelOf } from '../overlays/line.ts';
+import { eventAbout, eventSaid } from '../panes/events.ts';
 import { paneOf, previewOf, selectedRow } from '../panes/index.ts';
 import type { Pane } from '../panes/pane.ts';
 import { endOf } from '../state/log.ts';
@@ -55,17 +56,9 @@ function arrivals(before: State, after: State): string[] {
   ];
 }
 
-function eventLine({
-  at,
-  kind,
-  task_id: task,
-  decision_id: decision,
-  session_id: session,
-  data,
-}: EventRow): string {
-  const about = [task, decision, session].filter(Boolean).join(' ');
-  const said = [data.reason, data.title].filter((each) => typeof each === 'string').join(' · ');
-  return clean(`${localTime(at).slice(11)} ${kind} ${about}${said === '' ? '' : `: ${said}`}`);
+function eventLine(event: EventRow): string {
+  const text = eventSaid(event);
+  return `${localTime(event.at).slice(11)} ${event.kind} ${eventAbout(event)}${text === '' ? '' : `: ${text}`}`;
 }
 
 function messageLines({ message: before }: State, { message }: State): string[] {
