@@ -13,6 +13,14 @@ export const formatId = (kind: IdKind, number: number): string => `${kind}-${num
 export const formatIdOrNull = (kind: IdKind, number: number | null): string | null =>
   number === null ? null : formatId(kind, number);
 
+/** The command that shows what there is. */
+const LISTED_BY = {
+  t: 'svc task list',
+  d: 'svc decision list',
+  s: 'svc worktree list',
+  w: 'svc task show',
+} as const satisfies Record<IdKind, string>;
+
 function numberIn(kind: IdKind, text: string): number | null {
   const match = /^(?:([a-z])-)?([1-9]\d{0,14})$/.exec(text);
   return match && (match[1] === undefined || match[1] === kind) ? Number(match[2]) : null;
@@ -44,7 +52,7 @@ export function findByPrefix<R>(
   const noun = NOUNS[kind];
   if (first === undefined) {
     throw new SvcError('not_found', `no ${noun} ${formatId(kind, number)}`, {
-      hint: `svc ${noun} list shows them`,
+      hint: `${LISTED_BY[kind]} shows them`,
     });
   }
   if (second !== undefined) {

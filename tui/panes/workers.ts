@@ -4,7 +4,7 @@ import type { Data, SessionRow, State } from '../state/model.ts';
 import { clean } from '../text.ts';
 import { type Line, span } from '../theme.ts';
 import { type Preview, pane } from './pane.ts';
-import { problemLines, quiet, sessionState, since, stateStyle } from './words.ts';
+import { counted, problemLines, quiet, sessionState, since, stateStyle } from './words.ts';
 import { workLines } from './work.ts';
 
 /** Live ones in the order they came, then the ended, newest first. */
@@ -69,7 +69,7 @@ export const workersPane = pane<SessionRow>({
   ],
   note: ({ data, lists }) => {
     const review = [...data.sessions.values()].filter(waitsForReview).length;
-    return `${lists.workers.ids.length} runs${review === 0 ? '' : `, ${review} to review`}`;
+    return `${counted(lists.workers.ids.length, 'run')}${review === 0 ? '' : `, ${review} to review`}`;
   },
   preview: (state, row, cells) =>
     workersMode(state) === 'log' ? logPreview(state, row) : workPreview(state, row, cells),
