@@ -10,7 +10,9 @@ const AREAS = ['engine', 'cli', 'tui', 'fixtures'];
 const DOOR = 'engine/index.ts';
 
 /** What every room may use; the rest of another room reaches it as a constructor argument. */
-const SHARED = ['errors', 'clock', 'ids', 'text', 'operation', 'version'].map((name) => `engine/${name}.ts`);
+const SHARED = ['errors', 'clock', 'ids', 'text', 'operation', 'tool', 'version'].map(
+  (name) => `engine/${name}.ts`,
+);
 
 /** Files that put the rooms together and so may import any of them. */
 const COMPOSERS = ['engine/compose.ts', 'engine/index.ts', 'engine/log.ts', 'engine/health.ts'];

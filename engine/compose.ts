@@ -1,5 +1,7 @@
 import { availableParallelism, totalmem } from 'node:os';
 import { createBoard } from './board/index.ts';
+import { createBus } from './bus/index.ts';
+import { isPlainName, type NewSeat, type SeatSession } from './bus/seats/index.ts';
 import { createSessions } from './bus/sessions/index.ts';
 import { systemClock } from './clock.ts';
 import {
@@ -13,6 +15,7 @@ import {
 import { createConfigKeeper } from './config/keeper.ts';
 import { type EngineStatus, engineOperations } from './daemon/operations.ts';
 import { SvcError } from './errors.ts';
+import { workerSession } from './ids.ts';
 import { openLog } from './log.ts';
 import { createNotify } from './notify/index.ts';
 import { notifyOperations } from './notify/operations.ts';
@@ -31,6 +34,7 @@ import {
 } from './workers/processes/index.ts';
 import { worktreeOperations } from './workers/worktree-operations.ts';
 import { createWorktrees } from './workers/worktrees/index.ts';
+import { createWorkspacePaths } from './workspace-path.ts';
 
 export interface OpenOptions {
   /** Path of svc.yaml. */
@@ -86,6 +90,27 @@ export async function openEngine(options: OpenOptions) {
       ...config().notify.webhooks.flatMap((hook) => variableNames(hook.secret_env ?? '')),
     ];
 
+    const workspacePaths = createWorkspacePaths({
+      root,
+      worktrees: paths.worktrees,
+      projects: () => agents.projects().map(({ folder }) => folder),
+      repositoryOf: (name) => sessions.byBranch(`svc/${name}`)?.repository ?? null,
+    });
+    const bus = createBus({
+      storage,
+      events,
+      clock,
+      sessions,
+      paths: workspacePaths,
+      config,
+      root,
+      data: paths.data,
+      env: workerEnvironment(env, {}, secretNames()),
+      log,
+    });
+    closers.push(() => bus.close());
+    const { seats } = bus;
+
     // A worker can write the filters and drivers that git runs in its repository; they see what git sees.
     const worktrees = createWorktrees({ env: workerEnvironment(env, {}, secretNames()) });
 
@@ -97,6 +122,12 @@ export async function openEngine(options: OpenOptions) {
       agents,
       templates: () => config().webhook.templates,
       policy: () => config().policy,
+      peers: bus.peers,
+      paths: workspacePaths,
+      worktrees,
+      processes,
+      isStrict: () => config().guard.profile === 'strict',
+      workerEnvironment: (extra) => workerEnvironment(env, extra, secretNames()),
       createDispatch: (tasks) =>
         createDispatcher({
           storage,
@@ -116,11 +147,16 @@ export async function openEngine(options: OpenOptions) {
             timeoutSec: config().agents.timeout_sec,
             idleTimeoutSec: config().agents.idle_timeout_sec,
           }),
+          atEnd(session, verdict, kept) {
+            board.sessionEnded(session.sessionId);
+            bus.sessionEnded(session, { ...verdict, ...kept, verification: board.verificationOf(session) });
+          },
           cap: options.workerCap ?? defaultWorkerCap(),
           graceMs: options.graceMs ?? 5000,
         }),
     });
     const { tasks, decisions, workflow, dispatcher } = board;
+    closers.push(() => board.close());
     closers.push(() => dispatcher.close());
 
     const notify = createNotify({
@@ -184,6 +220,7 @@ export async function openEngine(options: OpenOptions) {
         ...engineOperations({ status, stop }),
         ...eventOperations({ events, taskId: (prefix) => tasks.resolve(prefix).taskId }),
         ...board.operations,
+        ...bus.operations,
         ...sessionOperations({
           sessions,
           readLog: readSessionLog,
@@ -243,6 +280,8 @@ export async function openEngine(options: OpenOptions) {
       goneTold();
     }
     closers.push(whenGone(storage, () => void leave()));
+    board.start();
+    bus.start();
     await dispatcher.recover();
     log.info({ pid: process.pid, version, root }, 'engine open');
 
@@ -258,7 +297,21 @@ export async function openEngine(options: OpenOptions) {
       onCommit: storage.onCommit,
       isLoopback,
       daemonAddress: () => parseAddress(config().daemon.addr),
-      seats: { markOf: processes.ancestorsMarked, sessionOfRun: sessions.byRunId },
+      seats: {
+        markOf: processes.ancestorsMarked,
+        sessionOfRun: sessions.byRunId,
+        isWorkerSession: (id: string) =>
+          workerSession(id) !== null && sessions.list({ ids: [id] }).length > 0,
+        isPlainName,
+      },
+      projectAt: agents.projectAt,
+      /** Puts a Chair or a plain session on the register; `pid` is the process that holds it, if one does. */
+      openSeat({ pid, ...seat }: Omit<NewSeat, 'process'> & { pid: number | null }): Promise<SeatSession> {
+        const pidStart = pid === null ? null : processes.startOf(pid);
+        const process = pid === null || pidStart === null ? null : { pid, pidStart };
+        return storage.write(() => seats.open({ ...seat, process }));
+      },
+      seatSeen: seats.seen,
       resolveSession: sessions.resolve,
       sessionEnded: (sessionId: string) => sessions.get(sessionId).state === 'ended',
       readLog: readSessionLog,

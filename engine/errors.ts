@@ -37,6 +37,10 @@ export const CODES = {
   actor_denied: denied(403),
   approval_required: denied(403),
   ledger_gate: denied(403),
+  lock_denied: denied(403),
+  holder_mismatch: denied(403),
+  path_outside: denied(403),
+  unverified: denied(403),
   // what is not there
   not_found: notFound,
   no_workspace: notFound,
@@ -51,7 +55,11 @@ export const CODES = {
   checkout_dirty: conflict,
   worktree_unsafe: conflict,
   address_in_use: conflict,
+  cancelled: conflict,
   exists: conflict,
+  lock_held: conflict,
+  item_held: conflict,
+  ask_closed: conflict,
   // what is wrong here
   not_a_repository: failure(422),
   repository_empty: failure(422),

@@ -35,6 +35,10 @@ export function parseId(kind: IdKind, text: string): number {
   });
 }
 
+/** The worker session that an id names; null for the sessions of Chairs and plain ones, which have names of their own. */
+export const workerSession = (sessionId: string | null): string | null =>
+  sessionId !== null && /^s-[1-9]\d{0,14}$/.test(sessionId) ? sessionId : null;
+
 /** Identifiers as the JSON array of numbers that SQL reads with `json_each`; what is no identifier names nothing. */
 export const idArray = (kind: IdKind, texts: readonly string[]): string =>
   JSON.stringify(texts.map((text) => numberIn(kind, text)).filter((number) => number !== null));

@@ -13,10 +13,22 @@ export interface Caller {
   /** `SVC_ACTOR`, else the OS user; for outside requests what the route knows of the sender. */
   actor: string;
   via: Via;
-  /** The worker session the caller runs in, if any. */
+  /** The session the caller takes part as: a worker's (`s-12`), a Chair's (`chair-3`) or a plain one's name; null for none. */
   sessionId: string | null;
+  /** The registered project whose folder the caller stands in; null is the workspace's own. */
+  project: string | null;
   /** Per-call environment (scope `call` of the variables table), e.g. `SVC_GIT_BASE`. */
   env: Readonly<Record<string, string | undefined>>;
+}
+
+/** The one call that an operation answers. */
+export interface Call {
+  /** Aborted when nobody waits for the answer any more. */
+  signal: AbortSignal;
+  /** Says what is being waited for. */
+  progress(message: string): void;
+  /** Names this call. A client that lost its connection sends it again under the same key, and nothing happens twice. */
+  key: string | null;
 }
 
 /**
@@ -32,7 +44,7 @@ export interface Operation<I extends z.ZodType = z.ZodType, O = unknown> {
   /** Whether it changes anything; such calls obey `policy.mode: allowlist`. */
   changes: boolean;
   input: I;
-  run(input: z.infer<I>, caller: Caller): O | Promise<O>;
+  run(input: z.infer<I>, caller: Caller, call: Call): O | Promise<O>;
 }
 
 export const operation = <I extends z.ZodType, O>(definition: Operation<I, O>): Operation =>
@@ -41,8 +53,11 @@ export const operation = <I extends z.ZodType, O>(definition: Operation<I, O>): 
 export interface Operations {
   readonly all: readonly Operation[];
   /** Checks seat and actor, parses, runs. Throws SvcError. The result is in wire form (snake_case keys). */
-  call(name: string, input: unknown, caller: Caller): Promise<unknown>;
+  call(name: string, input: unknown, caller: Caller, call?: Partial<Call>): Promise<unknown>;
 }
+
+/** A call that is neither cancelled nor repeated, and whose waiting nobody follows. */
+const QUIET: Call = { signal: new AbortController().signal, progress: () => undefined, key: null };
 
 export interface Policy {
   mode: '' | 'solo' | 'allowlist';
@@ -64,21 +79,22 @@ export function createOperations(all: readonly Operation[], deps: { policy(): Po
   if (byName.size !== all.length) throw new Error('two operations have one name');
   return {
     all,
-    async call(name, input, caller) {
+    async call(name, input, caller, call = {}) {
       const found = byName.get(name);
       if (!found) throw new SvcError('not_found', `no operation ${JSON.stringify(name)}`);
       checkSeat(found, caller);
       checkActor(found, caller, deps.policy());
       const parsed = found.input.safeParse(input ?? {});
       if (!parsed.success) throw fieldsInvalid(parsed.error);
-      return toWire(await found.run(parsed.data, caller));
+      return toWire(await found.run(parsed.data, caller, { ...QUIET, ...call }));
     },
   };
 }
 
 function checkSeat(found: Operation, caller: Caller): void {
   if (found.seat === 'any' || caller.seat === 'chair') return;
-  const who = caller.sessionId === null ? `a ${caller.seat} session` : `worker session ${caller.sessionId}`;
+  const who =
+    caller.sessionId === null ? `a ${caller.seat} session` : `${caller.seat} session ${caller.sessionId}`;
   throw new SvcError('chair_only', `${found.name} is for the Chair seat; this call comes from ${who}`, {
     hint: 'ask the person or agent in the Chair seat to do it',
   });

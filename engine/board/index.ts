@@ -1,11 +1,16 @@
-import type { Sessions } from '../bus/sessions/index.ts';
+import type { Peers } from '../bus/peers.ts';
+import type { Session, Sessions } from '../bus/sessions/index.ts';
 import type { Clock } from '../clock.ts';
 import type { Operation, Policy } from '../operation.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
+import type { Processes } from '../workers/processes/index.ts';
+import type { Worktrees } from '../workers/worktrees/index.ts';
+import type { WorkspacePaths } from '../workspace-path.ts';
 import { createDecisions, type Decisions } from './decisions/index.ts';
 import { type BoardOperationsDeps, boardOperations } from './operations.ts';
 import { createPlans, type Planner } from './plan.ts';
 import { createTasks, type Tasks } from './tasks/index.ts';
+import type { VerificationState } from './verify/rows.ts';
 import { createWorkflow, type Dispatch, type Workflow } from './workflow/index.ts';
 
 export interface BoardDeps<D extends Dispatch & Planner> {
@@ -16,6 +21,14 @@ export interface BoardDeps<D extends Dispatch & Planner> {
   agents: BoardOperationsDeps['agents'];
   templates: BoardOperationsDeps['templates'];
   policy(): Policy;
+  peers: Peers;
+  paths: WorkspacePaths;
+  worktrees: Worktrees;
+  processes: Processes;
+  /** `guard.profile` is strict. */
+  isStrict(): boolean;
+  /** What a program that checks a worker's claims may see. */
+  workerEnvironment(extra: Record<string, string>): Record<string, string>;
   /** The dispatcher needs tasks, and the workflow needs the dispatcher. */
   createDispatch(tasks: Tasks): D;
 }
@@ -26,6 +39,13 @@ export interface Board<D extends Dispatch & Planner> {
   workflow: Workflow;
   dispatcher: D;
   operations: Operation[];
+  /** Inside the transaction of a session's end: what it held and claimed is free. */
+  sessionEnded(sessionId: string): void;
+  /** What a session's evidence is worth, for its handoff; synchronous, so as of its recorded head. */
+  verificationOf(session: Session): VerificationState;
+  /** Begins to look after what expires; call it once everything is composed. */
+  start(): void;
+  close(): Promise<void>;
 }
 
 /** What is to be done and who may: tasks, decisions, and the way work moves through them. */
@@ -53,5 +73,15 @@ export function createBoard<D extends Dispatch & Planner>(deps: BoardDeps<D>): B
     agents,
     templates,
   });
-  return { tasks, decisions, workflow, dispatcher, operations };
+  return {
+    tasks,
+    decisions,
+    workflow,
+    dispatcher,
+    operations,
+    sessionEnded() {},
+    verificationOf: () => 'none',
+    start() {},
+    async close() {},
+  };
 }

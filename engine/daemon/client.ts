@@ -23,6 +23,11 @@ export interface EngineClient {
   readonly welcome: Wire<Welcome>;
   /** Runs an operation. Rejects with the engine's SvcError, or `engine_unreachable` when the connection ends. */
   call<T = unknown>(operation: string, input?: object): Promise<T>;
+  /**
+   * Runs an operation that may take long. The same `key` after a lost connection means the same call: what it made is
+   * not made again. `signal` ends the waiting, not what was begun; then it rejects with `cancelled`.
+   */
+  run<T = unknown>(operation: string, input: object, options: RunOptions): Promise<T>;
   /** Starts a subscription; `onNotification` gets everything that belongs to it. */
   subscribe<T extends { subscription: number }>(
     method: string,
@@ -36,10 +41,18 @@ export interface EngineClient {
   close(): void;
 }
 
+export interface RunOptions {
+  key: string;
+  signal?: AbortSignal;
+  onProgress?(message: string): void;
+}
+
 export interface ConnectOptions {
   cwd: string;
   env: NodeJS.ProcessEnv;
   via?: Hello['via'];
+  /** Takes part for as long as it is connected: a Chair gets a session of its own. */
+  attends?: boolean;
   /** Program and arguments that host the engine; without it none is started. */
   daemon?: readonly string[];
 }
@@ -55,6 +68,8 @@ const CALL_VARIABLES = [
   'SVC_TASK',
   'SVC_AGENT',
   'SVC_NAME',
+  'SVC_SESSION_NAME',
+  'SVC_NOTIFY_URL',
 ];
 
 /** How often a connection that ends before its welcome is tried again: the engine behind it is stopping or dying. */
@@ -117,7 +132,10 @@ function ignoreAbsent(error: NodeJS.ErrnoException): null {
   throw new SvcError('engine_unreachable', `cannot reach the engine: ${error.message}`, { cause: error });
 }
 
-async function greet(socket: Socket, { env, via = 'cli' }: ConnectOptions): Promise<EngineClient> {
+async function greet(
+  socket: Socket,
+  { cwd, env, via = 'cli', attends = false }: ConnectOptions,
+): Promise<EngineClient> {
   const listeners = new Map<number, (notification: Notification) => void>();
   /** What arrived for a subscription before its answer was read. */
   let early: Notification[] = [];
@@ -127,10 +145,16 @@ async function greet(socket: Socket, { env, via = 'cli' }: ConnectOptions): Prom
   const lost = () =>
     new SvcError('engine_unreachable', 'the connection to the engine ended', { hint: 'svc status' });
 
+  const progress = new Map<unknown, (message: string) => void>();
+
   function receive(line: string): void {
     const message = JSON.parse(line) as { id?: unknown } & Notification;
     if (message.method === undefined) {
       rpc.receive(message as never);
+      return;
+    }
+    if (message.method === 'progress') {
+      progress.get(message.params.key)?.(String(message.params.message));
       return;
     }
     const listener = listeners.get(message.params.subscription);
@@ -171,6 +195,8 @@ async function greet(socket: Socket, { env, via = 'cli' }: ConnectOptions): Prom
     actor: env.SVC_ACTOR || userInfo().username,
     via,
     run_id: env.SVC_RUN_ID ?? null,
+    cwd,
+    attends,
     env: Object.fromEntries(CALL_VARIABLES.flatMap((name) => (env[name] ? [[name, env[name]]] : []))),
   };
   const welcome = await call<Wire<Welcome>>('hello', hello);
@@ -178,6 +204,17 @@ async function greet(socket: Socket, { env, via = 'cli' }: ConnectOptions): Prom
   return {
     welcome,
     call,
+    async run<T>(operation: string, input: object, { key, signal, onProgress }: RunOptions) {
+      const cancel = (): void => void call('cancel', { key }).catch(() => undefined);
+      signal?.addEventListener('abort', cancel, { once: true });
+      if (onProgress) progress.set(key, onProgress);
+      try {
+        return await call<T>('call', { operation, input, key });
+      } finally {
+        signal?.removeEventListener('abort', cancel);
+        progress.delete(key);
+      }
+    },
     async subscribe<T extends { subscription: number }>(
       method: string,
       input: object,

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import { JSONRPCServer } from 'json-rpc-2.0';
 import { z } from 'zod';
-import { seatOf } from '../access/seats.ts';
 import type { Engine } from '../compose.ts';
 import { SvcError } from '../errors.ts';
 import { type Caller, fieldsInvalid, toWire } from '../operation.ts';
+import { admit } from './admit.ts';
 import { lineSplitter } from './json-lines.ts';
 import { createSubscriptions } from './subscriptions.ts';
 import { errorToWire, PROTOCOL } from './wire.ts';
@@ -15,8 +15,19 @@ const helloInput = z.object({
   actor: z.string().min(1).max(200),
   via: z.enum(['cli', 'tui', 'tool']),
   run_id: z.string().nullable(),
+  cwd: z.string(),
+  attends: z.boolean(),
   env: z.record(z.string(), z.string()),
 });
+
+const callInput = z.object({
+  operation: z.string(),
+  input: z.record(z.string(), z.unknown()),
+  /** Names the call: for `cancel`, for its `progress`, and for sending it again after a lost connection. */
+  key: z.string().min(1).max(100),
+});
+
+const cancelInput = z.object({ key: z.string() });
 
 /** Serves one client of the socket: newline-delimited JSON-RPC 2.0, operations and subscriptions. */
 export function serveConnection(engine: Engine, socket: Socket): void {
@@ -42,7 +53,7 @@ export function serveConnection(engine: Engine, socket: Socket): void {
   const rpc = new JSONRPCServer<void>({ errorListener: () => undefined });
   rpc.mapErrorToJSONRPCErrorResponse = (id, error) => ({ jsonrpc: '2.0', id, error: errorToWire(error) });
 
-  rpc.addMethod('hello', (params: unknown) => {
+  rpc.addMethod('hello', async (params: unknown) => {
     const hello = parse(helloInput, params);
     if (hello.protocol !== PROTOCOL) {
       throw new SvcError(
@@ -53,8 +64,7 @@ export function serveConnection(engine: Engine, socket: Socket): void {
         },
       );
     }
-    const seat = seatOf({ pid: hello.pid, runId: hello.run_id }, engine.seats);
-    caller = { ...seat, actor: hello.actor, via: hello.via, env: hello.env };
+    caller = await admit(engine, { ...hello, runId: hello.run_id });
     const { root, version } = engine;
     const workspace = engine.config().workspace.name;
     const { logId } = engine.events;
@@ -64,7 +74,8 @@ export function serveConnection(engine: Engine, socket: Socket): void {
       root,
       data: engine.paths.data,
       workspace,
-      seat: seat.seat,
+      seat: caller.seat,
+      sessionId: caller.sessionId,
       logId,
       lastSeq: engine.events.lastSeq(),
     });
@@ -76,8 +87,32 @@ export function serveConnection(engine: Engine, socket: Socket): void {
   }
 
   for (const { name } of engine.operations.all) {
-    rpc.addMethod(name, (params: unknown) => engine.operations.call(name, params, greeted()));
+    rpc.addMethod(name, (params: unknown) =>
+      engine.operations.call(name, params, greeted(), { signal: gone.signal }),
+    );
   }
+
+  /** Calls that can be cancelled, by their key. */
+  const running = new Map<string, AbortController>();
+  rpc.addMethod('call', async (params: unknown) => {
+    const { operation, input, key } = parse(callInput, params);
+    const cancelled = new AbortController();
+    running.set(key, cancelled);
+    try {
+      return await engine.operations.call(operation, input, greeted(), {
+        key,
+        signal: AbortSignal.any([gone.signal, cancelled.signal]),
+        progress: (message) => void send({ jsonrpc: '2.0', method: 'progress', params: { key, message } }),
+      });
+    } finally {
+      running.delete(key);
+    }
+  });
+  rpc.addMethod('cancel', (params: unknown) => {
+    const { key } = parse(cancelInput, params);
+    running.get(key)?.abort();
+    return { key };
+  });
   for (const method of subscriptions.methods) {
     rpc.addMethod(method.name, async (params: unknown) => {
       const from = greeted();

@@ -1,7 +1,7 @@
 import { asSvcError, isErrorCode, SvcError } from '../errors.ts';
 
 /** Version of the socket's own methods; a client of another one is told to update. */
-export const PROTOCOL = 1;
+export const PROTOCOL = 2;
 
 /** JSON-RPC's code for an error of ours; the stable word is in `data.code`. */
 export const APPLICATION_ERROR = -32000;
@@ -15,6 +15,10 @@ export interface Hello {
   via: 'cli' | 'tui' | 'tool';
   /** The run mark of a worker's own processes, when the caller has one. */
   runId: string | null;
+  /** Where the caller stands: the project whose Chair it can be. */
+  cwd: string;
+  /** It stays and takes part: a Chair gets a session of its own on the register. */
+  attends: boolean;
   env: Record<string, string>;
 }
 
@@ -26,6 +30,8 @@ export interface Welcome {
   data: string;
   workspace: string;
   seat: 'chair' | 'worker' | 'plain';
+  /** The session that the caller takes part as; null for none. */
+  sessionId: string | null;
   /** Names the event log; a resume point counts only for the same log. */
   logId: string;
   lastSeq: number;

@@ -70,6 +70,7 @@ export const sessionRow = (id: number, more: Partial<SessionRow> = {}): SessionR
   task_id: `t-${id}`,
   decision_id: `d-${id}`,
   worker_id: `w-${id}`,
+  parent: null,
   title: `Task number ${id}`,
   agent: 'claude',
   project: null,

@@ -18,7 +18,7 @@ export async function engineHere(
   options: Omit<OpenOptions, 'file' | 'env'> = {},
 ): Promise<EngineHere> {
   const engine = await openEngine({ file: join(ws.root, 'svc.yaml'), env: ws.env, ...options });
-  const person: Caller = { seat: 'chair', actor: 'ada', via: 'tui', sessionId: null, env: {} };
+  const person: Caller = { seat: 'chair', actor: 'ada', via: 'tui', sessionId: null, project: null, env: {} };
   let listener: ReturnType<Engine['listen']> | undefined;
   return {
     engine,

@@ -13,6 +13,12 @@ export interface DispatchOptions {
   /** Base branch of the worktree. */
   base?: string | undefined;
   timeoutSec?: number | undefined;
+  /** The session that dispatches. */
+  parent?: string | undefined;
+  /** See `Call.key`. */
+  callKey?: string | undefined;
+  /** Passes the ledger gate; recorded. */
+  force?: boolean | undefined;
 }
 
 /** What the workers room offers to the workflow. */

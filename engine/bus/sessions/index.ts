@@ -26,6 +26,10 @@ export interface NewSession {
   name: string | null;
   timeoutSec: number;
   idleTimeoutSec: number;
+  /** The session that dispatched it. */
+  parent: string | null;
+  /** See `Call.key`. */
+  callKey: string | null;
 }
 
 export interface Placement {
@@ -69,6 +73,10 @@ export interface Sessions {
   byBranch(branch: string): Session | null;
   private(sessionId: string): SessionPrivate;
   byRunId(runId: string): Session | null;
+  /** The session that this very call has made. */
+  byCall(key: string): Session | null;
+  /** A worker's newest session, by its given name or `w-3`; null when there is no such worker. */
+  newestOfWorker(workerId: string): Session | null;
   create(session: NewSession): Session;
   /** queued → starting under a new mark; also a start that is known never to have happened, again. */
   starting(sessionId: string, runId: string): void;
@@ -93,6 +101,10 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
   const byId = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.id = ?`);
   const byPrefix = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE CAST(s.id AS TEXT) LIKE ? LIMIT 2`);
   const byRun = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.run_id = ?`);
+  const byCall = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.call_key = ?`);
+  const newestOf = db.prepare<unknown[], SessionRow>(
+    `${SELECT} WHERE w.name = ? OR (w.name IS NULL AND w.id = ?) ORDER BY s.id DESC LIMIT 1`,
+  );
   const newest = db.prepare<unknown[], SessionRow>(`${SELECT} ORDER BY s.id DESC LIMIT ?`);
   const ofState = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.state = ? ORDER BY s.id LIMIT ?`);
   const live = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.state <> 'ended' ORDER BY s.id LIMIT ?`);
@@ -114,7 +126,8 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
   const addWorker = db.prepare('INSERT INTO worker (name) VALUES (?)');
   const insert = db.prepare(`INSERT INTO session
     (task_id, decision_id, worker_id, title, agent, project, state, inplace, keep_worktree, base_wanted,
-     timeout_sec, idle_timeout_sec, created_at) VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?)`);
+     timeout_sec, idle_timeout_sec, parent, call_key, created_at)
+    VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?)`);
   const toStarting = db.prepare(
     `UPDATE session SET state = 'starting', run_id = ? WHERE id = ? AND state IN ('queued', 'starting')`,
   );
@@ -175,6 +188,15 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
       const row = byRun.get(runId);
       return row ? toSession(row) : null;
     },
+    byCall(key) {
+      const row = byCall.get(key);
+      return row ? toSession(row) : null;
+    },
+    newestOfWorker(workerId) {
+      const counted = /^w-([1-9]\d{0,14})$/.exec(workerId);
+      const row = newestOf.get(workerId, counted ? Number(counted[1]) : 0);
+      return row ? toSession(row) : null;
+    },
     create(session) {
       const { lastInsertRowid } = insert.run(
         parseId('t', session.taskId),
@@ -188,6 +210,8 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
         session.base,
         session.timeoutSec,
         session.idleTimeoutSec,
+        session.parent,
+        session.callKey,
         clock.now(),
       );
       return get(formatId('s', Number(lastInsertRowid)));

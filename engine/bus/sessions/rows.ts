@@ -13,6 +13,8 @@ export interface Session {
   decisionId: string;
   /** Stable over a worker's successive sessions. */
   workerId: string;
+  /** The session that dispatched it, of whatever kind; null when a person or an automation did. */
+  parent: string | null;
   title: string;
   agent: string;
   project: string | null;
@@ -58,6 +60,7 @@ export interface SessionRow {
   decision_id: number;
   worker_id: number;
   worker_name: string | null;
+  parent: string | null;
   title: string;
   agent: string;
   project: string | null;
@@ -99,6 +102,7 @@ export const toSession = (row: SessionRow): Session => ({
   taskId: formatId('t', row.task_id),
   decisionId: formatId('d', row.decision_id),
   workerId: row.worker_name ?? formatId('w', row.worker_id),
+  parent: row.parent,
   title: row.title,
   agent: row.agent,
   project: row.project,

@@ -1,4 +1,5 @@
 import { spine } from './0001-spine.ts';
+import { bus } from './0002-bus.ts';
 
 /** Migrations in order; the database's `user_version` is how many of them it has. Never edit one that has shipped. */
-export const migrations: readonly string[] = [spine];
+export const migrations: readonly string[] = [spine, bus];

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { relative, resolve, sep } from 'node:path';
 import { SvcError } from '../../errors.ts';
 import { detectAgents } from '../presets/detect.ts';
 
@@ -26,6 +26,11 @@ export interface ProjectChoice {
   own: boolean;
 }
 
+const contains = (folder: string, path: string): boolean => {
+  const way = relative(folder, path);
+  return way !== '..' && !way.startsWith(`..${sep}`);
+};
+
 /** What agents.default_cmd runs as. */
 const DEFAULT = 'default';
 
@@ -40,6 +45,8 @@ export interface Agents {
   template(agent: string): string;
   /** Absolute folder; null is the workspace's own project. Throws `unknown_project`. */
   folder(project: string | null): string;
+  /** The registered project whose folder contains `cwd`, the innermost one; null is the workspace's own. */
+  projectAt(cwd: string | null): string | null;
 }
 
 export function createAgents({
@@ -85,6 +92,14 @@ export function createAgents({
       throw new SvcError('unknown_project', `no project ${JSON.stringify(project)} in projects`, {
         hint: `known: ${[own.name, ...projects.map(({ id }) => id)].join(', ')}`,
       });
+    },
+    projectAt(cwd) {
+      if (cwd === null) return null;
+      const around = config()
+        .projects.map(({ id, path }) => ({ id, folder: resolve(root, path) }))
+        .filter(({ folder }) => contains(folder, cwd))
+        .sort((one, other) => other.folder.length - one.folder.length);
+      return around[0]?.id ?? null;
     },
   };
 }

@@ -1,10 +1,11 @@
 import type { Tasks } from '../../board/tasks/index.ts';
-import type { Sessions } from '../../bus/sessions/index.ts';
+import type { Session, Sessions } from '../../bus/sessions/index.ts';
 import type { Clock } from '../../clock.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import type { Processes } from '../processes/index.ts';
 import type { Worktrees } from '../worktrees/index.ts';
 import type { Agents } from './agents.ts';
+import type { Kept, Verdict } from './finish.ts';
 
 /** A logger in pino's shape. */
 export interface Log {
@@ -39,6 +40,8 @@ export interface DispatchDeps {
   /** Names of variables that hold secrets and are never passed on. */
   secretNames(): string[];
   timeouts(): { timeoutSec: number; idleTimeoutSec: number };
+  /** Inside the transaction that records the end: what the session held is freed, and its Chair is told. */
+  atEnd(session: Session, verdict: Verdict, kept: Kept): void;
   /** How many workers run at once. */
   cap: number;
   /** How long a stopped worker may take to end by itself, ms. */

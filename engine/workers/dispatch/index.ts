@@ -22,6 +22,7 @@ export {
 } from './agents.ts';
 export { logFile } from './begin.ts';
 export type { DispatchDeps, DispatchPaths, Log } from './context.ts';
+export type { Kept, Verdict } from './finish.ts';
 
 export interface Dispatcher extends Dispatch, Planner {
   /** Settles what an earlier host left behind, then starts what waits. */
@@ -83,6 +84,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
         files: kept.files,
       },
     });
+    deps.atEnd(sessions.get(sessionId), verdict, kept);
     if (kept.alert === null) return;
     const reason = 'the worktree needs a look: svc task show says why';
     events.append({ ...about, kind: 'alert', data: { title, reason, detail: kept.alert } });
@@ -226,6 +228,8 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
         name: options.name ?? null,
         timeoutSec: options.timeoutSec ?? task.timeoutSec ?? timeoutSec,
         idleTimeoutSec,
+        parent: options.parent ?? null,
+        callKey: options.callKey ?? null,
       });
       events.append({
         kind: 'dispatched',

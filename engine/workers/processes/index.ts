@@ -30,6 +30,8 @@ export interface Processes {
   /** The living wrapper of a run whose start was never recorded, or null. */
   findStarted(run: { runDir: string; runId: string }): { pid: number; pidStart: string } | null;
   isAlive(pid: number, pidStart: string): 'alive' | 'dead' | 'unknown';
+  /** The start time of a running process; null when it is gone or cannot be read. */
+  startOf(pid: number): string | null;
   /** Follows a worker that an earlier host started. */
   adopt(target: AdoptTarget): RunningProcess;
   /** Ends the run's group and all its descendants. */
@@ -64,6 +66,10 @@ export function createProcesses({ probe = systemProbe(), pollMs = 250 }: Process
     readStarted,
     findStarted: (run) => findStarted(run, probe),
     isAlive: (pid, pidStart) => livenessOf(probe, pid, pidStart),
+    startOf(pid) {
+      const entry = probe.read(pid);
+      return typeof entry === 'object' && !entry.zombie ? entry.start : null;
+    },
     adopt: (target) => adopt(target, probe, every),
     stop: (target, options) => stop(probe, target, options),
     sweep: (runId, since) => sweep(probe, runId, since),

@@ -373,7 +373,7 @@ test('the operations list the catalogue, deliveries, and keep what changes for t
   const operations = createOperations(notifyOperations(rig.notify), {
     policy: () => ({ mode: '', actors: [] }),
   });
-  const caller = { actor: 'ann', via: 'cli', sessionId: null, env: {} } as const;
+  const caller = { actor: 'ann', via: 'cli', sessionId: null, project: null, env: {} } as const;
   const chair = { ...caller, seat: 'chair' } as const;
   const worker = { ...caller, seat: 'worker', sessionId: 's-1' } as const;
   const events = (await operations.call('notify.events', {}, worker)) as {

@@ -55,6 +55,8 @@ export function openSpine(path: string, clock: Clock) {
         name: null,
         timeoutSec: task.timeoutSec ?? 600,
         idleTimeoutSec: 0,
+        parent: null,
+        callKey: null,
       });
       events.append({
         kind: 'dispatched',

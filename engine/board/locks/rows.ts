@@ -1,0 +1,29 @@
+import { rfc3339 } from '../../clock.ts';
+
+/** A lock on a file or folder of the workspace; a folder covers what is below it. Times are RFC 3339 UTC. */
+export interface Lock {
+  /** Relative to the workspace's folder, `.` for all of it. */
+  path: string;
+  /** The session that holds it. */
+  holder: string;
+  /** Grows with every grant: who writes elsewhere under a lock can refuse an older one. */
+  fence: number;
+  acquiredAt: string;
+  expiresAt: string;
+}
+
+export interface LockRow {
+  path: string;
+  holder: string;
+  fence: number;
+  acquired_at: number;
+  expires_at: number;
+}
+
+export const toLock = (row: LockRow): Lock => ({
+  path: row.path,
+  holder: row.holder,
+  fence: row.fence,
+  acquiredAt: rfc3339(row.acquired_at),
+  expiresAt: rfc3339(row.expires_at),
+});

@@ -1,0 +1,85 @@
+import { rfc3339 } from '../../clock.ts';
+import { formatIdOrNull } from '../../ids.ts';
+
+export const MESSAGE_KINDS = ['note', 'handoff', 'alert'] as const;
+export type MessageKind = (typeof MESSAGE_KINDS)[number];
+
+/** How far the notice of a message has come. The inbox is the truth whatever it says. */
+export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'none';
+
+/** A message, to exactly one of session, worker and agent. Times are RFC 3339 UTC. */
+export interface Message {
+  /** Grows in commit order. */
+  messageId: number;
+  kind: MessageKind;
+  body: string;
+  /** A file of the workspace that belongs to it, relative to the workspace's folder. */
+  payloadPath: string | null;
+  fromSession: string | null;
+  fromAgent: string | null;
+  fromName: string | null;
+  /** A session, or the Chair's seat: `chair`, `chair@project`. */
+  toSession: string | null;
+  /** A worker over its successive sessions. */
+  toWorker: string | null;
+  /** Whichever session of that agent takes it first. */
+  toAgent: string | null;
+  /** The message that it answers. */
+  parentId: number | null;
+  taskId: string | null;
+  createdAt: string;
+  ackedAt: string | null;
+  ackedBy: string | null;
+  delivery: DeliveryState;
+  attempts: number;
+  deliveredAt: string | null;
+  lastError: string | null;
+}
+
+export interface MessageRow {
+  id: number;
+  kind: MessageKind;
+  body: string;
+  payload_path: string | null;
+  from_session: string | null;
+  from_agent: string | null;
+  from_name: string | null;
+  to_session: string | null;
+  to_worker: string | null;
+  to_agent: string | null;
+  parent_id: number | null;
+  task_id: number | null;
+  call_key: string | null;
+  created_at: number;
+  acked_at: number | null;
+  acked_by: string | null;
+  delivery: DeliveryState;
+  attempts: number;
+  next_at: number | null;
+  delivered_at: number | null;
+  last_error: string | null;
+}
+
+const time = (ms: number | null): string | null => (ms === null ? null : rfc3339(ms));
+
+export const toMessage = (row: MessageRow): Message => ({
+  messageId: row.id,
+  kind: row.kind,
+  body: row.body,
+  payloadPath: row.payload_path,
+  fromSession: row.from_session,
+  fromAgent: row.from_agent,
+  fromName: row.from_name,
+  toSession: row.to_session,
+  toWorker: row.to_worker,
+  toAgent: row.to_agent,
+  parentId: row.parent_id,
+  taskId: formatIdOrNull('t', row.task_id),
+  createdAt: rfc3339(row.created_at),
+  ackedAt: time(row.acked_at),
+  ackedBy: row.acked_by,
+  delivery: row.delivery,
+  attempts: row.attempts,
+  deliveredAt: time(row.delivered_at),
+  lastError: row.last_error,
+});

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { type Call, type Caller, type Operation, operation } from './operation.ts';
+
+/**
+ * An operation that agents are offered by name over MCP, with what a client wants to know before it calls it
+ * (`ToolAnnotations` of the protocol). It is called like every other operation; the command line and the docs read the
+ * same declaration.
+ */
+export interface Tool<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType>
+  extends Operation<I, z.input<O>> {
+  /** What it answers, in wire form. Kept small: agents pay for every byte of the list. */
+  output: O;
+  /** Changes or removes what was there, instead of only adding to it. */
+  destructive: boolean;
+  /** Calling it again with the same arguments changes nothing more. */
+  idempotent: boolean;
+  /** The answer as text, for clients that do not show structured content: it has to be enough to go on with. */
+  say(result: z.output<O>): string;
+}
+
+/** `toWire` on types would hide mistakes here: a tool's `run` answers in wire form itself. */
+export const tool = <I extends z.ZodType, O extends z.ZodType>(
+  definition: Omit<Tool<I, O>, 'run' | 'destructive' | 'idempotent' | 'say'> &
+    Partial<Pick<Tool<I, O>, 'destructive' | 'idempotent' | 'say'>> & {
+      run(input: z.infer<I>, caller: Caller, call: Call): z.input<O> | Promise<z.input<O>>;
+    },
+): Tool =>
+  ({
+    destructive: false,
+    idempotent: !definition.changes,
+    say: (result: unknown) => JSON.stringify(result),
+    ...operation(definition as never),
+  }) as unknown as Tool;
+
+export const isTool = (each: Operation): each is Tool => 'output' in each;
+
+/** A tool as `tools/list` of the protocol describes it. */
+export interface ToolDescription {
+  name: string;
+  description: string;
+  inputSchema: { type: 'object' } & Record<string, unknown>;
+  outputSchema: { type: 'object' } & Record<string, unknown>;
+  annotations: {
+    readOnlyHint: boolean;
+    destructiveHint: boolean;
+    idempotentHint: boolean;
+    openWorldHint: false;
+  };
+}
+
+/** JSON Schema 2020-12 without what says nothing: the dialect, and the bounds of a safe integer. */
+function schemaOf(schema: z.ZodType, io: 'input' | 'output'): ToolDescription['inputSchema'] {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
+    io,
+    override({ jsonSchema }) {
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+      if (io === 'output') delete jsonSchema.additionalProperties;
+    },
+  });
+  return { ...rest, type: 'object' };
+}
+
+export const describeTool = (each: Tool): ToolDescription => ({
+  name: each.name,
+  description: each.about,
+  inputSchema: schemaOf(each.input, 'input'),
+  outputSchema: schemaOf(each.output, 'output'),
+  annotations: {
+    readOnlyHint: !each.changes,
+    destructiveHint: each.destructive,
+    idempotentHint: each.idempotent,
+    openWorldHint: false,
+  },
+});
