@@ -64,6 +64,8 @@ export interface Command<T extends FlagTable = FlagTable> {
   about: string;
   args?: readonly Arg[];
   flags?: T;
+  /** Everything after its words is an argument as it stands, options too. */
+  verbatim?: boolean;
   /** Example invocations, without the leading `svc`. */
   examples?: readonly string[];
   /** Left out of help (internal entry points). */

@@ -9,6 +9,10 @@ export interface Parsed {
 
 /** Parses what follows the command's words, through meow. Throws `usage`. */
 export async function parseArguments(command: Command, argv: readonly string[]): Promise<Parsed> {
+  if (command.verbatim) {
+    checkArguments(command, argv);
+    return { args: [...argv], flags: {}, json: argv.includes('--json') };
+  }
   const table: Record<string, Flag> = { ...command.flags, json: { type: 'boolean', about: 'print JSON' } };
   checkFlags(command, table, argv);
   const { input, flags: given } = await readFlags(table, argv);

@@ -17,9 +17,10 @@ import { type EngineStatus, engineOperations } from './daemon/operations.ts';
 import { SvcError } from './errors.ts';
 import { workerSession } from './ids.ts';
 import { openLog } from './log.ts';
+import { toolOperations } from './manifest.ts';
 import { createNotify } from './notify/index.ts';
 import { notifyOperations } from './notify/operations.ts';
-import { createOperations } from './operation.ts';
+import { createOperations, type Operations } from './operation.ts';
 import { createReceiver, type ListenOptions } from './receiver/index.ts';
 import { createEventLog, eventOperations, holdHostLock, openStorage, whenGone } from './storage/index.ts';
 import { version } from './version.ts';
@@ -28,6 +29,7 @@ import { sessionOperations } from './workers/operations.ts';
 import {
   createProcesses,
   logWrittenAt,
+  ownerOfConnection,
   readLog,
   tailOffset,
   workerEnvironment,
@@ -215,29 +217,30 @@ export async function openEngine(options: OpenOptions) {
       return { left: stopWorkers ? [] : live.map((session) => session.sessionId) };
     }
 
-    const operations = createOperations(
-      [
-        ...engineOperations({ status, stop }),
-        ...eventOperations({ events, taskId: (prefix) => tasks.resolve(prefix).taskId }),
-        ...board.operations,
-        ...bus.operations,
-        ...sessionOperations({
-          sessions,
-          readLog: readSessionLog,
-          tailOffset: tailOfSession,
-          logWrittenAt: (sessionId) => logWrittenAt(logFile({ paths }, sessionId)),
-        }),
-        ...worktreeOperations({
-          storage,
-          events,
-          sessions,
-          worktrees,
-          worktreesDir: paths.worktrees,
-          folder: agents.folder,
-          projects: () => [null, ...config().projects.map((project) => project.id)],
-        }),
-        ...notifyOperations(notify),
-      ],
+    const declared = [
+      ...engineOperations({ status, stop }),
+      ...eventOperations({ events, taskId: (prefix) => tasks.resolve(prefix).taskId }),
+      ...board.operations,
+      ...bus.operations,
+      ...sessionOperations({
+        sessions,
+        readLog: readSessionLog,
+        tailOffset: tailOfSession,
+        logWrittenAt: (sessionId) => logWrittenAt(logFile({ paths }, sessionId)),
+      }),
+      ...worktreeOperations({
+        storage,
+        events,
+        sessions,
+        worktrees,
+        worktreesDir: paths.worktrees,
+        folder: agents.folder,
+        projects: () => [null, ...config().projects.map((project) => project.id)],
+      }),
+      ...notifyOperations(notify),
+    ];
+    const operations: Operations = createOperations(
+      [...declared, ...toolOperations(declared, (...call) => operations.call(...call))],
       { policy: () => config().policy },
     );
 
@@ -312,6 +315,8 @@ export async function openEngine(options: OpenOptions) {
         return storage.write(() => seats.open({ ...seat, process }));
       },
       seatSeen: seats.seen,
+      closeSeat: (sessionId: string, why: string) => storage.write(() => seats.close(sessionId, why)),
+      ownerOfConnection,
       resolveSession: sessions.resolve,
       sessionEnded: (sessionId: string) => sessions.get(sessionId).state === 'ended',
       readLog: readSessionLog,

@@ -15,9 +15,16 @@ export type { Session } from './bus/sessions/index.ts';
 export type { Engine, OpenOptions } from './compose.ts';
 export { findWorkspace } from './config/find.ts';
 export { nearest } from './config/nearest.ts';
-export { type ConnectOptions, connect, type EngineClient, type Notification } from './daemon/client.ts';
+export {
+  type ConnectOptions,
+  connect,
+  type EngineClient,
+  type Notification,
+  type RunOptions,
+} from './daemon/client.ts';
 export type { Host } from './daemon/host.ts';
 export { READY_FD, startDaemon } from './daemon/launch.ts';
+export type { EngineLink } from './daemon/mcp/link.ts';
 export type { EngineStatus } from './daemon/operations.ts';
 export { readRecord } from './daemon/record.ts';
 export { asSvcError, CODES, type ErrorCode, EXIT, exitCode, httpStatus, SvcError } from './errors.ts';
@@ -26,6 +33,7 @@ export type { Wire } from './operation.ts';
 export type { Access } from './receiver/serve.ts';
 export type { LoggedEvent } from './storage/index.ts';
 export { age, cut, localTime, printable, shellWord } from './text.ts';
+export type { ToolDescription } from './tool.ts';
 export { version } from './version.ts';
 export type { ListedSession } from './workers/operations.ts';
 export type { SessionTrial } from './workers/worktree-operations.ts';
@@ -52,6 +60,9 @@ export const samples = () => import('./receiver/sample.ts');
 
 /** What `svc doctor` asks about the parts that only the engine uses. */
 export const health = () => import('./health.ts');
+
+/** The MCP server over an engine, for what bridges a client's pipe to it. */
+export const mcpServer = () => import('./daemon/mcp/server.ts');
 
 /** Agent presets and which of their programs are installed. */
 export const presets = async () => ({

@@ -1,3 +1,8 @@
+import { z } from 'zod';
+import { SvcError } from './errors.ts';
+import { type Operation, type Operations, operation } from './operation.ts';
+import { describeTool, isTool, type Tool, type ToolDescription } from './tool.ts';
+
 /**
  * The 46 tools in the order in which they are served (02 Endpoints): those of the Chair first. What is not built yet is
  * absent from the list that clients get.
@@ -55,3 +60,46 @@ export const SHARED_TOOLS = [
 ] as const;
 
 export const MANIFEST: readonly string[] = [...CHAIR_TOOLS, ...SHARED_TOOLS];
+
+/** What clients may ask about the tools among `operations`. */
+export function toolOperations(operations: readonly Operation[], call: Operations['call']): Operation[] {
+  const place = new Map(MANIFEST.map((name, at) => [name, at]));
+  const tools = new Map<string, Tool>(operations.filter(isTool).map((each) => [each.name, each]));
+  const served = [...tools.values()]
+    .sort((one, other) => (place.get(one.name) ?? 0) - (place.get(other.name) ?? 0))
+    .map((each) => ({ seat: each.seat, description: describeTool(each) }));
+  return [
+    operation({
+      name: 'tool.list',
+      about: 'The tools that the caller’s seat may call, as tools/list of MCP describes them.',
+      seat: 'any',
+      changes: false,
+      isWire: true,
+      input: z.strictObject({}),
+      run: (_input, caller): { tools: ToolDescription[] } => ({
+        tools: served
+          .filter(({ seat }) => seat === 'any' || caller.seat === 'chair')
+          .map(({ description }) => description),
+      }),
+    }),
+    operation({
+      name: 'tool.call',
+      about: 'Calls a tool by its name; answers its result and the same as text.',
+      seat: 'any',
+      changes: false, // the tool's own declaration says, and is asked
+      isWire: true,
+      input: z.strictObject({ name: z.string(), arguments: z.record(z.string(), z.unknown()) }),
+      async run({ name, arguments: input }, caller, context) {
+        const found = tools.get(name);
+        if (found === undefined) {
+          throw new SvcError('not_found', `no tool ${JSON.stringify(name)}`, {
+            hint: 'tools/list, or svc tool list, shows them',
+            data: { unknownTool: name },
+          });
+        }
+        const result = await call(name, input, caller, context);
+        return { result, text: found.say(result) };
+      },
+    }),
+  ];
+}

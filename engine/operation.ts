@@ -43,6 +43,8 @@ export interface Operation<I extends z.ZodType = z.ZodType, O = unknown> {
   seat: 'any' | 'chair';
   /** Whether it changes anything; such calls obey `policy.mode: allowlist`. */
   changes: boolean;
+  /** `run` answers in wire form already, with keys that are the user's own or another standard's. */
+  isWire?: boolean;
   input: I;
   run(input: z.infer<I>, caller: Caller, call: Call): O | Promise<O>;
 }
@@ -86,7 +88,8 @@ export function createOperations(all: readonly Operation[], deps: { policy(): Po
       checkActor(found, caller, deps.policy());
       const parsed = found.input.safeParse(input ?? {});
       if (!parsed.success) throw fieldsInvalid(parsed.error);
-      return toWire(await found.run(parsed.data, caller, { ...QUIET, ...call }));
+      const answer = await found.run(parsed.data, caller, { ...QUIET, ...call });
+      return found.isWire === true ? answer : toWire(answer);
     },
   };
 }

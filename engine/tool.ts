@@ -26,6 +26,7 @@ export const tool = <I extends z.ZodType, O extends z.ZodType>(
     },
 ): Tool =>
   ({
+    isWire: true,
     destructive: false,
     idempotent: !definition.changes,
     say: (result: unknown) => JSON.stringify(result),
@@ -48,6 +49,14 @@ export interface ToolDescription {
   };
 }
 
+/** `{type: ['string', 'null']}` instead of a choice of two schemas: some providers refuse the one, all take the other. */
+function withoutChoice(schema: Record<string, unknown>): void {
+  const { anyOf } = schema as { anyOf?: { type?: string }[] };
+  if (anyOf?.length !== 2 || anyOf[1]?.type !== 'null' || Object.keys(anyOf[1]).length !== 1) return;
+  delete schema.anyOf;
+  Object.assign(schema, { ...anyOf[0], type: [anyOf[0]?.type, 'null'] });
+}
+
 /** JSON Schema 2020-12 without what says nothing: the dialect, and the bounds of a safe integer. */
 function schemaOf(schema: z.ZodType, io: 'input' | 'output'): ToolDescription['inputSchema'] {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
@@ -55,7 +64,11 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output'): ToolDescription['i
     override({ jsonSchema }) {
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-      if (io === 'output') delete jsonSchema.additionalProperties;
+      withoutChoice(jsonSchema as Record<string, unknown>);
+      if (io === 'input') return;
+      // Clients hold a refusal, which is `{code, message, hint}`, against the same schema as an answer.
+      delete jsonSchema.required;
+      delete jsonSchema.additionalProperties;
     },
   });
   return { ...rest, type: 'object' };

@@ -5,6 +5,7 @@ import type { EventLog, Storage } from '../storage/index.ts';
 import type { WorkspacePaths } from '../workspace-path.ts';
 import { createPeers, type Peers } from './peers.ts';
 import { createSeats, type Seats } from './seats/index.ts';
+import { seatOperations } from './seats/operations.ts';
 import type { Session, Sessions } from './sessions/index.ts';
 
 export interface BusDeps {
@@ -54,7 +55,7 @@ export function createBus(deps: BusDeps): Bus {
   return {
     seats,
     peers,
-    operations: [],
+    operations: [...seatOperations({ storage: deps.storage, seats })],
     sessionEnded() {},
     start() {},
     async close() {},

@@ -14,6 +14,8 @@ export interface Arrival {
   env: Readonly<Record<string, string | undefined>>;
   /** It stays and takes part: a Chair gets a session of its own. */
   attends: boolean;
+  /** Its process may have more than one client in it, so it is not what holds the seat. */
+  isShared?: boolean;
 }
 
 /** Decides the caller's seat and puts it on the register. */
@@ -32,7 +34,7 @@ export async function admit(engine: Engine, arrival: Arrival): Promise<Caller> {
     agent: env.SVC_AGENT || null,
     title: env.SVC_SESSION_NAME || null,
     notifyBase: env.SVC_NOTIFY_URL || null,
-    pid: attends ? pid : null,
+    pid: attends && arrival.isShared !== true ? pid : null,
   });
   return { ...caller, sessionId: opened.sessionId };
 }

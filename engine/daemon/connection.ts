@@ -83,6 +83,7 @@ export function serveConnection(engine: Engine, socket: Socket): void {
 
   function greeted(): Caller {
     if (caller === null) throw new SvcError('usage', 'the first call of a connection is hello');
+    if (caller.sessionId !== null && caller.seat !== 'worker') engine.seatSeen(caller.sessionId);
     return caller;
   }
 

@@ -7,6 +7,7 @@ import type { Engine } from '../compose.ts';
 import { SvcError } from '../errors.ts';
 import { serveConnection } from './connection.ts';
 import { createHttp } from './http.ts';
+import { mcpOverHttp } from './mcp/index.ts';
 import { removeRecord, writeRecord } from './record.ts';
 import { socketPath } from './socket-path.ts';
 
@@ -41,8 +42,11 @@ export async function hostEngine(engine: Engine): Promise<Host> {
   renameSync(own, path);
 
   const token = randomBytes(32).toString('hex');
+  const mcp = mcpOverHttp(engine, (shown) => shown === token);
   const web = createHttp({
     token,
+    isRun: (shown) => engine.seats.sessionOfRun(shown) !== null,
+    mcp: mcp.handle,
     isLoopback: engine.isLoopback,
     health: () => ({
       ok: true,
@@ -85,6 +89,7 @@ export async function hostEngine(engine: Engine): Promise<Host> {
     if (!isGone) removeRecord(paths.data);
     server.close();
     web.close();
+    await mcp.close();
     web.closeAllConnections();
     await engine.close();
     for (const socket of connections) socket.destroySoon();

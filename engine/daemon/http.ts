@@ -1,12 +1,16 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import { httpStatus, SvcError } from '../errors.ts';
 
 export interface HttpDeps {
+  /** The Chair's bearer token. */
   token: string;
+  /** Whether a bearer token is that of a worker's run. */
+  isRun(token: string): boolean;
   isLoopback(host: string): boolean;
   health(): object;
+  mcp(request: IncomingMessage, response: ServerResponse, token: string): Promise<void>;
 }
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
@@ -21,8 +25,8 @@ function hostOf(value: string): string | null {
   }
 }
 
-/** Host and Origin first (DNS rebinding: a page of another site must not reach us), then the token. */
-function admit(request: IncomingMessage, { token, isLoopback }: HttpDeps): void {
+/** Host and Origin first (DNS rebinding: a page of another site must not reach us), then the token, which it returns. */
+function admit(request: IncomingMessage, { token, isRun, isLoopback }: HttpDeps): string {
   for (const header of [request.headers.host ?? '', request.headers.origin]) {
     if (header === undefined) continue;
     const host = hostOf(header);
@@ -30,45 +34,56 @@ function admit(request: IncomingMessage, { token, isLoopback }: HttpDeps): void 
     if (!isOurs) throw new SvcError('host_refused', 'this address answers only requests to itself');
   }
   const given = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '')?.[1];
-  if (given === undefined || !timingSafeEqual(digest(given), digest(token))) {
+  if (given === undefined || (!timingSafeEqual(digest(given), digest(token)) && !isRun(given))) {
     throw new SvcError('token_invalid', 'the bearer token is missing or wrong', {
       hint: 'it is in .svc/daemon.json',
     });
   }
+  return given;
 }
 
-/** The daemon's loopback HTTP side. */
+/** The daemon's loopback HTTP side: `/healthz` and `/mcp`. */
 export function createHttp(deps: HttpDeps): Server {
   const server = createServer((request, response) => {
-    const answer = (status: number, type: string, body: object): void => {
-      response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' });
-      response.end(`${JSON.stringify(body)}\n`);
-    };
-    try {
-      admit(request, deps);
-      const path = (request.url ?? '/').split('?', 1)[0];
-      if (path !== '/healthz') throw new SvcError('not_found', 'there is nothing at this path');
-      if (request.method !== 'GET' && request.method !== 'HEAD') {
-        response.setHeader('allow', 'GET, HEAD');
-        throw new SvcError('method_not_allowed', 'only GET is answered here');
-      }
-      answer(200, 'application/json', deps.health());
-    } catch (error) {
-      const { code, message } =
-        error instanceof SvcError ? error : new SvcError('internal', 'internal error');
-      if (code === 'token_invalid') response.setHeader('www-authenticate', 'Bearer');
-      const status = httpStatus(code);
-      answer(status, 'application/problem+json', {
-        type: 'about:blank',
-        title: code.replaceAll('_', ' '),
-        status,
-        detail: message,
-        code,
-      });
-    }
+    answer(deps, request, response).catch((error: unknown) => problem(response, error));
   });
   server.headersTimeout = 10_000;
+  // A stream of /mcp stays open for as long as its client listens; what it sends is bounded by requestTimeout.
   server.requestTimeout = 30_000;
-  server.maxConnections = 256;
+  server.maxConnections = 512;
   return server;
+}
+
+async function answer(deps: HttpDeps, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const token = admit(request, deps);
+  const path = (request.url ?? '/').split('?', 1)[0];
+  if (path === '/mcp') return deps.mcp(request, response, token);
+  if (path !== '/healthz') throw new SvcError('not_found', 'there is nothing at this path');
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    response.setHeader('allow', 'GET, HEAD');
+    throw new SvcError('method_not_allowed', 'only GET is answered here');
+  }
+  send(response, 200, 'application/json', deps.health());
+}
+
+function send(response: ServerResponse, status: number, type: string, body: object): void {
+  response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' });
+  response.end(`${JSON.stringify(body)}\n`);
+}
+
+function problem(response: ServerResponse, error: unknown): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const { code, message } = error instanceof SvcError ? error : new SvcError('internal', 'internal error');
+  if (code === 'token_invalid') response.setHeader('www-authenticate', 'Bearer');
+  const status = httpStatus(code);
+  send(response, status, 'application/problem+json', {
+    type: 'about:blank',
+    title: code.replaceAll('_', ' '),
+    status,
+    detail: message,
+    code,
+  });
 }

@@ -5,6 +5,7 @@ import { type StopOptions, type StopResult, type StopTarget, stop, sweep } from 
 import { claimStart, readExit, readStarted } from './wrapper.ts';
 
 export type { AdoptTarget } from './adopt.ts';
+export { ownerOfConnection } from './connection-owner.ts';
 export { workerEnvironment } from './environment.ts';
 export { type LogPart, logWrittenAt, readLog, tailOffset } from './log.ts';
 export { createLogWatch, type LogWatch, type LogWatchOptions } from './log-watch.ts';

@@ -141,7 +141,16 @@ describe('a subscription that its client ends', () => {
     slow.pause();
     const say = (id: number, method: string, params: object) =>
       slow.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
-    const hello = { protocol: 1, pid: process.pid, actor: 'slow', via: 'tui', run_id: null, cwd: '/', attends: false, env: {} };
+    const hello = {
+      protocol: 1,
+      pid: process.pid,
+      actor: 'slow',
+      via: 'tui',
+      run_id: null,
+      cwd: '/',
+      attends: false,
+      env: {},
+    };
     say(1, 'hello', hello);
     say(2, 'log.follow', { session: 's-2', from: 0 });
     grow('s-2', 'x'.repeat(8 * 1024 * 1024));

@@ -1,0 +1,126 @@
+import { type EngineClient, SvcError, type ToolDescription } from '../../engine/index.ts';
+import { type Command, type Context, command } from '../command.ts';
+import { table } from '../print.ts';
+
+const toolsOf = async (engine: EngineClient): Promise<ToolDescription[]> =>
+  (await engine.call<{ tools: ToolDescription[] }>('tool.list')).tools;
+
+const firstSentence = (text: string): string => text.split(/(?<=\.)\s/, 1)[0] ?? text;
+
+type Schema = { type?: unknown } | undefined;
+
+function json(text: string, name: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new SvcError('usage', `--${name} takes JSON, not ${JSON.stringify(text)}`);
+  }
+}
+
+/** Words that are given for one parameter. An array's items may come one by one, or as one JSON array. */
+function valueFrom(schema: Schema, words: readonly string[], name: string): unknown {
+  const types = [schema?.type ?? 'string'].flat();
+  if (types.includes('array')) {
+    const items = words.map((word) => (/^\s*[[{]/.test(word) ? json(word, name) : word));
+    return items.length === 1 && Array.isArray(items[0]) ? items[0] : items;
+  }
+  const last = words.at(-1) ?? '';
+  return types.includes('string') ? last : json(last, name);
+}
+
+/** `--key value`, `--key=value`, and `--key` alone for a boolean. */
+function wordsByName(words: readonly string[], isFlag: (name: string) => boolean): Map<string, string[]> {
+  const given = new Map<string, string[]>();
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at] as string;
+    const match = /^--([a-z][\w-]*)(?:=([\s\S]*))?$/.exec(word);
+    if (match === null) throw new SvcError('usage', `expected --key, not ${JSON.stringify(word)}`);
+    const name = (match[1] as string).replaceAll('-', '_');
+    let value = match[2];
+    if (value === undefined) {
+      const next = words[at + 1];
+      const isAlone = isFlag(name) && next !== 'true' && next !== 'false';
+      if (!isAlone && next === undefined) throw new SvcError('usage', `${word} needs a value`);
+      value = isAlone ? 'true' : next;
+      if (!isAlone) at += 1;
+    }
+    given.set(name, [...(given.get(name) ?? []), value as string]);
+  }
+  return given;
+}
+
+/** `--key value …` for the parameters that the tool declares, `--args` for all of them at once. */
+function argumentsFrom(words: readonly string[], tool: ToolDescription | undefined): Record<string, unknown> {
+  const properties = (tool?.inputSchema.properties ?? {}) as Record<string, Schema>;
+  const given = wordsByName(words, (name) => name === 'json' || properties[name]?.type === 'boolean');
+  given.delete('json'); // the result is JSON anyway
+  const input: Record<string, unknown> = {};
+  for (const [name, values] of given) {
+    if (name === 'args') {
+      const all = json(values.at(-1) ?? '', 'args');
+      if (typeof all !== 'object' || all === null || Array.isArray(all)) {
+        throw new SvcError('usage', '--args takes a JSON object');
+      }
+      Object.assign(input, all);
+    } else if (tool !== undefined && properties[name] === undefined) {
+      throw new SvcError('usage', `${tool.name} has no parameter ${name}`, {
+        hint: `it has ${Object.keys(properties).join(', ') || 'none'}`,
+      });
+    } else input[name] = valueFrom(properties[name], values, name);
+  }
+  return input;
+}
+
+async function call({ args, signal, stdout, engine: open }: Context): Promise<void> {
+  const [name = '', ...words] = args;
+  const engine = await open();
+  const tools = await toolsOf(engine);
+  // A tool of another seat is asked for all the same: the refusal says whose it is.
+  const found = tools.find((each) => each.name === name);
+  const input = argumentsFrom(words, found);
+  const { result } = await engine.run<{ result: unknown }>(
+    'tool.call',
+    { name, arguments: input },
+    { key: crypto.randomUUID(), signal },
+  );
+  stdout.write(`${JSON.stringify(result, null, 2)}\n`);
+}
+
+/** `svc tool list|call`: the tools of the MCP interface, without an MCP client. */
+export const toolCommands: readonly Command[] = [
+  command({
+    name: 'tool list',
+    about: 'The tools that your seat may call',
+    async run({ engine, result, stdout }) {
+      const tools = await toolsOf(await engine());
+      const text = await table(
+        tools,
+        [
+          { head: 'tool', value: ({ name }) => name },
+          { head: 'about', value: ({ description }) => firstSentence(description), flexible: true },
+        ],
+        stdout,
+      );
+      result(tools, () => text);
+    },
+  }),
+  command({
+    name: 'tool call',
+    about: 'Call a tool; prints its structured result as JSON',
+    args: [
+      { name: 'name', about: 'the tool' },
+      {
+        name: 'arguments',
+        about: '--args with a JSON object, or --key value for each parameter',
+        rest: true,
+        optional: true,
+      },
+    ],
+    verbatim: true,
+    examples: [
+      'tool call task_list --status running',
+      `tool call msg_send --args '{"to_role":"parent","body":"done"}'`,
+    ],
+    run: call,
+  }),
+];

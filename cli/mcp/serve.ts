@@ -1,0 +1,36 @@
+import type { Readable, Writable } from 'node:stream';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { connect, mcpServer, version } from '../../engine/index.ts';
+import { daemonCommand } from '../self.ts';
+import { createLink } from './link.ts';
+
+/** No message of ours or of a client's is larger; a line without an end must not fill the memory. */
+const LONGEST_MESSAGE = 16 * 1024 * 1024;
+
+/** Serves one MCP client on a pair of pipes, until it closes them or `signal` is aborted. */
+export async function serveMcp(options: {
+  stdin: Readable;
+  stdout: Writable;
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+  signal: AbortSignal;
+}): Promise<void> {
+  const { stdin, stdout, cwd, env, signal } = options;
+  const link = createLink(() => connect({ cwd, env, via: 'tool', attends: true, daemon: daemonCommand() }));
+  const { createMcpServer } = await mcpServer();
+  const server = createMcpServer(link, { version });
+  const gone = new Promise<void>((resolve) => {
+    stdin
+      .once('end', resolve)
+      .once('close', resolve)
+      .once('error', () => resolve());
+    stdout.once('error', () => resolve());
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  await server.connect(new StdioServerTransport(stdin, stdout, { maxBufferSize: LONGEST_MESSAGE }));
+  // Errors of the workspace are told by the first call, where the client's user sees them.
+  link.sessionId().catch(() => undefined);
+  await gone;
+  await server.close();
+  await link.close();
+}

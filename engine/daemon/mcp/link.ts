@@ -1,0 +1,16 @@
+import type { Wire } from '../../operation.ts';
+import type { LoggedEvent } from '../../storage/index.ts';
+
+/** How an MCP server reaches its engine: the same for one in the daemon and for one that bridges a terminal's pipe. */
+export interface EngineLink {
+  /** Runs an operation. Rejects with SvcError. The same `key` again is the same call. */
+  call<T = unknown>(
+    operation: string,
+    input: object,
+    options: { key: string; signal: AbortSignal; onProgress(message: string): void },
+  ): Promise<T>;
+  /** Everything that happens from now on. */
+  onEvent(listener: (event: Wire<LoggedEvent>) => void): () => void;
+  /** The session that the client takes part as, once it is connected; null for none. */
+  sessionId(): Promise<string | null>;
+}

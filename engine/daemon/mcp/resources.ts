@@ -1,0 +1,55 @@
+import { SvcError } from '../../errors.ts';
+import type { Wire } from '../../operation.ts';
+import type { LoggedEvent } from '../../storage/index.ts';
+
+/** What a client can read and follow beside the tools. */
+export const TEMPLATES = [
+  {
+    uriTemplate: 'svc://inbox/{session}',
+    name: 'inbox',
+    title: 'Inbox of a session',
+    description: 'Messages to a session, the unread ones first; chair is the inbox of this project’s Chair.',
+    mimeType: 'application/json',
+  },
+  {
+    uriTemplate: 'svc://task/{id}',
+    name: 'task',
+    title: 'A task',
+    description: 'One task with its decision, sessions and timeline.',
+    mimeType: 'application/json',
+  },
+];
+
+export const inboxUri = (session: string): string => `svc://inbox/${encodeURIComponent(session)}`;
+export const taskUri = (id: string): string => `svc://task/${encodeURIComponent(id)}`;
+
+/** The operation that reads a resource. Throws `not_found`. */
+export function readerOf(uri: string): { operation: string; input: object } {
+  const match = /^svc:\/\/(inbox|task)\/([^/?#]+)$/.exec(uri);
+  const name = match === null ? '' : decoded(match[2] ?? '');
+  if (match?.[1] === 'inbox' && name !== '') return { operation: 'msg_inbox', input: { session: name } };
+  if (match?.[1] === 'task' && name !== '') return { operation: 'task.show', input: { id: name } };
+  throw new SvcError('not_found', `no resource ${uri}`, {
+    hint: 'svc://inbox/{session} and svc://task/{id}',
+  });
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return '';
+  }
+}
+
+/** Those of the `followed` resources that an event may have changed. */
+export function changedBy(event: Wire<LoggedEvent>, followed: ReadonlySet<string>): string[] {
+  const isMessage = event.kind === 'message_sent' || event.kind === 'message_acked';
+  const { to, to_kind } = event.data as { to?: unknown; to_kind?: unknown };
+  // Mail to a Chair's seat, a worker or an agent lies in the inbox of whoever that is now.
+  const isDirect = to_kind === 'session' && typeof to === 'string' && !to.startsWith('chair');
+  return [...followed].filter((uri) => {
+    if (uri.startsWith('svc://inbox/')) return isMessage && (!isDirect || uri === inboxUri(to));
+    return event.task_id !== null && uri === taskUri(event.task_id);
+  });
+}
