@@ -34,6 +34,7 @@ import {
   tailOffset,
   workerEnvironment,
 } from './workers/processes/index.ts';
+import { createWorktreeActions } from './workers/worktree-actions.ts';
 import { worktreeOperations } from './workers/worktree-operations.ts';
 import { createWorktrees } from './workers/worktrees/index.ts';
 import { createWorkspacePaths } from './workspace-path.ts';
@@ -116,6 +117,7 @@ export async function openEngine(options: OpenOptions) {
     // A worker can write the filters and drivers that git runs in its repository; they see what git sees.
     const worktrees = createWorktrees({ env: workerEnvironment(env, {}, secretNames()) });
 
+    const isStrict = () => config().guard.profile === 'strict';
     const board = createBoard({
       storage,
       events,
@@ -128,7 +130,7 @@ export async function openEngine(options: OpenOptions) {
       paths: workspacePaths,
       worktrees,
       processes,
-      isStrict: () => config().guard.profile === 'strict',
+      isStrict,
       workerEnvironment: (extra) => workerEnvironment(env, extra, secretNames()),
       createDispatch: (tasks) =>
         createDispatcher({
@@ -217,6 +219,17 @@ export async function openEngine(options: OpenOptions) {
       return { left: stopWorkers ? [] : live.map((session) => session.sessionId) };
     }
 
+    const worktreeActions = createWorktreeActions({
+      storage,
+      events,
+      sessions,
+      worktrees,
+      worktreesDir: paths.worktrees,
+      folder: agents.folder,
+      projects: () => [null, ...config().projects.map((project) => project.id)],
+      evidence: board.evidence,
+      isStrict,
+    });
     const declared = [
       ...engineOperations({ status, stop }),
       ...eventOperations({ events, taskId: (prefix) => tasks.resolve(prefix).taskId }),
@@ -228,15 +241,7 @@ export async function openEngine(options: OpenOptions) {
         tailOffset: tailOfSession,
         logWrittenAt: (sessionId) => logWrittenAt(logFile({ paths }, sessionId)),
       }),
-      ...worktreeOperations({
-        storage,
-        events,
-        sessions,
-        worktrees,
-        worktreesDir: paths.worktrees,
-        folder: agents.folder,
-        projects: () => [null, ...config().projects.map((project) => project.id)],
-      }),
+      ...worktreeOperations({ actions: worktreeActions, sessions, worktrees }),
       ...notifyOperations(notify),
     ];
     const operations: Operations = createOperations(

@@ -36,7 +36,7 @@ export { age, cut, localTime, printable, shellWord } from './text.ts';
 export type { ToolDescription } from './tool.ts';
 export { version } from './version.ts';
 export type { ListedSession } from './workers/operations.ts';
-export type { SessionTrial } from './workers/worktree-operations.ts';
+export type { SessionTrial } from './workers/worktree-actions.ts';
 export type { PromoteResult, PruneEntry, SessionWorktree } from './workers/worktrees/index.ts';
 
 /** Opens the whole system for the workspace of `options.file`; the caller is its only host until `close()`. */

@@ -87,7 +87,7 @@ export function createOperations(all: readonly Operation[], deps: { policy(): Po
       checkSeat(found, caller);
       checkActor(found, caller, deps.policy());
       const parsed = found.input.safeParse(input ?? {});
-      if (!parsed.success) throw fieldsInvalid(parsed.error);
+      if (!parsed.success) throw fieldsInvalid(parsed.error, parametersOf(found.input));
       const answer = await found.run(parsed.data, caller, { ...QUIET, ...call });
       return found.isWire === true ? answer : toWire(answer);
     },
@@ -107,12 +107,20 @@ function checkActor(found: Operation, caller: Caller, policy: Policy): void {
   if (found.changes && !mayAct(policy, caller.actor)) throw actorDenied(caller.actor);
 }
 
-/** Every wrong field by name, one sentence each. */
-export function fieldsInvalid(error: z.ZodError): SvcError {
-  const fields = error.issues.map((issue) => ({
-    field: issue.path.join('.') || '(body)',
-    problem: issue.message,
-  }));
+const parametersOf = (input: z.ZodType): string[] =>
+  'shape' in input ? Object.keys(input.shape as object) : [];
+
+/** Every wrong field by name, one sentence each; `known` are the names that there are. */
+export function fieldsInvalid(error: z.ZodError, known: readonly string[] = []): SvcError {
+  const fields = error.issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys'
+      ? issue.keys.map((key) => ({
+          field: [...issue.path, key].join('.'),
+          problem:
+            issue.path.length > 0 || known.length === 0 ? 'unknown' : `unknown; known: ${known.join(', ')}`,
+        }))
+      : [{ field: issue.path.join('.') || '(body)', problem: issue.message }],
+  );
   const text = fields.map(({ field, problem }) => `${field}: ${problem}`).join('; ');
   return new SvcError('fields_invalid', text, { data: { fields } });
 }

@@ -57,18 +57,31 @@ function withoutChoice(schema: Record<string, unknown>): void {
   Object.assign(schema, { ...anyOf[0], type: [anyOf[0]?.type, 'null'] });
 }
 
-/** JSON Schema 2020-12 without what says nothing: the dialect, and the bounds of a safe integer. */
+/**
+ * Bounds that an agent does not run into by accident. They are checked all the same, and the refusal names them; every
+ * byte of the list is read by every agent at every start.
+ */
+const UNTOLD = [
+  'minLength',
+  'maxLength',
+  'minimum',
+  'maximum',
+  'maxItems',
+  'pattern',
+  'additionalProperties',
+];
+
+/** JSON Schema 2020-12 of what an agent has to know. */
 function schemaOf(schema: z.ZodType, io: 'input' | 'output'): ToolDescription['inputSchema'] {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
     io,
     override({ jsonSchema }) {
-      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
-      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+      for (const name of UNTOLD) delete (jsonSchema as Record<string, unknown>)[name];
+      if (Object.keys(jsonSchema.properties ?? { some: true }).length === 0) delete jsonSchema.properties;
       withoutChoice(jsonSchema as Record<string, unknown>);
       if (io === 'input') return;
       // Clients hold a refusal, which is `{code, message, hint}`, against the same schema as an answer.
       delete jsonSchema.required;
-      delete jsonSchema.additionalProperties;
     },
   });
   return { ...rest, type: 'object' };

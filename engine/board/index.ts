@@ -9,6 +9,7 @@ import type { WorkspacePaths } from '../workspace-path.ts';
 import { createDecisions, type Decisions } from './decisions/index.ts';
 import { type BoardOperationsDeps, boardOperations } from './operations.ts';
 import { createPlans, type Planner } from './plan.ts';
+import { createTaskActions } from './tasks/actions.ts';
 import { createTasks, type Tasks } from './tasks/index.ts';
 import type { VerificationState } from './verify/rows.ts';
 import { createWorkflow, type Dispatch, type Workflow } from './workflow/index.ts';
@@ -43,6 +44,8 @@ export interface Board<D extends Dispatch & Planner> {
   sessionEnded(sessionId: string): void;
   /** What a session's evidence is worth, for its handoff; synchronous, so as of its recorded head. */
   verificationOf(session: Session): VerificationState;
+  /** What a session's evidence is worth now, its branch looked at. */
+  evidence(sessionId: string): Promise<{ state: VerificationState; reasons: string[] }>;
   /** Begins to look after what expires; call it once everything is composed. */
   start(): void;
   close(): Promise<void>;
@@ -72,6 +75,9 @@ export function createBoard<D extends Dispatch & Planner>(deps: BoardDeps<D>): B
     plans: createPlans({ tasks, agents, planner: dispatcher }),
     agents,
     templates,
+    actions: createTaskActions({ tasks, sessions, workflow, agents, templates }),
+    policy: deps.policy,
+    verificationOf: () => 'none',
   });
   return {
     tasks,
@@ -81,6 +87,7 @@ export function createBoard<D extends Dispatch & Planner>(deps: BoardDeps<D>): B
     operations,
     sessionEnded() {},
     verificationOf: () => 'none',
+    evidence: async () => ({ state: 'none', reasons: [] }),
     start() {},
     async close() {},
   };

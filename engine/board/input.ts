@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Caller } from '../operation.ts';
+import type { Call, Caller } from '../operation.ts';
 import type { By } from './tasks/index.ts';
 import type { DispatchOptions } from './workflow/index.ts';
 
@@ -36,7 +36,13 @@ const dispatching = z.object(dispatchInput);
 /** Who made a change. */
 export const by = (caller: Caller): By => ({ actor: caller.actor, via: caller.via });
 
-export const optionsOf = (input: z.infer<typeof dispatching>, caller: Caller): DispatchOptions => ({
+export const optionsOf = (
+  input: z.infer<typeof dispatching>,
+  caller: Caller,
+  call: Pick<Call, 'key'> = { key: null },
+): DispatchOptions => ({
+  parent: caller.sessionId ?? undefined,
+  callKey: call.key ?? undefined,
   inplace: input.inplace,
   keepWorktree: input.keep_worktree,
   name: input.name,

@@ -5,8 +5,10 @@ import type { Agents } from '../workers/dispatch/index.ts';
 import type { Decisions } from './decisions/index.ts';
 import { decisionOperations } from './decisions/operations.ts';
 import type { Plans } from './plan.ts';
+import type { TaskActions } from './tasks/actions.ts';
 import type { Tasks } from './tasks/index.ts';
 import { taskOperations } from './tasks/operations.ts';
+import { type TaskToolsDeps, taskTools } from './tasks/tools.ts';
 import type { Workflow } from './workflow/index.ts';
 
 export interface BoardOperationsDeps {
@@ -19,6 +21,7 @@ export interface BoardOperationsDeps {
   plans: Plans;
   agents: Agents;
   templates(): Readonly<Record<string, Template>>;
+  actions: TaskActions;
 }
 
 export interface Template {
@@ -29,7 +32,8 @@ export interface Template {
 }
 
 /** What clients may ask about tasks and decisions. */
-export const boardOperations = (deps: BoardOperationsDeps): Operation[] => [
+export const boardOperations = (deps: TaskToolsDeps): Operation[] => [
+  ...taskTools(deps),
   ...taskOperations(deps),
   ...decisionOperations(deps),
 ];

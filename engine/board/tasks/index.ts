@@ -27,6 +27,8 @@ export interface NewTask {
   source: TaskSource;
   sourceRef?: string | null | undefined;
   actor: string;
+  /** See `Call.key`. */
+  callKey?: string | null | undefined;
 }
 
 /** Who made a change, for the event log. */
@@ -59,6 +61,10 @@ export interface Tasks {
   list(filter: TaskFilter): Task[];
   counts(): Record<TaskStatus, number>;
   create(task: NewTask): Task;
+  /** The task that this very call has made. */
+  byCall(key: string): Task | null;
+  /** Another project for a task that is not dispatched. */
+  move(taskId: string, project: string | null, by: By): Task;
   assign(taskId: string, agent: string, by: By): Task;
   /**
    * Replaces what is to be done, and the title where that was only its first line. Null when the task says so already;
@@ -93,6 +99,9 @@ export function createTasks({
   const { db } = storage;
   const byId = db.prepare<unknown[], TaskRow>(`${SELECT} WHERE id = ?`);
   const byPrefix = db.prepare<unknown[], TaskRow>(`${SELECT} WHERE CAST(id AS TEXT) LIKE ? LIMIT 2`);
+  const byCall = db.prepare<unknown[], TaskRow>(`${SELECT} WHERE call_key = ?`);
+  const moveTo = db.prepare(`UPDATE task SET project = ?
+    WHERE id = ? AND status IN ('open', 'assigned') AND session_id IS NULL`);
   const newest = db.prepare<unknown[], TaskRow>(`${SELECT} WHERE id < ? ORDER BY id DESC LIMIT ?`);
   const newestOf = db.prepare<unknown[], TaskRow>(
     `${SELECT} WHERE status = ? AND id < ? ORDER BY id DESC LIMIT ?`,
@@ -179,6 +188,7 @@ export function createTasks({
         failure_code: null,
         failure_text: null,
         summary: null,
+        call_key: task.callKey ?? null,
       };
       row.id = Number(insert.run(NEW_TASK_COLUMNS.map((column) => row[column])).lastInsertRowid);
       const created = toTask(row);
@@ -190,6 +200,16 @@ export function createTasks({
         data: { title: row.title, agent, project: row.project, status: row.status },
       });
       return created;
+    },
+    byCall(key) {
+      const row = byCall.get(key);
+      return row ? toTask(row) : null;
+    },
+    move(taskId, project, by) {
+      const before = get(taskId);
+      if (moveTo.run(project, parseId('t', taskId)).changes === 0) throw notNow(before, 'moved');
+      events.append({ kind: 'task_changed', taskId, ...by, data: { title: before.title, project } });
+      return get(taskId);
     },
     assign(taskId, agent, by) {
       const before = get(taskId);

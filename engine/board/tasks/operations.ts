@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import { SvcError } from '../../errors.ts';
-import { type Caller, type Operation, operation } from '../../operation.ts';
-import { titleOf } from '../../text.ts';
+import { type Operation, operation } from '../../operation.ts';
 import type { AgentChoice, ProjectChoice } from '../../workers/dispatch/index.ts';
 import { body, by, dispatchInput, hash, id, ids, limit, optionsOf, timeout } from '../input.ts';
 import type { BoardOperationsDeps } from '../operations.ts';
-import type { DispatchOptions, Submitted } from '../workflow/index.ts';
-import { type By, TASK_STATUSES, type Task } from './index.ts';
+import type { Submitted } from '../workflow/index.ts';
+import { TASK_STATUSES, type Task } from './index.ts';
+import { checkOwn } from './tools.ts';
 
 type TaskSummary = Omit<Task, 'body' | 'prompt' | 'context' | 'acceptanceCriteria'>;
 
@@ -34,55 +33,8 @@ function summary(task: Task): TaskSummary {
 
 /** What clients may ask about tasks. */
 export function taskOperations(deps: BoardOperationsDeps): Operation[] {
-  const { storage, tasks, decisions, sessions, workflow, plans, agents } = deps;
+  const { storage, tasks, decisions, sessions, workflow, plans, agents, actions } = deps;
   const find = (prefix: string) => tasks.resolve(prefix).taskId;
-
-  function newTask(input: z.infer<typeof addInput>, caller: Caller) {
-    const templates = deps.templates();
-    const template =
-      input.template !== undefined && Object.hasOwn(templates, input.template)
-        ? templates[input.template]
-        : undefined;
-    if (input.template !== undefined && template === undefined) {
-      throw new SvcError(
-        'unknown_template',
-        `no template ${JSON.stringify(input.template)} in webhook.templates`,
-        {
-          hint: `known: ${Object.keys(templates).sort().join(', ') || 'none'}`,
-        },
-      );
-    }
-    const agent = input.agent ?? template?.agent ?? null;
-    const project = input.project ?? template?.project ?? null;
-    if (agent !== null) agents.template(agent);
-    agents.folder(project);
-    const text = input.body ?? template?.prompt ?? '';
-    if (input.title === undefined && text.trim() === '')
-      throw new SvcError('fields_invalid', 'title: a task needs a title or a prompt');
-    return {
-      title: input.title ?? titleOf(text),
-      body: text,
-      agent,
-      project,
-      template: input.template,
-      acceptanceCriteria: input.acceptance_criteria,
-      context: input.context,
-      ledger: input.ledger,
-      // 0 in a template means agents.timeout_sec.
-      timeoutSec: input.timeout_sec ?? (template?.timeout_sec || null),
-      source: caller.via === 'tui' || caller.via === 'tool' ? caller.via : ('cli' as const),
-      sourceRef: null,
-      actor: caller.actor,
-    };
-  }
-
-  /** Running a task that names no agent gives it the one that runs then. */
-  function run(taskId: string, options: DispatchOptions, who: By): Submitted {
-    const { status, agent } = tasks.get(taskId);
-    const fallback = agents.fallback();
-    if (status === 'open' && agent === null && fallback !== null) workflow.assign(taskId, fallback, who);
-    return workflow.run(taskId, options, who);
-  }
 
   const addInput = z.strictObject({
     title: z.string().trim().min(1).max(500).optional(),
@@ -103,7 +55,7 @@ export function taskOperations(deps: BoardOperationsDeps): Operation[] {
       seat: 'chair',
       changes: true,
       input: addInput,
-      run: (input, caller) => storage.write(() => tasks.create(newTask(input, caller))),
+      run: (input, caller) => storage.write(() => tasks.create(actions.newTask(input, caller))),
     }),
     operation({
       name: 'task.list',
@@ -178,7 +130,7 @@ export function taskOperations(deps: BoardOperationsDeps): Operation[] {
         storage.write(() => {
           const task = tasks.resolve(input.id);
           plans.check(task, input.hash);
-          return run(task.taskId, optionsOf(input, caller), by(caller));
+          return actions.run(task.taskId, optionsOf(input, caller), by(caller));
         }),
     }),
     operation({
@@ -194,7 +146,7 @@ export function taskOperations(deps: BoardOperationsDeps): Operation[] {
           plans.check(failed, input.hash);
           const task = workflow.retry(failed.taskId, by(caller));
           if (input.hold === true) return { task, decision: null, session: null };
-          return run(task.taskId, optionsOf(input, caller), by(caller));
+          return actions.run(task.taskId, optionsOf(input, caller), by(caller));
         }),
     }),
     operation({
@@ -229,10 +181,7 @@ export function taskOperations(deps: BoardOperationsDeps): Operation[] {
       run: (input, caller) =>
         storage.write(() => {
           const task = tasks.resolve(input.id);
-          // A worker speaks for its own task only.
-          if (caller.seat !== 'chair' && task.sessionId !== caller.sessionId) {
-            throw new SvcError('chair_only', `${task.taskId} is not the task of this session`);
-          }
+          checkOwn(task, caller);
           return workflow.done(task.taskId, input.status ?? 'done', input.summary ?? null, by(caller));
         }),
     }),

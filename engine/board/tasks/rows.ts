@@ -66,6 +66,7 @@ export interface TaskRow {
   failure_code: string | null;
   failure_text: string | null;
   summary: string | null;
+  call_key: string | null;
 }
 
 /** Of a new task; the others begin with the defaults of the table. */
@@ -84,6 +85,7 @@ export const NEW_TASK_COLUMNS = [
   'timeout_sec',
   'created_at',
   'assigned_at',
+  'call_key',
 ] as const satisfies (keyof TaskRow)[];
 
 /** With nothing but a body the prompt is that body, byte for byte. */

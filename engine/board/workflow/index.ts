@@ -64,6 +64,8 @@ export interface Workflow {
    */
   edit(decisionId: string, body: string, by: By): Edited;
   assign(taskId: string, agent: string, by: By): Task;
+  /** Another project; an approval for the former one no longer holds. */
+  move(taskId: string, project: string | null, by: By): Task;
   cancel(taskId: string, by: By): Task;
   done(taskId: string, status: 'done' | 'failed', summary: string | null, by: By): Task;
   retry(taskId: string, by: By): Task;
@@ -165,6 +167,12 @@ export function createWorkflow({
       decisions.expire(taskId, `assigned to ${agent}`, by);
       decisions.ask(task, `the agent was changed to ${agent}`, by);
       return tasks.get(taskId);
+    },
+
+    move(taskId, project, by) {
+      const task = tasks.move(taskId, project, by);
+      decisions.expire(taskId, `moved to ${project ?? 'the workspace’s own project'}`, by);
+      return task;
     },
 
     cancel(taskId, by) {

@@ -45,6 +45,8 @@ export interface Agents {
   template(agent: string): string;
   /** Absolute folder; null is the workspace's own project. Throws `unknown_project`. */
   folder(project: string | null): string;
+  /** A project's id as the register has it: null for the workspace's own, also when it is named. */
+  projectId(project: string | null): string | null;
   /** The registered project whose folder contains `cwd`, the innermost one; null is the workspace's own. */
   projectAt(cwd: string | null): string | null;
 }
@@ -93,6 +95,7 @@ export function createAgents({
         hint: `known: ${[own.name, ...projects.map(({ id }) => id)].join(', ')}`,
       });
     },
+    projectId: (project) => (project === config().project.name ? null : project),
     projectAt(cwd) {
       if (cwd === null) return null;
       const around = config()

@@ -221,7 +221,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
         decisionId: decision.decisionId,
         title: task.title,
         agent,
-        project: task.project,
+        project: deps.agents.projectId(task.project),
         inplace: options.inplace ?? false,
         keepWorktree: options.keepWorktree ?? false,
         base: options.base ?? null,

@@ -1,0 +1,85 @@
+import type { Sessions } from '../../bus/sessions/index.ts';
+import { SvcError } from '../../errors.ts';
+import type { Caller } from '../../operation.ts';
+import { titleOf } from '../../text.ts';
+import type { Agents } from '../../workers/dispatch/index.ts';
+import type { Template } from '../operations.ts';
+import type { DispatchOptions, Submitted, Workflow } from '../workflow/index.ts';
+import type { By, NewTask, Tasks } from './index.ts';
+
+/** What a client says of a new task. */
+export interface TaskWish {
+  title?: string | undefined;
+  body?: string | undefined;
+  agent?: string | undefined;
+  project?: string | undefined;
+  template?: string | undefined;
+  acceptance_criteria?: string[] | undefined;
+  context?: string | undefined;
+  ledger?: string | undefined;
+  timeout_sec?: number | undefined;
+}
+
+/** How clients make and start tasks, for the operations and for the tools. Inside `storage.write`. */
+export interface TaskActions {
+  /** What a wish comes to with its template. Throws `unknown_template`, `unknown_agent`, `unknown_project`, `fields_invalid`. */
+  newTask(wish: TaskWish, caller: Caller): NewTask;
+  /** Runs a task; one that names no agent gets the one that runs then. The same call again finds its session. */
+  run(taskId: string, options: DispatchOptions, who: By): Submitted;
+}
+
+export function createTaskActions(deps: {
+  tasks: Tasks;
+  sessions: Sessions;
+  workflow: Workflow;
+  agents: Agents;
+  templates(): Readonly<Record<string, Template>>;
+}): TaskActions {
+  const { tasks, sessions, workflow, agents } = deps;
+
+  function templateOf(name: string | undefined): Template | undefined {
+    if (name === undefined) return undefined;
+    const templates = deps.templates();
+    if (Object.hasOwn(templates, name)) return templates[name];
+    throw new SvcError('unknown_template', `no template ${JSON.stringify(name)} in webhook.templates`, {
+      hint: `known: ${Object.keys(templates).sort().join(', ') || 'none'}`,
+    });
+  }
+
+  return {
+    newTask(wish, caller) {
+      const template = templateOf(wish.template);
+      const agent = wish.agent ?? template?.agent ?? null;
+      const project = wish.project ?? template?.project ?? caller.project;
+      if (agent !== null) agents.template(agent);
+      agents.folder(project);
+      const text = wish.body ?? template?.prompt ?? '';
+      if (wish.title === undefined && text.trim() === '')
+        throw new SvcError('fields_invalid', 'title: a task needs a title or a prompt');
+      return {
+        title: wish.title ?? titleOf(text),
+        body: text,
+        agent,
+        project,
+        template: wish.template,
+        acceptanceCriteria: wish.acceptance_criteria,
+        context: wish.context,
+        ledger: wish.ledger,
+        // 0 in a template means agents.timeout_sec.
+        timeoutSec: wish.timeout_sec ?? (template?.timeout_sec || null),
+        source: caller.via === 'tui' || caller.via === 'tool' ? caller.via : ('cli' as const),
+        sourceRef: caller.via === 'tool' ? caller.sessionId : null,
+        actor: caller.actor,
+      };
+    },
+
+    run(taskId, options, who) {
+      const made = options.callKey === undefined ? null : sessions.byCall(options.callKey);
+      if (made !== null) return { task: tasks.get(made.taskId), decision: null, session: made };
+      const { status, agent } = tasks.get(taskId);
+      const fallback = agents.fallback();
+      if (status === 'open' && agent === null && fallback !== null) workflow.assign(taskId, fallback, who);
+      return workflow.run(taskId, options, who);
+    },
+  };
+}

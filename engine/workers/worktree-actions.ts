@@ -1,0 +1,273 @@
+import type { Session, Sessions } from '../bus/sessions/index.ts';
+import { asSvcError, SvcError } from '../errors.ts';
+import type { Caller } from '../operation.ts';
+import type { EventLog, Storage } from '../storage/index.ts';
+import {
+  type PromoteResult,
+  type PruneEntry,
+  type PruneResult,
+  type SessionWorktree,
+  samePath,
+  type Trial,
+  type Worktrees,
+} from './worktrees/index.ts';
+
+export interface WorktreeActionsDeps {
+  storage: Storage;
+  events: EventLog;
+  sessions: Sessions;
+  worktrees: Worktrees;
+  /** Folder of the session worktrees, absolute. */
+  worktreesDir: string;
+  /** Absolute folder; null is the workspace's own project. */
+  folder(project: string | null): string;
+  /** All project ids, the workspace's own first as null. */
+  projects(): (string | null)[];
+  /** What a session's evidence is worth now. */
+  evidence(sessionId: string): Promise<{ state: string; reasons: string[] }>;
+  /** `guard.profile` is strict: nothing is promoted without evidence. */
+  isStrict(): boolean;
+}
+
+/** The trial of a session's promotion. */
+export interface SessionTrial extends Trial {
+  sessionId: string;
+}
+
+/** A session's branch and worktree with what the register knows of it. */
+export interface ListedWorktree extends SessionWorktree {
+  repository: string;
+  sessionId: string | null;
+  taskId: string | null;
+  title: string | null;
+  state: string | null;
+}
+
+export interface Promoted extends PromoteResult {
+  sessionId: string;
+  branch: string;
+  /** Worktree and branch are gone, as they are no longer needed. */
+  removed: boolean;
+  /** Why they are not. */
+  kept: string[];
+  /** What whoever promotes should know, such as missing evidence. */
+  warnings: string[];
+}
+
+export interface Pruned extends PruneResult {
+  repository: string;
+  base: string;
+  entries: PruneEntry[];
+}
+
+export interface Wanted {
+  session: string;
+  base?: string | undefined;
+  /** Only if the session is of this project. */
+  project?: string | undefined;
+}
+
+/** What can be done with session worktrees, for the operations and for the tools. Nothing here pushes anywhere. */
+export interface WorktreeActions {
+  list(
+    wanted: { project?: string | undefined; base?: string | undefined },
+    caller: Caller,
+  ): Promise<ListedWorktree[]>;
+  trial(wanted: Wanted, caller: Caller): Promise<SessionTrial>;
+  /** Throws `promote_conflict` with the `paths`, `checkout_dirty`, `unverified`, `conflict`. */
+  promote(
+    wanted: Wanted & {
+      strategy?: 'merge' | 'rebase' | undefined;
+      keep?: boolean | undefined;
+      head?: string | undefined;
+    },
+    caller: Caller,
+  ): Promise<Promoted>;
+  prune(
+    wanted: { project?: string | undefined; base?: string | undefined; dryRun?: boolean | undefined },
+    caller: Caller,
+  ): Promise<Pruned[]>;
+}
+
+const baseOf = (wanted: { base?: string | undefined }, caller: Caller): string | undefined =>
+  wanted.base ?? caller.env.SVC_GIT_BASE;
+
+const ifGiven = <K extends string>(key: K, value: string | undefined) =>
+  (value === undefined ? {} : { [key]: value }) as { [P in K]?: string };
+
+export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeActions {
+  const { storage, events, sessions, worktrees } = deps;
+
+  /** Each repository once, however many projects it holds. */
+  async function repositories(project: string | undefined): Promise<string[]> {
+    const wanted = project === undefined ? deps.projects() : [project];
+    const roots = new Map<string, string>();
+    for (const each of wanted) {
+      const found = await worktrees.repositoryOf(deps.folder(each)).catch((error: unknown) => {
+        if (project !== undefined) throw error;
+        return null;
+      });
+      if (found) roots.set(found.commonDir, found.root);
+    }
+    return [...roots.values()];
+  }
+
+  function ended(prefix: string): Session & { branch: string; repository: string } {
+    const session = sessions.resolve(prefix);
+    const { sessionId, branch, repository } = session;
+    if (session.state !== 'ended') {
+      throw new SvcError('conflict', `${sessionId} is still ${session.state}`, {
+        hint: `svc task cancel ${session.taskId}`,
+      });
+    }
+    if (session.promotedAt !== null && session.worktree === null) {
+      throw new SvcError('conflict', `${sessionId} was promoted already, and its branch removed`);
+    }
+    if (branch === null || repository === null) {
+      throw new SvcError('not_found', `${sessionId} has no branch of its own`);
+    }
+    return { ...session, branch, repository };
+  }
+
+  /** What a promotion is about: an ended session's branch, and the branch that takes its work in. */
+  function promotion(wanted: Wanted, caller: Caller) {
+    const session = ended(wanted.session);
+    if (wanted.project !== undefined && deps.folder(wanted.project) !== deps.folder(session.project)) {
+      throw new SvcError('conflict', `${session.sessionId} is not of project ${wanted.project}`);
+    }
+    const base = baseOf(wanted, caller) ?? session.base;
+    if (base !== null) return { session, base };
+    throw new SvcError('usage', `${session.sessionId} was made from no branch`, {
+      hint: 'name the branch with --base',
+    });
+  }
+
+  const sessionOfBranch = (branch: string): Session | null => sessions.byBranch(branch);
+
+  /** Live sessions and those whose worktree was asked to be kept. */
+  const isKept = (branch: string): boolean => {
+    const session = sessionOfBranch(branch);
+    return session !== null && (session.state !== 'ended' || session.keepWorktree);
+  };
+
+  /** A worktree elsewhere than where this session had its own is another workspace's, however its branch is called. */
+  const isOurs = (branch: string, path: string | null): boolean => {
+    const session = sessionOfBranch(branch);
+    if (session === null) return false;
+    return path === null || (session.worktree !== null && samePath(path, session.worktree));
+  };
+
+  async function recordGone(branches: string[]): Promise<void> {
+    const gone = branches.flatMap((branch) => sessionOfBranch(branch) ?? []);
+    if (gone.length === 0) return;
+    await storage.write(() => {
+      for (const { sessionId, taskId, branch } of gone) {
+        sessions.worktreeGone(sessionId);
+        events.append({ kind: 'worktree_pruned', sessionId, taskId, data: { branch } });
+      }
+    });
+  }
+
+  /** Throws `unverified` under a strict guard; otherwise one sentence when the evidence is not there. */
+  async function doubts(sessionId: string): Promise<string[]> {
+    const { state, reasons } = await deps.evidence(sessionId);
+    if (state === 'verified') return [];
+    const why = reasons.length === 0 ? '' : `: ${reasons.join('; ')}`;
+    const text = `${sessionId} is not verified (${state}${why})`;
+    if (!deps.isStrict()) return [text];
+    throw new SvcError('unverified', `${text}, and guard.profile is strict`, {
+      hint: `look at svc verify show ${sessionId}; svc verify rerun runs its tests again`,
+    });
+  }
+
+  return {
+    async list(wanted, caller) {
+      const lists = await Promise.all(
+        (await repositories(wanted.project)).map(async (repository) => {
+          const entries = await worktrees.status({
+            repository,
+            worktreesDir: deps.worktreesDir,
+            ...ifGiven('base', baseOf(wanted, caller)),
+          });
+          return entries.map((entry): ListedWorktree => {
+            const session = sessionOfBranch(entry.branch);
+            return {
+              repository,
+              ...entry,
+              sessionId: session?.sessionId ?? null,
+              taskId: session?.taskId ?? null,
+              title: session?.title ?? null,
+              state: session?.state ?? null,
+            };
+          });
+        }),
+      );
+      return lists.flat();
+    },
+
+    async trial(wanted, caller) {
+      const { session, base } = promotion(wanted, caller);
+      const { sessionId, repository, branch } = session;
+      return { sessionId, ...(await worktrees.trial({ repository, branch, base })) };
+    },
+
+    async promote(wanted, caller) {
+      const { session, base: into } = promotion(wanted, caller);
+      const { sessionId, taskId, title, branch, repository, keepWorktree } = session;
+      const about = { sessionId, taskId, actor: caller.actor, via: caller.via };
+      const warnings = await doubts(sessionId);
+      const promoted = await worktrees
+        .promote({
+          repository,
+          branch,
+          base: into,
+          strategy: wanted.strategy ?? 'merge',
+          message: `Merge ${branch}: ${title} (${taskId})`,
+          ...ifGiven('head', wanted.head),
+        })
+        .catch(async (thrown: unknown) => {
+          const error = asSvcError(thrown);
+          if (error.code === 'promote_conflict') {
+            const data = { title, base: into, paths: error.data.paths ?? [] };
+            await storage.write(() => events.append({ ...about, kind: 'promote_conflict', data }));
+          }
+          throw error;
+        });
+      await storage.write(() => {
+        sessions.promoted(sessionId);
+        events.append({ ...about, kind: 'worktree_promoted', data: { title, ...promoted } });
+      });
+      const done = { sessionId, branch, ...promoted, warnings };
+      if (wanted.keep === true || keepWorktree) return { ...done, removed: false, kept: ['as asked'] };
+      const plan = await worktrees.prunePlan({
+        repository,
+        base: into,
+        keep: () => false,
+        isOurs: (other) => other === branch,
+      });
+      const { removed, refused } = await worktrees.prune(plan);
+      await recordGone(removed.map((each) => each.branch));
+      const kept = [...refused, ...plan.entries]
+        .filter((each) => each.branch === branch)
+        .flatMap((each) => each.reasons);
+      return { ...done, removed: removed.length > 0, kept };
+    },
+
+    async prune(wanted, caller) {
+      return Promise.all(
+        (await repositories(wanted.project)).map(async (repository) => {
+          const plan = await worktrees.prunePlan({
+            repository,
+            worktreesDir: deps.worktreesDir,
+            keep: isKept,
+            isOurs,
+            ...ifGiven('base', baseOf(wanted, caller)),
+          });
+          const done = wanted.dryRun === true ? { removed: [], refused: [] } : await worktrees.prune(plan);
+          await recordGone(done.removed.map((each) => each.branch));
+          return { repository, base: plan.base, entries: plan.entries, ...done };
+        }),
+      );
+    },
+  };
+}
