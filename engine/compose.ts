@@ -109,6 +109,9 @@ export async function openEngine(options: OpenOptions) {
       root,
       data: paths.data,
       env: workerEnvironment(env, {}, secretNames()),
+      seatClosed: (sessionId) => board.sessionEnded(sessionId),
+      isAlive: processes.isAlive,
+      takeUp: () => dispatcher.takeUp(),
       log,
     });
     closers.push(() => bus.close());
@@ -315,6 +318,12 @@ export async function openEngine(options: OpenOptions) {
       projectAt: agents.projectAt,
       /** Puts a Chair or a plain session on the register; `pid` is the process that holds it, if one does. */
       openSeat({ pid, ...seat }: Omit<NewSeat, 'process'> & { pid: number | null }): Promise<SeatSession> {
+        // One call of many under a plain name: the seat is there, and whatever process holds it keeps it.
+        const known = pid === null && seat.name !== null ? seats.find(seat.name) : null;
+        if (known !== null && known.closedAt === null) {
+          seats.seen(known.sessionId);
+          return Promise.resolve(known);
+        }
         const pidStart = pid === null ? null : processes.startOf(pid);
         const process = pid === null || pidStart === null ? null : { pid, pidStart };
         return storage.write(() => seats.open({ ...seat, process }));

@@ -4,6 +4,7 @@ import type { Operation } from '../operation.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import type { WorkspacePaths } from '../workspace-path.ts';
 import { createPeers, type Peers } from './peers.ts';
+import { createReaper, type ReaperDeps } from './reaper.ts';
 import { createSeats, type Seats } from './seats/index.ts';
 import { seatOperations } from './seats/operations.ts';
 import type { Session, Sessions } from './sessions/index.ts';
@@ -21,6 +22,10 @@ export interface BusDeps {
   data: string;
   /** Of programs that the bus starts and of nothing else. */
   env: NodeJS.ProcessEnv;
+  /** Inside the transaction that closes a seat. */
+  seatClosed(sessionId: string): void;
+  isAlive: ReaperDeps['isAlive'];
+  takeUp: ReaperDeps['takeUp'];
   log: { info(facts: object, text: string): void; error(facts: object, text: string): void };
 }
 
@@ -50,14 +55,24 @@ export interface Bus {
 
 /** Who is here and what they say: seats, the roster, messages, asks. */
 export function createBus(deps: BusDeps): Bus {
-  const seats = createSeats(deps);
+  const seats = createSeats({ ...deps, atClose: deps.seatClosed });
+  const reaper = createReaper({
+    ...deps,
+    seats,
+    intervalSec: () => deps.config().daemon.reap_interval_sec ?? 60,
+  });
   const peers = createPeers({ sessions: deps.sessions, seats });
   return {
     seats,
     peers,
     operations: [...seatOperations({ storage: deps.storage, seats })],
     sessionEnded() {},
-    start() {},
-    async close() {},
+    start() {
+      reaper.start();
+    },
+    async close() {
+      reaper.close();
+      await deps.storage.write(seats.flush).catch(() => undefined);
+    },
   };
 }

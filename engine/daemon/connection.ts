@@ -31,7 +31,8 @@ const cancelInput = z.object({ key: z.string() });
 
 /** Serves one client of the socket: newline-delimited JSON-RPC 2.0, operations and subscriptions. */
 export function serveConnection(engine: Engine, socket: Socket): void {
-  let caller: Caller | null = null;
+  /** Whoever greets may go on without waiting for the welcome. */
+  let admitted: Promise<Caller> | null = null;
   const gone = new AbortController();
   const send = (message: object): boolean =>
     socket.writable ? socket.write(`${JSON.stringify(message)}\n`) : true;
@@ -64,7 +65,8 @@ export function serveConnection(engine: Engine, socket: Socket): void {
         },
       );
     }
-    caller = await admit(engine, { ...hello, runId: hello.run_id });
+    admitted = admit(engine, { ...hello, runId: hello.run_id });
+    const caller = await admitted;
     const { root, version } = engine;
     const workspace = engine.config().workspace.name;
     const { logId } = engine.events;
@@ -81,15 +83,16 @@ export function serveConnection(engine: Engine, socket: Socket): void {
     });
   });
 
-  function greeted(): Caller {
-    if (caller === null) throw new SvcError('usage', 'the first call of a connection is hello');
+  async function greeted(): Promise<Caller> {
+    if (admitted === null) throw new SvcError('usage', 'the first call of a connection is hello');
+    const caller = await admitted;
     if (caller.sessionId !== null && caller.seat !== 'worker') engine.seatSeen(caller.sessionId);
     return caller;
   }
 
   for (const { name } of engine.operations.all) {
-    rpc.addMethod(name, (params: unknown) =>
-      engine.operations.call(name, params, greeted(), { signal: gone.signal }),
+    rpc.addMethod(name, async (params: unknown) =>
+      engine.operations.call(name, params, await greeted(), { signal: gone.signal }),
     );
   }
 
@@ -100,7 +103,7 @@ export function serveConnection(engine: Engine, socket: Socket): void {
     const cancelled = new AbortController();
     running.set(key, cancelled);
     try {
-      return await engine.operations.call(operation, input, greeted(), {
+      return await engine.operations.call(operation, input, await greeted(), {
         key,
         signal: AbortSignal.any([gone.signal, cancelled.signal]),
         progress: (message) => void send({ jsonrpc: '2.0', method: 'progress', params: { key, message } }),
@@ -116,7 +119,7 @@ export function serveConnection(engine: Engine, socket: Socket): void {
   });
   for (const method of subscriptions.methods) {
     rpc.addMethod(method.name, async (params: unknown) => {
-      const from = greeted();
+      const from = await greeted();
       if (method.seat === 'chair' && from.seat !== 'chair') {
         throw new SvcError('chair_only', `${method.name} is for the Chair seat`);
       }

@@ -33,7 +33,13 @@ export interface Seats {
   /** Inside `storage.write`: one more look that did not find it alive (R6), or none after all. The misses so far. */
   miss(sessionId: string, missed: boolean): number;
   /** The process of each open seat, and when it was last heard of, ms. */
-  watched(): { sessionId: string; pid: number | null; pidStart: string | null; seenAt: number }[];
+  watched(): {
+    sessionId: string;
+    pid: number | null;
+    pidStart: string | null;
+    seenAt: number;
+    misses: number;
+  }[];
 }
 
 /** Names that mean another kind of session. */
@@ -47,10 +53,13 @@ export function createSeats({
   storage,
   events,
   clock,
+  atClose,
 }: {
   storage: Storage;
   events: EventLog;
   clock: Clock;
+  /** Inside the transaction that closes a seat: what its session held is free. */
+  atClose(sessionId: string): void;
 }): Seats {
   const { db } = storage;
   const byId = db.prepare<unknown[], SeatRow>("SELECT * FROM seat WHERE id = ? AND kind = 'chair'");
@@ -114,6 +123,7 @@ export function createSeats({
       const row = rowOf(sessionId);
       if (row === undefined || setClosed.run(clock.now(), seenAt(row), row.id).changes === 0) return false;
       heard.delete(sessionId);
+      atClose(sessionId);
       const data = { session: sessionId, seat: row.kind, reason: why };
       events.append({ kind: 'session_left', via: 'engine', data });
       return true;
@@ -153,6 +163,7 @@ export function createSeats({
         pid: row.pid,
         pidStart: row.pid_start,
         seenAt: seenAt(row),
+        misses: row.misses,
       })),
   };
 }

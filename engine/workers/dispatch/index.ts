@@ -10,7 +10,7 @@ import { launch, place, runDir } from './begin.ts';
 import type { DispatchDeps } from './context.ts';
 import { type Kept, keepWork, NOTHING_KEPT, type Verdict, verdictOf } from './finish.ts';
 import { agentFor, planRun } from './plan.ts';
-import { recover } from './recover.ts';
+import { recover, type Steps, takeUp } from './recover.ts';
 import { supervise } from './supervise.ts';
 
 export {
@@ -28,6 +28,8 @@ export interface Dispatcher extends Dispatch, Planner {
   /** Settles what an earlier host left behind, then starts what waits. */
   recover(): Promise<void>;
   readonly cap: number;
+  /** Takes up live sessions whose supervision failed. */
+  takeUp(): Promise<void>;
   /** Cancels every live session and waits until nothing of them runs. */
   stopAll(): Promise<void>;
   /** Lets go of the workers, which go on by themselves; a later host adopts them. */
@@ -169,7 +171,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
         if (closing.signal.aborted) return;
         log.error(
           { session: sessionId, error: asSvcError(error).message },
-          'the session is stuck until the next start',
+          'the session is stuck until it is taken up again',
         );
       })
       .finally(() => {
@@ -205,6 +207,8 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       recordEnd(session, verdictOf(sessions.get(sessionId), never), NOTHING_KEPT);
     }
   };
+
+  const steps: Steps = { own, follow, end, begin, recordRunning };
 
   return {
     cap: deps.cap,
@@ -245,8 +249,12 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     },
 
     async recover() {
-      await recover(deps, { own, follow, end, begin, recordRunning });
+      await recover(deps, steps);
       pump();
+    },
+
+    async takeUp() {
+      takeUp(deps, steps);
     },
 
     async stopAll() {

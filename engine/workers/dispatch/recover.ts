@@ -5,7 +5,7 @@ import { runDir } from './begin.ts';
 import type { DispatchDeps } from './context.ts';
 import { type Verdict, verdictOf } from './finish.ts';
 
-interface Steps {
+export interface Steps {
   own(sessionId: string, work: () => Promise<void>): void;
   begin(sessionId: string): Promise<void>;
   follow(sessionId: string, runId: string, running: RunningProcess): Promise<void>;
@@ -18,11 +18,16 @@ interface Steps {
  * adopted; one that ended meanwhile is recorded. The wrapper's `started` file decides, so nothing runs twice.
  */
 export async function recover(deps: DispatchDeps, steps: Steps): Promise<void> {
+  takeUp(deps, steps);
+  await forgetMissingWorktrees(deps);
+}
+
+/** Every live session that has no owner in this host gets one: at the start, and when its owner gave up. */
+export function takeUp(deps: DispatchDeps, steps: Steps): void {
   for (const session of deps.sessions.list({ live: true, limit: 100_000 })) {
     if (session.state === 'queued') continue;
     steps.own(session.sessionId, () => takeOver(deps, steps, session));
   }
-  await forgetMissingWorktrees(deps);
 }
 
 /** A worktree that someone removed by hand is no longer on record; its branch still is what git says (R4). */

@@ -142,7 +142,7 @@ describe('a subscription that its client ends', () => {
     const say = (id: number, method: string, params: object) =>
       slow.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
     const hello = {
-      protocol: 1,
+      protocol: 2,
       pid: process.pid,
       actor: 'slow',
       via: 'tui',
