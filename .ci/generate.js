@@ -21,15 +21,15 @@ const table = (head, rows) =>
 async function commandsPage() {
   const commands = (await allCommands()).filter(({ hidden }) => !hidden);
   const sections = commands.map((command) => {
-    const args = (command.args ?? []).map(({ name, about, optional }) => [
+    const among = (choices) => (choices === undefined ? '' : `: ${choices.map(code).join(', ')}`);
+    const args = (command.args ?? []).map(({ name, about, choices, optional }) => [
       code(name),
-      optional ? `${about} (optional)` : about,
+      `${about}${among(choices)}${optional ? ' (optional)' : ''}`,
     ]);
     const flags = Object.entries(command.flags ?? {}).map(([name, flag]) => {
-      const choices = flag.choices === undefined ? '' : `: ${flag.choices.map(code).join(', ')}`;
       return [
         code(flagWords(name, flag)),
-        `${flag.about}${choices}${flag.multiple ? '; may be repeated' : ''}`,
+        `${flag.about}${among(flag.choices)}${flag.multiple ? '; may be repeated' : ''}`,
       ];
     });
     const examples = (command.examples ?? []).map((each) => `svc ${each}`);

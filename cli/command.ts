@@ -33,6 +33,7 @@ export interface Arg {
   about: string;
   optional?: boolean;
   rest?: boolean;
+  choices?: readonly string[];
   /** What kind of id completes here. */
   completes?: 'task' | 'decision' | 'session' | 'agent' | 'key' | 'file';
 }

@@ -19,15 +19,19 @@ const columns = (rows: readonly (readonly [string, string])[]): string[] => {
   return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
 };
 
+const among = (choices: readonly string[] | undefined): string =>
+  choices === undefined ? '' : ` (${choices.join(', ')})`;
+
 export function commandHelp(command: Command): string {
   const lines = [command.about, '', `usage: ${usageLine(command)}`];
-  const args = (command.args ?? []).map((arg) => [arg.name, arg.about] as const);
+  const args = (command.args ?? []).map(
+    ({ name, about, choices }) => [name, `${about}${among(choices)}`] as const,
+  );
   if (args.length > 0) lines.push('', 'arguments:', ...columns(args));
   const flags = Object.entries(command.flags ?? {}).map(([name, flag]) => {
-    const choices = flag.choices === undefined ? '' : ` (${flag.choices.join(', ')})`;
     return [
       flagWords(name, flag),
-      `${flag.about}${choices}${flag.multiple ? ', may be repeated' : ''}`,
+      `${flag.about}${among(flag.choices)}${flag.multiple ? ', may be repeated' : ''}`,
     ] as const;
   });
   lines.push('', 'options:', ...columns([...flags, ['--json', 'print JSON'], ['-h, --help', 'print this']]));

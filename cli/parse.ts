@@ -90,6 +90,14 @@ function checkArguments(command: Command, args: readonly string[]): void {
   if (!expected.at(-1)?.rest && args.length > expected.length) {
     throw usage(command, `unexpected argument ${JSON.stringify(args[expected.length])}`);
   }
+  for (const [at, { name, choices }] of expected.entries()) {
+    const given = args[at];
+    if (given !== undefined && choices !== undefined && !choices.includes(given)) {
+      throw new SvcError('usage', `${JSON.stringify(given)} is no ${name} that svc ${command.name} knows`, {
+        hint: `one of: ${choices.join(', ')}`,
+      });
+    }
+  }
 }
 
 function flagValue(command: Command, name: string, flag: Flag, value: unknown): unknown {

@@ -1,36 +1,29 @@
-import { configuration, findWorkspace, presets, SvcError } from '../../engine/index.ts';
+import { configuration, findWorkspace, presets } from '../../engine/index.ts';
 import { type Command, type Context, command } from '../command.ts';
 import { type Kind, SHELLS } from '../completion/describe.ts';
+
+type Shell = (typeof SHELLS)[number];
 
 /** `svc completion`: a script for a shell, made from the table of commands. */
 export const completionCommand: Command = command({
   name: 'completion',
   about: 'print the completion script of a shell',
-  args: [{ name: 'shell', about: 'bash, zsh or fish' }],
+  args: [{ name: 'shell', about: 'the shell', choices: SHELLS }],
   examples: ['completion bash > ~/.local/share/bash-completion/completions/svc', 'completion fish | source'],
   async run(context) {
-    const [shell = ''] = context.args;
+    const shell = context.args[0] as Shell;
     // The catalogue names this command, so it can be loaded only when it runs.
     const { allCommands } = await import('../catalogue.ts');
-    const script = await scriptOf(shell, await allCommands());
+    const script = await SCRIPTS[shell](await allCommands());
     context.result({ shell, script }, () => script.trimEnd());
   },
 });
 
-async function scriptOf(shell: string, commands: readonly Command[]): Promise<string> {
-  switch (shell) {
-    case 'bash':
-      return (await import('../completion/bash.ts')).bashScript(commands);
-    case 'zsh':
-      return (await import('../completion/zsh.ts')).zshScript(commands);
-    case 'fish':
-      return (await import('../completion/fish.ts')).fishScript(commands);
-    default:
-      throw new SvcError('usage', `no completion for ${JSON.stringify(shell)}`, {
-        hint: `one of: ${SHELLS.join(', ')}`,
-      });
-  }
-}
+const SCRIPTS: Readonly<Record<Shell, (commands: readonly Command[]) => Promise<string>>> = {
+  bash: async (commands) => (await import('../completion/bash.ts')).bashScript(commands),
+  zsh: async (commands) => (await import('../completion/zsh.ts')).zshScript(commands),
+  fish: async (commands) => (await import('../completion/fish.ts')).fishScript(commands),
+};
 
 /** How long a shell may have to wait for an engine that hangs. */
 const PATIENCE_MS = 1500;

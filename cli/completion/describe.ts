@@ -50,7 +50,7 @@ export const describe = (commands: readonly Command[]): Completion[] =>
       name,
       about,
       flags: [...Object.entries(flags).map(([flag, table]) => flagWords(flag, table)), ...EVERYWHERE],
-      args: args.map((arg) => (name === 'completion' ? SHELLS : (arg.completes ?? null))),
+      args: args.map((arg) => arg.choices ?? arg.completes ?? null),
       rest: (args.at(-1)?.rest && args.at(-1)?.completes) || null,
     }));
 
