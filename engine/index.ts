@@ -37,6 +37,7 @@ export type { ToolDescription } from './tool.ts';
 export { version } from './version.ts';
 export type { ListedSession } from './workers/operations.ts';
 export type { SessionTrial } from './workers/worktree-actions.ts';
+export type { McpServer } from './workers/presets/mcp.ts';
 export type { PromoteResult, PruneEntry, SessionWorktree } from './workers/worktrees/index.ts';
 
 /** Opens the whole system for the workspace of `options.file`; the caller is its only host until `close()`. */
@@ -64,8 +65,11 @@ export const health = () => import('./health.ts');
 /** The MCP server over an engine, for what bridges a client's pipe to it. */
 export const mcpServer = () => import('./daemon/mcp/server.ts');
 
-/** Agent presets and which of their programs are installed. */
+/** Agent presets, which of their programs are installed, and how one is started. */
 export const presets = async () => ({
   ...(await import('./workers/presets/presets.ts')),
   ...(await import('./workers/presets/detect.ts')),
+  ...(await import('./workers/presets/mcp.ts')),
+  ...(await import('./workers/template.ts')),
+  ...(await import('./workers/program.ts')),
 });
