@@ -1,0 +1,103 @@
+import { configuration, findWorkspace, presets, SvcError } from '../../engine/index.ts';
+import { type Command, type Context, command } from '../command.ts';
+import { table } from '../print.ts';
+
+/** One way to start an agent, and whether it could be started here. */
+interface Start {
+  command: string;
+  program: string;
+  /** null when the program is not installed. */
+  path: string | null;
+}
+
+/** One preset. */
+interface Row {
+  agent: string;
+  /** Runs the tasks that name none. */
+  is_default: boolean;
+  headless: Start | null;
+  interactive: Start | null;
+  acp: Start | null;
+  /** How a message reaches it while it runs; null where nothing is said of it. */
+  notify: string | null;
+}
+
+/** `svc agents`: every preset, and whether its program is installed. Starts nothing. */
+export const agentsCommand: Command = command({
+  name: 'agents',
+  about: 'list the agent presets, how each is started, and whether its program is installed',
+  examples: ['agents', 'agents --json'],
+  async run(context) {
+    const { cwd, env } = context;
+    const { file, agents } = await configured(context);
+    const { findProgram, tokenise } = await presets();
+    const start = (commands: Readonly<Record<string, string>>, agent: string): Start | null => {
+      const text = commands[agent];
+      if (text === undefined) return null;
+      const program = tokenise(text)[0] ?? '';
+      return { command: text, program, path: findProgram(program, { cwd, path: env.PATH }) ?? null };
+    };
+    const { cmds, interactive, acp, notify } = agents;
+    const names = new Set([cmds, interactive, acp, notify].flatMap((each) => Object.keys(each)));
+    const rows: Row[] = [...names].map((agent) => ({
+      agent,
+      is_default: agent === agents.default_preset,
+      headless: start(cmds, agent),
+      interactive: start(interactive, agent),
+      acp: start(acp, agent),
+      notify: notify[agent]?.mode ?? null,
+    }));
+    const text = await table(
+      rows,
+      [
+        { head: 'agent', value: (each) => each.agent },
+        { head: 'headless', value: (each) => word(each.headless) },
+        { head: 'interactive', value: (each) => word(each.interactive) },
+        { head: 'acp', value: (each) => word(each.acp) },
+        { head: 'notify', value: (each) => each.notify },
+        { head: 'program', value: (each) => path(each) ?? 'not installed', flexible: true },
+      ],
+      context.stdout,
+    );
+    context.result(rows, () => text);
+    const byDefault =
+      agents.default_preset === '' ? '' : `; ${agents.default_preset} runs tasks that name none`;
+    context.note(
+      file === null ? 'the built-in presets: there is no svc.yaml here' : `from ${file}${byDefault}`,
+    );
+  },
+});
+
+interface Configured {
+  /** null when these are the built-in presets. */
+  file: string | null;
+  agents: {
+    default_preset: string;
+    cmds: Readonly<Record<string, string>>;
+    interactive: Readonly<Record<string, string>>;
+    acp: Readonly<Record<string, string>>;
+    notify: Readonly<Record<string, { mode: string }>>;
+  };
+}
+
+async function configured({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promise<Configured> {
+  let file: string;
+  try {
+    ({ file } = findWorkspace({ cwd, env }));
+  } catch (error) {
+    if (!(error instanceof SvcError) || error.code !== 'no_workspace' || env.SVC_CONFIG) throw error;
+    const { HEADLESS, INTERACTIVE, ACP, NOTIFY } = await presets();
+    return {
+      file: null,
+      agents: { default_preset: '', cmds: HEADLESS, interactive: INTERACTIVE, acp: ACP, notify: NOTIFY },
+    };
+  }
+  const { loadConfig } = await configuration();
+  return { file, agents: loadConfig({ file, env }).config.agents };
+}
+
+const word = (start: Start | null): string | null =>
+  start === null ? null : start.path === null ? 'missing' : 'yes';
+
+const path = ({ headless, interactive, acp }: Row): string | undefined =>
+  [headless, interactive, acp].map((start) => start?.path ?? null).find((each) => each !== null) ?? undefined;
