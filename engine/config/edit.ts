@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
+  fchmodSync,
   fsyncSync,
+  mkdirSync,
   openSync,
   realpathSync,
   renameSync,
@@ -9,7 +11,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { parse, parseDocument } from 'yaml';
 import { SvcError } from '../errors.ts';
 import { describeKeys } from './keys.ts';
@@ -75,13 +77,19 @@ export function setKey(options: {
 const isBroken = (text: string): boolean =>
   parseDocument(text.replace(/^\uFEFF/, ''), { prettyErrors: false }).errors.length > 0;
 
-/** Replaces a file in one step, keeping its mode; a symbolic link keeps pointing at the file. */
-export function replaceFile(file: string, text: string): void {
-  const target = realpathSync(file);
-  const draft = join(dirname(target), `.svc.yaml.${randomBytes(6).toString('hex')}.tmp`);
-  const mode = statSync(target).mode & 0o7777;
-  const handle = openSync(draft, 'wx', mode);
+/**
+ * Replaces a file in one step, keeping its mode; a symbolic link keeps pointing at the file. One that does not exist
+ * is made, with its folder and `mode`.
+ */
+export function replaceFile(file: string, text: string, { mode }: { mode?: number } = {}): void {
+  const present = statSync(file, { throwIfNoEntry: false });
+  if (!present) mkdirSync(dirname(file), { recursive: true });
+  const target = present ? realpathSync(file) : file;
+  const draft = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`);
+  const handle = openSync(draft, 'wx', mode ?? 0o666);
   try {
+    // Set apart, because what is given to open is narrowed by the umask.
+    if (present) fchmodSync(handle, present.mode & 0o7777);
     writeSync(handle, text);
     fsyncSync(handle);
     closeSync(handle);

@@ -1,0 +1,145 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+export type Scope = 'project' | 'user';
+
+/** The server as a client starts it. */
+export interface Server {
+  command: string;
+  args: readonly string[];
+}
+
+/** Where a client keeps the file that all folders share. */
+interface UserPlace {
+  /** The variable that names another folder. */
+  variable?: string;
+  /** The folder without it, below the home of the person. */
+  below: string;
+  /** Names in that folder, the first one for a new file. */
+  files: readonly string[];
+}
+
+interface ProjectPlace {
+  /** Names in the folder of the project, the first one for a new file. */
+  files: readonly string[];
+  /** Whether the client also looks in the folders above the one where it is started. */
+  upward: boolean;
+}
+
+/** A program with a configuration of its own for the servers that it starts. */
+export interface Client {
+  /** The name of its preset. */
+  name: string;
+  format: 'json' | 'toml';
+  /** The keys that lead to the entry. */
+  path: readonly string[];
+  entry(server: Server): Record<string, unknown>;
+  /** null where it has none, or only one that it ignores until the person trusts the folder, in a dialog of its own. */
+  project: ProjectPlace | null;
+  user: UserPlace;
+  /** What a new file has besides. */
+  start?: Record<string, unknown>;
+  /** What the person still has to do, where the file alone is not enough. */
+  next?: Partial<Record<Scope, string>>;
+}
+
+const SERVERS = ['mcpServers', 'svc'] as const;
+const TRUST = 'gemini starts servers only in folders that it was told to trust';
+
+const plain = ({ command, args }: Server): Record<string, unknown> => ({ command, args });
+
+/** The file formats as the programs themselves write them; docs/agents.md has the same as a table. */
+export const clients = (passedOn: readonly string[]): readonly Client[] => [
+  {
+    name: 'claude',
+    format: 'json',
+    path: SERVERS,
+    entry: (server) => ({ type: 'stdio', ...plain(server), env: {} }),
+    project: { files: ['.mcp.json'], upward: true },
+    user: { variable: 'CLAUDE_CONFIG_DIR', below: '', files: ['.claude.json'] },
+    next: { project: 'claude asks once whether it may start the server of a project' },
+  },
+  {
+    name: 'codex',
+    format: 'toml',
+    path: ['mcp_servers', 'svc'],
+    entry: (server) => ({ ...plain(server), env_vars: passedOn }),
+    project: null,
+    user: { variable: 'CODEX_HOME', below: '.codex', files: ['config.toml'] },
+  },
+  {
+    name: 'gemini',
+    format: 'json',
+    path: SERVERS,
+    entry: plain,
+    project: { files: ['.gemini/settings.json'], upward: false },
+    user: { variable: 'GEMINI_CLI_HOME', below: '', files: ['.gemini/settings.json'] },
+    next: { project: TRUST, user: TRUST },
+  },
+  {
+    name: 'opencode',
+    format: 'json',
+    path: ['mcp', 'svc'],
+    entry: ({ command, args }) => ({ type: 'local', command: [command, ...args] }),
+    project: { files: ['opencode.json', 'opencode.jsonc'], upward: true },
+    user: {
+      variable: 'XDG_CONFIG_HOME',
+      below: '.config',
+      files: ['opencode/opencode.json', 'opencode/opencode.jsonc'],
+    },
+    start: { $schema: 'https://opencode.ai/config.json' },
+  },
+  {
+    name: 'copilot',
+    format: 'json',
+    path: SERVERS,
+    entry: (server) => ({ tools: ['*'], type: 'local', ...plain(server) }),
+    project: null,
+    user: { variable: 'COPILOT_HOME', below: '.copilot', files: ['mcp-config.json'] },
+  },
+  {
+    name: 'qwen',
+    format: 'json',
+    path: SERVERS,
+    entry: plain,
+    project: { files: ['.qwen/settings.json'], upward: false },
+    user: { variable: 'QWEN_HOME', below: '.qwen', files: ['settings.json'] },
+    next: { project: 'qwen starts the server of a project only after qwen mcp approve svc' },
+  },
+  {
+    name: 'kimi',
+    format: 'json',
+    path: SERVERS,
+    entry: plain,
+    project: null,
+    user: { variable: 'KIMI_CODE_HOME', below: '.kimi-code', files: ['mcp.json'] },
+  },
+  {
+    name: 'cursor',
+    format: 'json',
+    path: SERVERS,
+    entry: plain,
+    project: { files: ['.cursor/mcp.json'], upward: true },
+    user: { below: '.cursor', files: ['mcp.json'] },
+  },
+  {
+    name: 'droid',
+    format: 'json',
+    path: SERVERS,
+    entry: (server) => ({ type: 'stdio', ...plain(server), disabled: false }),
+    project: { files: ['.factory/mcp.json'], upward: true },
+    user: { below: '.factory', files: ['mcp.json'] },
+  },
+];
+
+/** Their names, for help and completion, which load nothing else. */
+export const CLIENT_NAMES: readonly string[] = clients([]).map(({ name }) => name);
+
+/** The paths that the client's file may have in a scope, the first one for a new file. */
+export function filesOf(client: Client, scope: Scope, root: string, env: NodeJS.ProcessEnv): string[] {
+  if (scope === 'project') return (client.project?.files ?? []).map((file) => join(root, file));
+  const { variable, below, files } = client.user;
+  const named = variable === undefined ? undefined : env[variable];
+  const folder = named || join(env.HOME || homedir(), below);
+  return files.map((file) => join(folder, file));
+}

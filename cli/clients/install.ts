@@ -1,0 +1,102 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { presets, SvcError } from '../../engine/index.ts';
+import { type Client, clients, filesOf, type Scope, type Server } from './clients.ts';
+import type { Format } from './format.ts';
+
+/** What a client's file has, and what it would have with the entry. */
+export interface Plan {
+  client: string;
+  scope: Scope;
+  file: string;
+  /** same: the entry stands there already; different: another one of its name does. */
+  state: 'no_file' | 'absent' | 'same' | 'different';
+  entry: Record<string, unknown>;
+  /** The entry in the format of the file. */
+  shown: string;
+  /** The whole new text. */
+  text: string;
+}
+
+/** Where a file is looked for and written. */
+export interface Place {
+  scope: Scope;
+  /** The folder of the project. */
+  root: string;
+  env: NodeJS.ProcessEnv;
+}
+
+/** A client by the name of its preset. */
+export async function clientNamed(name: string): Promise<Client | undefined> {
+  const { PASSED_ON } = await presets();
+  return clients(PASSED_ON).find((client) => client.name === name);
+}
+
+const formatOf = async ({ format }: Client): Promise<Format> =>
+  format === 'toml' ? (await import('./toml.ts')).toml : (await import('./json.ts')).json;
+
+/** Reads the client's file and changes nothing. Throws `config_invalid` for one that cannot be read or added to. */
+export async function planInstall(client: Client, server: Server, place: Place): Promise<Plan> {
+  const format = await formatOf(client);
+  const candidates = filesOf(client, place.scope, place.root, place.env);
+  const file = candidates.find((each) => existsSync(each)) ?? candidates[0] ?? '';
+  const entry = client.entry(server);
+  const shared = {
+    client: client.name,
+    scope: place.scope,
+    file,
+    entry,
+    shown: format.show(client.path, entry),
+  };
+  const fresh = (): string => format.fresh(client.start ?? {}, client.path, entry);
+  const present = readIfAny(file);
+  if (present === undefined) return { ...shared, state: 'no_file', text: fresh() };
+  if (present.trim() === '') return { ...shared, state: 'absent', text: fresh() };
+  try {
+    const found = format.find(present, client.path);
+    if (isDeepStrictEqual(found, entry)) return { ...shared, state: 'same', text: present };
+    const text = format.put(present, client.path, entry);
+    if (text === null)
+      throw new SyntaxError(`has ${client.path.join('.')} in a form that only a person can change`);
+    return { ...shared, state: found === undefined ? 'absent' : 'different', text };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new SvcError('config_invalid', `${file} ${error.message}`, {
+      hint: `correct it, or add this by hand: ${shared.shown.replace(/\s+/g, ' ')}`,
+    });
+  }
+}
+
+/** Whether the client would find a server called svc when it is started in `cwd`. A file that cannot be read has none. */
+export async function isInstalled(client: Client, cwd: string, env: NodeJS.ProcessEnv): Promise<boolean> {
+  const format = await formatOf(client);
+  const folders = client.project?.upward ? upwards(cwd) : [cwd];
+  const files = [
+    ...folders.flatMap((folder) => filesOf(client, 'project', folder, env)),
+    ...filesOf(client, 'user', cwd, env),
+  ];
+  return files.some((file) => {
+    try {
+      const text = readIfAny(file);
+      return text !== undefined && format.find(text, client.path) !== undefined;
+    } catch {
+      return false;
+    }
+  });
+}
+
+function upwards(folder: string): string[] {
+  const above = dirname(folder);
+  return above === folder ? [folder] : [resolve(folder), ...upwards(above)];
+}
+
+function readIfAny(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw new SvcError('config_invalid', `${file} cannot be read: ${message}`, { cause: error });
+  }
+}

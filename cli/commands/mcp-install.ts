@@ -1,0 +1,99 @@
+import { configuration, findWorkspace, SvcError } from '../../engine/index.ts';
+import { CLIENT_NAMES, type Scope } from '../clients/clients.ts';
+import { clientNamed, type Plan, planInstall } from '../clients/install.ts';
+import { type Command, command } from '../command.ts';
+import { mcpCommand } from '../self.ts';
+
+/** What `svc mcp install` did, or would do. */
+interface Report {
+  client: string;
+  scope: Scope;
+  file: string;
+  /** none: the entry stood there already. */
+  change: 'created' | 'added' | 'replaced' | 'none';
+  written: boolean;
+  entry: Record<string, unknown>;
+  /** The entry in the format of the file. */
+  text: string;
+}
+
+const CHANGES = { no_file: 'created', absent: 'added', same: 'none', different: 'replaced' } as const;
+
+/** Other people's keys may be in the file one day; only its owner has to read it. */
+const USER_FILE_MODE = 0o600;
+
+/** `svc mcp install`: tells an agent program of svc, in that program's own configuration. */
+export const mcpInstallCommand: Command = command({
+  name: 'mcp install',
+  about: "add svc mcp to an agent's own configuration, so that it has the tools of svc",
+  args: [{ name: 'client', about: 'the agent', choices: CLIENT_NAMES }],
+  flags: {
+    user: { type: 'boolean', about: 'in the file for all folders, not in that of the project' },
+    print: { type: 'boolean', about: 'only say what would be written, and where' },
+    force: { type: 'boolean', short: 'f', about: 'replace another server called svc' },
+  },
+  examples: ['mcp install claude', 'mcp install gemini --user', 'mcp install codex --print'],
+  async run(context) {
+    const { cwd, env, flags, note } = context;
+    const client = (await clientNamed(context.args[0]!))!;
+    const scope: Scope = flags.user || client.project === null ? 'user' : 'project';
+    const { isPortable, ...server } = await mcpCommand(context);
+    const plan = await planInstall(client, server, { scope, root: projectFolder(cwd, env), env });
+    if (plan.state === 'different' && !flags.force && !flags.print) throw otherServer(plan);
+    const isWritten = plan.state !== 'same' && !flags.print;
+    if (isWritten) {
+      const { replaceFile } = await configuration();
+      replaceFile(plan.file, plan.text, scope === 'user' ? { mode: USER_FILE_MODE } : {});
+    }
+    const { file, entry, shown } = plan;
+    const change = CHANGES[plan.state];
+    const report: Report = {
+      client: client.name,
+      scope,
+      file,
+      change,
+      written: isWritten,
+      entry,
+      text: shown,
+    };
+    context.result(report, flags.print ? printed : done);
+    if (plan.state === 'different' && !flags.force)
+      note(`note: another server called svc is there; --force replaces it`);
+    const next = client.next?.[scope];
+    if (next !== undefined && plan.state !== 'same') note(`note: ${next}`);
+    if (!isPortable && scope === 'project') {
+      note('note: svc is not on the path, so the file names it by its path on this machine: do not share it');
+    }
+  },
+});
+
+/** The root of the workspace, where agents are started; without one the current folder. */
+function projectFolder(cwd: string, env: NodeJS.ProcessEnv): string {
+  try {
+    return findWorkspace({ cwd, env }).root;
+  } catch (error) {
+    if (error instanceof SvcError && error.code === 'no_workspace' && !env.SVC_CONFIG) return cwd;
+    throw error;
+  }
+}
+
+const otherServer = ({ client, file }: Plan): SvcError =>
+  new SvcError('exists', `${file} has another server called svc`, {
+    hint: `svc mcp install ${client} --force replaces it; with --print it only says what would be written`,
+    data: { file },
+  });
+
+const done = ({ change, file }: Report): string =>
+  change === 'none'
+    ? `nothing to do: ${file} has it already`
+    : `${change === 'created' ? 'wrote' : 'changed'} ${file}`;
+
+const printed = ({ change, file, text }: Report): string => {
+  const what = {
+    created: 'would make',
+    added: 'would add to',
+    replaced: 'would replace in',
+    none: 'stands in',
+  }[change];
+  return `${what} ${file}:\n\n${text}`;
+};
