@@ -20,6 +20,7 @@ export const GROUPS: readonly Group[] = [
   { words: ['task'], load: async () => (await import('./commands/task.ts')).taskCommands },
   { words: ['decision'], load: async () => (await import('./commands/decision.ts')).decisionCommands },
   { words: ['agents'], load: async () => [(await import('./commands/agents.ts')).agentsCommand] },
+  { words: ['chair'], load: async () => [(await import('./commands/chair.ts')).chairCommand] },
   { words: ['mcp'], load: async () => [(await import('./commands/mcp-install.ts')).mcpInstallCommand] },
   { words: ['worktree'], load: async () => (await import('./commands/worktree.ts')).worktreeCommands },
   { words: ['webhook'], load: async () => (await import('./commands/webhook.ts')).webhookCommands },
