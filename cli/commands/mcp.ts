@@ -1,7 +1,8 @@
 import { type Command, command } from '../command.ts';
+import { mcpInstallCommand } from './mcp-install.ts';
 
 /** `svc mcp`: what an agent's own configuration starts. */
-export const mcpCommand: Command = command({
+const mcpCommand = command({
   name: 'mcp',
   about: 'Serve the tools over MCP on standard input and output, for an agent program to start',
   examples: ['mcp'],
@@ -10,3 +11,5 @@ export const mcpCommand: Command = command({
     await serveMcp({ stdin, stdout, cwd, env, signal });
   },
 });
+
+export const mcpCommands: readonly Command[] = [mcpCommand, mcpInstallCommand];
