@@ -49,13 +49,9 @@ export const chairCommand: Command = command({
     const { seat } = client.welcome;
     client.close();
     if (seat !== 'chair') {
-      throw new SvcError(
-        'chair_only',
-        'svc chair is for the Chair seat; this call comes from inside a worker',
-        {
-          hint: 'run it in a terminal of your own',
-        },
-      );
+      throw new SvcError('chair_only', `svc chair is for the Chair seat; this call has a ${seat}'s`, {
+        hint: env.SVC_SESSION ? 'unset SVC_SESSION' : 'run it in a terminal of your own',
+      });
     }
     if (start.mcp === 'none') note(await howToInstall(preset, cwd === root));
     if (signal.aborted) return 130;

@@ -61,7 +61,6 @@ describe('svc chair', () => {
 
   test("starts the agent here, told of svc for this run, without a worker's variables, and passes its exit code on", async () => {
     const variables = {
-      SVC_SESSION: 's-1',
       SVC_TASK: 't-1',
       SVC_ROLE: 'worker',
       SVC_NAME: 'n',
