@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { AGENTS_BIN, isInstalled } from '../support/agents.ts';
 import { makeWorkspace } from '../support/workspace.ts';
-
-const BIN = fileURLToPath(new URL('../../../.cache/agents/node_modules/.bin', import.meta.url));
 
 /**
  * Real agent programs, installed by .ci/agents.sh, run by a dispatch to their own end. There is no model to reach, so
@@ -22,7 +20,7 @@ describe('a real agent program without a model', () => {
     test(`${agent} ends with its own failure, recorded, and leaves no process`, {
       timeout: 120_000,
     }, async (t) => {
-      if (!existsSync(join(BIN, agent))) {
+      if (!isInstalled(agent)) {
         t.skip(`${agent} is not installed; .ci/agents.sh installs it`);
         return;
       }
@@ -31,7 +29,7 @@ describe('a real agent program without a model', () => {
         // A home of its own: no login and no setting of whoever runs the tests.
         const env = {
           HOME: ws.repository.folder,
-          PATH: `${BIN}${delimiter}${ws.env.PATH}`,
+          PATH: `${AGENTS_BIN}${delimiter}${ws.env.PATH}`,
           OPENAI_API_KEY: '',
         };
         await ws.svc(['up'], { env });

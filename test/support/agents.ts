@@ -1,0 +1,148 @@
+import { type ExecFileException, execFile } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gitEnvironment } from './git.ts';
+
+/** Where .ci/agents.sh installs real agent programs. */
+export const AGENTS_BIN = fileURLToPath(new URL('../../../.cache/agents/node_modules/.bin', import.meta.url));
+
+export const isInstalled = (agent: string): boolean => existsSync(join(AGENTS_BIN, agent));
+
+export interface McpServer {
+  command: string;
+  args: string[];
+  env?: Record<string, string>;
+}
+
+export interface AgentWish {
+  prompt: string;
+  /** Of a stand-in model. */
+  modelUrl: string;
+  /** Served to the agent under the name svc. */
+  mcp?: McpServer;
+  cwd: string;
+  /** A folder of its own: no login and no setting of whoever runs the tests. */
+  home: string;
+  env?: Record<string, string>;
+  timeoutMs?: number;
+}
+
+interface Command {
+  args: string[];
+  env: Record<string, string>;
+  input?: string;
+}
+
+const MODEL = 'stand-in';
+const KEY = 'no key';
+
+/** How each program is told of a model, of a server with tools, and to ask nobody. */
+const AGENTS: Record<string, (wish: AgentWish) => Command> = {
+  claude: ({ prompt, modelUrl, mcp }) => ({
+    args: [
+      ...['-p', '--output-format', 'stream-json', '--verbose', '--permission-mode', 'bypassPermissions'],
+      ...['--strict-mcp-config', '--mcp-config', JSON.stringify({ mcpServers: mcp ? { svc: mcp } : {} })],
+      '--',
+      prompt,
+    ],
+    env: {
+      ANTHROPIC_BASE_URL: modelUrl,
+      ANTHROPIC_AUTH_TOKEN: KEY,
+      // Without it, it refuses to work as root.
+      IS_SANDBOX: '1',
+      DISABLE_AUTOUPDATER: '1',
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    },
+  }),
+  codex: ({ prompt, modelUrl, mcp }) => {
+    const provider = `{name="svc",base_url="${modelUrl}/v1",env_key="SVC_TEST_KEY",wire_api="responses",supports_websockets=false}`;
+    const settings = [
+      'model_provider="svc"',
+      `model="${MODEL}"`,
+      `model_providers.svc=${provider}`,
+      'analytics.enabled=false',
+      'check_for_update_on_startup=false',
+    ];
+    if (mcp !== undefined) {
+      const env = Object.entries(mcp.env ?? {}).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+      settings.push(
+        `mcp_servers.svc={command=${JSON.stringify(mcp.command)},args=${JSON.stringify(mcp.args)},env={${env}},required=true}`,
+      );
+    }
+    return {
+      args: [
+        ...['exec', '--json', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox'],
+        ...settings.flatMap((setting) => ['-c', setting]),
+        '--',
+        prompt,
+      ],
+      env: { SVC_TEST_KEY: KEY },
+    };
+  },
+  opencode: ({ prompt, modelUrl, mcp }) => ({
+    args: ['run', '--format', 'json', '--auto'],
+    // Words with spaces get quotes of its own on the way; what it reads is exact.
+    input: prompt,
+    env: {
+      OPENCODE_DISABLE_MODELS_FETCH: '1',
+      OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+      OPENCODE_CONFIG_CONTENT: JSON.stringify({
+        autoupdate: false,
+        share: 'disabled',
+        model: `svc/${MODEL}`,
+        small_model: `svc/${MODEL}`,
+        provider: {
+          svc: {
+            npm: '@ai-sdk/openai-compatible',
+            options: { baseURL: `${modelUrl}/v1`, apiKey: KEY },
+            models: { [MODEL]: {} },
+          },
+        },
+        mcp: mcp
+          ? {
+              svc: {
+                type: 'local',
+                command: [mcp.command, ...mcp.args],
+                environment: mcp.env ?? {},
+                enabled: true,
+              },
+            }
+          : {},
+      }),
+    },
+  }),
+};
+
+/** Runs a real agent program with one prompt to its end. */
+export function runAgent(
+  agent: string,
+  wish: AgentWish,
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const { args, env, input = '' } = AGENTS[agent]!(wish);
+  mkdirSync(wish.home, { recursive: true });
+  const inherited = gitEnvironment();
+  return new Promise((resolve) => {
+    const child = execFile(
+      join(AGENTS_BIN, agent),
+      args,
+      {
+        cwd: wish.cwd,
+        env: {
+          PATH: `${AGENTS_BIN}${delimiter}${inherited.PATH}`,
+          HOME: wish.home,
+          LANG: 'C.UTF-8',
+          ...env,
+          ...wish.env,
+        },
+        timeout: wish.timeoutMs ?? 90_000,
+        maxBuffer: 64 * 1024 * 1024,
+      },
+      (error: ExecFileException | null, stdout, stderr) => {
+        const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 128;
+        resolve({ code, stdout, stderr });
+      },
+    );
+    child.stdin?.end(input);
+  });
+}
