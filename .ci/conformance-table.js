@@ -1,0 +1,71 @@
+// What the server scenarios of the official conformance suite need. A scenario runs when the server under test offers
+// what it names, so that an entry cannot keep hidden what the server has come to offer; without a need it always runs.
+// `why` is printed when it does not run.
+
+const example = (tool, what) => ({
+  tools: tool,
+  why: `It calls ${tool} of the suite's example server, ${what}.`,
+});
+
+const NO_PROMPTS = 'This server serves tools only and declares no prompts.';
+const NO_RESOURCES = 'This server serves tools only and declares no resources.';
+
+export const SCENARIOS = {
+  'server-initialize': {},
+  ping: {},
+  'tools-list': {},
+  'server-sse-multiple-streams': {},
+  'dns-rebinding-protection': {},
+
+  'logging-set-level': {
+    capability: 'logging',
+    why: 'This server declares no logging: it sends clients no log messages, so that there is no level to set.',
+  },
+  'completion-complete': {
+    capability: 'completions',
+    why: 'It completes the argument of a prompt, and this server has no prompts and declares no completions.',
+  },
+
+  'tools-call-simple-text': example('test_simple_text', 'which answers one fixed text'),
+  'tools-call-image': example('test_image_content', 'and no tool of this server answers pictures'),
+  'tools-call-audio': example('test_audio_content', 'and no tool of this server answers sound'),
+  'tools-call-embedded-resource': example(
+    'test_embedded_resource',
+    'and no tool of this server answers resources',
+  ),
+  'tools-call-mixed-content': example(
+    'test_multiple_content_types',
+    'and no tool of this server answers pictures or resources',
+  ),
+  'tools-call-with-logging': example('test_tool_with_logging', 'and this server declares no logging'),
+  'tools-call-error': example('test_error_handling', 'which always fails with one fixed text'),
+  'tools-call-with-progress': example('test_tool_with_progress', 'which reports three steps of progress'),
+  'tools-call-sampling': example('test_sampling', 'and this server never asks a client for its model'),
+  'tools-call-elicitation': example('test_elicitation', 'and this server never asks a client for input'),
+  'elicitation-sep1034-defaults': example(
+    'test_elicitation_sep1034_defaults',
+    'and this server never asks a client for input',
+  ),
+  'elicitation-sep1330-enums': example(
+    'test_elicitation_sep1330_enums',
+    'and this server never asks a client for input',
+  ),
+  'json-schema-2020-12': example(
+    'json_schema_2020_12_tool',
+    'whose schema has a fixed form that it compares word by word',
+  ),
+  'server-sse-polling': example('test_reconnection', 'which cuts its own stream in the middle of a call'),
+
+  'resources-list': { capability: 'resources', why: NO_RESOURCES },
+  'resources-read-text': { resources: 'test://static-text', why: NO_RESOURCES },
+  'resources-read-binary': { resources: 'test://static-binary', why: NO_RESOURCES },
+  'resources-templates-read': { resources: 'test://template/{id}/data', why: NO_RESOURCES },
+  'resources-subscribe': { resources: 'test://watched-resource', why: NO_RESOURCES },
+  'resources-unsubscribe': { resources: 'test://watched-resource', why: NO_RESOURCES },
+
+  'prompts-list': { capability: 'prompts', why: NO_PROMPTS },
+  'prompts-get-simple': { prompts: 'test_simple_prompt', why: NO_PROMPTS },
+  'prompts-get-with-args': { prompts: 'test_prompt_with_arguments', why: NO_PROMPTS },
+  'prompts-get-embedded-resource': { prompts: 'test_prompt_with_embedded_resource', why: NO_PROMPTS },
+  'prompts-get-with-image': { prompts: 'test_prompt_with_image', why: NO_PROMPTS },
+};

@@ -1,0 +1,156 @@
+// Runs the official conformance suite of the model context protocol against the real /mcp of a workspace:
+// `node .ci/conformance.js [--url URL --token TOKEN]` after a build. Prints a line for each scenario of the
+// suite and exits 1 when one fails, or when the suite and the table of scenarios differ.
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, request as send } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { SCENARIOS } from './conformance-table.js';
+
+const SUITE = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'));
+const LONGEST_MS = 60_000;
+
+function suite(...words) {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [SUITE, ...words], { timeout: LONGEST_MS }, (error, stdout, stderr) =>
+      resolve({ isOk: error === null, said: `${stdout}${stderr}` }),
+    );
+  });
+}
+
+/** A workspace of its own with its daemon: where its /mcp is, and what opens it. */
+async function startWorkspace() {
+  const { makeWorkspace } = await import('../dist/test/support/workspace.js');
+  const ws = await makeWorkspace();
+  try {
+    const up = await ws.svc(['up']);
+    if (up.code !== 0) throw new Error(`svc up: ${up.stderr}`);
+    const { http, token } = JSON.parse(readFileSync(join(ws.root, '.svc', 'daemon.json'), 'utf8'));
+    return { url: `http://${http.host}:${http.port}/mcp`, token, close: () => ws.close() };
+  } catch (error) {
+    await ws.close();
+    throw error;
+  }
+}
+
+/**
+ * The suite cannot send a token, so this adds it. Everything else passes as it came, Host and Origin above all: whether
+ * they are refused is the server's to say.
+ */
+async function startForwarder({ url, token }) {
+  const { hostname, port, pathname } = new URL(url);
+  const server = createServer((request, response) => {
+    const headers = { ...request.headers, authorization: `Bearer ${token}` };
+    const onward = send({ hostname, port, path: request.url, method: request.method, headers }, (answer) => {
+      response.writeHead(answer.statusCode, answer.headers);
+      // The headers of a stream count before its first event.
+      response.flushHeaders();
+      answer.pipe(response);
+    });
+    onward.on('error', () => (response.headersSent ? response.destroy() : response.writeHead(502).end()));
+    response.on('close', () => onward.destroy());
+    request.pipe(onward);
+  });
+  await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
+  const close = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { url: `http://127.0.0.1:${server.address().port}${pathname}`, close };
+}
+
+/** What the server says that it has. */
+async function offersOf(url) {
+  const client = new Client({ name: 'svc-conformance', version: '0' });
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  const capabilities = client.getServerCapabilities() ?? {};
+  const has = (name) => capabilities[name] !== undefined;
+  const tools = has('tools') ? (await client.listTools()).tools : [];
+  const prompts = has('prompts') ? (await client.listPrompts()).prompts : [];
+  const resources = has('resources') ? (await client.listResources()).resources : [];
+  const templates = has('resources') ? (await client.listResourceTemplates()).resourceTemplates : [];
+  await client.close();
+  return {
+    capability: Object.keys(capabilities),
+    tools: tools.map(({ name }) => name),
+    prompts: prompts.map(({ name }) => name),
+    resources: [...resources.map(({ uri }) => uri), ...templates.map(({ uriTemplate }) => uriTemplate)],
+  };
+}
+
+const applies = ({ why: _, ...needs }, offers) =>
+  Object.entries(needs).every(([kind, name]) => offers[kind].includes(name));
+
+/** The suite calls a scenario without a failed check passed, even when it could check nothing: here that is a failure. */
+async function runScenario(name, url) {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-conformance-'));
+  try {
+    const { isOk, said } = await suite('server', '--url', url, '--scenario', name, '--output-dir', folder);
+    const checks = readdirSync(folder).flatMap((each) =>
+      JSON.parse(readFileSync(join(folder, each, 'checks.json'), 'utf8')),
+    );
+    const passed = checks.filter(({ status }) => status === 'SUCCESS').length;
+    const odd = checks.filter(({ status }) => status === 'FAILURE' || status === 'WARNING');
+    const notes = odd.map(({ status, id, errorMessage, details }) =>
+      `${status.toLowerCase()} ${id}: ${errorMessage ?? details?.message ?? ''}`.trim(),
+    );
+    if (checks.length === 0) notes.push(`the suite ended without a result: ${said.trim().slice(-400)}`);
+    return { hasPassed: isOk && passed > 0, checks: passed, notes };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function main() {
+  const { values } = parseArgs({ options: { url: { type: 'string' }, token: { type: 'string' } } });
+  const listed = await suite('list', '--server');
+  const known = [...listed.said.matchAll(/^ {2}- (\S+)/gm)].map(([, name]) => name);
+  if (!listed.isOk || known.length === 0) throw new Error(`the suite lists no scenarios: ${listed.said}`);
+
+  const counts = { passed: 0, failed: 0, skipped: 0 };
+  const tell = (state, name, text) => {
+    counts[state] += 1;
+    console.log(`${state.padEnd(7)} ${name}${text === '' ? '' : `  ${text}`}`);
+  };
+  for (const name of Object.keys(SCENARIOS)) {
+    if (!known.includes(name)) tell('failed', name, 'is in the table, but not in the suite');
+  }
+
+  const server = values.url
+    ? { url: values.url, token: values.token ?? '', close() {} }
+    : await startWorkspace();
+  const forwarder = await startForwarder(server);
+  try {
+    // What the forwarder adds must be needed, or this would prove nothing about the real address.
+    const { status } = await fetch(server.url, { method: 'POST', body: '{}' });
+    tell(status === 401 ? 'passed' : 'failed', 'token', `without it the answer is ${status}`);
+    const offers = await offersOf(forwarder.url);
+    for (const name of known) {
+      const entry = SCENARIOS[name];
+      if (entry === undefined) tell('failed', name, 'is not in the table of scenarios');
+      else if (!applies(entry, offers)) tell('skipped', name, entry.why);
+      else {
+        const { hasPassed, checks, notes } = await runScenario(name, forwarder.url);
+        tell(hasPassed ? 'passed' : 'failed', name, `${checks} ${checks === 1 ? 'check' : 'checks'}`);
+        for (const note of notes) console.log(`        ${note}`);
+      }
+    }
+  } finally {
+    forwarder.close();
+    await server.close();
+  }
+  console.log(`conformance: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
+  process.exitCode = counts.failed > 0 ? 1 : 0;
+}
+
+try {
+  await main();
+} catch (error) {
+  console.error(`conformance: ${error.message}`);
+  process.exitCode = 1;
+}
