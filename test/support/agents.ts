@@ -9,11 +9,10 @@ export const AGENTS_BIN = fileURLToPath(new URL('../../../.cache/agents/node_mod
 
 export const isInstalled = (agent: string): boolean => existsSync(join(AGENTS_BIN, agent));
 
-export interface McpServer {
-  command: string;
-  args: string[];
-  env?: Record<string, string>;
-}
+/** A server with tools: one to start, or one that is there. */
+export type McpServer =
+  | { command: string; args: string[]; env?: Record<string, string> }
+  | { url: string; token: string };
 
 export interface AgentWish {
   prompt: string;
@@ -34,6 +33,32 @@ interface Command {
   input?: string;
 }
 
+/** Tokens go by the environment, since the arguments of a program are for everybody to read. */
+const TOKEN = 'SVC_TEST_TOKEN';
+const bearer = (variable: string): object => ({ Authorization: `Bearer ${variable}` });
+
+const claudeServer = (mcp: McpServer): object =>
+  'url' in mcp ? { type: 'http', url: mcp.url, headers: bearer(`\${${TOKEN}}`) } : mcp;
+
+/** As TOML, which writes strings and lists of them as JSON does. */
+const codexServer = (mcp: McpServer): string => {
+  const settings =
+    'url' in mcp
+      ? [`url=${JSON.stringify(mcp.url)}`, `bearer_token_env_var="${TOKEN}"`]
+      : [
+          `command=${JSON.stringify(mcp.command)}`,
+          `args=${JSON.stringify(mcp.args)}`,
+          `env={${Object.entries(mcp.env ?? {}).map(([name, value]) => `${name}=${JSON.stringify(value)}`)}}`,
+        ];
+  // Without `required` it begins without a server that takes a while to start.
+  return `mcp_servers.svc={${[...settings, 'required=true']}}`;
+};
+
+const opencodeServer = (mcp: McpServer): object =>
+  'url' in mcp
+    ? { type: 'remote', url: mcp.url, headers: bearer(`{env:${TOKEN}}`), oauth: false, enabled: true }
+    : { type: 'local', command: [mcp.command, ...mcp.args], environment: mcp.env ?? {}, enabled: true };
+
 const MODEL = 'stand-in';
 const KEY = 'no key';
 
@@ -42,7 +67,11 @@ const AGENTS: Record<string, (wish: AgentWish) => Command> = {
   claude: ({ prompt, modelUrl, mcp }) => ({
     args: [
       ...['-p', '--output-format', 'stream-json', '--verbose', '--permission-mode', 'bypassPermissions'],
-      ...['--strict-mcp-config', '--mcp-config', JSON.stringify({ mcpServers: mcp ? { svc: mcp } : {} })],
+      ...[
+        '--strict-mcp-config',
+        '--mcp-config',
+        JSON.stringify({ mcpServers: mcp ? { svc: claudeServer(mcp) } : {} }),
+      ],
       '--',
       prompt,
     ],
@@ -64,12 +93,7 @@ const AGENTS: Record<string, (wish: AgentWish) => Command> = {
       'analytics.enabled=false',
       'check_for_update_on_startup=false',
     ];
-    if (mcp !== undefined) {
-      const env = Object.entries(mcp.env ?? {}).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
-      settings.push(
-        `mcp_servers.svc={command=${JSON.stringify(mcp.command)},args=${JSON.stringify(mcp.args)},env={${env}},required=true}`,
-      );
-    }
+    if (mcp !== undefined) settings.push(codexServer(mcp));
     return {
       args: [
         ...['exec', '--json', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox'],
@@ -99,16 +123,7 @@ const AGENTS: Record<string, (wish: AgentWish) => Command> = {
             models: { [MODEL]: {} },
           },
         },
-        mcp: mcp
-          ? {
-              svc: {
-                type: 'local',
-                command: [mcp.command, ...mcp.args],
-                environment: mcp.env ?? {},
-                enabled: true,
-              },
-            }
-          : {},
+        mcp: mcp ? { svc: opencodeServer(mcp) } : {},
       }),
     },
   }),
@@ -132,6 +147,7 @@ export function runAgent(
           PATH: `${AGENTS_BIN}${delimiter}${inherited.PATH}`,
           HOME: wish.home,
           LANG: 'C.UTF-8',
+          ...(wish.mcp && 'url' in wish.mcp ? { [TOKEN]: wish.mcp.token } : {}),
           ...env,
           ...wish.env,
         },
