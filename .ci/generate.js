@@ -1,10 +1,11 @@
 // Writes the generated files from the built program: `node .ci/generate.js`. With --check it only compares.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { allCommands } from '../dist/cli/catalogue.js';
 import { flagWords, usageLine } from '../dist/cli/help.js';
-import { CODES, configuration, EXIT, outboundEvents } from '../dist/engine/index.js';
+import { CODES, configuration, EXIT, openEngine, outboundEvents } from '../dist/engine/index.js';
 import { GROUPS, KEYMAP } from '../dist/tui/keymap/index.js';
 import { keysText, shownKey } from '../dist/tui/overlays/finder.js';
 
@@ -50,6 +51,57 @@ async function commandsPage() {
 \`--help\`. Ids are accepted as any unique prefix, with or without their letter. Lists are tables on a terminal and
 tab-separated values elsewhere. Exit codes are in [errors.md](errors.md).`,
     ...sections,
+  ].join('\n\n');
+}
+
+/** The tools as an agent in the Chair seat is served them, from an engine in an empty workspace. */
+async function toolsPage() {
+  const root = mkdtempSync(join(tmpdir(), 'svc-tools-'));
+  const file = join(root, 'svc.yaml');
+  writeFileSync(file, '');
+  const engine = await openEngine({ file, env: {} });
+  const chair = { seat: 'chair', actor: 'docs', via: 'engine', sessionId: null, project: null, env: {} };
+  const { tools } = await engine.operations.call('tool.list', {}, chair);
+  const worker = await engine.operations.call('tool.list', {}, { ...chair, seat: 'worker' });
+  await engine.close();
+  rmSync(root, { recursive: true });
+  const shared = new Set(worker.tools.map(({ name }) => name));
+  const typeOf = ({ type, items, enum: choices }) => {
+    const word = [type].flat().join(' or ');
+    if (choices !== undefined) return choices.map(code).join(', ');
+    return word === 'array' ? `array of ${items?.type ?? 'any'}` : word;
+  };
+  const section = ({ name, description, inputSchema, outputSchema, annotations }) => {
+    const required = new Set(inputSchema.required ?? []);
+    const facts = [
+      shared.has(name) ? 'any seat' : 'Chair only',
+      annotations.readOnlyHint ? 'changes nothing' : annotations.destructiveHint ? 'removes' : 'changes',
+      ...(annotations.idempotentHint && !annotations.readOnlyHint ? ['may be repeated'] : []),
+    ];
+    return [
+      `## ${name}`,
+      `${description} (${facts.join(', ')})`,
+      table(
+        ['parameter', 'type', 'meaning'],
+        Object.entries(inputSchema.properties ?? {}).map(([key, schema]) => [
+          `${code(key)}${required.has(key) ? ' (required)' : ''}`,
+          typeOf(schema),
+          schema.description ?? '',
+        ]),
+      ),
+      `Answers ${Object.keys(outputSchema.properties ?? {})
+        .map(code)
+        .join(', ')}.`,
+    ].join('\n\n');
+  };
+  const bytes = Buffer.byteLength(JSON.stringify(tools));
+  return [
+    '# Tools',
+    `What agents are offered over MCP by \`svc mcp\` and \`/mcp\`: ${tools.length} tools for the Chair, ${shared.size} of them for every
+other seat, ${bytes} bytes as \`tools/list\` serves them. The same by hand: \`svc tool list\`, \`svc tool call <name> --key value …\`.
+A refusal is a result with \`isError\` and \`{code, message, hint}\`; the codes are in [errors.md](errors.md). How clients are set up
+is in [agents.md](agents.md), how seats are decided in [mcp.md](mcp.md).`,
+    ...tools.map(section),
   ].join('\n\n');
 }
 
@@ -196,6 +248,7 @@ const FILES = Object.fromEntries([
   page('docs/errors.md', errorsPage()),
   page('docs/events.md', await eventsPage()),
   page('docs/keys.md', keysPage()),
+  page('docs/tools.md', await toolsPage()),
 ]);
 
 function read(file) {
