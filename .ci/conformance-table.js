@@ -7,8 +7,12 @@ const example = (tool, what) => ({
   why: `It calls ${tool} of the suite's example server, ${what}.`,
 });
 
-const NO_PROMPTS = 'This server serves tools only and declares no prompts.';
-const NO_RESOURCES = 'This server serves tools only and declares no resources.';
+const exampleResource = (uri, what) => ({
+  resources: uri,
+  why: `It ${what} ${uri} of the suite's example server, and this server has resources of its own only.`,
+});
+
+const NO_PROMPTS = 'This server offers an agent tools and resources, and declares no prompts.';
 
 export const SCENARIOS = {
   'server-initialize': {},
@@ -56,12 +60,12 @@ export const SCENARIOS = {
   ),
   'server-sse-polling': example('test_reconnection', 'which cuts its own stream in the middle of a call'),
 
-  'resources-list': { capability: 'resources', why: NO_RESOURCES },
-  'resources-read-text': { resources: 'test://static-text', why: NO_RESOURCES },
-  'resources-read-binary': { resources: 'test://static-binary', why: NO_RESOURCES },
-  'resources-templates-read': { resources: 'test://template/{id}/data', why: NO_RESOURCES },
-  'resources-subscribe': { resources: 'test://watched-resource', why: NO_RESOURCES },
-  'resources-unsubscribe': { resources: 'test://watched-resource', why: NO_RESOURCES },
+  'resources-list': { capability: 'resources', why: 'This server declares no resources.' },
+  'resources-read-text': exampleResource('test://static-text', 'reads'),
+  'resources-read-binary': exampleResource('test://static-binary', 'reads'),
+  'resources-templates-read': exampleResource('test://template/{id}/data', 'reads'),
+  'resources-subscribe': exampleResource('test://watched-resource', 'follows'),
+  'resources-unsubscribe': exampleResource('test://watched-resource', 'follows'),
 
   'prompts-list': { capability: 'prompts', why: NO_PROMPTS },
   'prompts-get-simple': { prompts: 'test_simple_prompt', why: NO_PROMPTS },

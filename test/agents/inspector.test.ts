@@ -28,10 +28,6 @@ describe('the official inspector', () => {
       return;
     }
     ws = await makeWorkspace();
-    if ((await ws.svc(['help', 'mcp'])).code !== 0) {
-      why = 'there is no svc mcp';
-      return;
-    }
     await ws.svc(['up']);
     const record = JSON.parse(readFileSync(join(ws.root, '.svc', 'daemon.json'), 'utf8'));
     stdio = {

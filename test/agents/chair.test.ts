@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { type Script, startModel } from '../../fixtures/model/model.ts';
+import { isInstalled, type McpServer, runAgent } from '../support/agents.ts';
+import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
+
+/** Results are JSON with one agent and words with another, so that ids are found by their form. */
+const ROUND: Script = {
+  steps: [
+    { call: 'task_run', arguments: { id: 't-999' }, isRefused: true },
+    { call: 'task_add', arguments: { title: 'Greet visitors', agent: 'scripted' } },
+    { call: 'task_run', as: 'run', arguments: { id: '{{task_add./t-\\d+/}}' } },
+    { poll: 'task_list', until: { path: 'tasks.[id={{task_add./t-\\d+/}}].status', equals: 'done' } },
+    { call: 'worktree_promote', arguments: { session: '{{run./s-\\d+/}}' } },
+    { say: 'promoted {{run./s-\\d+/}}' },
+  ],
+};
+
+const WAYS: Record<string, (ws: TestWorkspace) => McpServer> = {
+  'svc mcp': ({ env }) => ({
+    command: process.execPath,
+    args: [SVC, 'mcp'],
+    env: { SVC_HOME: String(env.SVC_HOME) },
+  }),
+  '/mcp': ({ root }) => {
+    const { http, token } = JSON.parse(readFileSync(join(root, '.svc', 'daemon.json'), 'utf8'));
+    return { url: `http://${http.host}:${http.port}/mcp`, token };
+  },
+};
+
+/** Real agent programs, installed by .ci/agents.sh, in the Chair of a real workspace; only the model is a stand-in. */
+describe('a real agent program as the Chair', () => {
+  const cases = Object.keys(WAYS).flatMap((way) =>
+    ['claude', 'codex', 'opencode'].map((agent) => ({ way, agent })),
+  );
+  for (const { way, agent } of cases) {
+    test(`${agent} adds a task, has it done and promotes it through ${way}`, async (t) => {
+      if (!isInstalled(agent)) {
+        t.skip(`${agent} is not installed; .ci/agents.sh installs it`);
+        return;
+      }
+      const ws = await makeWorkspace();
+      const model = await startModel({ script: ROUND });
+      try {
+        await ws.svc(['up']);
+        const ran = await runAgent(agent, {
+          prompt: 'Have visitors greeted.',
+          modelUrl: model.url,
+          mcp: WAYS[way]!(ws),
+          cwd: ws.root,
+          home: join(ws.repository.folder, 'agent-home'),
+        });
+        assert.deepEqual(model.failures, []);
+        assert.equal(ran.code, 0, ran.stderr);
+        assert.ok(model.isDone());
+        const tasks = (await ws.svc(['task', 'list', '--json'])).json<{ status: string; title: string }[]>();
+        assert.deepEqual(
+          tasks.map(({ status, title }) => ({ status, title })),
+          [{ status: 'done', title: 'Greet visitors' }],
+        );
+        assert.match(ws.repository.git('log', '--format=%s', 'main'), /Greet visitors/);
+        assert.deepEqual(ws.survivors(), []);
+      } finally {
+        await model.close();
+        await ws.close();
+      }
+    });
+  }
+});
