@@ -21,6 +21,7 @@ export const GROUPS: readonly Group[] = [
   { words: ['decision'], load: async () => (await import('./commands/decision.ts')).decisionCommands },
   { words: ['agents'], load: async () => [(await import('./commands/agents.ts')).agentsCommand] },
   { words: ['chair'], load: async () => [(await import('./commands/chair.ts')).chairCommand] },
+  { words: ['ask'], load: async () => (await import('./commands/ask.ts')).askCommands },
   { words: ['worktree'], load: async () => (await import('./commands/worktree.ts')).worktreeCommands },
   { words: ['webhook'], load: async () => (await import('./commands/webhook.ts')).webhookCommands },
   { words: ['notify'], load: async () => (await import('./commands/notify.ts')).notifyCommands },

@@ -19,9 +19,18 @@ export async function parseArguments(command: Command, argv: readonly string[]):
   const args = input.map(String);
   checkArguments(command, args);
   const flags = Object.fromEntries(
-    Object.entries(table).map(([name, flag]) => [name, flagValue(command, name, flag, given[name])]),
+    Object.entries(table).map(([name, flag]) => [
+      name,
+      flagValue(command, name, flag, negated(name, given) ?? given[name]),
+    ]),
   );
   return { args, flags, json: flags.json === true };
+}
+
+/** meow reads `--no-wait` as `wait` being false, also where the flag itself is called `noWait`. */
+function negated(name: string, given: Record<string, unknown>): true | undefined {
+  const rest = /^no([A-Z])(.*)$/.exec(name);
+  return rest !== null && given[`${rest[1]?.toLowerCase()}${rest[2]}`] === false ? true : undefined;
 }
 
 interface Read {
@@ -73,7 +82,7 @@ function checkFlags(command: Command, table: Record<string, Flag>, argv: readonl
 
 function flagFor(word: string, name: string, entries: [string, Flag][]): Flag | undefined {
   return entries.find(([key, flag]) =>
-    word.startsWith('--') ? kebab(key) === name.replace(/^no-/, '') : flag.short === name,
+    word.startsWith('--') ? [name, name.replace(/^no-/, '')].includes(kebab(key)) : flag.short === name,
   )?.[1];
 }
 

@@ -1,9 +1,13 @@
+import { resolve } from 'node:path';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/index.ts';
+import { SvcError } from '../errors.ts';
 import type { Operation } from '../operation.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import type { WorkspacePaths } from '../workspace-path.ts';
-import { createPeers, type Peers } from './peers.ts';
+import { createAsks } from './asks/index.ts';
+import { askTools } from './asks/tools.ts';
+import { chairAddress, createPeers, type Peers, projectOfAddress } from './peers.ts';
 import { createReaper, type ReaperDeps } from './reaper.ts';
 import { createSeats, type Seats } from './seats/index.ts';
 import { seatOperations } from './seats/operations.ts';
@@ -62,17 +66,47 @@ export function createBus(deps: BusDeps): Bus {
     intervalSec: () => deps.config().daemon.reap_interval_sec ?? 60,
   });
   const peers = createPeers({ sessions: deps.sessions, seats });
+  const projects = projectsIn(deps);
+  const asks = createAsks(deps);
   return {
     seats,
     peers,
-    operations: [...seatOperations({ storage: deps.storage, seats })],
-    sessionEnded() {},
+    operations: [
+      ...seatOperations({ storage: deps.storage, seats }),
+      ...askTools({ ...deps, ...projects, asks, peers, chairAddress, projectOfAddress }),
+    ],
+    sessionEnded(session) {
+      asks.sessionEnded(session.sessionId);
+    },
     start() {
       reaper.start();
+      asks.start();
     },
     async close() {
       reaper.close();
+      asks.close();
       await deps.storage.write(seats.flush).catch(() => undefined);
+    },
+  };
+}
+
+/** Registered projects as a caller names them; the workspace's own has a name too. */
+function projectsIn({ config, root }: Pick<BusDeps, 'config' | 'root'>) {
+  function entry(id: string): { id: string | null; folder: string } {
+    const { project: own, projects } = config();
+    const found = projects.find((each) => each.id === id);
+    if (found) return { id, folder: resolve(root, found.path) };
+    if (id === own.name) return { id: null, folder: resolve(root, own.root) };
+    throw new SvcError('unknown_project', `no project ${JSON.stringify(id)} in projects`, {
+      hint: `known: ${[own.name, ...projects.map((each) => each.id)].join(', ')}`,
+    });
+  }
+  return {
+    project: (id: string) => entry(id).id,
+    folder: (id: string) => entry(id).folder,
+    projectOfSession(project: string | null) {
+      const { project: own, projects } = config();
+      return project === own.name && !projects.some(({ id }) => id === project) ? null : project;
     },
   };
 }

@@ -40,7 +40,13 @@ export function envelopeOf(
     agent: text(data.agent) ?? task?.agent ?? null,
     status: task?.status ?? null,
     title: text(data.title) ?? task?.title ?? null,
-    // A decision says `why` it is asked for, everything else has a reason.
-    reason: text(data.reason) ?? text(data.why),
+    reason: reasonOf(data),
   };
+}
+
+/** A decision says `why` it is asked for, everything else has a reason. An ask has no field of its own to be named in. */
+function reasonOf(data: Record<string, unknown>): string | null {
+  const reason = text(data.reason) ?? text(data.why);
+  if (typeof data.ask_id !== 'number') return reason;
+  return reason === null ? `ask ${data.ask_id}` : `ask ${data.ask_id}: ${reason}`;
 }

@@ -1,0 +1,232 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type Ask,
+  age,
+  asSvcError,
+  connect,
+  type ErrorCode,
+  EXIT,
+  localTime,
+  printable,
+  SvcError,
+  type Wire,
+} from '../../engine/index.ts';
+import { type Command, type Context, command } from '../command.ts';
+import { facts, table } from '../print.ts';
+import { daemonCommand } from '../self.ts';
+
+type AskView = Wire<Ask>;
+
+/** How a question ended, as the `ask` tool answers. */
+interface Outcome {
+  id: number;
+  status: 'answered' | 'timeout';
+  answer: string | null;
+  by: string | null;
+  symbol_ref: { path: string; line: number | null } | null;
+  note: string | null;
+}
+
+const idArg = { name: 'id', about: 'number of the ask' } as const;
+
+function numberOf(text: string | undefined): number {
+  const number = Number(text);
+  if (Number.isSafeInteger(number) && number > 0) return number;
+  throw new SvcError('not_found', `no ask ${JSON.stringify(text)}`, {
+    hint: 'svc ask list shows the open ones',
+  });
+}
+
+async function find(context: Pick<Context, 'engine'>, text: string | undefined): Promise<AskView> {
+  const id = numberOf(text);
+  const client = await context.engine();
+  const [ask] = await client.call<AskView[]>('ask.list', { ids: [id] });
+  if (ask) return ask;
+  throw new SvcError('not_found', `no ask ${id}`, { hint: 'svc ask list shows the open ones' });
+}
+
+const place = (ref: Outcome['symbol_ref']): string | null =>
+  ref === null ? null : `${ref.path}${ref.line === null ? '' : `:${ref.line}`}`;
+
+const list = command({
+  name: 'ask list',
+  about: 'list questions that wait for an answer, oldest first',
+  flags: {
+    status: {
+      type: 'string',
+      short: 's',
+      about: 'open when not given',
+      choices: ['open', 'answered', 'timeout', 'all'],
+    },
+    limit: { type: 'number', about: 'at most this many; 50' },
+  },
+  async run(context) {
+    const { status = 'open', limit } = context.flags;
+    const client = await context.engine();
+    const asks = await client.call<AskView[]>('ask.list', {
+      ...(status === 'all' ? {} : { status }),
+      ...(limit === undefined ? {} : { limit }),
+    });
+    const text = await table(
+      asks,
+      [
+        { head: 'id', value: (each) => each.ask_id },
+        { head: 'status', value: (each) => each.status },
+        { head: 'from', value: (each) => each.from_session },
+        { head: 'to', value: (each) => each.to_session },
+        { head: 'age', value: (each) => age(each.created_at), right: true },
+        { head: 'until', value: (each) => localTime(each.expires_at) },
+        { head: 'question', value: (each) => each.question, flexible: true },
+      ],
+      context.stdout,
+    );
+    context.result(asks, () => text);
+    if (asks.length === 0) context.note(status === 'open' ? 'nobody waits for an answer' : 'no asks');
+  },
+});
+
+const show = command({
+  name: 'ask show',
+  about: 'show a question with its options, and its answer',
+  args: [idArg],
+  async run(context) {
+    const ask = await find(context, context.args[0]);
+    const lines = (text: string): string[] => printable(text, { lines: true }).split('\n');
+    context.result(ask, () =>
+      [
+        facts([
+          ['ask', `${ask.ask_id} ${ask.status}`],
+          ['from', ask.from_session],
+          ['task', ask.task_id],
+          ['to', ask.to_session],
+          ['asked', localTime(ask.created_at)],
+          ['until', ask.status === 'open' ? localTime(ask.expires_at) : null],
+          [
+            'answered',
+            ask.answered_at === null ? null : `${localTime(ask.answered_at)} by ${ask.answered_by}`,
+          ],
+          ['place', place(ask.symbol_ref)],
+        ]),
+        '',
+        ...lines(ask.question),
+        ...(ask.context === null ? [] : ['', ...lines(ask.context)]),
+        ...ask.options.map((option, index) => `  ${index + 1}. ${printable(option)}`),
+        ...(ask.answer === null ? [] : ['', 'answer', ...lines(ask.answer).map((line) => `  ${line}`)]),
+      ].join('\n'),
+    );
+  },
+});
+
+const answer = command({
+  name: 'ask answer',
+  about: 'answer a question; whoever asked goes on at once',
+  args: [idArg, { name: 'answer', about: 'the answer, or the number of an option', rest: true }],
+  flags: {
+    path: { type: 'string', value: 'file', about: 'the file that the answer is about' },
+    line: { type: 'number', about: 'its line' },
+    symbol: { type: 'string', about: 'a name in that file, instead of the line' },
+    project: { type: 'string', about: 'registered project that the file is in' },
+  },
+  examples: ['ask answer 31 2', 'ask answer 31 use the second one --path engine/ids.ts --line 12'],
+  async run(context) {
+    const { path, line, symbol, project } = context.flags;
+    const ask = await find(context, context.args[0]);
+    const given = context.args.slice(1).join(' ');
+    // The text of an option goes before its number.
+    const numbered = /^\d+$/.test(given) ? ask.options[Number(given) - 1] : undefined;
+    const text = ask.options.includes(given) ? given : (numbered ?? given);
+    const ref = { path, line, symbol, project };
+    const isPointed = Object.values(ref).some((value) => value !== undefined);
+    const client = await context.engine();
+    const answered = await client.call<Outcome>('ask_answer', {
+      id: ask.ask_id,
+      answer: text,
+      ...(isPointed ? { symbol_ref: ref } : {}),
+    });
+    context.result(answered, ({ id, by, symbol_ref }) => {
+      const at = place(symbol_ref);
+      return `ask ${id} is answered by ${by}: ${printable(text)}${at === null ? '' : ` (${printable(at)})`}`;
+    });
+  },
+});
+
+const open = command({
+  name: 'ask open',
+  about: 'ask the Chair, or a session, and print the answer once it is there',
+  args: [{ name: 'question', about: 'the question', rest: true }],
+  flags: {
+    option: { type: 'string', short: 'o', multiple: true, about: 'the answer has to be one of these' },
+    context: { type: 'string', about: 'what one has to know to answer' },
+    timeout: { type: 'number', value: 'seconds', about: 'how long to wait; 600' },
+    toSession: { type: 'string', value: 'session', about: 'ask this session' },
+    toProject: { type: 'string', value: 'project', about: "ask this project's Chair" },
+    noWait: { type: 'boolean', about: 'only ask; svc ask show has the answer later' },
+  },
+  examples: ['ask open "Keep the old name?" -o yes -o no', 'ask open "Which port?" --timeout 3600'],
+  async run(context) {
+    const { flags } = context;
+    const input = {
+      question: context.args.join(' '),
+      ...(flags.option.length === 0 ? {} : { options: flags.option }),
+      ...(flags.context === undefined ? {} : { context: flags.context }),
+      ...(flags.timeout === undefined ? {} : { timeout_sec: flags.timeout }),
+      ...(flags.toSession === undefined ? {} : { to_session: flags.toSession }),
+      ...(flags.toProject === undefined ? {} : { to_project: flags.toProject }),
+    };
+    if (flags.noWait) {
+      const client = await context.engine();
+      const ask = await client.call<AskView>('ask.open', input);
+      context.result(
+        ask,
+        ({ ask_id, to_session }) => `ask ${ask_id} waits for ${to_session}; svc ask show ${ask_id}`,
+      );
+      return 0;
+    }
+    const outcome = await answerTo(context, input);
+    const { id, status, by, symbol_ref } = outcome;
+    context.result(outcome, () =>
+      status === 'answered' ? printable(outcome.answer ?? '', { lines: true }) : '',
+    );
+    const at = place(symbol_ref);
+    context.note(
+      status === 'answered'
+        ? `ask ${id} was answered by ${by}${at === null ? '' : `, see ${printable(at)}`}`
+        : `ask ${id}: timeout, nobody answered`,
+    );
+    return status === 'answered' ? 0 : EXIT.failure;
+  },
+});
+
+/** What ends a connection while the question itself stays. */
+const LOST: readonly ErrorCode[] = ['engine_unreachable', 'engine_closing'];
+const TRIES = 30;
+const PAUSE_MS = 500;
+
+/** Asks and waits. An engine that stops meanwhile is asked again under the same key, which finds the same ask. */
+async function answerTo(
+  context: Pick<Context, 'signal' | 'cwd' | 'env' | 'note'>,
+  input: object,
+): Promise<Outcome> {
+  const { signal, cwd, env } = context;
+  const key = randomUUID();
+  let told = '';
+  const onProgress = (message: string): void => {
+    if (message !== told) context.note(printable(message));
+    told = message;
+  };
+  for (let tries = 1; ; tries += 1) {
+    const client = await connect({ cwd, env, daemon: daemonCommand() });
+    try {
+      return await client.run<Outcome>('ask', input, { key, signal, onProgress });
+    } catch (thrown) {
+      const lost = LOST.includes(asSvcError(thrown).code);
+      if (!lost || signal.aborted || tries === TRIES) throw thrown;
+      await delay(PAUSE_MS, undefined, { signal }).catch(() => undefined);
+    } finally {
+      client.close();
+    }
+  }
+}
+
+export const askCommands: readonly Command[] = [list, show, answer, open];

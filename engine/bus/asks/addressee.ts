@@ -1,0 +1,56 @@
+import { SvcError } from '../../errors.ts';
+import type { Caller } from '../../operation.ts';
+import type { Peers } from '../peers.ts';
+
+/** Whom a question goes to. */
+export interface Addressee {
+  /** A session, or the Chair's seat. */
+  to: string;
+  /** The project whose Chair is asked; null is the workspace's own. */
+  project: string | null;
+}
+
+export interface AddresseeDeps {
+  peers: Pick<Peers, 'find'>;
+  /** The registered project of that id; null is the workspace's own. Throws `unknown_project`. */
+  project(id: string): string | null;
+  /** A session's project, as it is addressed: the workspace's own has a name too, and one may be registered no more. */
+  projectOfSession(project: string | null): string | null;
+  chairAddress(project: string | null): string;
+  /** Undefined when it is no Chair's address. */
+  projectOfAddress(address: string): string | null | undefined;
+}
+
+/** The named session, else the Chair of the named project, else the Chair of the caller's own. */
+export function addresseeOf(
+  wish: { to_session?: string | undefined; to_project?: string | undefined },
+  caller: Caller,
+  deps: AddresseeDeps,
+): Addressee {
+  const chairOf = (project: string | null): Addressee => ({ to: deps.chairAddress(project), project });
+  const { to_session: session, to_project: project } = wish;
+  if (session !== undefined) return sessionCalled(session, caller, deps, chairOf);
+  if (project !== undefined) return chairOf(deps.project(project));
+  const own = caller.sessionId === null ? null : deps.peers.find(caller.sessionId);
+  return chairOf(deps.projectOfSession(own === null ? caller.project : own.project));
+}
+
+function sessionCalled(
+  session: string,
+  caller: Caller,
+  deps: AddresseeDeps,
+  chairOf: (project: string | null) => Addressee,
+): Addressee {
+  const seat = deps.projectOfAddress(session);
+  if (seat !== undefined) return chairOf(seat === null ? null : deps.project(seat));
+  const peer = deps.peers.find(session);
+  const hint = 'leave to_session out to ask the Chair; msg_peers lists who is here';
+  if (peer === null) throw new SvcError('not_found', `no session ${JSON.stringify(session)}`, { hint });
+  if (peer.sessionId === caller.sessionId) {
+    throw new SvcError('fields_invalid', `to_session: ${session} is who asks`, { hint });
+  }
+  if (peer.state === 'ended') {
+    throw new SvcError('conflict', `${session} has ended and answers nothing`, { hint });
+  }
+  return { to: peer.sessionId, project: deps.projectOfSession(peer.project) };
+}

@@ -1,0 +1,298 @@
+import type { Clock } from '../../clock.ts';
+import { SvcError } from '../../errors.ts';
+import { parseId, workerSession } from '../../ids.ts';
+import type { EventLog, Storage } from '../../storage/index.ts';
+import { type Ask, type AskRow, type AskStatus, type SymbolRef, toAsk } from './rows.ts';
+
+export { ASK_STATUSES, type Ask, type AskStatus, type SymbolRef } from './rows.ts';
+
+/** Who made a change, for the event log. */
+interface By {
+  actor: string;
+  via: string;
+}
+
+export interface NewAsk {
+  /** Null when the asker has no session. */
+  from: string | null;
+  taskId: string | null;
+  /** A session, or the Chair's seat. */
+  to: string;
+  /** The project whose Chair is asked. */
+  project: string | null;
+  question: string;
+  context: string | null;
+  options: readonly string[];
+  timeoutSec: number;
+  /** See `Call.key`. */
+  key: string | null;
+}
+
+export interface NewAnswer {
+  answer: string;
+  by: string;
+  symbolRef: SymbolRef | null;
+}
+
+export interface AskFilter {
+  status?: AskStatus | undefined;
+  /** The asker. */
+  from?: string | undefined;
+  ids?: readonly number[] | undefined;
+  limit?: number | undefined;
+}
+
+/** Owns questions that somebody waits on. What changes something runs inside `storage.write`. */
+export interface Asks {
+  /** Throws `not_found`. */
+  get(askId: number): Ask;
+  /** The ask that this very call has made; throws `idempotency_conflict` when it asked something else. */
+  byCall(key: string, question: string): Ask | null;
+  open(ask: NewAsk, by: By): Ask;
+  /** Throws `ask_closed`, unless it was answered so by the same already. */
+  answer(askId: number, answer: NewAnswer, by: By): Ask;
+  /** Newest first; open ones, asked for as such, oldest first. At most `limit` (50, or as many as there are `ids`). */
+  list(filter: AskFilter): Ask[];
+  counts(): { open: number; nextExpiresAt: string | null };
+  /** Resolves once it is no longer open. Rejects with `cancelled` on abort; the ask stays open. */
+  wait(askId: number, signal: AbortSignal): Promise<Ask>;
+  /** Inside the transaction of the session's end: nobody waits for its questions any more. */
+  sessionEnded(sessionId: string): void;
+  /** Closes what ran out while no engine ran, and keeps the time from now on. */
+  start(): void;
+  close(): void;
+}
+
+/** A machine that slept has lost time that a timer does not know of. */
+const LONGEST_SLEEP_MS = 60_000;
+/** After a write that failed: a full disk is not written to in a loop. */
+const PAUSE_MS = 1000;
+
+interface Waiter {
+  done(ask: Ask): void;
+  fail(error: SvcError): void;
+}
+
+export function createAsks({
+  storage,
+  events,
+  clock,
+}: {
+  storage: Storage;
+  events: EventLog;
+  clock: Clock;
+}): Asks {
+  const { db } = storage;
+  const byId = db.prepare<unknown[], AskRow>('SELECT * FROM ask WHERE id = ?');
+  const byKey = db.prepare<unknown[], AskRow>('SELECT * FROM ask WHERE call_key = ?');
+  const among = `(@from IS NULL OR from_session = @from)
+    AND (@ids IS NULL OR id IN (SELECT value FROM json_each(@ids)))`;
+  const newest = db.prepare<unknown[], AskRow>(
+    `SELECT * FROM ask WHERE status = coalesce(@status, status) AND ${among} ORDER BY id DESC LIMIT @limit`,
+  );
+  const open = db.prepare<unknown[], AskRow>(
+    `SELECT * FROM ask WHERE status = 'open' AND ${among} ORDER BY id LIMIT @limit`,
+  );
+  const count = db.prepare<unknown[], { open: number; next: number | null }>(
+    `SELECT count(*) AS open, min(expires_at) AS next FROM ask WHERE status = 'open'`,
+  );
+  const insert = db.prepare<unknown[], AskRow>(`INSERT INTO ask
+    (status, from_session, task_id, to_session, project, question, context, options, created_at, expires_at, call_key)
+    VALUES ('open', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`);
+  const setAnswered = db.prepare<unknown[], AskRow>(`UPDATE ask
+    SET status = 'answered', answered_at = ?, answered_by = ?, answer = ?, symbol_ref = ?
+    WHERE id = ? AND status = 'open' RETURNING *`);
+  const setExpired = db.prepare<unknown[], AskRow>(
+    `UPDATE ask SET status = 'timeout' WHERE status = 'open' AND expires_at <= ? RETURNING *`,
+  );
+  const setLeft = db.prepare<unknown[], AskRow>(
+    `UPDATE ask SET status = 'timeout' WHERE status = 'open' AND from_session = ? RETURNING *`,
+  );
+
+  const waiting = new Map<number, Set<Waiter>>();
+  /** Of the transaction under way, and of ones that failed: whether it is so is read after the next commit. */
+  const changed = new Set<number>();
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+
+  function get(askId: number): Ask {
+    const row = byId.get(askId);
+    if (row) return toAsk(row);
+    throw new SvcError('not_found', `no ask ${askId}`, { hint: 'ask_list shows the open ones' });
+  }
+
+  /** Inside the transaction of what happened to it. */
+  function tell(
+    kind: 'ask_opened' | 'ask_answered' | 'ask_timeout',
+    ask: Ask,
+    by: { actor: string | null; via: string },
+    more: { by?: string; reason: string },
+  ): void {
+    changed.add(ask.askId);
+    events.append({
+      kind,
+      taskId: ask.taskId,
+      sessionId: workerSession(ask.fromSession),
+      ...by,
+      // What is asked and answered is for those two; who follows the events learns that it was.
+      data: { ask_id: ask.askId, from: ask.fromSession, to: ask.toSession, project: ask.project, ...more },
+    });
+  }
+
+  function timedOut(rows: readonly AskRow[], reason: string): void {
+    for (const row of rows) tell('ask_timeout', toAsk(row), { actor: null, via: 'engine' }, { reason });
+  }
+
+  function expire(): void {
+    timedOut(setExpired.all(clock.now()), 'nobody answered in time');
+  }
+
+  function sleepUntilNext(atLeastMs = 1): void {
+    clearTimeout(timer);
+    const next = isClosed ? null : (count.get()?.next ?? null);
+    if (next === null) return;
+    const left = Math.max(next - clock.now(), atLeastMs);
+    timer = setTimeout(look, Math.min(left, LONGEST_SLEEP_MS));
+    timer.unref();
+  }
+
+  function look(): void {
+    const next = count.get()?.next ?? null;
+    if (next === null || next > clock.now()) sleepUntilNext();
+    else
+      storage.write(expire).then(
+        () => sleepUntilNext(),
+        () => sleepUntilNext(PAUSE_MS),
+      );
+  }
+
+  const unfollow = storage.onCommit(() => {
+    if (changed.size === 0) return;
+    for (const askId of changed) {
+      const waiters = waiting.get(askId);
+      const row = waiters === undefined ? undefined : byId.get(askId);
+      if (waiters === undefined || row === undefined || row.status === 'open') continue;
+      waiting.delete(askId);
+      for (const waiter of waiters) waiter.done(toAsk(row));
+    }
+    changed.clear();
+    sleepUntilNext();
+  });
+
+  return {
+    get,
+    byCall(key, question) {
+      const row = byKey.get(key);
+      if (row === undefined) return null;
+      if (row.question === question) return toAsk(row);
+      throw new SvcError(
+        'idempotency_conflict',
+        `this call has asked something else already, as ask ${row.id}`,
+      );
+    },
+    open(ask, by) {
+      const now = clock.now();
+      const taskNumber = ask.taskId === null ? null : parseId('t', ask.taskId);
+      const row = insert.get(
+        ask.from,
+        taskNumber,
+        ask.to,
+        ask.project,
+        ask.question,
+        ask.context,
+        JSON.stringify(ask.options),
+        now,
+        now + ask.timeoutSec * 1000,
+        ask.key,
+      ) as AskRow;
+      const opened = toAsk(row);
+      tell('ask_opened', opened, by, { reason: `waits for ${ask.to}` });
+      return opened;
+    },
+    answer(askId, { answer, by: answeredBy, symbolRef }, by) {
+      const ref = symbolRef === null ? null : JSON.stringify(symbolRef);
+      const row = setAnswered.get(clock.now(), answeredBy, answer, ref, askId);
+      if (row !== undefined) {
+        tell('ask_answered', toAsk(row), by, { by: answeredBy, reason: 'answered' });
+        return toAsk(row);
+      }
+      const ask = get(askId);
+      if (ask.status === 'answered' && ask.answer === answer && ask.answeredBy === answeredBy) return ask;
+      throw closed(ask);
+    },
+    list({ status, from, ids, limit = ids?.length ?? 50 }) {
+      const wanted = { from: from ?? null, ids: ids === undefined ? null : JSON.stringify(ids), limit };
+      const rows = status === 'open' ? open.all(wanted) : newest.all({ ...wanted, status: status ?? null });
+      return rows.map(toAsk);
+    },
+    counts() {
+      const { open: number = 0, next = null } = count.get() ?? {};
+      return { open: number, nextExpiresAt: next === null ? null : new Date(next).toISOString() };
+    },
+    wait(askId, signal) {
+      const ask = get(askId);
+      if (ask.status !== 'open') return Promise.resolve(ask);
+      if (signal.aborted) return Promise.reject(cancelled(ask));
+      if (isClosed) return Promise.reject(closing(ask));
+      return new Promise((resolve, reject) => {
+        const waiters = waiting.get(askId) ?? new Set();
+        const onAbort = (): void => {
+          waiters.delete(waiter);
+          if (waiters.size === 0 && waiting.get(askId) === waiters) waiting.delete(askId);
+          reject(cancelled(ask));
+        };
+        const waiter: Waiter = {
+          done(answered) {
+            signal.removeEventListener('abort', onAbort);
+            resolve(answered);
+          },
+          fail(error) {
+            signal.removeEventListener('abort', onAbort);
+            reject(error);
+          },
+        };
+        waiting.set(askId, waiters.add(waiter));
+        signal.addEventListener('abort', onAbort, { once: true });
+      });
+    },
+    sessionEnded(sessionId) {
+      timedOut(setLeft.all(sessionId), 'the session ended');
+    },
+    start: look,
+    close() {
+      isClosed = true;
+      clearTimeout(timer);
+      unfollow();
+      for (const [askId, waiters] of waiting) for (const waiter of waiters) waiter.fail(closing(get(askId)));
+      waiting.clear();
+    },
+  };
+}
+
+/** Long answers are named by their beginning. */
+const quoted = (text: string): string => JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
+
+/** It takes no answer any more: by whom it was closed, and with what. */
+export function closed(ask: Ask): SvcError {
+  const { askId, status, answeredBy, answer, fromSession } = ask;
+  const data = { id: askId, status, by: answeredBy, answer };
+  if (status === 'answered') {
+    const message = `ask ${askId} was answered by ${answeredBy} already: ${quoted(answer ?? '')}`;
+    return new SvcError('ask_closed', message, { data });
+  }
+  return new SvcError('ask_closed', `ask ${askId} timed out; nobody waits for its answer any more`, {
+    ...(fromSession === null ? {} : { hint: `a message to ${fromSession} still reaches it` }),
+    data,
+  });
+}
+
+const stays = (ask: Ask) => ({
+  hint: `ask ${ask.askId} stays open until ${ask.expiresAt} and can be answered; svc ask show ${ask.askId} shows it`,
+  data: { id: ask.askId },
+});
+
+const cancelled = (ask: Ask): SvcError =>
+  new SvcError('cancelled', `nobody waits for the answer of ask ${ask.askId} any more`, stays(ask));
+
+const closing = (ask: Ask): SvcError =>
+  new SvcError('engine_closing', `the engine stops while ask ${ask.askId} waits`, stays(ask));

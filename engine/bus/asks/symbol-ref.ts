@@ -1,0 +1,90 @@
+import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { relative, resolve, sep } from 'node:path';
+import { SvcError } from '../../errors.ts';
+import type { WorkspacePaths } from '../../workspace-path.ts';
+import type { SymbolRef } from './rows.ts';
+
+export interface SymbolWish {
+  line?: number | undefined;
+  path?: string | undefined;
+  project?: string | undefined;
+  symbol?: string | undefined;
+}
+
+export interface SymbolDeps {
+  /** The workspace's folder, absolute. */
+  root: string;
+  paths: WorkspacePaths;
+  /** Throws `unknown_project`. */
+  project(id: string): string | null;
+  /** Absolute folder of a project. */
+  folder(project: string): string;
+}
+
+/** Larger files are no source code that somebody points into. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+const invalid = (field: string, problem: string): SvcError =>
+  new SvcError('fields_invalid', `symbol_ref.${field}: ${problem}`, {
+    data: { fields: [{ field: `symbol_ref.${field}`, problem }] },
+  });
+
+/** What an answer points at, as a place that exists. Throws `fields_invalid`, `path_outside`, `not_found`, `unknown_project`. */
+export function symbolRefOf(wish: SymbolWish, deps: SymbolDeps): SymbolRef {
+  if (wish.path === undefined) {
+    throw invalid(
+      'path',
+      wish.symbol === undefined
+        ? 'name the file that the answer points at'
+        : 'a symbol cannot be looked up by its name alone yet; name the file that it is in',
+    );
+  }
+  const project = wish.project === undefined ? null : deps.project(wish.project);
+  const folder = wish.project === undefined ? deps.root : deps.folder(wish.project);
+  const { absolute, key } = deps.paths.named(
+    wish.path.trim() === '' ? wish.path : resolve(folder, wish.path),
+  );
+  if (wish.project !== undefined && !contains(folder, absolute)) {
+    throw new SvcError(
+      'path_outside',
+      `${JSON.stringify(wish.path)} is outside the project ${wish.project}`,
+      {
+        hint: `paths are relative to ${folder}`,
+      },
+    );
+  }
+  const stat = statSync(absolute, { throwIfNoEntry: false });
+  if (!stat?.isFile()) throw new SvcError('not_found', `symbol_ref.path: there is no file ${key}`);
+  const symbol = wish.symbol ?? null;
+  if (wish.line === undefined && symbol === null) return { path: key, line: null, symbol, project };
+  if (stat.size > MAX_BYTES) throw invalid('path', `${key} is too large to look a line up in`);
+  const lines = readFileSync(absolute, 'utf8').split('\n');
+  if (lines.length > 1 && lines.at(-1) === '') lines.pop();
+  if (wish.line !== undefined) {
+    if (wish.line > lines.length) throw invalid('line', `${key} has ${lines.length} lines`);
+    return { path: key, line: wish.line, symbol, project };
+  }
+  const at = lines.findIndex((line) => hasWord(line, symbol ?? ''));
+  if (at < 0) throw invalid('symbol', `${JSON.stringify(symbol)} does not occur in ${key}`);
+  return { path: key, line: at + 1, symbol, project };
+}
+
+function contains(folder: string, absolute: string): boolean {
+  let real = folder;
+  try {
+    real = realpathSync.native(folder);
+  } catch {
+    // A project's folder that is not there contains nothing.
+  }
+  const way = relative(real, absolute);
+  return way !== '..' && !way.startsWith(`..${sep}`) && resolve(real, way) === absolute;
+}
+
+/** Whether the text occurs with no letter, digit, `_` or `$` right before or after it. */
+function hasWord(line: string, word: string): boolean {
+  const isPart = (letter: string): boolean => /[\p{L}\p{N}_$]/u.test(letter);
+  for (let at = line.indexOf(word); at >= 0; at = line.indexOf(word, at + 1)) {
+    if (!isPart(line.charAt(at - 1)) && !isPart(line.charAt(at + word.length))) return true;
+  }
+  return false;
+}

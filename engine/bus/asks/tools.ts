@@ -1,0 +1,269 @@
+import { z } from 'zod';
+import { SvcError } from '../../errors.ts';
+import { type Call, type Caller, type Operation, operation } from '../../operation.ts';
+import type { Storage } from '../../storage/index.ts';
+import { tool } from '../../tool.ts';
+import type { Peers } from '../peers.ts';
+import { type AddresseeDeps, addresseeOf } from './addressee.ts';
+import { ASK_STATUSES, type Ask, type Asks, closed } from './index.ts';
+import { type SymbolDeps, symbolRefOf } from './symbol-ref.ts';
+
+export interface AskToolsDeps extends Omit<AddresseeDeps, 'peers'>, SymbolDeps {
+  storage: Storage;
+  asks: Asks;
+  peers: Pick<Peers, 'find' | 'chairOf'>;
+}
+
+const said = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .refine((text) => text.trim() !== '', 'is empty');
+const id = z.int().min(1);
+const limit = z.int().min(1).max(1000);
+
+const askInput = z.strictObject({
+  question: said(20_000).describe(
+    'What you need to know, in a way that can be answered without your context.',
+  ),
+  context: z.string().max(100_000).optional().describe('What the other has to know to answer.'),
+  options: z
+    .array(said(1000))
+    .max(100)
+    .refine((all) => new Set(all).size === all.length, 'two options are the same')
+    .optional()
+    .describe('The answer will be exactly one of these.'),
+  timeout_sec: z.int().min(1).max(86_400).default(600).describe('How long you will wait.'),
+  to_project: z.string().min(1).optional().describe('Ask the Chair of this registered project.'),
+  to_session: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Ask this session; without it the Chair of your project.'),
+});
+
+const symbolRef = z
+  .strictObject({
+    line: z.int().min(1).optional(),
+    path: z.string().min(1).max(4096).optional(),
+    project: z.string().min(1).optional(),
+    symbol: z.string().trim().min(1).max(500).optional(),
+  })
+  .optional()
+  .describe(
+    'The place in the code that the answer is about; path is relative to the project, or to the workspace.',
+  );
+
+const by = ({ actor, via }: Caller) => ({ actor, via });
+
+const symbolOut = z.looseObject({}).nullable();
+
+/** How the wait on an ask ended, in wire form. */
+const outcome = (ask: Ask) => ({
+  id: ask.askId,
+  status: ask.status === 'answered' ? ('answered' as const) : ('timeout' as const),
+  answer: ask.answer,
+  by: ask.answeredBy,
+  symbol_ref: ask.symbolRef === null ? null : { ...ask.symbolRef },
+  note:
+    ask.status === 'answered'
+      ? null
+      : 'nobody answered; do not take silence for consent, and say so in your report',
+});
+
+const pointed = (ref: object | null): string => {
+  if (ref === null) return '';
+  const { path, line } = ref as { path: string; line: number | null };
+  return ` (see ${path}${line === null ? '' : `:${line}`})`;
+};
+
+const row = (ask: Ask) => ({
+  id: ask.askId,
+  status: ask.status,
+  from: ask.fromSession,
+  task: ask.taskId,
+  to: ask.toSession,
+  question: ask.question,
+  options: ask.options,
+  context: ask.context,
+  created_at: ask.createdAt,
+  expires_at: ask.expiresAt,
+  answer: ask.answer,
+  by: ask.answeredBy,
+});
+
+/** What agents and clients may do about questions. */
+export function askTools(deps: AskToolsDeps): Operation[] {
+  const { storage, asks, peers } = deps;
+
+  /** The row of this call: the one it made before, or a new one. */
+  const opened = (input: z.infer<typeof askInput>, caller: Caller, key: string | null): Promise<Ask> =>
+    storage.write(() => {
+      const before = key === null ? null : asks.byCall(key, input.question);
+      if (before !== null) return before;
+      const { context = null, options = [], timeout_sec: timeoutSec, question } = input;
+      const from = caller.sessionId;
+      const taskId = (from === null ? null : peers.find(from)?.taskId) ?? null;
+      const ask = { from, taskId, question, context, options, timeoutSec, key };
+      return asks.open({ ...ask, ...addresseeOf(input, caller, deps) }, by(caller));
+    });
+
+  function whom({ toSession, project }: Ask): string {
+    if (deps.projectOfAddress(toSession) === undefined) return toSession;
+    const seat = project === null ? 'the Chair' : `the Chair of ${project}`;
+    const live = peers.chairOf(project);
+    return live === null ? seat : `${seat} (${live.sessionId})`;
+  }
+
+  function waitOn(ask: Ask, call: Call): Promise<Ask> {
+    if (ask.status === 'open') {
+      call.progress(`ask ${ask.askId} waits for an answer from ${whom(ask)}, until ${ask.expiresAt}`);
+    }
+    return asks.wait(ask.askId, call.signal);
+  }
+
+  function checkMayAnswer({ askId, fromSession, toSession }: Ask, caller: Caller): void {
+    const refused = (why: string, hint: string): SvcError =>
+      new SvcError('holder_mismatch', why, { hint, data: { id: askId, to: toSession } });
+    if (fromSession !== null && caller.sessionId === fromSession) {
+      throw refused(`ask ${askId} was asked by ${fromSession} itself`, 'nobody answers their own question');
+    }
+    if (caller.seat === 'chair' || (caller.sessionId !== null && caller.sessionId === toSession)) return;
+    const who = caller.sessionId ?? `a ${caller.seat} session`;
+    throw refused(
+      `ask ${askId} is addressed to ${toSession}; ${who} cannot answer it`,
+      `the Chair or ${toSession} answers it`,
+    );
+  }
+
+  function signature(by: string | undefined, caller: Caller): string {
+    const own = caller.sessionId ?? caller.actor;
+    if (by === undefined || by === own || caller.seat === 'chair') return by ?? own;
+    throw new SvcError('holder_mismatch', `${own} cannot answer in the name of ${JSON.stringify(by)}`, {
+      hint: 'leave `by` out',
+    });
+  }
+
+  return [
+    tool({
+      name: 'ask',
+      about:
+        'Ask the Chair, or another session, a question and wait for the answer. The status is `answered` or `timeout`; a timeout carries no answer.',
+      seat: 'any',
+      changes: true,
+      input: askInput,
+      output: z.object({
+        id: z.int(),
+        status: z.enum(['answered', 'timeout']),
+        answer: z.string().nullable(),
+        by: z.string().nullable(),
+        symbol_ref: symbolOut,
+        note: z.string().nullable(),
+      }),
+      say: ({ id: number, status, answer, by, symbol_ref, note }) =>
+        status === 'answered'
+          ? `ask ${number} was answered by ${by}: ${answer}${pointed(symbol_ref)}`
+          : `ask ${number} timed out: ${note}`,
+      async run(input, caller, call) {
+        return outcome(await waitOn(await opened(input, caller, call.key), call));
+      },
+    }),
+    tool({
+      name: 'ask_answer',
+      about:
+        'Answer an open ask; whoever asked goes on at once. The first answer counts, later ones are told so.',
+      seat: 'any',
+      changes: true,
+      idempotent: true,
+      input: z.strictObject({
+        answer: said(100_000).describe('One of the options exactly, if the ask has any.'),
+        id: id.describe('From ask_list.'),
+        by: z.string().min(1).max(200).optional().describe('Who answers; you, when left out.'),
+        symbol_ref: symbolRef,
+      }),
+      output: z.object({
+        id: z.int(),
+        status: z.enum(ASK_STATUSES),
+        answer: z.string().nullable(),
+        by: z.string().nullable(),
+        symbol_ref: symbolOut,
+      }),
+      say: ({ id: number, answer, by, symbol_ref }) =>
+        `ask ${number} is answered by ${by}: ${answer}${pointed(symbol_ref)}`,
+      async run(input, caller) {
+        const ask = asks.get(input.id);
+        checkMayAnswer(ask, caller);
+        const { options, status } = ask;
+        if (status === 'timeout') throw closed(ask);
+        if (status === 'open' && options.length > 0 && !options.includes(input.answer)) {
+          const problem = `has to be one of ${options.map((each) => JSON.stringify(each)).join(', ')}`;
+          throw new SvcError('fields_invalid', `answer: the answer of ask ${ask.askId} ${problem}`, {
+            data: { fields: [{ field: 'answer', problem }], options },
+          });
+        }
+        const ref =
+          status !== 'open' || input.symbol_ref === undefined ? null : symbolRefOf(input.symbol_ref, deps);
+        const answer = { answer: input.answer, by: signature(input.by, caller), symbolRef: ref };
+        const { note: _, ...answered } = outcome(
+          await storage.write(() => asks.answer(input.id, answer, by(caller))),
+        );
+        return answered;
+      },
+    }),
+    tool({
+      name: 'ask_list',
+      about:
+        'List asks with their options: the open ones oldest first, others newest first. Answer with ask_answer.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({
+        limit: limit.default(50),
+        session: z.string().min(1).optional().describe('Only what this session asked.'),
+        status: z.enum([...ASK_STATUSES, 'all']).default('open'),
+      }),
+      output: z.object({
+        asks: z.array(z.looseObject({ id: z.int(), status: z.string(), question: z.string() })),
+      }),
+      run({ limit: most, session, status }) {
+        const filter = { limit: most, from: session, status: status === 'all' ? undefined : status };
+        return { asks: asks.list(filter).map(row) };
+      },
+    }),
+    operation({
+      name: 'ask.list',
+      about: 'Asks as the dashboard shows them: newest first; open ones, asked for as such, oldest first.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({
+        status: z.enum(ASK_STATUSES).optional(),
+        ids: z.array(id).max(1000).optional(),
+        limit: z.int().min(1).max(100_000).optional(),
+      }),
+      run: (input) => asks.list(input),
+    }),
+    operation({
+      name: 'ask.counts',
+      about: 'How many asks are open, and when the next one runs out.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({}),
+      run: () => asks.counts(),
+    }),
+    operation({
+      name: 'ask.open',
+      about: 'Ask without waiting; `ask.wait` does, and so does `ask` under the same key.',
+      seat: 'any',
+      changes: true,
+      input: askInput,
+      run: (input, caller, call) => opened(input, caller, call.key),
+    }),
+    operation({
+      name: 'ask.wait',
+      about: 'Wait on an ask as `ask` does.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({ id }),
+      run: async (input, _caller, call) => outcome(await waitOn(asks.get(input.id), call)),
+    }),
+  ];
+}

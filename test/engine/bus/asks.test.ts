@@ -1,0 +1,421 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import type { Ask, LoggedEvent, Session, Wire } from '../../../engine/index.ts';
+import type { Call, Caller } from '../../../engine/operation.ts';
+import { type EngineHere, engineHere } from '../../support/engine.ts';
+import { awaitEvent } from '../../support/events.ts';
+import { settled, until } from '../../support/wait.ts';
+import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+
+interface Outcome {
+  id: number;
+  status: string;
+  answer: string | null;
+  by: string | null;
+  symbol_ref: Record<string, unknown> | null;
+  note: string | null;
+}
+
+const YAML = 'projects: [{ id: web, path: web, kind: app }]\n';
+
+describe('a question', () => {
+  let ws: TestWorkspace;
+  let here: EngineHere;
+  /** A worker that runs for as long as the tests do, and the callers that speak for it and for others. */
+  let worker: Partial<Caller>;
+  let other: Partial<Caller>;
+  const plain: Partial<Caller> = { seat: 'plain', sessionId: 'by-hand' };
+  const chair: Partial<Caller> = { seat: 'chair' };
+
+  before(async () => {
+    ws = await makeWorkspace({ yaml: YAML });
+    here = await engineHere(ws);
+    mkdirSync(join(ws.root, 'web'));
+    worker = await hanging();
+    other = await hanging();
+    const seat = { agent: null, title: null, notifyBase: null, pid: null };
+    await here.engine.openSeat({ ...seat, kind: 'plain', name: 'by-hand', project: null });
+    const { sessionId } = await here.engine.openSeat({ ...seat, kind: 'chair', name: null, project: 'web' });
+    chair.sessionId = sessionId;
+  });
+  after(async () => {
+    await here.call('engine.stop', { stop_workers: true }).catch(() => undefined);
+    await here?.close();
+    await ws.close();
+  });
+
+  async function hanging(): Promise<Partial<Caller>> {
+    const task = { title: 'a long task', body: '#agent: hang', agent: 'scripted' };
+    const { task_id: id } = await here.call<{ task_id: string }>('task.add', task);
+    const { session } = await here.call<{ session: Wire<Session> }>('task.run', { id });
+    await until(async () => {
+      const [at] = await here.call<Wire<Session>[]>('session.list', { ids: [session.session_id] });
+      return at?.state === 'running';
+    });
+    return { seat: 'worker', sessionId: session.session_id };
+  }
+
+  /** Asks without awaiting the answer; resolves once the row is there. */
+  async function asks(
+    question: string,
+    input: object = {},
+    caller: Partial<Caller> = worker,
+    call: Partial<Call> = {},
+  ) {
+    let told: (message: string) => void = () => undefined;
+    const progress = new Promise<string>((resolve) => {
+      told = resolve;
+    });
+    const person = {
+      actor: 'ada',
+      via: 'tool',
+      project: null,
+      env: {},
+      sessionId: null,
+      seat: 'plain',
+    } as const;
+    const answered = here.engine.operations.call(
+      'ask',
+      { question, ...input },
+      { ...person, ...caller },
+      { progress: told, ...call },
+    ) as Promise<Outcome>;
+    answered.catch(() => undefined);
+    const message = await Promise.race([
+      progress,
+      answered.then(
+        () => '',
+        () => '',
+      ),
+    ]);
+    return { id: Number(/^ask (\d+) /.exec(message)?.[1]), message, answered };
+  }
+  const answer = (id: number, text: string, more: object = {}, caller: Partial<Caller> = chair) =>
+    here.call<Outcome>('ask_answer', { id, answer: text, ...more }, caller);
+  const list = async (input: object = {}) =>
+    (await here.call<{ asks: { id: number; status: string; to: string; from: string }[] }>('ask_list', input))
+      .asks;
+  const events = (id: number): LoggedEvent[] =>
+    here.engine.events.list({ limit: 500 }).filter(({ data }) => data.ask_id === id);
+
+  test('is answered, and its asker goes on with who said what', async () => {
+    const { id, message, answered } = await asks('Which port?', { context: 'for the receiver' });
+    assert.match(message, new RegExp(`^ask ${id} waits for an answer from the Chair, until \\d{4}-`));
+    assert.deepEqual(await answer(id, '8787', { by: 'ada' }), {
+      id,
+      status: 'answered',
+      answer: '8787',
+      by: 'ada',
+      symbol_ref: null,
+    });
+    assert.deepEqual(await settled(answered), {
+      id,
+      status: 'answered',
+      answer: '8787',
+      by: 'ada',
+      symbol_ref: null,
+      note: null,
+    });
+    assert.deepEqual(
+      events(id).map(({ kind, sessionId }) => [kind, sessionId]),
+      [
+        ['ask_answered', worker.sessionId],
+        ['ask_opened', worker.sessionId],
+      ],
+    );
+    const told = JSON.stringify(events(id));
+    assert.doesNotMatch(told, /Which port|8787|receiver/, 'an event carries no text of the two');
+  });
+
+  test('not answered in time is a timeout, and takes no answer any more', async () => {
+    const { id, answered } = await asks('Anyone?', { timeout_sec: 1 });
+    const outcome = await settled(answered);
+    assert.deepEqual([outcome.status, outcome.answer, outcome.by], ['timeout', null, null]);
+    assert.match(outcome.note ?? '', /nobody answered/);
+    await assert.rejects(answer(id, 'too late'), { code: 'ask_closed' });
+    assert.equal(events(id)[0]?.kind, 'ask_timeout');
+    assert.deepEqual((await list({ status: 'timeout' })).map((each) => each.id).includes(id), true);
+  });
+
+  test('whose asker stopped waiting stays open, and the same call sent again has its answer', async () => {
+    const stop = new AbortController();
+    const key = randomUUID();
+    const first = await asks('Still there?', {}, worker, { key, signal: stop.signal });
+    stop.abort();
+    await assert.rejects(first.answered, { code: 'cancelled', message: new RegExp(`ask ${first.id} `) });
+    assert.equal(
+      (await list()).some(({ id }) => id === first.id),
+      true,
+    );
+    const again = await asks('Still there?', {}, worker, { key });
+    assert.equal(again.id, first.id);
+    await assert.rejects((await asks('Something else', {}, worker, { key })).answered, {
+      code: 'idempotency_conflict',
+    });
+    await answer(first.id, 'yes');
+    assert.equal((await settled(again.answered)).answer, 'yes');
+    const late = await asks('Still there?', {}, worker, { key });
+    assert.equal((await late.answered).id, first.id);
+  });
+
+  test('goes to the session that is named, the Chair of a project, or the Chair of the own one', async () => {
+    const to = async (input: object, caller: Partial<Caller> = worker): Promise<string> => {
+      const { id } = await asks('To whom?', input, caller);
+      const [ask] = await here.call<Wire<Ask>[]>('ask.list', { ids: [id] });
+      return `${ask?.to_session} ${ask?.project}`;
+    };
+    assert.equal(await to({}), 'chair null');
+    assert.equal(await to({}, { ...plain, sessionId: null, project: 'web' }), 'chair@web web');
+    assert.equal(await to({ to_project: 'web' }), 'chair@web web');
+    assert.equal(await to({ to_project: 'workspace' }), 'chair null');
+    assert.equal(await to({ to_session: 'chair@web' }), 'chair@web web');
+    assert.equal(await to({ to_session: other.sessionId }), `${other.sessionId} null`);
+    assert.equal(await to({ to_session: 'by-hand' }), 'by-hand null');
+    const { sessionId: seat } = chair;
+    const { message } = await asks('Who is there?', { to_project: 'web' });
+    assert.ok(message.includes(`from the Chair of web (${seat}), until`), message);
+    const refused = async (input: object, code: string) =>
+      assert.rejects((await asks('?', input)).answered, { code });
+    await refused({ to_project: 'nope' }, 'unknown_project');
+    await refused({ to_session: 'chair@nope' }, 'unknown_project');
+    await refused({ to_session: 's-99' }, 'not_found');
+    await refused({ to_session: 'nobody' }, 'not_found');
+    await refused({ to_session: worker.sessionId }, 'fields_invalid');
+  });
+
+  test('is answered by the Chair or by whom it is addressed to, and never by its asker', async () => {
+    const forChair = (await asks('May I?')).id;
+    await assert.rejects(answer(forChair, 'yes', {}, worker), { code: 'holder_mismatch' });
+    await assert.rejects(answer(forChair, 'yes', {}, other), { code: 'holder_mismatch' });
+    await assert.rejects(answer(forChair, 'yes', {}, plain), { code: 'holder_mismatch' });
+    const forOther = (await asks('May I?', { to_session: other.sessionId })).id;
+    await assert.rejects(answer(forOther, 'yes', {}, plain), { code: 'holder_mismatch' });
+    await assert.rejects(answer(forOther, 'yes', { by: 'ada' }, other), { code: 'holder_mismatch' });
+    assert.equal((await answer(forOther, 'yes', {}, other)).by, other.sessionId);
+    const ofChair = (await asks('Who are you?', { to_session: other.sessionId }, chair)).id;
+    await assert.rejects(answer(ofChair, 'me', {}, chair), { code: 'holder_mismatch' });
+    assert.equal((await answer(ofChair, 'me', {}, { sessionId: null })).by, 'ada');
+    await assert.rejects(answer(999_999, 'yes'), { code: 'not_found' });
+  });
+
+  test('with options takes one of them and nothing else', async () => {
+    const { id, answered } = await asks('Which?', { options: ['left', 'right, of course'] });
+    await assert.rejects(answer(id, 'Left'), {
+      code: 'fields_invalid',
+      message: /one of "left", "right, of course"/,
+    });
+    await answer(id, 'right, of course');
+    assert.equal((await settled(answered)).answer, 'right, of course');
+  });
+
+  test('has one answer: of sixteen at once one wins, and the others are told whose', async () => {
+    const { id, answered } = await asks('Who is first?');
+    const tried = await Promise.allSettled(
+      Array.from({ length: 16 }, (_, index) => answer(id, `answer ${index}`, { by: `person ${index}` })),
+    );
+    const won = tried.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    assert.equal(won.length, 1);
+    const [winner] = won;
+    assert.equal((await settled(answered)).answer, winner?.answer);
+    for (const each of tried) {
+      if (each.status === 'fulfilled') continue;
+      assert.equal(each.reason.code, 'ask_closed');
+      assert.deepEqual(each.reason.data, { id, status: 'answered', by: winner?.by, answer: winner?.answer });
+      assert.ok(each.reason.message.includes(`${winner?.by} already: "${winner?.answer}"`));
+    }
+    assert.deepEqual(await answer(id, winner?.answer ?? '', { by: winner?.by }), winner);
+    assert.equal(events(id).length, 2);
+  });
+
+  test('asked by one call many times at once is one question', async () => {
+    const key = randomUUID();
+    const calls = await Promise.all(Array.from({ length: 16 }, () => asks('Once?', {}, worker, { key })));
+    assert.equal(new Set(calls.map(({ id }) => id)).size, 1);
+    await answer(calls[0]?.id ?? 0, 'once');
+    const answers = await Promise.all(calls.map(({ answered }) => settled(answered)));
+    assert.deepEqual([...new Set(answers.map((each) => each.answer))], ['once']);
+  });
+
+  test('with a place in the code is answered only when that place is there', async () => {
+    ws.repository.write('app/words.ts', 'const preword = 1;\nexport const word = 2;\nword(preword);\n');
+    writeFileSync(join(ws.root, 'web', 'page.html'), 'one\n');
+    writeFileSync(join(ws.repository.folder, 'outside.txt'), 'secret\n');
+    symlinkSync(join(ws.repository.folder, 'outside.txt'), join(ws.root, 'app', 'link.txt'));
+    const { id, answered } = await asks('Where?');
+    const refused = (symbol_ref: object, code: string, message?: RegExp) =>
+      assert.rejects(answer(id, 'there', { symbol_ref }), { code, ...(message ? { message } : {}) });
+    await refused({ symbol: 'word' }, 'fields_invalid', /name the file/);
+    await refused({ line: 3 }, 'fields_invalid');
+    await refused({}, 'fields_invalid');
+    await refused({ path: 'app/none.ts' }, 'not_found');
+    await refused({ path: 'app' }, 'not_found');
+    await refused({ path: 'app/words.ts', line: 4 }, 'fields_invalid', /has 3 lines/);
+    await refused({ path: 'app/words.ts', line: 0 }, 'fields_invalid');
+    await refused({ path: 'app/words.ts', symbol: 'wor' }, 'fields_invalid');
+    await refused({ path: '../outside.txt' }, 'path_outside');
+    await refused({ path: '/etc/passwd' }, 'path_outside');
+    await refused({ path: 'app/link.txt' }, 'path_outside');
+    await refused({ path: 'app/\0words.ts' }, 'fields_invalid');
+    await refused({ path: 'page.html', project: 'nope' }, 'unknown_project');
+    await refused({ path: '../app/words.ts', project: 'web' }, 'path_outside');
+    await refused({ path: join(ws.root, 'app/words.ts'), project: 'web' }, 'path_outside');
+    await refused({ path: 'app/words.ts', more: 1 }, 'fields_invalid');
+    const ref = { path: './app/../app/words.ts', symbol: 'word' };
+    const expected = { path: 'app/words.ts', line: 2, symbol: 'word', project: null };
+    assert.deepEqual((await answer(id, 'there', { symbol_ref: ref })).symbol_ref, expected);
+    assert.deepEqual((await settled(answered)).symbol_ref, expected);
+    const more = await asks('And where?');
+    const symbol_ref = { path: 'page.html', project: 'web', line: 1 };
+    assert.deepEqual((await answer(more.id, 'there', { symbol_ref })).symbol_ref, {
+      path: 'web/page.html',
+      line: 1,
+      symbol: null,
+      project: 'web',
+    });
+  });
+
+  test('is refused when it says nothing, too much, or the same option twice', async () => {
+    for (const input of [
+      { question: '' },
+      { question: ' \n' },
+      { question: 'x'.repeat(20_001) },
+      { question: '?', options: ['a', 'a'] },
+      { question: '?', options: [' '] },
+      { question: '?', timeout_sec: 0 },
+      { question: '?', timeout_sec: 86_401 },
+      { question: '?', to: 'me' },
+    ]) {
+      await assert.rejects(
+        here.call('ask', input, worker),
+        { code: 'fields_invalid' },
+        JSON.stringify(input),
+      );
+    }
+    const { id } = await asks("'; DROP TABLE ask; -- \u001b[31m\0 ünï", { options: ["'); --", '\u202eyes'] });
+    assert.equal((await answer(id, "'); --")).answer, "'); --");
+    await assert.rejects(answer(id, '\t'), { code: 'fields_invalid' });
+  });
+
+  test('is listed: open ones oldest first, others newest first, also of one asker', async () => {
+    const one = (await asks('one', {}, plain)).id;
+    const two = (await asks('two', {}, plain)).id;
+    const mine = async (input: object = {}) =>
+      (await list({ session: 'by-hand', ...input })).map(({ id }) => id);
+    assert.deepEqual(await mine(), [one, two]);
+    assert.deepEqual(await mine({ limit: 1 }), [one]);
+    assert.deepEqual(await mine({ status: 'all' }), [two, one]);
+    await answer(one, '1');
+    assert.deepEqual([await mine(), await mine({ status: 'answered' })], [[two], [one]]);
+    const rows = await here.call<Wire<Ask>[]>('ask.list', { ids: [one, two, 999_999] });
+    assert.deepEqual(
+      rows.map((row) => [row.ask_id, row.status]),
+      [
+        [two, 'open'],
+        [one, 'answered'],
+      ],
+    );
+    const { open, next_expires_at } = await here.call<{ open: number; next_expires_at: string }>(
+      'ask.counts',
+    );
+    assert.equal(open, (await list({ limit: 1000 })).length);
+    assert.ok(Date.parse(next_expires_at) > Date.now());
+    const waited = here.call<Outcome>('ask.wait', { id: two });
+    await answer(two, '2');
+    assert.equal((await settled(waited)).answer, '2');
+  });
+
+  test('is closed when the session that asked it ends', async () => {
+    const short = await hanging();
+    const { id, answered } = await asks('Am I still here?', {}, short);
+    const kept = await asks('And I?');
+    const [session] = await here.call<Wire<Session>[]>('session.list', { ids: [short.sessionId] });
+    await here.call('task.cancel', { id: session?.task_id });
+    assert.equal((await settled(answered)).status, 'timeout');
+    const [event] = events(id);
+    assert.deepEqual([event?.kind, event?.data.reason], ['ask_timeout', 'the session ended']);
+    assert.equal(
+      (await list()).some((each) => each.id === kept.id),
+      true,
+    );
+    await assert.rejects((await asks('Hello?', { to_session: short.sessionId })).answered, {
+      code: 'conflict',
+    });
+    const out = await until(() =>
+      ws.events.find(
+        (each) => each.event === 'ask_timeout' && each.reason === `ask ${id}: the session ended`,
+      ),
+    );
+    assert.deepEqual(
+      [out.title, out.session_id, out.task_id],
+      ['a long task', short.sessionId, session?.task_id],
+    );
+    assert.ok(ws.events.every((each) => !JSON.stringify(each).includes('Am I still here')));
+  });
+});
+
+describe('a daemon that is killed', () => {
+  let ws: TestWorkspace;
+  before(async () => {
+    ws = await makeWorkspace();
+  });
+  after(() => ws.close());
+
+  test('loses no question: the same call sent to the next one waits on and has the answer', async () => {
+    const key = randomUUID();
+    let id = 0;
+    const first = await ws.connect();
+    const lost = first.run<Outcome>(
+      'ask',
+      { question: 'Will you come back?' },
+      {
+        key,
+        onProgress: (message) => {
+          id = Number(/^ask (\d+)/.exec(message)?.[1]);
+        },
+      },
+    );
+    lost.catch(() => undefined);
+    await until(() => id > 0);
+    await ws.killDaemon();
+    await assert.rejects(lost, { code: 'engine_unreachable' });
+
+    const second = await ws.connect();
+    let again = '';
+    const answered = second.run<Outcome>(
+      'ask',
+      { question: 'Will you come back?' },
+      {
+        key,
+        onProgress: (message) => {
+          again = message;
+        },
+      },
+    );
+    await until(() => again !== '');
+    assert.match(again, new RegExp(`^ask ${id} waits`));
+    await (await ws.connect()).call('ask_answer', { id, answer: 'I did' });
+    assert.deepEqual([(await answered).id, (await answered).answer], [id, 'I did']);
+    assert.equal((await second.call<Wire<Ask>[]>('ask.list')).length, 1);
+  });
+
+  test('closes what ran out while it was gone, and keeps the time of what did not', async () => {
+    const client = await ws.connect();
+    const brief = await client.call<Wire<Ask>>('ask.open', { question: 'Quick?', timeout_sec: 2 });
+    const later = await client.call<Wire<Ask>>('ask.open', { question: 'Slow?', timeout_sec: 4 });
+    await ws.killDaemon();
+    await until(() => Date.now() > Date.parse(brief.expires_at));
+    const next = await ws.connect();
+    const kind = 'ask_timeout';
+    await awaitEvent(next, (event) => event.kind === kind && event.data.ask_id === brief.ask_id);
+    await awaitEvent(next, (event) => event.kind === kind && event.data.ask_id === later.ask_id);
+    const rows = await next.call<Wire<Ask>[]>('ask.list', { status: 'timeout' });
+    assert.deepEqual(
+      rows.map((row) => row.ask_id),
+      [later.ask_id, brief.ask_id],
+    );
+    await until(() => ws.events.filter((each) => each.event === kind).length === 2);
+  });
+});
