@@ -26,6 +26,7 @@ import { createEventLog, eventOperations, holdHostLock, openStorage, whenGone } 
 import { version } from './version.ts';
 import { createAgents, createDispatcher, logFile } from './workers/dispatch/index.ts';
 import { sessionOperations } from './workers/operations.ts';
+import { TO_FILE } from './workers/presets/presets.ts';
 import {
   createProcesses,
   logWrittenAt,
@@ -34,6 +35,7 @@ import {
   tailOffset,
   workerEnvironment,
 } from './workers/processes/index.ts';
+import { fillPlaceholders, tokenise } from './workers/template.ts';
 import { createWorktreeActions } from './workers/worktree-actions.ts';
 import { worktreeOperations } from './workers/worktree-operations.ts';
 import { createWorktrees } from './workers/worktrees/index.ts';
@@ -112,6 +114,7 @@ export async function openEngine(options: OpenOptions) {
       seatClosed: (sessionId) => board.sessionEnded(sessionId),
       isAlive: processes.isAlive,
       takeUp: () => dispatcher.takeUp(),
+      templates: { fallback: TO_FILE, words: tokenise, fill: fillPlaceholders, isLoopback },
       log,
     });
     closers.push(() => bus.close());

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { duration } from '../config/duration.ts';
+import { duration, parseDuration } from '../config/duration.ts';
 
 /** The `bus` section: how long messages and their traces are kept. */
 export const busSchema = z.strictObject({
@@ -32,3 +32,15 @@ export const busSchema = z.strictObject({
     unset: '48h',
   }),
 });
+
+/** The `bus` section as numbers: ms, bytes, counts. */
+export const busLimits = (section: z.output<typeof busSchema>) => ({
+  retainAckedMs: parseDuration(section.retain_acked),
+  retainUnreadMs: parseDuration(section.retain_unread),
+  noticesRetainMs: parseDuration(section.notices_retain),
+  surfacedRetainMs: parseDuration(section.surfaced_retain),
+  maxAcked: section.max_acked,
+  logMaxBytes: section.log_max_bytes,
+});
+
+export type BusLimits = ReturnType<typeof busLimits>;

@@ -7,7 +7,9 @@ import type { EventLog, Storage } from '../storage/index.ts';
 import type { WorkspacePaths } from '../workspace-path.ts';
 import { createAsks } from './asks/index.ts';
 import { askTools } from './asks/tools.ts';
+import type { NotifyTemplates } from './delivery/index.ts';
 import { chairAddress, createPeers, type Peers, projectOfAddress } from './peers.ts';
+import { createPost } from './post.ts';
 import { createReaper, type ReaperDeps } from './reaper.ts';
 import { createSeats, type Seats } from './seats/index.ts';
 import { seatOperations } from './seats/operations.ts';
@@ -30,6 +32,8 @@ export interface BusDeps {
   seatClosed(sessionId: string): void;
   isAlive: ReaperDeps['isAlive'];
   takeUp: ReaperDeps['takeUp'];
+  /** How the templates of `agents.notify` are read. */
+  templates: NotifyTemplates;
   log: { info(facts: object, text: string): void; error(facts: object, text: string): void };
 }
 
@@ -68,23 +72,28 @@ export function createBus(deps: BusDeps): Bus {
   const peers = createPeers({ sessions: deps.sessions, seats });
   const projects = projectsIn(deps);
   const asks = createAsks(deps);
+  const post = createPost(deps, peers);
   return {
     seats,
     peers,
     operations: [
       ...seatOperations({ storage: deps.storage, seats }),
       ...askTools({ ...deps, ...projects, asks, peers, chairAddress, projectOfAddress }),
+      ...post.operations,
     ],
-    sessionEnded(session) {
+    sessionEnded(session, outcome) {
       asks.sessionEnded(session.sessionId);
+      post.handOff(session, outcome);
     },
     start() {
       reaper.start();
       asks.start();
+      post.start();
     },
     async close() {
       reaper.close();
       asks.close();
+      await post.close();
       await deps.storage.write(seats.flush).catch(() => undefined);
     },
   };

@@ -4,6 +4,7 @@ import { ACP, HEADLESS, INTERACTIVE, NOTIFY } from './presets/presets.ts';
 import {
   checkCommand,
   checkHeadlessCommand,
+  checkNotifyCommand,
   checkPlaceholders,
   INTERACTIVE_PLACEHOLDERS,
   NOTIFY_PLACEHOLDERS,
@@ -31,7 +32,11 @@ const agentNotify = z
   .strictObject({
     mode: z.enum(['http', 'shell', 'file', 'none']).meta({ description: 'how a message reaches the agent' }),
     ...request,
-    cmd: notifyText().optional().meta({ description: 'command template of mode shell' }),
+    cmd: z
+      .string()
+      .superRefine(reporting(checkNotifyCommand))
+      .optional()
+      .meta({ description: 'command template of mode shell' }),
     path: notifyText().optional().meta({ description: 'file path template of mode file' }),
     steps: z
       .array(z.strictObject(request))

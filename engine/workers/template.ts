@@ -158,14 +158,29 @@ export function checkHeadlessCommand(template: string): void {
   }
 }
 
+/** Throws `config_invalid` for a command of bus delivery (`agents.notify`) that could not be started safely. */
+export function checkNotifyCommand(template: string): void {
+  checkPlaceholders(template, NOTIFY_PLACEHOLDERS);
+  const argv = tokenise(template);
+  if (argv.length === 0) throw new SvcError('config_invalid', 'the command is empty');
+  if (argv[0]!.includes('{{'))
+    throw new SvcError('config_invalid', 'the program itself cannot be a placeholder');
+  checkShellCode(argv, /\{\{(?:body|from_agent|to_agent|notify_base)\}\}/, 'a message');
+}
+
 // `sh -c "agent {{prompt}}"` would hand a stranger's text to a shell as code.
-function checkShellCode(argv: readonly string[]): void {
+function checkShellCode(
+  argv: readonly string[],
+  foreign = /\{\{(?:prompt|name)\}\}/,
+  what = 'the prompt',
+): void {
   for (let at = 0; at + 2 < argv.length; at++) {
     const shell = /(?:^|\/)(?:ba|da|z|k|fi)?sh$/.test(argv[at]!) && /^-[a-z]*c$/.test(argv[at + 1]!);
-    if (shell && /\{\{(?:prompt|name)\}\}/.test(argv[at + 2]!)) {
+    const [found] = foreign.exec(shell ? argv[at + 2]! : '') ?? [];
+    if (found !== undefined) {
       throw new SvcError(
         'config_invalid',
-        'the prompt would be run as shell code; pass it as an argument instead: sh -c \'agent "$1"\' sh {{prompt}}',
+        `${what} would be run as shell code; pass it as an argument instead: sh -c 'agent "$1"' sh ${found}`,
       );
     }
   }

@@ -83,3 +83,10 @@ export const toMessage = (row: MessageRow): Message => ({
   deliveredAt: time(row.delivered_at),
   lastError: row.last_error,
 });
+
+/** What a message is sent to: the kind and the name. */
+export function addressOf(row: MessageRow): [kind: 'session' | 'worker' | 'agent', name: string] {
+  if (row.to_session !== null) return ['session', row.to_session];
+  if (row.to_worker !== null) return ['worker', row.to_worker];
+  return ['agent', row.to_agent ?? ''];
+}

@@ -96,7 +96,7 @@ export function createMcpServer(link: EngineLink, { version }: { version: string
 function refusal({ code, message, hint, data }: SvcError): CallToolResult {
   return {
     isError: true,
-    content: [{ type: 'text', text: hint === undefined ? message : `${message}\nhint: ${hint}` }],
+    content: [{ type: 'text', text: `${code}: ${message}${hint === undefined ? '' : `\nhint: ${hint}`}` }],
     structuredContent: { ...data, code, message, hint: hint ?? null },
   };
 }

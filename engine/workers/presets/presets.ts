@@ -41,7 +41,8 @@ export const ACCOUNT_ONLY: readonly string[] = ['cursor', 'droid', 'antigravity'
 
 const JSON_HEADERS = { 'Content-Type': 'application/json' };
 
-const TO_FILE: AgentNotify = {
+/** Of agents that have no entry of their own, too. */
+export const TO_FILE: AgentNotify = {
   mode: 'file',
   path: '.svc/notices/{{to_session}}.md',
   body: `## Message {{msg_id}} ({{kind}})

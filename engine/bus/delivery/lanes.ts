@@ -1,0 +1,44 @@
+import type { Clock } from '../../clock.ts';
+import { backoffMs, type Outcome } from './outcome.ts';
+
+/** One queue for each address, so that a dead one delays nobody else. */
+export interface Lanes {
+  /** After what was queued for that address before. Postponed without a try while the address is known to be down. */
+  run(address: string, work: () => Promise<Outcome | null>): Promise<Outcome | null>;
+}
+
+export function createLanes(clock: Clock): Lanes {
+  const tails = new Map<string, Promise<unknown>>();
+  const down = new Map<string, { until: number; failures: number; error: string }>();
+
+  async function attempt(address: string, work: () => Promise<Outcome | null>): Promise<Outcome | null> {
+    const known = down.get(address);
+    if (known !== undefined && clock.now() < known.until) {
+      return { state: 'failed', error: known.error, retry: true, until: known.until };
+    }
+    const outcome = await work();
+    if (outcome?.state !== 'failed') {
+      if (outcome !== null) down.delete(address);
+      return outcome;
+    }
+    const failures = (known?.failures ?? 0) + 1;
+    const until = clock.now() + backoffMs(failures);
+    down.set(address, { until, failures, error: outcome.error });
+    return { ...outcome, until };
+  }
+
+  return {
+    run(address, work) {
+      const next = (tails.get(address) ?? Promise.resolve()).then(() => attempt(address, work));
+      const tail = next.then(
+        () => undefined,
+        () => undefined,
+      );
+      tails.set(address, tail);
+      void tail.then(() => {
+        if (tails.get(address) === tail) tails.delete(address);
+      });
+      return next;
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** One try to give notice of a message; never what it says. */
+export interface Tried {
+  at: string;
+  id: number;
+  kind: string;
+  from: string | null;
+  to: string;
+  mode: string;
+  ok: boolean;
+  error: string | null;
+}
+
+/** Owns `log/bus.log`: one JSON line a try. Writing it never stops a delivery. */
+export function createBusLog({ data, maxBytes }: { data: string; maxBytes(): number }): {
+  add(tried: Tried): void;
+} {
+  const folder = join(data, 'log');
+  const file = join(folder, 'bus.log');
+  let size: number | null = null;
+  return {
+    add(tried) {
+      const line = `${JSON.stringify(tried)}\n`;
+      const length = Buffer.byteLength(line);
+      try {
+        if (size === null) {
+          mkdirSync(folder, { recursive: true, mode: 0o700 });
+          size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+        }
+        const limit = maxBytes();
+        if (limit > 0 && size > 0 && size + length > limit) {
+          renameSync(file, `${file}.1`);
+          size = 0;
+        }
+        appendFileSync(file, line, { mode: 0o600 });
+        size += length;
+      } catch {
+        // A full disk loses log lines, not messages; look again next time.
+        size = null;
+      }
+    },
+  };
+}

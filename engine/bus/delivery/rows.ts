@@ -1,0 +1,60 @@
+import type { Storage } from '../../storage/index.ts';
+import type { DeliveryState, MessageRow } from '../messages/rows.ts';
+
+/** How far the notice of a message has come, to be written down. */
+export interface Settled {
+  state: DeliveryState;
+  /** ms; null while it waits for a session to come. */
+  nextAt: number | null;
+  deliveredAt: number | null;
+  error: string | null;
+  /** Whether this was a try. */
+  tried: boolean;
+}
+
+export interface PendingRows {
+  get(id: number): MessageRow | undefined;
+  /** Ids in the order in which they were written. */
+  due(now: number): number[];
+  /** Those that wait for a session to come. */
+  waiting(): number[];
+  /** When the next one after `now` is due. */
+  nextAfter(now: number): number | null;
+  lastId(): number;
+  /** Inside `storage.write`. */
+  settle(id: number, settled: Settled): void;
+}
+
+export function pendingRows({ db }: Storage): PendingRows {
+  const get = db.prepare<unknown[], MessageRow>(
+    "SELECT * FROM message WHERE id = ? AND delivery = 'pending'",
+  );
+  const due = db
+    .prepare<unknown[], number>(
+      "SELECT id FROM message WHERE delivery = 'pending' AND next_at <= ? ORDER BY id",
+    )
+    .pluck();
+  const waiting = db
+    .prepare<unknown[], number>(
+      "SELECT id FROM message WHERE delivery = 'pending' AND next_at IS NULL ORDER BY id",
+    )
+    .pluck();
+  const next = db
+    .prepare<unknown[], number | null>(
+      "SELECT min(next_at) FROM message WHERE delivery = 'pending' AND next_at > ?",
+    )
+    .pluck();
+  const last = db.prepare<unknown[], number | null>('SELECT max(id) FROM message').pluck();
+  const settle = db.prepare(`UPDATE message SET delivery = ?, next_at = ?, delivered_at = ?, last_error = ?,
+    attempts = attempts + ? WHERE id = ? AND delivery = 'pending'`);
+  return {
+    get: (id) => get.get(id),
+    due: (now) => due.all(now),
+    waiting: () => waiting.all(),
+    nextAfter: (now) => next.get(now) ?? null,
+    lastId: () => last.get() ?? 0,
+    settle(id, { state, nextAt, deliveredAt, error, tried }) {
+      settle.run(state, nextAt, deliveredAt, error, tried ? 1 : 0, id);
+    },
+  };
+}

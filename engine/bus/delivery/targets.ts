@@ -1,0 +1,60 @@
+import type { AgentNotify } from '../../workers/config.ts';
+import type { MessageRow } from '../messages/rows.ts';
+import { type Peer, type Peers, projectOfAddress } from '../peers.ts';
+
+/** A session that is to get word of a message. */
+export interface Target {
+  /** The session, or the address of a Chair's seat. */
+  session: string;
+  agent: string | null;
+  isLive: boolean;
+  /** Where its agent listens; null when it has not said so, or named another machine. */
+  notifyBase: string | null;
+  entry: AgentNotify;
+}
+
+export interface TargetDeps {
+  peers: Peers;
+  entries(): Readonly<Record<string, AgentNotify>>;
+  /** For agents without an entry, and for sessions that nobody knows yet. */
+  fallback: AgentNotify;
+  isLoopback(host: string): boolean;
+}
+
+/**
+ * Whom a message is for now. Empty while it waits: for a worker that has no session, or for an agent that nobody runs.
+ */
+export function targetsOf(row: MessageRow, { peers, entries, fallback, isLoopback }: TargetDeps): Target[] {
+  const target = (session: string, peer: Peer | null): Target => {
+    const agent = peer?.agent ?? null;
+    const known = entries();
+    const isLive = peer?.state === 'live';
+    const base = peer?.notifyBase ?? null;
+    return {
+      session,
+      agent,
+      isLive,
+      // A session says this of itself: it must not be able to send others' messages off this machine.
+      notifyBase: isLive && base !== null && isHere(base, isLoopback) ? base : null,
+      entry: (agent !== null && Object.hasOwn(known, agent) ? known[agent] : undefined) ?? fallback,
+    };
+  };
+  if (row.to_session !== null) {
+    const seat = projectOfAddress(row.to_session);
+    return [target(row.to_session, seat === undefined ? peers.find(row.to_session) : peers.chairOf(seat))];
+  }
+  if (row.to_worker !== null) {
+    const peer = peers.ofWorker(row.to_worker);
+    return peer?.state === 'live' ? [target(peer.sessionId, peer)] : [];
+  }
+  return peers
+    .live()
+    .filter((peer) => peer.agent === row.to_agent && peer.sessionId !== row.from_session)
+    .map((peer) => target(peer.sessionId, peer));
+}
+
+function isHere(address: string, isLoopback: (host: string) => boolean): boolean {
+  if (!URL.canParse(address)) return false;
+  const { protocol, hostname } = new URL(address);
+  return /^https?:$/.test(protocol) && isLoopback(hostname.replace(/^\[|\]$/g, ''));
+}

@@ -1,0 +1,173 @@
+import { SvcError } from '../../errors.ts';
+import { workerSession } from '../../ids.ts';
+import type { Caller } from '../../operation.ts';
+import { chairAddress, type Peer, type Peers, projectOfAddress } from '../peers.ts';
+import { isPlainName } from '../seats/index.ts';
+import type { Family } from './family.ts';
+
+/** What a message is sent to: exactly one of the three. */
+export interface Recipient {
+  toSession: string | null;
+  toWorker: string | null;
+  toAgent: string | null;
+}
+
+export const ROLES = ['parent', 'child', 'sibling'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** The kinds of recipients that a caller may name; one of them at a time. */
+export interface Wanted {
+  to_session?: string | undefined;
+  to_agent?: string | undefined;
+  to_worker?: string | undefined;
+  to_role?: Role | undefined;
+  to_project?: string | undefined;
+}
+
+export interface AddressDeps {
+  peers: Peers;
+  family: Family;
+  /** The workspace's own project by its name, and the registered ones. */
+  projects(): { own: string; ids: readonly string[] };
+  /** Whether the configuration has an agent of that name. */
+  isPreset(agent: string): boolean;
+}
+
+/** Turns what callers write into sessions, seats, workers and agents. */
+export interface Addresses {
+  /** A session, or the address of a Chair's seat, in its one spelling. Throws `fields_invalid`, `unknown_project`. */
+  session(text: string): string;
+  /** Null is the workspace's own. Throws `unknown_project`. */
+  project(text: string): string | null;
+  /** The peer behind a session or an address; of a seat that nobody has, the seat itself. Null for an unknown session. */
+  peer(session: string): Peer | null;
+  /** The session that a call is made as; the Chair of no session speaks as its seat. Throws `holder_mismatch`. */
+  acting(caller: Caller, named: string | undefined): string | null;
+  /** Whether anybody of that name has been seen, or could be here any time. */
+  isKnown(kind: 'session' | 'worker' | 'agent', name: string): boolean;
+  /** Throws `fields_invalid` for none or several kinds, `unknown_project`, and `not_found` when nobody has the role. */
+  recipients(wanted: Wanted, from: string | null): Recipient[];
+}
+
+const NOBODY: Recipient = { toSession: null, toWorker: null, toAgent: null };
+const toSession = (session: string): Recipient => ({ ...NOBODY, toSession: session });
+
+const NAME_MAX = 200;
+
+/** A name that a caller gave. Agents fill in what they do not use with empty texts. Throws `fields_invalid`. */
+export function given(text: string | undefined): string | undefined {
+  const name = text?.trim() ?? '';
+  if (name.length > NAME_MAX) {
+    throw new SvcError('fields_invalid', `a name has at most ${NAME_MAX} characters`);
+  }
+  return name === '' ? undefined : name;
+}
+
+export function createAddresses({ peers, family, projects, isPreset }: AddressDeps): Addresses {
+  function project(text: string): string | null {
+    const { own, ids } = projects();
+    if (ids.includes(text)) return text;
+    if (text === own) return null;
+    throw new SvcError('unknown_project', `no project ${JSON.stringify(text)} in projects`, {
+      hint: `known: ${[own, ...ids].join(', ')}`,
+    });
+  }
+
+  function session(text: string): string {
+    const seat = projectOfAddress(text);
+    if (seat !== undefined) return chairAddress(seat === null ? null : project(seat));
+    if (workerSession(text) !== null || /^chair-[1-9]\d{0,14}$/.test(text) || isPlainName(text)) return text;
+    throw new SvcError('fields_invalid', `${JSON.stringify(text)} is no session`, {
+      hint: 'a session is s-12, chair-3, chair, chair@project or the name of a plain session; msg_peers lists them',
+    });
+  }
+
+  function peer(id: string): Peer | null {
+    const seat = projectOfAddress(id);
+    if (seat === undefined) return peers.find(id);
+    return peers.chairOf(seat) ?? vacant(seat);
+  }
+
+  function ofRole(role: Role, from: string | null): Recipient[] {
+    const self = from === null ? null : peer(from);
+    if (self === null) {
+      throw new SvcError(
+        'not_found',
+        `to_role is relative to a session, and ${from ?? 'the sender'} is none`,
+        {
+          hint: 'msg_peers lists the sessions; name one with to_session',
+        },
+      );
+    }
+    const found =
+      role === 'parent'
+        ? [family.parentOf(self) ?? []].flat()
+        : (role === 'child' ? family.childrenOf(self) : family.siblingsOf(self)).map(
+            (each) => each.sessionId,
+          );
+    if (found.length > 0) return found.map((each) => toSession(each));
+    throw new SvcError('not_found', `${self.sessionId} has no live ${role}`, {
+      hint: 'msg_roster shows who is around a session',
+    });
+  }
+
+  return {
+    session,
+    project,
+    peer,
+    acting(caller, named) {
+      const wanted = given(named);
+      const acting = wanted === undefined ? undefined : session(wanted);
+      if (caller.seat === 'worker' && acting !== undefined && acting !== caller.sessionId) {
+        throw new SvcError('holder_mismatch', `this session is ${caller.sessionId}, not ${acting}`, {
+          hint: 'leave the session out to act as your own',
+        });
+      }
+      if (acting !== undefined) return acting;
+      return caller.sessionId ?? (caller.seat === 'chair' ? chairAddress(caller.project) : null);
+    },
+    isKnown(kind, name) {
+      if (kind === 'worker') return peers.ofWorker(name) !== null;
+      if (kind === 'agent') return isPreset(name) || peers.live().some((each) => each.agent === name);
+      return projectOfAddress(name) !== undefined || peers.find(name) !== null;
+    },
+    recipients(wanted, from) {
+      const kinds = (Object.keys(wanted) as (keyof Wanted)[]).filter(
+        (each) => given(wanted[each]) !== undefined,
+      );
+      const [kind, second] = kinds;
+      if (kind === undefined || second !== undefined) {
+        throw new SvcError(
+          'fields_invalid',
+          kind === undefined
+            ? 'a recipient is missing: give one of to_session, to_agent, to_worker, to_role, to_project'
+            : `give one recipient, not ${kinds.join(' and ')}`,
+          { hint: 'msg_peers lists the sessions' },
+        );
+      }
+      const text = given(wanted[kind]) as string;
+      if (kind === 'to_role') return ofRole(text as Role, from);
+      if (kind === 'to_project') return [toSession(chairAddress(project(text)))];
+      if (kind === 'to_worker') {
+        return [{ ...NOBODY, toWorker: peers.ofWorker(text)?.workerId ?? text }];
+      }
+      return [kind === 'to_agent' ? { ...NOBODY, toAgent: text } : toSession(session(text))];
+    },
+  };
+}
+
+/** The seat of a Chair while nobody has it. */
+const vacant = (project: string | null): Peer => ({
+  sessionId: chairAddress(project),
+  seat: 'chair',
+  state: 'ended',
+  agent: null,
+  project,
+  workerId: null,
+  taskId: null,
+  title: null,
+  parent: null,
+  notifyBase: null,
+  since: '',
+  seenAt: '',
+});

@@ -1,0 +1,224 @@
+import type { Clock } from '../../clock.ts';
+import { SvcError } from '../../errors.ts';
+import { parseId, workerSession } from '../../ids.ts';
+import type { EventLog, Storage } from '../../storage/index.ts';
+import { chairAddress, type Peers, projectOfAddress } from '../peers.ts';
+import type { Recipient } from './address.ts';
+import { addressOf, type MessageKind, type MessageRow } from './rows.ts';
+
+export interface NewMessage {
+  kind: MessageKind;
+  body: string;
+  payloadPath: string | null;
+  fromSession: string | null;
+  fromAgent: string | null;
+  fromName: string | null;
+  parentId: number | null;
+  taskId: string | null;
+  /** See `Call.key`. */
+  callKey: string | null;
+}
+
+/** Who made a change, for the event log. */
+export interface By {
+  actor: string | null;
+  via: string;
+}
+
+/** Whose inbox it is: a session (or a Chair's address), and the agent whose mail it may take. */
+export interface Reader {
+  session: string | null;
+  agent: string | null;
+}
+
+export interface MessageFilter {
+  ids?: readonly number[] | undefined;
+  before?: number | undefined;
+  limit?: number | undefined;
+  unread?: boolean | undefined;
+}
+
+/** Owns the messages: who wrote what to whom, and who took it. */
+export interface Messages {
+  /** Throws `not_found`. */
+  get(id: number): MessageRow;
+  /** Inside `storage.write`: one row for each recipient, in their order. The same `callKey` again gives the rows it made. */
+  send(message: NewMessage, to: readonly Recipient[], by: By): MessageRow[];
+  ofCall(key: string): MessageRow[];
+  /** The oldest unread ones first, then the newest read; at most `limit`. */
+  inbox(reader: Reader, part: { limit: number; unread: boolean }): { rows: MessageRow[]; unread: number };
+  /** Inside `storage.write`. Throws `not_found`, `holder_mismatch` for whom it was not sent to, `conflict`. */
+  ack(id: number, reader: Reader, by: By): MessageRow;
+  /** Inside `storage.write`: for the person at the dashboard, who may take anything. */
+  ackAs(id: number, name: string, by: By): MessageRow;
+  /** Unread alerts from before `at`, ms; oldest first. */
+  alertsBefore(at: number, limit: number): MessageRow[];
+  /** Newest first. */
+  list(filter: MessageFilter): MessageRow[];
+  /** Unread ones to the Chairs of the workspace. */
+  counts(): { unread: number; alerts: number };
+}
+
+export interface MessagesDeps {
+  storage: Storage;
+  events: EventLog;
+  clock: Clock;
+  peers: Peers;
+  /** There is something to deliver; called inside the transaction. */
+  onPending(): void;
+}
+
+const MINE = `(to_session IN (SELECT value FROM json_each(?)) OR to_worker = ?
+  OR (to_agent = ? AND (acked_at IS NULL OR acked_by IN (SELECT value FROM json_each(?)))))`;
+const TO_CHAIRS = `(to_session = 'chair' OR to_session LIKE 'chair@%' OR to_session LIKE 'chair-%')`;
+
+export function createMessages({ storage, events, clock, peers, onPending }: MessagesDeps): Messages {
+  const { db } = storage;
+  const byId = db.prepare<unknown[], MessageRow>('SELECT * FROM message WHERE id = ?');
+  const byCall = db.prepare<unknown[], MessageRow>('SELECT * FROM message WHERE call_key = ? ORDER BY id');
+  const insert = db.prepare<unknown[], MessageRow>(`INSERT INTO message
+    (kind, body, payload_path, from_session, from_agent, from_name, to_session, to_worker, to_agent,
+     parent_id, task_id, call_key, created_at, delivery, next_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?) RETURNING *`);
+  const unreadOf = db.prepare<unknown[], MessageRow>(
+    `SELECT * FROM message WHERE acked_at IS NULL AND ${MINE} ORDER BY id LIMIT ?`,
+  );
+  const readOf = db.prepare<unknown[], MessageRow>(
+    `SELECT * FROM message WHERE acked_at IS NOT NULL AND ${MINE} ORDER BY id DESC LIMIT ?`,
+  );
+  const unreadCount = db.prepare<unknown[], { n: number }>(
+    `SELECT count(*) AS n FROM message WHERE acked_at IS NULL AND ${MINE}`,
+  );
+  // Who has read it needs no notice any more.
+  const setAcked = db.prepare(`UPDATE message SET acked_at = ?, acked_by = ?,
+    delivery = CASE delivery WHEN 'pending' THEN 'none' ELSE delivery END WHERE id = ? AND acked_at IS NULL`);
+  const alerts = db.prepare<unknown[], MessageRow>(
+    `SELECT * FROM message WHERE acked_at IS NULL AND kind = 'alert' AND created_at <= ? ORDER BY id LIMIT ?`,
+  );
+  const newest = db.prepare<unknown[], MessageRow>(
+    'SELECT * FROM message WHERE id < ? AND (? = 0 OR acked_at IS NULL) ORDER BY id DESC LIMIT ?',
+  );
+  const among = db.prepare<unknown[], MessageRow>(
+    `SELECT * FROM message WHERE id IN (SELECT value FROM json_each(?)) AND id < ?
+     AND (? = 0 OR acked_at IS NULL) ORDER BY id DESC LIMIT ?`,
+  );
+  const chairUnread = db.prepare<unknown[], { unread: number; alerts: number }>(
+    `SELECT count(*) AS unread, coalesce(sum(kind = 'alert'), 0) AS alerts FROM message
+     WHERE acked_at IS NULL AND ${TO_CHAIRS}`,
+  );
+
+  function get(id: number): MessageRow {
+    const row = byId.get(id);
+    if (row !== undefined) return row;
+    throw new SvcError('not_found', `no message ${id}`, {
+      hint: 'msg_inbox shows those that are kept; acknowledged ones are removed after a time',
+    });
+  }
+
+  /** The sessions that are one reader: a Chair reads the mail of its seat too. */
+  function addressesOf({ session }: Reader): {
+    sessions: string[];
+    worker: string | null;
+    agent: string | null;
+  } {
+    if (session === null) return { sessions: [], worker: null, agent: null };
+    const peer = projectOfAddress(session) === undefined ? peers.find(session) : null;
+    const seat = peer?.seat === 'chair' ? [chairAddress(peer.project)] : [];
+    return { sessions: [session, ...seat], worker: peer?.workerId ?? null, agent: peer?.agent ?? null };
+  }
+
+  function mine(reader: Reader): unknown[] {
+    const { sessions, worker, agent } = addressesOf(reader);
+    const takers = JSON.stringify([reader.session, reader.agent].filter((each) => each !== null));
+    return [JSON.stringify(sessions), worker, reader.agent ?? agent, takers];
+  }
+
+  function isTo(row: MessageRow, reader: Reader): boolean {
+    const { sessions, worker, agent } = addressesOf(reader);
+    return (
+      (row.to_session !== null && sessions.includes(row.to_session)) ||
+      (row.to_worker !== null && row.to_worker === worker) ||
+      (row.to_agent !== null && row.to_agent === (reader.agent ?? agent))
+    );
+  }
+
+  function take(row: MessageRow, taker: string, by: By): MessageRow {
+    if (setAcked.run(clock.now(), taker, row.id).changes === 0) {
+      if (row.acked_by === taker) return row;
+      throw new SvcError('conflict', `message ${row.id} was acknowledged by ${row.acked_by} already`, {
+        hint: 'leave it to them',
+        data: { acked_by: row.acked_by },
+      });
+    }
+    events.append({
+      kind: 'message_acked',
+      sessionId: workerSession(taker),
+      ...by,
+      data: { messageId: row.id, by: taker },
+    });
+    return get(row.id);
+  }
+
+  return {
+    get,
+    send(message, to, by) {
+      const now = clock.now();
+      const rows = to.map(
+        ({ toSession, toWorker, toAgent }) =>
+          insert.get(
+            message.kind,
+            message.body,
+            message.payloadPath,
+            message.fromSession,
+            message.fromAgent,
+            message.fromName,
+            toSession,
+            toWorker,
+            toAgent,
+            message.parentId,
+            message.taskId === null ? null : parseId('t', message.taskId),
+            message.callKey,
+            now,
+            now,
+          ) as MessageRow,
+      );
+      const from = message.fromSession ?? message.fromAgent;
+      const about = { taskId: message.taskId, sessionId: workerSession(message.fromSession), ...by };
+      for (const row of rows) {
+        const [kind, address] = addressOf(row);
+        const data = { messageId: row.id, kind: row.kind, from, to: address, toKind: kind };
+        events.append({ ...about, kind: 'message_sent', data });
+        if (row.kind !== 'alert') continue;
+        // This one leaves the machine: who, never what.
+        const title = `alert from ${message.fromSession ?? 'an agent'}`;
+        events.append({ ...about, kind: 'alert', data: { title, messageId: row.id } });
+      }
+      onPending();
+      return rows;
+    },
+    ofCall: (key) => byCall.all(key),
+    inbox(reader, { limit, unread: onlyUnread }) {
+      const whose = mine(reader);
+      const unread = unreadOf.all(...whose, limit);
+      const read = onlyUnread ? [] : readOf.all(...whose, limit - unread.length);
+      return { rows: [...unread, ...read], unread: unreadCount.get(...whose)?.n ?? 0 };
+    },
+    ack(id, reader, by) {
+      const row = get(id);
+      if (!isTo(row, reader)) {
+        const who = reader.session ?? `agent ${reader.agent}`;
+        throw new SvcError('holder_mismatch', `message ${id} is to ${addressOf(row)[1]}, not to ${who}`, {
+          hint: 'only its recipient acknowledges a message',
+        });
+      }
+      return take(row, reader.session ?? (reader.agent as string), by);
+    },
+    ackAs: (id, name, by) => take(get(id), name, by),
+    alertsBefore: (at, limit) => alerts.all(at, limit),
+    list({ ids, before = Number.MAX_SAFE_INTEGER, limit = ids?.length ?? 100, unread = false }) {
+      const rest = [before, unread ? 1 : 0, limit];
+      return ids === undefined ? newest.all(...rest) : among.all(JSON.stringify(ids), ...rest);
+    },
+    counts: () => chairUnread.get() ?? { unread: 0, alerts: 0 },
+  };
+}

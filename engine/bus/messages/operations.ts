@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { type Operation, operation } from '../../operation.ts';
+import type { Surfaced } from '../notices/surfaced.ts';
+import { toMessage } from './rows.ts';
+import { by, type MessageToolDeps, readerOf } from './tools.ts';
+
+const SURFACED_MAX = 500;
+
+/** What the dashboard, the command line and hooks ask about messages and peers. */
+export function messageOperations(deps: MessageToolDeps & { surfaced: Surfaced }): Operation[] {
+  const { storage, messages, peers, surfaced } = deps;
+  const id = z.int().min(1);
+  return [
+    operation({
+      name: 'message.list',
+      about:
+        'Messages of everyone, newest first. `ids` names the wanted ones, `before` the message that a page begins after.',
+      seat: 'chair',
+      changes: false,
+      input: z.strictObject({
+        ids: z.array(id).max(1000).optional(),
+        before: id.optional(),
+        limit: z.int().min(1).max(10_000).optional(),
+        unread: z.boolean().optional(),
+      }),
+      run: (input) => messages.list(input).map(toMessage),
+    }),
+    operation({
+      name: 'message.ack',
+      about: 'Acknowledge any message, as the person at the dashboard.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({ id }),
+      run: (input, caller) =>
+        storage.write(() => toMessage(messages.ackAs(input.id, caller.actor, by(caller)))),
+    }),
+    operation({
+      name: 'message.counts',
+      about: 'Unread messages to the Chairs of the workspace, and how many of them are alerts.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({}),
+      run: () => messages.counts(),
+    }),
+    operation({
+      name: 'message.surface',
+      about: 'Unread messages of a session that were not shown to it yet; they count as shown from then on.',
+      seat: 'any',
+      // What was shown is no state of anybody: hooks of an actor who may change nothing still show messages.
+      changes: false,
+      input: z.strictObject({ session: z.string().min(1).optional() }),
+      run(input, caller) {
+        const reader = readerOf(deps, input, caller);
+        const { rows } = messages.inbox(reader, { limit: SURFACED_MAX, unread: true });
+        if (reader.session === null) return rows.map(toMessage);
+        const seen = surfaced.of(reader.session);
+        const fresh = rows.filter((row) => !seen.has(row.id));
+        surfaced.add(
+          reader.session,
+          fresh.map((row) => row.id),
+        );
+        return fresh.map(toMessage);
+      },
+    }),
+    operation({
+      name: 'peer.list',
+      about: 'Everyone who takes part now: Chairs, plain sessions, workers.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({}),
+      run: () => peers.live(),
+    }),
+  ];
+}

@@ -1,0 +1,237 @@
+import { statSync } from 'node:fs';
+import { z } from 'zod';
+import { type Clock, rfc3339 } from '../../clock.ts';
+import { SvcError } from '../../errors.ts';
+import type { Caller, Operation } from '../../operation.ts';
+import type { Storage } from '../../storage/index.ts';
+import { tool } from '../../tool.ts';
+import type { WorkspacePaths } from '../../workspace-path.ts';
+import type { Peers } from '../peers.ts';
+import { type Addresses, given, type Recipient, ROLES, type Wanted } from './address.ts';
+import type { Family } from './family.ts';
+import type { Messages, Reader } from './index.ts';
+import { addressOf, MESSAGE_KINDS, type MessageRow } from './rows.ts';
+
+export interface MessageToolDeps {
+  storage: Storage;
+  clock: Clock;
+  paths: WorkspacePaths;
+  peers: Peers;
+  family: Family;
+  addresses: Addresses;
+  messages: Messages;
+}
+
+const BODY_MAX_BYTES = 256 * 1024;
+/** An answer has at least one message, and otherwise ends here: agents read it whole. */
+const ANSWER_MAX_CHARS = 1024 * 1024;
+
+const name = z.string();
+const rows = z.array(z.looseObject({}));
+
+/** A message as agents read it. */
+export const shown = (row: MessageRow) => ({
+  id: row.id,
+  kind: row.kind,
+  from: row.from_session,
+  from_agent: row.from_agent,
+  ...(row.from_name === null ? {} : { from_name: row.from_name }),
+  to: addressOf(row)[1],
+  body: row.body,
+  parent_id: row.parent_id,
+  payload_path: row.payload_path,
+  at: rfc3339(row.created_at),
+  acked: row.acked_at === null ? null : rfc3339(row.acked_at),
+});
+
+/** As many as one answer should have. */
+function page(all: readonly MessageRow[]) {
+  let length = 0;
+  const fitting = all.filter((row, index) => {
+    length += row.body.length;
+    return index === 0 || length <= ANSWER_MAX_CHARS;
+  });
+  return fitting.map(shown);
+}
+
+export const by = ({ actor, via }: Caller) => ({ actor, via });
+
+/** Whose inbox a call is about. A worker takes the mail of its own agent only. */
+export function readerOf(
+  { addresses }: Pick<MessageToolDeps, 'addresses'>,
+  input: { session?: string | undefined; agent?: string | undefined },
+  caller: Caller,
+): Reader {
+  const session = addresses.acting(caller, input.session);
+  const agent = given(input.agent) ?? null;
+  const own = session === null ? null : (addresses.peer(session)?.agent ?? null);
+  if (caller.seat === 'worker' && agent !== null && agent !== own) {
+    throw new SvcError('holder_mismatch', `${session} runs ${own}, not ${agent}`, {
+      hint: 'leave the agent out',
+    });
+  }
+  if (session === null && agent === null) {
+    throw new SvcError('fields_invalid', 'session: this caller has none', {
+      hint: 'name a session, or set SVC_SESSION',
+    });
+  }
+  return { session, agent };
+}
+
+/** What agents say to each other. */
+export function messageTools(deps: MessageToolDeps): Operation[] {
+  const { storage, clock, paths, peers, addresses, messages } = deps;
+
+  function payload(path: string | undefined): string | null {
+    if (path === undefined || path === '') return null;
+    const { absolute, key } = paths.named(path);
+    if (statSync(absolute, { throwIfNoEntry: false })?.isFile()) return key;
+    throw new SvcError('not_found', `payload_path: no file ${key}`, { hint: 'write the file first' });
+  }
+
+  /** Inside `storage.write`. A reply without a recipient goes back to where the message came from. */
+  function recipients(wanted: Wanted, parentId: number | undefined, from: string | null): Recipient[] {
+    const isReply =
+      parentId !== undefined && Object.values(wanted).every((each) => given(each) === undefined);
+    if (!isReply) return addresses.recipients(wanted, from);
+    const { from_session, from_agent } = messages.get(parentId);
+    if (from_session !== null) return addresses.recipients({ to_session: from_session }, from);
+    if (from_agent !== null) return addresses.recipients({ to_agent: from_agent }, from);
+    throw new SvcError('fields_invalid', `message ${parentId} has no sender to reply to`, {
+      hint: 'name a recipient',
+    });
+  }
+
+  const sendInput = z.strictObject({
+    body: z.string().min(1).describe('Text, Markdown; at most 256 KiB'),
+    kind: z
+      .enum(MESSAGE_KINDS)
+      .optional()
+      .describe('note (default); handoff of work; alert that must be seen'),
+    to_session: name.optional().describe('s-12, chair-3, a plain session, chair or chair@project'),
+    to_agent: name.optional().describe('Preset; whichever of its sessions acknowledges first takes it'),
+    to_worker: name.optional().describe('Worker id, over its successive sessions'),
+    to_role: z.enum(ROLES).optional().describe('Relative to your session; each live one gets a message'),
+    to_project: name.optional().describe("Project id: to that project's Chair"),
+    parent_id: z.int().optional().describe('Message this answers; without a recipient, to its sender'),
+    payload_path: z.string().optional().describe('File of the workspace that belongs to it'),
+    from_session: name.optional().describe('Default: your session'),
+    from_agent: name.optional().describe('Default: SVC_AGENT'),
+    name: name.optional().describe('Sender as people know it; default SVC_NAME'),
+  });
+
+  function send(input: z.infer<typeof sendInput>, caller: Caller, key: string | null): MessageRow[] {
+    if (Buffer.byteLength(input.body) > BODY_MAX_BYTES) {
+      throw new SvcError('body_too_large', 'body: a message has at most 256 KiB', {
+        hint: 'write it to a file and name that as payload_path',
+      });
+    }
+    const earlier = key === null ? [] : messages.ofCall(key);
+    if (earlier.length > 0) return earlier;
+    const from = addresses.acting(caller, input.from_session);
+    const sender = from === null ? null : peers.find(from);
+    const { to_session, to_agent, to_worker, to_role, to_project, parent_id } = input;
+    if (parent_id !== undefined) messages.get(parent_id);
+    return messages.send(
+      {
+        kind: input.kind ?? 'note',
+        body: input.body,
+        payloadPath: payload(input.payload_path),
+        fromSession: from,
+        fromAgent: given(input.from_agent) ?? given(caller.env.SVC_AGENT) ?? sender?.agent ?? null,
+        fromName: given(input.name) ?? given(caller.env.SVC_NAME) ?? null,
+        parentId: parent_id ?? null,
+        taskId: sender?.taskId ?? null,
+        callKey: key,
+      },
+      recipients({ to_session, to_agent, to_worker, to_role, to_project }, parent_id, from),
+      by(caller),
+    );
+  }
+
+  return [
+    tool({
+      name: 'msg_send',
+      about:
+        'Send a note, handoff or alert to exactly one kind of recipient. It is in their inbox from then on; known: false means that it is kept for a recipient who has not been seen yet.',
+      seat: 'any',
+      changes: true,
+      input: sendInput,
+      output: z.object({
+        messages: z.array(z.object({ id: z.int(), to: z.string() })),
+        known: z.boolean(),
+        delivery: z.string().describe('State of its notice'),
+      }),
+      async run(input, caller, call) {
+        const sent = await storage.write(() => send(input, caller, call.key));
+        return {
+          messages: sent.map((row) => ({ id: row.id, to: addressOf(row)[1] })),
+          known: sent.every((row) => addresses.isKnown(...addressOf(row))),
+          delivery: sent[0]?.delivery ?? 'none',
+        };
+      },
+      say({ messages: sent, known }) {
+        const text = sent.map(({ id, to }) => `message ${id} to ${to}`).join(', ');
+        return known ? text : `${text}; nobody of that name has been seen yet, it is kept`;
+      },
+    }),
+    tool({
+      name: 'msg_inbox',
+      about:
+        'Read an inbox: unread messages, oldest first, then read ones, newest first. Acknowledge each with msg_ack when you have dealt with it.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({
+        session: name.optional().describe('Default: yours'),
+        agent: name.optional().describe("Also the mail to this agent; default: your session's"),
+        unread: z.boolean().optional().describe('Only unread ones'),
+        limit: z.int().min(1).max(500).optional().describe('Default 50'),
+      }),
+      output: z.object({ session: z.string().nullable(), messages: rows, unread: z.int() }),
+      run(input, caller) {
+        const reader = readerOf(deps, input, caller);
+        const part = { limit: input.limit ?? 50, unread: input.unread ?? false };
+        const found = messages.inbox(reader, part);
+        return { session: reader.session, messages: page(found.rows), unread: found.unread };
+      },
+    }),
+    tool({
+      name: 'msg_ack',
+      about:
+        'Acknowledge a message to you: it is dealt with. Of several possible takers the first one has it.',
+      seat: 'any',
+      changes: true,
+      idempotent: true,
+      input: z.strictObject({
+        id: z.int().describe('Of the message'),
+        session: name.optional().describe('Recipient; default: yours'),
+        agent: name.optional().describe("Recipient; default: your session's"),
+      }),
+      output: z.object({ id: z.int(), acked_at: z.string(), acked_by: z.string() }),
+      run: (input, caller) =>
+        storage.write(() => {
+          const { id, acked_at, acked_by } = messages.ack(
+            input.id,
+            readerOf(deps, input, caller),
+            by(caller),
+          );
+          return { id, acked_at: rfc3339(acked_at ?? clock.now()), acked_by: acked_by ?? '' };
+        }),
+      say: ({ id, acked_by }) => `message ${id} acknowledged by ${acked_by}`,
+    }),
+    tool({
+      name: 'msg_stale',
+      about:
+        'Alerts that nobody has acknowledged for too long, oldest first: see to them or tell their recipient.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({
+        older_min: z.int().min(0).optional().describe('Minutes; default 15'),
+      }),
+      output: z.object({ messages: rows }),
+      run: ({ older_min = 15 }) => ({
+        messages: page(messages.alertsBefore(clock.now() - older_min * 60_000, 500)),
+      }),
+    }),
+  ];
+}

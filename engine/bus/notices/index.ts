@@ -1,0 +1,109 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { SvcError } from '../../errors.ts';
+import type { WorkspacePaths } from '../../workspace-path.ts';
+
+/** Owns the files in which agents find word of new messages. The inbox is the truth; these only make them look. */
+export interface Notices {
+  /** Folder of the default notices, absolute. */
+  folder: string;
+  /**
+   * The file that a path means: below the data folder for `.svc/…`, else inside the workspace. Throws `path_outside`,
+   * `fields_invalid`.
+   */
+  file(path: string): string;
+  /** Appends the block in one write, so that two writers never interleave. A notice file that is full gives way to a new one. */
+  append(file: string, block: string): void;
+  /** Whether the file, or the one that gave way to it, has that block. */
+  has(file: string, block: string): boolean;
+}
+
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY, O_RDONLY } = constants;
+/** How far back a block that may be there already is looked for. */
+const TAIL_BYTES = 4 * 1024 * 1024;
+
+export const noticesFolder = (data: string): string => join(data, 'notices');
+
+/** What a full notice file is called from then on. */
+export const rotatedName = (file: string): string => `${file.replace(/\.md$/, '')}.1.md`;
+
+const isBelow = (folder: string, path: string): boolean => {
+  const way = relative(folder, path);
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+};
+
+export function createNotices({
+  data,
+  paths,
+  maxBytes,
+}: {
+  data: string;
+  paths: WorkspacePaths;
+  /** At which a notice file is rotated; 0 for never. */
+  maxBytes(): number;
+}): Notices {
+  const folder = noticesFolder(data);
+
+  function rotate(file: string, length: number): void {
+    const limit = maxBytes();
+    if (limit === 0 || !isBelow(folder, file) || !file.endsWith('.md')) return;
+    const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+    if (size > 0 && size + length > limit) renameSync(file, rotatedName(file));
+  }
+
+  return {
+    folder,
+    file(path) {
+      if (!path.startsWith('.svc/')) return paths.named(path).absolute;
+      const file = resolve(data, path.slice('.svc/'.length));
+      if (isBelow(data, file)) return file;
+      throw new SvcError('path_outside', `${JSON.stringify(path)} is outside the data folder`);
+    },
+    append(file, block) {
+      const bytes = Buffer.from(block);
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+      rotate(file, bytes.length);
+      // A symlink, or a pipe that nobody reads, is not what was meant by the path.
+      const fd = openSync(file, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
+      try {
+        const before = fstatSync(fd);
+        if (!before.isFile()) throw new SvcError('path_outside', `${file} is no file`);
+        if (writeSync(fd, bytes) === bytes.length) return;
+        // A full disk took a part of it; nobody should read half a block.
+        ftruncateSync(fd, before.size);
+        throw new SvcError('storage_full', `no space left for ${file}`);
+      } finally {
+        closeSync(fd);
+      }
+    },
+    has: (file, block) => [file, rotatedName(file)].some((each) => tailOf(each).includes(block)),
+  };
+}
+
+function tailOf(file: string): string {
+  let fd: number | undefined;
+  try {
+    fd = openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    const { size } = fstatSync(fd);
+    if (size <= TAIL_BYTES) return readFileSync(fd, 'utf8');
+    const tail = Buffer.alloc(TAIL_BYTES);
+    const read = readSync(fd, tail, 0, TAIL_BYTES, size - TAIL_BYTES);
+    return tail.toString('utf8', 0, read);
+  } catch {
+    return '';
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}

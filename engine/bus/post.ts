@@ -1,0 +1,98 @@
+import type { Operation } from '../operation.ts';
+import { busLimits } from './config.ts';
+import { createDelivery } from './delivery/index.ts';
+import { createBusLog } from './delivery/log.ts';
+import type { BusDeps, SessionOutcome } from './index.ts';
+import { createAddresses } from './messages/address.ts';
+import { createFamily } from './messages/family.ts';
+import { handoffText, handoffTo } from './messages/handoff.ts';
+import { createMessages, type Messages } from './messages/index.ts';
+import { messageOperations } from './messages/operations.ts';
+import { peerTools } from './messages/peer-tools.ts';
+import { createRetention } from './messages/retention.ts';
+import { messageTools } from './messages/tools.ts';
+import { createNotices } from './notices/index.ts';
+import { createSurfaced } from './notices/surfaced.ts';
+import type { Peers } from './peers.ts';
+import type { Session } from './sessions/index.ts';
+
+/** Messages from the call that sends one to what is left of it: the inbox, the notice, the end of its time. */
+export interface Post {
+  messages: Messages;
+  operations: Operation[];
+  /** Inside `storage.write`: its Chair gets the handoff. */
+  handOff(session: Session, outcome: SessionOutcome): void;
+  /** Retention, now; it also runs by itself. */
+  tidy(): Promise<void>;
+  start(): void;
+  close(): Promise<void>;
+}
+
+export function createPost(deps: BusDeps, peers: Peers): Post {
+  const { storage, events, clock, paths, config, root, data, env, log, templates } = deps;
+  const limits = () => busLimits(config().bus);
+  const maxBytes = () => config().bus.log_max_bytes;
+  const onError = (message: string) => log.error({}, message);
+
+  const delivery = createDelivery({
+    storage,
+    events,
+    clock,
+    peers,
+    notices: createNotices({ data, paths, maxBytes }),
+    templates,
+    entries: () => config().agents.notify,
+    busLog: createBusLog({ data, maxBytes }),
+    root,
+    env,
+    onError,
+  });
+  const messages = createMessages({ storage, events, clock, peers, onPending: delivery.pending });
+  const family = createFamily(peers);
+  const addresses = createAddresses({
+    peers,
+    family,
+    projects: () => ({ own: config().project.name, ids: config().projects.map(({ id }) => id) }),
+    isPreset: (agent) => {
+      const { cmds, interactive, notify } = config().agents;
+      return [cmds, interactive, notify].some((entries) => Object.hasOwn(entries, agent));
+    },
+  });
+  const retention = createRetention({ storage, clock, limits, data, onError });
+  const toolDeps = { storage, clock, paths, peers, family, addresses, messages };
+
+  return {
+    messages,
+    operations: [
+      ...messageTools(toolDeps),
+      ...peerTools(toolDeps),
+      ...messageOperations({ ...toolDeps, surfaced: createSurfaced({ data }) }),
+    ],
+    handOff(session, outcome) {
+      messages.send(
+        {
+          kind: 'handoff',
+          body: handoffText(session, outcome, clock.now()),
+          payloadPath: null,
+          fromSession: session.sessionId,
+          fromAgent: session.agent,
+          fromName: session.workerId,
+          parentId: null,
+          taskId: session.taskId,
+          callKey: null,
+        },
+        handoffTo(session, peers).map((toSession) => ({ toSession, toWorker: null, toAgent: null })),
+        { actor: null, via: 'engine' },
+      );
+    },
+    tidy: retention.run,
+    start() {
+      delivery.start();
+      retention.start();
+    },
+    async close() {
+      await retention.close();
+      await delivery.close();
+    },
+  };
+}

@@ -1,0 +1,388 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join as joinPath } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import type { Caller } from '../../../engine/operation.ts';
+import { type EngineHere, engineHere } from '../../support/engine.ts';
+import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+import { dispatched, type Inbox, join, type Sent, worker } from './rig.ts';
+
+describe('messages', () => {
+  let ws: TestWorkspace;
+  let here: EngineHere;
+  before(async () => {
+    ws = await makeWorkspace({ yaml: 'projects: [{ id: shop, path: shop }]\n' });
+    here = await engineHere(ws, { workerCap: 0 });
+  });
+  after(async () => {
+    await here?.close();
+    await ws.close();
+  });
+
+  const send = (input: object, caller: Partial<Caller> = {}, key: string | null = null): Promise<Sent> => {
+    const person: Caller = {
+      seat: 'chair',
+      actor: 'ada',
+      via: 'tool',
+      sessionId: null,
+      project: null,
+      env: {},
+    };
+    const from = { ...person, ...caller };
+    return here.engine.operations.call('msg_send', { body: 'hello', ...input }, from, {
+      key,
+    }) as Promise<Sent>;
+  };
+  const inbox = (input: object, caller: Partial<Caller> = {}): Promise<Inbox> =>
+    here.call<Inbox>('msg_inbox', input, caller);
+  const idOf = async (sent: Promise<Sent>): Promise<number> => (await sent).messages[0]?.id ?? 0;
+  const events = (kind: string) =>
+    here.engine.events.list({ limit: 500 }).filter((each) => each.kind === kind);
+
+  test('reach the session that they are sent to, oldest unread first, then newest read', async () => {
+    const session = await dispatched(here);
+    const ids = [];
+    for (const body of ['one', 'two', 'three', 'four'])
+      ids.push(await idOf(send({ to_session: session, body })));
+    await here.call('msg_ack', { id: ids[0] }, worker(session));
+    await here.call('msg_ack', { id: ids[1] }, worker(session));
+    const read = await inbox({}, worker(session));
+    assert.deepEqual([read.session, read.unread], [session, 2]);
+    assert.deepEqual(
+      read.messages.map(({ body }) => body),
+      ['three', 'four', 'two', 'one'],
+    );
+    const unread = await inbox({ unread: true, limit: 1 }, worker(session));
+    assert.deepEqual([unread.messages.map(({ body }) => body), unread.unread], [['three'], 2]);
+  });
+
+  test('carry who wrote them: session, agent and name of the caller, or what is given', async () => {
+    const [session, other] = [await dispatched(here), await dispatched(here)];
+    await send({ to_session: other }, worker(session, { SVC_AGENT: 'codex', SVC_NAME: 'bob' }));
+    const [row] = (await inbox({}, worker(other))).messages as unknown as Record<string, unknown>[];
+    assert.deepEqual([row?.from, row?.from_agent, row?.from_name], [session, 'codex', 'bob']);
+    await send({ to_session: other }, worker(session));
+    assert.equal((await inbox({}, worker(other))).messages[1]?.from_agent, 'scripted');
+    await assert.rejects(send({ to_session: other, from_session: other }, worker(session)), {
+      code: 'holder_mismatch',
+    });
+    await send({ to_session: other, from_session: session });
+    assert.equal((await inbox({}, worker(other))).messages[2]?.from, session);
+  });
+
+  test('need exactly one kind of recipient, and what is missing is named', async () => {
+    await assert.rejects(send({}), { code: 'fields_invalid', message: /to_session, to_agent, to_worker/ });
+    await assert.rejects(send({ to_session: 's-1', to_agent: 'claude' }), {
+      code: 'fields_invalid',
+      message: /not to_session and to_agent/,
+    });
+    // An empty text is what agents write for "not given".
+    assert.equal((await send({ to_session: 'chair', to_agent: '', to_worker: '' })).messages[0]?.to, 'chair');
+    await assert.rejects(send({ to_role: 'cousin' }), { code: 'fields_invalid' });
+    await assert.rejects(send({ to_session: 'chair', body: '' }), { code: 'fields_invalid' });
+  });
+
+  test('to a session that nobody knows yet are kept for it, and known is false', async () => {
+    const { known, messages } = await send({ to_session: 'later' });
+    assert.equal(known, false);
+    const later = await join(here, { name: 'later' });
+    assert.deepEqual(
+      (await inbox({}, later.caller)).messages.map(({ id }) => id),
+      messages.map(({ id }) => id),
+    );
+    assert.equal((await send({ to_session: 'later' })).known, true);
+    assert.equal((await send({ to_worker: 'w-4711' })).known, false);
+    assert.equal((await send({ to_agent: 'claud' })).known, false);
+    assert.equal((await send({ to_agent: 'claude' })).known, true);
+  });
+
+  test('to what can be no session are refused', async () => {
+    for (const to of ['../../etc/passwd', 's-0', 'chair-0', 'a b', '.', `${'x'.repeat(65)}`, 'a/b', 'ä']) {
+      await assert.rejects(send({ to_session: to }), { code: 'fields_invalid' }, to);
+    }
+    await assert.rejects(send({ to_session: 'chair@nope' }), { code: 'unknown_project' });
+    await assert.rejects(send({ to_project: 'nope' }), { code: 'unknown_project' });
+  });
+
+  test('to a project reach whoever is its Chair, now or later', async () => {
+    assert.equal((await send({ to_project: 'shop', body: 'for the shop' })).messages[0]?.to, 'chair@shop');
+    assert.equal((await send({ to_project: 'workspace' })).messages[0]?.to, 'chair');
+    const chair = await join(here, { project: 'shop' });
+    const { messages, session } = await inbox({}, chair.caller);
+    assert.deepEqual([session, messages.map(({ body }) => body)], [chair.id, ['for the shop']]);
+    const person = await inbox({}, { seat: 'chair', project: 'shop' });
+    assert.deepEqual([person.session, person.messages.length], ['chair@shop', 1]);
+    await here.call('msg_ack', { id: messages[0]?.id }, chair.caller);
+    assert.equal((await inbox({ unread: true }, { project: 'shop' })).unread, 0);
+  });
+
+  test('to a worker follow it over its sessions', async () => {
+    const first = await dispatched(here, { name: 'carol' });
+    const id = await idOf(send({ to_worker: 'carol' }));
+    assert.deepEqual(
+      (await inbox({}, worker(first))).messages.map((each) => each.id),
+      [id],
+    );
+    const second = await dispatched(here, { name: 'carol' });
+    assert.deepEqual(
+      (await inbox({}, worker(second))).messages.map((each) => each.id),
+      [id],
+    );
+    const { peers } = await here.call<{ peers: { session: string; state: string }[] }>('msg_peers', {
+      to_worker: 'carol',
+    });
+    assert.deepEqual(
+      peers.map(({ session, state }) => [session, state]),
+      [[second, 'live']],
+    );
+  });
+
+  test('to an agent are taken by the first of its sessions; of twenty takers there is one', async () => {
+    const takers = [];
+    for (let count = 0; count < 20; count += 1) {
+      takers.push(await join(here, { name: `taker-${count}`, agent: 'kimi' }));
+    }
+    const id = await idOf(send({ to_agent: 'kimi' }));
+    assert.equal((await inbox({ unread: true }, takers[7]?.caller)).unread, 1);
+    const results = await Promise.allSettled(
+      takers.map(({ caller }) => here.call('msg_ack', { id }, caller)),
+    );
+    assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 1);
+    for (const result of results) {
+      if (result.status === 'rejected') {
+        assert.equal(result.reason.code, 'conflict');
+        assert.match(result.reason.message, /acknowledged by taker-\d+ already/);
+      }
+    }
+    const held = await Promise.all(
+      takers.map(async ({ caller }) => (await inbox({}, caller)).messages.length),
+    );
+    assert.equal(held.filter((count) => count === 1).length, 1);
+    assert.equal(events('message_acked').filter(({ data }) => data.messageId === id).length, 1);
+  });
+
+  test('are acknowledged by their recipient only; a second time is the same answer', async () => {
+    const [session, other] = [await dispatched(here), await dispatched(here)];
+    const id = await idOf(send({ to_session: session }));
+    await assert.rejects(here.call('msg_ack', { id }, worker(other)), {
+      code: 'holder_mismatch',
+      message: new RegExp(`is to ${session}, not to ${other}`),
+    });
+    await assert.rejects(here.call('msg_ack', { id, session }, worker(other)), { code: 'holder_mismatch' });
+    await assert.rejects(here.call('msg_ack', { id, agent: 'claude' }, worker(session)), {
+      code: 'holder_mismatch',
+    });
+    const first = await here.call('msg_ack', { id }, worker(session));
+    assert.deepEqual(await here.call('msg_ack', { id }, worker(session)), first);
+    assert.deepEqual(await here.call('msg_ack', { id, session }), first, 'a Chair may act for others');
+    await assert.rejects(here.call('msg_ack', { id: 999_999 }), { code: 'not_found' });
+  });
+
+  test('of anyone are acknowledged by the person at the dashboard, under their name', async () => {
+    const session = await dispatched(here);
+    const id = await idOf(send({ to_session: session }));
+    const acked = await here.call<{ acked_by: string }>('message.ack', { id });
+    assert.equal(acked.acked_by, 'ada');
+    await assert.rejects(here.call('msg_ack', { id }, worker(session)), {
+      code: 'conflict',
+      message: /by ada/,
+    });
+    await assert.rejects(here.call('message.ack', { id }, worker(session)), { code: 'chair_only' });
+  });
+
+  test('with a role reach the family of the sender', async () => {
+    const chair = await join(here);
+    const [one, two] = [await dispatched(here), await dispatched(here)];
+    const roster = await here.call<{
+      parent: { session: string };
+      children: unknown[];
+      siblings: { session: string }[];
+    }>('msg_roster', { session: one });
+    assert.ok(['chair', chair.id].includes(roster.parent.session));
+    assert.ok(roster.siblings.some(({ session }) => session === two));
+    assert.ok(roster.siblings.every(({ session }) => session !== one && !session.startsWith('chair')));
+    assert.equal((await send({ to_role: 'parent' }, worker(one))).messages[0]?.to, 'chair');
+    const siblings = await send({ to_role: 'sibling' }, worker(one));
+    assert.deepEqual(
+      siblings.messages.map(({ to }) => to),
+      roster.siblings.map(({ session }) => session),
+    );
+    const children = await send({ to_role: 'child' }, chair.caller);
+    for (const each of [one, two]) assert.ok(children.messages.some(({ to }) => to === each));
+    await assert.rejects(send({ to_role: 'child' }, worker(one)), {
+      code: 'not_found',
+      message: /live child/,
+    });
+    await assert.rejects(send({ to_role: 'parent' }, chair.caller), { code: 'not_found' });
+    await assert.rejects(here.call('msg_roster', { session: 's-99999' }), { code: 'not_found' });
+  });
+
+  test('that answer one go back to its sender', async () => {
+    const [session, other] = [await dispatched(here), await dispatched(here)];
+    const id = await idOf(send({ to_session: other }, worker(session)));
+    const reply = await send({ parent_id: id, body: 'yes' }, worker(other));
+    assert.equal(reply.messages[0]?.to, session);
+    assert.equal((await inbox({}, worker(session))).messages[0]?.parent_id, id);
+    // A person at the command line has no session; the Chair's seat is where answers go.
+    const ofPerson = await idOf(send({ to_session: other }));
+    assert.equal((await send({ parent_id: ofPerson }, worker(other))).messages[0]?.to, 'chair');
+    await assert.rejects(send({ parent_id: 999_999, to_session: 'chair' }), { code: 'not_found' });
+  });
+
+  test('may name a file of the workspace, and no other', async () => {
+    writeFileSync(joinPath(ws.root, 'report.md'), 'x');
+    const session = await dispatched(here);
+    await send({ to_session: session, payload_path: './report.md' });
+    assert.equal((await inbox({}, worker(session))).messages[0]?.payload_path, 'report.md');
+    await assert.rejects(send({ to_session: session, payload_path: '/etc/passwd' }), {
+      code: 'path_outside',
+    });
+    await assert.rejects(send({ to_session: session, payload_path: '../x' }), { code: 'path_outside' });
+    await assert.rejects(send({ to_session: session, payload_path: 'missing.md' }), { code: 'not_found' });
+    await assert.rejects(send({ to_session: session, payload_path: '.' }), { code: 'not_found' });
+  });
+
+  test('have at most 256 KiB', async () => {
+    const most = 'ä'.repeat(128 * 1024);
+    await send({ to_session: 'big', body: most });
+    assert.equal((await inbox({ session: 'big' })).messages[0]?.body, most);
+    await assert.rejects(send({ to_session: 'big', body: `${most}.` }), { code: 'body_too_large' });
+    // An answer ends before it becomes too long to read; what is left out is counted.
+    for (let count = 0; count < 9; count += 1)
+      await send({ to_session: 'big', body: 'x'.repeat(256 * 1024) });
+    const read = await inbox({ session: 'big' });
+    assert.equal(read.unread, 10);
+    assert.ok(read.messages.length < 10 && read.messages.length > 1);
+  });
+
+  test('sent again under the same key are the same message, also at the same moment', async () => {
+    const session = await dispatched(here);
+    const key = randomUUID();
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => send({ to_session: session, body: 'once' }, {}, key)),
+    );
+    const later = await send({ to_session: session, body: 'once' }, {}, key);
+    for (const each of answers) assert.deepEqual(each.messages, later.messages);
+    assert.equal((await inbox({}, worker(session))).messages.length, 1);
+    const roles = randomUUID();
+    const family = await send({ to_role: 'sibling' }, worker(session), roles);
+    assert.deepEqual((await send({ to_role: 'sibling' }, worker(session), roles)).messages, family.messages);
+  });
+
+  test('of twenty senders at once are all there, each once, in the order of each sender', async () => {
+    const to = await dispatched(here);
+    const senders = [];
+    for (let count = 0; count < 20; count += 1) senders.push(await join(here, { name: `sender-${count}` }));
+    await Promise.all(
+      senders.map(async ({ caller }) => {
+        for (let number = 0; number < 10; number += 1) {
+          await send({ to_session: to, body: String(number) }, caller, randomUUID());
+        }
+      }),
+    );
+    const { messages, unread } = await inbox({ limit: 500 }, worker(to));
+    assert.equal(unread, 200);
+    assert.ok(messages.every(({ id }, index) => index === 0 || id > (messages[index - 1]?.id ?? 0)));
+    for (const { id } of senders) {
+      const bodies = messages.filter(({ from }) => from === id).map(({ body }) => body);
+      assert.deepEqual(bodies, ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9']);
+    }
+  });
+
+  test('are events without their body; an alert goes out under the name of its sender', async () => {
+    const session = await dispatched(here);
+    const id = await idOf(
+      send({ to_project: 'shop', kind: 'alert', body: 'the secret is 42' }, worker(session)),
+    );
+    const sent = events('message_sent').find(({ data }) => data.messageId === id);
+    assert.deepEqual(sent?.data, {
+      messageId: id,
+      kind: 'alert',
+      from: session,
+      to: 'chair@shop',
+      toKind: 'session',
+    });
+    assert.equal(sent?.sessionId, session);
+    const alert = events('alert').find(({ data }) => data.messageId === id);
+    assert.equal(alert?.data.title, `alert from ${session}`);
+    assert.doesNotMatch(JSON.stringify(here.engine.events.list({ limit: 500 })), /the secret/);
+    await here.close();
+    here = await engineHere(ws, { workerCap: 0 });
+    const { messages } = await here.call<Inbox>('msg_stale', { older_min: 0 });
+    assert.ok(messages.some((each) => each.id === id));
+    assert.deepEqual((await here.call<Inbox>('msg_stale')).messages, []);
+  });
+
+  test('are counted and listed for the dashboard, newest first', async () => {
+    const before_ = await here.call<{ unread: number; alerts: number }>('message.counts');
+    const first = await idOf(send({ to_session: 'chair', kind: 'alert' }));
+    const second = await idOf(send({ to_session: 'chair@shop' }));
+    const third = await idOf(send({ to_session: 'somebody' }));
+    const counts = await here.call<{ unread: number; alerts: number }>('message.counts');
+    assert.deepEqual(counts, { unread: before_.unread + 2, alerts: before_.alerts + 1 });
+    const list = async (input: object) =>
+      (await here.call<{ message_id: number }[]>('message.list', input)).map((each) => each.message_id);
+    assert.deepEqual(await list({ limit: 2 }), [third, second]);
+    assert.deepEqual(await list({ before: third, limit: 2 }), [second, first]);
+    assert.deepEqual(await list({ ids: [first, third, 999_999] }), [third, first]);
+    await here.call('message.ack', { id: second });
+    assert.deepEqual(await list({ unread: true, limit: 2 }), [third, first]);
+    await assert.rejects(here.call('message.list', {}, worker('s-1')), { code: 'chair_only' });
+  });
+
+  test('are shown by a hook once; a damaged list of what was shown only shows them again', async () => {
+    const session = await dispatched(here);
+    const surface = async (caller: Partial<Caller> = worker(session)) =>
+      (await here.call<{ message_id: number }[]>('message.surface', {}, caller)).map(
+        (each) => each.message_id,
+      );
+    const first = await idOf(send({ to_session: session }));
+    assert.deepEqual(await surface(), [first]);
+    assert.deepEqual(await surface(), []);
+    const second = await idOf(send({ to_session: session }));
+    assert.deepEqual(await surface(), [second]);
+    const file = joinPath(ws.root, '.svc/notices/surfaced', `${session}.ids`);
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+    assert.match(readFileSync(file, 'utf8'), new RegExp(`^${second}$`, 'm'));
+    writeFileSync(file, '\0\0nonsense');
+    assert.deepEqual(await surface(), [first, second]);
+    assert.deepEqual(await surface(), []);
+    await assert.rejects(here.call('message.surface', { session: 'chair' }, worker(session)), {
+      code: 'holder_mismatch',
+    });
+    for (const hostile of ['../x', 'a/../../x']) {
+      await assert.rejects(here.call('message.surface', { session: hostile }), { code: 'fields_invalid' });
+    }
+    assert.equal(existsSync(joinPath(ws.root, '.svc/notices/x.ids')), false);
+  });
+
+  test('have an inbox for every caller that has a session or names one', async () => {
+    await assert.rejects(inbox({}, { seat: 'plain', sessionId: null }), {
+      code: 'fields_invalid',
+      message: /SVC_SESSION|has none/,
+    });
+    assert.equal((await inbox({ agent: 'qwen' }, { seat: 'plain', sessionId: null })).session, null);
+    await assert.rejects(inbox({ session: 'chair' }, worker(await dispatched(here))), {
+      code: 'holder_mismatch',
+    });
+  });
+
+  test('know the peers: of the workspace, of a session, of a project', async () => {
+    const chair = await join(here, { project: 'shop', agent: 'claude' });
+    const plain = await join(here, { name: 'helper', project: 'shop', title: 'by hand' });
+    const peers = async (input: object) =>
+      (await here.call<{ peers: { session: string }[] }>('msg_peers', input)).peers.map(
+        ({ session }) => session,
+      );
+    const shop = await peers({ to_project: 'shop' });
+    assert.ok(shop.includes(chair.id) && shop.includes('helper'));
+    assert.deepEqual(await peers({ session: plain.id }), shop);
+    assert.ok((await peers({})).length > shop.length);
+    await assert.rejects(peers({ session: 'nobody' }), { code: 'not_found' });
+    await assert.rejects(peers({ to_project: 'nope' }), { code: 'unknown_project' });
+    await assert.rejects(peers({ to_worker: 'nobody' }), { code: 'not_found' });
+    const all = await here.call<{ session_id: string; seat: string }[]>('peer.list');
+    assert.ok(all.some((each) => each.session_id === chair.id && each.seat === 'chair'));
+  });
+});

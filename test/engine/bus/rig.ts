@@ -1,0 +1,70 @@
+import type { NewSeat } from '../../../engine/bus/seats/index.ts';
+import type { Caller } from '../../../engine/operation.ts';
+import type { EngineHere } from '../../support/engine.ts';
+
+export interface Sent {
+  messages: { id: number; to: string }[];
+  known: boolean;
+  delivery: string;
+}
+
+export interface Shown {
+  id: number;
+  kind: string;
+  from: string | null;
+  from_agent: string | null;
+  to: string;
+  body: string;
+  parent_id: number | null;
+  payload_path: string | null;
+  acked: string | null;
+}
+
+export interface Inbox {
+  session: string | null;
+  messages: Shown[];
+  unread: number;
+}
+
+export const worker = (sessionId: string, env: Caller['env'] = {}): Partial<Caller> => ({
+  seat: 'worker',
+  via: 'tool',
+  sessionId,
+  env,
+});
+
+/** Puts a Chair or a plain session on the register and gives it as a caller. */
+export async function join(here: EngineHere, seat: Partial<Omit<NewSeat, 'process'>> = {}) {
+  const opened = await here.engine.openSeat({
+    kind: seat.name === undefined ? 'chair' : 'plain',
+    name: null,
+    project: null,
+    agent: null,
+    title: null,
+    notifyBase: null,
+    pid: null,
+    ...seat,
+  });
+  const caller: Partial<Caller> = {
+    seat: opened.kind,
+    via: 'tool',
+    sessionId: opened.sessionId,
+    project: opened.project,
+  };
+  return { id: opened.sessionId, caller };
+}
+
+/** A task that is given to an agent; with no worker free its session stays queued, and is live. */
+export async function dispatched(here: EngineHere, wish: { name?: string; project?: string } = {}) {
+  const { name, ...task } = wish;
+  const { task_id } = await here.call<{ task_id: string }>('task.add', {
+    title: 'work',
+    agent: 'scripted',
+    ...task,
+  });
+  const run = await here.call<{ session: { session_id: string } }>('task.run', {
+    id: task_id,
+    ...(name === undefined ? {} : { name }),
+  });
+  return run.session.session_id;
+}
