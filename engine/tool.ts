@@ -41,12 +41,7 @@ export interface ToolDescription {
   description: string;
   inputSchema: { type: 'object' } & Record<string, unknown>;
   outputSchema: { type: 'object' } & Record<string, unknown>;
-  annotations: {
-    readOnlyHint: boolean;
-    destructiveHint: boolean;
-    idempotentHint: boolean;
-    openWorldHint: false;
-  };
+  annotations: { readOnlyHint?: boolean; destructiveHint?: boolean; idempotentHint?: boolean };
 }
 
 /** `{type: ['string', 'null']}` instead of a choice of two schemas: some providers refuse the one, all take the other. */
@@ -92,10 +87,8 @@ export const describeTool = (each: Tool): ToolDescription => ({
   description: each.about,
   inputSchema: schemaOf(each.input, 'input'),
   outputSchema: schemaOf(each.output, 'output'),
-  annotations: {
-    readOnlyHint: !each.changes,
-    destructiveHint: each.destructive,
-    idempotentHint: each.idempotent,
-    openWorldHint: false,
-  },
+  // What is not said has the protocol's default: it changes, may destroy, and a second call is a second change.
+  annotations: each.changes
+    ? { destructiveHint: each.destructive, ...(each.idempotent ? { idempotentHint: true } : {}) }
+    : { readOnlyHint: true },
 });

@@ -81,6 +81,8 @@ export function withArguments(argv: readonly string[], more: readonly string[]):
 function codexTable(command: string, args: readonly string[], env: Readonly<Record<string, string>>): string {
   const list = (words: readonly string[]): string => `[${words.map(tomlText).join(',')}]`;
   const members = [`command=${tomlText(command)}`, `args=${list(args)}`, `env_vars=${list(PASSED_ON)}`];
+  // Otherwise it begins without the tools of a server that takes a moment to start.
+  members.push('required=true');
   const own = Object.entries(env).map(([name, value]) => `${tomlText(name)}=${tomlText(value)}`);
   if (own.length > 0) members.push(`env={${own.join(',')}}`);
   return `{${members.join(',')}}`;
