@@ -32,7 +32,7 @@ test('a server for one run is written as each agent reads it', () => {
   const [flag, value = ''] = mcpForRun('codex', server)!.args;
   assert.equal(flag, '-c');
   assert.deepEqual(JSON.parse(JSON.stringify(parse(value))), {
-    mcp_servers: { svc: { ...plain, env_vars: PASSED_ON } },
+    mcp_servers: { svc: { ...plain, env_vars: PASSED_ON, required: true } },
   });
   assert.deepEqual(JSON.parse(mcpForRun('opencode', server)!.env.OPENCODE_CONFIG_CONTENT!), {
     mcp: { svc: { type: 'local', command: [command, 'mcp', 'x y'], environment: env, enabled: true } },
