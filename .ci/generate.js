@@ -130,7 +130,6 @@ ${table(['group', 'keys', 'what', 'where'], rows)}`;
 
 /** In the catalogue already, so that targets can name them; what emits them is still to come. */
 const TO_COME = {
-  lock_expired: 'locks',
   budget_exhausted: 'the gateway',
 };
 

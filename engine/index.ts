@@ -7,6 +7,9 @@ import type { Host } from './daemon/host.ts';
 
 export type { Decision } from './board/decisions/index.ts';
 export type { ListedDecision } from './board/decisions/operations.ts';
+export type { Ledger } from './board/ledger/rows.ts';
+export type { Lock } from './board/locks/rows.ts';
+export type { HeldPath } from './board/locks/tools.ts';
 export type { TaskPlan } from './board/plan.ts';
 export type { Task } from './board/tasks/index.ts';
 export type { ListedTask, TaskChoices } from './board/tasks/operations.ts';

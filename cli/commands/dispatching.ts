@@ -27,6 +27,7 @@ export const runFlags = {
   name: { type: 'string', about: 'stable name of the worker' },
   base: { type: 'string', value: 'branch', about: 'branch that the worktree is made from' },
   timeout: { type: 'number', value: 'seconds', about: 'hard cap of the run' },
+  force: { type: 'boolean', about: 'pass the ledger gate; recorded' },
   follow: { type: 'boolean', short: 'f', about: 'show the log until the run has ended' },
 } as const satisfies FlagTable;
 
@@ -39,6 +40,7 @@ export const runInput = ({ flags }: RunContext) => ({
   ...(flags.name === undefined ? {} : { name: flags.name }),
   ...(flags.base === undefined ? {} : { base: flags.base }),
   ...(flags.timeout === undefined ? {} : { timeout_sec: flags.timeout }),
+  ...(flags.force ? { force: true } : {}),
 });
 
 /** Says what was dispatched; with --follow shows the log and answers as the run ended. */

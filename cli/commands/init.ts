@@ -11,8 +11,9 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { promisify } from 'node:util';
-import { configuration, presets, SvcError } from '../../engine/index.ts';
+import { configuration, findWorkspace, presets, SvcError } from '../../engine/index.ts';
 import { type Command, command } from '../command.ts';
+import { type HookReport, hookPlace, lastingFile, planHook } from './hooks.ts';
 
 const run = promisify(execFile);
 
@@ -25,6 +26,7 @@ interface Report {
   default_preset: string | null;
   /** The exclude file of git that `.svc/` is in, or null outside a repository. */
   excluded_in: string | null;
+  hook: HookReport | null;
 }
 
 /** `svc init`: makes a folder a workspace. */
@@ -34,8 +36,12 @@ export const initCommand: Command = command({
   flags: {
     dir: { type: 'string', value: 'folder', about: 'the folder to set up, default the current one' },
     yes: { type: 'boolean', short: 'y', about: 'answer yes to every question (SVC_SETUP_YES=1)' },
+    hooks: {
+      type: 'boolean',
+      about: 'have git refuse commits to paths that others hold a lock on; also later',
+    },
   },
-  examples: ['init', 'init --dir ~/src/shop --yes'],
+  examples: ['init', 'init --dir ~/src/shop --yes', 'init --hooks'],
   async run(context) {
     const { detectAgents, environmentFlag, HEADLESS, starterYaml } = await engine();
     const { cwd, env, stdin, stderr, flags, note } = context;
@@ -46,6 +52,14 @@ export const initCommand: Command = command({
       });
     }
     const folder = realpathSync(wanted);
+    if (flags.hooks) {
+      const known = workspaceAround(folder, env);
+      if (known !== null) {
+        const place = await hookPlace(folder, env);
+        context.result(planHook(place, lastingFile(known, place))(), hookText);
+        return;
+      }
+    }
     refuseExisting(folder);
     const gitRoot = await git(folder, env, ['rev-parse', '--show-toplevel']);
     let root = folder;
@@ -62,6 +76,7 @@ export const initCommand: Command = command({
     const installed = detectAgents(HEADLESS, env).map(({ preset }) => preset);
     const preset = installed[0];
     const file = join(root, 'svc.yaml');
+    const installHook = flags.hooks ? planHook(await hookPlace(root, env), file) : () => null;
     write(file, starterYaml({ name: basename(root) || 'workspace', preset, installed }));
     const report: Report = {
       file,
@@ -70,10 +85,21 @@ export const initCommand: Command = command({
       agents: installed,
       default_preset: preset ?? null,
       excluded_in: gitRoot === undefined ? null : await exclude(root, env),
+      hook: installHook(),
     };
     context.result(report, text);
   },
 });
+
+/** The svc.yaml of a folder that is in a workspace already. */
+function workspaceAround(cwd: string, env: NodeJS.ProcessEnv): string | null {
+  try {
+    return findWorkspace({ cwd, env }).file;
+  } catch (error) {
+    if (error instanceof SvcError && error.code === 'no_workspace' && !env.SVC_CONFIG) return null;
+    throw error;
+  }
+}
 
 const engine = async () => ({ ...(await configuration()), ...(await presets()) });
 
@@ -131,9 +157,13 @@ async function ask(
   }
 }
 
-function text({ file, agents, default_preset, excluded_in }: Report): string {
+const hookText = ({ hook, state }: HookReport): string =>
+  `${hook} ${state === 'there already' ? 'is there already' : `was ${state}`}: commits to paths that others hold a lock on are refused`;
+
+function text({ file, agents, default_preset, excluded_in, hook }: Report): string {
   const lines = [`wrote ${file}`];
   if (excluded_in !== null) lines.push(`.svc/ is excluded from git in ${excluded_in}`);
+  if (hook !== null) lines.push(hookText(hook));
   lines.push(
     agents.length > 0
       ? `agents found: ${agents.join(', ')}; tasks go to ${default_preset} unless they name another`

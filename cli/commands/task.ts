@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import {
   age,
   type ListedTask,
@@ -32,14 +33,26 @@ const add = command({
     prompt: promptFlag,
     template: { type: 'string', short: 't', about: 'entry of webhook.templates' },
     project: { type: 'string', about: 'project id' },
-    criterion: { type: 'string', short: 'c', multiple: true, about: 'acceptance criterion' },
+    accept: {
+      type: 'string',
+      short: 'c',
+      multiple: true,
+      value: 'criterion',
+      about: 'acceptance criterion; the worker reports on each',
+    },
     context: { type: 'string', about: 'background for the agent' },
+    ledger: {
+      type: 'string',
+      value: 'file',
+      about: 'checklist whose section Clarify has to be settled before a run',
+    },
     run: { type: 'boolean', short: 'r', about: 'dispatch it at once' },
     ...runFlags,
   },
   examples: [
     'task add "Fix the flaky test" --agent claude --prompt "..." --run -f',
     'task add --agent codex --prompt - < prompt.md',
+    'task add "Rework the parser" -p - --ledger docs/parser.md --accept "the old tests pass" < prompt.md',
   ],
   async run(context) {
     const { flags, args } = context;
@@ -52,7 +65,8 @@ const add = command({
       ...(flags.template === undefined ? {} : { template: flags.template }),
       ...(flags.project === undefined ? {} : { project: flags.project }),
       ...(flags.context === undefined ? {} : { context: flags.context }),
-      ...(flags.criterion.length === 0 ? {} : { acceptance_criteria: flags.criterion }),
+      ...(flags.accept.length === 0 ? {} : { acceptance_criteria: flags.accept }),
+      ...(flags.ledger === undefined ? {} : { ledger: resolve(context.cwd, flags.ledger) }),
       ...(flags.timeout === undefined ? {} : { timeout_sec: flags.timeout }),
     });
     if (flags.run) {
@@ -126,6 +140,7 @@ function shownText({ task, decision, sessions, timeline }: Shown): string {
       ['status', task.attempt > 1 ? `${stateOf(task)}, attempt ${task.attempt}` : stateOf(task)],
       ['agent', task.agent],
       ['project', task.project],
+      ['ledger', task.ledger],
       ['from', task.source_ref === null ? task.source : `${task.source} (${task.source_ref})`],
       ['decision', decided],
       ['session', last === undefined ? null : `${last.session_id} ${last.state}, worker ${last.worker_id}`],

@@ -7,6 +7,10 @@ import type { Processes } from '../workers/processes/index.ts';
 import type { Worktrees } from '../workers/worktrees/index.ts';
 import type { WorkspacePaths } from '../workspace-path.ts';
 import { createDecisions, type Decisions } from './decisions/index.ts';
+import { createLedgerGate, createLedgers } from './ledger/index.ts';
+import { ledgerOperations } from './ledger/tools.ts';
+import { createLocks, type Locks } from './locks/index.ts';
+import { lockOperations } from './locks/tools.ts';
 import { type BoardOperationsDeps, boardOperations } from './operations.ts';
 import { createPlans, type Planner } from './plan.ts';
 import { createTaskActions } from './tasks/actions.ts';
@@ -39,6 +43,7 @@ export interface Board<D extends Dispatch & Planner> {
   decisions: Decisions;
   workflow: Workflow;
   dispatcher: D;
+  locks: Locks;
   operations: Operation[];
   /** Inside the transaction of a session's end: what it held and claimed is free. */
   sessionEnded(sessionId: string): void;
@@ -57,6 +62,9 @@ export function createBoard<D extends Dispatch & Planner>(deps: BoardDeps<D>): B
   const tasks = createTasks({ storage, events, clock });
   const decisions = createDecisions({ storage, events, clock });
   const dispatcher = deps.createDispatch(tasks);
+  const locks = createLocks(deps);
+  const ledgers = createLedgers(deps);
+  const gate = createLedgerGate(deps);
   const workflow = createWorkflow({
     storage,
     tasks,
@@ -64,6 +72,7 @@ export function createBoard<D extends Dispatch & Planner>(deps: BoardDeps<D>): B
     dispatch: dispatcher,
     record: events.append,
     policy: deps.policy,
+    gate,
   });
   const operations = boardOperations({
     storage,
@@ -72,10 +81,17 @@ export function createBoard<D extends Dispatch & Planner>(deps: BoardDeps<D>): B
     decisions,
     sessions,
     workflow,
-    plans: createPlans({ tasks, agents, planner: dispatcher }),
+    plans: createPlans({ tasks, agents, planner: dispatcher, gate }),
     agents,
     templates,
-    actions: createTaskActions({ tasks, sessions, workflow, agents, templates }),
+    actions: createTaskActions({
+      tasks,
+      sessions,
+      workflow,
+      agents,
+      templates,
+      ledgerKey: (path) => deps.paths.named(path).key,
+    }),
     policy: deps.policy,
     verificationOf: () => 'none',
   });
@@ -84,11 +100,21 @@ export function createBoard<D extends Dispatch & Planner>(deps: BoardDeps<D>): B
     decisions,
     workflow,
     dispatcher,
-    operations,
-    sessionEnded() {},
+    locks,
+    operations: [
+      ...operations,
+      ...lockOperations({ storage, locks }),
+      ...ledgerOperations({ storage, ledgers }),
+    ],
+    sessionEnded(sessionId) {
+      locks.releaseAll(sessionId, 'its session has ended');
+      ledgers.releaseAll(sessionId, 'its session has ended');
+    },
     verificationOf: () => 'none',
     evidence: async () => ({ state: 'none', reasons: [] }),
-    start() {},
-    async close() {},
+    start: locks.start,
+    async close() {
+      locks.close();
+    },
   };
 }

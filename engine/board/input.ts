@@ -29,6 +29,7 @@ export const dispatchInput = {
     .optional(),
   base: z.string().min(1).optional(),
   timeout_sec: timeout,
+  force: z.boolean().optional(),
 };
 
 const dispatching = z.object(dispatchInput);
@@ -48,4 +49,7 @@ export const optionsOf = (
   name: input.name,
   base: input.base ?? caller.env.SVC_GIT_BASE,
   timeoutSec: input.timeout_sec,
+  force: input.force === true || isOn(caller.env.SVC_LEDGER_FORCE),
 });
+
+const isOn = (value: string | undefined): boolean => /^(?:1|true|yes|on)$/i.test(value ?? '');

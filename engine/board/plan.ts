@@ -1,5 +1,6 @@
 import { type Problem, problemOf, SvcError } from '../errors.ts';
 import { hashOf } from './decisions/index.ts';
+import type { LedgerGate } from './ledger/index.ts';
 import type { Task, Tasks } from './tasks/index.ts';
 import type { DispatchOptions } from './workflow/index.ts';
 
@@ -41,7 +42,7 @@ export interface Planner {
 }
 
 export interface Plans {
-  of(task: Task, options: Pick<DispatchOptions, 'base'>): Promise<TaskPlan>;
+  of(task: Task, options: Pick<DispatchOptions, 'base' | 'force'>): Promise<TaskPlan>;
   /** Throws `conflict` when a run of the task would not be what its plan had as `hash`. */
   check(task: Task, hash: string | undefined): void;
 }
@@ -50,10 +51,12 @@ export function createPlans({
   tasks,
   agents,
   planner,
+  gate,
 }: {
   tasks: Tasks;
   agents: { fallback(): string | null };
   planner: Planner;
+  gate: LedgerGate;
 }): Plans {
   const hashNow = (task: Task): string => hashOf({ ...task, agent: task.agent ?? agents.fallback() });
 
@@ -68,6 +71,11 @@ export function createPlans({
     }
   }
 
+  function gateProblem(task: Task, { force }: Pick<DispatchOptions, 'force'>): Problem | null {
+    const held = force === true ? null : gate(task);
+    return held === null ? null : problemOf(held);
+  }
+
   return {
     async of(task, options) {
       const plan = await planner.plan(task, options);
@@ -75,7 +83,7 @@ export function createPlans({
         taskId: task.taskId,
         hash: hashNow(task),
         ...plan,
-        problem: stateProblem(task) ?? plan.problem,
+        problem: stateProblem(task) ?? gateProblem(task, options) ?? plan.problem,
       };
     },
     check(task, hash) {

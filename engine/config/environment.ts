@@ -78,7 +78,7 @@ export const ENVIRONMENT: readonly Variable[] = [
     "folder of the machine home: ai.yaml, keys.env and the account's files",
   ),
   pending('SVC_LEASE_SECRET', 'process', 'linked server', 'key that verifies leases; never shown'),
-  pending('SVC_LEDGER_FORCE', 'call', 'ledger', '1: dispatch passes the ledger gate, recorded'),
+  now('SVC_LEDGER_FORCE', 'call', 'ledger', '1: dispatch passes the ledger gate, recorded'),
   now('SVC_NAME', 'worker', 'workers', 'given to a worker: its stable name; default name in messages'),
   pending(
     'SVC_NOTIFY_URL',

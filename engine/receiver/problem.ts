@@ -4,6 +4,9 @@ import type { Answer } from './request.ts';
 // Only these facts of an error leave; anything else in its data is for this machine.
 const EXTENSIONS = ['fields', 'server_time', 'task_id', 'decision_id', 'session_id', 'state'] as const;
 
+/** Their hints are about files of this machine. */
+const HINTS_KEPT: readonly ErrorCode[] = ['ledger_gate'];
+
 const OWN_FAULTS: Partial<Record<ErrorCode, string>> = {
   storage_full: 'the disk is full; nothing was saved, and the same request may be sent again',
   storage_failed: 'nothing was saved; the same request may be sent again',
@@ -25,7 +28,7 @@ export function problem(error: SvcError, extra: Readonly<Record<string, string>>
     detail: ours ? (OWN_FAULTS[code] ?? 'the engine failed; its log says why') : error.message,
     code,
   };
-  if (!ours && error.hint !== undefined) body.hint = error.hint;
+  if (!ours && error.hint !== undefined && !HINTS_KEPT.includes(code)) body.hint = error.hint;
   for (const name of EXTENSIONS) {
     if (!ours && error.data[name] !== undefined) body[name] = error.data[name];
   }

@@ -125,7 +125,7 @@ describe('a wrong command line', () => {
   test('help is there for the program, a group and each command', async () => {
     assert.match((await ws.svc(['--help'])).stdout, /usage: svc <command>/);
     assert.match((await ws.svc(['task', '--help'])).stdout, /usage: svc task <command>/);
-    assert.match((await ws.svc(['task', 'add', '--help'])).stdout, /--criterion/);
+    assert.match((await ws.svc(['task', 'add', '--help'])).stdout, /--accept/);
     assert.match((await ws.svc(['help', 'task', 'run'])).stdout, /usage: svc task run <id>/);
   });
 });

@@ -66,7 +66,10 @@ describe('the tools over MCP', () => {
       assert.ok(!('anyOf' in tool.inputSchema), tool.name);
       for (const [name, parameter] of Object.entries(tool.inputSchema.properties ?? {})) {
         const { description, enum: choices } = parameter as { description?: string; enum?: unknown };
-        assert.ok(name === 'limit' || description !== undefined || choices !== undefined, `${tool.name}.${name} says what it is`);
+        assert.ok(
+          name === 'limit' || description !== undefined || choices !== undefined,
+          `${tool.name}.${name} says what it is`,
+        );
       }
     }
   });

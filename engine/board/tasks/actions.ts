@@ -34,6 +34,8 @@ export function createTaskActions(deps: {
   workflow: Workflow;
   agents: Agents;
   templates(): Readonly<Record<string, Template>>;
+  /** The one name of a ledger's file. Throws `path_outside`. */
+  ledgerKey(path: string): string;
 }): TaskActions {
   const { tasks, sessions, workflow, agents } = deps;
 
@@ -64,7 +66,7 @@ export function createTaskActions(deps: {
         template: wish.template,
         acceptanceCriteria: wish.acceptance_criteria,
         context: wish.context,
-        ledger: wish.ledger,
+        ledger: wish.ledger === undefined ? undefined : deps.ledgerKey(wish.ledger),
         // 0 in a template means agents.timeout_sec.
         timeoutSec: wish.timeout_sec ?? (template?.timeout_sec || null),
         source: caller.via === 'tui' || caller.via === 'tool' ? caller.via : ('cli' as const),

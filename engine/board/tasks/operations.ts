@@ -44,7 +44,7 @@ export function taskOperations(deps: BoardOperationsDeps): Operation[] {
     template: z.string().optional(),
     acceptance_criteria: z.array(z.string().min(1)).max(100).optional(),
     context: z.string().optional(),
-    ledger: z.string().optional(),
+    ledger: z.string().min(1).optional(),
     timeout_sec: timeout,
   });
 

@@ -55,7 +55,6 @@ export function taskTools(deps: TaskToolsDeps): Operation[] {
   const options = (input: z.infer<z.ZodObject<typeof dispatching>>, caller: Caller, call: Call) => ({
     ...optionsOf(input, caller, call),
     ...(input.session === undefined ? {} : { parent: input.session }),
-    ...(input.force === true ? { force: true } : {}),
   });
 
   const answer = async ({ task, session }: Submitted, wait: boolean | undefined, call: Call) => {

@@ -3,6 +3,7 @@ import { SvcError } from '../../errors.ts';
 import { actorDenied, mayAct, type Policy } from '../../operation.ts';
 import type { Storage } from '../../storage/index.ts';
 import type { Decision, Decisions } from '../decisions/index.ts';
+import type { LedgerGate } from '../ledger/index.ts';
 import type { By, NewTask, Task, Tasks } from '../tasks/index.ts';
 
 export interface DispatchOptions {
@@ -17,7 +18,7 @@ export interface DispatchOptions {
   parent?: string | undefined;
   /** See `Call.key`. */
   callKey?: string | undefined;
-  /** Passes the ledger gate; recorded. */
+  /** Passes the ledger gate. To the dispatcher: it was passed so, and that is recorded. */
   force?: boolean | undefined;
 }
 
@@ -49,7 +50,7 @@ export interface Edited {
 export interface Workflow {
   /**
    * Creates the task; dispatches it when `dispatch` is asked for and `approved`, else leaves a decision
-   * (approved already when only dispatch was not asked for).
+   * (approved already when only dispatch was not asked for). A task that its ledger holds waits too.
    */
   submit(task: NewTask, wanted: { dispatch: boolean; approved: boolean; why: string; by: By }): Submitted;
   /** A person (or the Chair) runs the task: that is the approval. Consumes an open decision, else makes one. */
@@ -78,6 +79,7 @@ export function createWorkflow({
   dispatch,
   record,
   policy = () => ({ mode: 'solo', actors: [] }),
+  gate = () => null,
 }: {
   storage: Pick<Storage, 'db'>;
   tasks: Tasks;
@@ -85,6 +87,7 @@ export function createWorkflow({
   dispatch: Dispatch;
   /** Who may decide. Clients were asked already; requests from outside come here unasked. */
   policy?: () => Policy;
+  gate?: LedgerGate;
   /** Appends to the event log. */
   record: (
     event: { kind: 'task_done' | 'failed'; taskId: string; data: Record<string, unknown> } & By,
@@ -98,7 +101,9 @@ export function createWorkflow({
   ): Submitted & { decision: Decision } {
     if (!storage.db.inTransaction) throw new Error('workflow runs inside storage.write');
     tasks.checkDispatchable(task.taskId);
-    const session = dispatch.enqueue(task, decision, options);
+    const held = gate(task);
+    if (held !== null && options.force !== true) throw held;
+    const session = dispatch.enqueue(task, decision, { ...options, force: held !== null });
     decisions.consume(decision.decisionId, task, session.sessionId);
     tasks.queue(task.taskId, session.sessionId);
     return { task: tasks.get(task.taskId), decision: decisions.get(decision.decisionId), session };
@@ -107,9 +112,15 @@ export function createWorkflow({
   return {
     submit(newTask, { dispatch: wanted, approved: asked, why, by }) {
       const task = tasks.create(newTask);
-      const approved = asked && mayAct(policy(), by.actor);
-      const held = asked ? `${by.actor} is not in policy.actors` : why;
-      const decision = approved ? decisions.grant(task, why, by) : decisions.ask(task, held, by);
+      const held = wanted && asked ? gate(task) : null;
+      const mayDecide = mayAct(policy(), by.actor);
+      const approved = asked && mayDecide && held === null;
+      const reason = !asked
+        ? why
+        : mayDecide
+          ? (held?.message ?? why)
+          : `${by.actor} is not in policy.actors`;
+      const decision = approved ? decisions.grant(task, why, by) : decisions.ask(task, reason, by);
       const decided = { ...task, decisionId: decision.decisionId };
       return wanted && approved ? start(decided, decision, {}) : { task: decided, decision, session: null };
     },

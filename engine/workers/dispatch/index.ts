@@ -242,7 +242,12 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
         sessionId: session.sessionId,
         actor: decision.decidedBy,
         via: decision.decidedVia,
-        data: { title: task.title, agent, project: task.project },
+        data: {
+          title: task.title,
+          agent,
+          project: task.project,
+          ...(options.force ? { ledgerForced: true, detail: 'passed the ledger gate by force' } : {}),
+        },
       });
       hasWork = true;
       return session;

@@ -1,0 +1,137 @@
+import { execFile } from 'node:child_process';
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { promisify } from 'node:util';
+import { SvcError, shellWord } from '../../engine/index.ts';
+import { SVC } from '../self.ts';
+
+const run = promisify(execFile);
+
+/** What became of the hook. */
+export interface HookReport {
+  /** The file that git runs before a commit. */
+  hook: string;
+  state: 'installed' | 'renewed' | 'there already';
+  /** Every svc.yaml whose locks it checks. */
+  workspaces: string[];
+}
+
+/** A repository, as far as its hook is concerned. */
+export interface HookPlace {
+  /** The file, absolute. */
+  hook: string;
+  /** Top folder of the checkout, and of the repository's main one; they differ in a worktree. */
+  top: string;
+  mainTop: string;
+}
+
+const MARK = 'Made by svc init --hooks';
+const CALL = /^check '((?:[^']|'\\'')*)'$/gm;
+
+/** Where git looks for the hook. Worktrees share it, and `core.hooksPath` moves it. Throws `not_a_repository`. */
+export async function hookPlace(cwd: string, env: NodeJS.ProcessEnv): Promise<HookPlace> {
+  const git = async (folder: string, ...args: string[]): Promise<string> =>
+    (await run('git', args, { cwd: folder, env })).stdout.replace(/\n$/, '');
+  try {
+    const top = await git(cwd, 'rev-parse', '--show-toplevel');
+    // A relative core.hooksPath is meant from where hooks run: the top folder.
+    const hooks = resolve(top, await git(top, 'rev-parse', '--git-path', 'hooks'));
+    const common = resolve(top, await git(top, 'rev-parse', '--git-common-dir'));
+    const mainTop = common.endsWith(`${sep}.git`) ? dirname(common) : top;
+    return { hook: join(hooks, 'pre-commit'), top, mainTop };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT')
+      throw new SvcError('tool_missing', 'git was not found on PATH', { cause: error });
+    throw new SvcError('not_a_repository', `${cwd} is in no git repository with files`, {
+      cause: error,
+      hint: 'run it inside the repository whose commits are to be checked',
+    });
+  }
+}
+
+/** The svc.yaml that a hook names: of a worktree's own copy the one in the main checkout. */
+export function lastingFile(file: string, { top, mainTop }: HookPlace): string {
+  const way = relative(top, file);
+  if (top === mainTop || way.startsWith('..')) return file;
+  const lasting = join(mainTop, way);
+  return statSync(lasting, { throwIfNoEntry: false })?.isFile() ? lasting : file;
+}
+
+/** What the hook does for one workspace, as a line that stands alone. Only a denial stops the commit. */
+const lineFor = (file: string): string =>
+  `SVC_CONFIG=${shellWord(file)} ${shellWord(process.execPath)} ${shellWord(SVC)} lock check --staged || [ $? -ne 3 ] || exit 1`;
+
+const script = (files: readonly string[]): string => `#!/bin/sh
+# ${MARK}: refuses commits to paths that somebody else holds a lock on.
+check() {
+  # A workspace that is gone has no locks.
+  [ -f "$1" ] || return 0
+  SVC_CONFIG="$1" ${shellWord(process.execPath)} ${shellWord(SVC)} lock check --staged
+  code=$?
+  [ "$code" -ne 3 ] || exit 1
+  [ "$code" -eq 0 ] || echo "svc: the locks of $1 were not checked (exit code $code); svc init --hooks renews this hook" >&2
+}
+${files.map((file) => `check ${shellWord(file)}`).join('\n')}
+exit 0
+`;
+
+/**
+ * What is there, before anything is written. Throws `exists` for a hook that is not ours: it stays as it is, and the
+ * hint has the line that somebody may add to it.
+ */
+export function planHook({ hook }: HookPlace, file: string): () => HookReport {
+  const present = readIfThere(hook);
+  if (present !== null && !present.includes(MARK)) {
+    const workspaces = [file];
+    if (present.includes('lock check --staged')) return () => ({ hook, state: 'there already', workspaces });
+    throw new SvcError('exists', `${hook} is a hook of your own and stays as it is`, {
+      hint: `add this line to it: ${lineFor(file)}`,
+      data: { hook, line: lineFor(file) },
+    });
+  }
+  const before = [...(present ?? '').matchAll(CALL)].map(([, path = '']) => path.replaceAll("'\\''", "'"));
+  const kept = before.filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile());
+  const workspaces = [...new Set([...kept, file])];
+  const text = script(workspaces);
+  return () => {
+    mkdirSync(dirname(hook), { recursive: true });
+    if (present === null) {
+      write(hook, text);
+      return { hook, state: 'installed', workspaces };
+    }
+    if (present === text) chmodSync(hook, 0o755);
+    else replace(hook, text);
+    return { hook, state: present === text ? 'there already' : 'renewed', workspaces };
+  };
+}
+
+function readIfThere(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** One that came into being meanwhile is somebody's. */
+function write(file: string, text: string): void {
+  try {
+    writeFileSync(file, text, { flag: 'wx', mode: 0o755 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    throw new SvcError('exists', `${file} exists already`, { hint: 'try again' });
+  }
+  chmodSync(file, 0o755);
+}
+
+/** In one step: git may be about to run it. */
+function replace(file: string, text: string): void {
+  const beside = `${file}.svc-${process.pid}`;
+  try {
+    write(beside, text);
+    renameSync(beside, file);
+  } finally {
+    rmSync(beside, { force: true });
+  }
+}

@@ -1,0 +1,162 @@
+import { execFile } from 'node:child_process';
+import { relative, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import {
+  asSvcError,
+  type EngineClient,
+  type HeldPath,
+  type Lock,
+  localTime,
+  printable,
+  SvcError,
+  type Wire,
+} from '../../engine/index.ts';
+import type { Context } from '../command.ts';
+
+type Held = Wire<HeldPath>;
+
+/** Named in an error; the rest is counted. */
+const NAMED = 5;
+/** Asked for in one call. */
+const AT_ONCE = 2_000;
+
+/**
+ * With a holder: they need a valid lock on every path. Without one it is a person who asks, and nobody else may hold any.
+ * Throws `lock_denied`.
+ */
+export async function checkPaths(
+  context: Pick<Context, 'engine' | 'result' | 'cwd'>,
+  paths: readonly string[],
+  holder: string | undefined,
+): Promise<number> {
+  const client = await context.engine();
+  if (holder === undefined) {
+    // What lies outside the workspace is a mistake here; for staged files it is not.
+    for (const path of paths) await client.call('lock_status', { path });
+    refuse(context.cwd, await heldByOthers(client, paths, undefined));
+    context.result({ allowed: paths }, () => 'nobody holds a lock here');
+    return 0;
+  }
+  const allowed: { path: string; covered_by: string; expires_at: string }[] = [];
+  const denied: SvcError[] = [];
+  for (const path of paths) {
+    try {
+      allowed.push(await client.call('lock_check', { holder, path }));
+    } catch (error) {
+      if (!(error instanceof SvcError) || error.code !== 'lock_denied') throw error;
+      denied.push(error);
+    }
+  }
+  const [first] = denied;
+  if (first !== undefined && denied.length === 1) throw first;
+  if (first !== undefined) {
+    throw new SvcError('lock_denied', denied.map(({ message }) => message).join('; '), {
+      ...(first.hint === undefined ? {} : { hint: first.hint }),
+      data: { denied: denied.map(({ data }) => data) },
+    });
+  }
+  context.result({ allowed }, () =>
+    allowed
+      .map(
+        (each) =>
+          `${printable(each.path)}: ${holder} holds ${printable(each.covered_by)} until ${localTime(each.expires_at)}`,
+      )
+      .join('\n'),
+  );
+  return 0;
+}
+
+/** No engine, no workspace: then nobody can say who holds what. */
+const UNKNOWN = ['engine_not_running', 'engine_unreachable', 'engine_closing', 'no_workspace'];
+
+/** How long a commit may have to wait for an engine that hangs. */
+const PATIENCE_MS = 10_000;
+
+/**
+ * Whether somebody other than the holder holds what is staged, for the pre-commit hook. It starts no engine: without one
+ * it says so and lets the commit pass, since locks guard against mistakes and not against people. Throws `lock_denied`.
+ */
+export async function checkStaged(context: Context, holder: string | undefined): Promise<number> {
+  const pass = (why: string): number => {
+    context.stderr.write(`svc: the locks were not checked: ${why}\n`);
+    context.result({ checked: false, reason: why, staged: 0 }, () => '');
+    return 0;
+  };
+  // The open connection to a hanging engine would keep this process, and with it the commit, waiting.
+  const late = setTimeout(() => process.exit(pass('the engine does not answer')), PATIENCE_MS);
+  try {
+    const client = await context.engine({ start: false });
+    const locks = await client.call<Wire<Lock>[]>('lock.list');
+    const staged = locks.some((lock) => lock.holder !== holder) ? await stagedFiles(context) : [];
+    refuse(context.cwd, await heldByOthers(client, staged, holder));
+    context.result({ checked: true, reason: null, staged: staged.length }, () => '');
+    return 0;
+  } catch (error) {
+    const { code, message } = asSvcError(error);
+    if (!UNKNOWN.includes(code)) throw error;
+    return pass(message);
+  } finally {
+    clearTimeout(late);
+  }
+}
+
+async function heldByOthers(
+  client: EngineClient,
+  paths: readonly string[],
+  holder: string | undefined,
+): Promise<Held[]> {
+  const held: Held[] = [];
+  for (let from = 0; from < paths.length; from += AT_ONCE) {
+    const some = paths.slice(from, from + AT_ONCE);
+    const except = holder === undefined ? {} : { except: holder };
+    held.push(...(await client.call<Held[]>('lock.over', { paths: some, ...except })));
+  }
+  return held;
+}
+
+function refuse(cwd: string, held: readonly Held[]): void {
+  if (held.length === 0) return;
+  const named = held.slice(0, NAMED).map(({ path, lock }) => {
+    const way = relative(cwd, path) || '.';
+    const over = way === lock.path ? '' : ` (lock on ${printable(lock.path)})`;
+    return `${printable(way)} is held by ${lock.holder} until ${localTime(lock.expires_at)}${over}`;
+  });
+  const more = held.length > NAMED ? `; and ${held.length - NAMED} more` : '';
+  throw new SvcError('lock_denied', `${named.join('; ')}${more}`, {
+    hint: 'leave these paths to their holder until the lock is released or runs out; svc lock list shows all locks',
+    data: {
+      denied: held.map(({ path, lock }) => ({
+        path,
+        held_by: lock.holder,
+        expires_at: lock.expires_at,
+        lock_path: lock.path,
+      })),
+    },
+  });
+}
+
+const run = promisify(execFile);
+
+/**
+ * Absolute paths of all that the commit would change, both names of what was renamed. The environment stays as it is: in a
+ * hook it says which index the commit is made from.
+ */
+async function stagedFiles({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promise<string[]> {
+  try {
+    const git = (args: string[]) => run('git', args, { cwd, env, maxBuffer: 256 * 1024 * 1024 });
+    const top = (await git(['rev-parse', '--show-toplevel'])).stdout.replace(/\n$/, '');
+    const wanted = ['--cached', '--name-only', '-z', '--no-renames', '--no-relative', '--no-ext-diff'];
+    const { stdout } = await git(['diff', ...wanted]);
+    return stdout
+      .split('\0')
+      .filter((path) => path !== '')
+      .map((path) => resolve(top, path));
+  } catch (error) {
+    const { code, stderr } = error as { code?: unknown; stderr?: string };
+    if (code === 'ENOENT') throw new SvcError('tool_missing', 'git was not found on PATH', { cause: error });
+    const said = (stderr ?? '').split('\n')[0]?.replace(/^(?:fatal|error): /, '') || 'git failed';
+    throw new SvcError(/not a git repository/.test(said) ? 'not_a_repository' : 'git_failed', said, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,115 @@
+import { resolve } from 'node:path';
+import { type Lock, localTime, printable, SvcError, type Wire } from '../../engine/index.ts';
+import { type Command, type Context, command } from '../command.ts';
+import { table } from '../print.ts';
+import { checkPaths, checkStaged } from './lock-check.ts';
+
+const pathArg = [{ name: 'path', about: 'file or folder', completes: 'file' }] as const;
+const holderFlag = {
+  holder: { type: 'string', value: 'session', about: 'who holds it; SVC_SESSION when not given' },
+} as const;
+
+/** Whose lock it is about. A person has no session: they name one. */
+function holderOf({ flags, env }: { flags: { holder: string | undefined }; env: NodeJS.ProcessEnv }): string {
+  const holder = flags.holder ?? env.SVC_SESSION;
+  if (holder) return holder;
+  throw new SvcError('usage', 'no holder: SVC_SESSION is not set', {
+    hint: 'give --holder with a session id, or a name of your own',
+  });
+}
+
+const at = ({ cwd, args }: Pick<Context, 'cwd' | 'args'>): string => resolve(cwd, args[0] ?? '');
+
+interface Granted {
+  path: string;
+  holder: string;
+  expires_at: string;
+  fence: number;
+}
+
+const acquire = command({
+  name: 'lock acquire',
+  about: 'lock a file or folder; again to extend',
+  args: pathArg,
+  flags: {
+    ...holderFlag,
+    ttl: { type: 'number', value: 'minutes', about: 'how long it holds (30)' },
+  },
+  examples: ['lock acquire src/schema --holder ada --ttl 60'],
+  async run(context) {
+    const { ttl } = context.flags;
+    const holder = holderOf(context);
+    const client = await context.engine();
+    const lock = await client.call<Granted>('lock_acquire', {
+      holder,
+      path: at(context),
+      ...(ttl === undefined ? {} : { ttl_min: ttl }),
+    });
+    context.result(
+      lock,
+      ({ path, holder, expires_at, fence }) =>
+        `${holder} holds ${printable(path)} until ${localTime(expires_at)} (fence ${fence})`,
+    );
+  },
+});
+
+const check = command({
+  name: 'lock check',
+  about: 'whether the holder has a valid lock; without one, whether nobody else has',
+  args: [{ name: 'path', about: 'files or folders', optional: true, rest: true, completes: 'file' }],
+  flags: {
+    ...holderFlag,
+    staged: { type: 'boolean', about: 'whether somebody else holds what is staged in git' },
+  },
+  examples: ['lock check src/schema', 'lock check --staged'],
+  async run(context) {
+    const { args, flags, env, cwd } = context;
+    const holder = flags.holder ?? (env.SVC_SESSION || undefined);
+    if (flags.staged === args.length > 0) {
+      throw new SvcError('usage', 'give paths, or --staged', { hint: 'svc lock check --help' });
+    }
+    if (flags.staged) return checkStaged(context, holder);
+    const paths = args.map((path) => resolve(cwd, path));
+    return checkPaths(context, paths, holder);
+  },
+});
+
+const release = command({
+  name: 'lock release',
+  about: 'give a lock back',
+  args: pathArg,
+  flags: holderFlag,
+  async run(context) {
+    const holder = holderOf(context);
+    const client = await context.engine();
+    const done = await client.call<{ path: string }>('lock_release', { holder, path: at(context) });
+    context.result(done, ({ path }) => `${printable(path)} is free`);
+  },
+});
+
+const list = command({
+  name: 'lock list',
+  about: 'who holds what; of a path also what is above and below it',
+  args: [{ name: 'path', about: 'file or folder', optional: true, completes: 'file' }],
+  async run(context) {
+    const client = await context.engine();
+    const locks =
+      context.args[0] === undefined
+        ? await client.call<Wire<Lock>[]>('lock.list')
+        : (await client.call<{ locks: Wire<Lock>[] }>('lock_status', { path: at(context) })).locks;
+    const text = await table(
+      locks,
+      [
+        { head: 'path', value: (each) => each.path, flexible: true },
+        { head: 'holder', value: (each) => each.holder },
+        { head: 'until', value: (each) => localTime(each.expires_at) },
+        { head: 'fence', value: (each) => each.fence, right: true },
+      ],
+      context.stdout,
+    );
+    context.result(locks, () => text);
+    if (locks.length === 0) context.note('nothing is locked');
+  },
+});
+
+export const lockCommands: readonly Command[] = [acquire, check, release, list];

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import type { Peers } from '../bus/peers.ts';
+import { SvcError } from '../errors.ts';
+import type { Caller } from '../operation.ts';
+import type { EventInput } from '../storage/index.ts';
+
+// What locks and claims have in common: sessions hold them, for a time.
+
+/** No session's id has other characters, and a terminal can show them all. */
+const isSessionId = (text: string): boolean => /^[A-Za-z0-9][\w.@-]{0,99}$/.test(text);
+
+/** Whoever holds it; `*` of a claim that is released. */
+export const ANY = '*';
+
+// Checked by `refine`, which is no part of the schema that agents read and pay for.
+export const holder = z
+  .string()
+  .refine(isSessionId, 'expected a session id such as s-12')
+  .describe('Your session id (SVC_SESSION).');
+export const holderOrAny = z
+  .string()
+  .refine((text) => text === ANY || isSessionId(text), 'expected a session id such as s-12, or *')
+  .describe('Your session id; * is whoever has it.');
+
+export const ttl = (minutes: number) =>
+  z.int().min(1).max(1440).default(minutes).describe('Minutes it holds.');
+
+/** A worker holds for itself only. Throws `holder_mismatch`. */
+export function checkSpeaksFor(caller: Caller, holder: string): void {
+  if (caller.seat !== 'worker' || holder === caller.sessionId) return;
+  throw new SvcError('holder_mismatch', `${caller.sessionId} cannot act for ${holder}`, {
+    hint: `give ${caller.sessionId} as holder`,
+    data: { session: caller.sessionId, holder },
+  });
+}
+
+/** Who is known to be gone can hold nothing more. Throws `conflict`. */
+export function checkNotEnded(peers: Pick<Peers, 'find'>, holder: string): void {
+  if (peers.find(holder)?.state !== 'ended') return;
+  throw new SvcError('conflict', `session ${holder} has ended and cannot hold anything`, {
+    hint: 'give the id of a live session',
+    data: { holder },
+  });
+}
+
+/** The session and task that an event about a holder belongs to. */
+export function aboutHolder(
+  peers: Pick<Peers, 'find'>,
+  holder: string,
+): Pick<EventInput, 'sessionId' | 'taskId'> {
+  const peer = peers.find(holder);
+  return peer?.seat === 'worker' ? { sessionId: peer.sessionId, taskId: peer.taskId } : {};
+}

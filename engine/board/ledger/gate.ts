@@ -1,0 +1,49 @@
+import { asSvcError, SvcError } from '../../errors.ts';
+import { printable } from '../../text.ts';
+import type { WorkspacePaths } from '../../workspace-path.ts';
+import type { Task } from '../tasks/index.ts';
+import { readLedger } from './read.ts';
+
+/** What keeps a task from being dispatched: its ledger is missing, or asks something that nobody has answered. */
+export type LedgerGate = (task: Pick<Task, 'taskId' | 'ledger'>) => SvcError | null;
+
+/** So many open items are named. */
+const NAMED = 10;
+
+/**
+ * The gate before a dispatch (03 §8). Its message goes out to whoever sent the task, so it has counts and ids only; the
+ * hint is for this machine and says where to look.
+ */
+export function createLedgerGate({ paths }: { paths: WorkspacePaths }): LedgerGate {
+  return ({ taskId, ledger }) => {
+    if (ledger === null) return null;
+    try {
+      const named = paths.named(ledger);
+      const found = readLedger(named);
+      const data = { task_id: taskId, ledger: named.key };
+      if (found === null) {
+        return new SvcError('ledger_gate', `the ledger of ${taskId} is missing`, {
+          hint: `write ${printable(named.key)}; its section ## Clarify holds what has to be settled first`,
+          data: { ...data, open: [] },
+        });
+      }
+      const open = found.clarify.items.filter((item) => !item.checked);
+      if (open.length === 0) return null;
+      const places = open.slice(0, NAMED).map(({ line }) => `${printable(named.key)}:${line}`);
+      const more = open.length > NAMED ? ` and ${open.length - NAMED} more` : '';
+      const count = open.length === 1 ? '1 item' : `${open.length} items`;
+      return new SvcError('ledger_gate', `the ledger of ${taskId} has ${count} to clarify first`, {
+        hint: `settle and check off ${places.join(', ')}${more}`,
+        data: { ...data, open: open.map(({ item, line, text }) => ({ item, line, text })) },
+      });
+    } catch (thrown) {
+      if (!(thrown instanceof SvcError)) throw thrown;
+      const { message } = asSvcError(thrown);
+      return new SvcError('ledger_gate', `the ledger of ${taskId} cannot be read`, {
+        cause: thrown,
+        hint: message,
+        data: { task_id: taskId, ledger },
+      });
+    }
+  };
+}

@@ -1,0 +1,195 @@
+import type { Peers } from '../../bus/peers.ts';
+import { type Clock, rfc3339 } from '../../clock.ts';
+import { SvcError } from '../../errors.ts';
+import type { EventInput, EventLog, Storage } from '../../storage/index.ts';
+import { printable } from '../../text.ts';
+import type { WorkspacePaths } from '../../workspace-path.ts';
+import { aboutHolder, checkNotEnded } from '../holder.ts';
+import type { By } from '../tasks/index.ts';
+import type { LedgerItem } from './parse.ts';
+import { readLedger } from './read.ts';
+import type { Claim, ClaimRow, Ledger, ShownItem } from './rows.ts';
+
+export { createLedgerGate, type LedgerGate } from './gate.ts';
+export type { Claim, Ledger, ShownItem } from './rows.ts';
+
+export interface LedgersDeps {
+  storage: Storage;
+  events: EventLog;
+  clock: Clock;
+  peers: Pick<Peers, 'find'>;
+  paths: WorkspacePaths;
+}
+
+/** Owns who works on which item of a ledger. The files belong to the people and agents; they are only read. */
+export interface Ledgers {
+  /**
+   * Inside `storage.write`. The holder's own claim is extended. Throws `not_found` (no such file or item), `conflict` (checked
+   * already, or the holder has ended), `item_held` (a live session has it).
+   */
+  claim(wanted: { holder: string; item: number; ledger: string; ttlMin: number }, by: By): Claim;
+  /** Inside `storage.write`; `*` is any holder. Throws `holder_mismatch`, `not_found`. Answers the ledger's key. */
+  release(wanted: { holder: string; item: number; ledger: string }, by: By): string;
+  /** Throws `not_found` when there is no such file. */
+  show(ledger: string): Ledger;
+  /** Who holds an item now; null for nobody, and for an item that is not there. */
+  holderOf(ledger: string, item: number): string | null;
+  /** Inside `storage.write`: the holder is gone, and `why`. */
+  releaseAll(holder: string, why: string): void;
+}
+
+export function createLedgers({ storage, events, clock, peers, paths }: LedgersDeps): Ledgers {
+  const { db } = storage;
+  const one = db.prepare<unknown[], ClaimRow>('SELECT * FROM claim WHERE ledger = ? AND item = ?');
+  const ofLedger = db.prepare<unknown[], ClaimRow>('SELECT * FROM claim WHERE ledger = ?');
+  const put =
+    db.prepare(`INSERT INTO claim (ledger, item, text, holder, claimed_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (ledger, item) DO UPDATE SET text = excluded.text, holder = excluded.holder,
+    claimed_at = excluded.claimed_at, expires_at = excluded.expires_at`);
+  const remove = db.prepare('DELETE FROM claim WHERE ledger = ? AND item = ?');
+  const removeOf = db.prepare<unknown[], ClaimRow>('DELETE FROM claim WHERE holder = ? RETURNING *');
+  const removeExpired = db.prepare<unknown[], ClaimRow>(
+    'DELETE FROM claim WHERE expires_at <= ? RETURNING *',
+  );
+
+  /** Of a session that is gone, or whose time is over, a claim is free. An id that nobody knows keeps its time. */
+  const isHeld = (row: ClaimRow | undefined): row is ClaimRow =>
+    row !== undefined && row.expires_at > clock.now() && peers.find(row.holder)?.state !== 'ended';
+
+  function tell(
+    kind: 'item_claimed' | 'item_released',
+    { ledger, item, holder, expires_at }: ClaimRow,
+    more: Partial<EventInput>,
+  ): void {
+    const facts = { ledger, item, holder, expiresAt: rfc3339(expires_at) };
+    events.append({ kind, ...aboutHolder(peers, holder), ...more, data: { ...facts, ...more.data } });
+  }
+
+  /** Inside `storage.write`. */
+  function forget(rows: readonly ClaimRow[], reason: string): void {
+    for (const row of rows) tell('item_released', row, { via: 'engine', data: { reason } });
+  }
+
+  return {
+    claim({ holder, item, ledger, ttlMin }, by) {
+      checkNotEnded(peers, holder);
+      const named = paths.named(ledger);
+      const entry = itemOf(named.key, readLedger(named)?.items, item);
+      if (entry.checked) throw checkedAlready(named.key, entry);
+      const now = clock.now();
+      forget(removeExpired.all(now), 'its time was over');
+      const before = one.get(named.key, item);
+      if (isHeld(before) && before.holder !== holder) throw itemHeld(before, entry);
+      if (before !== undefined && before.holder !== holder) forget([before], 'its session has ended');
+      const row: ClaimRow = {
+        ledger: named.key,
+        item,
+        text: entry.text,
+        holder,
+        claimed_at: before?.holder === holder ? before.claimed_at : now,
+        expires_at: now + ttlMin * 60_000,
+      };
+      put.run(row.ledger, row.item, row.text, row.holder, row.claimed_at, row.expires_at);
+      // What the item says is nobody's business who only follows the events.
+      tell('item_claimed', row, { ...by, data: { extended: before?.holder === holder } });
+      return { ledger: row.ledger, item, text: row.text, holder, expiresAt: rfc3339(row.expires_at) };
+    },
+
+    release({ holder, item, ledger }, by) {
+      const { key } = paths.named(ledger);
+      const row = one.get(key, item);
+      if (!isHeld(row)) {
+        throw new SvcError('not_found', `nobody holds item ${item} of ${printable(key)}`, {
+          data: { ledger: key, item },
+        });
+      }
+      if (holder !== '*' && row.holder !== holder) {
+        throw new SvcError(
+          'holder_mismatch',
+          `item ${item} of ${printable(key)} is held by ${row.holder}, not by ${holder}`,
+          {
+            hint: `${row.holder} can release it`,
+            data: { ledger: key, item, held_by: row.holder },
+          },
+        );
+      }
+      remove.run(key, item);
+      tell('item_released', row, { ...by });
+      return key;
+    },
+
+    show(ledger) {
+      const named = paths.named(ledger);
+      const found = readLedger(named);
+      if (found === null) throw noLedger(named.key);
+      const claims = new Map(ofLedger.all(named.key).map((row) => [row.item, row]));
+      return {
+        ledger: named.key,
+        items: found.items.map((entry): ShownItem => {
+          const row = claims.get(entry.item);
+          if (!isHeld(row)) return { ...entry, holder: null, expiresAt: null, claimedTextDiffers: false };
+          const { holder, text, expires_at } = row;
+          return {
+            ...entry,
+            holder,
+            expiresAt: rfc3339(expires_at),
+            claimedTextDiffers: text !== entry.text,
+          };
+        }),
+        clarify: {
+          present: found.clarify.present,
+          open: found.clarify.items.filter((entry) => !entry.checked).length,
+        },
+      };
+    },
+
+    holderOf(ledger, item) {
+      const row = one.get(paths.named(ledger).key, item);
+      return isHeld(row) ? row.holder : null;
+    },
+
+    releaseAll(holder, why) {
+      forget(removeOf.all(holder), why);
+    },
+  };
+}
+
+const noLedger = (key: string): SvcError =>
+  new SvcError('not_found', `there is no ledger ${printable(key)}`, {
+    hint: "paths are relative to the workspace's folder",
+    data: { ledger: key },
+  });
+
+function itemOf(key: string, items: readonly LedgerItem[] | undefined, item: number): LedgerItem {
+  if (items === undefined) throw noLedger(key);
+  const found = items[item - 1];
+  if (found !== undefined) return found;
+  const has = items.length === 1 ? '1 item' : `${items.length} items`;
+  throw new SvcError('not_found', `${printable(key)} has ${has} and no item ${item}`, {
+    hint: 'items are the lines with - [ ] or - [x], counted from 1, top to bottom',
+    data: { ledger: key, item, items: items.length },
+  });
+}
+
+const checkedAlready = (key: string, { item, line, text }: LedgerItem): SvcError =>
+  new SvcError('conflict', `item ${item} of ${printable(key)} is checked already`, {
+    hint: 'claim one that is open',
+    data: { ledger: key, item, line, text },
+  });
+
+const itemHeld = (row: ClaimRow, { text }: LedgerItem): SvcError =>
+  new SvcError(
+    'item_held',
+    `item ${row.item} of ${printable(row.ledger)} is held by ${row.holder} until ${rfc3339(row.expires_at)}`,
+    {
+      hint: 'claim another item',
+      data: {
+        ledger: row.ledger,
+        item: row.item,
+        holder: row.holder,
+        held_by: row.holder,
+        expires_at: rfc3339(row.expires_at),
+        claimed_text_differs: row.text !== text,
+      },
+    },
+  );

@@ -1,0 +1,122 @@
+import { z } from 'zod';
+import { SvcError } from '../../errors.ts';
+import { type Operation, operation } from '../../operation.ts';
+import type { Storage } from '../../storage/index.ts';
+import { tool } from '../../tool.ts';
+import { checkSpeaksFor, holder, ttl } from '../holder.ts';
+import { by } from '../input.ts';
+import type { Lock, Locks } from './index.ts';
+
+/** A lock that somebody else has over a path. */
+export interface HeldPath {
+  /** As it was asked for. */
+  path: string;
+  lock: Lock;
+}
+
+const path = z.string().describe('File or folder of the workspace; a folder covers all below.');
+
+/** What clients may ask about locks. */
+export function lockOperations({ storage, locks }: { storage: Storage; locks: Locks }): Operation[] {
+  return [
+    tool({
+      name: 'lock_acquire',
+      about:
+        'Lock a shared file or folder before you edit it; again to extend. lock_held names who has it: work elsewhere meanwhile.',
+      seat: 'any',
+      changes: true,
+      input: z.strictObject({ holder, path, ttl_min: ttl(30) }),
+      output: z.looseObject({ path: z.string(), expires_at: z.string(), fence: z.int() }),
+      say: (lock) => `you hold ${lock.path} until ${lock.expires_at} (fence ${lock.fence})`,
+      async run(input, caller) {
+        checkSpeaksFor(caller, input.holder);
+        const wanted = { holder: input.holder, path: input.path, ttlMin: input.ttl_min };
+        const lock = await storage.write(() => locks.acquire(wanted, by(caller)));
+        return { path: lock.path, holder: lock.holder, expires_at: lock.expiresAt, fence: lock.fence };
+      },
+    }),
+    tool({
+      name: 'lock_check',
+      about:
+        'Whether you hold a valid lock on a path, by itself or a folder above. Fails with lock_denied, naming who holds it.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({ holder, path }),
+      output: z.looseObject({ expires_at: z.string(), fence: z.int(), covered_by: z.string() }),
+      say: (found) => `you hold ${found.covered_by} until ${found.expires_at}`,
+      run(input, caller) {
+        checkSpeaksFor(caller, input.holder);
+        const { path, lock } = locks.check(input.holder, input.path);
+        const { holder, expiresAt, fence } = lock;
+        return { path, holder, expires_at: expiresAt, fence, covered_by: lock.path };
+      },
+    }),
+    tool({
+      name: 'lock_release',
+      about: 'Release a lock of yours as soon as you are done with the path.',
+      seat: 'any',
+      changes: true,
+      input: z.strictObject({ holder, path }),
+      output: z.object({ path: z.string(), released: z.boolean() }),
+      say: (done) => `${done.path} is free`,
+      async run(input, caller) {
+        checkSpeaksFor(caller, input.holder);
+        const path = await storage.write(() => locks.release(input.holder, input.path, by(caller)));
+        return { path, released: true };
+      },
+    }),
+    tool({
+      name: 'lock_status',
+      about: 'Who holds a path, a folder above it or anything below; without a path every lock that is held.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({ path: path.optional() }),
+      output: z.object({ locks: z.array(z.looseObject({ path: z.string(), holder: z.string() })) }),
+      run: (input) => ({
+        locks: locks.around(input.path).map(({ path, holder, fence, acquiredAt, expiresAt }) => ({
+          path,
+          holder,
+          fence,
+          acquired_at: acquiredAt,
+          expires_at: expiresAt,
+        })),
+      }),
+    }),
+    operation({
+      name: 'lock.list',
+      about: 'Every lock that is held, by path.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({}),
+      run: (): Lock[] => locks.around(),
+    }),
+    operation({
+      name: 'lock.over',
+      about:
+        'Those of the paths that somebody other than `except` holds. What is outside the workspace is nobody’s.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({
+        paths: z.array(z.string().min(1)).max(10_000),
+        except: holder.optional(),
+      }),
+      run(input, caller): HeldPath[] {
+        if (input.except !== undefined) checkSpeaksFor(caller, input.except);
+        const except = input.except ?? (caller.seat === 'worker' ? caller.sessionId : null);
+        return input.paths.flatMap((path) => {
+          const lock = overInside(locks, path, except);
+          return lock === null ? [] : [{ path, lock }];
+        });
+      },
+    }),
+  ];
+}
+
+function overInside(locks: Locks, path: string, except: string | null): Lock | null {
+  try {
+    return locks.holderOver(path, except);
+  } catch (error) {
+    if (error instanceof SvcError && error.code === 'path_outside') return null;
+    throw error;
+  }
+}

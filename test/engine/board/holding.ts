@@ -1,0 +1,93 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { createLedgers, type Ledgers } from '../../../engine/board/ledger/index.ts';
+import { createLocks, type Locks } from '../../../engine/board/locks/index.ts';
+import type { Peer } from '../../../engine/bus/peers.ts';
+import type { SvcError } from '../../../engine/index.ts';
+import type { LoggedEvent } from '../../../engine/storage/index.ts';
+import { createWorkspacePaths } from '../../../engine/workspace-path.ts';
+import { temporaryFolder } from '../../support/git.ts';
+import { type FakeClock, fakeClock, openSpine, type Spine } from '../receiver/rig.ts';
+
+export const BY = { actor: 'ada', via: 'tool' };
+export const MINUTE = 60_000;
+
+export interface HoldingRig extends Spine {
+  clock: FakeClock;
+  locks: Locks;
+  ledgers: Ledgers;
+  /** The workspace's folder; `outside` is a project beside it. */
+  root: string;
+  outside: string;
+  /** Sessions that ended, by id; all others are unknown, or live when they are in `live`. */
+  ended: Set<string>;
+  live: Set<string>;
+  /** Data of the events of a kind. */
+  events_(kind: LoggedEvent['kind']): Record<string, unknown>[];
+  acquire(holder: string, path: string, ttlMin?: number): Promise<number>;
+  /** Moves the clock and commits something, as any other change would. */
+  pass(minutes: number): Promise<void>;
+  close(): void;
+}
+
+/** Locks and claims on their own, with a clock that stands still and sessions that the test lets end. */
+export function holdingRig(): HoldingRig {
+  const folder = temporaryFolder('svc-holding-');
+  const root = join(folder, 'workspace');
+  const outside = join(folder, 'outside');
+  for (const each of [root, outside]) mkdirSync(each);
+  const clock = fakeClock();
+  const spine = openSpine(join(folder, 'svc.db'), clock);
+  const ended = new Set<string>();
+  const live = new Set<string>();
+  const peers = {
+    find(sessionId: string): Peer | null {
+      const state = ended.has(sessionId) ? 'ended' : live.has(sessionId) ? 'live' : null;
+      return state === null ? null : ({ sessionId, seat: 'plain', state } as Peer);
+    },
+  };
+  const paths = createWorkspacePaths({
+    root,
+    worktrees: join(root, '.svc/agents/worktrees'),
+    projects: () => [outside],
+    repositoryOf: (name) => (name === 's-1' ? root : null),
+  });
+  const deps = { ...spine, clock, peers, paths };
+  const locks = createLocks(deps);
+  const ledgers = createLedgers(deps);
+  return {
+    ...spine,
+    clock,
+    locks,
+    ledgers,
+    root,
+    outside,
+    ended,
+    live,
+    events_: (kind) =>
+      spine.events
+        .after(0)
+        .filter((event) => event.kind === kind)
+        .map((event) => event.data),
+    acquire: async (holder, path, ttlMin = 30) =>
+      (await spine.storage.write(() => locks.acquire({ holder, path, ttlMin }, BY))).fence,
+    async pass(minutes) {
+      clock.advance(minutes * MINUTE);
+      await spine.storage.write(() => undefined);
+    },
+    close() {
+      locks.close();
+      spine.storage.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** For `assert.rejects` and `assert.throws`: the code, and what the message says. */
+export const refusal =
+  (code: string, message?: RegExp) =>
+  (error: SvcError): boolean => {
+    if (error.code !== code) throw error;
+    if (message !== undefined && !message.test(error.message)) throw error;
+    return true;
+  };

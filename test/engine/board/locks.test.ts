@@ -1,0 +1,347 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import type { Lock, Session, SvcError, Task, Wire } from '../../../engine/index.ts';
+import type { Caller } from '../../../engine/operation.ts';
+import { describeTool, isTool } from '../../../engine/tool.ts';
+import { type EngineHere, engineHere } from '../../support/engine.ts';
+import { until } from '../../support/wait.ts';
+import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+import { BY, type HoldingRig, holdingRig, refusal } from './holding.ts';
+
+describe('a lock', () => {
+  let rig: HoldingRig;
+  beforeEach(() => {
+    rig = holdingRig();
+  });
+  afterEach(() => rig.close());
+
+  const release = (holder: string, path: string) =>
+    rig.storage.write(() => rig.locks.release(holder, path, BY));
+  const held = () => rig.locks.around().map(({ path, holder }) => `${path} ${holder}`);
+
+  test('is refused to others on the path itself, on every folder above it and on all below', async () => {
+    await rig.acquire('a', 'src/engine');
+    for (const path of ['src/engine', 'src', '.', 'src/engine/x.ts', 'src/engine/deep/er/y.ts']) {
+      await assert.rejects(
+        rig.acquire('b', path),
+        refusal('lock_held', /a holds src\/engine until 2026-01-02T03:34:05.000Z/),
+        path,
+      );
+    }
+    await assert.rejects(rig.acquire('b', 'src'), ({ data }: SvcError) => {
+      assert.deepEqual(data, {
+        path: 'src',
+        held_by: 'a',
+        holder: 'a',
+        lock_path: 'src/engine',
+        expires_at: '2026-01-02T03:34:05.000Z',
+      });
+      return true;
+    });
+    for (const path of ['src/engine2', 'src/engin', 'src/engine.ts', 'src/engine-x/y', 'other'])
+      await rig.acquire('b', path);
+  });
+
+  test('on the whole workspace covers everything in it, and nothing of a project elsewhere', async () => {
+    await rig.acquire('a', '.');
+    await assert.rejects(rig.acquire('b', 'any/file'), refusal('lock_held', /a holds \. until/));
+    await rig.acquire('b', join(rig.outside, 'src'));
+    assert.deepEqual(held(), ['. a', `${rig.outside}/src b`]);
+    await assert.rejects(rig.acquire('a', rig.outside), refusal('lock_held'));
+    assert.equal(rig.locks.holderOver(join(rig.outside, 'src/x'), 'a')?.holder, 'b');
+    assert.equal(rig.locks.holderOver(join(rig.outside, 'other'), 'a'), null);
+  });
+
+  test('is one for every name of the path', async () => {
+    mkdirSync(join(rig.root, 'src'));
+    mkdirSync(join(rig.root, '.svc/agents/worktrees/s-1/src'), { recursive: true });
+    symlinkSync('src', join(rig.root, 'link'));
+    await rig.acquire('a', './src/../src/x.ts');
+    for (const path of [
+      'src/x.ts',
+      join(rig.root, 'src/x.ts'),
+      'link/x.ts',
+      '.svc/agents/worktrees/s-1/src/x.ts',
+    ]) {
+      await assert.rejects(rig.acquire('b', path), refusal('lock_held'), path);
+      assert.equal(rig.locks.check('a', path).path, 'src/x.ts');
+    }
+  });
+
+  test('takes a name as it is, whatever is in it', async () => {
+    for (const path of ["it's", '%', '_', '100% [a-z]*', '-rf', 'ünïcode', 'a\nb'])
+      await rig.acquire('a', path);
+    for (const path of ['its', 'x', '100', 'abc', 'rf']) await rig.acquire('b', path);
+    await assert.rejects(rig.acquire('b', '100% [a-z]*/x'), refusal('lock_held'));
+    await assert.rejects(rig.acquire('b', 'a\nb'), ({ message }: SvcError) => !message.includes('\n'));
+  });
+
+  test('cannot be on a path outside, also not through a link', async () => {
+    symlinkSync('/etc', join(rig.root, 'etc'));
+    for (const path of ['..', '../elsewhere', '/etc/passwd', 'etc/passwd'])
+      await assert.rejects(rig.acquire('a', path), refusal('path_outside'), path);
+  });
+
+  test('is extended by its holder, who may also hold what is above and below', async () => {
+    const fences = [await rig.acquire('a', 'src', 10)];
+    rig.clock.advance(5 * 60_000);
+    fences.push(
+      await rig.acquire('a', 'src', 10),
+      await rig.acquire('a', 'src/x', 60),
+      await rig.acquire('a', '.'),
+    );
+    assert.deepEqual(fences, [1, 2, 3, 4]);
+    assert.deepEqual(held(), ['. a', 'src a', 'src/x a']);
+    const { acquiredAt, expiresAt } = rig.locks.around('src').find(({ path }) => path === 'src') as Lock;
+    assert.deepEqual([acquiredAt, expiresAt], ['2026-01-02T03:04:05.000Z', '2026-01-02T03:19:05.000Z']);
+    assert.deepEqual(
+      rig.events_('lock_acquired').map(({ path, extended, fence }) => [path, extended, fence]),
+      [
+        ['src', false, 1],
+        ['src', true, 2],
+        ['src/x', false, 3],
+        ['.', false, 4],
+      ],
+    );
+    // Each stands for itself: giving back the folder leaves the file.
+    await release('a', '.');
+    await release('a', 'src');
+    assert.deepEqual(held(), ['src/x a']);
+  });
+
+  test('that has run out is nobody’s, and its former holder cannot free the next one’s', async () => {
+    const first = await rig.acquire('a', 'src', 30);
+    rig.clock.advance(30 * 60_000);
+    assert.throws(() => rig.locks.check('a', 'src'), refusal('lock_denied', /nobody does/));
+    assert.deepEqual(held(), []);
+    await assert.rejects(release('a', 'src'), refusal('not_found', /nobody holds a lock on src/));
+    const second = await rig.acquire('b', 'src/x');
+    assert.ok(second > first);
+    assert.deepEqual(rig.events_('lock_expired').length, 1);
+    await assert.rejects(release('a', 'src/x'), refusal('holder_mismatch', /held by b, not by a/));
+    await assert.rejects(rig.acquire('a', 'src'), refusal('lock_held', /b holds src\/x/));
+    await release('b', 'src/x');
+    assert.deepEqual(held(), []);
+  });
+
+  test('runs out by itself, once, with an event that names no path to the outside', async () => {
+    rig.locks.start();
+    await rig.acquire('a', 'src', 10);
+    await rig.acquire('b', 'docs', 20);
+    await rig.pass(9);
+    assert.equal(rig.events_('lock_expired').length, 0);
+    await rig.pass(1);
+    const [event, ...more] = await until(
+      () => rig.events_('lock_expired').length > 0 && rig.events_('lock_expired'),
+    );
+    assert.deepEqual(
+      [event?.path, event?.holder, event?.reason, more],
+      ['src', 'a', 'a lock of a ran out', []],
+    );
+    await rig.pass(10);
+    await until(() => rig.events_('lock_expired').length === 2);
+    assert.deepEqual(rig.storage.db.prepare('SELECT * FROM lock').all(), []);
+  });
+
+  test('that ran out while no engine ran is ended at the start', async () => {
+    await rig.acquire('a', 'src', 10);
+    rig.clock.advance(11 * 60_000);
+    rig.locks.start();
+    await until(() => rig.events_('lock_expired').length === 1);
+  });
+
+  test('is shown with what is on a path, above it and below', async () => {
+    await rig.acquire('a', 'src');
+    await rig.acquire('b', 'docs/x');
+    const around = (path: string) => rig.locks.around(path).map((lock) => lock.path);
+    assert.deepEqual(around('src/deep/file'), ['src']);
+    assert.deepEqual(around('docs'), ['docs/x']);
+    assert.deepEqual(around('.'), ['docs/x', 'src']);
+    assert.deepEqual(around('doc'), []);
+    assert.equal(rig.locks.holderOver('src/a', null)?.holder, 'a');
+    assert.equal(rig.locks.holderOver('src/a', 'a'), null);
+    assert.equal(rig.locks.holderOver('docs', null), null);
+  });
+
+  test('goes with its session, and an ended one gets none', async () => {
+    await rig.acquire('a', 'src');
+    await rig.acquire('a', 'docs');
+    await rig.acquire('b', 'test');
+    await rig.storage.write(() => rig.locks.releaseAll('a', 'its session has ended'));
+    assert.deepEqual(held(), ['test b']);
+    assert.deepEqual(
+      rig
+        .events_('lock_released')
+        .map(({ path, holder, reason }) => [path, holder, reason])
+        .sort(),
+      [
+        ['docs', 'a', 'its session has ended'],
+        ['src', 'a', 'its session has ended'],
+      ],
+    );
+    rig.ended.add('a');
+    await assert.rejects(rig.acquire('a', 'src'), refusal('conflict', /session a has ended/));
+  });
+
+  test('raced for by 32 has one holder, and the others are told who it is', async () => {
+    const paths = ['src', 'src/x', '.', 'src/x/y'];
+    const tries = await Promise.allSettled(
+      Array.from({ length: 32 }, (_, index) => rig.acquire(`p-${index}`, paths[index % 4] ?? 'src')),
+    );
+    assert.equal(tries.filter(({ status }) => status === 'fulfilled').length, 1);
+    const [lock, ...none] = rig.locks.around();
+    assert.deepEqual(none, []);
+    for (const each of tries)
+      if (each.status === 'rejected') assert.equal(each.reason.data.held_by, lock?.holder);
+  });
+});
+
+describe('the tools for locks', () => {
+  let ws: TestWorkspace;
+  let here: EngineHere;
+  let session: string;
+  const worker = (sessionId: string): Partial<Caller> => ({ seat: 'worker', sessionId, via: 'tool' });
+  before(async () => {
+    ws = await makeWorkspace();
+    here = await engineHere(ws, { workerCap: 0 });
+    const { task_id } = await here.call<Wire<Task>>('task.add', { title: 'a task', agent: 'scripted' });
+    const ran = await here.call<{ session: Wire<Session> }>('task.run', { id: task_id });
+    session = ran.session.session_id;
+  });
+  after(async () => {
+    await here?.close();
+    await ws.close();
+  });
+
+  test('answer who holds what until when, under which fence', async () => {
+    const path = 'app/main.txt';
+    const lock = await here.call<Record<string, unknown>>(
+      'lock_acquire',
+      { holder: session, path: 'app' },
+      worker(session),
+    );
+    assert.deepEqual(Object.keys(lock).sort(), ['expires_at', 'fence', 'holder', 'path']);
+    assert.deepEqual(await here.call('lock_check', { holder: session, path }, worker(session)), {
+      ...lock,
+      path,
+      covered_by: 'app',
+    });
+    const status = await here.call<{ locks: Wire<Lock>[] }>('lock_status', { path });
+    assert.deepEqual(status, { locks: await here.call('lock.list') });
+    assert.deepEqual(Object.keys(status.locks[0] ?? {}).sort(), [
+      'acquired_at',
+      'expires_at',
+      'fence',
+      'holder',
+      'path',
+    ]);
+    assert.deepEqual(await here.call('lock_status', { path: 'README.md' }), { locks: [] });
+    assert.deepEqual(await here.call('lock_release', { holder: session, path: './app/' }, worker(session)), {
+      path: 'app',
+      released: true,
+    });
+  });
+
+  test('deny who holds none, and say who does', async () => {
+    await here.call('lock_acquire', { holder: 'ada', path: 'app' });
+    await assert.rejects(
+      here.call('lock_check', { holder: session, path: 'app/main.txt' }, worker(session)),
+      (error: SvcError) => {
+        assert.match(
+          error.message,
+          new RegExp(`^${session} holds no lock on app/main.txt: ada holds app until `),
+        );
+        assert.deepEqual(
+          [error.code, error.data.path, error.data.held_by],
+          ['lock_denied', 'app/main.txt', 'ada'],
+        );
+        assert.equal(typeof error.data.expires_at, 'string');
+        return true;
+      },
+    );
+    await here.call('lock_release', { holder: 'ada', path: 'app' });
+    await assert.rejects(here.call('lock_check', { holder: 'ada', path: 'app' }), (error: SvcError) => {
+      assert.match(error.message, /nobody does/);
+      assert.match(error.hint ?? '', /lock_acquire/);
+      return true;
+    });
+  });
+
+  test('let a worker act for itself only, and the Chair for everyone', async () => {
+    for (const [name, input] of [
+      ['lock_acquire', { holder: 'ada', path: 'app' }],
+      ['lock_check', { holder: 'ada', path: 'app' }],
+      ['lock_release', { holder: 'ada', path: 'app' }],
+      ['lock.over', { paths: ['app'], except: 'ada' }],
+    ] as const) {
+      await assert.rejects(here.call(name, input, worker(session)), refusal('holder_mismatch'), name);
+    }
+    await here.call('lock_acquire', { holder: session, path: 'app' }, worker(session));
+    await here.call('lock_release', { holder: session, path: 'app' });
+  });
+
+  test('free what an ended session held, in the transaction of its end', async () => {
+    await here.call('lock_acquire', { holder: session, path: 'app' }, worker(session));
+    const { task_id } = (await here.call<Wire<Task>[]>('task.list'))[0] ?? assert.fail();
+    await here.call('task.cancel', { id: task_id });
+    assert.deepEqual(await here.call('lock.list'), []);
+    await assert.rejects(here.call('lock_acquire', { holder: session, path: 'app' }), refusal('conflict'));
+    const timeline = here.engine.events.ofTask(task_id).map(({ kind }) => kind);
+    assert.ok(timeline.includes('lock_acquired') && timeline.includes('lock_released'), timeline.join());
+  });
+
+  test('leave out what is outside when they are asked about many paths', async () => {
+    await here.call('lock_acquire', { holder: 'ada', path: 'app' });
+    const over = await here.call<{ path: string; lock: Wire<Lock> }[]>('lock.over', {
+      paths: ['README.md', '/etc/passwd', 'app/main.txt'],
+    });
+    assert.deepEqual(
+      over.map(({ path, lock }) => [path, lock.path, lock.holder]),
+      [['app/main.txt', 'app', 'ada']],
+    );
+    assert.deepEqual(await here.call('lock.over', { paths: ['app'], except: 'ada' }), []);
+    await here.call('lock_release', { holder: 'ada', path: 'app' });
+  });
+
+  test('refuse a time or a holder that is none', async () => {
+    for (const input of [
+      { holder: 'ada', path: 'app', ttl_min: 0 },
+      { holder: 'ada', path: 'app', ttl_min: 1441 },
+      { holder: '', path: 'app' },
+      { holder: 'a\u001b[2J', path: 'app' },
+      { holder: '*', path: 'app' },
+    ])
+      await assert.rejects(here.call('lock_acquire', input), refusal('fields_invalid'));
+  });
+
+  test('raced for by 32 calls at once have one winner, the others hear of it', async () => {
+    const tries = await Promise.allSettled(
+      Array.from({ length: 32 }, (_, index) =>
+        here.call('lock_acquire', { holder: `p-${index}`, path: 'app' }),
+      ),
+    );
+    const [lock] = await here.call<Wire<Lock>[]>('lock.list');
+    assert.equal(tries.filter(({ status }) => status === 'fulfilled').length, 1);
+    for (const each of tries) {
+      if (each.status === 'rejected')
+        assert.deepEqual([each.reason.code, each.reason.data.held_by], ['lock_held', lock?.holder]);
+    }
+  });
+
+  test('are small, and say what each parameter means', () => {
+    const names = /^(?:lock_|task_claim|task_release)/;
+    const tools = here.engine.operations.all.filter(isTool).filter(({ name }) => names.test(name));
+    assert.equal(tools.length, 6);
+    for (const each of tools) {
+      const text = JSON.stringify(describeTool(each));
+      assert.ok(text.length < 1300, `${each.name}: ${text.length}`);
+      const { properties = {} } = describeTool(each).inputSchema as {
+        properties?: Record<string, { description?: string }>;
+      };
+      for (const [name, schema] of Object.entries(properties))
+        assert.ok(schema.description, `${each.name}.${name}`);
+    }
+  });
+});
