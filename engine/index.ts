@@ -16,6 +16,8 @@ export type { ListedTask, TaskChoices } from './board/tasks/operations.ts';
 export type { RerunResult, Verification, VerificationState } from './board/verify/rows.ts';
 export type { Edited } from './board/workflow/index.ts';
 export type { Ask } from './bus/asks/rows.ts';
+export type { Message } from './bus/messages/rows.ts';
+export type { Peer } from './bus/peers.ts';
 export type { Session } from './bus/sessions/index.ts';
 export type { Engine, OpenOptions } from './compose.ts';
 export { findWorkspace } from './config/find.ts';

@@ -1,5 +1,5 @@
 import { localTime } from '../engine/index.ts';
-import { PANES } from './panes/index.ts';
+import { PANES, paneOf, tabOf } from './panes/index.ts';
 import { counted, ends } from './panes/words.ts';
 import type { State } from './state/model.ts';
 import { clean, cut, width } from './text.ts';
@@ -37,27 +37,32 @@ export function headerLine(state: State): Line {
 
 /** Panes with their counts; the one that has the keyboard in brackets. */
 export function tabsLine(state: State): Line {
-  const full = PANES.map((pane) => {
+  const tabs = PANES.map((pane) => {
     const count = pane.count(state.data);
-    const shown = count === 0 && pane.quietAtZero ? '' : ` ${count}`;
+    const isHere = pane.id === tabOf(state.focus);
+    const within = isHere && pane.id !== state.focus ? ` · ${paneOf(state.focus).title}` : '';
+    const said = pane.tab?.(state) ?? '';
+    const shown = `${count === 0 && pane.quietAtZero ? '' : ` ${count}`}${said === '' ? '' : ` ${said}`}`;
     return {
-      pane,
-      count,
+      waits: (pane.id === 'decisions' || pane.id === 'asks') && count > 0,
+      isHere,
       short: `${pane.digit}${shown.replace(' ', ':')}`,
-      text: `${pane.digit} ${pane.title}${shown}`,
+      text: `${pane.digit} ${pane.title}${shown}${within}`,
     };
   });
-  const room = full.reduce((sum, each) => sum + each.text.length + 2, 1);
+  // Where they do not all fit, the last ones keep their digit and their number, and then those before them.
+  let room = tabs.reduce((sum, each) => sum + each.text.length + 2, 1);
+  for (const tab of tabs.toReversed()) {
+    if (room <= state.size.columns || tab.isHere) continue;
+    room -= tab.text.length - tab.short.length;
+    tab.text = tab.short;
+  }
   return [
     span(' '),
-    ...full.map(({ pane, count, short, text }): Span => {
-      const isHere = pane.id === state.focus;
-      // Where they do not all fit, the others keep their digit and their number.
-      const shown = isHere || room <= state.size.columns ? text : short;
-      return isHere
-        ? span(`[${shown}] `, 'title')
-        : span(`${shown}  `, pane.id === 'decisions' && count > 0 ? 'warn' : undefined);
-    }),
+    ...tabs.map(
+      ({ isHere, text, waits }): Span =>
+        isHere ? span(`[${text}] `, 'title') : span(`${text}  `, waits ? 'warn' : undefined),
+    ),
   ];
 }
 

@@ -12,7 +12,7 @@ const TOO_FAST_MS = 30;
 export function press(state: State, binding: Binding, at: number): Step {
   const reason = reasonAgainst(binding, state);
   if (reason !== null) return step(said(state, `${binding.label}: ${reason}`));
-  const acts = binding.ask !== undefined || binding.group === 'Decisions';
+  const acts = binding.ask !== undefined || binding.acts === true;
   if (acts && at - state.movedAt < SETTLE_MS) {
     return step(said(state, 'the selection has just moved: look, then press again'));
   }

@@ -10,7 +10,7 @@ import { smallLines } from './layout/small.ts';
 import { EngineTable } from './overlays/engine.tsx';
 import { overlayView } from './overlays/index.ts';
 import { isLine, labelOf } from './overlays/line.ts';
-import { paneOf, previewOf, selectedRow } from './panes/index.ts';
+import { paneOf, previewOf, selectedRow, tabOf } from './panes/index.ts';
 import type { Pane } from './panes/pane.ts';
 import { logPreview } from './panes/workers.ts';
 import type { SessionRow, State } from './state/model.ts';
@@ -88,7 +88,8 @@ function framed(state: State, { content, width, height }: Area): Framed {
     const pane = paneOf(content.list) as unknown as Pane<object>;
     const focused = state.focus === pane.id;
     const { filter } = state.lists[pane.id];
-    const title = `${pane.digit} ${pane.title}${filter === '' ? '' : `  /${filter}`}`;
+    const name = `${pane.digit === '' ? paneOf(tabOf(pane.id)).digit : pane.digit} ${pane.title}`;
+    const title = `${name}${filter === '' ? '' : `  /${filter}`}`;
     const size = { cells: width - 4, rows: height - LIST_EDGE };
     const lines = listLines(paneOf(content.list), state, { ...size, focused });
     return { title, note: pane.note?.(state), lines, focused };

@@ -2,7 +2,7 @@ import type { Effect } from './acts/step.ts';
 import { EMPTY_DATA } from './state/data.ts';
 import { EMPTY_LIST } from './state/lists.ts';
 import { EMPTY_LOG } from './state/log.ts';
-import type { PaneId, Size, State } from './state/model.ts';
+import { type ListView, PANE_IDS, type PaneId, type Size, type State } from './state/model.ts';
 import { type Happening, update } from './update.ts';
 
 export interface Store {
@@ -21,13 +21,7 @@ export const initialState = (options: {
   now: options.now,
   link: { phase: 'connecting', since: options.now, reason: null, workspace: '', root: '' },
   data: EMPTY_DATA,
-  lists: {
-    tasks: EMPTY_LIST,
-    decisions: EMPTY_LIST,
-    workers: EMPTY_LIST,
-    events: EMPTY_LIST,
-    deliveries: EMPTY_LIST,
-  },
+  lists: Object.fromEntries(PANE_IDS.map((id) => [id, EMPTY_LIST])) as Record<PaneId, ListView>,
   focus: options.focus ?? 'decisions',
   view: 'list',
   workers: 'log',

@@ -1,15 +1,15 @@
+import { stillAsked } from './acts/asks.ts';
 import { jumped, withList } from './acts/moving.ts';
 import { type Effect, type Step, said, step } from './acts/step.ts';
 import { bindingFor } from './keymap/index.ts';
 import { layoutOf, listHeight } from './layout/layout.ts';
-import { pressInOverlay, typeInOverlay } from './overlays/index.ts';
+import { burstInOverlay, pressInOverlay, typeInOverlay } from './overlays/index.ts';
 import { paneOf } from './panes/index.ts';
 import type { Pane } from './panes/pane.ts';
 import { answer, press, stillArmed } from './press.ts';
 import { applyData, type DataChange } from './state/data.ts';
 import { withDetail } from './state/details.ts';
 import { matching } from './state/filter.ts';
-import { isText } from './state/input.ts';
 import { inView, moveTo, withRows } from './state/lists.ts';
 import { EMPTY_LOG, withLines } from './state/log.ts';
 import {
@@ -44,7 +44,7 @@ const GOOD_NEWS_MS = 8000;
 /** The one reducer: pure, so that what a key may do can be proven without a terminal and without an engine. */
 export function update(before: State, happening: Happening): Step {
   const { state, effects } = apply(before, happening);
-  return { state: settled(before, stillArmed(state)), effects };
+  return { state: settled(before, stillAsked(stillArmed(state))), effects };
 }
 
 function apply(state: State, happening: Happening): Step {
@@ -122,20 +122,7 @@ const faded = (state: State): State =>
 function pressKeys(state: State, keys: readonly string[], at: number): Step {
   const [only] = keys;
   if (keys.length === 1 && only !== undefined) return pressKey(state, only, at);
-  if (state.overlay !== null) {
-    const text = keys
-      .filter((key) => isText(key) || key === 'space')
-      .map((key) => (key === 'space' ? ' ' : key));
-    // A line break in a burst is not a person's Enter.
-    if (text.length === keys.length) return step(typeInOverlay(state, state.overlay, text.join('')));
-    return keys.reduce<Step>(
-      (sofar, key) =>
-        key === 'enter' || sofar.state.overlay === null
-          ? sofar
-          : pressInOverlay(sofar.state, sofar.state.overlay, key, at),
-      step(state),
-    );
-  }
+  if (state.overlay !== null) return burstInOverlay(state, state.overlay, keys, at);
   // A burst disarms and moves; it never acts.
   const moved = keys.reduce<State>(
     (sofar, key) => {

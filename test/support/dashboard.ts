@@ -2,8 +2,13 @@ import type { Effect } from '../../tui/acts/step.ts';
 import type { DataChange } from '../../tui/state/data.ts';
 import { stampOf } from '../../tui/state/details.ts';
 import type {
+  AskRow,
   DecisionRow,
   Details,
+  Evidence,
+  LockRow,
+  MessageRow,
+  PeerRow,
   Plan,
   SessionRow,
   State,
@@ -101,6 +106,94 @@ export const sessionRow = (id: number, more: Partial<SessionRow> = {}): SessionR
   started_at: at(5),
   ended_at: at(1),
   log_written_at: null,
+  ...more,
+});
+
+/** Asked five minutes ago by s-1, with five minutes left. */
+export const askRow = (id: number, more: Partial<AskRow> = {}): AskRow => ({
+  ask_id: id,
+  status: 'open',
+  from_session: 's-1',
+  task_id: 't-1',
+  to_session: 'chair',
+  project: null,
+  question: `Question number ${id}?`,
+  context: null,
+  options: ['keep the first', 'keep the second', 'merge both'],
+  created_at: at(5),
+  expires_at: at(-5),
+  answered_at: null,
+  answered_by: null,
+  answer: null,
+  symbol_ref: null,
+  ...more,
+});
+
+export const messageRow = (id: number, more: Partial<MessageRow> = {}): MessageRow => ({
+  message_id: id,
+  kind: 'note',
+  body: `Message number ${id}\nwith a second line`,
+  payload_path: null,
+  from_session: 's-1',
+  from_agent: 'claude',
+  from_name: null,
+  to_session: 'chair',
+  to_worker: null,
+  to_agent: null,
+  parent_id: null,
+  task_id: null,
+  created_at: at(4),
+  acked_at: null,
+  acked_by: null,
+  delivery: 'delivered',
+  attempts: 1,
+  delivered_at: at(4),
+  last_error: null,
+  ...more,
+});
+
+export const peerRow = (session: string, more: Partial<PeerRow> = {}): PeerRow => ({
+  session_id: session,
+  seat: 'worker',
+  state: 'live',
+  agent: 'claude',
+  project: null,
+  worker_id: session.replace('s-', 'w-'),
+  task_id: session.replace('s-', 't-'),
+  title: `Task of ${session}`,
+  parent: null,
+  notify_base: null,
+  since: at(5),
+  seen_at: at(1),
+  ...more,
+});
+
+export const lockRow = (path: string, more: Partial<LockRow> = {}): LockRow => ({
+  path,
+  holder: 's-1',
+  fence: 1,
+  acquired_at: at(3),
+  expires_at: at(-27),
+  ...more,
+});
+
+/** Complete, and of the commit that `sessionRow` and `trial` end with. */
+export const evidence = (id: number, more: Partial<Evidence> = {}): Evidence => ({
+  session_id: `s-${id}`,
+  task_id: `t-${id}`,
+  state: 'verified',
+  reasons: [],
+  summary: 'Both work.',
+  criteria: [
+    { criterion: 'the test passes 200 times', status: 'met', note: null },
+    { criterion: 'the timeout stays', status: 'met', note: null },
+  ],
+  tests: [1, 2, 3].map((each) => ({ command: `npm test -- part${each}`, result: 'passed', note: null })),
+  symbols: [],
+  head_commit: 'c'.repeat(40),
+  reported_at: at(2),
+  reported_by: `s-${id}`,
+  rerun: null,
   ...more,
 });
 
@@ -236,5 +329,13 @@ export function showWork(self: Bench, id: number, more: Partial<Work> = {}): Ben
   return self.send({
     type: 'detail',
     loaded: { kind: 'work', id: `s-${id}`, stamp, detail: work(id, more), problem: null },
+  });
+}
+
+export function showEvidence(self: Bench, id: number, more: Partial<Evidence> = {}): Bench {
+  const stamp = stampOf(self.state().data, { kind: 'session', id: `s-${id}` });
+  return self.send({
+    type: 'detail',
+    loaded: { kind: 'evidence', id: `s-${id}`, stamp, detail: evidence(id, more), problem: null },
   });
 }

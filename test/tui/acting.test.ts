@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { KEYMAP } from '../../tui/keymap/index.ts';
+import { PANE_IDS } from '../../tui/state/model.ts';
 import { update } from '../../tui/update.ts';
 import {
   type Bench,
@@ -8,6 +9,7 @@ import {
   decisionRow,
   sessionRow,
   showDecision,
+  showEvidence,
   showTask,
   showWork,
   taskRow,
@@ -201,6 +203,16 @@ describe('tasks', () => {
     assert.deepEqual(dash.calls(), [{ operation: 'task.retry', input: { id: 't-1', hash: 'f'.repeat(64) } }]);
   });
 
+  it('a task that its ledger holds back is started with a key of its own', () => {
+    const problem = { code: 'ledger_gate', message: '2 items of LEDGER.md are open', hint: null } as const;
+    const dash = showTask(tasks(), 1, { problem }).keys('r');
+    assert.match(dash.state().armed?.question ?? '', /HELD BY ITS LEDGER: 2 items of LEDGER.md are open/);
+    assert.deepEqual(dash.keys('y', 'r').calls(), []);
+    assert.deepEqual(dash.keys('f').calls(), [
+      { operation: 'task.run', input: { id: 't-1', hash: 'f'.repeat(64), force: true } },
+    ]);
+  });
+
   it('a task that changed while armed is not run', () => {
     const dash = showTask(tasks(), 1)
       .keys('r')
@@ -241,6 +253,12 @@ describe('tasks', () => {
     ],
   };
 
+  /** What the editor was opened with last comes back as `text`. */
+  const edited = (dash: Bench, text: string): Bench => {
+    const effect = dash.effects().findLast((each) => each.do === 'edit')!;
+    return dash.send({ type: 'edited', effect: effect as never, text });
+  };
+
   it('A gives the task to the agent that is chosen', () => {
     const dash = tasks().data({ choices }).keys('A', 'j', 'enter');
     assert.deepEqual(dash.calls(), [{ operation: 'task.assign', input: { id: 't-1', agent: 'codex' } }]);
@@ -252,12 +270,29 @@ describe('tasks', () => {
       .keys('n', 'tab', 'right', 'tab')
       .send({ type: 'paste', text: 'Say\nhello' });
     dash.keys('tab', 'enter');
-    const effect = dash.effects().find((each) => each.do === 'edit')!;
-    dash.send({ type: 'edited', effect: effect as never, text: 'Say hello\nin two lines\n' }).keys('enter');
+    edited(dash, 'Say hello\nin two lines\n').keys('enter');
     assert.deepEqual(dash.calls(), [
       {
         operation: 'task.add',
         input: { title: 'Say hello', body: 'Say hello\nin two lines', agent: 'codex', project: 'docs' },
+      },
+    ]);
+  });
+
+  it('n takes acceptance criteria, one per line, a context and a ledger', () => {
+    const dash = tasks().data({ choices }).keys('n', 'tab', 'tab', 'H', 'i', 'tab', 'tab', 'enter');
+    edited(dash, '- it says hello\n\n- [ ] twice\n  and no more\n').keys('tab', 'ctrl+e');
+    edited(dash, 'It is a greeting.\n').keys('tab').burst('L', '.', 'm', 'd').keys('enter');
+    assert.deepEqual(dash.calls(), [
+      {
+        operation: 'task.add',
+        input: {
+          title: 'Hi',
+          acceptance_criteria: ['it says hello', 'twice', 'and no more'],
+          context: 'It is a greeting.',
+          ledger: 'L.md',
+          agent: 'codex',
+        },
       },
     ]);
   });
@@ -276,13 +311,14 @@ describe('workers', () => {
 
   it('p asks, m merges and b rebases what was seen', () => {
     const input = { session: 's-1', base: 'main', head: 'c'.repeat(40) };
-    assert.deepEqual(showWork(ended(), 1).keys('p', 'm').calls(), [
+    const shown = (): Bench => showEvidence(showWork(ended(), 1), 1);
+    assert.deepEqual(shown().keys('p', 'm').calls(), [
       { operation: 'worktree.promote', input: { ...input, strategy: 'merge' } },
     ]);
-    assert.deepEqual(showWork(ended(), 1).keys('p', 'b').calls(), [
+    assert.deepEqual(shown().keys('p', 'b').calls(), [
       { operation: 'worktree.promote', input: { ...input, strategy: 'rebase' } },
     ]);
-    assert.deepEqual(showWork(ended(), 1).keys('p', 'p').calls(), []);
+    assert.deepEqual(shown().keys('p', 'p').calls(), []);
   });
 
   it('p says why not: running, conflicts, a dirty checkout, nothing to merge', () => {
@@ -380,7 +416,7 @@ describe('the bell', () => {
 describe('the keymap', () => {
   it('gives a key one meaning in one place', () => {
     for (const view of ['list', 'full'] as const) {
-      for (const focus of ['tasks', 'decisions', 'workers', 'events', 'deliveries'] as const) {
+      for (const focus of PANE_IDS) {
         const here = KEYMAP.filter(
           (each) => (each.panes?.includes(focus) ?? true) && (each.view ?? view) === view,
         );
@@ -391,7 +427,8 @@ describe('the keymap', () => {
   });
 
   it('lets nothing that spends, destroys or sends act on its first key', () => {
-    const acting = ['approve', 'deny', 'run', 'cancel', 'done', 'stop', 'promote', 'retry', 'redeliver'];
+    const acting = ['approve', 'deny', 'run', 'cancel', 'done', 'stop', 'promote', 'retry'];
+    acting.push('redeliver', 'rerun', 'release');
     for (const id of acting) {
       const binding = KEYMAP.find((each) => each.id === id)!;
       assert.ok(binding.ask !== undefined && binding.run === undefined, id);
@@ -409,7 +446,9 @@ describe('the keymap', () => {
         .state()
         .armed?.answers.map((each) => each.key) ?? [];
     const told = (id: string): readonly string[] => KEYMAP.find((each) => each.id === id)?.confirm ?? [];
-    assert.deepEqual(answers(waiting(), 'a'), told('approve'));
+    const gate = { code: 'ledger_gate', message: 'LEDGER.md is not clear', hint: null } as const;
+    const held = showDecision(bench().data({ decisions: [decisionRow(1)] }), 1, { problem: gate });
+    assert.deepEqual([...answers(waiting(), 'a'), ...answers(held, 'a')], told('approve'));
     assert.deepEqual(answers(waiting(), 'd'), told('deny'));
     const task = showTask(
       bench()
@@ -417,20 +456,26 @@ describe('the keymap', () => {
         .data({ tasks: [taskRow(1)] }),
       1,
     );
+    assert.deepEqual(answers(task, 'r'), ['y']);
+    assert.deepEqual(answers(showTask(task, 1, { problem: gate }), 'r'), ['f']);
+    assert.deepEqual(told('run'), ['y', 'f']);
     for (const [key, id] of [
-      ['r', 'run'],
       ['x', 'cancel'],
       ['D', 'done'],
     ] as const) {
       assert.deepEqual(answers(task, key), told(id), id);
     }
-    const ended = showWork(
-      bench()
-        .keys('4')
-        .data({ sessions: [sessionRow(1)] }),
+    const ended = showEvidence(
+      showWork(
+        bench()
+          .keys('4')
+          .data({ sessions: [sessionRow(1)] }),
+        1,
+      ),
       1,
     );
     assert.deepEqual(answers(ended, 'p'), told('promote'));
+    assert.deepEqual(answers(ended, 'V'), told('rerun'));
     const running = bench()
       .keys('4')
       .data({ sessions: [sessionRow(1, { state: 'running' })], tasks: [taskRow(1)] });

@@ -4,6 +4,7 @@ import type { DecisionRow, State, TaskView } from '../state/model.ts';
 import { cleanLines } from '../text.ts';
 import { withWorker } from './moving.ts';
 import { call, type Question, type Step, said, step } from './step.ts';
+import { isGated } from './tasks.ts';
 
 export function selectedDecision(state: State): DecisionRow | undefined {
   const { selected } = state.lists.decisions;
@@ -25,29 +26,34 @@ export function mayApprove(state: State): string | null {
   const decision = selectedDecision(state);
   const reason = mayDecide(state);
   if (reason !== null || decision === undefined) return reason;
-  const problem = detailOf(state, 'decision', decision.decision_id)?.detail?.plan.problem;
-  return problem ? `it could not start: ${problem.message}` : null;
+  const plan = detailOf(state, 'decision', decision.decision_id)?.detail?.plan;
+  return plan?.problem && !isGated(plan) ? `it could not start: ${plan.problem.message}` : null;
 }
 
 export function approveQuestion(state: State): Question {
   const { decision_id: id, task_id: taskId, agent, hash } = selectedDecision(state)!;
+  const plan = detailOf(state, 'decision', id)?.detail?.plan;
+  const gate = plan !== undefined && isGated(plan) ? plan.problem : null;
+  const what = `${id} and start ${agent ?? 'the agent'} on ${taskId}`;
+  const approve = (how: { force?: true }) => (now: State) =>
+    call<{ session: { session_id: string } | null }>(now, {
+      operation: 'decision.approve',
+      input: { id, hash, ...how },
+      busy: id,
+      doing: `approving ${id}`,
+      said: ({ session }) => `${id} approved: ${session?.session_id ?? 'it'} starts on ${taskId}`,
+      after: (later, { session }) => withWorker(later, session),
+    });
   return {
     subject: { kind: 'decision', id },
-    text: `Approve ${id} and start ${agent ?? 'the agent'} on ${taskId}?`,
+    text:
+      gate === null
+        ? `Approve ${what}?`
+        : `HELD BY ITS LEDGER: ${gate.message}. Approve ${what} all the same?`,
     answers: [
-      {
-        key: 'y',
-        label: 'approve',
-        run: (now) =>
-          call<{ session: { session_id: string } | null }>(now, {
-            operation: 'decision.approve',
-            input: { id, hash },
-            busy: id,
-            doing: `approving ${id}`,
-            said: ({ session }) => `${id} approved: ${session?.session_id ?? 'it'} starts on ${taskId}`,
-            after: (later, { session }) => withWorker(later, session),
-          }),
-      },
+      gate === null
+        ? { key: 'y', label: 'approve', run: approve({}) }
+        : { key: 'f', label: 'force, which is recorded', run: approve({ force: true }) },
     ],
   };
 }

@@ -1,6 +1,6 @@
 import { layoutOf, listHeight, previewSize } from '../layout/layout.ts';
-import { PANES, paneOf, previewOf } from '../panes/index.ts';
-import { waitsForReview } from '../panes/workers.ts';
+import { PANES, previewOf, tabOf } from '../panes/index.ts';
+import { waiting } from '../panes/waiting.ts';
 import { workersMode } from '../state/details.ts';
 import { EMPTY_INPUT, inputOf } from '../state/input.ts';
 import { moveTo, select } from '../state/lists.ts';
@@ -107,34 +107,22 @@ export const focusOn =
 export const nextPane =
   (by: 1 | -1) =>
   (state: State): Step => {
-    const at = PANES.findIndex((each) => each.id === state.focus);
+    const at = PANES.findIndex((each) => each.id === tabOf(state.focus));
     const next = PANES[(at + by + PANES.length) % PANES.length]!;
     return focusOn(next.id)(state);
   };
-
-/** Everything that waits for a person: decisions first, then work to look at. */
-function waiting(state: State): { pane: PaneId; id: string }[] {
-  const sessions = [...state.data.sessions.values()].filter(waitsForReview).map((each) => each.session_id);
-  const decisions = paneOf('decisions').rows(state.data) as readonly { decision_id: string }[];
-  return [
-    ...decisions.map((each) => ({ pane: 'decisions' as const, id: each.decision_id })),
-    ...sessions
-      .sort((one, other) => Number(one.slice(2)) - Number(other.slice(2)))
-      .map((id) => ({ pane: 'workers' as const, id })),
-  ];
-}
 
 export function nextWaiting(state: State): Step {
   const all = waiting(state);
   if (all.length === 0) return step(said(state, 'nothing waits for you', 'good'));
   const here = all.findIndex(({ pane, id }) => pane === state.focus && id === state.lists[pane].selected);
-  const next = all[(here + 1) % all.length]!;
-  const isReview = next.pane === 'workers';
+  const { pane, id } = all[(here + 1) % all.length]!;
+  const isReview = pane === 'workers';
   return step({
     ...state,
-    focus: next.pane,
+    focus: pane,
     view: 'list',
-    jump: next,
+    jump: { pane, id },
     ...(isReview ? { workers: 'work' as const } : {}),
   });
 }
@@ -150,7 +138,8 @@ export function back(state: State): Step {
   if (state.view === 'full') return step({ ...state, view: 'list' });
   if (state.message !== null) return step({ ...state, message: null });
   const list = state.lists[state.focus];
-  return list.filter === '' ? step(state) : step(withList(state, state.focus, { ...list, filter: '' }));
+  if (list.filter !== '') return step(withList(state, state.focus, { ...list, filter: '' }));
+  return step({ ...state, focus: tabOf(state.focus) });
 }
 
 export function filter(state: State): Step {

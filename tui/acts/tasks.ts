@@ -16,6 +16,9 @@ const none = 'no task is selected';
 const planOf = (state: State, { task_id: id }: TaskRow): Plan | undefined =>
   detailOf(state, 'task', id)?.detail?.plan;
 
+/** Its ledger holds it back, which a person may override. */
+export const isGated = ({ problem }: Plan): boolean => problem?.code === 'ledger_gate';
+
 export const mayRun = (state: State): string | null => mayRunTask(state, selectedTask(state));
 export const runQuestion = (state: State): Question => runTaskQuestion(state, selectedTask(state)!);
 
@@ -26,26 +29,39 @@ export function mayRunTask(state: State, task: TaskRow | undefined): string | nu
     return `${task.task_id} is ${taskState(task)} already`;
   const plan = planOf(state, task);
   if (plan === undefined) return 'what would run is still being fetched';
-  return plan.problem === null ? null : `it could not start: ${plan.problem.message}`;
+  return plan.problem === null || isGated(plan) ? null : `it could not start: ${plan.problem.message}`;
 }
 
 export function runTaskQuestion(state: State, task: TaskRow): Question {
-  const { hash, agent, timeout_sec: timeout, starts } = planOf(state, task)!;
+  const plan = planOf(state, task)!;
+  const { hash, agent, timeout_sec: timeout, starts } = plan;
   const again = task.status === 'failed';
   const verb = again ? 'Run again' : 'Run';
+  const cost = `It spends ${agent}'s tokens, up to ${duration(timeout)}${starts === 'now' ? '' : ', when a worker is free'}.`;
+  const { task_id: id } = task;
+  const gate = isGated(plan) ? plan.problem : null;
   return {
-    subject: { kind: 'task', id: task.task_id },
-    text: `${verb} ${task.task_id} with ${agent}? It spends ${agent}'s tokens, up to ${duration(timeout)}${starts === 'now' ? '' : ', when a worker is free'}.`,
+    subject: { kind: 'task', id },
+    text:
+      gate === null
+        ? `${verb} ${id} with ${agent}? ${cost}`
+        : `HELD BY ITS LEDGER: ${gate.message}. ${verb} ${id} with ${agent} all the same? ${cost}`,
     answers: [
-      { key: 'y', label: again ? 'run again' : 'run', run: (now) => run(now, task.task_id, hash, again) },
+      gate === null
+        ? { key: 'y', label: again ? 'run again' : 'run', run: (now) => run(now, id, { hash }, again) }
+        : {
+            key: 'f',
+            label: 'force, which is recorded',
+            run: (now) => run(now, id, { hash, force: true }, again),
+          },
     ],
   };
 }
 
-export const run = (state: State, id: string, hash: string, again: boolean): Step =>
+const run = (state: State, id: string, how: { hash: string; force?: true }, again: boolean): Step =>
   call<{ session: { session_id: string } | null }>(state, {
     operation: again ? 'task.retry' : 'task.run',
-    input: { id, hash },
+    input: { id, ...how },
     busy: id,
     doing: `starting ${id}`,
     said: ({ session }) => `${id} starts as ${session?.session_id ?? 'soon as it can'}`,
@@ -143,9 +159,26 @@ export function newTask(state: State): Step {
   );
   return step({
     ...state,
-    overlay: { kind: 'new-task', field: 0, who, project: 0, title: EMPTY_INPUT, prompt: '' },
+    overlay: {
+      kind: 'new-task',
+      field: 0,
+      who,
+      project: 0,
+      title: EMPTY_INPUT,
+      prompt: '',
+      criteria: '',
+      context: '',
+      ledger: EMPTY_INPUT,
+    },
   });
 }
+
+/** One per line; a list as it is written in Markdown is understood. */
+const criteriaOf = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.replace(/^\s*(?:[-*+]\s+(?:\[[ xX]\]\s+)?)?/, '').trim())
+    .filter((line) => line !== '');
 
 /** Creating a task spends nothing; running it is asked for apart. */
 export function addTask(state: State): Step {
@@ -156,7 +189,9 @@ export function addTask(state: State): Step {
   const agent = agents[overlay.who]?.id;
   const project = projects[overlay.project];
   const title = overlay.title.value.trim();
-  const { prompt } = overlay;
+  const { prompt, context } = overlay;
+  const ledger = overlay.ledger.value.trim();
+  const criteria = criteriaOf(overlay.criteria);
   if (title === '' && prompt.trim() === '' && template === undefined) {
     return step(
       said(state, 'a task needs a title or a prompt', 'bad', 'type a title, or press Ctrl-E for the prompt'),
@@ -169,6 +204,9 @@ export function addTask(state: State): Step {
       input: {
         ...(title === '' ? {} : { title }),
         ...(prompt.trim() === '' ? {} : { body: prompt }),
+        ...(criteria.length === 0 ? {} : { acceptance_criteria: criteria }),
+        ...(context.trim() === '' ? {} : { context }),
+        ...(ledger === '' ? {} : { ledger }),
         ...(agent === undefined ? {} : { agent }),
         ...(template === undefined ? {} : { template }),
         ...(project === undefined || project.own ? {} : { project: project.id }),

@@ -1,9 +1,10 @@
 import { shellWord } from '../../engine/index.ts';
-import { sessionState } from '../panes/words.ts';
+import { evidenceSummary, headOf, stateAt } from '../panes/evidence.ts';
+import { counted, sessionState } from '../panes/words.ts';
 import { checkoutReason } from '../panes/work.ts';
 import { detailOf } from '../state/details.ts';
 import { followed, paused } from '../state/log.ts';
-import type { Promoted, SessionRow, State, Trial } from '../state/model.ts';
+import type { Evidence, Promoted, SessionRow, State, Trial } from '../state/model.ts';
 import { isWide } from '../state/size.ts';
 import { clean } from '../text.ts';
 import { call, type Question, type Step, step } from './step.ts';
@@ -75,12 +76,71 @@ export function mayPromote(state: State): string | null {
   if ('problem' in trial) return trial.problem;
   if (trial.conflicts.length > 0) return `conflicts in ${trial.conflicts.join(', ')}`;
   if (trial.checkout.state === 'dirty') return checkoutReason(trial);
-  return null;
+  return detailOf(state, 'evidence', id) === undefined ? 'its evidence is still being fetched' : null;
+}
+
+/** What a person has to know of the evidence before they merge; null when all is well. */
+function doubt(state: State, id: string): string | null {
+  const { detail, problem } = detailOf(state, 'evidence', id) ?? {};
+  if (!detail) return `its evidence could not be read (${problem ?? 'unknown'})`;
+  const { text, isGood } = evidenceSummary(detail, headOf(detailOf(state, 'work', id)?.detail));
+  return isGood ? null : text.replace(/^verify_report: /, '').replace(/not verified: /, '');
+}
+
+/** The worker's run of the selected row: in Workers itself, in Tasks its latest. */
+function evidenceOf(
+  state: State,
+): { id: string; session: SessionRow | undefined; evidence: Evidence | null } | null {
+  const id =
+    state.focus === 'tasks'
+      ? (state.data.tasks.get(state.lists.tasks.selected ?? '')?.session_id ?? null)
+      : state.lists.workers.selected;
+  if (id === null) return null;
+  return {
+    id,
+    session: state.data.sessions.get(id),
+    evidence: detailOf(state, 'evidence', id)?.detail ?? null,
+  };
+}
+
+export function mayRerun(state: State): string | null {
+  const shown = evidenceOf(state);
+  if (shown === null) return state.focus === 'tasks' ? 'no worker has run it' : none;
+  const { id, session, evidence } = shown;
+  if (session !== undefined && session.state !== 'ended') return `${id} is still ${sessionState(session)}`;
+  if (evidence === null) return `the evidence of ${id} is still being fetched`;
+  return evidence.tests.length === 0 ? `${id} has reported no tests` : null;
+}
+
+/** Runs commands that a worker named, so they are shown and it asks. */
+export function rerunQuestion(state: State): Question {
+  const { id, evidence } = evidenceOf(state)!;
+  const commands = evidence!.tests.map((each) => each.command);
+  return {
+    subject: { kind: 'session', id },
+    text: `Run ${counted(commands.length, 'reported command')} in the worktree of ${id}? ${commands.join(' ; ')}`,
+    answers: [
+      {
+        key: 'y',
+        label: 'run',
+        run: (now) =>
+          call<Evidence>(now, {
+            operation: 'verify.rerun',
+            input: { session: id },
+            busy: id,
+            doing: `running the tests of ${id} again`,
+            said: (answer) =>
+              `${id}: the rerun ${answer.rerun?.agrees === false ? 'DISAGREES with' : 'agrees with'} the report; ${stateAt(answer, null)}`,
+          }),
+      },
+    ],
+  };
 }
 
 export function promoteQuestion(state: State): Question {
   const { session_id: id } = selectedSession(state)!;
   const { branch, base, head } = trialOf(state) as Trial;
+  const warning = doubt(state, id);
   const run = (strategy: 'merge' | 'rebase') => (now: State) =>
     call<Promoted>(now, {
       operation: 'worktree.promote',
@@ -94,7 +154,7 @@ export function promoteQuestion(state: State): Question {
     });
   return {
     subject: { kind: 'session', id },
-    text: `Promote ${branch} into ${base}?`,
+    text: `Promote ${branch} into ${base}?${warning === null ? ' It is verified.' : ` NOT VERIFIED: ${warning}.`}`,
     answers: [
       { key: 'm', label: 'merge', run: run('merge') },
       { key: 'b', label: 'rebase', run: run('rebase') },

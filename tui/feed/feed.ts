@@ -7,12 +7,12 @@ import { followEvents, type ResumePoint } from './events.ts';
 import { keepConnected } from './link.ts';
 import { followLogs } from './log.ts';
 import { watchNotices } from './notices.ts';
-import { deliveriesOf } from './rows.ts';
+import { deliveriesOf, messagesOf } from './rows.ts';
 import { fetchDetails } from './wanted.ts';
 
 /** Ages move on the screen; nothing is written when none does. */
 const TICK_MS = 10_000;
-/** What changes without an event: when a worker last printed, and how deliveries go. */
+/** What changes without an event: when a worker last printed, and how deliveries and notices go. */
 const LOOK_MS = 2000;
 
 export interface Feed {
@@ -107,6 +107,11 @@ export function createFeed(options: {
     const hasNew = data.events !== seen;
     seen = data.events;
     if (isLive) change({ sessions: await link.client().call<SessionRow[]>('session.list', { live: true }) });
+    const messages = [...data.messages.values()].filter((each) => each.delivery === 'pending');
+    if (messages.length > 0) {
+      const ids = messages.map((each) => each.message_id);
+      change({ messages: await messagesOf(link.client(), ids) });
+    }
     if (isPending || hasNew) change({ deliveries: await deliveriesOf(link.client()) });
   }
   const timers = [

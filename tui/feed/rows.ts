@@ -1,13 +1,18 @@
 import type { EngineClient } from '../../engine/index.ts';
 import type { DataChange } from '../state/data.ts';
 import type {
+  AskRow,
   Choices,
   DecisionRow,
   DeliveryRow,
   EventRow,
+  LockRow,
+  MessageRow,
+  PeerRow,
   SessionRow,
   Status,
   TaskRow,
+  Unread,
 } from '../state/model.ts';
 
 /** Small first, so that the first screen does not wait for ten thousand rows. */
@@ -15,16 +20,20 @@ const FIRST_PAGE = 200;
 const PAGE = 1000;
 const SESSIONS = 1000;
 const IDS_PER_CALL = 500;
+const MESSAGES = 200;
+const CLOSED_ASKS = 50;
 
 /** What the first screen shows. */
 export async function firstRows(client: EngineClient): Promise<DataChange> {
-  const [status, tasks, decisions, sessions] = await Promise.all([
+  const [status, tasks, decisions, sessions, asks, unread] = await Promise.all([
     client.call<Status>('engine.status'),
     client.call<TaskRow[]>('task.list', { limit: FIRST_PAGE }),
     client.call<DecisionRow[]>('decision.list', { state: 'pending', limit: 10_000 }),
     client.call<SessionRow[]>('session.list', { limit: 100 }),
+    client.call<AskRow[]>('ask.list', { status: 'open', limit: 1000 }),
+    client.call<Unread>('message.counts'),
   ]);
-  return { status, tasks, decisions, sessions, complete: tasks.length < FIRST_PAGE };
+  return { status, tasks, decisions, sessions, asks, unread, complete: tasks.length < FIRST_PAGE };
 }
 
 /** They change without an event: how they go is asked for. */
@@ -33,13 +42,56 @@ export const deliveriesOf = (client: EngineClient): Promise<DeliveryRow[]> =>
 
 /** What can come a moment later. */
 export async function otherRows(client: EngineClient): Promise<DataChange> {
-  const [events, deliveries, choices, sessions] = await Promise.all([
+  const [events, deliveries, choices, sessions, asks, messages, unread, peers, locks] = await Promise.all([
     client.call<EventRow[]>('event.list', { limit: 200 }),
     deliveriesOf(client),
     client.call<Choices>('task.choices'),
     client.call<SessionRow[]>('session.list', { limit: SESSIONS }),
+    client.call<AskRow[]>('ask.list', { limit: CLOSED_ASKS }),
+    client.call<MessageRow[]>('message.list', { limit: MESSAGES }),
+    client.call<MessageRow[]>('message.list', { unread: true, limit: MESSAGES }),
+    client.call<PeerRow[]>('peer.list'),
+    client.call<LockRow[]>('lock.list'),
   ]);
-  return { events, deliveries, choices, sessions };
+  return {
+    events,
+    deliveries,
+    choices,
+    sessions,
+    asks,
+    messages: [...messages, ...unread],
+    peers,
+    locks,
+  };
+}
+
+/** As they are now; how the notice of a message goes is told by no event. */
+export const messagesOf = (client: EngineClient, ids: readonly number[]): Promise<MessageRow[]> =>
+  pages<MessageRow>(client, 'message.list', ids);
+
+/** Asks and messages that events are about, and who is here and what is held when that has changed. */
+async function busRowsOf(client: EngineClient, events: readonly EventRow[]): Promise<DataChange> {
+  const numbers = (key: 'ask_id' | 'message_id'): number[] => {
+    const all = events.map(({ data }) => data[key]);
+    return [...new Set(all.filter((id): id is number => typeof id === 'number'))];
+  };
+  const tells = (kinds: RegExp): boolean => events.some(({ kind }) => kinds.test(kind));
+  const [asks, messages, unread, peers, locks] = await Promise.all([
+    pages<AskRow>(client, 'ask.list', numbers('ask_id')),
+    messagesOf(client, numbers('message_id')),
+    tells(/^message_/) ? client.call<Unread>('message.counts') : undefined,
+    tells(/^(?:session_(?:joined|left|started)|dispatched|sealed|failed)$/)
+      ? client.call<PeerRow[]>('peer.list')
+      : undefined,
+    tells(/^lock_/) ? client.call<LockRow[]>('lock.list') : undefined,
+  ]);
+  return {
+    asks,
+    messages,
+    ...(unread === undefined ? {} : { unread }),
+    ...(peers === undefined ? {} : { peers }),
+    ...(locks === undefined ? {} : { locks }),
+  };
 }
 
 /** The older tasks in pages, newest first. */
@@ -62,12 +114,13 @@ export async function rowsOf(client: EngineClient, events: readonly EventRow[]):
   const isConfig = events.some(({ kind }) => kind === 'config_reloaded' || kind === 'engine_started');
   const decisionsOf = (wanted: readonly string[]) => pages<DecisionRow>(client, 'decision.list', wanted);
   const sessionsOf = (wanted: readonly string[]) => pages<SessionRow>(client, 'session.list', wanted);
-  const [status, tasks, decisions, sessions, choices] = await Promise.all([
+  const [status, tasks, decisions, sessions, choices, bus] = await Promise.all([
     client.call<Status>('engine.status'),
     pages<TaskRow>(client, 'task.list', [...ids('task_id')]),
     decisionsOf([...decisionIds]),
     sessionsOf([...sessionIds]),
     isConfig ? client.call<Choices>('task.choices') : undefined,
+    busRowsOf(client, events),
   ]);
   // A run names its decision and its session in the task before an event does.
   const others = await Promise.all([
@@ -75,6 +128,7 @@ export async function rowsOf(client: EngineClient, events: readonly EventRow[]):
     sessionsOf(tasks.flatMap(({ session_id: id }) => (id === null || sessionIds.has(id) ? [] : [id]))),
   ]);
   return {
+    ...bus,
     events,
     status,
     tasks,
@@ -84,7 +138,11 @@ export async function rowsOf(client: EngineClient, events: readonly EventRow[]):
   };
 }
 
-async function pages<R>(client: EngineClient, operation: string, ids: readonly string[]): Promise<R[]> {
+async function pages<R>(
+  client: EngineClient,
+  operation: string,
+  ids: readonly (string | number)[],
+): Promise<R[]> {
   const rows: R[] = [];
   for (let at = 0; at < ids.length; at += IDS_PER_CALL) {
     const part = ids.slice(at, at + IDS_PER_CALL);

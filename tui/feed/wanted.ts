@@ -63,7 +63,8 @@ export function fetchDetails(options: {
 function isSettled(loaded: Loaded | undefined): boolean {
   if (!loaded?.detail) return loaded?.problem == null;
   if ('plan' in loaded.detail) return loaded.detail.plan.problem === null;
-  const { trial } = loaded.detail as Details['work'];
+  if (!('trial' in loaded.detail)) return true;
+  const { trial } = loaded.detail;
   return !('problem' in trial) && trial.conflicts.length === 0 && trial.checkout.state !== 'dirty';
 }
 
@@ -82,6 +83,8 @@ async function load(
     }
     case 'decision':
       return client.call<Details['decision']>('decision.show', { id });
+    case 'evidence':
+      return client.call<Details['evidence']>('verify.show', { session: id });
     case 'work': {
       const [diff, trial] = await Promise.all([
         client.call<Omit<Details['work'], 'trial'>>('worktree.diff', { session: id }),

@@ -19,10 +19,10 @@ export const ACTING: readonly Binding[] = [
     ...inDecisions,
     keys: ['a'],
     label: 'approve',
-    about: 'approve the decision and start its agent',
+    about: 'approve the decision and start its agent; f past its ledger gate',
     when: decisions.mayApprove,
     ask: decisions.approveQuestion,
-    confirm: ['y'],
+    confirm: ['y', 'f'],
   },
   {
     id: 'deny',
@@ -41,6 +41,7 @@ export const ACTING: readonly Binding[] = [
     label: 'edit',
     about: 'edit the prompt in $EDITOR, which makes a new decision',
     when: decisions.mayDecide,
+    acts: true,
     run: decisions.editPrompt,
   },
 
@@ -59,10 +60,10 @@ export const ACTING: readonly Binding[] = [
     ...inTasks,
     keys: ['r'],
     label: 'run',
-    about: 'run the task, or a failed one again (spends tokens)',
+    about: 'run the task, or a failed one again (spends tokens); f past its ledger gate',
     when: tasks.mayRun,
     ask: tasks.runQuestion,
-    confirm: ['y'],
+    confirm: ['y', 'f'],
   },
   {
     id: 'assign',
@@ -158,10 +159,10 @@ export const ACTING: readonly Binding[] = [
     ...inWorkers,
     keys: ['r'],
     label: 'retry',
-    about: 'run the failed task again (spends tokens)',
+    about: 'run the failed task again (spends tokens); f past its ledger gate',
     when: workers.mayRetry,
     ask: workers.retryQuestion,
-    confirm: ['y'],
+    confirm: ['y', 'f'],
   },
   {
     id: 'task',
@@ -172,6 +173,18 @@ export const ACTING: readonly Binding[] = [
     offline: true,
     when: (state) => (workers.selectedSession(state) === undefined ? 'no worker is selected' : null),
     run: workers.toTask,
+  },
+
+  {
+    id: 'rerun',
+    group: 'Workers',
+    panes: ['workers', 'tasks'],
+    keys: ['V'],
+    label: 'verify',
+    about: 'run the tests again that the worker has reported, in its worktree',
+    when: workers.mayRerun,
+    ask: workers.rerunQuestion,
+    confirm: ['y'],
   },
 
   {

@@ -6,8 +6,10 @@ export const GROUPS = [
   'Panes',
   'View',
   'Decisions',
+  'Asks',
   'Tasks',
   'Workers',
+  'Bus',
   'Deliveries',
   'Program',
 ] as const;
@@ -28,6 +30,8 @@ export interface Binding {
   view?: State['view'];
   /** Accepted from a burst of keys: it only moves. */
   moves?: true;
+  /** Is about the selected row without asking first: not taken just after the program moved the cursor. */
+  acts?: true;
   /** Works while the engine is away. */
   offline?: true;
   /** Left out of the hint bar. */

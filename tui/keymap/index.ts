@@ -3,11 +3,12 @@ import { ACTING } from './acting.ts';
 import { type Binding, isLost } from './binding.ts';
 import { MOVING } from './moving.ts';
 import { PROGRAM } from './program.ts';
+import { TALKING } from './talking.ts';
 
 export { type Binding, GROUPS, type Group } from './binding.ts';
 
 /** Every key, in the order of the hint bar. */
-export const KEYMAP: readonly Binding[] = [...ACTING, ...MOVING, ...PROGRAM];
+export const KEYMAP: readonly Binding[] = [...ACTING, ...TALKING, ...MOVING, ...PROGRAM];
 
 /** Whether a binding belongs to where the keyboard is. */
 export const isHere = (binding: Binding, state: Pick<State, 'focus' | 'view'>): boolean =>

@@ -1,5 +1,6 @@
 import * as moving from '../acts/moving.ts';
 import { PANES } from '../panes/index.ts';
+import { PANE_IDS } from '../state/model.ts';
 import type { Binding } from './binding.ts';
 
 const moves = { group: 'Move', moves: true, offline: true, quiet: true } as const;
@@ -11,6 +12,8 @@ export const MOVING: readonly Binding[] = [
     id: 'open',
     group: 'View',
     view: 'list',
+    // In Asks it opens a question to be answered.
+    panes: PANE_IDS.filter((each) => each !== 'asks'),
     keys: ['enter'],
     label: 'read',
     about: 'open the preview over the whole screen',

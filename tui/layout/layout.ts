@@ -64,22 +64,28 @@ function computed(state: State): Layout {
   }
   const left = Math.floor(columns * 0.42);
   const right = columns - left;
-  const decisions = clamp(lists.decisions.ids.length + LIST_EDGE, 6, 10);
-  const workers = clamp(lists.workers.ids.length + LIST_EDGE, 6, 10);
-  const events = clamp(Math.floor(body * 0.2), 6, 12);
-  const log = Math.floor((body - events) * 0.42);
+  const most = clamp(Math.floor(body * 0.25), 6, 10);
+  const listed = (pane: PaneId, least: number): number =>
+    clamp(lists[pane].ids.length + LIST_EDGE, least, most);
+  const [decisions, asks, workers] = [listed('decisions', 6), listed('asks', 5), listed('workers', 6)];
+  const events = clamp(Math.floor(body * 0.16), 5, 12);
+  const bus = clamp(Math.floor(body * 0.16), 5, 12);
+  const log = Math.floor((body - events - bus) * 0.4);
+  const talk: PaneId = focus === 'peers' || focus === 'locks' ? focus : 'bus';
   const bottom: PaneId = focus === 'deliveries' ? 'deliveries' : 'events';
   return {
     kind: 'wide',
     columns: [
       [
         { content: { list: 'decisions' }, width: left, height: decisions },
-        { content: { list: 'tasks' }, width: left, height: body - decisions - workers },
+        { content: { list: 'asks' }, width: left, height: asks },
+        { content: { list: 'tasks' }, width: left, height: body - decisions - asks - workers },
         { content: { list: 'workers' }, width: left, height: workers },
       ],
       [
-        { content: { preview: focus }, width: right, height: body - log - events },
+        { content: { preview: focus }, width: right, height: body - log - bus - events },
         { content: { log: true }, width: right, height: log },
+        { content: { list: talk }, width: right, height: bus },
         { content: { list: bottom }, width: right, height: events },
       ],
     ],

@@ -1,10 +1,11 @@
 import { PANES, paneOf, selectedRow } from '../panes/index.ts';
 import type { Pane } from '../panes/pane.ts';
+import { oldestWaiting } from '../panes/waiting.ts';
 import type { State } from '../state/model.ts';
 import { clean, cut, wrap } from '../text.ts';
 import { type Line, span } from '../theme.ts';
 
-/** Where there is no room for lists: what waits, and the selected item of the pane that has the keyboard. */
+/** Where there is no room for lists: the selected item of the pane that has the keyboard, what has waited longest, and counts. */
 export function smallLines(state: State, rows: number): Line[] {
   const { columns } = state.size;
   const pane = paneOf(state.focus) as unknown as Pane<object>;
@@ -15,17 +16,26 @@ export function smallLines(state: State, rows: number): Line[] {
     row === undefined
       ? []
       : pane.columns.map((column) => ({ head: column.head, text: clean(column.text(row, state)) }));
-  const title = texts.find((each) => each.head === 'title' || each.head === 'text')?.text ?? '';
+  const title = texts.find((each) => /^(?:title|text|question|path)$/.test(each.head))?.text ?? '';
   const others = texts.filter((each) => each.text !== title).map((each) => each.text.trim());
-  const counts = PANES.map((each) => `${each.title.toLowerCase()} ${each.count(state.data)}`).join(', ');
+  const counts = PANES.map((each) =>
+    `${each.title.toLowerCase()} ${each.count(state.data)} ${each.tab?.(state) ?? ''}`.trim(),
+  ).join(', ');
+  const oldest = oldestWaiting(state);
+  const isHere = oldest?.pane === state.focus && oldest.id === list.selected;
   const lines: Line[] = [
     [span(` ${head}`, 'title')],
     ...(row === undefined
       ? [[span(` ${pane.empty[0]}`, 'dim')]]
       : [
           [span(cut(` ▶ ${others.join(' ')}`, columns), 'marked')],
-          ...wrap(title, columns - 4).map((text): Line => [span(`   ${text}`)]),
+          ...wrap(title, columns - 4)
+            .slice(0, 2)
+            .map((text): Line => [span(`   ${text}`)]),
         ]),
+    ...(oldest === undefined || isHere
+      ? []
+      : [[span(cut(` . waits: ${clean(oldest.text)}`, columns), 'warn')] as Line]),
     ...wrap(counts, columns - 2).map((text): Line => [span(` ${text}`, 'dim')]),
   ];
   return lines.slice(0, rows);

@@ -1,12 +1,14 @@
 import { type Step, step } from '../acts/step.ts';
-import { insert } from '../state/input.ts';
+import { insert, isText } from '../state/input.ts';
 import type { Overlay, State } from '../state/model.ts';
 import { wrap } from '../text.ts';
 import { type Line, span } from '../theme.ts';
 import { agentLines, pressInAgents } from './agent.ts';
+import { answerView, pressInAnswer, takesDigit, typeInAnswer } from './answer.ts';
 import { finderLines, pressInFinder, withQuery } from './finder.ts';
 import { isLine, pressInLine, withInput } from './line.ts';
 import { newTaskLines, pressInNewTask, typeInNewTask } from './new-task.ts';
+import { pressInWrite, typeInWrite, writeLines } from './write.ts';
 
 /** A key while an overlay has the keyboard. */
 export function pressInOverlay(state: State, overlay: Overlay, key: string, at: number): Step {
@@ -19,6 +21,10 @@ export function pressInOverlay(state: State, overlay: Overlay, key: string, at: 
       return pressInAgents(state, overlay, key);
     case 'new-task':
       return pressInNewTask(state, overlay, key);
+    case 'answer':
+      return pressInAnswer(state, overlay, key, at);
+    case 'write':
+      return pressInWrite(state, overlay, key);
     case 'text':
       if (key === 'j' || key === 'down')
         return step({ ...state, overlay: { ...overlay, top: overlay.top + 1 } });
@@ -35,7 +41,32 @@ export function typeInOverlay(state: State, overlay: Overlay, text: string): Sta
   if (isLine(overlay)) return withInput(state, overlay, insert(overlay.input, text));
   if (overlay.kind === 'help' || overlay.kind === 'palette')
     return withQuery(state, overlay, insert(overlay.input, text));
-  return overlay.kind === 'new-task' ? typeInNewTask(state, overlay, text) : state;
+  switch (overlay.kind) {
+    case 'new-task':
+      return typeInNewTask(state, overlay, text);
+    case 'answer':
+      return typeInAnswer(state, overlay, text);
+    case 'write':
+      return typeInWrite(state, overlay, text);
+    default:
+      return state;
+  }
+}
+
+/** Keys that came together while an overlay has the keyboard. None of them is a person's Enter, or a person's choice. */
+export function burstInOverlay(state: State, overlay: Overlay, keys: readonly string[], at: number): Step {
+  const text = keys
+    .filter((key) => isText(key) || key === 'space')
+    .map((key) => (key === 'space' ? ' ' : key));
+  if (text.length === keys.length) return step(typeInOverlay(state, overlay, text.join('')));
+  const choosesByKey = overlay.kind === 'answer' && takesDigit(overlay.ask);
+  return keys
+    .filter((key) => key !== 'enter' && !(choosesByKey && isText(key)))
+    .reduce<Step>(
+      (sofar, key) =>
+        sofar.state.overlay === null ? sofar : pressInOverlay(sofar.state, sofar.state.overlay, key, at),
+      step(state),
+    );
 }
 
 /** What an overlay shows in a frame of its own, and its keys; null for those that live on the bottom line. */
@@ -67,6 +98,14 @@ export function overlayView(
         title: 'New task',
         lines: newTaskLines(state, overlay, cells),
         keys: '←→ choose  Tab next  Ctrl-E editor  Enter create  Esc drop it',
+      };
+    case 'answer':
+      return answerView(state, overlay, { cells, rows });
+    case 'write':
+      return {
+        title: overlay.parent === null ? 'New message' : `Reply to ${overlay.parent.message_id}`,
+        lines: writeLines(overlay, cells),
+        keys: '←→ choose  Tab next  Ctrl-E editor  Enter send  Esc drop it',
       };
     case 'text':
       return {

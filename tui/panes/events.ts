@@ -6,8 +6,12 @@ import { pane } from './pane.ts';
 import { quoted } from './words.ts';
 
 /** The ids that an event is about. */
-export const eventAbout = ({ task_id: task, decision_id: decision, session_id: session }: EventRow): string =>
-  [task, decision, session].filter(Boolean).join(' ');
+export function eventAbout(event: EventRow): string {
+  const { task_id: task, decision_id: decision, session_id: session, data } = event;
+  const ask = typeof data.ask_id === 'number' ? `ask ${data.ask_id}` : null;
+  const message = typeof data.message_id === 'number' ? `message ${data.message_id}` : null;
+  return [ask, message, task, decision, session].filter(Boolean).join(' ');
+}
 
 /** Its reason and its title, as far as it has them. */
 export const eventSaid = ({ data: { reason, title } }: EventRow): string =>

@@ -1,17 +1,38 @@
 import type { PaneId, State } from '../state/model.ts';
+import { asksPane } from './asks.ts';
+import { busPane } from './bus.ts';
 import { decisionsPane } from './decisions.ts';
 import { deliveriesPane } from './deliveries.ts';
 import { eventsPane } from './events.ts';
+import { locksPane } from './locks.ts';
 import type { AnyPane, Preview } from './pane.ts';
+import { peersPane } from './peers.ts';
 import { tasksPane } from './tasks.ts';
 import { workersPane } from './workers.ts';
 
 /** In the order of their tabs. */
-export const PANES: readonly AnyPane[] = [tasksPane, decisionsPane, workersPane, eventsPane, deliveriesPane];
+export const PANES: readonly AnyPane[] = [
+  tasksPane,
+  decisionsPane,
+  asksPane,
+  workersPane,
+  busPane,
+  eventsPane,
+  deliveriesPane,
+];
 
-const byId = Object.fromEntries(PANES.map((each) => [each.id, each])) as Record<PaneId, AnyPane>;
+/** Lists without a tab of their own. */
+const LISTS: readonly AnyPane[] = [peersPane, locksPane];
+
+const byId = Object.fromEntries([...PANES, ...LISTS].map((each) => [each.id, each])) as Record<
+  PaneId,
+  AnyPane
+>;
 
 export const paneOf = (id: PaneId): AnyPane => byId[id];
+
+/** The pane whose tab a list stands under: its own, or that of the pane it belongs to. */
+export const tabOf = (id: PaneId): PaneId => paneOf(id).under ?? id;
 
 export function selectedRow(state: State, id: PaneId): object | undefined {
   const { selected } = state.lists[id];

@@ -23,11 +23,14 @@ export interface Preview {
 
 /**
  * A pane is data: which rows it has in which order, how a row and its preview look, and what is said when there is
- * none. Asks (3), Bus (5) and Usage (6) take their digits when their rooms exist.
+ * none. Usage (6) takes its digit when its room exists.
  */
 export interface Pane<R> {
   id: PaneId;
+  /** Empty for a list that belongs to another pane. */
   digit: string;
+  /** The pane that it belongs to; Esc goes back there. */
+  under?: PaneId;
   title: string;
   /** The parts of the data that its rows are made of: while these stay, so does the list. */
   from: readonly (keyof Data)[];
@@ -39,6 +42,8 @@ export interface Pane<R> {
   columns: readonly Column<R>[];
   /** The number in the pane's tab: what is not finished. */
   count(data: Data): number;
+  /** What the tab says beyond the number. */
+  tab?(state: State): string;
   /** Nothing to count is the normal state, and not shown. */
   quietAtZero?: true;
   /** Its cursor stays on the newest row while another pane has the keyboard. */

@@ -1,8 +1,9 @@
 import { localTime } from '../../engine/index.ts';
 import { detailOf } from '../state/details.ts';
 import type { Data, Details, State, TaskRow } from '../state/model.ts';
-import { clean, cleanLines, factLines } from '../text.ts';
+import { clean, cleanLines, factLines, wrap } from '../text.ts';
 import { type Line, span } from '../theme.ts';
+import { evidenceFact, evidenceLines, lockedBy } from './evidence.ts';
 import { pane } from './pane.ts';
 import { heading, planLines, problemLines, quoted, since, stateStyle, taskState } from './words.ts';
 
@@ -73,7 +74,7 @@ export const tasksPane = pane<TaskRow>({
       lines: [
         ...taskFacts(state, row, cells),
         ...(loaded?.problem ? problemLines({ message: loaded.problem }, cells) : []),
-        ...(loaded?.detail ? taskDetail(loaded.detail, state.link.workspace, cells) : []),
+        ...(loaded?.detail ? taskDetail(state, loaded.detail, cells) : []),
       ],
     };
   },
@@ -93,7 +94,9 @@ function taskFacts(state: State, row: TaskRow, cells: number): Line[] {
           'session',
           session === undefined ? row.session_id : `${session.session_id}, worker ${session.worker_id}`,
         ],
+        ['ledger', row.ledger],
         ['branch', session?.branch],
+        ['locks', row.session_id === null ? null : lockedBy(state.data.locks, row.session_id)],
         ['summary', row.summary],
       ],
       cells,
@@ -107,15 +110,37 @@ function taskFacts(state: State, row: TaskRow, cells: number): Line[] {
   ];
 }
 
-function taskDetail({ task, timeline, plan }: Details['task'], workspace: string, cells: number): Line[] {
+/** What the worker was to reach, and what is known of that. */
+function acceptanceLines(state: State, task: Details['task']['task'], cells: number): Line[] {
+  const evidence =
+    task.session_id === null ? null : (detailOf(state, 'evidence', task.session_id)?.detail ?? null);
+  if (evidence !== null)
+    return [
+      [],
+      ...factLines([evidenceFact(evidence, null)], cells),
+      ...evidenceLines(evidence, null, state.now, cells),
+    ];
+  if (task.acceptance_criteria.length === 0) return [];
+  return [
+    [],
+    heading('acceptance criteria, nothing reported yet'),
+    ...task.acceptance_criteria.flatMap((each) =>
+      wrap(clean(each), cells - 13).map(
+        (text, index): Line => [span(index === 0 ? '? unreported ' : ' '.repeat(13), 'warn'), span(text)],
+      ),
+    ),
+  ];
+}
+
+function taskDetail(state: State, { task, timeline, plan }: Details['task'], cells: number): Line[] {
   const mayRun =
     (task.status === 'open' || task.status === 'assigned' || task.status === 'failed') && !task.session_id;
-  const text = task.body === '' ? task.title : task.prompt;
   return [
-    ...(mayRun || task.status === 'failed' ? planLines(plan, workspace, cells) : []),
+    ...(mayRun || task.status === 'failed' ? planLines(plan, state.link.workspace, cells) : []),
+    ...acceptanceLines(state, task, cells),
     [],
     heading(`prompt  ${task.prompt.length} chars, sha ${plan.hash.slice(0, 8)}…`),
-    ...quoted(cleanLines(text.trimEnd()), cells),
+    ...quoted(cleanLines(task.prompt.trimEnd()), cells),
     [],
     heading('what happened'),
     ...[...timeline].reverse().map((event): Line => {

@@ -17,6 +17,16 @@ export function quiet(at: string | null, now: number): string {
   return seconds < 60 ? (seconds === 0 ? 'now' : `${seconds}s`) : since(at, now);
 }
 
+/** How long is left. Whole minutes, and ten seconds in the last one, so that the text changes only as often. */
+export function left(until: string, now: number): string {
+  const seconds = Math.floor((Date.parse(until) - now) / 1000);
+  if (seconds <= 0) return '0s';
+  if (seconds < 10) return '<10s';
+  if (seconds < 60) return `${Math.floor(seconds / 10) * 10}s`;
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 100 ? `${minutes}m` : `${Math.floor(minutes / 60)}h`;
+}
+
 export function duration(seconds: number): string {
   if (seconds < 120) return `${seconds}s`;
   const minutes = Math.round(seconds / 60);
@@ -46,6 +56,16 @@ const STYLES: Readonly<Record<string, Style>> = {
   done: 'good',
   merged: 'dim',
   delivered: 'dim',
+  open: 'warn',
+  answered: 'dim',
+  timeout: 'dim',
+  alert: 'bad',
+  handoff: 'live',
+  verified: 'good',
+  stale: 'warn',
+  incomplete: 'warn',
+  disagrees: 'bad',
+  none: 'dim',
 };
 
 export const stateStyle = (state: string): Style | undefined => STYLES[state];

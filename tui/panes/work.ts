@@ -1,6 +1,7 @@
-import type { SessionRow, Trial, Work } from '../state/model.ts';
+import type { Evidence, LockRow, SessionRow, Trial, Work } from '../state/model.ts';
 import { clean, cleanLines, cut, factLines, width } from '../text.ts';
 import { type Line, type Style, span } from '../theme.ts';
+import { evidenceFact, evidenceLines, headOf, lockedBy } from './evidence.ts';
 import { counted, heading, problemLines } from './words.ts';
 
 const BAR = 24;
@@ -48,8 +49,26 @@ function trialFacts({ trial }: Work): readonly (readonly [string, string, Style?
   return facts;
 }
 
-/** Commits, files, trial merge and the patch of a session. */
-export function workLines(work: Work, row: SessionRow, cells: number): Line[] {
+/** What is known beside the work itself. */
+export interface Beside {
+  /** Null while it is fetched; a text when it could not be. */
+  evidence: Evidence | string | null;
+  locks: readonly LockRow[];
+  now: number;
+}
+
+function evidenceFacts(
+  { evidence }: Beside,
+  head: string | null,
+): readonly (readonly [string, string, Style?])[] {
+  if (evidence === null) return [];
+  return [typeof evidence === 'string' ? ['tests', evidence, 'warn'] : evidenceFact(evidence, head)];
+}
+
+/** Commits, files, trial merge, evidence and the patch of a session. */
+export function workLines(work: Work, row: SessionRow, beside: Beside, cells: number): Line[] {
+  const { evidence } = beside;
+  const head = headOf(work);
   const { commits, files, patch } = work;
   const added = files.reduce((sum, each) => sum + each.insertions, 0);
   const removed = files.reduce((sum, each) => sum + each.deletions, 0);
@@ -62,6 +81,8 @@ export function workLines(work: Work, row: SessionRow, cells: number): Line[] {
           `${work.branch ?? 'gone'} → ${work.base ?? 'no branch'}   ${counted(commits.length, 'commit')} · ${counted(files.length, 'file')} · +${added} -${removed}`,
         ],
         ...(isPromoted ? [['promoted', `into ${work.base}`, 'good'] as const] : trialFacts(work)),
+        ...evidenceFacts(beside, head),
+        ['locks', lockedBy(beside.locks, row.session_id)],
         ['title', row.title],
       ],
       cells,
@@ -83,6 +104,9 @@ export function workLines(work: Work, row: SessionRow, cells: number): Line[] {
     ),
     ...(files.length === 0 ? [] : [[]]),
     ...statLines(files, cells),
+    ...(evidence === null || typeof evidence === 'string'
+      ? []
+      : [[], ...evidenceLines(evidence, head, beside.now, cells)]),
     ...(patch.text === '' ? [] : [[], heading('patch'), ...patchLines(work)]),
     ...(patch.truncated
       ? [[span('the patch goes on: svc worktree diff shows all of it', 'warn')] as Line]

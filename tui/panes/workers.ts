@@ -3,6 +3,7 @@ import { shownLines, unseen } from '../state/log.ts';
 import type { Data, SessionRow, State } from '../state/model.ts';
 import { clean } from '../text.ts';
 import { type Line, span } from '../theme.ts';
+import { lockedBy } from './evidence.ts';
 import { type Preview, pane } from './pane.ts';
 import { counted, problemLines, quiet, sessionState, since, stateStyle } from './words.ts';
 import { workLines } from './work.ts';
@@ -80,13 +81,15 @@ export function logPreview(state: State, row: SessionRow): Preview {
   const { log } = state;
   const isOurs = log.session === row.session_id;
   const missed = unseen(log);
-  const note = !isOurs
+  const locked = lockedBy(state.data.locks, row.session_id)?.split(':')[0];
+  const following = !isOurs
     ? ''
     : !log.following
       ? `paused${missed === 0 ? '' : `, ${missed} new lines`}`
       : log.ended
         ? 'ended'
         : 'following';
+  const note = [locked, following].filter(Boolean).join(' · ');
   const lines: Line[] = isOurs ? shownLines(log).map((text) => [span(text)]) : [];
   if (isOurs && lines.length === 0)
     lines.push([span(log.ended ? 'it has printed nothing' : 'nothing printed yet', 'dim')]);
@@ -97,9 +100,13 @@ export function logPreview(state: State, row: SessionRow): Preview {
 
 export function workPreview(state: State, row: SessionRow, cells: number): Preview {
   const loaded = detailOf(state, 'work', row.session_id);
-  const title = `${row.session_id} work`;
+  const isAsked = state.armed?.binding === 'promote';
+  const title = isAsked ? `Promote ${row.session_id}` : `${row.session_id} work`;
   const note = sessionState(row);
   if (loaded?.problem) return { title, note, lines: problemLines({ message: loaded.problem }, cells) };
   if (!loaded?.detail) return { title, note, lines: [[span('looking at the branch …', 'dim')]] };
-  return { title, note, lines: workLines(loaded.detail, row, cells) };
+  const reported = detailOf(state, 'evidence', row.session_id);
+  const evidence = reported?.detail ?? reported?.problem ?? null;
+  const beside = { evidence, locks: state.data.locks, now: state.now };
+  return { title, note, lines: workLines(loaded.detail, row, beside, cells) };
 }

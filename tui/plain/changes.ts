@@ -8,7 +8,7 @@ import { eventAbout, eventSaid } from '../panes/events.ts';
 import { paneOf, previewOf, selectedRow } from '../panes/index.ts';
 import type { Pane } from '../panes/pane.ts';
 import { endOf } from '../state/log.ts';
-import type { EventRow, State } from '../state/model.ts';
+import type { EventRow, PaneId, State } from '../state/model.ts';
 import { clean, cleanLines } from '../text.ts';
 import { plainText } from '../theme.ts';
 
@@ -33,9 +33,9 @@ export function changes(before: State, after: State): string[] {
 function linkLines({ link: before }: State, { link, data }: State): string[] {
   if (link.phase === before.phase) return [];
   if (link.phase === 'lost') return [`ENGINE GONE: ${clean(link.reason ?? 'unknown')}. u starts it.`];
-  const count = (id: 'decisions' | 'tasks' | 'workers'): number => paneOf(id).count(data);
+  const count = (id: PaneId): number => paneOf(id).count(data);
   return [
-    `Connected to ${clean(link.workspace)}: ${count('decisions')} decisions wait, ${count('tasks')} open tasks, ${count('workers')} live workers.`,
+    `Connected to ${clean(link.workspace)}: ${count('decisions')} decisions wait, ${count('asks')} asks wait, ${count('bus')} unread messages, ${count('tasks')} open tasks, ${count('workers')} live workers.`,
   ];
 }
 
@@ -118,10 +118,12 @@ function overlayLines({ overlay: before }: State, after: State): string[] {
   if (isLine(overlay)) return [`${labelOf(overlay).label}: ${overlay.input.value}`];
   const view = overlayView(after, overlay, { cells: size.columns, rows: MOST_ROWS });
   if (view === null) return engineLines(after);
-  return [
-    ...(before?.kind === overlay.kind ? [] : [`${view.title}. ${view.keys}`]),
-    ...view.lines.map((line) => plainText(line).trimEnd()),
-  ];
+  const lines = view.lines.map((line) => plainText(line).trimEnd());
+  if (before?.kind !== overlay.kind) return [`${view.title}. ${view.keys}`, ...lines];
+  // While it is typed in, only what reads otherwise.
+  const known = overlayView(after, before, { cells: size.columns, rows: MOST_ROWS })?.lines ?? [];
+  const told = new Set(known.map((line) => plainText(line).trimEnd()));
+  return lines.filter((line) => !told.has(line));
 }
 
 function engineLines({ data: { status } }: State): string[] {

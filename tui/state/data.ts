@@ -1,13 +1,18 @@
 import type {
+  AskRow,
   Choices,
   Data,
   DecisionRow,
   DeliveryRow,
   EventRow,
+  LockRow,
+  MessageRow,
   Notice,
+  PeerRow,
   SessionRow,
   Status,
   TaskRow,
+  Unread,
 } from './model.ts';
 
 export const EMPTY_DATA: Data = {
@@ -15,6 +20,12 @@ export const EMPTY_DATA: Data = {
   decisions: new Map(),
   sessions: new Map(),
   deliveries: new Map(),
+  asks: new Map(),
+  messages: new Map(),
+  unread: { unread: 0, alerts: 0 },
+  peers: [],
+  locks: [],
+  reports: new Map(),
   events: [],
   notices: [],
   status: null,
@@ -29,6 +40,13 @@ export interface DataChange {
   sessions?: readonly SessionRow[];
   /** All of them, newest first. */
   deliveries?: readonly DeliveryRow[];
+  asks?: readonly AskRow[];
+  messages?: readonly MessageRow[];
+  unread?: Unread;
+  /** All of them. */
+  peers?: readonly PeerRow[];
+  /** All of them. */
+  locks?: readonly LockRow[];
   events?: readonly EventRow[];
   notices?: readonly Notice[];
   status?: Status;
@@ -40,6 +58,8 @@ export interface DataChange {
 
 const EVENTS = 500;
 const NOTICES = 200;
+const MESSAGES = 1000;
+const CLOSED_ASKS = 200;
 
 /** `arrived`: something new waits for a person. */
 export function applyData(before: Data, change: DataChange): { data: Data; arrived: boolean } {
@@ -52,6 +72,15 @@ export function applyData(before: Data, change: DataChange): { data: Data; arriv
       change.deliveries === undefined
         ? base.deliveries
         : new Map(change.deliveries.map((row) => [String(row.id), row])),
+    asks: latestAsks(merged(base.asks, change.asks, (row) => String(row.ask_id))),
+    messages: latest(
+      merged(base.messages, change.messages, (row) => String(row.message_id)),
+      MESSAGES,
+    ),
+    unread: change.unread ?? base.unread,
+    peers: change.peers ?? base.peers,
+    locks: change.locks ?? base.locks,
+    reports: reported(base.reports, change.events),
     events:
       change.events === undefined ? base.events : inOrder([...base.events, ...change.events]).slice(-EVENTS),
     notices:
@@ -60,9 +89,9 @@ export function applyData(before: Data, change: DataChange): { data: Data; arriv
     choices: change.choices ?? base.choices,
     complete: change.complete ?? base.complete,
   };
-  const arrived = (change.decisions ?? []).some(
-    (row) => row.state === 'pending' && !base.decisions.has(row.decision_id),
-  );
+  const arrived =
+    (change.decisions ?? []).some((row) => row.state === 'pending' && !base.decisions.has(row.decision_id)) ||
+    (change.asks ?? []).some((row) => row.status === 'open' && !base.asks.has(String(row.ask_id)));
   return { data, arrived: arrived && !change.reset };
 }
 
@@ -74,6 +103,33 @@ function merged<R>(
   if (rows === undefined || rows.length === 0) return before;
   const next = new Map(before);
   for (const row of rows) next.set(idOf(row), row);
+  return next;
+}
+
+/** The rows with the highest numbers, where there are more than `most`. */
+function latest<R>(rows: ReadonlyMap<string, R>, most: number): ReadonlyMap<string, R> {
+  if (rows.size <= most) return rows;
+  const kept = [...rows.keys()].sort((one, other) => Number(other) - Number(one)).slice(0, most);
+  return new Map(kept.map((id) => [id, rows.get(id)!]));
+}
+
+/** Every open one, and the latest of the others. */
+function latestAsks(rows: Data['asks']): Data['asks'] {
+  if (rows.size <= CLOSED_ASKS) return rows;
+  const isOpen = ([, row]: [string, AskRow]): boolean => row.status === 'open';
+  const closed = new Map([...rows].filter((each) => !isOpen(each)));
+  if (closed.size <= CLOSED_ASKS) return rows;
+  return new Map([...[...rows].filter(isOpen), ...latest(closed, CLOSED_ASKS)]);
+}
+
+/** Which sessions have told something new of their evidence. */
+function reported(before: Data['reports'], events: readonly EventRow[] = []): Data['reports'] {
+  const told = events.filter(
+    ({ kind, session_id: id }) => id !== null && /^verification_(?:reported|rerun)$/.test(kind),
+  );
+  if (told.length === 0) return before;
+  const next = new Map(before);
+  for (const { session_id: id, seq } of told) next.set(id!, Math.max(seq, next.get(id!) ?? 0));
   return next;
 }
 

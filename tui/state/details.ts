@@ -23,16 +23,23 @@ export function stampOf(data: Data, { kind, id }: Subject): string {
     case 'session': {
       const session = data.sessions.get(id);
       if (session === undefined) return '';
-      return [session.state, session.stop_reason, session.head_commit, session.promoted_at].join(' ');
+      const { state, stop_reason: stop, head_commit: head, promoted_at: promoted } = session;
+      return [state, stop, head, promoted, data.reports.get(id)].join(' ');
+    }
+    case 'lock': {
+      const lock = data.locks.find((each) => each.path === id);
+      return lock === undefined ? '' : `${lock.holder} ${lock.fence}`;
     }
     case 'delivery':
       return data.deliveries.get(id)?.state ?? '';
   }
 }
 
-/** Where the log has a box of its own, the preview of a worker is its work. */
+/** Where the log has a box of its own, the preview of a worker is its work; and so it is while its merge is asked about. */
 export const workersMode = (state: State): State['workers'] =>
-  isWide(state.size) && state.view === 'list' ? 'work' : state.workers;
+  state.armed?.binding === 'promote' || (isWide(state.size) && state.view === 'list')
+    ? 'work'
+    : state.workers;
 
 /** What the screen shows and the engine has to be asked for. */
 export interface Wanted {
@@ -53,7 +60,11 @@ export function wanted(state: State): Wanted {
   const log = focus === 'workers' || isWide(size) ? lists.workers.selected : null;
   const id = lists[focus].selected;
   if (id === null) return { details: [], log };
-  if (focus === 'tasks') return { details: [of(data, 'task', { kind: 'task', id })], log };
+  if (focus === 'tasks') {
+    const session = data.tasks.get(id)?.session_id ?? null;
+    const evidence = session === null ? [] : [of(data, 'evidence', { kind: 'session', id: session })];
+    return { details: [of(data, 'task', { kind: 'task', id }), ...evidence], log };
+  }
   if (focus === 'decisions') return { details: [of(data, 'decision', { kind: 'decision', id })], log };
   return { details: focus === 'workers' ? ofWorker(state, id) : [], log };
 }
@@ -66,7 +77,9 @@ function ofWorker(state: State, id: string): Wanted['details'] {
   const isLooked = workersMode(state) === 'work' || session.state === 'ended';
   const task = data.tasks.get(session.task_id);
   return [
-    ...(isLooked ? [of(data, 'work', { kind: 'session', id })] : []),
+    ...(isLooked
+      ? [of(data, 'work', { kind: 'session', id }), of(data, 'evidence', { kind: 'session', id })]
+      : []),
     // What running it again would do.
     ...(task?.status === 'failed' ? [of(data, 'task', { kind: 'task', id: task.task_id })] : []),
   ];

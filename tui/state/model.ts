@@ -1,16 +1,21 @@
 import type {
+  Ask,
+  Message as BusMessage,
   Decision,
   Delivery,
   EngineStatus,
   ListedDecision,
   ListedSession,
   ListedTask,
+  Lock,
   LoggedEvent,
+  Peer,
   PromoteResult,
   SessionTrial,
   Task,
   TaskChoices,
   TaskPlan,
+  Verification,
   Wire,
 } from '../../engine/index.ts';
 
@@ -21,6 +26,12 @@ export type DecisionRow = Wire<ListedDecision>;
 export type SessionRow = Wire<ListedSession>;
 export type DeliveryRow = Wire<Delivery>;
 export type EventRow = Wire<LoggedEvent>;
+export type AskRow = Wire<Ask>;
+export type MessageRow = Wire<BusMessage>;
+export type LockRow = Wire<Lock>;
+export type PeerRow = Wire<Peer>;
+/** What a session has reported of its work, and what that is worth now (`verify.show`). */
+export type Evidence = Wire<Verification>;
 export type Status = Wire<EngineStatus>;
 export type Promoted = Wire<PromoteResult> & { session_id: string; removed: boolean; kept: string[] };
 
@@ -39,6 +50,12 @@ export interface Work {
   files: { path: string; insertions: number; deletions: number }[];
   patch: { text: string; truncated: boolean };
   trial: Trial | { problem: string };
+}
+
+/** Messages that nobody has acknowledged (`message.counts`). */
+export interface Unread {
+  unread: number;
+  alerts: number;
 }
 
 /** Something a worker said, from `.svc/notices`. */
@@ -60,6 +77,7 @@ export interface Details {
   };
   decision: { decision: Wire<Decision>; task: TaskView; plan: Plan };
   work: Work;
+  evidence: Evidence;
 }
 
 export type DetailKind = keyof Details;
@@ -79,6 +97,15 @@ export interface Data {
   decisions: ReadonlyMap<string, DecisionRow>;
   sessions: ReadonlyMap<string, SessionRow>;
   deliveries: ReadonlyMap<string, DeliveryRow>;
+  /** By their number as text. */
+  asks: ReadonlyMap<string, AskRow>;
+  /** By their number as text. */
+  messages: ReadonlyMap<string, MessageRow>;
+  unread: Unread;
+  peers: readonly PeerRow[];
+  locks: readonly LockRow[];
+  /** By session: the newest event that told of its evidence. */
+  reports: ReadonlyMap<string, number>;
   /** Oldest first. */
   events: readonly EventRow[];
   notices: readonly Notice[];
@@ -88,7 +115,18 @@ export interface Data {
   complete: boolean;
 }
 
-export const PANE_IDS = ['tasks', 'decisions', 'workers', 'events', 'deliveries'] as const;
+/** In the order of their digits; the last two have none and belong to Bus. */
+export const PANE_IDS = [
+  'tasks',
+  'decisions',
+  'asks',
+  'workers',
+  'bus',
+  'events',
+  'deliveries',
+  'peers',
+  'locks',
+] as const;
 export type PaneId = (typeof PANE_IDS)[number];
 
 /** A list as it is shown: the order of its rows, and a cursor that belongs to a row and not to a place. */
@@ -141,7 +179,7 @@ export interface Armed {
 }
 
 export interface Subject {
-  kind: 'task' | 'decision' | 'session' | 'delivery';
+  kind: 'task' | 'decision' | 'session' | 'delivery' | 'lock';
   id: string;
 }
 
@@ -158,6 +196,8 @@ export type Overlay =
   | { kind: 'search'; of: string; input: Input }
   | { kind: 'reason'; decision: string; hash: string; input: Input }
   | { kind: 'agent'; task: string; index: number }
+  | AnswerAsk
+  | WriteMessage
   | NewTask
   | { kind: 'text'; title: string; lines: readonly string[]; top: number }
   | { kind: 'engine' };
@@ -170,6 +210,35 @@ export interface NewTask {
   project: number;
   title: Input;
   prompt: string;
+  /** One per line. */
+  criteria: string;
+  context: string;
+  ledger: Input;
+}
+
+/** A question that was opened. The row is that of the moment: what was read is what is answered. */
+export interface AnswerAsk {
+  kind: 'answer';
+  ask: AskRow;
+  input: Input;
+  /** The first line that is shown. */
+  top: number;
+  openedAt: number;
+}
+
+/** A message that is being written. */
+export interface WriteMessage {
+  kind: 'write';
+  /** The message that it answers. */
+  parent: MessageRow | null;
+  /** Who was here when it was begun. */
+  targets: readonly { session: string; about: string }[];
+  to: number;
+  message: MessageRow['kind'];
+  field: number;
+  text: Input;
+  /** From the editor, when it has several lines; it takes the place of `text`. */
+  long: string | null;
 }
 
 export interface Message {

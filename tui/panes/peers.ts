@@ -1,0 +1,64 @@
+import { localTime } from '../../engine/index.ts';
+import type { PeerRow } from '../state/model.ts';
+import { factLines } from '../text.ts';
+import { pane } from './pane.ts';
+import { since } from './words.ts';
+
+/** Who is here: Chairs, sessions started by hand, workers. */
+export const peersPane = pane<PeerRow>({
+  id: 'peers',
+  digit: '',
+  under: 'bus',
+  title: 'Who is here',
+  from: ['peers'],
+  rows: ({ peers }) => peers.filter((each) => each.state === 'live'),
+  idOf: (peer) => peer.session_id,
+  row: (data, id) => data.peers.find((each) => each.session_id === id),
+  fields: {
+    id: (peer) => peer.session_id,
+    seat: (peer) => peer.seat,
+    agent: (peer) => peer.agent,
+    project: (peer) => peer.project,
+    worker: (peer) => peer.worker_id,
+    task: (peer) => peer.task_id,
+    title: (peer) => peer.title,
+  },
+  columns: [
+    { head: 'session', width: 10, text: (peer) => peer.session_id },
+    { head: 'seat', width: 6, text: (peer) => peer.seat },
+    { head: 'agent', width: 9, from: 44, text: (peer) => peer.agent ?? '-' },
+    { head: 'task', width: 6, from: 52, text: (peer) => peer.task_id ?? '-' },
+    { head: 'age', width: 4, align: 'right', text: (peer, { now }) => since(peer.since, now) },
+    { head: 'title', text: (peer) => peer.title ?? '' },
+  ],
+  count: ({ peers }) => peers.filter((each) => each.state === 'live').length,
+  empty: [
+    'Nobody is here.',
+    '',
+    'Workers, and agents that have svc mcp as a tool, are listed while they run.',
+  ],
+  note: ({ lists }) => `${lists.peers.ids.length} here · Esc: messages`,
+  preview: (state, row, cells) => {
+    const held = state.data.locks.filter((each) => each.holder === row.session_id);
+    return {
+      title: row.session_id,
+      note: row.seat,
+      lines: factLines(
+        [
+          ['seat', row.seat],
+          ['agent', row.agent],
+          ['project', row.project ?? state.link.workspace],
+          ['worker', row.worker_id],
+          ['task', row.task_id],
+          ['title', row.title],
+          ['parent', row.parent],
+          ['here since', localTime(row.since)],
+          ['last heard', localTime(row.seen_at)],
+          ['notices to', row.notify_base],
+          ['locks', held.map((each) => each.path).join(', ')],
+        ],
+        cells,
+      ),
+    };
+  },
+});

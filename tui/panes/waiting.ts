@@ -1,0 +1,46 @@
+import type { DecisionRow, PaneId, State } from '../state/model.ts';
+import { askerOf, openAsks } from './asks.ts';
+import { paneOf } from './index.ts';
+import { left } from './words.ts';
+import { waitsForReview } from './workers.ts';
+
+/** Something that a person is waited for with. */
+export interface Waiting {
+  pane: PaneId;
+  id: string;
+  since: string;
+  /** In one line. */
+  text: string;
+}
+
+/** Everything that waits for a person: decisions first, then questions, then work to look at. */
+export function waiting(state: State): Waiting[] {
+  const decisions = paneOf('decisions').rows(state.data) as readonly DecisionRow[];
+  const sessions = [...state.data.sessions.values()].filter(waitsForReview);
+  return [
+    ...decisions.map((each) => ({
+      pane: 'decisions' as const,
+      id: each.decision_id,
+      since: each.created_at,
+      text: `${each.decision_id} ${each.title}`,
+    })),
+    ...openAsks(state.data).map((each) => ({
+      pane: 'asks' as const,
+      id: String(each.ask_id),
+      since: each.created_at,
+      text: `ask ${each.ask_id} ${askerOf(each, state)}, ${left(each.expires_at, state.now)} left: ${each.question}`,
+    })),
+    ...sessions
+      .sort((one, other) => Number(one.session_id.slice(2)) - Number(other.session_id.slice(2)))
+      .map((each) => ({
+        pane: 'workers' as const,
+        id: each.session_id,
+        since: each.ended_at ?? each.created_at,
+        text: `${each.session_id} to review: ${each.title}`,
+      })),
+  ];
+}
+
+/** What has waited longest, whatever it is. */
+export const oldestWaiting = (state: State): Waiting | undefined =>
+  waiting(state).sort((one, other) => Date.parse(one.since) - Date.parse(other.since))[0];
