@@ -5,9 +5,13 @@ import { KEYMAP } from '../../tui/keymap/index.ts';
 import { Screen } from '../../tui/screen.tsx';
 import type { State } from '../../tui/state/model.ts';
 import {
+  askRow,
   type Bench,
   bench,
   decisionRow,
+  lockRow,
+  messageRow,
+  peerRow,
   sessionRow,
   showDecision,
   showTask,
@@ -37,6 +41,15 @@ function board(columns: number, rows: number): Bench {
     ],
     sessions: [sessionRow(1), sessionRow(2, { state: 'running', ended_at: null })],
     deliveries: [],
+    asks: [
+      askRow(31, { context: 'Two files add the same column.\n'.repeat(30) }),
+      askRow(32, { options: [], from_session: 's-2' }),
+      askRow(30, { status: 'answered', answer: 'yes', answered_by: 'chair-1' }),
+    ],
+    messages: [messageRow(1), messageRow(2, { kind: 'alert', parent_id: 1 })],
+    unread: { unread: 2, alerts: 1 },
+    peers: [peerRow('s-2')],
+    locks: [lockRow('engine/a.ts')],
     complete: true,
   });
   return showDecision(dash, 1);
@@ -51,8 +64,12 @@ describe('the screen', () => {
     it(`fills ${columns}x${rows} exactly, in every pane, in every view`, () => {
       for (const key of ['1', '2', '3', '4', '5', '7', '8']) {
         // Overlays do not depend on the pane: one of them shows each.
-        const overlays = key === '1' ? [['?'], [':', 'r'], ['/', 'x'], ['i'], ['D']] : [];
-        for (const more of [[], ['enter'], ...overlays]) {
+        const overlays = {
+          1: [['?'], [':', 'r'], ['/', 'x'], ['i'], ['D']],
+          3: [['j', 'enter', 'o', 'k']],
+          5: [['w'], ['L'], ['L', 'enter'], ['L', 'x'], ['n'], ['r']],
+        };
+        for (const more of [[], ['enter'], ...(overlays[key as unknown as 1] ?? [])]) {
           const lines = screenOf(
             board(columns, rows)
               .keys(key, ...more)
@@ -88,6 +105,27 @@ describe('the screen', () => {
     ]) {
       assert.ok(text.includes(part), `${part} is not in\n${text}`);
     }
+  });
+
+  it('an opened question shows what is asked and the keys that answer', () => {
+    const text = screenOf(board(80, 24).keys('3', 'enter', 'pagedown', 'pagedown', 'pagedown').state()).join(
+      '\n',
+    );
+    for (const part of [
+      '[3 Asks 2 4m]',
+      'Answer ask 31',
+      '4m left',
+      '2  keep the second',
+      '1-3 sends that answer',
+    ])
+      assert.ok(text.includes(part), `${part} is not in\n${text}`);
+  });
+
+  it('where there is little room, what has waited longest is named, whatever it is', () => {
+    const text = screenOf(board(40, 10).keys('1').state()).join('\n');
+    assert.match(text, /asks 2 4m/);
+    assert.match(text, /\. waits: ask 31 w-1 claude, 4m left/);
+    assert.match(screenOf(board(40, 10).keys('3').state()).join('\n'), /Asks: 1 of 3/);
   });
 
   it('asks on the bottom line, with the keys that answer', () => {
@@ -140,14 +178,18 @@ describe('the screen', () => {
         }),
       ],
       sessions: [sessionRow(1, { title: HOSTILE, failure: { code: 'x', text: HOSTILE } })],
+      asks: [askRow(1, { question: HOSTILE, context: HOSTILE, options: [HOSTILE], from_session: HOSTILE })],
+      messages: [
+        messageRow(1, { body: HOSTILE, from_session: HOSTILE, last_error: HOSTILE, payload_path: HOSTILE }),
+      ],
       notices: [{ id: 'n-1', session: HOSTILE, at: '2026-03-01T12:00:00Z', text: HOSTILE }],
       complete: true,
     });
     showDecision(dash, 1);
     dash.send({ type: 'said', text: HOSTILE, tone: 'bad' });
-    for (const key of ['1', '2', '4', '7']) {
+    for (const key of ['1', '2', '3', '4', '5', '7']) {
       for (const view of [[], ['enter']]) {
-        const lines = screenOf(dash.keys('esc', key, ...view).state());
+        const lines = screenOf(dash.keys('esc', 'esc', key, ...view).state());
         const text = lines.join('\n');
         assert.doesNotMatch(text, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/, key);
         assert.equal(lines.length, 24);

@@ -89,23 +89,24 @@ function dimWhenClosed(ask: AskRow): 'dim' | undefined {
   return isOpen(ask) ? undefined : 'dim';
 }
 
-/** Who asks, and whether anybody still waits for the answer. */
-function askerLine(state: State, ask: AskRow): string {
+/** Who asks, about what, and whether anybody still waits for the answer. */
+function askerLines(state: State, ask: AskRow): string[] {
   const { from_session: id, task_id: taskId } = ask;
   const session = id === null ? undefined : state.data.sessions.get(id);
   const task = taskId === null ? undefined : state.data.tasks.get(taskId);
   const peer = state.data.peers.find((each) => each.session_id === id);
-  const who =
-    session === undefined ? (peer?.agent ?? null) : `worker ${session.worker_id} (${session.agent})`;
-  const about =
-    taskId === null ? null : `task ${taskId}${task === undefined ? '' : ` "${clean(task.title)}"`}`;
   const isGone = session?.state === 'ended' || (session === undefined && peer?.state === 'ended');
   const waits = !isOpen(ask)
     ? ''
     : isGone
       ? ` has ended${session === undefined ? '' : ` (${sessionState(session)})`}: nobody waits any more`
       : ' is blocked on this';
-  return [who, about, id === null ? 'no session' : `session ${id}${waits}`].filter(Boolean).join(' · ');
+  const who = session === undefined ? peer?.agent : `worker ${session.worker_id} (${session.agent})`;
+  return [
+    [who, id === null ? 'from no session' : `session ${id}${waits}`].filter(Boolean).join(' · '),
+    ...(taskId === null ? [] : [`task ${taskId}${task === undefined ? '' : ` "${clean(task.title)}"`}`]),
+    ...(ask.to_session === 'chair' ? [] : [`asked of ${clean(ask.to_session)}`]),
+  ];
 }
 
 /** Everything about a question but its options. */
@@ -113,10 +114,8 @@ export function askLines(state: State, ask: AskRow, cells: number): Line[] {
   const { symbol_ref: ref } = ask;
   const place =
     ref === null ? null : `${ref.path}${ref.line === null ? '' : `:${ref.line}`} ${ref.symbol ?? ''}`.trim();
-  const isOther = ask.to_session !== 'chair' || ask.project !== null;
   return [
-    ...wrap(askerLine(state, ask), cells).map((text): Line => [span(text, 'dim')]),
-    ...(isOther ? [[span(`asked of ${clean(ask.to_session)}`, 'dim')] as Line] : []),
+    ...askerLines(state, ask).flatMap((line) => wrap(line, cells).map((text): Line => [span(text, 'dim')])),
     ...cleanLines(ask.question.trimEnd()).flatMap((line) =>
       wrap(line, cells).map((text): Line => [span(text, 'strong')]),
     ),

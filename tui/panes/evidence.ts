@@ -1,7 +1,9 @@
 import type { Evidence, Work } from '../state/model.ts';
 import { clean, cleanLines, factLines, wrap } from '../text.ts';
 import { type Line, type Style, span } from '../theme.ts';
-import { counted, heading, quoted, since, stateStyle } from './words.ts';
+import { counted, heading, quoted, since } from './words.ts';
+
+type Fact = readonly [name: string, text: string, style: Style];
 
 const STATES: Readonly<Record<Evidence['state'], string>> = {
   none: 'not verified: nothing was reported',
@@ -61,14 +63,18 @@ function signed(status: string, text: string, note: string | null, cells: number
 }
 
 /** All of the evidence: each criterion, each test, what speaks against it, and what a rerun has shown. */
-export function evidenceLines(evidence: Evidence, head: string | null, now: number, cells: number): Line[] {
+export function evidenceLines(
+  evidence: Evidence,
+  now: number,
+  cells: number,
+  lead: readonly Fact[] = [],
+): Line[] {
   const { criteria, tests, symbols, reasons, rerun } = evidence;
-  const state = stateAt(evidence, head);
   const missing = symbols.filter((each) => !each.exists);
   return [
     ...factLines(
       [
-        ['evidence', STATES[state], stateStyle(state)],
+        ...lead,
         [
           'reported',
           evidence.reported_at === null
@@ -104,10 +110,7 @@ function rerunLines(rerun: NonNullable<Evidence['rerun']>, now: number, cells: n
 }
 
 /** One line for a list of facts. */
-export const evidenceFact = (
-  evidence: Evidence,
-  head: string | null,
-): readonly [name: string, text: string, style: Style] => {
+export const evidenceFact = (evidence: Evidence, head: string | null): Fact => {
   const { text, isGood } = evidenceSummary(evidence, head);
   return ['tests', text, isGood ? 'good' : 'warn'];
 };

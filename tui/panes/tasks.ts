@@ -115,11 +115,7 @@ function acceptanceLines(state: State, task: Details['task']['task'], cells: num
   const evidence =
     task.session_id === null ? null : (detailOf(state, 'evidence', task.session_id)?.detail ?? null);
   if (evidence !== null)
-    return [
-      [],
-      ...factLines([evidenceFact(evidence, null)], cells),
-      ...evidenceLines(evidence, null, state.now, cells),
-    ];
+    return [[], ...evidenceLines(evidence, state.now, cells, [evidenceFact(evidence, null)])];
   if (task.acceptance_criteria.length === 0) return [];
   return [
     [],

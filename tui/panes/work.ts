@@ -106,7 +106,7 @@ export function workLines(work: Work, row: SessionRow, beside: Beside, cells: nu
     ...statLines(files, cells),
     ...(evidence === null || typeof evidence === 'string'
       ? []
-      : [[], ...evidenceLines(evidence, head, beside.now, cells)]),
+      : [[], ...evidenceLines(evidence, beside.now, cells)]),
     ...(patch.text === '' ? [] : [[], heading('patch'), ...patchLines(work)]),
     ...(patch.truncated
       ? [[span('the patch goes on: svc worktree diff shows all of it', 'warn')] as Line]
