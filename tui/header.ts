@@ -41,8 +41,7 @@ export function tabsLine(state: State): Line {
     const count = pane.count(state.data);
     const isHere = pane.id === tabOf(state.focus);
     const within = isHere && pane.id !== state.focus ? ` · ${paneOf(state.focus).title}` : '';
-    const said = pane.tab?.(state) ?? '';
-    const shown = `${count === 0 && pane.quietAtZero ? '' : ` ${count}`}${said === '' ? '' : ` ${said}`}`;
+    const shown = `${count === 0 && pane.quietAtZero ? '' : ` ${count}`}${pane.tab?.(state) ?? ''}`;
     return {
       waits: (pane.id === 'decisions' || pane.id === 'asks') && count > 0,
       isHere,

@@ -29,7 +29,7 @@ describe('messages', () => {
   it('newest first, with the unread ones marked and alerts counted apart', () => {
     const dash = bus();
     assert.deepEqual(dash.state().lists.bus.ids, ['4', '3', '2', '1']);
-    assert.match(text(dash), /\[5 Bus 2 1 alert\]/);
+    assert.match(text(dash), /\[5 Bus 2, 1 alert\]/);
     assert.match(text(at(dash, 2)), /▶2 +new note +s-1/);
   });
 
@@ -93,7 +93,7 @@ describe('who is here, and locks', () => {
   it('w and L show them in the place of the messages, Esc goes back', () => {
     const dash = bus().keys('w');
     assert.equal(dash.state().focus, 'peers');
-    assert.match(text(dash), /\[5 Bus 2 1 alert · Who is here\]/);
+    assert.match(text(dash), /\[5 Bus 2, 1 alert · Who is here\]/);
     assert.deepEqual(dash.state().lists.peers.ids, ['chair-1', 's-1']);
     assert.equal(dash.keys('L').state().focus, 'locks');
     assert.equal(dash.keys('esc').state().focus, 'bus');

@@ -1,4 +1,4 @@
-import { recipientOf, senderOf } from '../panes/bus.ts';
+import { recipientOf } from '../panes/bus.ts';
 import { holderOf } from '../panes/locks.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
 import type { MessageRow, PaneId, PeerRow, State, WriteMessage } from '../state/model.ts';
@@ -62,7 +62,8 @@ const blank = {
 
 export function reply(state: State): Step {
   const parent = selectedMessage(state)!;
-  const target = { session: parent.from_session!, about: senderOf(parent) };
+  const { from_name: name, from_agent: agent, from_session: session } = parent;
+  const target = { session: session!, about: name ?? agent ?? '' };
   return step({ ...state, overlay: { ...blank, parent, targets: [target], field: 2 } });
 }
 

@@ -32,9 +32,9 @@ export function questionLines({ armed, size }: Pick<State, 'armed' | 'size'>): L
   const question = clean(` ${armed.question}`);
   if (width(question) + cells <= size.columns) return [[span(question, 'question'), ...answers]];
   return [
-    ...wrap(question, size.columns - 1)
+    ...wrap(question.trim(), size.columns - 2)
       .slice(0, MOST_LINES)
-      .map((text): Line => [span(text, 'question')]),
+      .map((text): Line => [span(` ${text}`, 'question')]),
     answers,
   ];
 }

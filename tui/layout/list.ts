@@ -41,7 +41,10 @@ export function listLines(
         const text = clean(column.text(row, state));
         // The last one needs no blanks behind it: what is not there is not drawn.
         const isLast = index === columns.length - 1;
-        return span(isLast ? cut(text, room) : `${fill(text, room, column.align)} `, column.style?.(row));
+        return span(
+          isLast ? cut(text, room) : `${fill(text, room, column.align)} `,
+          column.style?.(row, state),
+        );
       });
       if (!isSelected) return [span(' '), ...cellsOf];
       const text = `▶${cellsOf.map((each) => each.text).join('')}`;

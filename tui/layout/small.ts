@@ -18,9 +18,9 @@ export function smallLines(state: State, rows: number): Line[] {
       : pane.columns.map((column) => ({ head: column.head, text: clean(column.text(row, state)) }));
   const title = texts.find((each) => /^(?:title|text|question|path)$/.test(each.head))?.text ?? '';
   const others = texts.filter((each) => each.text !== title).map((each) => each.text.trim());
-  const counts = PANES.map((each) =>
-    `${each.title.toLowerCase()} ${each.count(state.data)} ${each.tab?.(state) ?? ''}`.trim(),
-  ).join(', ');
+  const counts = PANES.map(
+    (each) => `${each.title.toLowerCase()} ${each.count(state.data)}${each.tab?.(state) ?? ''}`,
+  ).join(' · ');
   const oldest = oldestWaiting(state);
   const isHere = oldest?.pane === state.focus && oldest.id === list.selected;
   const lines: Line[] = [

@@ -60,7 +60,7 @@ export function writeLines(overlay: WriteMessage, cells: number): Line[] {
       span(value, isHere ? 'marked' : undefined),
     ];
   };
-  const name = clean(`${target?.session ?? ''} (${target?.about ?? ''})`);
+  const name = clean(`${target?.session ?? ''}${target?.about ? ` (${target.about})` : ''}`);
   const { value, caret } = text;
   return [
     row(0, 'to', targets.length === 1 ? name : `◂ ${name} ▸`),

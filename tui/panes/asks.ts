@@ -70,7 +70,7 @@ export const asksPane = pane<AskRow>({
   /** The shortest time left. */
   tab({ data, now }) {
     const ends = openAsks(data).map((each) => each.expires_at);
-    return ends.length === 0 ? '' : left(ends.sort()[0]!, now);
+    return ends.length === 0 ? '' : ` ${left(ends.sort()[0]!, now)}`;
   },
   empty: [
     'Nobody waits for an answer.',

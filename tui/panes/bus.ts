@@ -49,8 +49,8 @@ export const busPane = pane<MessageRow>({
       style: () => 'warn',
     },
     { head: 'kind', width: 7, text: (message) => message.kind, style: (message) => stateStyle(message.kind) },
-    { head: 'from', width: 9, from: 40, text: senderOf },
-    { head: 'to', width: 7, from: 52, text: recipientOf },
+    { head: 'from', width: 11, from: 40, text: senderOf },
+    { head: 'to', width: 8, from: 60, text: recipientOf },
     { head: 'age', width: 4, align: 'right', text: (message, { now }) => since(message.created_at, now) },
     {
       head: 'text',
@@ -60,7 +60,7 @@ export const busPane = pane<MessageRow>({
   ],
   count: ({ unread }) => unread.unread,
   /** An alert is told apart: it is not kept waiting among the notes. */
-  tab: ({ data: { unread } }) => (unread.alerts === 0 ? '' : counted(unread.alerts, 'alert')),
+  tab: ({ data: { unread } }) => (unread.alerts === 0 ? '' : `, ${counted(unread.alerts, 'alert')}`),
   follows: true,
   empty: [
     'No messages.',
@@ -85,11 +85,11 @@ function deliveryOf({ delivery, attempts, delivered_at: at }: MessageRow): strin
     case 'none':
       return 'in the inbox only';
     case 'delivered':
-      return `notice delivered ${at === null ? '' : localTime(at)}`.trimEnd();
+      return `delivered ${at === null ? '' : localTime(at)}`.trimEnd();
     case 'pending':
-      return `notice under way${attempts === 0 ? '' : `, ${triesOf(attempts)} so far`}`;
+      return `under way${attempts === 0 ? '' : `, ${triesOf(attempts)} so far`}`;
     case 'failed':
-      return `notice failed after ${triesOf(attempts)}; the message is in the inbox`;
+      return `failed after ${triesOf(attempts)}; the message is in the inbox`;
   }
 }
 

@@ -10,7 +10,7 @@ export interface Column<R> {
   /** Left out when the list is narrower than this. */
   from?: number;
   text(row: R, state: State): string;
-  style?(row: R): Style | undefined;
+  style?(row: R, state: State): Style | undefined;
 }
 
 export interface Preview {
@@ -42,7 +42,7 @@ export interface Pane<R> {
   columns: readonly Column<R>[];
   /** The number in the pane's tab: what is not finished. */
   count(data: Data): number;
-  /** What the tab says beyond the number. */
+  /** What the tab says after the number, with what stands between the two. */
   tab?(state: State): string;
   /** Nothing to count is the normal state, and not shown. */
   quietAtZero?: true;

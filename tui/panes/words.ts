@@ -57,6 +57,7 @@ const STYLES: Readonly<Record<string, Style>> = {
   merged: 'dim',
   delivered: 'dim',
   open: 'warn',
+  blocked: 'warn',
   answered: 'dim',
   timeout: 'dim',
   alert: 'bad',

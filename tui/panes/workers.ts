@@ -3,6 +3,7 @@ import { shownLines, unseen } from '../state/log.ts';
 import type { Data, SessionRow, State } from '../state/model.ts';
 import { clean } from '../text.ts';
 import { type Line, span } from '../theme.ts';
+import { openAsks } from './asks.ts';
 import { lockedBy } from './evidence.ts';
 import { type Preview, pane } from './pane.ts';
 import { counted, problemLines, quiet, sessionState, since, stateStyle } from './words.ts';
@@ -28,6 +29,12 @@ export const waitsForReview = (session: SessionRow): boolean =>
 const changed = (session: SessionRow): string =>
   session.commits === null ? '-' : `+${session.insertions ?? 0} -${session.deletions ?? 0}`;
 
+/** A worker that waits for an answer does nothing else. */
+const stateNow = (session: SessionRow, { data }: Pick<State, 'data'>): string =>
+  session.state === 'running' && openAsks(data).some((each) => each.from_session === session.session_id)
+    ? 'blocked'
+    : sessionState(session);
+
 export const workersPane = pane<SessionRow>({
   id: 'workers',
   digit: '4',
@@ -49,7 +56,12 @@ export const workersPane = pane<SessionRow>({
     { head: 'id', width: 6, text: (session) => session.session_id },
     { head: 'agent', width: 9, from: 48, text: (session) => session.agent },
     { head: 'task', width: 6, text: (session) => session.task_id },
-    { head: 'state', width: 8, text: sessionState, style: (session) => stateStyle(sessionState(session)) },
+    {
+      head: 'state',
+      width: 8,
+      text: stateNow,
+      style: (session, state) => stateStyle(stateNow(session, state)),
+    },
     { head: 'work', width: 9, from: 64, align: 'right', text: changed },
     {
       head: 'quiet',
