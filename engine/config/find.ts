@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
 import { SvcError } from '../errors.ts';
 
 // Apart from loading, because every command has to find its workspace and few have to read the configuration.
@@ -20,7 +20,8 @@ export function findWorkspace({ cwd, env }: { cwd: string; env: NodeJS.ProcessEn
   }
   for (let root = resolve(cwd); ; root = dirname(root)) {
     const file = join(root, 'svc.yaml');
-    if (isFile(file)) return { root, file };
+    // The copy in a session's worktree is no workspace of its own.
+    if (isFile(file) && !root.split(sep).includes('.svc')) return { root, file };
     if (root === dirname(root)) break;
   }
   throw new SvcError('no_workspace', `no svc.yaml in ${resolve(cwd)} or above it`, { hint: 'run svc init' });

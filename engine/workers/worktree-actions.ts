@@ -121,7 +121,10 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
       });
     }
     if (session.promotedAt !== null && session.worktree === null) {
-      throw new SvcError('conflict', `${sessionId} was promoted already, and its branch removed`);
+      throw new SvcError(
+        'conflict',
+        `${sessionId} was promoted already by ${session.promotedBy}, and its branch removed`,
+      );
     }
     if (branch === null || repository === null) {
       throw new SvcError('not_found', `${sessionId} has no branch of its own`);
@@ -180,6 +183,55 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
     });
   }
 
+  /** Promotions under way, by session: each ends before the next of the same session begins. */
+  const promoting = new Map<string, Promise<void>>();
+
+  async function promote(
+    session: ReturnType<typeof ended>,
+    into: string,
+    wanted: Parameters<WorktreeActions['promote']>[0],
+    caller: Caller,
+  ): Promise<Promoted> {
+    const { sessionId, taskId, title, branch, repository, keepWorktree } = session;
+    const about = { sessionId, taskId, actor: caller.actor, via: caller.via };
+    const warnings = await doubts(sessionId);
+    const promoted = await worktrees
+      .promote({
+        repository,
+        branch,
+        base: into,
+        strategy: wanted.strategy ?? 'merge',
+        message: `Merge ${branch}: ${title} (${taskId})`,
+        ...ifGiven('head', wanted.head),
+      })
+      .catch(async (thrown: unknown) => {
+        const error = asSvcError(thrown);
+        if (error.code === 'promote_conflict') {
+          const data = { title, base: into, paths: error.data.paths ?? [] };
+          await storage.write(() => events.append({ ...about, kind: 'promote_conflict', data }));
+        }
+        throw error;
+      });
+    await storage.write(() => {
+      sessions.promoted(sessionId, caller.sessionId ?? caller.actor);
+      events.append({ ...about, kind: 'worktree_promoted', data: { title, ...promoted } });
+    });
+    const done = { sessionId, branch, ...promoted, warnings };
+    if (wanted.keep === true || keepWorktree) return { ...done, removed: false, kept: ['as asked'] };
+    const plan = await worktrees.prunePlan({
+      repository,
+      base: into,
+      keep: () => false,
+      isOurs: (other) => other === branch,
+    });
+    const { removed, refused } = await worktrees.prune(plan);
+    await recordGone(removed.map((each) => each.branch));
+    const kept = [...refused, ...plan.entries]
+      .filter((each) => each.branch === branch)
+      .flatMap((each) => each.reasons);
+    return { ...done, removed: removed.length > 0, kept };
+  }
+
   return {
     async list(wanted, caller) {
       const lists = await Promise.all(
@@ -212,45 +264,18 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
     },
 
     async promote(wanted, caller) {
+      const asked = promotion(wanted, caller).session.sessionId;
+      // Whoever comes second looks again at what the first has made of it.
+      while (promoting.has(asked)) await promoting.get(asked);
       const { session, base: into } = promotion(wanted, caller);
-      const { sessionId, taskId, title, branch, repository, keepWorktree } = session;
-      const about = { sessionId, taskId, actor: caller.actor, via: caller.via };
-      const warnings = await doubts(sessionId);
-      const promoted = await worktrees
-        .promote({
-          repository,
-          branch,
-          base: into,
-          strategy: wanted.strategy ?? 'merge',
-          message: `Merge ${branch}: ${title} (${taskId})`,
-          ...ifGiven('head', wanted.head),
-        })
-        .catch(async (thrown: unknown) => {
-          const error = asSvcError(thrown);
-          if (error.code === 'promote_conflict') {
-            const data = { title, base: into, paths: error.data.paths ?? [] };
-            await storage.write(() => events.append({ ...about, kind: 'promote_conflict', data }));
-          }
-          throw error;
-        });
-      await storage.write(() => {
-        sessions.promoted(sessionId);
-        events.append({ ...about, kind: 'worktree_promoted', data: { title, ...promoted } });
-      });
-      const done = { sessionId, branch, ...promoted, warnings };
-      if (wanted.keep === true || keepWorktree) return { ...done, removed: false, kept: ['as asked'] };
-      const plan = await worktrees.prunePlan({
-        repository,
-        base: into,
-        keep: () => false,
-        isOurs: (other) => other === branch,
-      });
-      const { removed, refused } = await worktrees.prune(plan);
-      await recordGone(removed.map((each) => each.branch));
-      const kept = [...refused, ...plan.entries]
-        .filter((each) => each.branch === branch)
-        .flatMap((each) => each.reasons);
-      return { ...done, removed: removed.length > 0, kept };
+      const work = promote(session, into, wanted, caller);
+      const over = work.then(
+        () => undefined,
+        () => undefined,
+      );
+      promoting.set(asked, over);
+      void over.then(() => promoting.delete(asked));
+      return work;
     },
 
     async prune(wanted, caller) {

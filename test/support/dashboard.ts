@@ -102,6 +102,7 @@ export const sessionRow = (id: number, more: Partial<SessionRow> = {}): SessionR
   insertions: 2,
   deletions: 1,
   promoted_at: null,
+  promoted_by: null,
   created_at: at(5),
   started_at: at(5),
   ended_at: at(1),

@@ -73,13 +73,15 @@ export function lockOperations({ storage, locks }: { storage: Storage; locks: Lo
       input: z.strictObject({ path: path.optional() }),
       output: z.object({ locks: z.array(z.looseObject({ path: z.string(), holder: z.string() })) }),
       run: (input) => ({
-        locks: locks.around(input.path).map(({ path, holder, fence, acquiredAt, expiresAt }) => ({
-          path,
-          holder,
-          fence,
-          acquired_at: acquiredAt,
-          expires_at: expiresAt,
-        })),
+        locks: locks
+          .around(input.path || undefined)
+          .map(({ path, holder, fence, acquiredAt, expiresAt }) => ({
+            path,
+            holder,
+            fence,
+            acquired_at: acquiredAt,
+            expires_at: expiresAt,
+          })),
       }),
     }),
     operation({

@@ -90,7 +90,7 @@ export interface Sessions {
   /** Ended sessions whose worktree is still on record. */
   endedWithWorktree(): Session[];
   worktreeGone(sessionId: string): void;
-  promoted(sessionId: string): void;
+  promoted(sessionId: string, by: string): void;
   counts(): { queued: number; running: number };
 }
 
@@ -146,7 +146,7 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
     failure_code = ?, failure_text = ?, head_commit = ?, commits = ?, files = ?, insertions = ?, deletions = ?
     WHERE id = ? AND state <> 'ended'`);
   const setGone = db.prepare('UPDATE session SET worktree = NULL WHERE id = ?');
-  const setPromoted = db.prepare('UPDATE session SET promoted_at = ? WHERE id = ?');
+  const setPromoted = db.prepare('UPDATE session SET promoted_at = ?, promoted_by = ? WHERE id = ?');
   const count = db.prepare<unknown[], { state: SessionState; n: number }>(
     `SELECT state, count(*) AS n FROM session WHERE state <> 'ended' GROUP BY state`,
   );
@@ -249,8 +249,8 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
     worktreeGone(sessionId) {
       setGone.run(parseId('s', sessionId));
     },
-    promoted(sessionId) {
-      setPromoted.run(clock.now(), parseId('s', sessionId));
+    promoted(sessionId, by) {
+      setPromoted.run(clock.now(), by, parseId('s', sessionId));
     },
     counts() {
       const counts = { queued: 0, running: 0 };

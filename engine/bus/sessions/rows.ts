@@ -41,6 +41,8 @@ export interface Session {
   insertions: number | null;
   deletions: number | null;
   promotedAt: string | null;
+  /** The session that promoted it, or the actor of one without. */
+  promotedBy: string | null;
   createdAt: string;
   startedAt: string | null;
   endedAt: string | null;
@@ -90,6 +92,7 @@ export interface SessionRow {
   insertions: number | null;
   deletions: number | null;
   promoted_at: number | null;
+  promoted_by: string | null;
   created_at: number;
   started_at: number | null;
   ended_at: number | null;
@@ -129,6 +132,7 @@ export const toSession = (row: SessionRow): Session => ({
   insertions: row.insertions,
   deletions: row.deletions,
   promotedAt: time(row.promoted_at),
+  promotedBy: row.promoted_by,
   createdAt: rfc3339(row.created_at),
   startedAt: time(row.started_at),
   endedAt: time(row.ended_at),

@@ -7,6 +7,7 @@
 export const bus = `
 ALTER TABLE session ADD COLUMN parent TEXT;
 ALTER TABLE session ADD COLUMN call_key TEXT;
+ALTER TABLE session ADD COLUMN promoted_by TEXT;
 ALTER TABLE task ADD COLUMN call_key TEXT;
 CREATE UNIQUE INDEX session_by_call ON session (call_key) WHERE call_key IS NOT NULL;
 CREATE UNIQUE INDEX task_by_call ON task (call_key) WHERE call_key IS NOT NULL;

@@ -230,6 +230,8 @@ describe('the tools for locks', () => {
     });
     const status = await here.call<{ locks: Wire<Lock>[] }>('lock_status', { path });
     assert.deepEqual(status, { locks: await here.call('lock.list') });
+    assert.deepEqual(await here.call('lock_status'), status);
+    assert.deepEqual(await here.call('lock_status', { path: '' }), status);
     assert.deepEqual(Object.keys(status.locks[0] ?? {}).sort(), [
       'acquired_at',
       'expires_at',
