@@ -24,6 +24,7 @@ export const GROUPS: readonly Group[] = [
   { words: ['ask'], load: async () => (await import('./commands/ask.ts')).askCommands },
   { words: ['lock'], load: async () => (await import('./commands/lock.ts')).lockCommands },
   { words: ['ledger'], load: async () => [(await import('./commands/ledger.ts')).ledgerCommand] },
+  { words: ['verify'], load: async () => (await import('./commands/verify.ts')).verifyCommands },
   { words: ['worktree'], load: async () => (await import('./commands/worktree.ts')).worktreeCommands },
   { words: ['webhook'], load: async () => (await import('./commands/webhook.ts')).webhookCommands },
   { words: ['notify'], load: async () => (await import('./commands/notify.ts')).notifyCommands },

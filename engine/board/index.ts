@@ -15,7 +15,8 @@ import { type BoardOperationsDeps, boardOperations } from './operations.ts';
 import { createPlans, type Planner } from './plan.ts';
 import { createTaskActions } from './tasks/actions.ts';
 import { createTasks, type Tasks } from './tasks/index.ts';
-import type { VerificationState } from './verify/rows.ts';
+import { createVerify, type VerificationState, type Verify } from './verify/index.ts';
+import { verifyTools } from './verify/tools.ts';
 import { createWorkflow, type Dispatch, type Workflow } from './workflow/index.ts';
 
 export interface BoardDeps<D extends Dispatch & Planner> {
@@ -44,6 +45,7 @@ export interface Board<D extends Dispatch & Planner> {
   workflow: Workflow;
   dispatcher: D;
   locks: Locks;
+  verify: Verify;
   operations: Operation[];
   /** Inside the transaction of a session's end: what it held and claimed is free. */
   sessionEnded(sessionId: string): void;
@@ -74,6 +76,7 @@ export function createBoard<D extends Dispatch & Planner>(deps: BoardDeps<D>): B
     policy: deps.policy,
     gate,
   });
+  const verify = createVerify({ ...deps, tasks });
   const operations = boardOperations({
     storage,
     events,
@@ -93,7 +96,7 @@ export function createBoard<D extends Dispatch & Planner>(deps: BoardDeps<D>): B
       ledgerKey: (path) => deps.paths.named(path).key,
     }),
     policy: deps.policy,
-    verificationOf: () => 'none',
+    verificationOf: verify.stateOf,
   });
   return {
     tasks,
@@ -101,20 +104,26 @@ export function createBoard<D extends Dispatch & Planner>(deps: BoardDeps<D>): B
     workflow,
     dispatcher,
     locks,
+    verify,
     operations: [
       ...operations,
       ...lockOperations({ storage, locks }),
       ...ledgerOperations({ storage, ledgers }),
+      ...verifyTools({ verify, tasks, paths: deps.paths }),
     ],
     sessionEnded(sessionId) {
       locks.releaseAll(sessionId, 'its session has ended');
       ledgers.releaseAll(sessionId, 'its session has ended');
     },
-    verificationOf: () => 'none',
-    evidence: async () => ({ state: 'none', reasons: [] }),
-    start: locks.start,
+    verificationOf: verify.stateOf,
+    evidence: verify.of,
+    start() {
+      locks.start();
+      verify.start();
+    },
     async close() {
       locks.close();
+      await verify.close();
     },
   };
 }

@@ -5,7 +5,7 @@ import type { Storage } from '../../storage/index.ts';
 import { tool } from '../../tool.ts';
 import type { Peers } from '../peers.ts';
 import { type AddresseeDeps, addresseeOf } from './addressee.ts';
-import { ASK_STATUSES, type Ask, type Asks, closed } from './index.ts';
+import { ASK_STATUSES, type Ask, type Asks, closed, type SymbolRef } from './index.ts';
 import { type SymbolDeps, symbolRefOf } from './symbol-ref.ts';
 
 export interface AskToolsDeps extends Omit<AddresseeDeps, 'peers'>, SymbolDeps {
@@ -14,11 +14,9 @@ export interface AskToolsDeps extends Omit<AddresseeDeps, 'peers'>, SymbolDeps {
   peers: Pick<Peers, 'find' | 'chairOf'>;
 }
 
+/** Bounds that no agent comes near are checked, and not told in the list of tools: every agent pays for its bytes. */
 const said = (max: number) =>
-  z
-    .string()
-    .max(max)
-    .refine((text) => text.trim() !== '', 'is empty');
+  z.string().refine((text) => text.trim() !== '' && text.length <= max, `is empty, or longer than ${max}`);
 const id = z.int().min(1);
 const limit = z.int().min(1).max(1000);
 
@@ -26,37 +24,38 @@ const askInput = z.strictObject({
   question: said(20_000).describe(
     'What you need to know, in a way that can be answered without your context.',
   ),
-  context: z.string().max(100_000).optional().describe('What the other has to know to answer.'),
+  context: z
+    .string()
+    .refine((text) => text.length <= 100_000, 'is longer than 100000')
+    .optional()
+    .describe('What the other has to know to answer.'),
   options: z
     .array(said(1000))
-    .max(100)
+    .refine((all) => all.length <= 100, 'are more than 100')
     .refine((all) => new Set(all).size === all.length, 'two options are the same')
     .optional()
     .describe('The answer will be exactly one of these.'),
   timeout_sec: z.int().min(1).max(86_400).default(600).describe('How long you will wait.'),
-  to_project: z.string().min(1).optional().describe('Ask the Chair of this registered project.'),
-  to_session: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('Ask this session; without it the Chair of your project.'),
+  to_project: said(200).optional().describe('Ask the Chair of this registered project.'),
+  to_session: said(200).optional().describe('Ask this session; without it the Chair of your project.'),
 });
 
 const symbolRef = z
   .strictObject({
     line: z.int().min(1).optional(),
-    path: z.string().min(1).max(4096).optional(),
-    project: z.string().min(1).optional(),
-    symbol: z.string().trim().min(1).max(500).optional(),
+    path: said(4096).optional(),
+    project: said(200).optional(),
+    symbol: said(500).optional(),
   })
   .optional()
   .describe(
-    'The place in the code that the answer is about; path is relative to the project, or to the workspace.',
+    'The place in the code that it is about; path is relative to the project, else to the workspace.',
   );
 
 const by = ({ actor, via }: Caller) => ({ actor, via });
 
-const symbolOut = z.looseObject({}).nullable();
+/** A `SymbolRef` or null. */
+const symbolOut = z.unknown();
 
 /** How the wait on an ask ended, in wire form. */
 const outcome = (ask: Ask) => ({
@@ -64,16 +63,16 @@ const outcome = (ask: Ask) => ({
   status: ask.status === 'answered' ? ('answered' as const) : ('timeout' as const),
   answer: ask.answer,
   by: ask.answeredBy,
-  symbol_ref: ask.symbolRef === null ? null : { ...ask.symbolRef },
+  symbol_ref: ask.symbolRef,
   note:
     ask.status === 'answered'
       ? null
       : 'nobody answered; do not take silence for consent, and say so in your report',
 });
 
-const pointed = (ref: object | null): string => {
+const pointed = (ref: unknown): string => {
   if (ref === null) return '';
-  const { path, line } = ref as { path: string; line: number | null };
+  const { path, line } = ref as SymbolRef;
   return ` (see ${path}${line === null ? '' : `:${line}`})`;
 };
 
@@ -101,7 +100,8 @@ export function askTools(deps: AskToolsDeps): Operation[] {
     storage.write(() => {
       const before = key === null ? null : asks.byCall(key, input.question);
       if (before !== null) return before;
-      const { context = null, options = [], timeout_sec: timeoutSec, question } = input;
+      const { options = [], timeout_sec: timeoutSec, question } = input;
+      const context = input.context || null;
       const from = caller.sessionId;
       const taskId = (from === null ? null : peers.find(from)?.taskId) ?? null;
       const ask = { from, taskId, question, context, options, timeoutSec, key };
@@ -178,7 +178,7 @@ export function askTools(deps: AskToolsDeps): Operation[] {
       input: z.strictObject({
         answer: said(100_000).describe('One of the options exactly, if the ask has any.'),
         id: id.describe('From ask_list.'),
-        by: z.string().min(1).max(200).optional().describe('Who answers; you, when left out.'),
+        by: said(200).optional().describe('Who answers; you, when left out.'),
         symbol_ref: symbolRef,
       }),
       output: z.object({
@@ -218,11 +218,11 @@ export function askTools(deps: AskToolsDeps): Operation[] {
       changes: false,
       input: z.strictObject({
         limit: limit.default(50),
-        session: z.string().min(1).optional().describe('Only what this session asked.'),
+        session: said(200).optional().describe('Only what this session asked.'),
         status: z.enum([...ASK_STATUSES, 'all']).default('open'),
       }),
       output: z.object({
-        asks: z.array(z.looseObject({ id: z.int(), status: z.string(), question: z.string() })),
+        asks: z.array(z.looseObject({ id: z.int() })),
       }),
       run({ limit: most, session, status }) {
         const filter = { limit: most, from: session, status: status === 'all' ? undefined : status };

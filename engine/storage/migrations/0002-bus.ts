@@ -72,14 +72,15 @@ CREATE TABLE claim (
   PRIMARY KEY (ledger, item)
 ) STRICT, WITHOUT ROWID;
 
--- The newest row of a session is its evidence; head_commit is where its branch ended when it was given.
+-- The newest row of a session is its evidence; head_commit is where its branch ended when it was given. rerun_mark is
+-- the mark of the processes of a rerun under way.
 CREATE TABLE verification (
   id INTEGER PRIMARY KEY,
   session_id TEXT NOT NULL, task_id INTEGER,
   head_commit TEXT, summary TEXT,
   criteria TEXT NOT NULL DEFAULT '[]', tests TEXT NOT NULL DEFAULT '[]', symbols TEXT NOT NULL DEFAULT '[]',
   reported_at INTEGER NOT NULL, reported_by TEXT NOT NULL,
-  rerun TEXT, rerun_at INTEGER, rerun_by TEXT
+  rerun TEXT, rerun_at INTEGER, rerun_by TEXT, rerun_mark TEXT
 ) STRICT;
 CREATE INDEX verification_by_session ON verification (session_id, id);
 `;

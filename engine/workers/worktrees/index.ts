@@ -14,8 +14,8 @@ import { isMerged } from './merged.ts';
 import { type PromoteRequest, type PromoteResult, promote } from './promote.ts';
 import { type PrunePlan, type PruneRequest, type PruneResult, prune, prunePlan } from './prune.ts';
 import { createQueue } from './queue.ts';
-import { type Repository, repositoryOf, verifyToplevel } from './repository.ts';
-import { type SessionWorktree, type StatusRequest, status } from './status.ts';
+import { branchRef, commitOf, type Repository, repositoryOf, verifyToplevel } from './repository.ts';
+import { filesOf, type SessionWorktree, type StatusRequest, status } from './status.ts';
 import { type Trial, type TrialRequest, trial } from './trial.ts';
 
 export type { CreatedWorktree, CreateRequest, Origin, OriginRequest } from './create.ts';
@@ -59,6 +59,10 @@ export interface Worktrees {
   prunePlan(request: PruneRequest): Promise<PrunePlan>;
   prune(plan: PrunePlan): Promise<PruneResult>;
   diff(request: DiffRequest): Promise<Diff>;
+  /** Where a branch ends, or what is checked out for null; null when there is no such commit. */
+  head(repository: string, branch: string | null): Promise<string | null>;
+  /** How many files of a worktree are changed or new and in no commit. Throws `worktree_unsafe`. */
+  uncommitted(path: string): Promise<number>;
 }
 
 /** Owns the git worktrees of sessions, through the git command line; loses no work (R1 to R4). */
@@ -84,5 +88,11 @@ export function createWorktrees({
     prunePlan: (request) => prunePlan(git, folders, request),
     prune: (plan) => prune(git, folders, queue, plan),
     diff: (request) => diff(git, request),
+    head: (repository, branch) => commitOf(git, repository, branch === null ? 'HEAD' : branchRef(branch)),
+    async uncommitted(path) {
+      await verifyToplevel(git, path);
+      const { changed, untracked } = await filesOf(git, path);
+      return changed.length + untracked.length;
+    },
   };
 }

@@ -1,0 +1,120 @@
+import { spawn } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
+import { SvcError } from '../../errors.ts';
+import type { Processes } from '../../workers/processes/index.ts';
+import type { RerunResult, TestResult } from './rows.ts';
+
+export interface RunDeps {
+  processes: Pick<Processes, 'startOf' | 'stop' | 'sweep'>;
+  /** What the command may see. */
+  environment(extra: Record<string, string>): Record<string, string>;
+}
+
+export interface Run {
+  cwd: string;
+  /** Marks every process of it. */
+  mark: string;
+  timeoutMs: number;
+  /** Ends it; what was run so far is then worth nothing. */
+  signal: AbortSignal;
+}
+
+/** Of the output, from its end. */
+const KEPT_BYTES = 8 * 1024;
+const GRACE_MS = 2000;
+/** For what the last words of an ended process are still on their way. */
+const DRAIN_MS = 1000;
+
+/** Whether the command ends as it was reported. Nothing that it started is left, however it ends. */
+export async function runAgain(
+  { command, result }: Pick<TestResult, 'command' | 'result'>,
+  run: Run,
+  deps: RunDeps,
+): Promise<RerunResult> {
+  const { exitCode, output } = await runCommand(command, run, deps);
+  return { command, exitCode, agrees: (exitCode === 0) === (result === 'passed'), output };
+}
+
+async function runCommand(
+  command: string,
+  { cwd, mark, timeoutMs, signal }: Run,
+  { processes, environment }: RunDeps,
+): Promise<{ exitCode: number | null; output: string }> {
+  if (signal.aborted) throw stopped(command);
+  const child = spawn('/bin/sh', ['-c', command], {
+    cwd,
+    env: environment({ SVC_RUN_ID: mark }),
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const { pid } = child;
+  // Read before the event loop turns: until then even a process that has ended keeps its entry.
+  const pidStart = (pid === undefined ? null : processes.startOf(pid)) ?? '';
+  const output = lastBytes(KEPT_BYTES);
+  child.stdout.on('data', output.add);
+  child.stderr.on('data', output.add);
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const exited = new Promise<number | null>((resolve, reject) => {
+    child.once('exit', (code) => {
+      // What stayed in its group goes now: later its number may mean another's.
+      if (pid !== undefined) killGroup(pid);
+      resolve(code);
+    });
+    child.once('error', (error) => {
+      reject(
+        new SvcError('spawn_failed', `sh could not be started in ${cwd}: ${error.message}`, { cause: error }),
+      );
+    });
+  });
+  const over = new AbortController();
+  const ended = await Promise.race([
+    exited.then((code) => ({ code })),
+    delay(timeoutMs, null, { signal: AbortSignal.any([signal, over.signal]), ref: false }).catch(() => null),
+  ]).finally(() => over.abort());
+  try {
+    if (ended === null && pid !== undefined) {
+      await processes.stop({ pid, pidStart, runId: mark }, { graceMs: GRACE_MS });
+      await Promise.race([exited, delay(DRAIN_MS, undefined, { ref: false })]);
+    }
+  } finally {
+    await processes.sweep(mark, pidStart === '' ? undefined : pidStart);
+    // Something that cleared its mark may hold the other end.
+    await Promise.race([closed, delay(DRAIN_MS, undefined, { ref: false })]);
+    child.stdout.destroy();
+    child.stderr.destroy();
+  }
+  if (signal.aborted) throw stopped(command);
+  if (ended !== null) return { exitCode: ended.code, output: output.text() };
+  return { exitCode: null, output: `${output.text()}\n[svc: ended after ${timeoutMs / 1000} s]`.trimStart() };
+}
+
+const stopped = (command: string): SvcError =>
+  new SvcError('cancelled', `the rerun was ended before this was done: ${command}`, {
+    hint: 'nothing of it was recorded',
+  });
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // Nobody is left in it.
+  }
+}
+
+function lastBytes(limit: number): { add(chunk: Buffer): void; text(): string } {
+  let kept: Buffer = Buffer.alloc(0);
+  let isCut = false;
+  return {
+    add(chunk) {
+      const all = chunk.length >= limit ? chunk : Buffer.concat([kept, chunk]);
+      isCut ||= kept.length + chunk.length > limit;
+      // A copy: a part of a chunk would keep the whole of it.
+      kept = Buffer.from(all.subarray(-limit));
+    },
+    text() {
+      const text = kept.toString('utf8');
+      const first = text.indexOf('\n');
+      return isCut && first >= 0 ? text.slice(first + 1) : text;
+    },
+  };
+}

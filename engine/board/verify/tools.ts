@@ -1,0 +1,145 @@
+import { z } from 'zod';
+import { SvcError } from '../../errors.ts';
+import { type Caller, type Operation, operation, toWire } from '../../operation.ts';
+import { tool } from '../../tool.ts';
+import type { WorkspacePaths } from '../../workspace-path.ts';
+import type { Tasks } from '../tasks/index.ts';
+import { criteriaInput, criteriaOf, symbolsInput, symbolsOf, testsInput, testsOf } from './claims.ts';
+import type { Subject, Verify } from './index.ts';
+
+export interface VerifyToolsDeps {
+  verify: Verify;
+  tasks: Pick<Tasks, 'get' | 'resolve'>;
+  paths: WorkspacePaths;
+}
+
+const STATES = ['none', 'incomplete', 'stale', 'disagrees', 'verified'] as const;
+const by = ({ actor, via }: Caller) => ({ actor, via });
+const session = z.string().optional();
+
+/** What agents and clients may ask about evidence. */
+export function verifyTools({ verify, tasks, paths }: VerifyToolsDeps): Operation[] {
+  function named(given: string | undefined, caller: Caller): string {
+    const name = given ?? caller.sessionId;
+    if (name !== null) return name;
+    throw new SvcError('fields_invalid', 'session: name the session whose evidence it is', {
+      data: { fields: [{ field: 'session', problem: 'is missing' }] },
+    });
+  }
+
+  /** Evidence is given by whoever did the work; only a Chair speaks for others. */
+  function reporting(given: string | undefined, caller: Caller): Subject {
+    const name = named(given, caller);
+    if (caller.seat === 'chair' || name === caller.sessionId) return verify.subject(name);
+    const who = caller.sessionId ?? `a ${caller.seat} session`;
+    throw new SvcError('holder_mismatch', `${who} cannot report for ${name}`, {
+      hint: 'leave `session` out to report for yourself',
+    });
+  }
+
+  function taskOf(
+    { sessionId, session: worker }: Subject,
+    given: string | undefined,
+    caller: Caller,
+  ): string | null {
+    const wanted = given ?? (worker === null ? caller.env.SVC_TASK : undefined);
+    const own = worker?.taskId ?? null;
+    if (wanted === undefined) return own;
+    const { taskId } = tasks.resolve(wanted);
+    if (own === null || own === taskId) return taskId;
+    throw new SvcError('holder_mismatch', `${sessionId} works on ${own}, not on ${taskId}`, {
+      hint: 'leave `task` out',
+    });
+  }
+
+  return [
+    tool({
+      name: 'verify_report',
+      about:
+        'Give evidence of your work: after your last commit, before you finish. The answer says what is missing for it to count as verified.',
+      seat: 'any',
+      changes: true,
+      input: z.strictObject({
+        criteria: criteriaInput,
+        session: session.describe('Yours, when left out.'),
+        summary: z
+          .string()
+          .refine((text) => text.length <= 20_000, 'is longer than 20000')
+          .optional()
+          .describe('What was done, for whoever reviews it.'),
+        symbols: symbolsInput,
+        task: z.string().optional().describe("Your session's, when left out."),
+        tests: testsInput,
+      }),
+      output: z.object({
+        session: z.string(),
+        task: z.string().nullable(),
+        state: z.enum(STATES),
+        reasons: z.array(z.string()),
+      }),
+      say: ({ session: whose, state, reasons }) =>
+        [`the evidence of ${whose} is ${state}`, ...reasons.map((each) => `- ${each}`)].join('\n'),
+      async run(input, caller) {
+        const whose = reporting(input.session, caller);
+        const task = taskOf(whose, input.task, caller);
+        const acceptance = task === null ? [] : tasks.get(task).acceptanceCriteria;
+        const folder = whose.session?.worktree ?? whose.session?.cwd ?? null;
+        const claims = {
+          sessionId: whose.sessionId,
+          taskId: task,
+          summary: input.summary ?? null,
+          criteria: criteriaOf(input.criteria, acceptance),
+          tests: testsOf(input.tests),
+          symbols: symbolsOf(input.symbols, folder, paths),
+          reportedBy: caller.sessionId ?? caller.actor,
+        };
+        const { verification, uncommitted } = await verify.report(claims, by(caller));
+        const { sessionId, state, reasons } = verification;
+        return { session: sessionId, task, state, reasons: [...reasons, ...notCommitted(uncommitted)] };
+      },
+    }),
+    tool({
+      name: 'verify_status',
+      about:
+        'Read the evidence of a session. `verified` means: all criteria met, no test failed, nothing committed since; else `reasons` say why not.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({ session: session.describe('Yours, when left out.') }),
+      output: z.looseObject({ session_id: z.string(), state: z.enum(STATES), reasons: z.array(z.string()) }),
+      async run(input, caller) {
+        const found = await verify.of(named(input.session, caller));
+        const { sessionId, state, reasons } = found;
+        return { ...(toWire(found) as object), session_id: sessionId, state, reasons };
+      },
+    }),
+    operation({
+      name: 'verify.show',
+      about: 'The evidence of a session, and what it is worth now.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({ session: z.string().min(1) }),
+      run: (input) => verify.of(input.session),
+    }),
+    operation({
+      name: 'verify.rerun',
+      about:
+        'Run the tests that an ended session reported again, in its worktree, and record whether they end as reported. Waits for them.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({
+        session: z.string().min(1),
+        /** Of each command. */
+        timeout_sec: z.int().min(1).max(86_400).default(600),
+      }),
+      run: (input, caller, { signal, progress }) =>
+        verify.rerun(input.session, { timeoutSec: input.timeout_sec, signal, progress, by: by(caller) }),
+    }),
+  ];
+}
+
+const notCommitted = (count: number): string[] =>
+  count === 0
+    ? []
+    : [
+        `${count} ${count === 1 ? 'file is' : 'files are'} not committed: at the end they will be, and then this evidence is older than the last commit; commit, then report again`,
+      ];
