@@ -163,7 +163,7 @@ ${table(
     ['`agent`', 'the preset'],
     ['`status`', "the task's, at the time of the event: `open`, `assigned`, `running`, `done`, `failed`"],
     ['`title`', "the task's"],
-    ['`reason`', 'why it waits, failed or was denied'],
+    ['`reason`', 'why it waits, failed or was denied; of an ask its number and what became of it'],
   ],
 )}
 
