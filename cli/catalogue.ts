@@ -26,6 +26,7 @@ export const GROUPS: readonly Group[] = [
   { words: ['ledger'], load: async () => [(await import('./commands/ledger.ts')).ledgerCommand] },
   { words: ['verify'], load: async () => (await import('./commands/verify.ts')).verifyCommands },
   { words: ['worktree'], load: async () => (await import('./commands/worktree.ts')).worktreeCommands },
+  { words: ['msg'], load: async () => (await import('./commands/msg.ts')).msgCommands },
   { words: ['webhook'], load: async () => (await import('./commands/webhook.ts')).webhookCommands },
   { words: ['notify'], load: async () => (await import('./commands/notify.ts')).notifyCommands },
   { words: ['mcp'], load: async () => (await import('./commands/mcp.ts')).mcpCommands },

@@ -22,8 +22,6 @@ export interface Post {
   operations: Operation[];
   /** Inside `storage.write`: its Chair gets the handoff. */
   handOff(session: Session, outcome: SessionOutcome): void;
-  /** Retention, now; it also runs by itself. */
-  tidy(): Promise<void>;
   start(): void;
   close(): Promise<void>;
 }
@@ -85,7 +83,6 @@ export function createPost(deps: BusDeps, peers: Peers): Post {
         { actor: null, via: 'engine' },
       );
     },
-    tidy: retention.run,
     start() {
       delivery.start();
       retention.start();

@@ -1,3 +1,4 @@
+import { printable } from '../../text.ts';
 import type { SessionOutcome } from '../index.ts';
 import { chairAddress, type Peers } from '../peers.ts';
 import type { Session } from '../sessions/index.ts';
@@ -14,7 +15,7 @@ export function handoffTo(session: Session, peers: Peers): string[] {
 export function handoffText(session: Session, outcome: SessionOutcome, now: number): string {
   const { sessionId, taskId } = session;
   const facts: [string, string | number | null][] = [
-    ['task', `${taskId}: ${session.title}`],
+    ['task', `${taskId}: ${printable(session.title)}`],
     ['verdict', outcome.sealed ? 'sealed' : `failed: ${outcome.reason ?? 'no reason was given'}`],
     ['exit code', outcome.exitCode ?? 'none'],
     ['duration', durationOf(session, now)],

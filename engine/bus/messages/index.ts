@@ -107,11 +107,26 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
      WHERE acked_at IS NULL AND ${TO_CHAIRS}`,
   );
 
+  const toChairs = db
+    .prepare<unknown[], string>(
+      `SELECT DISTINCT to_session FROM message
+       WHERE to_session >= 'chair-' AND to_session < 'chair.' AND acked_at IS NULL`,
+    )
+    .pluck();
+
   function get(id: number): MessageRow {
     const row = byId.get(id);
     if (row !== undefined) return row;
     throw new SvcError('not_found', `no message ${id}`, {
       hint: 'msg_inbox shows those that are kept; acknowledged ones are removed after a time',
+    });
+  }
+
+  /** Mail of Chairs who left before they read it: whoever has the seat now takes it over. */
+  function leftBehind(project: string | null): string[] {
+    return toChairs.all().filter((session) => {
+      const chair = peers.find(session);
+      return chair?.state === 'ended' && chair.project === project;
     });
   }
 
@@ -122,9 +137,11 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
     agent: string | null;
   } {
     if (session === null) return { sessions: [], worker: null, agent: null };
-    const peer = projectOfAddress(session) === undefined ? peers.find(session) : null;
-    const seat = peer?.seat === 'chair' ? [chairAddress(peer.project)] : [];
-    return { sessions: [session, ...seat], worker: peer?.workerId ?? null, agent: peer?.agent ?? null };
+    const seat = projectOfAddress(session);
+    if (seat !== undefined) return { sessions: [session, ...leftBehind(seat)], worker: null, agent: null };
+    const peer = peers.find(session);
+    const sessions = peer?.seat === 'chair' ? [chairAddress(peer.project), ...leftBehind(peer.project)] : [];
+    return { sessions: [session, ...sessions], worker: peer?.workerId ?? null, agent: peer?.agent ?? null };
   }
 
   function mine(reader: Reader): unknown[] {
@@ -205,13 +222,15 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
     },
     ack(id, reader, by) {
       const row = get(id);
+      const taker = reader.session ?? (reader.agent as string);
+      if (row.acked_by === taker) return row;
       if (!isTo(row, reader)) {
         const who = reader.session ?? `agent ${reader.agent}`;
         throw new SvcError('holder_mismatch', `message ${id} is to ${addressOf(row)[1]}, not to ${who}`, {
           hint: 'only its recipient acknowledges a message',
         });
       }
-      return take(row, reader.session ?? (reader.agent as string), by);
+      return take(row, taker, by);
     },
     ackAs: (id, name, by) => take(get(id), name, by),
     alertsBefore: (at, limit) => alerts.all(at, limit),

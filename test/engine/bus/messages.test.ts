@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join as joinPath } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { createMessages } from '../../../engine/bus/messages/index.ts';
+import { createPeers } from '../../../engine/bus/peers.ts';
+import { createSeats } from '../../../engine/bus/seats/index.ts';
 import type { Caller } from '../../../engine/operation.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
+import { temporaryFolder } from '../../support/git.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+import { fakeClock, openSpine } from '../receiver/rig.ts';
 import { dispatched, type Inbox, join, type Sent, worker } from './rig.ts';
 
 describe('messages', () => {
@@ -385,4 +390,41 @@ describe('messages', () => {
     const all = await here.call<{ session_id: string; seat: string }[]>('peer.list');
     assert.ok(all.some((each) => each.session_id === chair.id && each.seat === 'chair'));
   });
+});
+
+test('mail to a Chair that left before it read it is for the next one of its seat', async () => {
+  const folder = temporaryFolder();
+  const clock = fakeClock();
+  const { storage, events, sessions } = openSpine(joinPath(folder, 'svc.db'), clock);
+  const seats = createSeats({ storage, events, clock, atClose: () => undefined });
+  const peers = createPeers({ sessions, seats });
+  const messages = createMessages({ storage, events, clock, peers, onPending: () => undefined });
+  const seat = {
+    kind: 'chair' as const,
+    name: null,
+    agent: null,
+    title: null,
+    notifyBase: null,
+    process: null,
+  };
+  const by = { actor: null, via: 'engine' };
+  const id = await storage.write(() => {
+    for (const project of ['shop', 'shop', null]) seats.open({ ...seat, project });
+    const to = [{ toSession: 'chair-1', toWorker: null, toAgent: null }];
+    const none = { payloadPath: null, fromAgent: null, fromName: null, parentId: null, taskId: null };
+    const text = { kind: 'note' as const, body: 'left behind', fromSession: 's-1', callKey: null };
+    return messages.send({ ...none, ...text }, to, by)[0]?.id ?? 0;
+  });
+  const sees = (session: string): boolean =>
+    messages.inbox({ session, agent: null }, { limit: 10, unread: false }).rows.length > 0;
+  const all = () => ['chair-1', 'chair-2', 'chair@shop', 'chair-3', 'chair'].filter(sees);
+  assert.deepEqual(all(), ['chair-1']);
+  await storage.write(() => seats.close('chair-1', 'gone'));
+  assert.deepEqual(all(), ['chair-1', 'chair-2', 'chair@shop']);
+  const ack = (session: string) => storage.write(() => messages.ack(id, { session, agent: null }, by));
+  await assert.rejects(ack('chair-3'), { code: 'holder_mismatch' });
+  await ack('chair-2');
+  assert.equal((await ack('chair-2')).acked_by, 'chair-2', 'a second time is the same answer');
+  storage.close();
+  rmSync(folder, { recursive: true });
 });

@@ -4,6 +4,7 @@ import { ACP, HEADLESS, INTERACTIVE, NOTIFY } from '../../../engine/workers/pres
 import {
   checkCommand,
   checkHeadlessCommand,
+  checkNotifyCommand,
   INTERACTIVE_PLACEHOLDERS,
   renderCommand,
   tokenise,
@@ -132,4 +133,20 @@ test('the built-in presets are nine headless, eleven interactive and two that se
       .map(([preset, { mode, steps }]) => [preset, mode, steps?.length]),
     [['opencode', 'http', 2]],
   );
+});
+
+test('a command of bus delivery that would run a message as code is refused', () => {
+  const refused: [string, RegExp][] = [
+    ['sh -c "notify-send {{body}}"', /shell code/],
+    ['env X=1 bash -c "echo {{from_agent}}"', /shell code/],
+    ['{{body}}', /program itself/],
+    ['notify {{prompt}}', /unknown placeholder/],
+    [`notify 'open`, /unbalanced/],
+    ['  ', /empty/],
+  ];
+  for (const [template, expected] of refused)
+    assert.throws(() => checkNotifyCommand(template), expected, template);
+  for (const template of [`sh -c 'notify "$1"' sh {{body}}`, 'notify {{body}}', 'sh -c "beep {{msg_id}}"']) {
+    checkNotifyCommand(template);
+  }
 });

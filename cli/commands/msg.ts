@@ -1,0 +1,202 @@
+import { age, type Message, type Peer, printable, type Wire } from '../../engine/index.ts';
+import { type Command, command } from '../command.ts';
+import { table } from '../print.ts';
+import { promptOf } from './prompt.ts';
+
+interface Sent {
+  messages: { id: number; to: string }[];
+  known: boolean;
+  delivery: string;
+}
+
+/** A message as `msg_inbox` gives it. */
+interface Shown {
+  id: number;
+  kind: string;
+  from: string | null;
+  from_agent: string | null;
+  to: string;
+  body: string;
+  parent_id: number | null;
+  payload_path: string | null;
+  at: string;
+  acked: string | null;
+}
+
+interface Inbox {
+  session: string | null;
+  messages: Shown[];
+  unread: number;
+}
+
+const send = command({
+  name: 'msg send',
+  about: 'send a message to a session, worker, agent, role or project',
+  args: [{ name: 'body', about: 'what it says; - reads standard input' }],
+  flags: {
+    toSession: {
+      type: 'string',
+      short: 't',
+      value: 'session',
+      about: 's-12, chair-3, a plain session, chair or chair@project',
+    },
+    toAgent: { type: 'string', value: 'preset', about: 'whichever session of that agent takes it first' },
+    toWorker: { type: 'string', value: 'worker', about: 'a worker over its successive sessions' },
+    toRole: {
+      type: 'string',
+      about: 'relative to the sender',
+      choices: ['parent', 'child', 'sibling'],
+    },
+    toProject: { type: 'string', value: 'project', about: "that project's Chair" },
+    kind: { type: 'string', short: 'k', about: 'note unless given', choices: ['note', 'handoff', 'alert'] },
+    replyTo: { type: 'number', short: 'r', value: 'id', about: 'message that this answers' },
+    payload: { type: 'string', value: 'path', about: 'file of the workspace that belongs to it' },
+    session: { type: 'string', value: 'session', about: 'who sends it, when that is another session' },
+  },
+  examples: [
+    'msg send "rebase on main first" --to-session s-12',
+    'msg send "which port?" --to-role parent --kind alert',
+    'msg send - --to-project api < notes.md',
+  ],
+  async run(context) {
+    const { flags, args } = context;
+    const body = await promptOf(args[0], context.stdin);
+    const client = await context.engine();
+    const sent = await client.call<Sent>('msg_send', {
+      body,
+      ...(flags.toSession === undefined ? {} : { to_session: flags.toSession }),
+      ...(flags.toAgent === undefined ? {} : { to_agent: flags.toAgent }),
+      ...(flags.toWorker === undefined ? {} : { to_worker: flags.toWorker }),
+      ...(flags.toRole === undefined ? {} : { to_role: flags.toRole }),
+      ...(flags.toProject === undefined ? {} : { to_project: flags.toProject }),
+      ...(flags.kind === undefined ? {} : { kind: flags.kind }),
+      ...(flags.replyTo === undefined ? {} : { parent_id: flags.replyTo }),
+      ...(flags.payload === undefined ? {} : { payload_path: flags.payload }),
+      ...(flags.session === undefined ? {} : { from_session: flags.session }),
+    });
+    context.result(sent, ({ messages }) =>
+      messages.map(({ id, to }) => `message ${id} to ${printable(to)}`).join('\n'),
+    );
+    if (!sent.known) context.note('nobody of that name has been seen yet; the message is kept');
+  },
+});
+
+function shownText({ session, messages, unread }: Inbox): string {
+  const blocks = messages.map((each) => {
+    const from = [each.from, each.from_agent].filter((name) => name !== null).join(', ');
+    const facts = [
+      `${each.id} ${each.kind}${each.acked === null ? '' : ' (read)'}`,
+      `from ${from || '-'} to ${each.to}`,
+      `${age(each.at)} ago`,
+      ...(each.parent_id === null ? [] : [`answers ${each.parent_id}`]),
+      ...(each.payload_path === null ? [] : [`with ${each.payload_path}`]),
+    ];
+    const lines = printable(each.body, { lines: true }).trimEnd().split('\n');
+    return [printable(facts.join(', ')), ...lines.map((line) => `  ${line}`)].join('\n');
+  });
+  return [`${printable(session ?? '-')}: ${unread} unread`, ...blocks].join('\n\n');
+}
+
+const inbox = command({
+  name: 'msg inbox',
+  about: 'read an inbox; of your own session unless another is named',
+  args: [{ name: 'session', about: 'whose inbox', optional: true, completes: 'session' }],
+  flags: {
+    unread: { type: 'boolean', short: 'u', about: 'only unread messages' },
+    agent: { type: 'string', short: 'a', about: 'also the mail to this agent' },
+    limit: { type: 'number', short: 'n', about: 'at most this many (50)' },
+  },
+  async run(context) {
+    const { unread, agent, limit } = context.flags;
+    const [session] = context.args;
+    const client = await context.engine();
+    const read = await client.call<Inbox>('msg_inbox', {
+      unread,
+      ...(session === undefined ? {} : { session }),
+      ...(agent === undefined ? {} : { agent }),
+      ...(limit === undefined ? {} : { limit }),
+    });
+    context.result(read, shownText);
+    if (read.messages.length > 0 && read.unread > 0) context.note('svc msg ack <id> when it is dealt with');
+  },
+});
+
+const ack = command({
+  name: 'msg ack',
+  about: 'acknowledge a message as its recipient',
+  args: [{ name: 'id', about: 'number of the message' }],
+  flags: {
+    session: { type: 'string', value: 'session', about: 'the recipient, when that is not you' },
+    agent: { type: 'string', short: 'a', about: 'the recipient, when it was sent to an agent' },
+  },
+  async run(context) {
+    const { session, agent } = context.flags;
+    const client = await context.engine();
+    const acked = await client.call<{ id: number; acked_by: string }>('msg_ack', {
+      id: Number(context.args[0]),
+      ...(session === undefined ? {} : { session }),
+      ...(agent === undefined ? {} : { agent }),
+    });
+    context.result(acked, ({ id, acked_by }) => `message ${id} acknowledged by ${printable(acked_by)}`);
+  },
+});
+
+const list = command({
+  name: 'msg list',
+  about: 'list the messages of everyone, newest first',
+  flags: {
+    unread: { type: 'boolean', short: 'u', about: 'only unread messages' },
+    limit: { type: 'number', short: 'n', about: 'at most this many (100)' },
+  },
+  async run(context) {
+    const { unread, limit } = context.flags;
+    const client = await context.engine();
+    const messages = await client.call<Wire<Message>[]>('message.list', {
+      unread,
+      ...(limit === undefined ? {} : { limit }),
+    });
+    const text = await table(
+      messages,
+      [
+        { head: 'id', value: (each) => each.message_id, right: true },
+        { head: 'kind', value: (each) => each.kind },
+        { head: 'from', value: (each) => each.from_session ?? each.from_agent },
+        { head: 'to', value: (each) => each.to_session ?? each.to_worker ?? each.to_agent },
+        { head: 'age', value: (each) => age(each.created_at), right: true },
+        { head: 'read by', value: (each) => each.acked_by },
+        { head: 'notice', value: (each) => each.delivery },
+        { head: 'text', value: (each) => each.body.trim().split('\n', 1)[0], flexible: true },
+      ],
+      context.stdout,
+    );
+    context.result(messages, () => text);
+    if (messages.length === 0) context.note('no messages; svc msg send writes one');
+  },
+});
+
+const peers = command({
+  name: 'msg peers',
+  about: 'list who takes part now and can be written to',
+  async run(context) {
+    const client = await context.engine();
+    const found = await client.call<Wire<Peer>[]>('peer.list');
+    const text = await table(
+      found,
+      [
+        { head: 'session', value: (peer) => peer.session_id },
+        { head: 'seat', value: (peer) => peer.seat },
+        { head: 'agent', value: (peer) => peer.agent },
+        { head: 'project', value: (peer) => peer.project },
+        { head: 'worker', value: (peer) => peer.worker_id },
+        { head: 'task', value: (peer) => peer.task_id },
+        { head: 'since', value: (peer) => age(peer.since), right: true },
+        { head: 'title', value: (peer) => peer.title, flexible: true },
+      ],
+      context.stdout,
+    );
+    context.result(found, () => text);
+    if (found.length === 0) context.note('nobody is here');
+  },
+});
+
+export const msgCommands: readonly Command[] = [send, inbox, ack, list, peers];
