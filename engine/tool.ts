@@ -77,6 +77,9 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output'): ToolDescription['i
       if (io === 'input') return;
       // Clients hold a refusal, which is `{code, message, hint}`, against the same schema as an answer.
       delete jsonSchema.required;
+      // The answer itself shows which word it is.
+      delete jsonSchema.enum;
+      delete jsonSchema.description;
     },
   });
   return { ...rest, type: 'object' };
