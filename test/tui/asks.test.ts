@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { changes } from '../../tui/plain/changes.ts';
 import { askRow, type Bench, bench, decisionRow, NOW, sessionRow, taskRow } from '../support/dashboard.ts';
 import { screenOf } from '../support/render.tsx';
 
@@ -168,6 +169,22 @@ describe('the list of questions', () => {
     assert.match(drawn, /1 open/);
   });
 
+  it('as lines it is told once, and not again for the time that goes by', () => {
+    const dash = asked(askRow(31));
+    const before = dash.state();
+    assert.deepEqual(changes(before, dash.wait(120_000).state()), []);
+    const open = dash.state();
+    const text = changes(open, dash.keys('enter').state()).join('\n');
+    for (const part of [
+      'Answer ask 31. 1-3 sends that answer',
+      's-1 is blocked on this',
+      '2  keep the second',
+    ])
+      assert.ok(text.includes(part), `${part} is not in\n${text}`);
+    const opened = dash.state();
+    assert.match(changes(opened, dash.keys('2').state()).join('\n'), /answering ask 31/);
+  });
+
   it('. goes to decisions, then to open questions, then to work', () => {
     const dash = bench().data({
       decisions: [decisionRow(1)],
@@ -180,6 +197,20 @@ describe('the list of questions', () => {
       return `${focus} ${lists[focus].selected}`;
     });
     assert.deepEqual(seen, ['asks 7', 'workers s-4', 'decisions d-1']);
+  });
+
+  it('who comes to the pane finds what waits, and who is there keeps their row', () => {
+    const closed = askRow(1, { status: 'answered', answer: 'x' });
+    const away = bench()
+      .data({ asks: [closed] })
+      .data({ asks: [askRow(2)] });
+    assert.equal(away.state().lists.asks.selected, '2');
+    assert.equal(
+      asked(closed)
+        .data({ asks: [askRow(2)] })
+        .state().lists.asks.selected,
+      '1',
+    );
   });
 
   it('a new question rings, moves nothing and opens nothing', () => {

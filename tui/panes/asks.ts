@@ -72,6 +72,8 @@ export const asksPane = pane<AskRow>({
     const ends = openAsks(data).map((each) => each.expires_at);
     return ends.length === 0 ? '' : ` ${left(ends.sort()[0]!, now)}`;
   },
+  // Who comes here wants the question that waits, not the last one that was answered.
+  follows: true,
   empty: [
     'Nobody waits for an answer.',
     '',

@@ -19,7 +19,9 @@ export const recipientOf = ({
   to_agent: agent,
 }: MessageRow): string => session ?? worker ?? (agent === null ? '-' : `any ${agent}`);
 
-export const firstLine = (body: string): string => clean(body.trim().split(/\r?\n/)[0] ?? '');
+/** Without the marks of a Markdown heading. */
+export const firstLine = (body: string): string =>
+  clean((body.trim().split(/\r?\n/)[0] ?? '').replace(/^#+ +/, ''));
 
 const isUnread = (message: MessageRow): boolean => message.acked_at === null;
 

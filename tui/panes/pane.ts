@@ -46,7 +46,7 @@ export interface Pane<R> {
   tab?(state: State): string;
   /** Nothing to count is the normal state, and not shown. */
   quietAtZero?: true;
-  /** Its cursor stays on the newest row while another pane has the keyboard. */
+  /** Its cursor stays on the first row while another pane has the keyboard. */
   follows?: true;
   /** What would fill it. */
   empty: readonly string[];

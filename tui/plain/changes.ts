@@ -69,11 +69,12 @@ function messageLines({ message: before }: State, { message }: State): string[] 
   ];
 }
 
-/** The row that has the cursor, when it is another one or reads otherwise. */
+/** The row that has the cursor, when it is another one or reads otherwise; that time goes by is not told. */
 function focusLines(before: State, after: State): string[] {
   if (after.link.phase === 'connecting') return [];
   const line = rowLine(after);
-  return before.link.phase !== 'connecting' && line === rowLine(before) ? [] : [line];
+  const then = { ...before, now: after.now };
+  return before.link.phase !== 'connecting' && line === rowLine(then) ? [] : [line];
 }
 
 function rowLine(state: State): string {
