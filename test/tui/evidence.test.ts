@@ -182,6 +182,7 @@ describe('running the reported tests again', () => {
       effect: effect as never,
       answer: evidence(1, { state: 'disagrees', rerun }),
     });
-    assert.match(dash.state().message?.text ?? '', /DISAGREES with the report; disagrees/);
+    assert.match(dash.state().message?.text ?? '', /did not end as it was reported/);
+    assert.equal(dash.state().message?.tone, 'bad');
   });
 });

@@ -1,5 +1,5 @@
 import { shellWord } from '../../engine/index.ts';
-import { evidenceSummary, headOf, stateAt } from '../panes/evidence.ts';
+import { evidenceSummary, headOf } from '../panes/evidence.ts';
 import { counted, sessionState } from '../panes/words.ts';
 import { checkoutReason } from '../panes/work.ts';
 import { detailOf } from '../state/details.ts';
@@ -7,7 +7,7 @@ import { followed, paused } from '../state/log.ts';
 import type { Evidence, Promoted, SessionRow, State, Trial } from '../state/model.ts';
 import { isWide } from '../state/size.ts';
 import { clean } from '../text.ts';
-import { call, type Question, type Step, step } from './step.ts';
+import { call, type Question, type Step, said, step } from './step.ts';
 import { cancel, mayRunTask, runTaskQuestion } from './tasks.ts';
 
 export function selectedSession(state: State): SessionRow | undefined {
@@ -112,6 +112,11 @@ export function mayRerun(state: State): string | null {
   return evidence.tests.length === 0 ? `${id} has reported no tests` : null;
 }
 
+const rerunText = ({ session_id: id, rerun, state }: Evidence): string =>
+  rerun?.agrees === false
+    ? `${id}: a command did not end as it was reported; the preview has its output`
+    : `${id}: every command ended as it was reported; the evidence is ${state === 'none' ? 'empty' : state}`;
+
 /** Runs commands that a worker named, so they are shown and it asks. */
 export function rerunQuestion(state: State): Question {
   const { id, evidence } = evidenceOf(state)!;
@@ -129,8 +134,10 @@ export function rerunQuestion(state: State): Question {
             input: { session: id },
             busy: id,
             doing: `running the tests of ${id} again`,
-            said: (answer) =>
-              `${id}: the rerun ${answer.rerun?.agrees === false ? 'DISAGREES with' : 'agrees with'} the report; ${stateAt(answer, null)}`,
+            said: (answer) => rerunText(answer),
+            // Good news are green, and this may be none.
+            after: (later, answer) =>
+              answer.rerun?.agrees === false ? said(later, rerunText(answer), 'bad') : later,
           }),
       },
     ],

@@ -31,10 +31,8 @@ export function questionLines({ armed, size }: Pick<State, 'armed' | 'size'>): L
   const cells = answers.reduce((sum, each) => sum + width(each.text), 0);
   const question = clean(` ${armed.question}`);
   if (width(question) + cells <= size.columns) return [[span(question, 'question'), ...answers]];
-  return [
-    ...wrap(question.trim(), size.columns - 2)
-      .slice(0, MOST_LINES)
-      .map((text): Line => [span(` ${text}`, 'question')]),
-    answers,
-  ];
+  const lines = wrap(question.trim(), size.columns - 2);
+  const shown = lines.slice(0, MOST_LINES);
+  if (shown.length < lines.length) shown[shown.length - 1] = `${shown.at(-1)?.slice(0, size.columns - 4)} …`;
+  return [...shown.map((text): Line => [span(` ${text}`, 'question')]), answers];
 }

@@ -35,9 +35,9 @@ export function stampOf(data: Data, { kind, id }: Subject): string {
   }
 }
 
-/** Where the log has a box of its own, the preview of a worker is its work; and so it is while its merge is asked about. */
+/** Where the log has a box of its own, the preview of a worker is its work; and so it is while a question is about that. */
 export const workersMode = (state: State): State['workers'] =>
-  state.armed?.binding === 'promote' || (isWide(state.size) && state.view === 'list')
+  ['promote', 'rerun'].includes(state.armed?.binding ?? '') || (isWide(state.size) && state.view === 'list')
     ? 'work'
     : state.workers;
 
