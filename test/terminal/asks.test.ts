@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { act, openDash } from '../support/dash.ts';
+import { until } from '../support/wait.ts';
+import { SVC } from '../support/workspace.ts';
+
+/** A worker that does nothing but ask what its prompt says. */
+const asker = (...options: string[]): string =>
+  `'${process.execPath}' '${SVC}' ask open {{prompt}} ${options.join(' ')}`;
+
+describe('a worker that asks', () => {
+  it('is answered with Enter and a digit, and goes on', async (t) => {
+    const { workspace, terminal } = await openDash(t, {
+      commands: { asker: asker('-o', 'yes', '-o', 'no') },
+    });
+    await workspace.svc(['task', 'add', 'Keep the old name?', '--agent', 'asker']);
+    await workspace.svc(['task', 'run', 't-1']);
+    await terminal.shows('3 Asks 1');
+    terminal.keys('3');
+    await terminal.shows('is blocked on this');
+    await act(terminal, 'Enter');
+    await terminal.shows('1-2 sends that answer');
+    await act(terminal, '2');
+    await terminal.shows('is answered: no');
+    await until(
+      async () => (await workspace.svc(['task', 'show', 't-1', '--json'])).stdout.includes('"done"'),
+      'the end of the task',
+    );
+    assert.match((await workspace.svc(['task', 'log', 't-1'])).stdout, /no/);
+  });
+
+  it('that was answered by someone else meanwhile is not answered twice', async (t) => {
+    const { workspace, terminal } = await openDash(t, { commands: { asker: asker() } });
+    await workspace.svc(['task', 'add', 'Which port?', '--agent', 'asker']);
+    await workspace.svc(['task', 'run', 't-1']);
+    await terminal.shows('3 Asks 1');
+    terminal.keys('3');
+    await terminal.shows('is blocked on this');
+    await act(terminal, 'Enter');
+    await terminal.shows('type the answer');
+    await workspace.svc(['ask', 'answer', '1', '8080']);
+    await terminal.shows('ask 1 is closed, nothing was sent');
+    await terminal.shows('[3 Asks 0]');
+  });
+});
