@@ -6,6 +6,7 @@ import type { Operation } from '../operation.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import type { WorkspacePaths } from '../workspace-path.ts';
 import { createAsks } from './asks/index.ts';
+import { createAskNotice } from './asks/notice.ts';
 import { askTools } from './asks/tools.ts';
 import type { NotifyTemplates } from './delivery/index.ts';
 import { chairAddress, createPeers, type Peers, projectOfAddress } from './peers.ts';
@@ -71,8 +72,8 @@ export function createBus(deps: BusDeps): Bus {
   });
   const peers = createPeers({ sessions: deps.sessions, seats });
   const projects = projectsIn(deps);
-  const asks = createAsks(deps);
   const post = createPost(deps, peers);
+  const asks = createAsks({ ...deps, notice: createAskNotice(post.messages) });
   return {
     seats,
     peers,

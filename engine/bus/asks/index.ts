@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts';
 import { SvcError } from '../../errors.ts';
 import { parseId, workerSession } from '../../ids.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
+import type { AskNotice } from './notice.ts';
 import { type Ask, type AskRow, type AskStatus, type SymbolRef, toAsk } from './rows.ts';
 
 export { ASK_STATUSES, type Ask, type AskStatus, type SymbolRef } from './rows.ts';
@@ -77,10 +78,12 @@ export function createAsks({
   storage,
   events,
   clock,
+  notice,
 }: {
   storage: Storage;
   events: EventLog;
   clock: Clock;
+  notice: AskNotice;
 }): Asks {
   const { db } = storage;
   const byId = db.prepare<unknown[], AskRow>('SELECT * FROM ask WHERE id = ?');
@@ -129,6 +132,8 @@ export function createAsks({
     more: { by?: string; reason: string },
   ): void {
     changed.add(ask.askId);
+    if (kind === 'ask_opened') notice.opened(ask);
+    else notice.closed(ask);
     events.append({
       kind,
       taskId: ask.taskId,

@@ -1,0 +1,45 @@
+import type { Messages } from '../messages/index.ts';
+import type { Ask } from './index.ts';
+
+/** Tells whoever is asked, and takes the message back when nobody waits any more. Inside `storage.write`. */
+export interface AskNotice {
+  opened(ask: Ask): void;
+  closed(ask: Ask): void;
+}
+
+const callOf = (ask: Ask): string => `ask ${ask.askId}`;
+
+function textOf({ askId, fromSession, question, context, options, expiresAt }: Ask): string {
+  const parts = [`${fromSession ?? 'Somebody'} asks, and waits until ${expiresAt}:`, question];
+  if (context !== null) parts.push(`Context:\n${context}`);
+  if (options.length > 0)
+    parts.push(`The answer is one of:\n${options.map((each) => `- ${each}`).join('\n')}`);
+  parts.push(`Answer with ask_answer (id ${askId}), or svc ask answer ${askId} <answer>.`);
+  return parts.join('\n\n');
+}
+
+/** An ask is also a message, so that it reaches an agent by whatever way messages reach it. */
+export const createAskNotice = (messages: Messages): AskNotice => ({
+  opened(ask) {
+    messages.send(
+      {
+        kind: 'note',
+        body: textOf(ask),
+        payloadPath: null,
+        fromSession: ask.fromSession,
+        fromAgent: null,
+        fromName: null,
+        parentId: null,
+        taskId: ask.taskId,
+        callKey: callOf(ask),
+      },
+      [{ toSession: ask.toSession, toWorker: null, toAgent: null }],
+      { actor: null, via: 'engine' },
+    );
+  },
+  closed(ask) {
+    for (const { id, acked_at } of messages.ofCall(callOf(ask))) {
+      if (acked_at === null) messages.ackAs(id, 'svc', { actor: null, via: 'engine' });
+    }
+  },
+});
