@@ -5,8 +5,11 @@ import { presets } from '../engine/index.ts';
 /** The built program, for starting itself. */
 export const SVC = fileURLToPath(new URL('./svc.js', import.meta.url));
 
+/** Program and arguments that run this program again. */
+export const svcCommand = (): string[] => [process.execPath, SVC];
+
 /** The program that hosts an engine in the background: this one. */
-export const daemonCommand = (): string[] => [process.execPath, SVC, 'daemon'];
+export const daemonCommand = (): string[] => [...svcCommand(), 'daemon'];
 
 /**
  * The server of the model context protocol as other programs start it: by the name `svc` where that is this program on

@@ -47,6 +47,8 @@ export interface OpenOptions {
   env?: NodeJS.ProcessEnv;
   /** Configuration by dotted key that goes before everything else. */
   flags?: Readonly<Record<string, unknown>>;
+  /** Program and arguments that run `svc`: what workers are given to reach the tools with. */
+  svc?: readonly string[];
   /** How many workers run at once; by default from cores and memory. */
   workerCap?: number;
   /** How long a stopped worker may take to end by itself, ms; 5000. */
@@ -151,6 +153,7 @@ export async function openEngine(options: OpenOptions) {
           log,
           paths,
           configFile: file,
+          svc: options.svc ?? null,
           env,
           secretNames,
           timeouts: () => ({

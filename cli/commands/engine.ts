@@ -13,6 +13,7 @@ import {
 } from '../../engine/index.ts';
 import { type Command, type Context, command } from '../command.ts';
 import { facts } from '../print.ts';
+import { svcCommand } from '../self.ts';
 
 type Status = Wire<EngineStatus>;
 
@@ -101,6 +102,7 @@ export async function hostHere(
       file,
       env: context.env,
       flags: await flagsOf(options.set),
+      svc: svcCommand(),
       ...(options.maxWorkers === undefined ? {} : { workerCap: Math.max(1, Math.floor(options.maxWorkers)) }),
     });
     host = await hostEngine(engine);

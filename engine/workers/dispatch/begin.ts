@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Task } from '../../board/tasks/index.ts';
 import type { Placement, Session } from '../../bus/sessions/index.ts';
 import { asSvcError, SvcError } from '../../errors.ts';
+import { type McpOfRun, mcpForRun, withArguments } from '../presets/mcp.ts';
 import { MARK, type RunningProcess, workerEnvironment } from '../processes/index.ts';
 import { renderCommand } from '../template.ts';
 import type { CreatedWorktree } from '../worktrees/index.ts';
@@ -111,15 +112,23 @@ export async function launch(
     },
     deps.secretNames(),
   );
+  const tools = toolsFor(deps, argv, env);
   return deps.processes.start({
     runDir: folder,
     runId,
-    argv,
+    argv: withArguments(argv, tools?.args ?? []),
     cwd: placement.cwd,
-    env,
+    env: { ...env, ...tools?.env },
     logFile: logFile(deps, sessionId),
     ...(stdinFile === undefined ? {} : { stdinFile }),
   });
+}
+
+/** How the agent finds `svc mcp`, by its program: a preset of the user's own may run the same one. */
+function toolsFor({ svc }: DispatchDeps, argv: readonly string[], env: NodeJS.ProcessEnv): McpOfRun | null {
+  const [command, ...args] = svc ?? [];
+  if (command === undefined) return null;
+  return mcpForRun(basename(argv[0] ?? ''), { command, args: [...args, 'mcp'], env: {} }, env);
 }
 
 /** In a worktree the files lie in its `.svc/`, which git's own exclude list hides; else beside the log. */

@@ -35,6 +35,8 @@ export interface DispatchDeps {
   paths: DispatchPaths;
   /** svc.yaml, given to workers as `SVC_CONFIG`. */
   configFile: string;
+  /** Program and arguments that run `svc`; null when the host has none. */
+  svc: readonly string[] | null;
   /** The environment that workers inherit an allow-listed part of. */
   env: NodeJS.ProcessEnv;
   /** Names of variables that hold secrets and are never passed on. */

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { delimiter, join } from 'node:path';
+import { describe, test } from 'node:test';
+import { type Script, startModel } from '../../fixtures/model/model.ts';
+import { AGENTS_BIN, isInstalled, runAgent } from '../support/agents.ts';
+import { makeWorkspace, SVC } from '../support/workspace.ts';
+
+const PLEASE = 'Have visitors greeted, please.';
+const TASK = 'Greet visitors by name.';
+
+/** What the Chair's model does: plans, starts, answers, looks at the evidence, merges. */
+const CHAIR: Script = {
+  when: PLEASE,
+  steps: [
+    {
+      call: 'task_add',
+      arguments: { title: TASK, agent: 'claude', acceptance_criteria: ['there is a greeting'] },
+    },
+    { call: 'task_run', as: 'run', arguments: { id: '{{task_add./t-\\d+/}}' } },
+    { poll: 'ask_list', arguments: { status: 'open' }, until: { path: 'asks' } },
+    { call: 'ask_answer', arguments: { id: '{{ask_list.asks.0.id}}', answer: 'formal' } },
+    { poll: 'task_list', until: { path: 'tasks.[id={{task_add./t-\\d+/}}].status', equals: 'done' } },
+    { call: 'verify_status', arguments: { session: '{{run./s-\\d+/}}' } },
+    { call: 'worktree_promote', arguments: { session: '{{run./s-\\d+/}}' } },
+    { say: 'merged' },
+  ],
+};
+
+/** What the worker's model does: is stuck, asks, works with its own tools, reports. */
+const WORKER: Script = {
+  when: TASK,
+  steps: [
+    { call: 'ask', arguments: { question: 'Formal or casual?', options: ['formal', 'casual'] } },
+    {
+      call: 'Bash',
+      arguments: {
+        command:
+          "echo 'Good day, {{ask.answer}} visitor' > greeting.txt && git add -A && git commit -qm 'Greet visitors'",
+        description: 'Write and commit',
+      },
+    },
+    {
+      call: 'verify_report',
+      arguments: {
+        criteria: [{ index: 1, met: true }],
+        tests: [{ command: 'test -s greeting.txt', passed: true }],
+        summary: 'a greeting',
+      },
+    },
+    { say: 'done' },
+  ],
+};
+
+/** Both seats are real agent programs of .ci/agents.sh; both find svc as svc tells them to; only the model is a stand-in. */
+describe('a Chair and a worker that are real agents', () => {
+  for (const chair of ['claude', 'codex', 'opencode']) {
+    test(`${chair} has claude do a task, answers its question and merges what it verified`, async (t) => {
+      for (const agent of [chair, 'claude']) {
+        if (isInstalled(agent)) continue;
+        t.skip(`${agent} is not installed; .ci/agents.sh installs it`);
+        return;
+      }
+      const model = await startModel({ script: [CHAIR, WORKER] });
+      const ws = await makeWorkspace({
+        env: {
+          PATH: `${AGENTS_BIN}${delimiter}${process.env.PATH}`,
+          ANTHROPIC_BASE_URL: model.url,
+          ANTHROPIC_AUTH_TOKEN: 'no key',
+          GIT_AUTHOR_NAME: 'Worker',
+          GIT_AUTHOR_EMAIL: 'worker@example.com',
+          GIT_COMMITTER_NAME: 'Worker',
+          GIT_COMMITTER_EMAIL: 'worker@example.com',
+          IS_SANDBOX: '1',
+          DISABLE_AUTOUPDATER: '1',
+          CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+        },
+      });
+      try {
+        await ws.svc(['up'], { env: { HOME: join(ws.repository.folder, 'worker-home') } });
+        const ran = await runAgent(chair, {
+          prompt: PLEASE,
+          modelUrl: model.url,
+          mcp: { command: process.execPath, args: [SVC, 'mcp'], env: { SVC_HOME: String(ws.env.SVC_HOME) } },
+          cwd: ws.root,
+          home: join(ws.repository.folder, 'chair-home'),
+        });
+        assert.deepEqual(model.failures, []);
+        assert.equal(ran.code, 0, ran.stderr);
+        assert.equal(ws.repository.git('show', 'main:greeting.txt').trim(), 'Good day, formal visitor');
+        const verified = model.requests.some(({ body }) => JSON.stringify(body).includes('verified'));
+        assert.ok(verified, 'the Chair was shown that it is verified');
+        const shown = (await ws.svc(['verify', 'show', 's-1', '--json'])).json<{ state: string }>();
+        assert.equal(shown.state, 'verified');
+        assert.deepEqual(ws.survivors(), []);
+      } finally {
+        await model.close();
+        await ws.close();
+      }
+    });
+  }
+});
