@@ -15,7 +15,13 @@ const SHARED = ['errors', 'clock', 'ids', 'text', 'operation', 'tool', 'version'
 );
 
 /** Files that put the rooms together and so may import any of them. */
-const COMPOSERS = ['engine/compose.ts', 'engine/index.ts', 'engine/log.ts', 'engine/health.ts'];
+const COMPOSERS = [
+  'engine/compose.ts',
+  'engine/rooms.ts',
+  'engine/index.ts',
+  'engine/log.ts',
+  'engine/health.ts',
+];
 
 /** Packages of the faces. */
 const FACES = /^(?:ink|react|meow)(?:$|[/-])/;

@@ -1,45 +1,19 @@
 import { availableParallelism, totalmem } from 'node:os';
-import { createBoard } from './board/index.ts';
-import { createBus } from './bus/index.ts';
-import { isPlainName, type NewSeat, type SeatSession } from './bus/seats/index.ts';
-import { createSessions } from './bus/sessions/index.ts';
+import { isPlainName } from './bus/seats/index.ts';
 import { systemClock } from './clock.ts';
-import {
-  type Config,
-  dataPaths,
-  isLoopback,
-  parseAddress,
-  receiverSecrets,
-  variableNames,
-} from './config/index.ts';
+import { type Config, dataPaths, isLoopback, parseAddress, receiverSecrets } from './config/index.ts';
 import { createConfigKeeper } from './config/keeper.ts';
 import { type EngineStatus, engineOperations } from './daemon/operations.ts';
-import { SvcError } from './errors.ts';
-import { workerSession } from './ids.ts';
 import { openLog } from './log.ts';
 import { toolOperations } from './manifest.ts';
-import { createNotify } from './notify/index.ts';
 import { notifyOperations } from './notify/operations.ts';
 import { createOperations, type Operations } from './operation.ts';
-import { createReceiver, type ListenOptions } from './receiver/index.ts';
+import { createRooms } from './rooms.ts';
 import { createEventLog, eventOperations, holdHostLock, openStorage, whenGone } from './storage/index.ts';
 import { version } from './version.ts';
-import { createAgents, createDispatcher, logFile } from './workers/dispatch/index.ts';
 import { sessionOperations } from './workers/operations.ts';
-import { TO_FILE } from './workers/presets/presets.ts';
-import {
-  createProcesses,
-  logWrittenAt,
-  ownerOfConnection,
-  readLog,
-  tailOffset,
-  workerEnvironment,
-} from './workers/processes/index.ts';
-import { fillPlaceholders, tokenise } from './workers/template.ts';
-import { createWorktreeActions } from './workers/worktree-actions.ts';
+import { ownerOfConnection } from './workers/processes/index.ts';
 import { worktreeOperations } from './workers/worktree-operations.ts';
-import { createWorktrees } from './workers/worktrees/index.ts';
-import { createWorkspacePaths } from './workspace-path.ts';
 
 export interface OpenOptions {
   /** Path of svc.yaml. */
@@ -63,7 +37,7 @@ const GIB = 1024 ** 3;
 export const defaultWorkerCap = (): number =>
   Math.max(1, Math.min(4 * availableParallelism(), Math.floor(totalmem() / GIB)));
 
-/** Opens a workspace: takes its lock, builds every room in order, and takes over what an earlier host left. */
+/** Opens a workspace: takes its lock, has its rooms built, and takes over what an earlier host left. */
 export async function openEngine(options: OpenOptions) {
   const env = options.env ?? process.env;
   const clock = systemClock;
@@ -79,124 +53,35 @@ export async function openEngine(options: OpenOptions) {
 
   const lock = holdHostLock(paths.data);
   const closers: (() => unknown)[] = [() => lock.release()];
+  const closing = (close: () => unknown): void => void closers.push(close);
   async function unwind(): Promise<void> {
     for (const close of closers.splice(0).reverse()) await close();
   }
 
   try {
     const { log, close: closeLog } = await openLog(paths.data);
-    closers.push(closeLog);
+    closing(closeLog);
     const storage = openStorage({ path: paths.db });
-    closers.push(() => storage.close());
+    closing(() => storage.close());
     const events = createEventLog({ storage, clock });
-    const sessions = createSessions({ storage, clock });
-    const processes = createProcesses();
-    const agents = createAgents({ root, config, env });
-    const secretNames = () => [
-      ...variableNames(config().webhook.secret_env),
-      ...config().notify.webhooks.flatMap((hook) => variableNames(hook.secret_env ?? '')),
-    ];
-
-    const workspacePaths = createWorkspacePaths({
-      root,
-      worktrees: paths.worktrees,
-      projects: () => agents.projects().map(({ folder }) => folder),
-      repositoryOf: (name) => sessions.byBranch(`svc/${name}`)?.repository ?? null,
-    });
-    const bus = createBus({
+    const rooms = createRooms({
       storage,
       events,
       clock,
-      sessions,
-      paths: workspacePaths,
-      config,
-      root,
-      data: paths.data,
-      env: workerEnvironment(env, {}, secretNames()),
-      seatClosed: (sessionId) => board.sessionEnded(sessionId),
-      isAlive: processes.isAlive,
-      takeUp: () => dispatcher.takeUp(),
-      templates: { fallback: TO_FILE, words: tokenise, fill: fillPlaceholders, isLoopback },
       log,
-    });
-    closers.push(() => bus.close());
-    const { seats } = bus;
-
-    // A worker can write the filters and drivers that git runs in its repository; they see what git sees.
-    const worktrees = createWorktrees({ env: workerEnvironment(env, {}, secretNames()) });
-
-    const isStrict = () => config().guard.profile === 'strict';
-    const board = createBoard({
-      storage,
-      events,
-      clock,
-      sessions,
-      agents,
-      templates: () => config().webhook.templates,
-      policy: () => config().policy,
-      peers: bus.peers,
-      paths: workspacePaths,
-      worktrees,
-      processes,
-      isStrict,
-      workerEnvironment: (extra) => workerEnvironment(env, extra, secretNames()),
-      createDispatch: (tasks) =>
-        createDispatcher({
-          storage,
-          events,
-          tasks,
-          sessions,
-          processes,
-          worktrees,
-          agents,
-          clock,
-          log,
-          paths,
-          configFile: file,
-          svc: options.svc ?? null,
-          env,
-          secretNames,
-          timeouts: () => ({
-            timeoutSec: config().agents.timeout_sec,
-            idleTimeoutSec: config().agents.idle_timeout_sec,
-          }),
-          atEnd(session, verdict, kept) {
-            board.sessionEnded(session.sessionId);
-            bus.sessionEnded(session, { ...verdict, ...kept, verification: board.verificationOf(session) });
-          },
-          cap: options.workerCap ?? defaultWorkerCap(),
-          graceMs: options.graceMs ?? 5000,
-        }),
-    });
-    const { tasks, decisions, workflow, dispatcher } = board;
-    closers.push(() => board.close());
-    closers.push(() => dispatcher.close());
-
-    const notify = createNotify({
-      storage,
-      events,
-      clock,
+      root,
+      file,
+      paths,
       config,
-      tasks,
-      workspaceName: () => config().workspace.name,
+      env,
       secret: lookup,
-      log,
+      svc: options.svc ?? null,
+      workerCap: options.workerCap ?? defaultWorkerCap(),
+      graceMs: options.graceMs ?? 5000,
+      closing,
     });
-    closers.push(() => notify.close());
-    const receiver = createReceiver({
-      storage,
-      workflow,
-      tasks,
-      decisions,
-      sessions,
-      clock,
-      config,
-      agents,
-      isLoopback,
-      log,
-    });
-    const listeners = new Set<Awaited<ReturnType<typeof receiver.listen>>>();
-    closers.push(() => Promise.all([...listeners].map((listener) => listener.close())));
+    const { sessions, processes, agents, worktrees, bus, board, notify, listeners, logs } = rooms;
+    const { tasks, dispatcher } = board;
 
     let stopAsked: () => void = () => undefined;
     let http: EngineStatus['http'] = null;
@@ -210,9 +95,9 @@ export async function openEngine(options: OpenOptions) {
       uptimeSec: Math.floor((clock.now() - Date.parse(startedAt)) / 1000),
       memoryBytes: process.memoryUsage.rss(),
       http,
-      receivers: [...listeners].map((listener) => listener.address),
+      receivers: listeners.addresses(),
       tasks: tasks.counts(),
-      decisionsPending: decisions.pendingCount(),
+      decisionsPending: board.decisions.pendingCount(),
       workers: { ...sessions.counts(), cap: dispatcher.cap },
       deliveries: notify.pendingCounts(),
       configProblem: keeper.problem(),
@@ -228,29 +113,13 @@ export async function openEngine(options: OpenOptions) {
       return { left: stopWorkers ? [] : live.map((session) => session.sessionId) };
     }
 
-    const worktreeActions = createWorktreeActions({
-      storage,
-      events,
-      sessions,
-      worktrees,
-      worktreesDir: paths.worktrees,
-      folder: agents.folder,
-      projects: () => [null, ...config().projects.map((project) => project.id)],
-      evidence: board.evidence,
-      isStrict,
-    });
     const declared = [
       ...engineOperations({ status, stop }),
       ...eventOperations({ events, taskId: (prefix) => tasks.resolve(prefix).taskId }),
       ...board.operations,
       ...bus.operations,
-      ...sessionOperations({
-        sessions,
-        readLog: readSessionLog,
-        tailOffset: tailOfSession,
-        logWrittenAt: (sessionId) => logWrittenAt(logFile({ paths }, sessionId)),
-      }),
-      ...worktreeOperations({ actions: worktreeActions, sessions, worktrees }),
+      ...sessionOperations({ sessions, logs }),
+      ...worktreeOperations({ actions: rooms.worktreeActions, sessions, worktrees }),
       ...notifyOperations(notify),
     ];
     const operations: Operations = createOperations(
@@ -258,31 +127,22 @@ export async function openEngine(options: OpenOptions) {
       { policy: () => config().policy },
     );
 
-    function readSessionLog(sessionId: string, part: { from: number; maxBytes: number; ended: boolean }) {
-      return readLog(logFile({ paths }, sessionId), part);
-    }
-    function tailOfSession(sessionId: string, lines: number): number {
-      return tailOffset(logFile({ paths }, sessionId), lines);
-    }
-
     await storage.write(() => events.append({ kind: 'engine_started', data: { pid: process.pid, version } }));
     keeper.watch((change) => {
-      void storage
+      const invalid = {
+        code: 'config_invalid',
+        reason: 'svc.yaml has errors; the earlier configuration stays in use',
+      };
+      storage
         .write(() =>
           change.problem === null
             ? events.append({ kind: 'config_reloaded', data: { restartNeeded: keeper.restartNeeded() } })
-            : events.append({
-                kind: 'alert',
-                data: {
-                  code: 'config_invalid',
-                  reason: 'svc.yaml has errors; the earlier configuration stays in use',
-                },
-              }),
+            : events.append({ kind: 'alert', data: invalid }),
         )
         .catch(() => undefined);
       log.info({ problem: change.problem }, 'svc.yaml changed');
     });
-    closers.push(() => keeper.close());
+    closing(() => keeper.close());
 
     // Without its data folder an engine has nothing that it could promise; its workers have nobody to report to.
     let goneTold: () => void = () => undefined;
@@ -296,7 +156,7 @@ export async function openEngine(options: OpenOptions) {
       );
       goneTold();
     }
-    closers.push(whenGone(storage, () => void leave()));
+    closing(whenGone(storage, () => void leave()));
     board.start();
     bus.start();
     await dispatcher.recover();
@@ -311,59 +171,26 @@ export async function openEngine(options: OpenOptions) {
       events,
       operations,
       log,
+      logs,
       onCommit: storage.onCommit,
       isLoopback,
       daemonAddress: () => parseAddress(config().daemon.addr),
+      /** What `seatOf` asks. */
       seats: {
         markOf: processes.ancestorsMarked,
         sessionOfRun: sessions.byRunId,
-        isWorkerSession: (id: string) =>
-          workerSession(id) !== null && sessions.list({ ids: [id] }).length > 0,
+        isWorkerSession: sessions.isKnown,
         isPlainName,
       },
       projectAt: agents.projectAt,
-      /** Puts a Chair or a plain session on the register; `pid` is the process that holds it, if one does. */
-      openSeat({ pid, ...seat }: Omit<NewSeat, 'process'> & { pid: number | null }): Promise<SeatSession> {
-        // One call of many under a plain name: the seat is there, and whatever process holds it keeps it.
-        const known = pid === null && seat.name !== null ? seats.find(seat.name) : null;
-        if (known !== null && known.closedAt === null) {
-          seats.seen(known.sessionId);
-          return Promise.resolve(known);
-        }
-        const pidStart = pid === null ? null : processes.startOf(pid);
-        const process = pid === null || pidStart === null ? null : { pid, pidStart };
-        return storage.write(() => seats.open({ ...seat, process }));
-      },
-      seatSeen: seats.seen,
-      closeSeat: (sessionId: string, why: string) => storage.write(() => seats.close(sessionId, why)),
+      attend: bus.attend,
+      seatSeen: bus.seats.seen,
+      leave: bus.leave,
       ownerOfConnection,
       resolveSession: sessions.resolve,
       sessionEnded: (sessionId: string) => sessions.get(sessionId).state === 'ended',
-      readLog: readSessionLog,
-      tailOffset: tailOfSession,
       /** Opens a receiver; it closes with the engine at the latest. */
-      async listen(listen: ListenOptions) {
-        const isOurs = ({ address }: { address: { host: string; port: number } }): boolean =>
-          address.port === listen.port && address.host === listen.host;
-        if ([...listeners].some(isOurs)) {
-          throw new SvcError(
-            'address_in_use',
-            `this engine listens on ${listen.host}:${listen.port} already`,
-            {
-              hint: 'svc status shows its receivers; --addr gives this one another address',
-            },
-          );
-        }
-        const listener = await receiver.listen(listen);
-        listeners.add(listener);
-        return {
-          address: listener.address,
-          async close() {
-            listeners.delete(listener);
-            await listener.close();
-          },
-        };
-      },
+      listen: listeners.open,
       /** Secrets of the receiver, from the variables that webhook.secret_env names. Throws `secret_missing`. */
       receiverSecrets: () => receiverSecrets(config(), lookup),
       /** The data folder was removed: what hosts the engine has to let it go. Workers are ended already. */

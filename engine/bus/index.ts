@@ -12,7 +12,7 @@ import type { NotifyTemplates } from './delivery/index.ts';
 import { chairAddress, createPeers, type Peers, projectOfAddress } from './peers.ts';
 import { createPost } from './post.ts';
 import { createReaper, type ReaperDeps } from './reaper.ts';
-import { createSeats, type Seats } from './seats/index.ts';
+import { createSeats, type NewSeat, type SeatSession, type Seats } from './seats/index.ts';
 import { seatOperations } from './seats/operations.ts';
 import type { Session, Sessions } from './sessions/index.ts';
 
@@ -31,6 +31,8 @@ export interface BusDeps {
   env: NodeJS.ProcessEnv;
   /** Inside the transaction that closes a seat. */
   seatClosed(sessionId: string): void;
+  /** The start time of a running process; null when there is none. */
+  startOf(pid: number): string | null;
   isAlive: ReaperDeps['isAlive'];
   takeUp: ReaperDeps['takeUp'];
   /** How the templates of `agents.notify` are read. */
@@ -55,6 +57,9 @@ export interface Bus {
   seats: Seats;
   peers: Peers;
   operations: Operation[];
+  /** Puts a Chair or a plain session on the register; `pid` is the process that holds the seat, if one does. */
+  attend(seat: Omit<NewSeat, 'process'> & { pid: number | null }): Promise<SeatSession>;
+  leave(sessionId: string): Promise<boolean>;
   /** Inside the transaction of a worker session's end: its questions are closed, and its Chair gets the handoff. */
   sessionEnded(session: Session, outcome: SessionOutcome): void;
   /** Begins to deliver and to look after what is kept; call it once everything is composed. */
@@ -82,6 +87,18 @@ export function createBus(deps: BusDeps): Bus {
       ...askTools({ ...deps, ...projects, asks, peers, chairAddress, projectOfAddress }),
       ...post.operations,
     ],
+    attend({ pid, ...seat }) {
+      // One call of many under a plain name: the seat is there, and whatever process holds it keeps it.
+      const known = pid === null && seat.name !== null ? seats.find(seat.name) : null;
+      if (known !== null && known.closedAt === null) {
+        seats.seen(known.sessionId);
+        return Promise.resolve(known);
+      }
+      const pidStart = pid === null ? null : deps.startOf(pid);
+      const process = pid === null || pidStart === null ? null : { pid, pidStart };
+      return deps.storage.write(() => seats.open({ ...seat, process }));
+    },
+    leave: (sessionId) => deps.storage.write(() => seats.close(sessionId, 'it left')),
     sessionEnded(session, outcome) {
       asks.sessionEnded(session.sessionId);
       post.handOff(session, outcome);

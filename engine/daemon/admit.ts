@@ -27,7 +27,7 @@ export async function admit(engine: Engine, arrival: Arrival): Promise<Caller> {
   const caller: Caller = { seat, actor, via, sessionId, project, env };
   if (seat === 'chair' && !attends) return caller;
   if (seat === 'worker' || (seat === 'plain' && sessionId === null)) return caller;
-  const opened = await engine.openSeat({
+  const opened = await engine.attend({
     kind: seat,
     name: sessionId,
     project,

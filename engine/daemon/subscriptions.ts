@@ -101,7 +101,7 @@ export function createSubscriptions(engine: Engine, channel: Channel): { methods
     while (!signal.aborted) {
       // Asked before reading: what was written before the end is then read too.
       const ended = engine.sessionEnded(session);
-      const part = engine.readLog(session, { from: offset, maxBytes: LOG_PART_BYTES, ended });
+      const part = engine.logs.read(session, { from: offset, maxBytes: LOG_PART_BYTES, ended });
       const isLast = ended && part.next >= part.end;
       if (part.text !== '' || part.dropped > 0 || isLast) {
         await push(signal, 'log', {
@@ -146,7 +146,7 @@ export function createSubscriptions(engine: Engine, channel: Channel): { methods
         }),
         run({ session, from, lines }) {
           const { sessionId } = engine.resolveSession(session);
-          const start = from ?? engine.tailOffset(sessionId, lines ?? 200);
+          const start = from ?? engine.logs.tail(sessionId, lines ?? 200);
           const subscription = ++count;
           hold(subscription, (signal) => followLog(subscription, sessionId, start, signal));
           return { subscription, sessionId, from: start };

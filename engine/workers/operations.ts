@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Session, Sessions } from '../bus/sessions/index.ts';
 import { type Operation, operation } from '../operation.ts';
-import type { LogPart } from './processes/index.ts';
+import type { SessionLogs } from './dispatch/index.ts';
 
 /** A session in a list. */
 export interface ListedSession extends Session {
@@ -10,13 +10,8 @@ export interface ListedSession extends Session {
 }
 
 /** What clients may ask about sessions and their logs. */
-export function sessionOperations(deps: {
-  sessions: Sessions;
-  readLog(sessionId: string, options: { from: number; maxBytes: number; ended: boolean }): LogPart;
-  tailOffset(sessionId: string, lines: number): number;
-  logWrittenAt(sessionId: string): string | null;
-}): Operation[] {
-  const { sessions } = deps;
+export function sessionOperations(deps: { sessions: Sessions; logs: SessionLogs }): Operation[] {
+  const { sessions, logs } = deps;
   return [
     operation({
       name: 'session.list',
@@ -33,7 +28,7 @@ export function sessionOperations(deps: {
         sessions.list(input).map((session) => ({
           ...session,
           // Nobody asks how quiet an ended one is, and most of a list has ended.
-          logWrittenAt: session.state === 'ended' ? null : deps.logWrittenAt(session.sessionId),
+          logWrittenAt: session.state === 'ended' ? null : logs.writtenAt(session.sessionId),
         })),
     }),
     operation({
@@ -54,8 +49,8 @@ export function sessionOperations(deps: {
       run(input) {
         const { sessionId, state } = sessions.resolve(input.session);
         const ended = state === 'ended';
-        const from = input.from ?? deps.tailOffset(sessionId, input.lines ?? 200);
-        const { text, next, dropped, end } = deps.readLog(sessionId, {
+        const from = input.from ?? logs.tail(sessionId, input.lines ?? 200);
+        const { text, next, dropped, end } = logs.read(sessionId, {
           from,
           maxBytes: input.max_bytes ?? 1024 * 1024,
           ended,

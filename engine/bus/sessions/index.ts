@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { SvcError } from '../../errors.ts';
-import { findByPrefix, formatId, idArray, parseId } from '../../ids.ts';
+import { findByPrefix, formatId, idArray, parseId, workerSession } from '../../ids.ts';
 import type { Storage } from '../../storage/index.ts';
 import {
   type Session,
@@ -63,6 +63,8 @@ export interface SessionFilter {
 export interface Sessions {
   get(sessionId: string): Session;
   resolve(prefix: string): Session;
+  /** Whether the id is that of a worker session. */
+  isKnown(sessionId: string): boolean;
   /**
    * Newest first, without `ids` live ones and those of one state in the order of their turn; at most `limit` (100, or
    * as many as there are `ids`). What `ids` name and is not there is left out.
@@ -168,6 +170,8 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
       toSession(
         findByPrefix('s', prefix, { exact: (id) => byId.get(id), like: (pattern) => byPrefix.all(pattern) }),
       ),
+    isKnown: (sessionId) =>
+      workerSession(sessionId) !== null && byId.get(parseId('s', sessionId)) !== undefined,
     list({ state, live: onlyLive = false, ids, limit = ids?.length ?? 100 }) {
       if (ids !== undefined) {
         return among.all(idArray('s', ids), state ?? null, onlyLive ? 1 : 0, limit).map(toSession);

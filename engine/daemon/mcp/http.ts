@@ -41,8 +41,7 @@ export function createMcpEndpoint(
     if (session === undefined) return;
     sessions.delete(id);
     await session.server.close();
-    if (session.sessionId !== null)
-      await engine.closeSeat(session.sessionId, 'it left').catch(() => undefined);
+    if (session.sessionId !== null) await engine.leave(session.sessionId).catch(() => undefined);
   }
 
   const timer = setInterval(() => {

@@ -20,9 +20,9 @@ export {
   createAgents,
   type ProjectChoice,
 } from './agents.ts';
-export { logFile } from './begin.ts';
 export type { DispatchDeps, DispatchPaths, Log } from './context.ts';
 export type { Kept, Verdict } from './finish.ts';
+export { createSessionLogs, type SessionLogs } from './logs.ts';
 
 export interface Dispatcher extends Dispatch, Planner {
   /** Settles what an earlier host left behind, then starts what waits. */

@@ -236,7 +236,7 @@ describe('evidence', () => {
       pid: null,
       project: null,
     } as const;
-    await here.engine.openSeat({ ...seat, name: 'by-hand' });
+    await here.engine.attend({ ...seat, name: 'by-hand' });
     const byHand = { seat: 'plain', sessionId: 'by-hand', env: { SVC_TASK: one.taskId } } as const;
     const symbols = [{ path: 'README.md' }];
     assert.deepEqual(await here.call('verify_report', { tests, symbols }, byHand), {

@@ -37,8 +37,8 @@ describe('a question', () => {
     worker = await hanging();
     other = await hanging();
     const seat = { agent: null, title: null, notifyBase: null, pid: null };
-    await here.engine.openSeat({ ...seat, kind: 'plain', name: 'by-hand', project: null });
-    const { sessionId } = await here.engine.openSeat({ ...seat, kind: 'chair', name: null, project: 'web' });
+    await here.engine.attend({ ...seat, kind: 'plain', name: 'by-hand', project: null });
+    const { sessionId } = await here.engine.attend({ ...seat, kind: 'chair', name: null, project: 'web' });
     chair.sessionId = sessionId;
   });
   after(async () => {

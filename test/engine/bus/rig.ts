@@ -35,7 +35,7 @@ export const worker = (sessionId: string, env: Caller['env'] = {}): Partial<Call
 
 /** Puts a Chair or a plain session on the register and gives it as a caller. */
 export async function join(here: EngineHere, seat: Partial<Omit<NewSeat, 'process'>> = {}) {
-  const opened = await here.engine.openSeat({
+  const opened = await here.engine.attend({
     kind: seat.name === undefined ? 'chair' : 'plain',
     name: null,
     project: null,

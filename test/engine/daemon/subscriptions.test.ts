@@ -40,9 +40,12 @@ describe('a subscription that its client ends', () => {
           return stop();
         };
       },
-      readLog(session, part) {
-        reads.set(session, readsOf(session) + 1);
-        return engine.readLog(session, part);
+      logs: {
+        ...engine.logs,
+        read(session, part) {
+          reads.set(session, readsOf(session) + 1);
+          return engine.logs.read(session, part);
+        },
       },
     });
     client = await connect({ cwd: ws.root, env: ws.env });

@@ -1,0 +1,39 @@
+import { SvcError } from '../errors.ts';
+import type { ListenOptions, Receiver } from './index.ts';
+
+type Listener = Awaited<ReturnType<Receiver['listen']>>;
+
+/** The receivers that are open: each closes with whoever opened it, and with the engine at the latest. */
+export interface Listeners {
+  /** Throws `address_in_use` also for an address of our own. */
+  open(options: ListenOptions): Promise<Listener>;
+  addresses(): Listener['address'][];
+  close(): Promise<void>;
+}
+
+export function createListeners(receiver: Receiver): Listeners {
+  const listeners = new Set<Listener>();
+  return {
+    async open(options) {
+      const { host, port } = options;
+      if ([...listeners].some(({ address }) => address.port === port && address.host === host)) {
+        throw new SvcError('address_in_use', `this engine listens on ${host}:${port} already`, {
+          hint: 'svc status shows its receivers; --addr gives this one another address',
+        });
+      }
+      const listener = await receiver.listen(options);
+      listeners.add(listener);
+      return {
+        address: listener.address,
+        async close() {
+          listeners.delete(listener);
+          await listener.close();
+        },
+      };
+    },
+    addresses: () => [...listeners].map(({ address }) => address),
+    async close() {
+      await Promise.all([...listeners].map((listener) => listener.close()));
+    },
+  };
+}

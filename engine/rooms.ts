@@ -1,0 +1,178 @@
+import { type Board, createBoard } from './board/index.ts';
+import { type Bus, createBus } from './bus/index.ts';
+import { createSessions, type Sessions } from './bus/sessions/index.ts';
+import type { Clock } from './clock.ts';
+import { type Config, type DataPaths, isLoopback, variableNames } from './config/index.ts';
+import { createNotify } from './notify/index.ts';
+import { createReceiver } from './receiver/index.ts';
+import { createListeners, type Listeners } from './receiver/listeners.ts';
+import type { EventLog, Storage } from './storage/index.ts';
+import {
+  type Agents,
+  createAgents,
+  createDispatcher,
+  createSessionLogs,
+  type Dispatcher,
+  type Log,
+  type SessionLogs,
+} from './workers/dispatch/index.ts';
+import { TO_FILE } from './workers/presets/presets.ts';
+import { createProcesses, type Processes, workerEnvironment } from './workers/processes/index.ts';
+import { fillPlaceholders, tokenise } from './workers/template.ts';
+import { createWorktreeActions, type WorktreeActions } from './workers/worktree-actions.ts';
+import { createWorktrees, type Worktrees } from './workers/worktrees/index.ts';
+import { createWorkspacePaths } from './workspace-path.ts';
+
+/** What all rooms stand on. */
+export interface Ground {
+  storage: Storage;
+  events: EventLog;
+  clock: Clock;
+  log: Log;
+  /** The workspace's folder, absolute. */
+  root: string;
+  /** svc.yaml. */
+  file: string;
+  paths: DataPaths;
+  config(): Config;
+  env: NodeJS.ProcessEnv;
+  /** The value of a secret's variable. */
+  secret(name: string): string | undefined;
+  svc: readonly string[] | null;
+  workerCap: number;
+  graceMs: number;
+  /** What has been built is closed in the opposite order. */
+  closing(close: () => unknown): void;
+}
+
+export interface Rooms {
+  sessions: Sessions;
+  processes: Processes;
+  agents: Agents;
+  worktrees: Worktrees;
+  worktreeActions: WorktreeActions;
+  logs: SessionLogs;
+  bus: Bus;
+  board: Board<Dispatcher>;
+  notify: ReturnType<typeof createNotify>;
+  listeners: Listeners;
+}
+
+/** Builds every room, in order: the one place where they meet. */
+export function createRooms(ground: Ground): Rooms {
+  const { storage, events, clock, log, root, paths, config, env, closing } = ground;
+  const sessions = createSessions({ storage, clock });
+  const processes = createProcesses();
+  const agents = createAgents({ root, config, env });
+  const secretNames = () => [
+    ...variableNames(config().webhook.secret_env),
+    ...config().notify.webhooks.flatMap((hook) => variableNames(hook.secret_env ?? '')),
+  ];
+  const childEnvironment = (extra: Record<string, string> = {}) =>
+    workerEnvironment(env, extra, secretNames());
+  // A worker can write the filters and drivers that git runs in its repository; they see what git sees.
+  const worktrees = createWorktrees({ env: childEnvironment() });
+  const workspacePaths = createWorkspacePaths({
+    root,
+    worktrees: paths.worktrees,
+    projects: () => agents.projects().map(({ folder }) => folder),
+    repositoryOf: (name) => sessions.byBranch(`svc/${name}`)?.repository ?? null,
+  });
+  const isStrict = () => config().guard.profile === 'strict';
+
+  const bus = createBus({
+    storage,
+    events,
+    clock,
+    sessions,
+    paths: workspacePaths,
+    config,
+    root,
+    data: paths.data,
+    env: childEnvironment(),
+    seatClosed: (sessionId) => board.sessionEnded(sessionId),
+    startOf: processes.startOf,
+    isAlive: processes.isAlive,
+    takeUp: () => board.dispatcher.takeUp(),
+    templates: { fallback: TO_FILE, words: tokenise, fill: fillPlaceholders, isLoopback },
+    log,
+  });
+  closing(bus.close);
+
+  const board: Board<Dispatcher> = createBoard({
+    storage,
+    events,
+    clock,
+    sessions,
+    agents,
+    templates: () => config().webhook.templates,
+    policy: () => config().policy,
+    peers: bus.peers,
+    paths: workspacePaths,
+    worktrees,
+    processes,
+    isStrict,
+    workerEnvironment: childEnvironment,
+    createDispatch: (tasks) =>
+      createDispatcher({
+        storage,
+        events,
+        tasks,
+        sessions,
+        processes,
+        worktrees,
+        agents,
+        clock,
+        log,
+        paths,
+        configFile: ground.file,
+        svc: ground.svc,
+        env,
+        secretNames,
+        timeouts: () => ({
+          timeoutSec: config().agents.timeout_sec,
+          idleTimeoutSec: config().agents.idle_timeout_sec,
+        }),
+        atEnd(session, verdict, kept) {
+          board.sessionEnded(session.sessionId);
+          bus.sessionEnded(session, { ...verdict, ...kept, verification: board.verificationOf(session) });
+        },
+        cap: ground.workerCap,
+        graceMs: ground.graceMs,
+      }),
+  });
+  closing(board.close);
+  closing(board.dispatcher.close);
+
+  const worktreeActions = createWorktreeActions({
+    storage,
+    events,
+    sessions,
+    worktrees,
+    worktreesDir: paths.worktrees,
+    folder: agents.folder,
+    projects: () => [null, ...config().projects.map((project) => project.id)],
+    evidence: board.evidence,
+    isStrict,
+  });
+
+  const { tasks, decisions, workflow } = board;
+  const notify = createNotify({
+    storage,
+    events,
+    clock,
+    config,
+    tasks,
+    workspaceName: () => config().workspace.name,
+    secret: ground.secret,
+    log,
+  });
+  closing(notify.close);
+  const listeners = createListeners(
+    createReceiver({ storage, workflow, tasks, decisions, sessions, clock, config, agents, isLoopback, log }),
+  );
+  closing(listeners.close);
+
+  const logs = createSessionLogs(paths);
+  return { sessions, processes, agents, worktrees, worktreeActions, logs, bus, board, notify, listeners };
+}
