@@ -87,6 +87,8 @@ export function createRooms(ground: Ground): Rooms {
     sessions,
     paths: workspacePaths,
     config,
+    projectId: agents.projectId,
+    folder: agents.folder,
     root,
     data: paths.data,
     env: childEnvironment(),

@@ -1,7 +1,5 @@
-import { resolve } from 'node:path';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/index.ts';
-import { SvcError } from '../errors.ts';
 import type { Operation } from '../operation.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import type { WorkspacePaths } from '../workspace-path.ts';
@@ -23,6 +21,10 @@ export interface BusDeps {
   sessions: Sessions;
   paths: WorkspacePaths;
   config(): Config;
+  /** A registered project's id as a caller names it; null for the workspace's own. Throws `unknown_project`. */
+  projectId(project: string | null): string | null;
+  /** Its folder, absolute. */
+  folder(project: string | null): string;
   /** The workspace's folder, absolute. */
   root: string;
   /** The data folder, absolute. */
@@ -76,7 +78,6 @@ export function createBus(deps: BusDeps): Bus {
     intervalSec: () => deps.config().daemon.reap_interval_sec ?? 60,
   });
   const peers = createPeers({ sessions: deps.sessions, seats });
-  const projects = projectsIn(deps);
   const post = createPost(deps, peers);
   const asks = createAsks({ ...deps, notice: createAskNotice(post.messages) });
   return {
@@ -84,7 +85,7 @@ export function createBus(deps: BusDeps): Bus {
     peers,
     operations: [
       ...seatOperations({ storage: deps.storage, seats }),
-      ...askTools({ ...deps, ...projects, asks, peers, chairAddress, projectOfAddress }),
+      ...askTools({ ...deps, asks, peers, chairAddress, projectOfAddress }),
       ...post.operations,
     ],
     attend({ pid, ...seat }) {
@@ -113,27 +114,6 @@ export function createBus(deps: BusDeps): Bus {
       asks.close();
       await post.close();
       await deps.storage.write(seats.flush).catch(() => undefined);
-    },
-  };
-}
-
-/** Registered projects as a caller names them; the workspace's own has a name too. */
-function projectsIn({ config, root }: Pick<BusDeps, 'config' | 'root'>) {
-  function entry(id: string): { id: string | null; folder: string } {
-    const { project: own, projects } = config();
-    const found = projects.find((each) => each.id === id);
-    if (found) return { id, folder: resolve(root, found.path) };
-    if (id === own.name) return { id: null, folder: resolve(root, own.root) };
-    throw new SvcError('unknown_project', `no project ${JSON.stringify(id)} in projects`, {
-      hint: `known: ${[own.name, ...projects.map((each) => each.id)].join(', ')}`,
-    });
-  }
-  return {
-    project: (id: string) => entry(id).id,
-    folder: (id: string) => entry(id).folder,
-    projectOfSession(project: string | null) {
-      const { project: own, projects } = config();
-      return project === own.name && !projects.some(({ id }) => id === project) ? null : project;
     },
   };
 }

@@ -50,7 +50,7 @@ export function createPost(deps: BusDeps, peers: Peers): Post {
   const addresses = createAddresses({
     peers,
     family,
-    projects: () => ({ own: config().project.name, ids: config().projects.map(({ id }) => id) }),
+    projectId: deps.projectId,
     isPreset: (agent) => {
       const { cmds, interactive, notify } = config().agents;
       return [cmds, interactive, notify].some((entries) => Object.hasOwn(entries, agent));

@@ -13,9 +13,7 @@ export interface Addressee {
 export interface AddresseeDeps {
   peers: Pick<Peers, 'find'>;
   /** The registered project of that id; null is the workspace's own. Throws `unknown_project`. */
-  project(id: string): string | null;
-  /** A session's project, as it is addressed: the workspace's own has a name too, and one may be registered no more. */
-  projectOfSession(project: string | null): string | null;
+  projectId(id: string): string | null;
   chairAddress(project: string | null): string;
   /** Undefined when it is no Chair's address. */
   projectOfAddress(address: string): string | null | undefined;
@@ -30,9 +28,9 @@ export function addresseeOf(
   const chairOf = (project: string | null): Addressee => ({ to: deps.chairAddress(project), project });
   const { to_session: session, to_project: project } = wish;
   if (session !== undefined) return sessionCalled(session, caller, deps, chairOf);
-  if (project !== undefined) return chairOf(deps.project(project));
+  if (project !== undefined) return chairOf(deps.projectId(project));
   const own = caller.sessionId === null ? null : deps.peers.find(caller.sessionId);
-  return chairOf(deps.projectOfSession(own === null ? caller.project : own.project));
+  return chairOf(own === null ? caller.project : own.project);
 }
 
 function sessionCalled(
@@ -42,7 +40,7 @@ function sessionCalled(
   chairOf: (project: string | null) => Addressee,
 ): Addressee {
   const seat = deps.projectOfAddress(session);
-  if (seat !== undefined) return chairOf(seat === null ? null : deps.project(seat));
+  if (seat !== undefined) return chairOf(seat === null ? null : deps.projectId(seat));
   const peer = deps.peers.find(session);
   const hint = 'leave to_session out to ask the Chair; msg_peers lists who is here';
   if (peer === null) throw new SvcError('not_found', `no session ${JSON.stringify(session)}`, { hint });
@@ -52,5 +50,5 @@ function sessionCalled(
   if (peer.state === 'ended') {
     throw new SvcError('conflict', `${session} has ended and answers nothing`, { hint });
   }
-  return { to: peer.sessionId, project: deps.projectOfSession(peer.project) };
+  return { to: peer.sessionId, project: peer.project };
 }

@@ -16,7 +16,7 @@ export interface SymbolDeps {
   root: string;
   paths: WorkspacePaths;
   /** Throws `unknown_project`. */
-  project(id: string): string | null;
+  projectId(id: string): string | null;
   /** Absolute folder of a project. */
   folder(project: string): string;
 }
@@ -39,7 +39,7 @@ export function symbolRefOf(wish: SymbolWish, deps: SymbolDeps): SymbolRef {
         : 'a symbol cannot be looked up by its name alone yet; name the file that it is in',
     );
   }
-  const project = wish.project === undefined ? null : deps.project(wish.project);
+  const project = wish.project === undefined ? null : deps.projectId(wish.project);
   const folder = wish.project === undefined ? deps.root : deps.folder(wish.project);
   const { absolute, key } = deps.paths.named(
     wish.path.trim() === '' ? wish.path : resolve(folder, wish.path),

@@ -27,8 +27,8 @@ export interface Wanted {
 export interface AddressDeps {
   peers: Peers;
   family: Family;
-  /** The workspace's own project by its name, and the registered ones. */
-  projects(): { own: string; ids: readonly string[] };
+  /** Null for the workspace's own. Throws `unknown_project`. */
+  projectId(project: string): string | null;
   /** Whether the configuration has an agent of that name. */
   isPreset(agent: string): boolean;
 }
@@ -63,19 +63,10 @@ export function given(text: string | undefined): string | undefined {
   return name === '' ? undefined : name;
 }
 
-export function createAddresses({ peers, family, projects, isPreset }: AddressDeps): Addresses {
-  function project(text: string): string | null {
-    const { own, ids } = projects();
-    if (ids.includes(text)) return text;
-    if (text === own) return null;
-    throw new SvcError('unknown_project', `no project ${JSON.stringify(text)} in projects`, {
-      hint: `known: ${[own, ...ids].join(', ')}`,
-    });
-  }
-
+export function createAddresses({ peers, family, projectId, isPreset }: AddressDeps): Addresses {
   function session(text: string): string {
     const seat = projectOfAddress(text);
-    if (seat !== undefined) return chairAddress(seat === null ? null : project(seat));
+    if (seat !== undefined) return chairAddress(seat === null ? null : projectId(seat));
     if (workerSession(text) !== null || /^chair-[1-9]\d{0,14}$/.test(text) || isPlainName(text)) return text;
     throw new SvcError('fields_invalid', `${JSON.stringify(text)} is no session`, {
       hint: 'a session is s-12, chair-3, chair, chair@project or the name of a plain session; msg_peers lists them',
@@ -113,7 +104,7 @@ export function createAddresses({ peers, family, projects, isPreset }: AddressDe
 
   return {
     session,
-    project,
+    project: projectId,
     peer,
     acting(caller, named) {
       const wanted = given(named);
@@ -147,7 +138,7 @@ export function createAddresses({ peers, family, projects, isPreset }: AddressDe
       }
       const text = given(wanted[kind]) as string;
       if (kind === 'to_role') return ofRole(text as Role, from);
-      if (kind === 'to_project') return [toSession(chairAddress(project(text)))];
+      if (kind === 'to_project') return [toSession(chairAddress(projectId(text)))];
       if (kind === 'to_worker') {
         return [{ ...NOBODY, toWorker: peers.ofWorker(text)?.workerId ?? text }];
       }

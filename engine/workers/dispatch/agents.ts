@@ -45,7 +45,7 @@ export interface Agents {
   template(agent: string): string;
   /** Absolute folder; null is the workspace's own project. Throws `unknown_project`. */
   folder(project: string | null): string;
-  /** A project's id as the register has it: null for the workspace's own, also when it is named. */
+  /** A project's id as the register has it: null for the workspace's own, also when it is named. Throws `unknown_project`. */
   projectId(project: string | null): string | null;
   /** The registered project whose folder contains `cwd`, the innermost one; null is the workspace's own. */
   projectAt(cwd: string | null): string | null;
@@ -61,6 +61,16 @@ export function createAgents({
   /** Where the programs are looked for. */
   env: NodeJS.ProcessEnv;
 }): Agents {
+  function folder(project: string | null): string {
+    const { project: own, projects } = config();
+    if (project === null || project === own.name) return resolve(root, own.root);
+    const entry = projects.find(({ id }) => id === project);
+    if (entry) return resolve(root, entry.path);
+    throw new SvcError('unknown_project', `no project ${JSON.stringify(project)} in projects`, {
+      hint: `known: ${[own.name, ...projects.map(({ id }) => id)].join(', ')}`,
+    });
+  }
+
   return {
     all() {
       const { cmds, default_cmd } = config().agents;
@@ -86,16 +96,11 @@ export function createAgents({
         hint: `known: ${Object.keys(cmds).sort().join(', ')}`,
       });
     },
-    folder(project) {
-      const { project: own, projects } = config();
-      if (project === null || project === own.name) return resolve(root, own.root);
-      const entry = projects.find(({ id }) => id === project);
-      if (entry) return resolve(root, entry.path);
-      throw new SvcError('unknown_project', `no project ${JSON.stringify(project)} in projects`, {
-        hint: `known: ${[own.name, ...projects.map(({ id }) => id)].join(', ')}`,
-      });
+    folder,
+    projectId(project) {
+      folder(project);
+      return project === config().project.name ? null : project;
     },
-    projectId: (project) => (project === config().project.name ? null : project),
     projectAt(cwd) {
       if (cwd === null) return null;
       const around = config()
