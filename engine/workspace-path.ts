@@ -16,6 +16,8 @@ export interface WorkspacePaths {
    * ones begin at the workspace's folder. Throws `path_outside` for what is in neither the workspace nor a project.
    */
   named(path: string): NamedPath;
+  /** The same in another folder alone, also through symlinks; `key` is relative to it. Throws `path_outside`. */
+  inside(folder: string, path: string): NamedPath;
 }
 
 /** The real path of what exists of it, and the rest as it is. */
@@ -55,15 +57,31 @@ export function createWorkspacePaths(deps: {
     return repository === null ? path : realOf(join(repository, ...rest));
   }
 
+  function checkPath(path: string): void {
+    if (path.trim() === '' || path.includes('\0')) {
+      throw new SvcError('fields_invalid', `${JSON.stringify(path)} is no path`);
+    }
+  }
+
+  const keyIn = (folder: string, absolute: string): string =>
+    relative(folder, absolute).split(sep).join('/') || '.';
+
   return {
+    inside(folder, path) {
+      checkPath(path);
+      const root = realOf(folder);
+      const absolute = realOf(resolve(root, path));
+      if (isInside(root, absolute)) return { absolute, key: keyIn(root, absolute) };
+      throw new SvcError('path_outside', `${JSON.stringify(path)} is outside the worktree`, {
+        hint: `paths are relative to ${folder}`,
+      });
+    },
     named(path) {
-      if (path.trim() === '' || path.includes('\0')) {
-        throw new SvcError('fields_invalid', `${JSON.stringify(path)} is no path`);
-      }
+      checkPath(path);
       const root = realOf(deps.root);
       const absolute = outOfWorktree(realOf(resolve(root, path)));
       if (isInside(root, absolute)) {
-        return { absolute, key: relative(root, absolute).split(sep).join('/') || '.' };
+        return { absolute, key: keyIn(root, absolute) };
       }
       if (deps.projects().some((folder) => isInside(realOf(folder), absolute)))
         return { absolute, key: absolute };

@@ -1,5 +1,4 @@
-import { realpathSync, statSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { statSync } from 'node:fs';
 import { z } from 'zod';
 import { SvcError } from '../../errors.ts';
 import type { WorkspacePaths } from '../../workspace-path.ts';
@@ -108,33 +107,6 @@ export const symbolsOf = (
   paths: WorkspacePaths,
 ): SymbolResult[] =>
   (given ?? []).map(({ path, symbol = null }) => {
-    const { absolute, key } = folder === null ? paths.named(path) : insideOf(folder, path);
+    const { absolute, key } = folder === null ? paths.named(path) : paths.inside(folder, path);
     return { path: key, symbol, exists: statSync(absolute, { throwIfNoEntry: false }) !== undefined };
   });
-
-/** Also through symlinks: a worktree is the worker's to write, and what it points at is not the evidence. */
-function insideOf(folder: string, path: string): { absolute: string; key: string } {
-  const outside = (): SvcError =>
-    new SvcError('path_outside', `${JSON.stringify(path)} is outside the worktree`, {
-      hint: `paths are relative to ${folder}`,
-    });
-  if (path.includes('\0')) throw outside();
-  const root = realOf(folder);
-  const absolute = realOf(resolve(root, path));
-  const key = relative(root, absolute);
-  if (key === '..' || key.startsWith(`..${sep}`) || isAbsolute(key)) throw outside();
-  return { absolute, key: key.split(sep).join('/') || '.' };
-}
-
-/** The real path of what exists of it, and the rest as it is. */
-function realOf(path: string): string {
-  const rest: string[] = [];
-  for (let at = path; ; at = dirname(at)) {
-    try {
-      return join(realpathSync.native(at), ...rest);
-    } catch {
-      if (at === dirname(at)) return path;
-      rest.unshift(basename(at));
-    }
-  }
-}

@@ -50,7 +50,7 @@ export function createNotices({
   maxBytes,
 }: {
   data: string;
-  paths: WorkspacePaths;
+  paths: Pick<WorkspacePaths, 'named'>;
   /** At which a notice file is rotated; 0 for never. */
   maxBytes(): number;
 }): Notices {

@@ -255,15 +255,7 @@ describe('evidence', () => {
   test('that names a path outside the worktree, or says nothing that can be read, is refused', async () => {
     const work = await works({ criteria: ['a'] });
     symlinkSync(ws.repository.folder, join(work.worktree, 'out'));
-    for (const path of [
-      '../x',
-      '/etc/passwd',
-      'out',
-      'out/go-1',
-      join(ws.root, 'README.md'),
-      'a/../../b',
-      'a\0b',
-    ]) {
+    for (const path of ['../x', '/etc/passwd', 'out', 'out/go-1', join(ws.root, 'README.md'), 'a/../../b']) {
       await assert.rejects(
         work.report({ symbols: [{ path }] }),
         { code: 'path_outside' },
@@ -291,6 +283,7 @@ describe('evidence', () => {
       { tests: [{ command: 'true' }] },
       { tests: [{ command: ' ', passed: true }] },
       { tests: [{ command: 'a\0b', passed: true }] },
+      { symbols: [{ path: 'a\0b' }] },
       { tests: [{ command: 'true', result: 'ok' }] },
       { tests: many(51, { command: 'true', passed: true }) },
       { symbols: many(501, { path: 'a' }) },
