@@ -80,7 +80,7 @@ export const ENVIRONMENT: readonly Variable[] = [
   pending('SVC_LEASE_SECRET', 'process', 'linked server', 'key that verifies leases; never shown'),
   now('SVC_LEDGER_FORCE', 'call', 'ledger', '1: dispatch passes the ledger gate, recorded'),
   now('SVC_NAME', 'worker', 'workers', 'given to a worker: its stable name; default name in messages'),
-  pending(
+  now(
     'SVC_NOTIFY_URL',
     'worker',
     'bus delivery',
