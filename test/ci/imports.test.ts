@@ -61,7 +61,7 @@ const BAD: Record<string, [text: string, rule: RegExp]> = {
   ],
   'engine/ids.ts': [
     `import { a } from './storage/index.ts';`,
-    /only compose\.ts, index\.ts, log\.ts, health\.ts import rooms/,
+    /only compose\.ts, rooms\.ts, index\.ts, log\.ts, health\.ts import rooms/,
   ],
   'engine/notify/config.ts': [
     `import { a } from '../config/load.ts';`,
