@@ -1,59 +1,14 @@
-import type { Clock } from '../clock.ts';
-import type { Config } from '../config/index.ts';
 import type { Operation } from '../operation.ts';
-import type { EventLog, Storage } from '../storage/index.ts';
-import type { WorkspacePaths } from '../workspace-path.ts';
 import { createAsks } from './asks/index.ts';
 import { createAskNotice } from './asks/notice.ts';
 import { askTools } from './asks/tools.ts';
-import type { NotifyTemplates } from './delivery/index.ts';
+import type { BusDeps, SessionOutcome } from './deps.ts';
 import { chairAddress, createPeers, type Peers, projectOfAddress } from './peers.ts';
 import { createPost } from './post.ts';
-import { createReaper, type ReaperDeps } from './reaper.ts';
+import { createReaper } from './reaper.ts';
 import { createSeats, type NewSeat, type SeatSession, type Seats } from './seats/index.ts';
 import { seatOperations } from './seats/operations.ts';
-import type { Session, Sessions } from './sessions/index.ts';
-
-export interface BusDeps {
-  storage: Storage;
-  events: EventLog;
-  clock: Clock;
-  sessions: Sessions;
-  paths: WorkspacePaths;
-  config(): Config;
-  /** A registered project's id as a caller names it; null for the workspace's own. Throws `unknown_project`. */
-  projectId(project: string | null): string | null;
-  /** Its folder, absolute. */
-  folder(project: string | null): string;
-  /** The workspace's folder, absolute. */
-  root: string;
-  /** The data folder, absolute. */
-  data: string;
-  /** Of programs that the bus starts and of nothing else. */
-  env: NodeJS.ProcessEnv;
-  /** Inside the transaction that closes a seat. */
-  seatClosed(sessionId: string): void;
-  /** The start time of a running process; null when there is none. */
-  startOf(pid: number): string | null;
-  isAlive: ReaperDeps['isAlive'];
-  takeUp: ReaperDeps['takeUp'];
-  /** How the templates of `agents.notify` are read. */
-  templates: NotifyTemplates;
-  log: { info(facts: object, text: string): void; error(facts: object, text: string): void };
-}
-
-/** How a session ended, for whom it concerns. */
-export interface SessionOutcome {
-  sealed: boolean;
-  exitCode: number | null;
-  reason: string | null;
-  commits: number | null;
-  files: number | null;
-  insertions: number | null;
-  deletions: number | null;
-  /** State of its evidence; see `VerificationState`. */
-  verification: string;
-}
+import type { Session } from './sessions/index.ts';
 
 export interface Bus {
   seats: Seats;

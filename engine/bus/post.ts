@@ -2,7 +2,7 @@ import type { Operation } from '../operation.ts';
 import { busLimits } from './config.ts';
 import { createDelivery } from './delivery/index.ts';
 import { createBusLog } from './delivery/log.ts';
-import type { BusDeps, SessionOutcome } from './index.ts';
+import type { BusDeps, SessionOutcome } from './deps.ts';
 import { createAddresses } from './messages/address.ts';
 import { createFamily } from './messages/family.ts';
 import { handoffText, handoffTo } from './messages/handoff.ts';

@@ -3,7 +3,7 @@ import { SvcError } from '../../errors.ts';
 import type { Caller } from '../../operation.ts';
 import { titleOf } from '../../text.ts';
 import type { Agents } from '../../workers/dispatch/index.ts';
-import type { Template } from '../operations.ts';
+import type { Template } from '../deps.ts';
 import type { DispatchOptions, Submitted, Workflow } from '../workflow/index.ts';
 import type { By, NewTask, Tasks } from './index.ts';
 

@@ -1,20 +1,12 @@
 import { z } from 'zod';
 import type { Session, Sessions } from '../../bus/sessions/index.ts';
 import { SvcError } from '../../errors.ts';
-import { actorDenied, type Call, type Caller, mayAct, type Operation, type Policy } from '../../operation.ts';
+import { actorDenied, type Call, type Caller, mayAct, type Operation } from '../../operation.ts';
 import { tool } from '../../tool.ts';
+import type { BoardOperationsDeps } from '../deps.ts';
 import { by, dispatchInput, optionsOf } from '../input.ts';
-import type { BoardOperationsDeps } from '../operations.ts';
 import type { Submitted } from '../workflow/index.ts';
-import type { TaskActions } from './actions.ts';
 import { type By, TASK_STATUSES, type Task } from './index.ts';
-
-export interface TaskToolsDeps extends BoardOperationsDeps {
-  actions: TaskActions;
-  policy(): Policy;
-  /** State of a session's evidence. */
-  verificationOf(session: Session): string;
-}
 
 const dispatching = {
   actor: z.string().min(1).optional().describe('who acts, for records; default: you'),
@@ -44,7 +36,7 @@ const sayDispatched = (result: z.output<typeof dispatched>): string =>
     : `${result.session_id} ended: ${JSON.stringify(result.verdict)}`;
 
 /** The board's tools for agents: what the Chair plans and starts, and what every seat may see. */
-export function taskTools(deps: TaskToolsDeps): Operation[] {
+export function taskTools(deps: BoardOperationsDeps): Operation[] {
   const { storage, tasks, sessions, workflow, agents, actions } = deps;
 
   function who(input: { actor?: string | undefined }, caller: Caller): By {

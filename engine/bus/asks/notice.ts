@@ -1,5 +1,5 @@
 import type { Messages } from '../messages/index.ts';
-import type { Ask } from './index.ts';
+import type { Ask } from './rows.ts';
 
 /** Tells whoever is asked, and takes the message back when nobody waits any more. Inside `storage.write`. */
 export interface AskNotice {

@@ -1,5 +1,5 @@
 import { printable } from '../../text.ts';
-import type { SessionOutcome } from '../index.ts';
+import type { SessionOutcome } from '../deps.ts';
 import { chairAddress, type Peers } from '../peers.ts';
 import type { Session } from '../sessions/index.ts';
 

@@ -1,0 +1,34 @@
+import type { Session, Sessions } from '../bus/sessions/index.ts';
+import type { Policy } from '../operation.ts';
+import type { EventLog, Storage } from '../storage/index.ts';
+import type { Agents } from '../workers/dispatch/index.ts';
+import type { Decisions } from './decisions/index.ts';
+import type { Plans } from './plan.ts';
+import type { TaskActions } from './tasks/actions.ts';
+import type { Tasks } from './tasks/index.ts';
+import type { Workflow } from './workflow/index.ts';
+
+/** What the operations and tools of the board are made of. */
+export interface BoardOperationsDeps {
+  storage: Storage;
+  events: EventLog;
+  tasks: Tasks;
+  decisions: Decisions;
+  sessions: Sessions;
+  workflow: Workflow;
+  plans: Plans;
+  agents: Agents;
+  templates(): Readonly<Record<string, Template>>;
+  actions: TaskActions;
+  policy(): Policy;
+  /** State of a session's evidence. */
+  verificationOf(session: Session): string;
+}
+
+/** An entry of `webhook.templates`. */
+export interface Template {
+  agent?: string | undefined;
+  prompt?: string | undefined;
+  project?: string | undefined;
+  timeout_sec?: number | undefined;
+}
