@@ -4,7 +4,7 @@ import type { EventLog, Storage } from '../storage/index.ts';
 import type { Agents } from '../workers/dispatch/index.ts';
 import type { Decisions } from './decisions/index.ts';
 import type { Plans } from './plan.ts';
-import type { TaskActions } from './tasks/actions.ts';
+import type { TaskActions, Template } from './tasks/actions.ts';
 import type { Tasks } from './tasks/index.ts';
 import type { Workflow } from './workflow/index.ts';
 
@@ -23,12 +23,4 @@ export interface BoardOperationsDeps {
   policy(): Policy;
   /** State of a session's evidence. */
   verificationOf(session: Session): string;
-}
-
-/** An entry of `webhook.templates`. */
-export interface Template {
-  agent?: string | undefined;
-  prompt?: string | undefined;
-  project?: string | undefined;
-  timeout_sec?: number | undefined;
 }

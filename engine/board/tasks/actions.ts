@@ -3,9 +3,16 @@ import { SvcError } from '../../errors.ts';
 import type { Caller } from '../../operation.ts';
 import { titleOf } from '../../text.ts';
 import type { Agents } from '../../workers/dispatch/index.ts';
-import type { Template } from '../deps.ts';
 import type { DispatchOptions, Submitted, Workflow } from '../workflow/index.ts';
 import type { By, NewTask, Tasks } from './index.ts';
+
+/** An entry of `webhook.templates`. */
+export interface Template {
+  agent?: string | undefined;
+  prompt?: string | undefined;
+  project?: string | undefined;
+  timeout_sec?: number | undefined;
+}
 
 /** What a client says of a new task. */
 export interface TaskWish {
