@@ -44,7 +44,7 @@ async function readFlags(table: Record<string, Flag>, argv: readonly string[]): 
   const { default: meow } = await import('meow');
   return meow({
     importMeta: import.meta,
-    argv: [...argv],
+    argv: unmistakable(table, argv),
     pkg: { name: 'svc' },
     autoHelp: false,
     autoVersion: false,
@@ -60,6 +60,29 @@ async function readFlags(table: Record<string, Flag>, argv: readonly string[]): 
       ]),
     ) as never,
   }) as unknown as Read;
+}
+
+/**
+ * The same words in an order and spelling that leave meow nothing to guess: by itself it takes a lone `-` for an
+ * argument also behind `--prompt`, and a text that begins with a dash for options.
+ */
+function unmistakable(table: Record<string, Flag>, argv: readonly string[]): string[] {
+  const entries = Object.entries(table);
+  const options: string[] = [];
+  const others: string[] = [];
+  for (let at = 0; at < argv.length; at += 1) {
+    const word = argv[at] as string;
+    if (word === '--') {
+      others.push(...argv.slice(at + 1));
+      break;
+    }
+    if (!/^--?[a-zA-Z]/.test(word)) others.push(word);
+    else if (takesValue(word, entries)) {
+      options.push(`${word}=${argv[at + 1]}`);
+      at += 1;
+    } else options.push(word);
+  }
+  return [...options, '--', ...others];
 }
 
 /** meow takes unknown flags as they come; a typo should fail before anything happens. */
