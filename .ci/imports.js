@@ -10,7 +10,7 @@ const AREAS = ['engine', 'cli', 'tui', 'fixtures'];
 const DOOR = 'engine/index.ts';
 
 /** What every room may use; the rest of another room reaches it as a constructor argument. */
-const SHARED = ['errors', 'clock', 'ids', 'text', 'operation', 'tool', 'version'].map(
+const SHARED = ['errors', 'clock', 'hints', 'ids', 'text', 'operation', 'tool', 'version'].map(
   (name) => `engine/${name}.ts`,
 );
 

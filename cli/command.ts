@@ -35,7 +35,7 @@ export interface Arg {
   rest?: boolean;
   choices?: readonly string[];
   /** What kind of id completes here. */
-  completes?: 'task' | 'decision' | 'session' | 'agent' | 'key' | 'file';
+  completes?: 'task' | 'decision' | 'session' | 'agent' | 'key' | 'tool' | 'question' | 'message' | 'file';
 }
 
 /** What a command is given. Commands print through it and never touch `process` themselves. */
@@ -69,6 +69,8 @@ export interface Command<T extends FlagTable = FlagTable> {
   verbatim?: boolean;
   /** Example invocations, without the leading `svc`. */
   examples?: readonly string[];
+  /** The command line whose output is the help, where that depends on the arguments; null for the usual one. */
+  helpWith?(args: readonly string[]): readonly string[] | null;
   /** Left out of help (internal entry points). */
   hidden?: boolean;
   /** Returns the exit code; nothing means 0. */

@@ -4,6 +4,7 @@ import {
   type EngineClient,
   EXIT,
   exitCode,
+  hintForCommands,
   nearest,
   SvcError,
   version,
@@ -25,12 +26,14 @@ export async function main(argv: readonly string[]): Promise<number> {
     return await dispatch(argv);
   } catch (thrown) {
     const error = asSvcError(thrown);
+    // `svc tool` speaks of tools itself.
+    const hint = argv[0] === 'tool' || error.hint === undefined ? error.hint : hintForCommands(error.hint);
     if (isJson) {
-      const { code, message, hint, data } = error;
+      const { code, message, data } = error;
       process.stdout.write(`${JSON.stringify({ error: { code, message, hint: hint ?? null, data } })}\n`);
     }
     process.stderr.write(`error: ${error.message}\n`);
-    if (error.hint !== undefined) process.stderr.write(`hint: ${error.hint}\n`);
+    if (hint !== undefined) process.stderr.write(`hint: ${hint}\n`);
     if (error.code === 'internal' && process.env.DEBUG)
       process.stderr.write(`${(error.cause as Error)?.stack ?? ''}\n`);
     return exitCode(error.code);
@@ -53,7 +56,7 @@ async function dispatch(argv: readonly string[]): Promise<number> {
     (isAsked ? process.stdout : process.stderr).write(overview(await allCommands()));
     return isAsked ? 0 : EXIT.usage;
   }
-  if (argv.includes('--help') || argv.includes('-h')) return help(words);
+  if (argv.includes('--help') || argv.includes('-h')) return help(argv);
   const found = await findCommand(words);
   if (!found) throw await unknownCommand(words);
   const { command, taken } = found;
@@ -97,8 +100,12 @@ async function dispatch(argv: readonly string[]): Promise<number> {
   }
 }
 
-async function help(words: readonly string[]): Promise<number> {
+async function help(argv: readonly string[]): Promise<number> {
+  const given = argv.filter((word) => !word.startsWith('-'));
+  const words = given.slice(0, 2);
   const found = await findCommand(words);
+  const instead = found?.command.helpWith?.(given.slice(found.taken));
+  if (instead) return dispatch(instead);
   if (found) {
     process.stdout.write(commandHelp(found.command));
     return 0;

@@ -35,6 +35,7 @@ export type { EngineLink } from './daemon/mcp/link.ts';
 export type { EngineStatus } from './daemon/operations.ts';
 export { readRecord } from './daemon/record.ts';
 export { asSvcError, CODES, type ErrorCode, EXIT, exitCode, httpStatus, SvcError } from './errors.ts';
+export { hintForCommands } from './hints.ts';
 export type { Delivery } from './notify/rows.ts';
 export type { Wire } from './operation.ts';
 export type { Access } from './receiver/serve.ts';

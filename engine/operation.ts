@@ -119,10 +119,17 @@ export function fieldsInvalid(error: z.ZodError, known: readonly string[] = []):
           problem:
             issue.path.length > 0 || known.length === 0 ? 'unknown' : `unknown; known: ${known.join(', ')}`,
         }))
-      : [{ field: issue.path.join('.') || '(body)', problem: issue.message }],
+      : [{ field: issue.path.join('.') || '(body)', problem: problemWith(issue) }],
   );
   const text = fields.map(({ field, problem }) => `${field}: ${problem}`).join('; ');
   return new SvcError('fields_invalid', text, { data: { fields } });
+}
+
+/** What the library says of a value that is missing or of another type reads like a fault of the program. */
+function problemWith({ code, message }: z.core.$ZodIssue): string {
+  if (code !== 'invalid_type') return message.replace(/^Invalid (?:input|option): /, '');
+  if (message.endsWith('received undefined')) return 'is missing';
+  return message.replace(/^Invalid input: /, '');
 }
 
 type SnakeCase<S extends string> = S extends `${infer Head}${infer Rest}`

@@ -28,7 +28,7 @@ interface Outcome {
   note: string | null;
 }
 
-const idArg = { name: 'id', about: 'number of the ask' } as const;
+const idArg = { name: 'id', about: 'number of the ask', completes: 'question' } as const;
 
 function numberOf(text: string | undefined): number {
   const number = Number(text);
@@ -56,10 +56,10 @@ const list = command({
     status: {
       type: 'string',
       short: 's',
-      about: 'open when not given',
+      about: 'which ones; the open ones when not given',
       choices: ['open', 'answered', 'timeout', 'all'],
     },
-    limit: { type: 'number', about: 'at most this many; 50' },
+    limit: { type: 'number', short: 'n', about: 'at most this many (50)' },
   },
   async run(context) {
     const { status = 'open', limit } = context.flags;
@@ -158,8 +158,8 @@ const open = command({
   flags: {
     option: { type: 'string', short: 'o', multiple: true, about: 'the answer has to be one of these' },
     context: { type: 'string', about: 'what one has to know to answer' },
-    timeout: { type: 'number', value: 'seconds', about: 'how long to wait; 600' },
-    toSession: { type: 'string', value: 'session', about: 'ask this session' },
+    timeout: { type: 'number', value: 'seconds', about: 'how long to wait (600)' },
+    toSession: { type: 'string', short: 't', value: 'session', about: 'ask this session' },
     toProject: { type: 'string', value: 'project', about: "ask this project's Chair" },
     noWait: { type: 'boolean', about: 'only ask; svc ask show has the answer later' },
   },

@@ -62,6 +62,12 @@ async function proposals(context: Context, kind: Kind, typed: string): Promise<s
       return ids('decision.list', 'decision_id');
     case 'session':
       return ids('session.list', 'session_id');
+    case 'question':
+      return ids('ask.list', 'ask_id');
+    case 'message':
+      return ids('message.list', 'message_id');
+    case 'tool':
+      return tools(context);
     case 'agent':
       return agents(context);
     case 'key':
@@ -69,6 +75,11 @@ async function proposals(context: Context, kind: Kind, typed: string): Promise<s
     default:
       return [];
   }
+}
+
+async function tools(context: Context): Promise<string[]> {
+  const client = await context.engine({ start: false });
+  return (await client.call<{ tools: { name: string }[] }>('tool.list')).tools.map(({ name }) => name);
 }
 
 /** The presets of the workspace; outside one, or when svc.yaml is broken, the built-in ones. */

@@ -11,7 +11,7 @@ async function load<T extends FlagTable>({ cwd, env, note }: Context<T>) {
 
 const show = command({
   name: 'config show',
-  about: 'Print the configuration in effect, with secrets hidden',
+  about: 'print the configuration in effect, with secrets hidden',
   flags: { sources: { type: 'boolean', about: 'say for every key where its value comes from' } },
   examples: ['config show', 'config show --sources --json'],
   async run(context) {
@@ -38,7 +38,7 @@ const show = command({
 
 const get = command({
   name: 'config get',
-  about: 'Print the value of one key or section',
+  about: 'print the value of one key or section',
   args: [{ name: 'key', about: 'dotted key, such as agents.timeout_sec', completes: 'key' }],
   examples: ['config get agents.timeout_sec', 'config get agents.cmds.claude'],
   async run(context) {
@@ -57,7 +57,7 @@ const get = command({
 
 const set = command({
   name: 'config set',
-  about: 'Change one key of svc.yaml; the whole file is checked before it is written',
+  about: 'change one key of svc.yaml; the whole file is checked before it is written',
   args: [
     { name: 'key', about: 'dotted key', completes: 'key' },
     { name: 'value', about: 'the new value as YAML; null takes the key out' },
@@ -78,7 +78,7 @@ const set = command({
 
 const check = command({
   name: 'config check',
-  about: 'Check svc.yaml, the environment and the machine home',
+  about: 'check svc.yaml, the environment and the machine home',
   async run(context) {
     const { findWorkspace, loadConfig } = await engine();
     const { cwd, env } = context;
@@ -92,7 +92,7 @@ const check = command({
 
 const keys = command({
   name: 'config keys',
-  about: 'List every key with its type, default and meaning',
+  about: 'list every key with its type, default and meaning',
   examples: ['config keys', 'config keys --json'],
   async run(context) {
     const { describeKeys } = await engine();
@@ -118,7 +118,7 @@ const keys = command({
 
 const schema = command({
   name: 'config schema',
-  about: 'Print the JSON Schema of svc.yaml, for editors',
+  about: 'print the JSON Schema of svc.yaml, for editors',
   examples: ['config schema > svc.schema.json'],
   async run(context) {
     const { configJsonSchema } = await engine();

@@ -32,7 +32,7 @@ interface Report {
 /** `svc init`: makes a folder a workspace. */
 export const initCommand: Command = command({
   name: 'init',
-  about: 'Write a commented svc.yaml for this folder; nothing is ever overwritten',
+  about: 'write a commented svc.yaml for this folder; nothing is ever overwritten',
   flags: {
     dir: { type: 'string', value: 'folder', about: 'the folder to set up, default the current one' },
     yes: { type: 'boolean', short: 'y', about: 'answer yes to every question (SVC_SETUP_YES=1)' },

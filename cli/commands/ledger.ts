@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
-import { type Ledger, localTime, printable, type Wire } from '../../engine/index.ts';
-import { type Command, command } from '../command.ts';
+import { type Ledger, localTime, printable, SvcError, type Wire } from '../../engine/index.ts';
+import { type Command, type Context, command } from '../command.ts';
 import { table } from '../print.ts';
+import { holderFlag, holderOf } from './holder.ts';
 
 type Shown = Wire<Ledger>;
 
@@ -12,11 +13,23 @@ const clarifyText = ({ clarify }: Shown): string => {
     : `section Clarify: ${clarify.open} open; tasks with this ledger wait`;
 };
 
-/** `svc ledger show`: a checklist and who works on it. */
-export const ledgerCommand: Command = command({
+const fileArg = { name: 'file', about: 'Markdown file', completes: 'file' } as const;
+const itemArg = { name: 'item', about: 'number of the item, as svc ledger show has it' } as const;
+
+/** Where the file is, and which item of it is meant. */
+function itemOf({ cwd, args }: Pick<Context, 'cwd' | 'args'>): { ledger: string; item: number } {
+  const [file = '', given = ''] = args;
+  const item = Number(given);
+  if (Number.isSafeInteger(item) && item > 0) return { ledger: resolve(cwd, file), item };
+  throw new SvcError('usage', `item is a number, not ${JSON.stringify(given)}`, {
+    hint: `svc ledger show ${file} numbers them`,
+  });
+}
+
+const show = command({
   name: 'ledger show',
   about: 'show the checklist of a ledger, with who works on what',
-  args: [{ name: 'file', about: 'Markdown file', completes: 'file' }],
+  args: [fileArg],
   examples: ['ledger show docs/plan.md'],
   async run(context) {
     const client = await context.engine();
@@ -43,3 +56,42 @@ export const ledgerCommand: Command = command({
     context.note(clarifyText(shown));
   },
 });
+
+const claim = command({
+  name: 'ledger claim',
+  about: 'claim an item before you work on it; again to extend',
+  args: [fileArg, itemArg],
+  flags: { ...holderFlag, ttl: { type: 'number', value: 'minutes', about: 'how long it holds (60)' } },
+  examples: ['ledger claim docs/plan.md 3 --holder ada'],
+  async run(context) {
+    const { ttl } = context.flags;
+    const client = await context.engine();
+    const claimed = await client.call<{ item: number; text: string; holder: string; expires_at: string }>(
+      'task_claim',
+      { holder: holderOf(context), ...itemOf(context), ...(ttl === undefined ? {} : { ttl_min: ttl }) },
+    );
+    context.result(
+      claimed,
+      ({ holder, item, text, expires_at }) =>
+        `${holder} has item ${item} until ${localTime(expires_at)}: ${printable(text)}`,
+    );
+  },
+});
+
+const release = command({
+  name: 'ledger release',
+  about: 'give a claim back; an item that is done is checked off in the file first',
+  args: [fileArg, itemArg],
+  flags: holderFlag,
+  async run(context) {
+    const client = await context.engine();
+    const done = await client.call<{ ledger: string; item: number }>('task_release', {
+      holder: holderOf(context),
+      ...itemOf(context),
+    });
+    context.result(done, ({ ledger, item }) => `item ${item} of ${printable(ledger)} is free`);
+  },
+});
+
+/** A checklist and who works on it. */
+export const ledgerCommands: readonly Command[] = [show, claim, release];

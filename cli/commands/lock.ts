@@ -2,22 +2,10 @@ import { resolve } from 'node:path';
 import { type Lock, localTime, printable, SvcError, type Wire } from '../../engine/index.ts';
 import { type Command, type Context, command } from '../command.ts';
 import { table } from '../print.ts';
+import { holderFlag, holderOf } from './holder.ts';
 import { checkPaths, checkStaged } from './lock-check.ts';
 
 const pathArg = [{ name: 'path', about: 'file or folder', completes: 'file' }] as const;
-const holderFlag = {
-  holder: { type: 'string', value: 'session', about: 'who holds it; SVC_SESSION when not given' },
-} as const;
-
-/** Whose lock it is about. A person has no session: they name one. */
-function holderOf({ flags, env }: { flags: { holder: string | undefined }; env: NodeJS.ProcessEnv }): string {
-  const holder = flags.holder ?? env.SVC_SESSION;
-  if (holder) return holder;
-  throw new SvcError('usage', 'no holder: SVC_SESSION is not set', {
-    hint: 'give --holder with a session id, or a name of your own',
-  });
-}
-
 const at = ({ cwd, args }: Pick<Context, 'cwd' | 'args'>): string => resolve(cwd, args[0] ?? '');
 
 interface Granted {

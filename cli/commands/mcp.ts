@@ -4,7 +4,7 @@ import { mcpInstallCommand } from './mcp-install.ts';
 /** `svc mcp`: what an agent's own configuration starts. */
 const mcpCommand = command({
   name: 'mcp',
-  about: 'Serve the tools over MCP on standard input and output, for an agent program to start',
+  about: 'serve the tools over MCP on standard input and output, for an agent program to start',
   examples: ['mcp'],
   async run({ cwd, env, stdin, stdout, signal }) {
     const { serveMcp } = await import('../mcp/serve.ts');

@@ -1,6 +1,14 @@
-import { age, type Message, type Peer, printable, type Wire } from '../../engine/index.ts';
+import {
+  age,
+  localTime,
+  type Message,
+  type Peer,
+  printable,
+  SvcError,
+  type Wire,
+} from '../../engine/index.ts';
 import { type Command, command } from '../command.ts';
-import { table } from '../print.ts';
+import { facts, table } from '../print.ts';
 import { promptOf } from './prompt.ts';
 
 interface Sent {
@@ -48,7 +56,12 @@ const send = command({
       choices: ['parent', 'child', 'sibling'],
     },
     toProject: { type: 'string', value: 'project', about: "that project's Chair" },
-    kind: { type: 'string', short: 'k', about: 'note unless given', choices: ['note', 'handoff', 'alert'] },
+    kind: {
+      type: 'string',
+      short: 'k',
+      about: 'what it is; note when not given',
+      choices: ['note', 'handoff', 'alert'],
+    },
     replyTo: { type: 'number', short: 'r', value: 'id', about: 'message that this answers' },
     payload: { type: 'string', value: 'path', about: 'file of the workspace that belongs to it' },
     session: { type: 'string', value: 'session', about: 'who sends it, when that is another session' },
@@ -60,6 +73,12 @@ const send = command({
   ],
   async run(context) {
     const { flags, args } = context;
+    const { toSession, toAgent, toWorker, toRole, toProject, replyTo } = flags;
+    if ([toSession, toAgent, toWorker, toRole, toProject, replyTo].every((each) => each === undefined)) {
+      throw new SvcError('usage', 'a recipient is missing', {
+        hint: 'one of --to-session, --to-agent, --to-worker, --to-role, --to-project, --reply-to; svc msg peers lists who is here',
+      });
+    }
     const body = await promptOf(args[0], context.stdin);
     const client = await context.engine();
     const sent = await client.call<Sent>('msg_send', {
@@ -80,6 +99,14 @@ const send = command({
     if (!sent.known) context.note('nobody of that name has been seen yet; the message is kept');
   },
 });
+
+function numberOf(text: string | undefined): number {
+  const number = Number(text);
+  if (Number.isSafeInteger(number) && number > 0) return number;
+  throw new SvcError('not_found', `no message ${JSON.stringify(text)}`, {
+    hint: 'svc msg list shows their numbers',
+  });
+}
 
 function shownText({ session, messages, unread }: Inbox): string {
   const blocks = messages.map((each) => {
@@ -124,7 +151,7 @@ const inbox = command({
 const ack = command({
   name: 'msg ack',
   about: 'acknowledge a message as its recipient',
-  args: [{ name: 'id', about: 'number of the message' }],
+  args: [{ name: 'id', about: 'number of the message', completes: 'message' }],
   flags: {
     session: { type: 'string', value: 'session', about: 'the recipient, when that is not you' },
     agent: { type: 'string', short: 'a', about: 'the recipient, when it was sent to an agent' },
@@ -133,7 +160,7 @@ const ack = command({
     const { session, agent } = context.flags;
     const client = await context.engine();
     const acked = await client.call<{ id: number; acked_by: string }>('msg_ack', {
-      id: Number(context.args[0]),
+      id: numberOf(context.args[0]),
       ...(session === undefined ? {} : { session }),
       ...(agent === undefined ? {} : { agent }),
     });
@@ -174,6 +201,38 @@ const list = command({
   },
 });
 
+const show = command({
+  name: 'msg show',
+  about: 'show a message with its whole text, and how its notice went',
+  args: [{ name: 'id', about: 'number of the message', completes: 'message' }],
+  async run(context) {
+    const id = numberOf(context.args[0]);
+    const client = await context.engine();
+    const [message] = await client.call<Wire<Message>[]>('message.list', { ids: [id] });
+    if (message === undefined) {
+      throw new SvcError('not_found', `no message ${id}`, {
+        hint: 'svc msg list shows those that are kept; acknowledged ones are removed after a time',
+      });
+    }
+    context.result(message, (each) =>
+      [
+        facts([
+          ['message', `${each.message_id} ${each.kind}`],
+          ['from', each.from_session ?? each.from_agent],
+          ['to', each.to_session ?? each.to_worker ?? each.to_agent],
+          ['sent', localTime(each.created_at)],
+          ['answers', each.parent_id],
+          ['with', each.payload_path],
+          ['read by', each.acked_by],
+          ['notice', each.last_error === null ? each.delivery : `${each.delivery}: ${each.last_error}`],
+        ]),
+        '',
+        printable(each.body, { lines: true }).trimEnd(),
+      ].join('\n'),
+    );
+  },
+});
+
 const peers = command({
   name: 'msg peers',
   about: 'list who takes part now and can be written to',
@@ -199,4 +258,4 @@ const peers = command({
   },
 });
 
-export const msgCommands: readonly Command[] = [send, inbox, ack, list, peers];
+export const msgCommands: readonly Command[] = [send, inbox, show, ack, list, peers];

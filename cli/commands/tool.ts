@@ -1,4 +1,10 @@
-import { type EngineClient, SvcError, type ToolDescription } from '../../engine/index.ts';
+import {
+  asSvcError,
+  type EngineClient,
+  nearest,
+  SvcError,
+  type ToolDescription,
+} from '../../engine/index.ts';
 import { type Command, type Context, command } from '../command.ts';
 import { table } from '../print.ts';
 
@@ -71,6 +77,14 @@ function argumentsFrom(words: readonly string[], tool: ToolDescription | undefin
   return input;
 }
 
+function hintFor(name: string, tools: readonly ToolDescription[]): string {
+  const close = nearest(
+    name,
+    tools.map((each) => each.name),
+  );
+  return close === undefined ? 'svc tool list shows those it has' : `did you mean ${close}?`;
+}
+
 async function call({ args, signal, stdout, engine: open }: Context): Promise<void> {
   const [name = '', ...words] = args;
   const engine = await open();
@@ -78,19 +92,54 @@ async function call({ args, signal, stdout, engine: open }: Context): Promise<vo
   // A tool of another seat is asked for all the same: the refusal says whose it is.
   const found = tools.find((each) => each.name === name);
   const input = argumentsFrom(words, found);
-  const { result } = await engine.run<{ result: unknown }>(
-    'tool.call',
-    { name, arguments: input },
-    { key: crypto.randomUUID(), signal },
-  );
+  const { result } = await engine
+    .run<{ result: unknown }>('tool.call', { name, arguments: input }, { key: crypto.randomUUID(), signal })
+    .catch((thrown: unknown) => {
+      const { code, message, data } = asSvcError(thrown);
+      if (data.unknownTool !== name) throw thrown;
+      throw new SvcError(code, message, { cause: thrown, hint: hintFor(name, tools), data });
+    });
   stdout.write(`${JSON.stringify(result, null, 2)}\n`);
 }
 
-/** `svc tool list|call`: the tools of the MCP interface, without an MCP client. */
+/** A tool as its caller by hand needs it. */
+function shown({ name, description, inputSchema }: ToolDescription): string {
+  const required = (inputSchema.required ?? []) as string[];
+  const parameters = Object.entries((inputSchema.properties ?? {}) as Record<string, Parameter>);
+  const rows = parameters.map(([key, each]): [string, string] => [
+    `--${key.replaceAll('_', '-')} ${each.enum?.join('|') ?? `<${typeOf(each)}>`}`,
+    [
+      required.includes(key) ? 'required;' : '',
+      each.description ?? '',
+      typeOf(each) === 'array' ? '(may be repeated)' : '',
+    ]
+      .filter((part) => part !== '')
+      .join(' '),
+  ]);
+  const width = Math.max(0, ...rows.map(([left]) => left.length));
+  return [
+    description,
+    '',
+    `usage: svc tool call ${name}${rows.length === 0 ? '' : ' [--key value]...'}`,
+    ...(rows.length === 0
+      ? []
+      : ['', ...rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`.trimEnd())]),
+  ].join('\n');
+}
+
+interface Parameter {
+  type?: string | string[];
+  description?: string;
+  enum?: string[];
+}
+
+const typeOf = ({ type }: Parameter): string => [type ?? 'value'].flat()[0] ?? 'value';
+
+/** `svc tool list|show|call`: the tools of the MCP interface, without an MCP client. */
 export const toolCommands: readonly Command[] = [
   command({
     name: 'tool list',
-    about: 'The tools that your seat may call',
+    about: 'list the tools that your seat may call',
     async run({ engine, result, stdout }) {
       const tools = await toolsOf(await engine());
       const text = await table(
@@ -105,13 +154,31 @@ export const toolCommands: readonly Command[] = [
     },
   }),
   command({
+    name: 'tool show',
+    about: 'what a tool does, and its parameters',
+    args: [{ name: 'name', about: 'the tool', completes: 'tool' }],
+    examples: ['tool show msg_send'],
+    async run({ args, engine, result }) {
+      const [name = ''] = args;
+      const tools = await toolsOf(await engine());
+      const found = tools.find((each) => each.name === name);
+      if (found === undefined) {
+        throw new SvcError('not_found', `your seat has no tool ${JSON.stringify(name)}`, {
+          hint: hintFor(name, tools),
+        });
+      }
+      result(found, shown);
+    },
+  }),
+  command({
     name: 'tool call',
-    about: 'Call a tool; prints its structured result as JSON',
+    about: 'call a tool; prints its structured result as JSON',
+    helpWith: ([name]) => (name === undefined ? null : ['tool', 'show', name]),
     args: [
-      { name: 'name', about: 'the tool' },
+      { name: 'name', about: 'the tool', completes: 'tool' },
       {
         name: 'arguments',
-        about: '--args with a JSON object, or --key value for each parameter',
+        about: '--key value for each parameter, as svc tool show has them; or --args with a JSON object',
         rest: true,
         optional: true,
       },

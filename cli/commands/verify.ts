@@ -79,7 +79,7 @@ const rerun = command({
   name: 'verify rerun',
   about: 'run the tests that an ended session reported again, in its worktree',
   args: sessionArg,
-  flags: { timeout: { type: 'number', value: 'seconds', about: 'how long each may take; 600' } },
+  flags: { timeout: { type: 'number', value: 'seconds', about: 'how long each may take (600)' } },
   examples: ['verify rerun s-12', 'verify rerun s-12 --timeout 1800'],
   async run(context) {
     const { timeout } = context.flags;
@@ -98,4 +98,45 @@ const rerun = command({
   },
 });
 
-export const verifyCommands: readonly Command[] = [show, rerun];
+/** A criterion by its number or its text, as `verify_report` takes it. */
+const criterion = (status: 'met' | 'not_met') => (given: string) => ({
+  ...(/^[1-9]\d{0,3}$/.test(given) ? { index: Number(given) } : { criterion: given }),
+  status,
+});
+
+const report = command({
+  name: 'verify report',
+  about: 'give evidence of a session; of your own unless another is named',
+  args: [{ ...sessionArg[0], optional: true }],
+  flags: {
+    met: { type: 'string', value: 'criterion', multiple: true, about: 'number or text of one that is met' },
+    unmet: { type: 'string', value: 'criterion', multiple: true, about: 'of one that is not met' },
+    passed: { type: 'string', value: 'command', multiple: true, about: 'a test that passed' },
+    failed: { type: 'string', value: 'command', multiple: true, about: 'a test that failed' },
+    skipped: { type: 'string', value: 'command', multiple: true, about: 'a test that was not run' },
+    place: { type: 'string', value: 'file', multiple: true, about: 'where the work is' },
+    summary: { type: 'string', short: 's', about: 'what was done, for whoever reviews it' },
+  },
+  examples: ['verify report --met 1 --met 2 --passed "npm test" --summary "the parser is new"'],
+  async run(context) {
+    const { args, flags } = context;
+    const tests = (['passed', 'failed', 'skipped'] as const).flatMap((result) =>
+      flags[result].map((line) => ({ command: line, result })),
+    );
+    const client = await context.engine();
+    const told = await client.call<{ session: string; state: string; reasons: string[] }>('verify_report', {
+      ...(args[0] === undefined ? {} : { session: args[0] }),
+      ...(flags.summary === undefined ? {} : { summary: flags.summary }),
+      criteria: [...flags.met.map(criterion('met')), ...flags.unmet.map(criterion('not_met'))],
+      symbols: flags.place.map((path) => ({ path })),
+      tests,
+    });
+    context.result(told, ({ session, state, reasons }) =>
+      [`the evidence of ${session} is ${state}`, ...reasons.map((reason) => `  ${lines(reason, '  ')}`)].join(
+        '\n',
+      ),
+    );
+  },
+});
+
+export const verifyCommands: readonly Command[] = [show, report, rerun];

@@ -26,7 +26,19 @@ export interface Completion {
 }
 
 /** Flags have no `completes` of their own: their names say what they take. */
-const FLAG_KINDS: Readonly<Record<string, Kind>> = { agent: 'agent', decision: 'decision', dir: 'folder' };
+const FLAG_KINDS: Readonly<Record<string, Kind>> = {
+  agent: 'agent',
+  toAgent: 'agent',
+  decision: 'decision',
+  session: 'session',
+  toSession: 'session',
+  holder: 'session',
+  ledger: 'file',
+  path: 'file',
+  payload: 'file',
+  place: 'file',
+  dir: 'folder',
+};
 
 const flagWords = (name: string, flag: Flag): FlagWords => ({
   long: `--${kebab(name)}`,

@@ -24,6 +24,9 @@ _svc_decision() { _svc_ask decision; }
 _svc_session() { _svc_ask session; }
 _svc_agent() { _svc_ask agent; }
 _svc_key() { _svc_ask key; }
+_svc_tool() { _svc_ask tool; }
+_svc_question() { _svc_ask question; }
+_svc_message() { _svc_ask message; }
 _svc_file() { _files; }
 _svc_folder() { _files -/; }
 

@@ -23,6 +23,9 @@ const CASES: [typed: string, proposed: readonly string[]][] = [
   ['svc task assign t-1 cl', ['claude']],
   ['svc task add --agent co', ['codex', 'copilot']],
   ['svc task add --prompt ', []],
+  ['svc tool call ask_', ['ask_answer', 'ask_list']],
+  ['svc ask answer ', ['1']],
+  ['svc msg show ', ['1']],
   ['svc config get agents.ti', ['agents.timeout_sec']],
   ['svc completion ', ['bash', 'zsh', 'fish']],
 ];
@@ -37,6 +40,7 @@ describe('shell completion', () => {
     writeFileSync(join(bin, 'svc'), `#!/bin/sh\nexec '${process.execPath}' '${SVC}' "$@"\n`, { mode: 0o755 });
     await workspace.svc(['task', 'add', 'one', '--agent', 'scripted']);
     await workspace.svc(['task', 'add', 'two', '--agent', 'scripted']);
+    await workspace.svc(['ask', 'open', 'which?', '--no-wait']);
   });
   after(() => workspace.close());
 

@@ -68,7 +68,7 @@ describe('svc msg', () => {
     assert.equal((await ws.svc(['msg', 'send', 'x', '--to-project', 'nope'])).code, 2);
     assert.equal((await ws.svc(['msg', 'send', 'x', '--to-session', '../x'])).code, 2);
     assert.equal((await ws.svc(['msg', 'ack', '999'])).code, 4);
-    assert.equal((await ws.svc(['msg', 'ack', 'nonsense'])).code, 2);
+    assert.equal((await ws.svc(['msg', 'ack', 'nonsense'])).code, 4);
     assert.equal((await ws.svc(['msg', 'list'], as('bob'))).code, 3);
   });
 

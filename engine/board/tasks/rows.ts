@@ -17,7 +17,7 @@ export interface Task {
   taskId: string;
   title: string;
   body: string;
-  /** What the worker is given: body (or title), context and acceptance criteria. */
+  /** What the worker is given: body (or title), context, acceptance criteria and ledger. */
   prompt: string;
   agent: string | null;
   project: string | null;
@@ -88,12 +88,18 @@ export const NEW_TASK_COLUMNS = [
   'call_key',
 ] as const satisfies (keyof TaskRow)[];
 
-/** With nothing but a body the prompt is that body, byte for byte. */
+/** With nothing but a body the prompt is that body, byte for byte. Agents see the prompt, and not all of them the brief. */
 function promptOf(row: TaskRow, criteria: string[]): string {
   const parts = [row.body === '' ? row.title : row.body];
   if (row.context) parts.push(`Context:\n${row.context}`);
   if (criteria.length > 0)
-    parts.push(`Acceptance criteria:\n${criteria.map((each) => `- ${each}`).join('\n')}`);
+    parts.push(
+      `Acceptance criteria:\n${criteria.map((each, at) => `${at + 1}. ${each}`).join('\n')}\n\nBefore you finish, report on each: the tool verify_report, or svc verify report.`,
+    );
+  if (row.ledger)
+    parts.push(
+      `Checklist: ${row.ledger}\nClaim an item before you begin it: the tool task_claim, or svc ledger claim.`,
+    );
   return parts.length === 1 ? (parts[0] as string) : `${parts.join('\n\n')}\n`;
 }
 

@@ -33,7 +33,18 @@ const dispatched = z.object({
 const sayDispatched = (result: z.output<typeof dispatched>): string =>
   result.verdict === null
     ? `${result.task_id} is dispatched as ${result.session_id} (worker ${result.worker_id}). Its verdict comes as a handoff message: msg_inbox.`
-    : `${result.session_id} ended: ${JSON.stringify(result.verdict)}`;
+    : sayEnded(result.session_id, result.verdict as unknown as Verdict);
+
+type Verdict = ReturnType<typeof verdictOf>;
+
+/** What came of it, and what its reader does next. */
+function sayEnded(sessionId: string, verdict: Verdict): string {
+  const { sealed, reason, commits, files, branch, verification } = verdict;
+  const made = `${commits ?? 0} commits, ${files ?? 0} files${branch === null ? '' : ` on ${branch}`}, evidence: ${verification}`;
+  return sealed
+    ? `${sessionId} ended well: ${made}. Look at verify_status, then worktree_promote.`
+    : `${sessionId} failed: ${reason}. ${made}. task_run tries it again.`;
+}
 
 /** The board's tools for agents: what the Chair plans and starts, and what every seat may see. */
 export function taskTools(deps: BoardOperationsDeps): Operation[] {
@@ -232,7 +243,7 @@ const row = (task: Task): Record<string, unknown> => ({
   ended_at: task.endedAt,
 });
 
-const verdictOf = (session: Session, verification: string): Record<string, unknown> => ({
+const verdictOf = (session: Session, verification: string) => ({
   sealed: session.failure === null,
   reason: session.failure?.text ?? null,
   exit_code: session.exitCode,

@@ -17,6 +17,7 @@ import {
   UnsubscribeRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import { asSvcError, type SvcError } from '../../errors.ts';
+import { hintForTools } from '../../hints.ts';
 import type { ToolDescription } from '../../tool.ts';
 import type { EngineLink } from './link.ts';
 import { changedBy, inboxUri, readerOf, TEMPLATES } from './resources.ts';
@@ -30,9 +31,11 @@ const RESOURCE_NOT_FOUND = -32002;
 const PROGRESS_EVERY_MS = 10_000;
 
 /** Some clients show it to their model. */
-const INSTRUCTIONS = `svc coordinates coding agents in one workspace. Workers: claim or lock what you share before you edit it, \
-call ask when you are stuck (it waits for the answer), send messages instead of guessing, and call verify_report before you \
-finish. The Chair: plan with task_add, start with task_run, answer with ask_answer, look at verify_status, then worktree_promote.`;
+const INSTRUCTIONS = `svc coordinates coding agents in one workspace. Without SVC_SESSION in your environment you are the Chair: plan \
+with task_add (give acceptance criteria), start with task_run, read what comes back with msg_inbox, answer questions with ask_answer; when a \
+worker has ended look at verify_status and then bring its work in with worktree_promote. With SVC_SESSION you are that worker session, and \
+.svc/TASK_BRIEF.md in your worktree has your task: claim or lock what others share before you edit it, call ask when you are stuck or the \
+choice is not yours (it waits for the answer), send messages instead of guessing, and call verify_report after your last commit.`;
 
 /** An MCP server over `link`: what the engine has, in the protocol's words. One per client. */
 export function createMcpServer(link: EngineLink, { version }: { version: string }): Server {
@@ -93,7 +96,8 @@ export function createMcpServer(link: EngineLink, { version }: { version: string
 }
 
 /** A refusal is a result, so that the model reads it and can do something else. */
-function refusal({ code, message, hint, data }: SvcError): CallToolResult {
+function refusal({ code, message, hint: said, data }: SvcError): CallToolResult {
+  const hint = said === undefined ? undefined : hintForTools(said);
   return {
     isError: true,
     content: [{ type: 'text', text: `${code}: ${message}${hint === undefined ? '' : `\nhint: ${hint}`}` }],

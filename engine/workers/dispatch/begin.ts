@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, delimiter, dirname, join } from 'node:path';
 import type { Task } from '../../board/tasks/index.ts';
 import type { Placement, Session } from '../../bus/sessions/index.ts';
 import { asSvcError, SvcError } from '../../errors.ts';
+import { shellWord } from '../../text.ts';
 import { type McpOfRun, mcpForRun, withArguments } from '../presets/mcp.ts';
 import { MARK, type RunningProcess, workerEnvironment } from '../processes/index.ts';
 import { renderCommand } from '../template.ts';
 import type { CreatedWorktree } from '../worktrees/index.ts';
+import { brief } from './brief.ts';
 import type { DispatchDeps } from './context.ts';
 
 /** Linux refuses one argument of 128 KiB or more; a longer prompt goes through its file. */
@@ -88,7 +90,8 @@ export async function launch(
   const { sessionId } = session;
   const folder = runDir(deps, sessionId, runId);
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const promptFile = await writeBriefs(deps, session, task, placement);
+  const svc = await writeShim(deps, join(folder, 'bin'));
+  const promptFile = await writeBriefs(deps, session, task, placement, svc);
   const template = deps.agents.template(session.agent);
   const tooLong = Buffer.byteLength(task.prompt) > MAX_ARGUMENT_BYTES;
   const { argv, stdinFile } = renderCommand(template, {
@@ -112,6 +115,7 @@ export async function launch(
     },
     deps.secretNames(),
   );
+  if (svc !== null) env.PATH = [dirname(svc), env.PATH ?? '/usr/local/bin:/usr/bin:/bin'].join(delimiter);
   const tools = toolsFor(deps, argv, env);
   return deps.processes.start({
     runDir: folder,
@@ -131,34 +135,31 @@ function toolsFor({ svc }: DispatchDeps, argv: readonly string[], env: NodeJS.Pr
   return mcpForRun(basename(argv[0] ?? ''), { command, args: [...args, 'mcp'], env: {} }, env);
 }
 
+/**
+ * `svc` for the worker's shells, whatever else is called so or not on the path: this very program, and so of the
+ * engine's version. Null when the host has none.
+ */
+async function writeShim({ svc }: DispatchDeps, folder: string): Promise<string | null> {
+  if (svc === null) return null;
+  const file = join(folder, 'svc');
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await writeFile(file, `#!/bin/sh\nexec ${svc.map(shellWord).join(' ')} "$@"\n`, { mode: 0o700 });
+  return file;
+}
+
 /** In a worktree the files lie in its `.svc/`, which git's own exclude list hides; else beside the log. */
 async function writeBriefs(
   deps: DispatchDeps,
   session: Session,
   task: Task,
   placement: Placement,
+  svc: string | null,
 ): Promise<string> {
   const folder =
     placement.worktree === null ? sessionDir(deps, session.sessionId) : join(placement.worktree, '.svc');
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const promptFile = join(folder, 'prompt.md');
   await writeFile(promptFile, task.prompt, { mode: 0o600 });
-  await writeFile(join(folder, 'TASK_BRIEF.md'), brief(session, task, placement), { mode: 0o600 });
+  await writeFile(join(folder, 'TASK_BRIEF.md'), brief(session, task, placement, svc), { mode: 0o600 });
   return promptFile;
-}
-
-function brief(session: Session, task: Task, placement: Placement): string {
-  const lines = [
-    `# ${task.taskId}: ${task.title}`,
-    '',
-    `- session: ${session.sessionId} (worker ${session.workerId}, agent ${session.agent})`,
-    `- folder: ${placement.cwd}`,
-  ];
-  if (placement.branch !== null)
-    lines.push(`- branch: ${placement.branch}, from ${placement.base ?? placement.baseCommit}`);
-  lines.push(`- time: at most ${session.timeoutSec} s`);
-  lines.push(
-    '- commit your work on this branch; what is left uncommitted is kept as a work-in-progress commit',
-  );
-  return `${lines.join('\n')}\n\n${task.prompt}\n`;
 }

@@ -160,6 +160,9 @@ describe('what an edit leaves as it is', () => {
       { title: 'do', body: 'do', context: 'since', acceptanceCriteria: ['done'] },
       'do it',
     );
-    assert.equal(task.prompt, 'do it\n\nContext:\nsince\n\nAcceptance criteria:\n- done\n');
+    assert.equal(
+      task.prompt,
+      'do it\n\nContext:\nsince\n\nAcceptance criteria:\n1. done\n\nBefore you finish, report on each: the tool verify_report, or svc verify report.\n',
+    );
   });
 });

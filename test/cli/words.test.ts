@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Message, Task, Wire } from '../../engine/index.ts';
+import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
+
+describe('the words of a command line', () => {
+  let ws: TestWorkspace;
+  before(async () => {
+    ws = await makeWorkspace();
+    await ws.svc(['up']);
+  });
+  after(() => ws.close());
+
+  test('a value may be a dash, or begin with one', async () => {
+    for (const words of [
+      ['T', '--prompt', '-'],
+      ['T', '-p', '-'],
+      ['--prompt', '-', 'T'],
+      ['T', '--prompt=-'],
+    ]) {
+      const added = await ws.svc(['task', 'add', ...words, '--json'], { input: '- from --stdin\n' });
+      const task = added.json<Wire<Task>>();
+      assert.deepEqual([task.title, task.prompt], ['T', '- from --stdin\n'], words.join(' '));
+    }
+    const added = await ws.svc(['task', 'add', 'T', '--prompt', '--run is an option', '--json']);
+    assert.equal(added.json<Wire<Task>>().prompt, '--run is an option');
+  });
+
+  test('an argument may begin with a dash where it is no option', async () => {
+    assert.equal((await ws.svc(['msg', 'send', '- first\n- second', '-t', 'ada'])).code, 0);
+    assert.equal((await ws.svc(['msg', 'send', '-t', 'ada', '--', '--json'])).code, 0);
+    const [last, first] = (await ws.svc(['msg', 'list', '--json'])).json<Wire<Message>[]>();
+    assert.deepEqual([first?.body, last?.body], ['- first\n- second', '--json']);
+    const shown = await ws.svc(['msg', 'show', String(first?.message_id)]);
+    assert.match(shown.stdout, /^to +ada$[\s\S]*\n\n- first\n- second\n$/m);
+  });
+
+  test('what is missing or misspelt is said in the words of the command line', async () => {
+    const none = await ws.svc(['msg', 'send', 'x']);
+    assert.match(none.stderr, /a recipient is missing\nhint: one of --to-session/);
+    const unknown = await ws.svc(['msg', 'send', 'x', '--to-role', 'parent']);
+    assert.match(unknown.stderr, /hint: svc tool call msg_roster/);
+    const misspelt = await ws.svc(['tool', 'call', 'task_lst']);
+    assert.equal(misspelt.code, 4);
+    assert.match(misspelt.stderr, /hint: did you mean task_list\?/);
+    const empty = await ws.svc(['tool', 'call', 'msg_send']);
+    assert.equal(empty.code, 2);
+    assert.match(empty.stderr, /^error: body: is missing$/m);
+  });
+
+  test('svc tool show has the parameters, and so has the help of a call', async () => {
+    const shown = await ws.svc(['tool', 'show', 'msg_send']);
+    assert.match(shown.stdout, /^ {2}--body <string> +required; /m);
+    assert.match(shown.stdout, /^ {2}--kind note\|handoff\|alert +/m);
+    assert.equal((await ws.svc(['tool', 'call', 'msg_send', '--help'])).stdout, shown.stdout);
+    assert.match((await ws.svc(['tool', 'call', '--help'])).stdout, /^usage: svc tool call <name>/m);
+    assert.equal((await ws.svc(['tool', 'show', 'nothing'])).code, 4);
+  });
+});
