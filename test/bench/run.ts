@@ -3,6 +3,7 @@ import { dashboard } from './dashboard.ts';
 import { approveToSpawn } from './dispatch.ts';
 import type { Figure } from './figure.ts';
 import { receiverBench } from './receiver.ts';
+import { tools } from './tools.ts';
 
 // npm run bench [-- --json] [-- name …]: the speed bars, each beside a reference measured in the same run.
 
@@ -11,6 +12,7 @@ const BENCHES: Record<string, () => Promise<Figure[]>> = {
   dispatch: approveToSpawn,
   cli: commandLine,
   daemon,
+  tools,
   dashboard,
 };
 

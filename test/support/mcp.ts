@@ -22,10 +22,11 @@ export interface McpClient {
   close(): Promise<void>;
 }
 
-async function mcpClient(
-  client: Client,
+/** An MCP client over `transport`. */
+export async function mcpClient(
   transport: StdioClientTransport | StreamableHTTPClientTransport,
 ): Promise<McpClient> {
+  const client = new Client({ name: 'test', version: '1' });
   await client.connect(transport as never);
   const ask = async (name: string, input: object, options = {}) =>
     (await client.callTool({ name, arguments: input as Record<string, unknown> }, undefined, {
@@ -56,7 +57,6 @@ export const stdioClient = (
   { env = {}, cwd = ws.root }: { env?: Record<string, string>; cwd?: string } = {},
 ): Promise<McpClient> =>
   mcpClient(
-    new Client({ name: 'test', version: '1' }),
     new StdioClientTransport({
       command: process.execPath,
       args: [SVC, 'mcp'],
@@ -82,8 +82,5 @@ export function httpClient(
 ): Promise<McpClient> {
   const endpoint = mcpEndpoint(ws);
   const requestInit = { headers: { authorization: `Bearer ${token ?? endpoint.token}`, ...headers } };
-  return mcpClient(
-    new Client({ name: 'test', version: '1' }),
-    new StreamableHTTPClientTransport(endpoint.url, { requestInit }),
-  );
+  return mcpClient(new StreamableHTTPClientTransport(endpoint.url, { requestInit }));
 }

@@ -1,0 +1,110 @@
+/**
+ * The programs of the tools' bench, each in a process of its own: trivial MCP servers on the same SDK (`stdio`, `http`),
+ * and `watch`, which says when a line reached a file.
+ */
+import { fsyncSync, openSync, readSync, watch, writeSync } from 'node:fs';
+import { enableCompileCache } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { dirname } from 'node:path';
+
+// As our own program does, or the comparison of the starts would flatter it.
+enableCompileCache();
+
+const say = (message: unknown): void => void process.send?.(message);
+
+/** Nanoseconds of the machine's clock, the same in every process. */
+const now = (): number => Number(process.hrtime.bigint());
+
+/** `echo` answers at once; `replay` answers a text given before; `append` answers when a line has reached the disk. */
+async function trivialServer(file: string) {
+  const [{ Server }, { CallToolRequestSchema, ListToolsRequestSchema }] = await Promise.all([
+    import('@modelcontextprotocol/sdk/server/index.js'),
+    import('@modelcontextprotocol/sdk/types.js'),
+  ]);
+  const fd = openSync(file, 'a');
+  const inputSchema = { type: 'object' as const };
+  const tools = ['echo', 'keep', 'replay', 'append'].map((name) => ({ name, inputSchema }));
+  let kept: Record<string, unknown> = {};
+  return () => {
+    const server = new Server({ name: 'trivial', version: '1' }, { capabilities: { tools: {} } });
+    server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }));
+    server.setRequestHandler(CallToolRequestSchema, ({ params: { name, arguments: input = {} } }) => {
+      if (name === 'keep') kept = input;
+      if (name === 'append') {
+        writeSync(fd, `${JSON.stringify(input)}\n`);
+        fsyncSync(fd);
+      }
+      const answer = name === 'replay' ? kept : input;
+      return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: answer };
+    });
+    return server;
+  };
+}
+
+async function stdio(file: string): Promise<void> {
+  const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js');
+  const create = await trivialServer(file);
+  await create().connect(new StdioServerTransport());
+}
+
+async function http(file: string): Promise<void> {
+  const { createServer } = await import('node:http');
+  const { randomUUID } = await import('node:crypto');
+  const { StreamableHTTPServerTransport } = await import(
+    '@modelcontextprotocol/sdk/server/streamableHttp.js'
+  );
+  const create = await trivialServer(file);
+  const sessions = new Map<unknown, InstanceType<typeof StreamableHTTPServerTransport>>();
+  const server = createServer(async (request, response) => {
+    let transport = sessions.get(request.headers['mcp-session-id']);
+    if (transport === undefined) {
+      const opened = new StreamableHTTPServerTransport({
+        sessionIdGenerator: randomUUID,
+        onsessioninitialized: (id) => void sessions.set(id, opened),
+      });
+      await create().connect(opened as never);
+      transport = opened;
+    }
+    await transport.handleRequest(request, response);
+  });
+  server.listen(0, '127.0.0.1', () => say({ port: (server.address() as AddressInfo).port }));
+}
+
+/** Tells of each `mark-<n>.` in the file when it was there, as `[n, ns]`; asked with any message, what it has seen. */
+function watchFile(file: string): void {
+  let seen: [number, number][] = [];
+  let fd: number | null = null;
+  let at = 0;
+  let rest = '';
+  const chunk = Buffer.alloc(1 << 20);
+  function look(): void {
+    try {
+      fd ??= openSync(file, 'r');
+    } catch {
+      return;
+    }
+    const read = readSync(fd, chunk, 0, chunk.length, at);
+    const when = now();
+    at += read;
+    rest += chunk.toString('latin1', 0, read);
+    let end = 0;
+    for (const match of rest.matchAll(/mark-(\d+)\./g)) {
+      seen.push([Number(match[1]), when]);
+      end = match.index + match[0].length;
+    }
+    rest = rest.slice(end);
+  }
+  watch(dirname(file), look);
+  process.on('message', () => {
+    say(seen);
+    seen = [];
+  });
+  say('watching');
+}
+
+const [, , program, file = ''] = process.argv;
+if (program === 'stdio') await stdio(file);
+else if (program === 'http') await http(file);
+else if (program === 'watch') watchFile(file);
+// The parent is gone, or has seen enough.
+if (process.send) process.on('disconnect', () => process.exit(0));

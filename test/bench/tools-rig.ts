@@ -1,0 +1,135 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { awaitEvent } from '../support/events.ts';
+import { httpClient, type McpClient, mcpClient, stdioClient } from '../support/mcp.ts';
+import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
+import { type Figure, figure, percentile } from './figure.ts';
+
+export const CHILD = fileURLToPath(new URL('./tools-child.js', import.meta.url));
+
+/** A workspace with an engine, and what its clients are compared with. */
+export interface Rig {
+  ws: TestWorkspace;
+  /** Of the workspace: a Chair over a pipe, and one over HTTP. */
+  stdio: McpClient;
+  http: McpClient;
+  /** Of the trivial servers. */
+  plainStdio: McpClient;
+  plainHttp: McpClient;
+  /** More clients of the trivial HTTP server. */
+  morePlain(): Promise<McpClient>;
+  /** The environment of a worker that stays. */
+  worker: Record<string, string>;
+  /** Where the trivial servers write. */
+  file: string;
+  close(): Promise<void>;
+}
+
+export async function makeRig(): Promise<Rig> {
+  // One notice file for the whole run.
+  const ws = await makeWorkspace({ yaml: 'bus: { log_max_bytes: 100000000 }\n' });
+  const file = join(ws.repository.folder, 'reference.log');
+  const engine = await ws.connect();
+  const { task_id: id } = await engine.call<{ task_id: string }>('task.add', {
+    title: 'a worker that stays',
+    agent: 'scripted',
+    body: '#agent: hang',
+  });
+  const started = awaitEvent(engine, (event) => event.kind === 'session_started' && event.task_id === id);
+  await engine.call('task.run', { id });
+  const { session_id } = await started;
+
+  const server = fork(CHILD, ['http', file], { stdio: 'inherit' });
+  const [{ port }] = (await once(server, 'message')) as [{ port: number }];
+  const clients: McpClient[] = [];
+  const kept = async (opening: Promise<McpClient>): Promise<McpClient> => {
+    const client = await opening;
+    clients.push(client);
+    return client;
+  };
+  const morePlain = (): Promise<McpClient> =>
+    kept(mcpClient(new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/mcp`))));
+  const command = { command: process.execPath, args: [CHILD, 'stdio', file] };
+  return {
+    ws,
+    stdio: await kept(stdioClient(ws)),
+    http: await kept(httpClient(ws)),
+    plainStdio: await kept(mcpClient(new StdioClientTransport(command))),
+    plainHttp: await morePlain(),
+    morePlain,
+    worker: { SVC_SESSION: session_id ?? '' },
+    file,
+    async close() {
+      await Promise.all(clients.map((client) => client.close()));
+      server.disconnect();
+      await ws.close();
+    },
+  };
+}
+
+/** Says when a mark reached a file. */
+export interface Watcher {
+  /** Since the last time, by mark, ns. */
+  seen(): Promise<Map<number, number>>;
+  close(): void;
+}
+
+export async function watchFile(file: string): Promise<Watcher> {
+  mkdirSync(dirname(file), { recursive: true });
+  const child: ChildProcess = fork(CHILD, ['watch', file], { stdio: 'inherit' });
+  await once(child, 'message');
+  return {
+    async seen() {
+      child.send('seen');
+      const [seen] = (await once(child, 'message')) as [[number, number][]];
+      return new Map(seen);
+    },
+    close: () => child.disconnect(),
+  };
+}
+
+/** Nanoseconds of the machine's clock, as the watcher counts them. */
+export const now = (): number => Number(process.hrtime.bigint());
+
+/** How long one call takes, ms. */
+export async function time(call: () => Promise<unknown>): Promise<number> {
+  const begin = performance.now();
+  await call();
+  return performance.now() - begin;
+}
+
+/** Samples of several things, ms, taken in turns so that a slow spell of the machine meets all of them. */
+export async function inTurns(
+  things: readonly (() => Promise<unknown>)[],
+  { rounds = 10, calls = 50, warm = 100 } = {},
+): Promise<number[][]> {
+  const samples = things.map((): number[] => []);
+  for (const thing of things) for (let call = 0; call < warm; call += 1) await thing();
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [at, thing] of things.entries()) {
+      for (let call = 0; call < calls; call += 1) samples[at]?.push(await time(thing));
+    }
+  }
+  return samples;
+}
+
+/** Median and 95th percentile beside those of the reference. */
+export const spread = (
+  name: string,
+  samples: readonly number[] = [],
+  reference: readonly number[] | null = null,
+  beside = '',
+): Figure[] =>
+  [0.5, 0.95].map((p) =>
+    figure(
+      `${name}, p${p * 100}${beside === '' ? '' : ` (reference: ${beside})`}`,
+      percentile(samples, p),
+      'ms',
+      reference === null ? null : percentile(reference, p),
+    ),
+  );
