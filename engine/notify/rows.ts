@@ -98,9 +98,9 @@ export function createOutbox({ db }: Pick<Storage, 'db'>) {
     last_error = ?, attempts = attempts + 1 WHERE id = ? AND state = 'pending'`);
   const again = db.prepare(`UPDATE delivery SET state = 'pending', attempts = 0, first_at = ?, next_at = ?,
     delivered_at = NULL WHERE id = ?`);
-  const newest = db.prepare<unknown[], DeliveryRow>('SELECT * FROM delivery ORDER BY id DESC LIMIT ?');
+  const newest = db.prepare<unknown[], DeliveryRow>('SELECT * FROM delivery ORDER BY id DESC LIMIT +?');
   const ofState = db.prepare<unknown[], DeliveryRow>(
-    'SELECT * FROM delivery WHERE state = ? ORDER BY id DESC LIMIT ?',
+    'SELECT * FROM delivery WHERE state = ? ORDER BY id DESC LIMIT +?',
   );
   const counts = db.prepare<unknown[], { pending: number; dead: number }>(`SELECT
     (SELECT count(*) FROM delivery WHERE state = 'pending') AS pending,

@@ -118,10 +118,10 @@ export function createEventLog({ storage, clock }: { storage: Storage; clock: Cl
   const insert = db.prepare<unknown[]>(
     'INSERT INTO event (at, kind, task_id, decision_id, session_id, actor, via, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   );
-  const after = db.prepare<unknown[], Row>('SELECT * FROM event WHERE seq > ? ORDER BY seq LIMIT ?');
-  const newest = db.prepare<unknown[], Row>('SELECT * FROM event WHERE seq < ? ORDER BY seq DESC LIMIT ?');
+  const after = db.prepare<unknown[], Row>('SELECT * FROM event WHERE seq > ? ORDER BY seq LIMIT +?');
+  const newest = db.prepare<unknown[], Row>('SELECT * FROM event WHERE seq < ? ORDER BY seq DESC LIMIT +?');
   const newestOf = db.prepare<unknown[], Row>(
-    'SELECT * FROM event WHERE task_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?',
+    'SELECT * FROM event WHERE task_id = ? AND seq < ? ORDER BY seq DESC LIMIT +?',
   );
   const last = db.prepare<unknown[], { seq: number | null }>('SELECT max(seq) AS seq FROM event');
   const hooks: ((event: LoggedEvent) => void)[] = [];

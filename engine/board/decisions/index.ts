@@ -144,14 +144,14 @@ export function createDecisions({
   const { db } = storage;
   const byId = db.prepare<unknown[], Row>('SELECT * FROM decision WHERE id = ?');
   const byPrefix = db.prepare<unknown[], Row>('SELECT * FROM decision WHERE CAST(id AS TEXT) LIKE ? LIMIT 2');
-  const newest = db.prepare<unknown[], Row>('SELECT * FROM decision ORDER BY id DESC LIMIT ?');
-  const ofState = db.prepare<unknown[], Row>('SELECT * FROM decision WHERE state = ? ORDER BY id LIMIT ?');
+  const newest = db.prepare<unknown[], Row>('SELECT * FROM decision ORDER BY id DESC LIMIT +?');
+  const ofState = db.prepare<unknown[], Row>('SELECT * FROM decision WHERE state = ? ORDER BY id LIMIT +?');
   const among = db.prepare<unknown[], Row>(
     `SELECT * FROM decision WHERE id IN (SELECT value FROM json_each(?)) AND state = coalesce(?, state)
-     ORDER BY id DESC LIMIT ?`,
+     ORDER BY id DESC LIMIT +?`,
   );
   const waiting = db.prepare<unknown[], Row>(
-    `SELECT * FROM decision WHERE ${OPEN} AND state = 'pending' ORDER BY id LIMIT ?`,
+    `SELECT * FROM decision WHERE ${OPEN} AND state = 'pending' ORDER BY id LIMIT +?`,
   );
   const pending = db.prepare<unknown[], { n: number }>(
     `SELECT count(*) AS n FROM decision WHERE ${OPEN} AND state = 'pending'`,

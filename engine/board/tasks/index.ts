@@ -102,13 +102,13 @@ export function createTasks({
   const byCall = db.prepare<unknown[], TaskRow>(`${SELECT} WHERE call_key = ?`);
   const moveTo = db.prepare(`UPDATE task SET project = ?
     WHERE id = ? AND status IN ('open', 'assigned') AND session_id IS NULL`);
-  const newest = db.prepare<unknown[], TaskRow>(`${SELECT} WHERE id < ? ORDER BY id DESC LIMIT ?`);
+  const newest = db.prepare<unknown[], TaskRow>(`${SELECT} WHERE id < ? ORDER BY id DESC LIMIT +?`);
   const newestOf = db.prepare<unknown[], TaskRow>(
-    `${SELECT} WHERE status = ? AND id < ? ORDER BY id DESC LIMIT ?`,
+    `${SELECT} WHERE status = ? AND id < ? ORDER BY id DESC LIMIT +?`,
   );
   const newestAmong = db.prepare<unknown[], TaskRow>(
     `${SELECT} WHERE id IN (SELECT value FROM json_each(?)) AND status = coalesce(?, status) AND id < ?
-     ORDER BY id DESC LIMIT ?`,
+     ORDER BY id DESC LIMIT +?`,
   );
   const countByStatus = db.prepare<unknown[], { status: TaskStatus; n: number }>(
     'SELECT status, count(*) AS n FROM task GROUP BY status',

@@ -81,10 +81,10 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
      parent_id, task_id, call_key, created_at, delivery, next_at)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?) RETURNING *`);
   const unreadOf = db.prepare<unknown[], MessageRow>(
-    `SELECT * FROM message WHERE acked_at IS NULL AND ${MINE} ORDER BY id LIMIT ?`,
+    `SELECT * FROM message WHERE acked_at IS NULL AND ${MINE} ORDER BY id LIMIT +?`,
   );
   const readOf = db.prepare<unknown[], MessageRow>(
-    `SELECT * FROM message WHERE acked_at IS NOT NULL AND ${MINE} ORDER BY id DESC LIMIT ?`,
+    `SELECT * FROM message WHERE acked_at IS NOT NULL AND ${MINE} ORDER BY id DESC LIMIT +?`,
   );
   const unreadCount = db.prepare<unknown[], { n: number }>(
     `SELECT count(*) AS n FROM message WHERE acked_at IS NULL AND ${MINE}`,
@@ -93,14 +93,14 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
   const setAcked = db.prepare(`UPDATE message SET acked_at = ?, acked_by = ?,
     delivery = CASE delivery WHEN 'pending' THEN 'none' ELSE delivery END WHERE id = ? AND acked_at IS NULL`);
   const alerts = db.prepare<unknown[], MessageRow>(
-    `SELECT * FROM message WHERE acked_at IS NULL AND kind = 'alert' AND created_at <= ? ORDER BY id LIMIT ?`,
+    `SELECT * FROM message WHERE acked_at IS NULL AND kind = 'alert' AND created_at <= ? ORDER BY id LIMIT +?`,
   );
   const newest = db.prepare<unknown[], MessageRow>(
-    'SELECT * FROM message WHERE id < ? AND (? = 0 OR acked_at IS NULL) ORDER BY id DESC LIMIT ?',
+    'SELECT * FROM message WHERE id < ? AND (? = 0 OR acked_at IS NULL) ORDER BY id DESC LIMIT +?',
   );
   const among = db.prepare<unknown[], MessageRow>(
     `SELECT * FROM message WHERE id IN (SELECT value FROM json_each(?)) AND id < ?
-     AND (? = 0 OR acked_at IS NULL) ORDER BY id DESC LIMIT ?`,
+     AND (? = 0 OR acked_at IS NULL) ORDER BY id DESC LIMIT +?`,
   );
   const chairUnread = db.prepare<unknown[], { unread: number; alerts: number }>(
     `SELECT count(*) AS unread, coalesce(sum(kind = 'alert'), 0) AS alerts FROM message

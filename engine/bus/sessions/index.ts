@@ -107,12 +107,12 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
   const newestOf = db.prepare<unknown[], SessionRow>(
     `${SELECT} WHERE w.name = ? OR (w.name IS NULL AND w.id = ?) ORDER BY s.id DESC LIMIT 1`,
   );
-  const newest = db.prepare<unknown[], SessionRow>(`${SELECT} ORDER BY s.id DESC LIMIT ?`);
-  const ofState = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.state = ? ORDER BY s.id LIMIT ?`);
-  const live = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.state <> 'ended' ORDER BY s.id LIMIT ?`);
+  const newest = db.prepare<unknown[], SessionRow>(`${SELECT} ORDER BY s.id DESC LIMIT +?`);
+  const ofState = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.state = ? ORDER BY s.id LIMIT +?`);
+  const live = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.state <> 'ended' ORDER BY s.id LIMIT +?`);
   const among = db.prepare<unknown[], SessionRow>(
     `${SELECT} WHERE s.id IN (SELECT value FROM json_each(?)) AND s.state = coalesce(?, s.state)
-     AND (? = 0 OR s.state <> 'ended') ORDER BY s.id DESC LIMIT ?`,
+     AND (? = 0 OR s.state <> 'ended') ORDER BY s.id DESC LIMIT +?`,
   );
   const ofTaskId = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.task_id = ? ORDER BY s.id`);
   const branched = db.prepare<unknown[], SessionRow>(
