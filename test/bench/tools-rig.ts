@@ -21,8 +21,8 @@ export interface Rig {
   /** Of the trivial servers. */
   plainStdio: McpClient;
   plainHttp: McpClient;
-  /** More clients of the trivial HTTP server. */
-  morePlain(): Promise<McpClient>;
+  /** Of the trivial HTTP server. */
+  plainUrl: URL;
   /** The environment of a worker that stays. */
   worker: Record<string, string>;
   /** Where the trivial servers write. */
@@ -52,16 +52,15 @@ export async function makeRig(): Promise<Rig> {
     clients.push(client);
     return client;
   };
-  const morePlain = (): Promise<McpClient> =>
-    kept(mcpClient(new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/mcp`))));
+  const plainUrl = new URL(`http://127.0.0.1:${port}/mcp`);
   const command = { command: process.execPath, args: [CHILD, 'stdio', file] };
   return {
     ws,
     stdio: await kept(stdioClient(ws)),
     http: await kept(httpClient(ws)),
     plainStdio: await kept(mcpClient(new StdioClientTransport(command))),
-    plainHttp: await morePlain(),
-    morePlain,
+    plainHttp: await kept(mcpClient(new StreamableHTTPClientTransport(plainUrl))),
+    plainUrl,
     worker: { SVC_SESSION: session_id ?? '' },
     file,
     async close() {
@@ -106,7 +105,7 @@ export async function time(call: () => Promise<unknown>): Promise<number> {
 /** Samples of several things, ms, taken in turns so that a slow spell of the machine meets all of them. */
 export async function inTurns(
   things: readonly (() => Promise<unknown>)[],
-  { rounds = 10, calls = 50, warm = 100 } = {},
+  { rounds = 10, calls = 50, warm = 500 } = {},
 ): Promise<number[][]> {
   const samples = things.map((): number[] => []);
   for (const thing of things) for (let call = 0; call < warm; call += 1) await thing();

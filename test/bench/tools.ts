@@ -1,12 +1,13 @@
 import { join } from 'node:path';
-import { httpClient, type McpClient, stdioClient } from '../support/mcp.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { mcpEndpoint, stdioClient } from '../support/mcp.ts';
 import { until } from '../support/wait.ts';
 import { type Figure, figure } from './figure.ts';
 import { inTurns, makeRig, now, type Rig, spread, time, watchFile } from './tools-rig.ts';
+import { openSender, type Sender } from './tools-sender.ts';
 import { starts } from './tools-start.ts';
 
 const SENDERS = 20;
-const EACH_SENDS = 50;
 const ASKS = 100;
 const TASKS = 1000;
 const READER = 'reader';
@@ -137,74 +138,88 @@ async function answers({ ws, stdio, worker, plainStdio }: Rig): Promise<Figure[]
 }
 
 /** From the call that sends to the line in the recipient's notice, for one sender and for many at once. */
-async function notices({ ws, http, plainHttp, morePlain }: Rig): Promise<Figure[]> {
+async function notices({ ws, plainUrl }: Rig): Promise<Figure[]> {
   const watcher = await watchFile(join(ws.root, '.svc', 'notices', `${READER}.md`));
-  const senders: McpClient[] = [];
-  const plain: McpClient[] = [];
+  const { url, token } = mcpEndpoint(ws);
+  const open = (to: URL, shown: string | null): Promise<Sender[]> =>
+    Promise.all(Array.from({ length: SENDERS }, () => openSender(to, shown)));
+  const senders = await open(url, token);
+  const plain = await open(plainUrl, null);
   let mark = 0;
+
+  /** Every client's calls one after another, those of a pace at times of their own. */
+  async function all(
+    clients: readonly Sender[],
+    each: number,
+    paceMs: number,
+    call: (client: Sender) => Promise<void>,
+  ) {
+    await Promise.all(
+      clients.map(async (client, at) => {
+        const begin = performance.now() + (paceMs * at) / clients.length;
+        for (let count = 0; count < each; count += 1) {
+          if (paceMs > 0) await delay(Math.max(0, begin + count * paceMs - performance.now()));
+          await call(client);
+        }
+      }),
+    );
+  }
+
+  async function measure(clients: readonly Sender[], each: number, paceMs = 0) {
+    const sent = new Map<number, number>();
+    const answered = new Map<number, number>();
+    const seen = new Map<number, number>();
+    const took = await time(() =>
+      all(clients, each, paceMs, async (client) => {
+        mark += 1;
+        const own = mark;
+        sent.set(own, now());
+        await client.call('msg_send', { to_session: READER, body: `mark-${own}.` });
+        answered.set(own, now());
+      }),
+    );
+    await until(async () => {
+      for (const [own, at] of await watcher.seen()) seen.set(own, at);
+      return seen.size >= sent.size;
+    });
+    const after = (from: Map<number, number>) =>
+      [...from].map(([own, at]) => Math.max(0, (seen.get(own) ?? Number.NaN) - at) / 1e6);
+    return { fromCall: after(sent), fromAnswer: after(answered), perSecond: (1000 * sent.size) / took };
+  }
+
+  async function reference(clients: readonly Sender[], each: number, paceMs = 0) {
+    const samples: number[] = [];
+    const took = await time(() =>
+      all(clients, each, paceMs, async (client) => {
+        samples.push(await time(() => client.call('append', { body: 'mark' })));
+      }),
+    );
+    return { samples, perSecond: (1000 * samples.length) / took };
+  }
+
   try {
-    for (let count = 0; count < SENDERS; count += 1) {
-      senders.push(await httpClient(ws));
-      plain.push(await morePlain());
-    }
-    const measure = async (clients: readonly McpClient[], each: number) => {
-      const sent = new Map<number, number>();
-      const answered = new Map<number, number>();
-      const took = await time(() =>
-        Promise.all(
-          clients.map(async (client) => {
-            for (let count = 0; count < each; count += 1) {
-              mark += 1;
-              const own = mark;
-              sent.set(own, now());
-              await client.call('msg_send', { to_session: READER, body: `mark-${own}.` });
-              answered.set(own, now());
-            }
-          }),
-        ),
-      );
-      const seen = new Map<number, number>();
-      await until(async () => {
-        for (const [own, at] of await watcher.seen()) seen.set(own, at);
-        return seen.size >= sent.size;
-      });
-      const after = (from: Map<number, number>) =>
-        [...from].map(([own, at]) => Math.max(0, (seen.get(own) ?? Number.NaN) - at) / 1e6);
-      return { fromCall: after(sent), fromAnswer: after(answered), perSecond: (1000 * sent.size) / took };
-    };
-    const append = (clients: readonly McpClient[], each: number, into: number[]) =>
-      time(() =>
-        Promise.all(
-          clients.map(async (client) => {
-            for (let count = 0; count < each; count += 1) {
-              into.push(await time(() => client.call('append', { body: `mark-${count}.` })));
-            }
-          }),
-        ),
-      );
-    await measure(senders, 10);
-    await append(plain, 10, []);
-    const alone = await measure([http], 200);
-    const aloneBeside: number[] = [];
-    await append([plainHttp], 200, aloneBeside);
-    const all = await measure(senders, EACH_SENDS);
-    const allBeside: number[] = [];
-    const took = await append(plain, EACH_SENDS, allBeside);
+    await measure(senders, 25);
+    await reference(plain, 25);
     const beside = 'trivial tool with fsync';
-    return [
-      ...spread('msg_send called to notice written, 1 sender', alone.fromCall, aloneBeside, beside),
-      ...spread('msg_send answered to notice written, 1 sender', alone.fromAnswer),
-      ...spread(`msg_send called to notice written, ${SENDERS} senders`, all.fromCall, allBeside, beside),
-      ...spread(`msg_send answered to notice written, ${SENDERS} senders`, all.fromAnswer),
-      figure(
-        `msg_send, ${SENDERS} senders over HTTP (reference: ${beside})`,
-        all.perSecond,
-        'messages/s',
-        (1000 * SENDERS * EACH_SENDS) / took,
-      ),
-    ];
+    const figures: Figure[] = [];
+    for (const { who, clients, each, paceMs } of [
+      { who: '1 sender', clients: 1, each: 300, paceMs: 0 },
+      { who: `${SENDERS} senders, each 10 a second`, clients: SENDERS, each: 40, paceMs: 100 },
+      { who: `${SENDERS} senders without a pause`, clients: SENDERS, each: 100, paceMs: 0 },
+    ]) {
+      const ours = await measure(senders.slice(0, clients), each, paceMs);
+      const theirs = await reference(plain.slice(0, clients), each, paceMs);
+      figures.push(
+        ...spread(`msg_send called to notice written, ${who}`, ours.fromCall, theirs.samples, beside),
+        ...spread(`msg_send answered to notice written, ${who}`, ours.fromAnswer),
+      );
+      if (paceMs > 0) continue;
+      const name = `msg_send over HTTP, ${who} (reference: ${beside})`;
+      figures.push(figure(name, ours.perSecond, 'messages/s', theirs.perSecond));
+    }
+    return figures;
   } finally {
     watcher.close();
-    await Promise.all(senders.map((client) => client.close()));
+    for (const each of [...senders, ...plain]) each.close();
   }
 }
