@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { setImmediate as turn } from 'node:timers/promises';
 import { connect, mcpServer, version } from '../../engine/index.ts';
 import { daemonCommand } from '../self.ts';
 import { createLink } from './link.ts';
@@ -17,7 +17,15 @@ export async function serveMcp(options: {
 }): Promise<void> {
   const { stdin, stdout, cwd, env, signal } = options;
   const link = createLink(() => connect({ cwd, env, via: 'tool', attends: true, daemon: daemonCommand() }));
-  const { createMcpServer } = await mcpServer();
+  // Errors of the workspace are told by the first call, where the client's user sees them.
+  link.sessionId().catch(() => undefined);
+  // Loading the SDK holds this process up for long; the engine does its part meanwhile, or starts.
+  await turn();
+  await turn();
+  const [{ createMcpServer }, { StdioServerTransport }] = await Promise.all([
+    mcpServer(),
+    import('@modelcontextprotocol/sdk/server/stdio.js'),
+  ]);
   const server = createMcpServer(link, { version });
   const gone = new Promise<void>((resolve) => {
     stdin
@@ -28,8 +36,6 @@ export async function serveMcp(options: {
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
   await server.connect(new StdioServerTransport(stdin, stdout, { maxBufferSize: LONGEST_MESSAGE }));
-  // Errors of the workspace are told by the first call, where the client's user sees them.
-  link.sessionId().catch(() => undefined);
   await gone;
   await server.close();
   await link.close();
