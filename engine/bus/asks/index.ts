@@ -94,7 +94,7 @@ export function createAsks({
     `SELECT * FROM ask WHERE status = coalesce(@status, status) AND ${among} ORDER BY id DESC LIMIT +@limit`,
   );
   const open = db.prepare<unknown[], AskRow>(
-    `SELECT * FROM ask WHERE status = 'open' AND ${among} ORDER BY id LIMIT +@limit`,
+    `SELECT * FROM ask WHERE status = 'open' AND ${among} ORDER BY +id LIMIT +@limit`,
   );
   const count = db.prepare<unknown[], { open: number; next: number | null }>(
     `SELECT count(*) AS open, min(expires_at) AS next FROM ask WHERE status = 'open'`,

@@ -31,12 +31,12 @@ export function pendingRows({ db }: Storage): PendingRows {
   );
   const due = db
     .prepare<unknown[], number>(
-      "SELECT id FROM message WHERE delivery = 'pending' AND next_at <= ? ORDER BY id",
+      "SELECT id FROM message WHERE delivery = 'pending' AND next_at <= ? ORDER BY +id",
     )
     .pluck();
   const waiting = db
     .prepare<unknown[], number>(
-      "SELECT id FROM message WHERE delivery = 'pending' AND next_at IS NULL ORDER BY id",
+      "SELECT id FROM message WHERE delivery = 'pending' AND next_at IS NULL ORDER BY +id",
     )
     .pluck();
   const next = db

@@ -75,7 +75,7 @@ const TO_CHAIRS = `(to_session = 'chair' OR to_session LIKE 'chair@%' OR to_sess
 export function createMessages({ storage, events, clock, peers, onPending }: MessagesDeps): Messages {
   const { db } = storage;
   const byId = db.prepare<unknown[], MessageRow>('SELECT * FROM message WHERE id = ?');
-  const byCall = db.prepare<unknown[], MessageRow>('SELECT * FROM message WHERE call_key = ? ORDER BY id');
+  const byCall = db.prepare<unknown[], MessageRow>('SELECT * FROM message WHERE call_key = +? ORDER BY id');
   const insert = db.prepare<unknown[], MessageRow>(`INSERT INTO message
     (kind, body, payload_path, from_session, from_agent, from_name, to_session, to_worker, to_agent,
      parent_id, task_id, call_key, created_at, delivery, next_at)
@@ -93,7 +93,7 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
   const setAcked = db.prepare(`UPDATE message SET acked_at = ?, acked_by = ?,
     delivery = CASE delivery WHEN 'pending' THEN 'none' ELSE delivery END WHERE id = ? AND acked_at IS NULL`);
   const alerts = db.prepare<unknown[], MessageRow>(
-    `SELECT * FROM message WHERE acked_at IS NULL AND kind = 'alert' AND created_at <= ? ORDER BY id LIMIT +?`,
+    `SELECT * FROM message WHERE acked_at IS NULL AND kind = 'alert' AND created_at <= ? ORDER BY +id LIMIT +?`,
   );
   const newest = db.prepare<unknown[], MessageRow>(
     'SELECT * FROM message WHERE id < ? AND (? = 0 OR acked_at IS NULL) ORDER BY id DESC LIMIT +?',
