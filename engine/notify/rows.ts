@@ -81,7 +81,7 @@ export function createOutbox({ db }: Pick<Storage, 'db'>) {
     VALUES (?, ?, ?, ?, ?, 'pending', ?, ?, ?)`);
   const byId = db.prepare<unknown[], DeliveryRow>('SELECT * FROM delivery WHERE id = ?');
   const due = db.prepare<unknown[], DeliveryRow>(
-    `SELECT * FROM delivery WHERE state = 'pending' AND url = ? AND next_at <= ? ORDER BY next_at, id LIMIT 1`,
+    `SELECT * FROM delivery WHERE state = 'pending' AND url = +? AND next_at <= +? ORDER BY next_at, id LIMIT 1`,
   );
   // From one address to the next by the index: a long backlog of a dead target is not read.
   const dueUrls = db.prepare<unknown[], { url: string }>(`WITH RECURSIVE target (url) AS (

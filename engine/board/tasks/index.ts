@@ -104,7 +104,7 @@ export function createTasks({
     WHERE id = ? AND status IN ('open', 'assigned') AND session_id IS NULL`);
   const newest = db.prepare<unknown[], TaskRow>(`${SELECT} WHERE id < ? ORDER BY id DESC LIMIT +?`);
   const newestOf = db.prepare<unknown[], TaskRow>(
-    `${SELECT} WHERE status = ? AND id < ? ORDER BY id DESC LIMIT +?`,
+    `${SELECT} WHERE status = +? AND id < ? ORDER BY id DESC LIMIT +?`,
   );
   const newestAmong = db.prepare<unknown[], TaskRow>(
     `${SELECT} WHERE id IN (SELECT value FROM json_each(?)) AND status = coalesce(?, status) AND id < ?

@@ -100,23 +100,23 @@ const SELECT = 'SELECT s.*, w.name AS worker_name FROM session s JOIN worker w O
 
 export function createSessions({ storage, clock }: { storage: Storage; clock: Clock }): Sessions {
   const { db } = storage;
-  const byId = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.id = ?`);
-  const byPrefix = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE CAST(s.id AS TEXT) LIKE ? LIMIT 2`);
-  const byRun = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.run_id = ?`);
-  const byCall = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.call_key = ?`);
+  const byId = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.id = +?`);
+  const byPrefix = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE CAST(s.id AS TEXT) LIKE +? LIMIT 2`);
+  const byRun = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.run_id = +?`);
+  const byCall = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.call_key = +?`);
   const newestOf = db.prepare<unknown[], SessionRow>(
-    `${SELECT} WHERE w.name = ? OR (w.name IS NULL AND w.id = ?) ORDER BY s.id DESC LIMIT 1`,
+    `${SELECT} WHERE w.name = +? OR (w.name IS NULL AND w.id = +?) ORDER BY s.id DESC LIMIT 1`,
   );
   const newest = db.prepare<unknown[], SessionRow>(`${SELECT} ORDER BY s.id DESC LIMIT +?`);
-  const ofState = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.state = ? ORDER BY s.id LIMIT +?`);
+  const ofState = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.state = +? ORDER BY s.id LIMIT +?`);
   const live = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.state <> 'ended' ORDER BY s.id LIMIT +?`);
   const among = db.prepare<unknown[], SessionRow>(
     `${SELECT} WHERE s.id IN (SELECT value FROM json_each(?)) AND s.state = coalesce(?, s.state)
      AND (? = 0 OR s.state <> 'ended') ORDER BY s.id DESC LIMIT +?`,
   );
-  const ofTaskId = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.task_id = ? ORDER BY s.id`);
+  const ofTaskId = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.task_id = +? ORDER BY s.id`);
   const branched = db.prepare<unknown[], SessionRow>(
-    `${SELECT} WHERE s.branch = ? ORDER BY s.id DESC LIMIT 1`,
+    `${SELECT} WHERE s.branch = +? ORDER BY s.id DESC LIMIT 1`,
   );
   const keeping = db.prepare<unknown[], SessionRow>(
     `${SELECT} WHERE s.state = 'ended' AND s.worktree IS NOT NULL ORDER BY s.id`,
