@@ -84,7 +84,8 @@ export function toolOperations(operations: readonly Operation[], call: Operation
     }),
     operation({
       name: 'tool.call',
-      about: 'Calls a tool by its name; answers its result and the same as text.',
+      about:
+        'Calls a tool by its name; answers its result and, where it is not just that as JSON, the same as text.',
       seat: 'any',
       changes: false, // the tool's own declaration says, and is asked
       isWire: true,
@@ -98,7 +99,8 @@ export function toolOperations(operations: readonly Operation[], call: Operation
           });
         }
         const result = await call(name, input, caller, context);
-        return { result, text: found.say(result) };
+        // The same again as JSON would double what goes over the socket.
+        return { result, text: found.say?.(result) ?? null };
       },
     }),
   ];

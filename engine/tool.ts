@@ -14,14 +14,14 @@ export interface Tool<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.Z
   destructive: boolean;
   /** Calling it again with the same arguments changes nothing more. */
   idempotent: boolean;
-  /** The answer as text, for clients that do not show structured content: it has to be enough to go on with. */
-  say(result: z.output<O>): string;
+  /** The answer as text, for clients that do not show structured content: enough to go on with. Without it, the JSON. */
+  say?(result: z.output<O>): string;
 }
 
 /** `toWire` on types would hide mistakes here: a tool's `run` answers in wire form itself. */
 export const tool = <I extends z.ZodType, O extends z.ZodType>(
-  definition: Omit<Tool<I, O>, 'run' | 'destructive' | 'idempotent' | 'say'> &
-    Partial<Pick<Tool<I, O>, 'destructive' | 'idempotent' | 'say'>> & {
+  definition: Omit<Tool<I, O>, 'run' | 'destructive' | 'idempotent'> &
+    Partial<Pick<Tool<I, O>, 'destructive' | 'idempotent'>> & {
       run(input: z.infer<I>, caller: Caller, call: Call): z.input<O> | Promise<z.input<O>>;
     },
 ): Tool =>
@@ -29,7 +29,6 @@ export const tool = <I extends z.ZodType, O extends z.ZodType>(
     isWire: true,
     destructive: false,
     idempotent: !definition.changes,
-    say: (result: unknown) => JSON.stringify(result),
     ...operation(definition as never),
   }) as unknown as Tool;
 

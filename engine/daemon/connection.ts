@@ -98,14 +98,19 @@ export function serveConnection(engine: Engine, socket: Socket): void {
 
   /** Calls that can be cancelled, by their key. */
   const running = new Map<string, AbortController>();
+  gone.signal.addEventListener('abort', () => {
+    for (const call of running.values()) call.abort();
+  });
   rpc.addMethod('call', async (params: unknown) => {
     const { operation, input, key } = parse(callInput, params);
+    const from = await greeted();
     const cancelled = new AbortController();
+    if (gone.signal.aborted) cancelled.abort();
     running.set(key, cancelled);
     try {
-      return await engine.operations.call(operation, input, await greeted(), {
+      return await engine.operations.call(operation, input, from, {
         key,
-        signal: AbortSignal.any([gone.signal, cancelled.signal]),
+        signal: cancelled.signal,
         progress: (message) => void send({ jsonrpc: '2.0', method: 'progress', params: { key, message } }),
       });
     } finally {

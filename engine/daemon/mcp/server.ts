@@ -56,12 +56,12 @@ export function createMcpServer(link: EngineLink, { version }: { version: string
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra): Promise<CallToolResult> => {
     const told = tellProgress(params._meta?.progressToken, extra);
     try {
-      const { result, text } = await link.call<{ result: Record<string, unknown>; text: string }>(
+      const { result, text } = await link.call<{ result: Record<string, unknown>; text: string | null }>(
         'tool.call',
         { name: params.name, arguments: params.arguments ?? {} },
         { key: randomUUID(), signal: extra.signal, onProgress: told.say },
       );
-      return { content: [{ type: 'text', text }], structuredContent: result };
+      return { content: [{ type: 'text', text: text ?? JSON.stringify(result) }], structuredContent: result };
     } catch (thrown) {
       const error = asSvcError(thrown);
       // Not a refusal by a tool but a call of something that is none (MCP, Tools, Error Handling).
