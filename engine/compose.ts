@@ -177,7 +177,7 @@ export async function openEngine(options: OpenOptions) {
       daemonAddress: () => parseAddress(config().daemon.addr),
       /** What `seatOf` asks. */
       seats: {
-        markOf: processes.ancestorsMarked,
+        marksOf: processes.marksAbove,
         sessionOfRun: sessions.byRunId,
         isWorkerSession: sessions.isKnown,
         isPlainName,

@@ -88,6 +88,11 @@ export interface SvcErrorOptions {
   data?: Record<string, unknown>;
 }
 
+/** What a caller sent is repeated in messages: whoever sends megabytes is not sent them back. */
+const LONGEST_MESSAGE = 8000;
+const clipped = (text: string): string =>
+  text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE)}…` : text;
+
 /** The only error class. `message` says what happened and to which id; `hint` says what to do next. */
 export class SvcError extends Error {
   readonly code: ErrorCode;
@@ -95,7 +100,7 @@ export class SvcError extends Error {
   readonly data: Record<string, unknown>;
 
   constructor(code: ErrorCode, message: string, options: SvcErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(clipped(message), options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'SvcError';
     this.code = code;
     this.hint = options.hint;

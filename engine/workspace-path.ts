@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs';
+import { realpathSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { SvcError } from './errors.ts';
 
@@ -18,6 +18,19 @@ export interface WorkspacePaths {
   named(path: string): NamedPath;
   /** The same in another folder alone, also through symlinks; `key` is relative to it. Throws `path_outside`. */
   inside(folder: string, path: string): NamedPath;
+}
+
+/** What systems take. A longer one names nothing, and each of its folders would be looked for. */
+const MAX_BYTES = 4096;
+const MAX_NAME_BYTES = 255;
+
+/** What is there; null also when it cannot be looked at, such as a symlink that leads to itself. */
+export function statIfThere(path: string): Stats | null {
+  try {
+    return statSync(path);
+  } catch {
+    return null;
+  }
 }
 
 /** The real path of what exists of it, and the rest as it is. */
@@ -59,7 +72,14 @@ export function createWorkspacePaths(deps: {
 
   function checkPath(path: string): void {
     if (path.trim() === '' || path.includes('\0')) {
-      throw new SvcError('fields_invalid', `${JSON.stringify(path)} is no path`);
+      throw new SvcError('fields_invalid', `${JSON.stringify(path.slice(0, 200))} is no path`);
+    }
+    const isLong = path.split(sep).some((name) => Buffer.byteLength(name) > MAX_NAME_BYTES);
+    if (isLong || Buffer.byteLength(path) > MAX_BYTES) {
+      throw new SvcError(
+        'fields_invalid',
+        `a path has at most ${MAX_BYTES} bytes, and each name in it ${MAX_NAME_BYTES}`,
+      );
     }
   }
 

@@ -1,8 +1,8 @@
 import type { Seat } from '../operation.ts';
 
 export interface SeatDeps {
-  /** The mark of the run that a process belongs to, by itself or an ancestor; null for none. */
-  markOf(pid: number): string | null;
+  /** The marks of the runs that a process belongs to, by itself and its ancestors, the nearest first. */
+  marksOf(pid: number): string[];
   sessionOfRun(runId: string): { sessionId: string } | null;
   /** Whether a worker session of that id exists. */
   isWorkerSession(sessionId: string): boolean;
@@ -26,9 +26,11 @@ export interface Claim {
  * agents that use the tools they are given, not a hostile program of the same user.
  */
 export function seatOf(claim: Claim, deps: SeatDeps): { seat: Seat; sessionId: string | null } {
-  const marks = [claim.pid === null ? null : deps.markOf(claim.pid), claim.runId].filter(
-    (mark) => mark !== null,
-  );
+  // All of them: one that the caller has made up must not hide the run around it.
+  const marks = [
+    ...(claim.pid === null ? [] : deps.marksOf(claim.pid)),
+    ...(claim.runId === null ? [] : [claim.runId]),
+  ];
   for (const mark of marks) {
     const session = deps.sessionOfRun(mark);
     if (session) return { seat: 'worker', sessionId: session.sessionId };

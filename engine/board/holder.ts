@@ -25,12 +25,13 @@ export const holderOrAny = z
 export const ttl = (minutes: number) =>
   z.int().min(1).max(1440).default(minutes).describe('Minutes it holds.');
 
-/** A worker holds for itself only. Throws `holder_mismatch`. */
+/** Workers and plain sessions hold for themselves only. Throws `holder_mismatch`. */
 export function checkSpeaksFor(caller: Caller, holder: string): void {
-  if (caller.seat !== 'worker' || holder === caller.sessionId) return;
-  throw new SvcError('holder_mismatch', `${caller.sessionId} cannot act for ${holder}`, {
-    hint: `give ${caller.sessionId} as holder`,
-    data: { session: caller.sessionId, holder },
+  const { seat, sessionId } = caller;
+  if (seat === 'chair' || holder === sessionId) return;
+  throw new SvcError('holder_mismatch', `${sessionId ?? `a ${seat} session`} cannot act for ${holder}`, {
+    hint: sessionId === null ? 'set SVC_SESSION to a name of your own' : `give ${sessionId} as holder`,
+    data: { session: sessionId, holder },
   });
 }
 

@@ -12,17 +12,17 @@ const item = z.int().min(1).describe('Which - [ ] of it, from 1, top to bottom.'
 
 /** What clients may ask about ledgers. */
 export function ledgerOperations({ storage, ledgers }: { storage: Storage; ledgers: Ledgers }): Operation[] {
-  /** A worker frees what is its own; others may free whatever is there. */
+  /** Only the Chair frees what is another's. */
   function checkMayFree(caller: Caller, input: { holder: string; ledger: string; item: number }): void {
     if (input.holder !== ANY) {
       checkSpeaksFor(caller, input.holder);
       return;
     }
     const held = ledgers.holderOf(input.ledger, input.item);
-    if (caller.seat !== 'worker' || held === null || held === caller.sessionId) return;
+    if (caller.seat === 'chair' || held === null || held === caller.sessionId) return;
     throw new SvcError(
       'holder_mismatch',
-      `item ${input.item} is held by ${held}, not by ${caller.sessionId}`,
+      `item ${input.item} is held by ${held}, not by ${caller.sessionId ?? 'this caller'}`,
       {
         hint: `${held} can release it, or the Chair`,
         data: { item: input.item, held_by: held },

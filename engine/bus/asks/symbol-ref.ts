@@ -1,7 +1,7 @@
-import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
 import { relative, resolve, sep } from 'node:path';
 import { SvcError } from '../../errors.ts';
-import type { WorkspacePaths } from '../../workspace-path.ts';
+import { statIfThere, type WorkspacePaths } from '../../workspace-path.ts';
 import type { SymbolRef } from './rows.ts';
 
 export interface SymbolWish {
@@ -53,12 +53,12 @@ export function symbolRefOf(wish: SymbolWish, deps: SymbolDeps): SymbolRef {
       },
     );
   }
-  const stat = statSync(absolute, { throwIfNoEntry: false });
+  const stat = statIfThere(absolute);
   if (!stat?.isFile()) throw new SvcError('not_found', `symbol_ref.path: there is no file ${key}`);
   const symbol = wish.symbol ?? null;
   if (wish.line === undefined && symbol === null) return { path: key, line: null, symbol, project };
   if (stat.size > MAX_BYTES) throw invalid('path', `${key} is too large to look a line up in`);
-  const lines = readFileSync(absolute, 'utf8').split('\n');
+  const lines = textOf(absolute, key).split('\n');
   if (lines.length > 1 && lines.at(-1) === '') lines.pop();
   if (wish.line !== undefined) {
     if (wish.line > lines.length) throw invalid('line', `${key} has ${lines.length} lines`);
@@ -67,6 +67,14 @@ export function symbolRefOf(wish: SymbolWish, deps: SymbolDeps): SymbolRef {
   const at = lines.findIndex((line) => hasWord(line, symbol ?? ''));
   if (at < 0) throw invalid('symbol', `${JSON.stringify(symbol)} does not occur in ${key}`);
   return { path: key, line: at + 1, symbol, project };
+}
+
+function textOf(absolute: string, key: string): string {
+  try {
+    return readFileSync(absolute, 'utf8');
+  } catch (error) {
+    throw invalid('path', `${key} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+  }
 }
 
 function contains(folder: string, absolute: string): boolean {

@@ -109,9 +109,11 @@ export function createAddresses({ peers, family, projectId, isPreset }: AddressD
     acting(caller, named) {
       const wanted = given(named);
       const acting = wanted === undefined ? undefined : session(wanted);
-      if (caller.seat === 'worker' && acting !== undefined && acting !== caller.sessionId) {
-        throw new SvcError('holder_mismatch', `this session is ${caller.sessionId}, not ${acting}`, {
-          hint: 'leave the session out to act as your own',
+      if (caller.seat !== 'chair' && acting !== undefined && acting !== caller.sessionId) {
+        const own = caller.sessionId;
+        throw new SvcError('holder_mismatch', `this caller is ${own ?? 'no session'}, not ${acting}`, {
+          hint:
+            own === null ? 'set SVC_SESSION to a name of your own' : 'leave the session out to act as yours',
         });
       }
       if (acting !== undefined) return acting;

@@ -1,11 +1,10 @@
-import { statSync } from 'node:fs';
 import { z } from 'zod';
 import { type Clock, rfc3339 } from '../../clock.ts';
 import { SvcError } from '../../errors.ts';
 import type { Caller, Operation } from '../../operation.ts';
 import type { Storage } from '../../storage/index.ts';
 import { tool } from '../../tool.ts';
-import type { WorkspacePaths } from '../../workspace-path.ts';
+import { statIfThere, type WorkspacePaths } from '../../workspace-path.ts';
 import type { Peers } from '../peers.ts';
 import { type Addresses, given, type Recipient, ROLES, type Wanted } from './address.ts';
 import type { Family } from './family.ts';
@@ -85,7 +84,7 @@ export function messageTools(deps: MessageToolDeps): Operation[] {
   function payload(path: string | undefined): string | null {
     if (path === undefined || path === '') return null;
     const { absolute, key } = paths.named(path);
-    if (statSync(absolute, { throwIfNoEntry: false })?.isFile()) return key;
+    if (statIfThere(absolute)?.isFile()) return key;
     throw new SvcError('not_found', `payload_path: no file ${key}`, { hint: 'write the file first' });
   }
 

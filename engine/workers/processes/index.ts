@@ -39,8 +39,8 @@ export interface Processes {
   stop(target: StopTarget, options?: StopOptions): Promise<StopResult>;
   /** Ends what carries the run's mark; `since` (the run's pidStart) makes it cheaper. */
   sweep(runId: string, since?: string): Promise<StopResult>;
-  /** The run that the process belongs to by its own or an ancestor's mark, the nearest first; null for none. */
-  ancestorsMarked(pid: number): string | null;
+  /** The marks that the process and its ancestors carry, the nearest first. */
+  marksAbove(pid: number): string[];
   /** Stops looking at adopted processes. The workers themselves go on. */
   close(): void;
 }
@@ -74,16 +74,17 @@ export function createProcesses({ probe = systemProbe(), pollMs = 250 }: Process
     adopt: (target) => adopt(target, probe, every),
     stop: (target, options) => stop(probe, target, options),
     sweep: (runId, since) => sweep(probe, runId, since),
-    ancestorsMarked(pid) {
+    marksAbove(pid) {
+      const marks = new Set<string>();
       let next = pid;
       for (let depth = 0; depth < MAX_ANCESTORS && next > 1; depth += 1) {
         const mark = probe.mark(next);
-        if (mark !== null) return mark;
+        if (mark !== null) marks.add(mark);
         const entry = probe.read(next);
-        if (typeof entry !== 'object') return null;
+        if (typeof entry !== 'object') break;
         next = entry.ppid;
       }
-      return null;
+      return [...marks];
     },
     close() {
       for (const timer of timers) clearInterval(timer);

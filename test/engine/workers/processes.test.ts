@@ -404,11 +404,11 @@ describe('recognising a worker', () => {
     const pid = Number(await until(() => existsSync(spec.logFile) && /^\d+\n/.exec(logOf(spec))?.[0]));
     await until(() => readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'sleep');
     assert.equal(linuxProbe().mark(pid), null);
-    assert.equal(processes.ancestorsMarked(pid), spec.runId);
-    assert.equal(processes.ancestorsMarked(run.pid), spec.runId);
+    assert.equal(processes.marksAbove(pid)[0], spec.runId);
+    assert.equal(processes.marksAbove(run.pid)[0], spec.runId);
     const outside = spawn('sleep', ['600'], { stdio: 'ignore', env: { PATH: process.env.PATH } });
-    assert.equal(processes.ancestorsMarked(outside.pid!), process.env.SVC_RUN_ID ?? null);
-    assert.equal(processes.ancestorsMarked(1), null);
+    assert.equal(processes.marksAbove(outside.pid!)[0] ?? null, process.env.SVC_RUN_ID ?? null);
+    assert.deepEqual(processes.marksAbove(1), []);
     outside.kill('SIGKILL');
     await processes.stop({ pid: run.pid, pidStart: run.pidStart, runId: spec.runId });
   });
