@@ -18,14 +18,15 @@ export interface WorkspacePaths {
   named(path: string): NamedPath;
   /** The same in another folder alone, also through symlinks; `key` is relative to it. Throws `path_outside`. */
   inside(folder: string, path: string): NamedPath;
+  /** What is there; null also when it cannot be looked at, such as a symlink that leads to itself. */
+  statOf(absolute: string): Stats | null;
 }
 
 /** What systems take. A longer one names nothing, and each of its folders would be looked for. */
 const MAX_BYTES = 4096;
 const MAX_NAME_BYTES = 255;
 
-/** What is there; null also when it cannot be looked at, such as a symlink that leads to itself. */
-export function statIfThere(path: string): Stats | null {
+function statOf(path: string): Stats | null {
   try {
     return statSync(path);
   } catch {
@@ -87,6 +88,7 @@ export function createWorkspacePaths(deps: {
     relative(folder, absolute).split(sep).join('/') || '.';
 
   return {
+    statOf,
     inside(folder, path) {
       checkPath(path);
       const root = realOf(folder);

@@ -5,6 +5,7 @@ import {
   age,
   asSvcError,
   connect,
+  type EngineClient,
   type ErrorCode,
   EXIT,
   localTime,
@@ -199,7 +200,7 @@ const open = command({
 });
 
 /** What ends a connection while the question itself stays. */
-const LOST: readonly ErrorCode[] = ['engine_unreachable', 'engine_closing'];
+const LOST: readonly ErrorCode[] = ['engine_unreachable', 'engine_closing', 'engine_not_running'];
 const TRIES = 30;
 const PAUSE_MS = 500;
 
@@ -211,20 +212,24 @@ async function answerTo(
   const { signal, cwd, env } = context;
   const key = randomUUID();
   let told = '';
+  let isSent = false;
   const onProgress = (message: string): void => {
     if (message !== told) context.note(printable(message));
     told = message;
   };
   for (let tries = 1; ; tries += 1) {
-    const client = await connect({ cwd, env, daemon: daemonCommand() });
+    let client: EngineClient | undefined;
     try {
+      // An engine that somebody has stopped is waited for, and not started again under their hands.
+      client = await connect({ cwd, env, daemon: daemonCommand(), afterCrash: isSent });
+      isSent = true;
       return await client.run<Outcome>('ask', input, { key, signal, onProgress });
     } catch (thrown) {
-      const lost = LOST.includes(asSvcError(thrown).code);
+      const lost = isSent && LOST.includes(asSvcError(thrown).code);
       if (!lost || signal.aborted || tries === TRIES) throw thrown;
       await delay(PAUSE_MS, undefined, { signal }).catch(() => undefined);
     } finally {
-      client.close();
+      client?.close();
     }
   }
 }

@@ -6,9 +6,9 @@ const mcpCommand = command({
   name: 'mcp',
   about: 'serve the tools over MCP on standard input and output, for an agent program to start',
   examples: ['mcp'],
-  async run({ cwd, env, stdin, stdout, signal }) {
+  async run({ cwd, env, stdin, stdout, stderr, signal }) {
     const { serveMcp } = await import('../mcp/serve.ts');
-    await serveMcp({ stdin, stdout, cwd, env, signal });
+    await serveMcp({ stdin, stdout, stderr, cwd, env, signal });
   },
 });
 

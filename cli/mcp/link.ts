@@ -12,42 +12,73 @@ export interface KeptLink extends EngineLink {
   close(): Promise<void>;
 }
 
-/** How long a call waits for an engine that is away: a restart takes less than a second. */
+/**
+ * Whether an engine may be started: `new_call` starts one where none runs, `after_crash` only where the last one died.
+ * An engine that a person has stopped stays so until somebody asks for something new.
+ */
+export type Start = 'new_call' | 'after_crash';
+
+/** How long a call waits for an engine that went away under it: a restart takes less than a second. */
 const PATIENCE_MS = 30_000;
 const PAUSE_MS = 100;
+/** Between two looks for an engine, for whoever only follows. */
+const REJOIN_MS = 1000;
+/** An engine that hangs must not keep this process. */
+const LEAVE_MS = 2000;
 
 /** What says that the engine went away, not that it refused. */
-const isLoss = (error: unknown): boolean =>
-  error instanceof SvcError && (error.code === 'engine_unreachable' || error.code === 'engine_closing');
+const LOSSES = new Set(['engine_unreachable', 'engine_closing', 'engine_not_running']);
+const isLoss = (error: unknown): error is SvcError => error instanceof SvcError && LOSSES.has(error.code);
 
 /**
  * One engine for as long as the MCP client lives, over as many connections as it takes. A call whose connection is lost
  * is sent again under its own key, so that what it did is not done twice and what it waited for is waited for on.
  */
-export function createLink(connect: () => Promise<EngineClient>): KeptLink {
+export function createLink(
+  connect: (start: Start) => Promise<EngineClient>,
+  { patienceMs = PATIENCE_MS }: { patienceMs?: number } = {},
+): KeptLink {
   let connection: Promise<EngineClient> | null = null;
   let isClosed = false;
+  let rejoining: NodeJS.Timeout | undefined;
   const listeners = new Set<(event: Wire<LoggedEvent>) => void>();
   /** Where following goes on after a lost connection. */
   let resume: { after: number; log_id: string } | null = null;
 
-  async function open(): Promise<EngineClient> {
-    const client = await connect();
-    void client.closed.then(() => {
-      connection = null;
-      // Whoever follows is to hear of what happens without asking for anything.
-      if (!isClosed && listeners.size > 0) void current().catch(() => undefined);
-    });
-    if (listeners.size > 0) await follow(client);
-    return client;
+  async function open(start: Start): Promise<EngineClient> {
+    const client = await connect(start);
+    try {
+      if (isClosed) throw new SvcError('cancelled', 'the client has gone');
+      if (listeners.size > 0) await follow(client);
+      return client;
+    } catch (error) {
+      client.close();
+      throw error;
+    }
   }
 
-  function current(): Promise<EngineClient> {
-    connection ??= open().catch((error: unknown) => {
-      connection = null;
-      throw error;
+  function current(start: Start): Promise<EngineClient> {
+    if (connection !== null) return connection;
+    const opening = open(start);
+    const forget = (): void => {
+      if (connection === opening) connection = null;
+    };
+    connection = opening;
+    opening.then(
+      (client) => client.closed.then(forget).then(rejoin),
+      () => forget(),
+    );
+    return opening;
+  }
+
+  /** Whoever follows is to hear of what happens without asking for anything. */
+  function rejoin(): void {
+    clearTimeout(rejoining);
+    if (isClosed || listeners.size === 0 || connection !== null) return;
+    current('after_crash').catch(() => {
+      rejoining = setTimeout(rejoin, REJOIN_MS);
+      rejoining.unref();
     });
-    return connection;
   }
 
   async function follow(client: EngineClient): Promise<void> {
@@ -65,14 +96,28 @@ export function createLink(connect: () => Promise<EngineClient>): KeptLink {
   }
 
   async function call<T>(operation: string, input: object, options: Required<RunOptions>): Promise<T> {
-    const until = Date.now() + PATIENCE_MS;
+    const { signal } = options;
+    /** From then on an engine may have heard of it. */
+    let isSent = false;
+    let sentAt = 0;
+    let lostAt: number | null = null;
     for (;;) {
+      if (signal.aborted) throw new SvcError('cancelled', `${operation} was given up`);
+      const isTried = connection !== null;
       try {
-        return await (await current()).run<T>(operation, input, options);
+        const client = await current(isSent ? 'after_crash' : 'new_call');
+        isSent = true;
+        sentAt = Date.now();
+        return await client.run<T>(operation, input, options);
       } catch (error) {
-        if (!isLoss(error) || isClosed || options.signal.aborted || Date.now() > until) throw error;
+        if (!isLoss(error) || isClosed) throw error;
+        // Somebody else's attempt may have been one that starts nothing; the own one says what there is to say.
+        if (!isSent && !isTried) throw error;
+        // A connection that has lasted was no part of the waiting.
+        if (lostAt === null || (sentAt > lostAt && Date.now() - sentAt > patienceMs)) lostAt = Date.now();
+        if (Date.now() - lostAt > patienceMs) throw isSent ? gaveUp(error) : error;
       }
-      await delay(PAUSE_MS);
+      if (isSent) await delay(PAUSE_MS, undefined, { signal }).catch(() => undefined);
     }
   }
 
@@ -81,21 +126,35 @@ export function createLink(connect: () => Promise<EngineClient>): KeptLink {
     onEvent(listener) {
       const isFirst = listeners.size === 0;
       listeners.add(listener);
-      if (isFirst)
-        void current().then(
-          (client) => (resume === null ? follow(client) : undefined),
-          () => undefined,
-        );
+      if (isFirst) {
+        current('new_call')
+          .then((client) => (resume === null ? follow(client) : undefined))
+          .catch(() => rejoin());
+      }
       return () => listeners.delete(listener);
     },
     async sessionId() {
-      return (await current()).welcome.session_id;
+      return (await current('new_call')).welcome.session_id;
     },
     async close() {
       isClosed = true;
-      const client = await connection?.catch(() => null);
-      await client?.call('seat.leave', {}).catch(() => undefined);
-      client?.close();
+      clearTimeout(rejoining);
+      const leaving = connection?.then(async (client) => {
+        await client.call('seat.leave', {}).catch(() => undefined);
+        client.close();
+      });
+      const late = new AbortController();
+      await Promise.race([
+        leaving?.catch(() => undefined),
+        delay(LEAVE_MS, undefined, { signal: late.signal }).catch(() => undefined),
+      ]);
+      late.abort();
     },
   };
 }
+
+/** What it did, if it was heard, stays done; only the answer is missing. */
+const gaveUp = ({ code, message }: SvcError): SvcError =>
+  new SvcError(code, `${message}: the engine stopped while this call waited for its answer`, {
+    hint: 'svc up starts it; before you call again look at what this call has done (task_list, ask_list, msg_inbox)',
+  });

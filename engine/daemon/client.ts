@@ -55,6 +55,8 @@ export interface ConnectOptions {
   attends?: boolean;
   /** Program and arguments that host the engine; without it none is started. */
   daemon?: readonly string[];
+  /** Start one only where the last has died: not where somebody has stopped it. */
+  afterCrash?: boolean;
 }
 
 /** JSON-RPC 2.0, section 5.1. */
@@ -95,7 +97,7 @@ export async function connect(options: ConnectOptions): Promise<EngineClient> {
     }
     if (open || isStarted) {
       await delay(PAUSE_MS);
-    } else if (options.daemon === undefined) {
+    } else if (options.daemon === undefined || (options.afterCrash === true && readRecord(data) === null)) {
       throw new SvcError('engine_not_running', `no engine runs for ${root}`, { hint: 'svc up starts it' });
     } else {
       isStarted =
@@ -205,6 +207,7 @@ async function greet(
     welcome,
     call,
     async run<T>(operation: string, input: object, { key, signal, onProgress }: RunOptions) {
+      if (signal?.aborted) throw new SvcError('cancelled', `${operation} was given up before it was sent`);
       const cancel = (): void => void call('cancel', { key }).catch(() => undefined);
       signal?.addEventListener('abort', cancel, { once: true });
       if (onProgress) progress.set(key, onProgress);

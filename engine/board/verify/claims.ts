@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SvcError } from '../../errors.ts';
-import { statIfThere, type WorkspacePaths } from '../../workspace-path.ts';
+import type { WorkspacePaths } from '../../workspace-path.ts';
 import type { CriterionResult, SymbolResult, TestResult } from './rows.ts';
 
 // Bounds that no agent comes near are checked, and not told in the list of tools: every agent pays for its bytes.
@@ -107,5 +107,5 @@ export const symbolsOf = (
 ): SymbolResult[] =>
   (given ?? []).map(({ path, symbol = null }) => {
     const { absolute, key } = folder === null ? paths.named(path) : paths.inside(folder, path);
-    return { path: key, symbol, exists: statIfThere(absolute) !== null };
+    return { path: key, symbol, exists: paths.statOf(absolute) !== null };
   });

@@ -1,7 +1,7 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { relative, resolve, sep } from 'node:path';
 import { SvcError } from '../../errors.ts';
-import { statIfThere, type WorkspacePaths } from '../../workspace-path.ts';
+import type { WorkspacePaths } from '../../workspace-path.ts';
 import type { SymbolRef } from './rows.ts';
 
 export interface SymbolWish {
@@ -53,7 +53,7 @@ export function symbolRefOf(wish: SymbolWish, deps: SymbolDeps): SymbolRef {
       },
     );
   }
-  const stat = statIfThere(absolute);
+  const stat = deps.paths.statOf(absolute);
   if (!stat?.isFile()) throw new SvcError('not_found', `symbol_ref.path: there is no file ${key}`);
   const symbol = wish.symbol ?? null;
   if (wish.line === undefined && symbol === null) return { path: key, line: null, symbol, project };

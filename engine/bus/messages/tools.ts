@@ -4,7 +4,7 @@ import { SvcError } from '../../errors.ts';
 import type { Caller, Operation } from '../../operation.ts';
 import type { Storage } from '../../storage/index.ts';
 import { tool } from '../../tool.ts';
-import { statIfThere, type WorkspacePaths } from '../../workspace-path.ts';
+import type { WorkspacePaths } from '../../workspace-path.ts';
 import type { Peers } from '../peers.ts';
 import { type Addresses, given, type Recipient, ROLES, type Wanted } from './address.ts';
 import type { Family } from './family.ts';
@@ -84,7 +84,7 @@ export function messageTools(deps: MessageToolDeps): Operation[] {
   function payload(path: string | undefined): string | null {
     if (path === undefined || path === '') return null;
     const { absolute, key } = paths.named(path);
-    if (statIfThere(absolute)?.isFile()) return key;
+    if (paths.statOf(absolute)?.isFile()) return key;
     throw new SvcError('not_found', `payload_path: no file ${key}`, { hint: 'write the file first' });
   }
 

@@ -1,0 +1,288 @@
+import assert from 'node:assert/strict';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { after, before, describe, mock, test } from 'node:test';
+import Database from 'better-sqlite3';
+import { createLink, type Start } from '../../cli/mcp/link.ts';
+import { type EngineClient, SvcError } from '../../engine/index.ts';
+import { stdioClient } from '../support/mcp.ts';
+import { until } from '../support/wait.ts';
+import { isRunning, makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
+
+interface Message {
+  id?: number;
+  method?: string;
+  result?: Record<string, unknown>;
+  error?: { code: number; message: string };
+}
+
+interface Bridge {
+  child: ChildProcessByStdio<Writable, Readable, Readable>;
+  messages: Message[];
+  stderr: () => string;
+  send(message: object): void;
+  /** The answer to that request. */
+  answer(id: number): Promise<Message>;
+  exit: Promise<number | null>;
+}
+
+/** `svc mcp` without an MCP client: what is written to it is up to the test. */
+function bridge(ws: TestWorkspace, env: Record<string, string> = {}): Bridge {
+  const child = spawn(process.execPath, [SVC, 'mcp'], {
+    cwd: ws.root,
+    env: { ...ws.env, ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  const messages: Message[] = [];
+  let rest = '';
+  let errors = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop() ?? '';
+    messages.push(...lines.map((line) => JSON.parse(line) as Message));
+  });
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    errors += chunk;
+  });
+  child.stdin.on('error', () => undefined);
+  const exit = once(child, 'exit').then(([code]) => code as number | null);
+  return {
+    child,
+    messages,
+    stderr: () => errors,
+    send: (message) => void child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`),
+    answer: (id) => until(() => messages.find((each) => each.id === id), `the answer to ${id}`),
+    exit,
+  };
+}
+
+const INITIALIZE = {
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+};
+
+async function begun(ws: TestWorkspace, env: Record<string, string> = {}): Promise<Bridge> {
+  const open = bridge(ws, env);
+  open.send(INITIALIZE);
+  await open.answer(1);
+  open.send({ method: 'notifications/initialized' });
+  return open;
+}
+
+const asks = (id: number) => ({
+  id,
+  method: 'tools/call',
+  params: {
+    name: 'ask',
+    arguments: { question: `question ${id}?`, timeout_sec: 600 },
+    _meta: { progressToken: id },
+  },
+});
+const isWaiting = (open: Bridge): Promise<true> =>
+  until(() => open.messages.some(({ method }) => method === 'notifications/progress') as true);
+
+describe('svc mcp', { timeout: 120_000 }, () => {
+  let ws: TestWorkspace;
+  before(async () => {
+    ws = await makeWorkspace();
+    await ws.svc(['up']);
+  });
+  after(() => ws.close());
+
+  test('goes on after what is no message', async () => {
+    const open = bridge(ws);
+    for (const line of ['garbage', '{', '[]', 'null', '{"jsonrpc":"2.0"}', '\u0000\u0001', '{"id":{}}', ''])
+      open.child.stdin.write(`${line}\n`);
+    open.send(INITIALIZE);
+    assert.ok((await open.answer(1)).result);
+    open.child.stdin.end();
+    assert.equal(await open.exit, 0);
+  });
+
+  test('ends after a message that nothing could take, and says so', async () => {
+    const open = await begun(ws);
+    const part = 'x'.repeat(1024 * 1024);
+    for (let written = 0; written < 20 && open.child.exitCode === null; written += 1)
+      open.child.stdin.write(part);
+    assert.equal(await open.exit, 0);
+    assert.match(open.stderr(), /maximum size/);
+  });
+
+  test('ends with its client in the middle of a call; the question stays open', async () => {
+    const enders: ((open: Bridge) => void)[] = [
+      (open) => open.child.stdin.end(),
+      (open) => open.child.kill('SIGTERM'),
+      (open) => open.child.kill('SIGINT'),
+      (open) => open.child.stdout.destroy(),
+    ];
+    for (const [at, end] of enders.entries()) {
+      const open = await begun(ws, { SVC_SESSION: `ends-${at}` });
+      open.send(asks(2));
+      await isWaiting(open);
+      end(open);
+      // Without anything written nobody learns that the other end of stdout is gone.
+      if (at === 3) open.send({ id: 3, method: 'tools/list' });
+      await open.exit;
+      assert.ok(!isRunning(open.child.pid as number));
+    }
+  });
+
+  test('says why there is no engine, each time it is asked, and ends', async () => {
+    const other = await makeWorkspace();
+    const open = await begun(other);
+    writeFileSync(join(other.root, 'svc.yaml'), 'daemon: { reap_interval_sec: often }\n');
+    for (const id of [2, 3]) {
+      open.send({ id, method: 'tools/call', params: { name: 'task_list', arguments: {} } });
+      const { result } = await open.answer(id);
+      const { code, message } = result?.structuredContent as { code: string; message: string };
+      assert.equal(code, 'config_invalid');
+      assert.match(message, /reap_interval_sec/);
+    }
+    open.send({ id: 4, method: 'tools/list' });
+    assert.match((await open.answer(4)).error?.message ?? '', /reap_interval_sec/);
+    open.child.stdin.end();
+    assert.equal(await open.exit, 0);
+    await other.close();
+  });
+
+  test('refuses the database of a newer version by name', async () => {
+    const other = await makeWorkspace();
+    await other.svc(['up']);
+    await other.svc(['down']);
+    const db = new Database(join(other.root, '.svc', 'svc.db'));
+    db.pragma('user_version = 99');
+    db.close();
+    const open = await begun(other);
+    open.send({ id: 2, method: 'tools/call', params: { name: 'task_list', arguments: {} } });
+    const { result } = await open.answer(2);
+    assert.equal((result?.structuredContent as { code: string }).code, 'storage_newer');
+    open.child.stdin.end();
+    assert.equal(await open.exit, 0);
+    await other.close();
+  });
+
+  test('brings a killed engine back for a call that waits, and leaves a stopped one alone', async () => {
+    const other = await makeWorkspace();
+    const asker = await stdioClient(other, { env: { SVC_SESSION: 'asker' } });
+    let told = (): void => undefined;
+    const waits = new Promise<void>((resolve) => {
+      told = resolve;
+    });
+    const answer = asker.call<{ answer: string }>(
+      'ask',
+      { question: 'which?', timeout_sec: 600 },
+      { onprogress: () => told() },
+    );
+    await waits;
+    const first = other.daemonPid();
+    await other.killDaemon();
+    await until(() => other.daemonPid() !== first && other.daemonPid() !== null);
+    assert.equal((await other.svc(['down'])).code, 0);
+    // Only what a person starts is there again.
+    assert.equal(other.daemonPid(), null);
+    const client = await other.connect();
+    await client.call('ask_answer', { id: 1, answer: 'this' });
+    assert.equal((await answer).answer, 'this');
+    await asker.close();
+    await other.close();
+  });
+});
+
+/** A connection whose calls the test ends. */
+function fakeClient(run: (operation: string) => Promise<unknown>): {
+  client: EngineClient;
+  lose(): void;
+} {
+  let lose = (): void => undefined;
+  const closed = new Promise<void>((resolve) => {
+    lose = resolve;
+  });
+  const client = {
+    welcome: { session_id: 'chair-1' },
+    run,
+    call: async () => ({}),
+    subscribe: async () => ({ subscription: 1, log_id: 'x', from: 0 }),
+    closed,
+    close: () => undefined,
+  } as unknown as EngineClient;
+  return { client, lose };
+}
+
+const unreachable = () => new SvcError('engine_unreachable', 'the connection to the engine ended');
+const quiet = { key: 'k', signal: new AbortController().signal, onProgress: () => undefined };
+
+describe('the link of a bridge', () => {
+  test('is patient from the loss of an engine on, however long the call has waited before', async () => {
+    mock.timers.enable({ apis: ['Date', 'setTimeout'], now: 1_000_000 });
+    try {
+      const starts: Start[] = [];
+      let fail: (error: Error) => void = () => undefined;
+      const first = fakeClient(
+        () =>
+          new Promise((_, reject) => {
+            fail = reject;
+          }),
+      );
+      const second = fakeClient(async () => 'answered');
+      const link = createLink(async (start) => {
+        starts.push(start);
+        return starts.length === 1 ? first.client : second.client;
+      });
+      const answer = link.call('ask', {}, quiet);
+      while (starts.length === 0) await Promise.resolve();
+      for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+      mock.timers.tick(10 * 60_000);
+      first.lose();
+      fail(unreachable());
+      for (let turn = 0; turn < 50; turn += 1) {
+        await Promise.resolve();
+        mock.timers.tick(100);
+      }
+      assert.equal(await answer, 'answered');
+      assert.deepEqual(starts, ['new_call', 'after_crash']);
+    } finally {
+      mock.timers.reset();
+    }
+  });
+
+  test('starts an engine for a new call only, and gives a call up that nobody will answer', async () => {
+    const starts: Start[] = [];
+    const gone = fakeClient(() => Promise.reject(unreachable()));
+    const link = createLink(
+      async (start) => {
+        starts.push(start);
+        if (starts.length > 1) throw new SvcError('engine_not_running', 'no engine runs for /x');
+        return gone.client;
+      },
+      { patienceMs: 300 },
+    );
+    const given = link.call('task_run', {}, quiet);
+    gone.lose();
+    await assert.rejects(given, { code: 'engine_not_running', message: /while this call waited/ });
+    assert.deepEqual([...new Set(starts.slice(1))], ['after_crash']);
+    const before = starts.length;
+    await assert.rejects(link.call('task_list', {}, quiet), { code: 'engine_not_running' });
+    assert.deepEqual(starts.slice(before), ['new_call'], 'told at once, after one try');
+    await link.close();
+  });
+
+  test('a call that is given up while there is no engine ends', async () => {
+    const stop = new AbortController();
+    let tries = 0;
+    const gone = fakeClient(() => Promise.reject(unreachable()));
+    const link = createLink(async () => {
+      tries += 1;
+      if (tries === 3) stop.abort();
+      if (tries > 1) throw new SvcError('engine_not_running', 'no engine runs for /x');
+      return gone.client;
+    });
+    const given = link.call('ask', {}, { ...quiet, signal: stop.signal });
+    gone.lose();
+    await assert.rejects(given, { code: 'cancelled' });
+    await link.close();
+  });
+});
