@@ -186,6 +186,8 @@ export async function openEngine(options: OpenOptions) {
       attend: bus.attend,
       seatSeen: bus.seats.seen,
       leave: bus.leave,
+      attendSeat: bus.seats.attend,
+      seatAttended: bus.seats.attending,
       ownerOfConnection,
       resolveSession: sessions.resolve,
       sessionEnded: (sessionId: string) => sessions.get(sessionId).state === 'ended',

@@ -26,7 +26,13 @@ export interface Bus {
 
 /** Who is here and what they say: seats, the roster, messages, asks. */
 export function createBus(deps: BusDeps): Bus {
-  const seats = createSeats({ ...deps, atClose: deps.seatClosed });
+  const seats = createSeats({
+    ...deps,
+    atClose(sessionId) {
+      asks.sessionEnded(sessionId);
+      deps.seatClosed(sessionId);
+    },
+  });
   const reaper = createReaper({
     ...deps,
     seats,

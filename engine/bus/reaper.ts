@@ -23,6 +23,10 @@ const CONFIRM_MS = 5_000;
 /** A seat that no process holds has gone after so long without a call, ms. */
 const SILENT_MS = 60 * 60 * 1000;
 
+/** Seats that closed so long ago are nobody's any more. */
+const FORGET_MS = 30 * 24 * 60 * 60 * 1000;
+const FORGET_EVERY_MS = 60 * 60 * 1000;
+
 export interface Reaper {
   start(): void;
   /** One look now; what it missed twice is closed. */
@@ -35,22 +39,33 @@ export function createReaper(deps: ReaperDeps): Reaper {
   const { storage, clock, seats } = deps;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
+  let forgetAt = 0;
 
   /** `unknown` changes nothing: a probe that fails is no proof. */
-  function isGone({ pid, pidStart, seenAt }: ReturnType<Seats['watched']>[number]): boolean | 'unknown' {
+  function isGone({
+    pid,
+    pidStart,
+    seenAt,
+    isAttended,
+  }: ReturnType<Seats['watched']>[number]): boolean | 'unknown' {
+    if (isAttended) return false;
     if (pid === null || pidStart === null) return clock.now() - seenAt > SILENT_MS;
     const found = deps.isAlive(pid, pidStart);
     return found === 'unknown' ? 'unknown' : found === 'dead';
   }
 
   async function look(): Promise<void> {
+    if (clock.now() >= forgetAt) {
+      forgetAt = clock.now() + FORGET_EVERY_MS;
+      await storage.write(() => seats.forget(clock.now() - FORGET_MS));
+    }
     // Where everything is as it was nothing is written: an idle engine leaves the disk alone.
     const changed = seats
       .watched()
       .map((seat) => ({ seat, gone: isGone(seat) }))
       .filter(({ seat, gone }) => gone !== 'unknown' && (gone || seat.misses > 0));
     let isMissing = false;
-    if (changed.length > 0) {
+    if (changed.length > 0 || seats.isHeard()) {
       await storage.write(() => {
         seats.flush();
         for (const { seat, gone } of changed) {

@@ -34,6 +34,8 @@ export function serveConnection(engine: Engine, socket: Socket): void {
   /** Whoever greets may go on without waiting for the welcome. */
   let admitted: Promise<Caller> | null = null;
   const gone = new AbortController();
+  /** It takes part no more. */
+  let depart = (): void => undefined;
   const send = (message: object): boolean =>
     socket.writable ? socket.write(`${JSON.stringify(message)}\n`) : true;
   const subscriptions = createSubscriptions(engine, {
@@ -67,6 +69,10 @@ export function serveConnection(engine: Engine, socket: Socket): void {
     }
     admitted = admit(engine, { ...hello, runId: hello.run_id });
     const caller = await admitted;
+    if (hello.attends && caller.sessionId !== null && caller.seat !== 'worker') {
+      depart();
+      if (!gone.signal.aborted) depart = engine.attendSeat(caller.sessionId);
+    }
     const { root, version } = engine;
     const workspace = engine.config().workspace.name;
     const { logId } = engine.events;
@@ -152,7 +158,10 @@ export function serveConnection(engine: Engine, socket: Socket): void {
     ),
   );
   socket.on('error', () => socket.destroy());
-  socket.on('close', () => gone.abort());
+  socket.on('close', () => {
+    gone.abort();
+    depart();
+  });
 }
 
 function parse<I extends z.ZodType>(schema: I, params: unknown): z.infer<I> {

@@ -77,6 +77,8 @@ function problem(response: ServerResponse, error: unknown): void {
     return;
   }
   const { code, message } = error instanceof SvcError ? error : new SvcError('internal', 'internal error');
+  // What is left of the body is not waited for.
+  if (code === 'body_too_large') response.setHeader('connection', 'close');
   if (code === 'token_invalid') response.setHeader('www-authenticate', 'Bearer');
   const status = httpStatus(code);
   send(response, status, 'application/problem+json', {

@@ -9,16 +9,25 @@ export const MAX_LINE_BYTES = 32 * 1024 * 1024;
  */
 export function lineSplitter(onLine: (line: string) => void, onTooLong: () => void): (chunk: Buffer) => void {
   const decoder = new StringDecoder('utf8');
-  let rest = '';
+  /** The beginning of a line, in the parts that it came in: a long one must not be looked through again with each. */
+  let parts: string[] = [];
+  let length = 0;
   let isOver = false;
   return (chunk) => {
     if (isOver) return;
-    const lines = (rest + decoder.write(chunk)).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) if (line.trim() !== '') onLine(line);
-    if (rest.length > MAX_LINE_BYTES) {
+    const lines = decoder.write(chunk).split('\n');
+    const rest = lines.pop() ?? '';
+    for (const line of lines) {
+      const whole = parts.length === 0 ? line : parts.join('') + line;
+      parts = [];
+      length = 0;
+      if (whole.trim() !== '') onLine(whole);
+    }
+    if (rest !== '') parts.push(rest);
+    length += rest.length;
+    if (length > MAX_LINE_BYTES) {
       isOver = true;
-      rest = '';
+      parts = [];
       onTooLong();
     }
   };

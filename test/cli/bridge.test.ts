@@ -73,6 +73,9 @@ async function begun(ws: TestWorkspace, env: Record<string, string> = {}): Promi
   return open;
 }
 
+const refusalIn = ({ result }: Message) =>
+  (result as { structuredContent: { code: string; message: string } }).structuredContent;
+
 const asks = (id: number) => ({
   id,
   method: 'tools/call',
@@ -131,14 +134,27 @@ describe('svc mcp', { timeout: 120_000 }, () => {
     }
   });
 
+  test('leaves what another of its name holds', async () => {
+    const named = { env: { SVC_SESSION: 'pair' } };
+    const one = await stdioClient(ws, named);
+    const other = await stdioClient(ws, named);
+    await one.call('lock_acquire', { holder: 'pair', path: 'src' });
+    await other.call('task_list');
+    await other.close();
+    await until(() => other.pid === null || !isRunning(other.pid));
+    const held = await one.call<{ covered_by: string }>('lock_check', { holder: 'pair', path: 'src/a.ts' });
+    assert.equal(held.covered_by, 'src');
+    await one.close();
+    await until(async () => (await ws.svc(['lock', 'list', '--json'])).json<unknown[]>().length === 0);
+  });
+
   test('says why there is no engine, each time it is asked, and ends', async () => {
     const other = await makeWorkspace();
     const open = await begun(other);
     writeFileSync(join(other.root, 'svc.yaml'), 'daemon: { reap_interval_sec: often }\n');
     for (const id of [2, 3]) {
       open.send({ id, method: 'tools/call', params: { name: 'task_list', arguments: {} } });
-      const { result } = await open.answer(id);
-      const { code, message } = result?.structuredContent as { code: string; message: string };
+      const { code, message } = refusalIn(await open.answer(id));
       assert.equal(code, 'config_invalid');
       assert.match(message, /reap_interval_sec/);
     }
@@ -158,8 +174,7 @@ describe('svc mcp', { timeout: 120_000 }, () => {
     db.close();
     const open = await begun(other);
     open.send({ id: 2, method: 'tools/call', params: { name: 'task_list', arguments: {} } });
-    const { result } = await open.answer(2);
-    assert.equal((result?.structuredContent as { code: string }).code, 'storage_newer');
+    assert.equal(refusalIn(await open.answer(2)).code, 'storage_newer');
     open.child.stdin.end();
     assert.equal(await open.exit, 0);
     await other.close();

@@ -25,8 +25,16 @@ export interface Seats {
   close(sessionId: string, why: string): boolean;
   /** It was heard of. Kept in memory; written down by `flush`. */
   seen(sessionId: string): void;
+  /** Whether there is something to write down. */
+  isHeard(): boolean;
   /** Inside `storage.write`. */
   flush(): void;
+  /** A client takes part as that session for as long as it is connected: until it calls what this answers. */
+  attend(sessionId: string): () => void;
+  /** How many clients take part as it now: agents of one name share a session. */
+  attending(sessionId: string): number;
+  /** Inside `storage.write`: removes those that closed before `at`, ms, unless unread mail waits for them. */
+  forget(at: number): void;
   find(sessionId: string): SeatSession | null;
   /** Open ones, the most recently active first. */
   live(filter?: { kind?: SeatKind; project?: string | null }): SeatSession[];
@@ -39,6 +47,8 @@ export interface Seats {
     pidStart: string | null;
     seenAt: number;
     misses: number;
+    /** A client that takes part as it is connected. */
+    isAttended: boolean;
   }[];
 }
 
@@ -84,6 +94,9 @@ export function createSeats({
   );
   /** By session id, ms; newer than what is written down. */
   const heard = new Map<string, number>();
+  const attendances = new Map<string, number>();
+  const forgetClosed = db.prepare(`DELETE FROM seat WHERE closed_at < ? AND NOT EXISTS
+    (SELECT 1 FROM message WHERE acked_at IS NULL AND to_session = coalesce(seat.name, 'chair-' || seat.id))`);
 
   function rowOf(sessionId: string): SeatRow | undefined {
     const chair = /^chair-([1-9]\d{0,14})$/.exec(sessionId);
@@ -131,6 +144,22 @@ export function createSeats({
     seen(sessionId) {
       heard.set(sessionId, clock.now());
     },
+    isHeard: () => heard.size > 0,
+    attend(sessionId) {
+      let isHere = true;
+      attendances.set(sessionId, (attendances.get(sessionId) ?? 0) + 1);
+      return () => {
+        if (!isHere) return;
+        isHere = false;
+        const left = (attendances.get(sessionId) ?? 1) - 1;
+        if (left > 0) attendances.set(sessionId, left);
+        else attendances.delete(sessionId);
+      };
+    },
+    attending: (sessionId) => attendances.get(sessionId) ?? 0,
+    forget(at) {
+      forgetClosed.run(at);
+    },
     flush() {
       for (const [sessionId, at] of heard) {
         const row = rowOf(sessionId);
@@ -164,6 +193,7 @@ export function createSeats({
         pidStart: row.pid_start,
         seenAt: seenAt(row),
         misses: row.misses,
+        isAttended: attendances.has(seatSessionId(row)),
       })),
   };
 }

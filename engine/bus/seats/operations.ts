@@ -7,13 +7,18 @@ import type { Seats } from './index.ts';
 export const seatOperations = ({ storage, seats }: { storage: Storage; seats: Seats }): Operation[] => [
   operation({
     name: 'seat.leave',
-    about: 'The caller’s own session ends here; a worker’s ends with its run.',
+    about:
+      'The caller’s own session ends here, unless others take part as the same; a worker’s ends with its run.',
     seat: 'any',
     changes: false,
     input: z.strictObject({}),
     run: (_input, { sessionId, seat }) =>
       storage.write(() => ({
-        left: sessionId !== null && seat !== 'worker' && seats.close(sessionId, 'it left'),
+        left:
+          sessionId !== null &&
+          seat !== 'worker' &&
+          seats.attending(sessionId) <= 1 &&
+          seats.close(sessionId, 'it left'),
       })),
   }),
 ];

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
 import type { Engine } from '../../compose.ts';
 import { SvcError } from '../../errors.ts';
 import { type Caller, toWire, type Wire } from '../../operation.ts';
@@ -12,7 +13,11 @@ import { createMcpServer } from './server.ts';
 /** Sessions of clients that went away without a word are closed after this long, ms. */
 const IDLE_MS = 60 * 60 * 1000;
 const MAX_SESSIONS = 256;
+const MAX_BEGINNING_BYTES = 1024 * 1024;
+/** A prompt may have four million characters. */
+const MAX_BODY_BYTES = 16 * 1024 * 1024;
 const HEADER = 'mcp-session-id';
+const METHODS = ['GET', 'POST', 'DELETE'];
 
 interface HttpSession {
   transport: StreamableHTTPServerTransport;
@@ -20,6 +25,8 @@ interface HttpSession {
   /** Of whoever opened it: the session's id alone opens nothing. */
   token: string;
   sessionId: string | null;
+  /** It takes part no more. */
+  depart(): void;
   requests: number;
   usedAt: number;
 }
@@ -35,13 +42,22 @@ export function createMcpEndpoint(
   admitted: (request: IncomingMessage, token: string) => Promise<Caller>,
 ): McpEndpoint {
   const sessions = new Map<string, HttpSession>();
+  /** Clients that are being let in. */
+  let opening = 0;
+
+  /** Never rejects: a client that has gone is no fault. */
+  async function leave({ server, sessionId, depart }: HttpSession): Promise<void> {
+    await server.close().catch(() => undefined);
+    depart();
+    if (sessionId === null || engine.seatAttended(sessionId) > 0) return;
+    await engine.leave(sessionId).catch(() => undefined);
+  }
 
   async function end(id: string): Promise<void> {
     const session = sessions.get(id);
     if (session === undefined) return;
     sessions.delete(id);
-    await session.server.close();
-    if (session.sessionId !== null) await engine.leave(session.sessionId).catch(() => undefined);
+    await leave(session);
   }
 
   const timer = setInterval(() => {
@@ -50,21 +66,44 @@ export function createMcpEndpoint(
   }, IDLE_MS / 60);
   timer.unref();
 
-  async function open(request: IncomingMessage, token: string): Promise<HttpSession> {
-    if (sessions.size >= MAX_SESSIONS)
+  /** Clients begin anew without a word: the session that was used longest ago makes room, unless something waits in it. */
+  function makeRoom(): void {
+    if (sessions.size + opening < MAX_SESSIONS) return;
+    const idle = [...sessions]
+      .filter(([, { requests }]) => requests === 0)
+      .sort(([, one], [, other]) => one.usedAt - other.usedAt);
+    const [oldest] = idle;
+    if (oldest === undefined)
       throw new SvcError('conflict', `${MAX_SESSIONS} clients have a session already`);
+    void end(oldest[0]);
+  }
+
+  async function open(request: IncomingMessage, token: string): Promise<HttpSession> {
+    makeRoom();
+    opening += 1;
+    try {
+      return await opened(request, token);
+    } finally {
+      opening -= 1;
+    }
+  }
+
+  async function opened(request: IncomingMessage, token: string): Promise<HttpSession> {
     const caller = await admitted(request, token);
     const server = createMcpServer(linkTo(engine, caller), { version: engine.version });
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => void sessions.set(id, session),
+      maxRequestBodySize: MAX_BODY_BYTES,
       onsessionclosed: (id) => end(id),
     });
+    const sessionId = caller.seat === 'worker' ? null : caller.sessionId;
     const session: HttpSession = {
       transport,
       server,
       token,
-      sessionId: caller.seat === 'worker' ? null : caller.sessionId,
+      sessionId,
+      depart: sessionId === null ? () => undefined : engine.attendSeat(sessionId),
       requests: 0,
       usedAt: Date.now(),
     };
@@ -74,6 +113,10 @@ export function createMcpEndpoint(
 
   return {
     async handle(request, response, token) {
+      if (!METHODS.includes(request.method ?? '')) {
+        response.setHeader('allow', METHODS.join(', '));
+        throw new SvcError('method_not_allowed', `only ${METHODS.join(', ')} are answered here`);
+      }
       const id = request.headers[HEADER];
       const known = typeof id === 'string' ? sessions.get(id) : undefined;
       const isOurs = known !== undefined && known.token === token;
@@ -81,6 +124,15 @@ export function createMcpEndpoint(
         // 404 tells a client to begin a new session, also after a restart of the engine.
         answerRpc(response, 404, -32001, 'Session not found');
         return;
+      }
+      let body: unknown;
+      if (!isOurs) {
+        // Whoever does not begin a session gets none, nor a place on the register.
+        body = await initializeIn(request);
+        if (body === undefined) {
+          answerRpc(response, 400, -32000, 'Bad Request: a session begins with initialize');
+          return;
+        }
       }
       const session = isOurs ? known : await open(request, token);
       session.requests += 1;
@@ -90,15 +142,35 @@ export function createMcpEndpoint(
         session.requests -= 1;
         session.usedAt = Date.now();
         // What was no initialize has left a server behind that nobody can reach.
-        if (session.transport.sessionId === undefined) void session.server.close();
+        if (session.transport.sessionId === undefined) void leave(session);
       });
-      await session.transport.handleRequest(request, response);
+      await session.transport.handleRequest(request, response, body);
     },
     async close() {
       clearInterval(timer);
       await Promise.all([...sessions.keys()].map(end));
     },
   };
+}
+
+/** The request that begins a session; undefined when it is another, or nothing at all. Throws `body_too_large`. */
+async function initializeIn(request: IncomingMessage): Promise<unknown> {
+  if (request.method !== 'POST') return undefined;
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > MAX_BEGINNING_BYTES) {
+      throw new SvcError('body_too_large', 'a request that begins a session has at most 1 MiB');
+    }
+    chunks.push(chunk);
+  }
+  try {
+    const body: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    return isInitializeRequest(Array.isArray(body) && body.length === 1 ? body[0] : body) ? body : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function answerRpc(response: ServerResponse, status: number, code: number, message: string): void {

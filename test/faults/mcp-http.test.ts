@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { connect as connectSocket } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import type { EngineClient } from '../../engine/index.ts';
+import { report } from '../support/faults.ts';
+import { httpClient, mcpEndpoint } from '../support/mcp.ts';
+import { until } from '../support/wait.ts';
+import { isRunning, makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
+
+const INITIALIZE = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+};
+const LIST = { jsonrpc: '2.0', id: 2, method: 'tools/list' };
+
+describe('/mcp under clients that do not behave', { timeout: 200_000 }, () => {
+  let ws: TestWorkspace;
+  let client: EngineClient;
+  before(async () => {
+    ws = await makeWorkspace();
+    client = await ws.connect();
+  });
+  after(() => ws.close());
+
+  const headers = (more: Record<string, string> = {}) => ({
+    authorization: `Bearer ${mcpEndpoint(ws).token}`,
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    ...more,
+  });
+  async function sent(
+    method: string,
+    body?: string,
+    more: Record<string, string> = {},
+  ): Promise<{ status: number; session: string | null; text: string }> {
+    const response = await fetch(mcpEndpoint(ws).url, {
+      method,
+      headers: headers(more),
+      ...(body === undefined ? {} : { body }),
+    });
+    const session = response.headers.get('mcp-session-id');
+    return { status: response.status, session, text: await response.text() };
+  }
+  const chairs = async (): Promise<number> =>
+    (await client.call<{ seat: string }[]>('peer.list')).filter(({ seat }) => seat === 'chair').length;
+
+  test('what begins no session gets no seat', async () => {
+    const seats = await chairs();
+    const bodies = ['', '{', 'null', '1', '"x"', '[]', '[[]]', '{}', JSON.stringify(LIST)];
+    bodies.push(JSON.stringify([LIST, LIST]), JSON.stringify([INITIALIZE, LIST]));
+    bodies.push(JSON.stringify({ ...INITIALIZE, params: {} }), '['.repeat(100_000));
+    const tried = [
+      ...bodies.map((body) => ['POST', body] as const),
+      ...['GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'].map((method) => [method, undefined] as const),
+    ];
+    for (const [method, body] of tried) {
+      const { status } = await sent(method, body);
+      assert.ok(status >= 400 && status < 500, `${method} ${body?.slice(0, 40)}: ${status}`);
+    }
+    assert.equal((await sent('PUT')).status, 405);
+    assert.equal(await chairs(), seats);
+    report(`${tried.length} requests that begin nothing`, 'each was refused, and no seat was taken');
+  });
+
+  test('a body without an end is refused, before a session and in one', async () => {
+    const { session } = await sent('POST', JSON.stringify(INITIALIZE));
+    const large = JSON.stringify({ ...LIST, params: { _meta: { x: 'x'.repeat(17 * 1024 * 1024) } } });
+    assert.equal((await sent('POST', large, { 'mcp-session-id': session ?? '' })).status, 413);
+    const { url, token } = mcpEndpoint(ws);
+    const socket = connectSocket(Number(url.port), url.hostname);
+    const head = ['POST /mcp HTTP/1.1', `host: ${url.host}`, `authorization: Bearer ${token}`];
+    socket.write(`${[...head, 'transfer-encoding: chunked'].join('\r\n')}\r\n\r\n`);
+    let answer = '';
+    let isOver = false;
+    socket.setEncoding('utf8').on('data', (text: string) => {
+      answer += text;
+    });
+    socket
+      .on('error', () => undefined)
+      .on('close', () => {
+        isOver = true;
+      });
+    const part = 'x'.repeat(64 * 1024);
+    await until(() => {
+      if (!isOver) socket.write(`10000\r\n${part}\r\n`);
+      return isOver;
+    });
+    assert.match(answer, /^HTTP\/1\.1 413/);
+    assert.equal((await sent('DELETE', undefined, { 'mcp-session-id': session ?? '' })).status, 200);
+  });
+
+  test('a flood of clients that leave without a word does not lock out the next, nor fill the register', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const all = await Promise.all(
+        Array.from({ length: 64 }, () => sent('POST', JSON.stringify(INITIALIZE))),
+      );
+      for (const { status } of all) assert.equal(status, 200);
+    }
+    await until(async () => (await chairs()) <= 256 + 1);
+    const web = await httpClient(ws);
+    assert.ok((await web.tools()).length > 0);
+    await web.close();
+    report('640 clients that began and left', 'at most 256 seats, and the next one was served');
+  });
+
+  test('the end of a session is the end of its seat, its questions and its locks', async () => {
+    const web = await httpClient(ws, { headers: { 'x-svc-session': 'by-web' } });
+    await web.call('lock_acquire', { holder: 'by-web', path: 'src' });
+    const stop = new AbortController();
+    const asked = web.call(
+      'ask',
+      { question: 'anybody?', timeout_sec: 600 },
+      { signal: stop.signal, onprogress: () => stop.abort('enough') },
+    );
+    await assert.rejects(asked);
+    await (web.client.transport as unknown as { terminateSession(): Promise<void> }).terminateSession();
+    const { locks } = await client.call<{ locks: unknown[] }>('lock_status', {});
+    assert.deepEqual(locks, []);
+    const asks = await client.call<{ from_session: string; status: string }[]>('ask.list', {});
+    assert.equal(asks.find(({ from_session }) => from_session === 'by-web')?.status, 'timeout');
+    await web.close();
+  });
+
+  test('open streams and waiting calls do not hold up the end of the engine', async () => {
+    const web = await httpClient(ws);
+    let told = (): void => undefined;
+    const waits = new Promise<void>((resolve) => {
+      told = resolve;
+    });
+    const asked = web.call('ask', { question: 'now?', timeout_sec: 600 }, { onprogress: () => told() });
+    asked.catch(() => undefined);
+    await waits;
+    const pid = ws.daemonPid();
+    assert.equal((await ws.svc(['down'])).code, 0);
+    await until(() => !isRunning(pid as number));
+    await web.close();
+  });
+});
