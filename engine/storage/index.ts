@@ -3,6 +3,7 @@ import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { SvcError } from '../errors.ts';
+import { type Answered, createAnswered } from './answered.ts';
 import { createGroupCommit, type GroupCommit } from './group-commit.ts';
 import { migrate } from './migrate.ts';
 import { presenceOf } from './presence.ts';
@@ -26,6 +27,13 @@ export interface Storage {
    * its own changes are undone. Rejects with `storage_failed` or `storage_full` when the commit itself fails.
    */
   write: GroupCommit['write'];
+  /**
+   * `write` for a call that may be sent again: under the key of one that was answered it gives the same answer, which is
+   * JSON, and changes nothing. `key` is `Call.key`.
+   */
+  once: Answered['once'];
+  /** What the call has answered; undefined when it has not. */
+  answerOf: Answered['answerOf'];
   /** Called after each commit, outside any transaction. */
   onCommit: GroupCommit['onCommit'];
   /** Whether the database file was removed, or replaced by another. */
@@ -59,8 +67,11 @@ export function openStorage({ path }: { path: string }): Storage {
   const opened = db;
   const presence = presenceOf(path);
   const groupCommit = createGroupCommit(opened, presence);
+  const { once, answerOf } = createAnswered(opened, groupCommit.write);
   return {
     db: opened,
+    once,
+    answerOf,
     write: groupCommit.write,
     onCommit: groupCommit.onCommit,
     isGone: presence.isGone,

@@ -82,12 +82,17 @@ export interface WorktreeActions {
       head?: string | undefined;
     },
     caller: Caller,
+    /** See `Call.key`. */
+    key?: string | null,
   ): Promise<Promoted>;
   prune(
     wanted: { project?: string | undefined; base?: string | undefined; dryRun?: boolean | undefined },
     caller: Caller,
   ): Promise<Pruned[]>;
 }
+
+/** Names the answers of a promotion. */
+const PROMOTE = 'worktree_promote';
 
 const baseOf = (wanted: { base?: string | undefined }, caller: Caller): string | undefined =>
   wanted.base ?? caller.env.SVC_GIT_BASE;
@@ -183,6 +188,22 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
     });
   }
 
+  /** The same call again is told what it has done, and what it could not finish is finished. */
+  async function promotedOnce(
+    sessionId: string,
+    wanted: Parameters<WorktreeActions['promote']>[0],
+    caller: Caller,
+    key: string | null,
+  ): Promise<Promoted> {
+    const before = storage.answerOf<Omit<Promoted, 'removed' | 'kept'>>(PROMOTE, key);
+    if (before !== undefined && sessions.get(sessionId).worktree === null) {
+      return { ...before, removed: true, kept: [] };
+    }
+    const { session, base: into } = promotion(wanted, caller);
+    if (before === undefined) return promote(session, into, wanted, caller, key);
+    return { ...before, ...(await removed(session, into, wanted.keep === true)) };
+  }
+
   /** Promotions under way, by session: each ends before the next of the same session begins. */
   const promoting = new Map<string, Promise<void>>();
 
@@ -191,8 +212,9 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
     into: string,
     wanted: Parameters<WorktreeActions['promote']>[0],
     caller: Caller,
+    key: string | null,
   ): Promise<Promoted> {
-    const { sessionId, taskId, title, branch, repository, keepWorktree } = session;
+    const { sessionId, taskId, title, branch, repository } = session;
     const about = { sessionId, taskId, actor: caller.actor, via: caller.via };
     const warnings = await doubts(sessionId);
     const promoted = await worktrees
@@ -212,24 +234,33 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
         }
         throw error;
       });
-    await storage.write(() => {
+    const done = await storage.once(PROMOTE, key, () => {
       sessions.promoted(sessionId, caller.sessionId ?? caller.actor);
       events.append({ ...about, kind: 'worktree_promoted', data: { title, ...promoted } });
+      return { sessionId, branch, ...promoted, warnings };
     });
-    const done = { sessionId, branch, ...promoted, warnings };
-    if (wanted.keep === true || keepWorktree) return { ...done, removed: false, kept: ['as asked'] };
+    return { ...done, ...(await removed(session, into, wanted.keep === true)) };
+  }
+
+  /** What is not needed after a promotion any more. */
+  async function removed(
+    { branch, repository, keepWorktree }: ReturnType<typeof ended>,
+    into: string,
+    isKeepAsked: boolean,
+  ): Promise<Pick<Promoted, 'removed' | 'kept'>> {
+    if (isKeepAsked || keepWorktree) return { removed: false, kept: ['as asked'] };
     const plan = await worktrees.prunePlan({
       repository,
       base: into,
       keep: () => false,
       isOurs: (other) => other === branch,
     });
-    const { removed, refused } = await worktrees.prune(plan);
-    await recordGone(removed.map((each) => each.branch));
+    const { removed: gone, refused } = await worktrees.prune(plan);
+    await recordGone(gone.map((each) => each.branch));
     const kept = [...refused, ...plan.entries]
       .filter((each) => each.branch === branch)
       .flatMap((each) => each.reasons);
-    return { ...done, removed: removed.length > 0, kept };
+    return { removed: gone.length > 0, kept };
   }
 
   return {
@@ -263,12 +294,11 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
       return { sessionId, ...(await worktrees.trial({ repository, branch, base })) };
     },
 
-    async promote(wanted, caller) {
-      const asked = promotion(wanted, caller).session.sessionId;
+    async promote(wanted, caller, key = null) {
+      const asked = sessions.resolve(wanted.session).sessionId;
       // Whoever comes second looks again at what the first has made of it.
       while (promoting.has(asked)) await promoting.get(asked);
-      const { session, base: into } = promotion(wanted, caller);
-      const work = promote(session, into, wanted, caller);
+      const work = promotedOnce(asked, wanted, caller, key);
       const over = work.then(
         () => undefined,
         () => undefined,

@@ -73,7 +73,7 @@ export function worktreeOperations({
         keep: z.boolean().optional(),
         head: z.string().min(1).optional(),
       }),
-      run: actions.promote,
+      run: (input, caller, { key }) => actions.promote(input, caller, key),
     }),
     operation({
       name: 'worktree.prune',
@@ -159,8 +159,8 @@ const worktreeTools = (actions: WorktreeActions): Operation[] => [
           : `${session} is in ${base} at ${after}.`,
         ...warnings.map((each) => `warning: ${each}`),
       ].join('\n'),
-    async run({ project: wanted, ...input }, caller) {
-      const done = await actions.promote({ ...input, project: wanted }, caller);
+    async run({ project: wanted, ...input }, caller, { key }) {
+      const done = await actions.promote({ ...input, project: wanted }, caller, key);
       const { sessionId, base, strategy, before, after, alreadyMerged, checkout, removed, warnings } = done;
       return {
         session: sessionId,

@@ -62,12 +62,12 @@ export function ledgerOperations({ storage, ledgers }: { storage: Storage; ledge
       }),
       output: z.object({ ledger: z.string(), item: z.int(), released: z.boolean() }),
       say: (done) => `item ${done.item} of ${done.ledger} is free`,
-      async run(input, caller) {
-        const key = await storage.write(() => {
+      async run(input, caller, call) {
+        const ledger = await storage.once('task_release', call.key, () => {
           checkMayFree(caller, input);
           return ledgers.release(input, by(caller));
         });
-        return { ledger: key, item: input.item, released: true };
+        return { ledger, item: input.item, released: true };
       },
     }),
     operation({

@@ -59,9 +59,11 @@ export function lockOperations({ storage, locks }: { storage: Storage; locks: Lo
       input: z.strictObject({ holder, path }),
       output: z.object({ path: z.string(), released: z.boolean() }),
       say: (done) => `${done.path} is free`,
-      async run(input, caller) {
+      async run(input, caller, { key }) {
         checkSpeaksFor(caller, input.holder);
-        const path = await storage.write(() => locks.release(input.holder, input.path, by(caller)));
+        const path = await storage.once('lock_release', key, () =>
+          locks.release(input.holder, input.path, by(caller)),
+        );
         return { path, released: true };
       },
     }),

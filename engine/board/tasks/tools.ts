@@ -148,12 +148,12 @@ export function taskTools(deps: BoardOperationsDeps): Operation[] {
       }),
       output: z.object({ task_id: z.string(), status: z.string(), agent: z.string().nullable() }),
       say: ({ task_id, agent }) => `${task_id} is assigned to ${agent}.`,
-      async run(input, caller) {
+      run(input, caller, { key }) {
         agents.template(input.agent);
-        const task = await storage.write(() =>
-          workflow.assign(tasks.resolve(input.id).taskId, input.agent, by(caller)),
-        );
-        return { task_id: task.taskId, status: task.status, agent: task.agent };
+        return storage.once('task_assign', key, () => {
+          const task = workflow.assign(tasks.resolve(input.id).taskId, input.agent, by(caller));
+          return { task_id: task.taskId, status: task.status, agent: task.agent };
+        });
       },
     }),
     tool({
@@ -208,13 +208,14 @@ export function taskTools(deps: BoardOperationsDeps): Operation[] {
       }),
       output: z.object({ task_id: z.string(), status: z.string() }),
       say: ({ task_id, status }) => `${task_id} is ${status}.`,
-      async run({ id, status = 'done' }, caller) {
-        const task = await storage.write(() => {
+      run({ id, status = 'done' }, caller, { key }) {
+        return storage.once('task_done', key, () => {
           const found = tasks.resolve(id);
           checkOwn(found, caller);
-          return found.status === status ? found : workflow.done(found.taskId, status, null, by(caller));
+          const task =
+            found.status === status ? found : workflow.done(found.taskId, status, null, by(caller));
+          return { task_id: task.taskId, status: task.status };
         });
-        return { task_id: task.taskId, status: task.status };
       },
     }),
   ];

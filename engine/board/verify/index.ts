@@ -47,6 +47,11 @@ export type Claims = Pick<Evidence, 'sessionId' | 'taskId' | 'summary' | 'criter
   reportedBy: string;
 };
 
+export interface Reported {
+  verification: Verification;
+  uncommitted: number;
+}
+
 export interface RerunRequest {
   timeoutSec: number;
   signal: AbortSignal;
@@ -63,7 +68,7 @@ export interface Verify {
   /** As of the head that is on record; synchronous, for the transaction of the session's end. */
   stateOf(session: Session): VerificationState;
   /** Records what a session claims. `uncommitted` files will be committed after it. */
-  report(claims: Claims, by: By): Promise<{ verification: Verification; uncommitted: number }>;
+  report(claims: Claims, by: By, key: string | null): Promise<Reported>;
   /** Runs the reported tests again, in the worktree of a session that has ended. */
   rerun(name: string, request: RerunRequest): Promise<Verification>;
   /** Ends what an engine that was killed left running. */
@@ -230,13 +235,15 @@ export function createVerify(deps: VerifyDeps): Verify {
       const { sessionId, taskId, repository, headCommit } = session;
       return assembled({ sessionId, taskId, session }, repository === null ? undefined : headCommit).state;
     },
-    async report(claims, by) {
+    async report(claims, by, key) {
+      const before = storage.answerOf<Reported>('verify_report', key);
+      if (before !== undefined) return before;
       const whose = subject(claims.sessionId);
       const head = await headOf(whose.session);
       const { worktree = null, state } = whose.session ?? {};
       const uncommitted =
         worktree === null || state === 'ended' ? 0 : await worktrees.uncommitted(worktree).catch(() => 0);
-      const verification = await storage.write(() => {
+      return storage.once('verify_report', key, () => {
         insertClaims(claims, head);
         const judged = assembled(whose, head);
         const { criteria, tests, taskId } = judged;
@@ -254,9 +261,8 @@ export function createVerify(deps: VerifyDeps): Verify {
             tests: tests.length,
           },
         });
-        return judged;
+        return { verification: judged, uncommitted };
       });
-      return { verification, uncommitted };
     },
     async rerun(name, request) {
       const what = toRunAgain(name);

@@ -79,7 +79,7 @@ export function verifyTools({ verify, tasks, paths }: VerifyToolsDeps): Operatio
       }),
       say: ({ session: whose, state, reasons }) =>
         [`the evidence of ${whose} is ${state}`, ...reasons.map((each) => `- ${each}`)].join('\n'),
-      async run(input, caller) {
+      async run(input, caller, call) {
         const whose = reporting(input.session, caller);
         const task = taskOf(whose, input.task, caller);
         const acceptance = task === null ? [] : tasks.get(task).acceptanceCriteria;
@@ -93,7 +93,7 @@ export function verifyTools({ verify, tasks, paths }: VerifyToolsDeps): Operatio
           symbols: symbolsOf(input.symbols, folder, paths),
           reportedBy: caller.sessionId ?? caller.actor,
         };
-        const { verification, uncommitted } = await verify.report(claims, by(caller));
+        const { verification, uncommitted } = await verify.report(claims, by(caller), call.key);
         const { sessionId, state, reasons } = verification;
         return { session: sessionId, task, state, reasons: [...reasons, ...notCommitted(uncommitted)] };
       },

@@ -207,8 +207,8 @@ export function messageTools(deps: MessageToolDeps): Operation[] {
         agent: name.optional().describe("Recipient; default: your session's"),
       }),
       output: z.object({ id: z.int(), acked_at: z.string(), acked_by: z.string() }),
-      run: (input, caller) =>
-        storage.write(() => {
+      run: (input, caller, { key }) =>
+        storage.once('msg_ack', key, () => {
           const { id, acked_at, acked_by } = messages.ack(
             input.id,
             readerOf(deps, input, caller),

@@ -83,4 +83,8 @@ CREATE TABLE verification (
   rerun TEXT, rerun_at INTEGER, rerun_by TEXT, rerun_mark TEXT
 ) STRICT;
 CREATE INDEX verification_by_session ON verification (session_id, id);
+
+-- What a call has answered whose result is no row of its own; kept for as long as it may be sent again.
+CREATE TABLE answered (call TEXT PRIMARY KEY, answer TEXT NOT NULL, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE INDEX answered_at ON answered (at);
 `;

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Caller } from '../../../engine/operation.ts';
+import { type EngineHere, engineHere } from '../../support/engine.ts';
+import { until } from '../../support/wait.ts';
+import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+
+const CHAIR: Caller = {
+  seat: 'chair',
+  actor: 'ada',
+  via: 'tool',
+  sessionId: null,
+  project: null,
+  env: {},
+};
+
+describe('a call that is sent again after its answer was lost', { timeout: 60_000 }, () => {
+  let ws: TestWorkspace;
+  let here: EngineHere;
+  before(async () => {
+    ws = await makeWorkspace();
+    ws.repository.write('PLAN.md', '- [ ] one\n- [ ] two\n');
+    here = await engineHere(ws);
+  });
+  after(async () => {
+    await here.close();
+    await ws.close();
+  });
+
+  let count = 0;
+  const keyed = async (name: string, input: object, key: string, caller: Partial<Caller> = {}) =>
+    (await here.engine.operations.call(name, input, { ...CHAIR, ...caller }, { key })) as Record<
+      string,
+      unknown
+    >;
+
+  /** Twice under one key: the same answer, and nothing happens the second time. */
+  async function twice(name: string, input: object, between: () => Promise<unknown> = async () => undefined) {
+    count += 1;
+    const key = `call-${count}`;
+    const first = await keyed(name, input, key);
+    await between();
+    const seq = here.engine.events.lastSeq();
+    assert.deepEqual(await keyed(name, input, key), first, name);
+    assert.equal(here.engine.events.lastSeq(), seq, `${name}: nothing happened`);
+    return first;
+  }
+
+  test('is told again that a lock or a claim was given back, also when another has it now', async () => {
+    await here.call('lock_acquire', { holder: 'alice', path: 'src' });
+    await twice('lock_release', { holder: 'alice', path: 'src' }, () =>
+      here.call('lock_acquire', { holder: 'bob', path: 'src' }),
+    );
+    const { locks } = await here.call<{ locks: { holder: string }[] }>('lock_status', {});
+    assert.deepEqual(
+      locks.map(({ holder }) => holder),
+      ['bob'],
+    );
+    await here.call('task_claim', { holder: 'alice', ledger: 'PLAN.md', item: 1 });
+    await twice('task_release', { holder: 'alice', ledger: 'PLAN.md', item: 1 });
+    // Another call is another call.
+    await assert.rejects(keyed('lock_release', { holder: 'alice', path: 'src' }, 'new'), {
+      code: 'holder_mismatch',
+    });
+  });
+
+  test('does not end, assign, read or report what has moved on meanwhile', async () => {
+    const { task_id: id } = await twice('task_add', { title: 'one' });
+    await twice('task_assign', { id, agent: 'scripted' });
+    await twice('task_done', { id, status: 'failed' }, () => here.call('task.retry', { id, hold: true }));
+    const shown = await here.call<{ task: { status: string } }>('task.show', { id: id as string });
+    assert.equal(shown.task.status, 'assigned', 'the retry stands');
+    const sent = await twice('msg_send', { to_session: 'chair', body: 'x' });
+    const [message] = sent.messages as { id: number }[];
+    await twice('msg_ack', { id: message?.id });
+    await here.engine.openSeat({
+      kind: 'plain',
+      name: 'alice',
+      project: null,
+      agent: null,
+      title: null,
+      notifyBase: null,
+      pid: null,
+    });
+    const tests = [{ command: 'true', passed: true }];
+    await twice('verify_report', { session: 'alice', tests });
+  });
+
+  test('finds the worker that it has started, and the merge that it has made', async () => {
+    const run = await twice('dispatch_worker', {
+      agent: 'scripted',
+      prompt: '#agent: edit again.txt x',
+      wait: true,
+    });
+    const promoted = await twice('worktree_promote', { session: run.session_id });
+    assert.deepEqual([promoted.removed, promoted.already_merged], [true, false]);
+    const failing = await here.call<{ task_id: string }>('dispatch_worker', {
+      agent: 'scripted',
+      prompt: '#agent: exit 3',
+    });
+    const { task_id: id } = failing;
+    await until(async () => {
+      const { task } = await here.call<{ task: { status: string } }>('task.show', { id });
+      return task.status === 'failed';
+    });
+    const again = await keyed('task_run', { id, wait: true }, 'retried');
+    assert.equal((await keyed('task_run', { id, wait: true }, 'retried')).session_id, again.session_id);
+    const { sessions } = await here.call<{ sessions: unknown[] }>('task.show', { id });
+    assert.equal(sessions.length, 2);
+  });
+});
