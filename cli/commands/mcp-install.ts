@@ -62,7 +62,9 @@ export const mcpInstallCommand: Command = command({
     const next = client.next?.[scope];
     if (next !== undefined && plan.state !== 'same') note(`note: ${next}`);
     if (!isPortable && scope === 'project') {
-      note('note: svc is not on the path, so the file names it by its path on this machine: do not share it');
+      note(
+        'note: no svc on the path is this program, so the file names it by its paths on this machine: do not share it',
+      );
     }
   },
 });

@@ -68,11 +68,12 @@ function computed(state: State): Layout {
   const listed = (pane: PaneId, least: number): number =>
     clamp(lists[pane].ids.length + LIST_EDGE, least, most);
   const [decisions, asks, workers] = [listed('decisions', 6), listed('asks', 5), listed('workers', 6)];
-  const events = clamp(Math.floor(body * 0.16), 5, 12);
-  const bus = clamp(Math.floor(body * 0.16), 5, 12);
-  const log = Math.floor((body - events - bus) * 0.4);
   const talk: PaneId = focus === 'peers' || focus === 'locks' ? focus : 'bus';
   const bottom: PaneId = focus === 'deliveries' ? 'deliveries' : 'events';
+  // Two rows say that something came; whoever goes there wants to read the list.
+  const below = (pane: PaneId): number => clamp(Math.floor(body * (focus === pane ? 0.3 : 0.16)), 5, 14);
+  const [bus, events] = [below(talk), below(bottom)];
+  const log = Math.floor((body - events - bus) * 0.4);
   return {
     kind: 'wide',
     columns: [

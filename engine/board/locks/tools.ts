@@ -14,7 +14,9 @@ export interface HeldPath {
   lock: Lock;
 }
 
-const path = z.string().describe('File or folder of the workspace; a folder covers all below.');
+const path = z
+  .string()
+  .describe('File or folder, absolute or relative to the workspace; a folder covers all below.');
 
 /** What clients may ask about locks. */
 export function lockOperations({ storage, locks }: { storage: Storage; locks: Locks }): Operation[] {

@@ -100,7 +100,7 @@ function promptOf(row: TaskRow, criteria: string[]): string {
     parts.push(
       `Checklist: ${row.ledger}\nClaim an item before you begin it: the tool task_claim, or svc ledger claim.`,
     );
-  return parts.length === 1 ? (parts[0] as string) : `${parts.join('\n\n')}\n`;
+  return parts.length === 1 ? (parts[0] as string) : `${parts.map((part) => part.trimEnd()).join('\n\n')}\n`;
 }
 
 const time = (ms: number | null): string | null => (ms === null ? null : rfc3339(ms));

@@ -37,10 +37,13 @@ const sayDispatched = (result: z.output<typeof dispatched>): string =>
 
 type Verdict = ReturnType<typeof verdictOf>;
 
+const counted = (count: number | null, what: string): string =>
+  `${count ?? 0} ${what}${count === 1 ? '' : 's'}`;
+
 /** What came of it, and what its reader does next. */
 function sayEnded(sessionId: string, verdict: Verdict): string {
   const { sealed, reason, commits, files, branch, verification } = verdict;
-  const made = `${commits ?? 0} commits, ${files ?? 0} files${branch === null ? '' : ` on ${branch}`}, evidence: ${verification}`;
+  const made = `${counted(commits, 'commit')}, ${counted(files, 'file')}${branch === null ? '' : ` on ${branch}`}, evidence: ${verification}`;
   return sealed
     ? `${sessionId} ended well: ${made}. Look at verify_status, then worktree_promote.`
     : `${sessionId} failed: ${reason}. ${made}. task_run tries it again.`;

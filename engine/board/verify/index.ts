@@ -171,7 +171,7 @@ export function createVerify(deps: VerifyDeps): Verify {
   /** What is to be run, and where. */
   function toRunAgain(name: string) {
     const session = sessions.resolve(name);
-    const { sessionId, state, taskId, worktree, cwd, branch } = session;
+    const { sessionId, state, taskId, worktree, cwd, branch, base, promotedAt } = session;
     if (state !== 'ended') {
       throw new SvcError('conflict', `${sessionId} is still ${state}; its files may change while tests run`, {
         hint: `wait for its end; svc task show ${taskId} shows it`,
@@ -189,7 +189,9 @@ export function createVerify(deps: VerifyDeps): Verify {
         hint:
           branch === null
             ? `it worked in ${cwd ?? "the project's folder"}: run them there by hand`
-            : `its work is on ${branch}: check that out and run them by hand`,
+            : promotedAt === null
+              ? `its work is on ${branch}: check that out and run them by hand`
+              : `its work is in ${base}: run them there by hand`,
       });
     }
     return { session, evidence, tests, folder: cwd !== null && existsSync(cwd) ? cwd : worktree };

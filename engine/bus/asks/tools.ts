@@ -132,7 +132,9 @@ export function askTools(deps: AskToolsDeps): Operation[] {
     const who = caller.sessionId ?? `a ${caller.seat} session`;
     throw refused(
       `ask ${askId} is addressed to ${toSession}; ${who} cannot answer it`,
-      `the Chair or ${toSession} answers it`,
+      deps.projectOfAddress(toSession) === undefined
+        ? `the Chair or ${toSession} answers it`
+        : 'the Chair answers it',
     );
   }
 
