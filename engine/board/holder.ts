@@ -37,9 +37,13 @@ export function checkSpeaksFor(caller: Caller, holder: string): void {
 
 /** Who is known to be gone can hold nothing more. Throws `conflict`. */
 export function checkNotEnded(peers: Pick<Peers, 'find'>, holder: string): void {
-  if (peers.find(holder)?.state !== 'ended') return;
+  const peer = peers.find(holder);
+  if (peer?.state !== 'ended') return;
   throw new SvcError('conflict', `session ${holder} has ended and cannot hold anything`, {
-    hint: 'give the id of a live session',
+    hint:
+      peer.seat === 'plain'
+        ? `with SVC_SESSION=${holder} it takes part again; or give the id of a live session`
+        : 'give the id of a live session',
     data: { holder },
   });
 }

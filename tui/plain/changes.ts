@@ -51,7 +51,9 @@ function arrivals(before: State, after: State): string[] {
   return [
     ...events.map(eventLine),
     ...notices.flatMap((each) =>
-      cleanLines(each.text).map((line) => `notice to ${clean(each.session)}: ${line}`),
+      cleanLines(each.text)
+        .filter((line) => line.trim() !== '')
+        .map((line) => `notice to ${clean(each.session)}: ${line}`),
     ),
   ];
 }
