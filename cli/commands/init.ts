@@ -172,7 +172,9 @@ function text({ file, agents, default_preset, excluded_in, hook }: Report): stri
     'next:',
     '  export SVC_WEBHOOK_SECRET=$(openssl rand -hex 32)',
     '  svc doctor          checks that everything is in place',
-    '  svc webhook serve   starts the receiver',
+    '  svc up              starts the engine, and its receiver with it',
+    '  svc chair           starts your agent with the tools of svc',
+    '  svc                 opens the dashboard',
     '  svc config keys     lists every key',
   );
   return lines.join('\n');
