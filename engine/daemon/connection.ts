@@ -71,7 +71,7 @@ export function serveConnection(engine: Engine, socket: Socket): void {
     const caller = await admitted;
     if (hello.attends && caller.sessionId !== null && caller.seat !== 'worker') {
       depart();
-      if (!gone.signal.aborted) depart = engine.attendSeat(caller.sessionId);
+      if (!gone.signal.aborted) depart = engine.holdSeat(caller.sessionId);
     }
     const { root, version } = engine;
     const workspace = engine.config().workspace.name;

@@ -30,9 +30,9 @@ export interface Seats {
   /** Inside `storage.write`. */
   flush(): void;
   /** A client takes part as that session for as long as it is connected: until it calls what this answers. */
-  attend(sessionId: string): () => void;
+  hold(sessionId: string): () => void;
   /** How many clients take part as it now: agents of one name share a session. */
-  attending(sessionId: string): number;
+  holders(sessionId: string): number;
   /** Inside `storage.write`: removes those that closed before `at`, ms, unless unread mail waits for them. */
   forget(at: number): void;
   find(sessionId: string): SeatSession | null;
@@ -94,7 +94,7 @@ export function createSeats({
   );
   /** By session id, ms; newer than what is written down. */
   const heard = new Map<string, number>();
-  const attendances = new Map<string, number>();
+  const held = new Map<string, number>();
   const forgetClosed = db.prepare(`DELETE FROM seat WHERE closed_at < ? AND NOT EXISTS
     (SELECT 1 FROM message WHERE acked_at IS NULL AND to_session = coalesce(seat.name, 'chair-' || seat.id))`);
 
@@ -145,18 +145,18 @@ export function createSeats({
       heard.set(sessionId, clock.now());
     },
     isHeard: () => heard.size > 0,
-    attend(sessionId) {
+    hold(sessionId) {
       let isHere = true;
-      attendances.set(sessionId, (attendances.get(sessionId) ?? 0) + 1);
+      held.set(sessionId, (held.get(sessionId) ?? 0) + 1);
       return () => {
         if (!isHere) return;
         isHere = false;
-        const left = (attendances.get(sessionId) ?? 1) - 1;
-        if (left > 0) attendances.set(sessionId, left);
-        else attendances.delete(sessionId);
+        const left = (held.get(sessionId) ?? 1) - 1;
+        if (left > 0) held.set(sessionId, left);
+        else held.delete(sessionId);
       };
     },
-    attending: (sessionId) => attendances.get(sessionId) ?? 0,
+    holders: (sessionId) => held.get(sessionId) ?? 0,
     forget(at) {
       forgetClosed.run(at);
     },
@@ -193,7 +193,7 @@ export function createSeats({
         pidStart: row.pid_start,
         seenAt: seenAt(row),
         misses: row.misses,
-        isAttended: attendances.has(seatSessionId(row)),
+        isAttended: held.has(seatSessionId(row)),
       })),
   };
 }

@@ -17,7 +17,7 @@ export const seatOperations = ({ storage, seats }: { storage: Storage; seats: Se
         left:
           sessionId !== null &&
           seat !== 'worker' &&
-          seats.attending(sessionId) <= 1 &&
+          seats.holders(sessionId) <= 1 &&
           seats.close(sessionId, 'it left'),
       })),
   }),

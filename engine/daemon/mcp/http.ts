@@ -49,7 +49,7 @@ export function createMcpEndpoint(
   async function leave({ server, sessionId, depart }: HttpSession): Promise<void> {
     await server.close().catch(() => undefined);
     depart();
-    if (sessionId === null || engine.seatAttended(sessionId) > 0) return;
+    if (sessionId === null || engine.seatHolders(sessionId) > 0) return;
     await engine.leave(sessionId).catch(() => undefined);
   }
 
@@ -103,7 +103,7 @@ export function createMcpEndpoint(
       server,
       token,
       sessionId,
-      depart: sessionId === null ? () => undefined : engine.attendSeat(sessionId),
+      depart: sessionId === null ? () => undefined : engine.holdSeat(sessionId),
       requests: 0,
       usedAt: Date.now(),
     };

@@ -73,7 +73,7 @@ describe('a call that is sent again after its answer was lost', { timeout: 60_00
     const sent = await twice('msg_send', { to_session: 'chair', body: 'x' });
     const [message] = sent.messages as { id: number }[];
     await twice('msg_ack', { id: message?.id });
-    await here.engine.openSeat({
+    await here.engine.attend({
       kind: 'plain',
       name: 'alice',
       project: null,

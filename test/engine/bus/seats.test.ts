@@ -80,14 +80,14 @@ describe('the register of seats', () => {
     const shared = await open({ name: 'alice', process: process(7) });
     await open({ name: 'alice', process: process(8) });
     const web = await open();
-    const leaves = [seats.attend(shared), seats.attend(shared), seats.attend(web)];
+    const leaves = [seats.hold(shared), seats.hold(shared), seats.hold(web)];
     alive = 'dead';
     clock.advance(3 * HOUR);
     for (let at = 0; at < 3; at += 1) await look();
     assert.deepEqual(closed, []);
     leaves[0]?.();
     leaves[0]?.();
-    assert.equal(seats.attending(shared), 1);
+    assert.equal(seats.holders(shared), 1);
     for (const leave of leaves) leave();
     await look();
     await look();
