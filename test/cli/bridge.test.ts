@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { after, before, describe, mock, test } from 'node:test';
+import { after, afterEach, before, describe, mock, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { createLink, type Start } from '../../cli/mcp/link.ts';
 import { type EngineClient, SvcError } from '../../engine/index.ts';
@@ -29,6 +29,12 @@ interface Bridge {
   exit: Promise<number | null>;
 }
 
+/** A failed test must not leave its bridge behind: the file would not end. */
+const begunHere = new Set<Bridge['child']>();
+afterEach(() => {
+  for (const child of begunHere) child.kill('SIGKILL');
+});
+
 /** `svc mcp` without an MCP client: what is written to it is up to the test. */
 function bridge(ws: TestWorkspace, env: Record<string, string> = {}): Bridge {
   const child = spawn(process.execPath, [SVC, 'mcp'], {
@@ -36,6 +42,8 @@ function bridge(ws: TestWorkspace, env: Record<string, string> = {}): Bridge {
     env: { ...ws.env, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
+  begunHere.add(child);
+  child.once('exit', () => begunHere.delete(child));
   const messages: Message[] = [];
   let rest = '';
   let errors = '';
@@ -150,8 +158,9 @@ describe('svc mcp', { timeout: 120_000 }, () => {
 
   test('says why there is no engine, each time it is asked, and ends', async () => {
     const other = await makeWorkspace();
-    const open = await begun(other);
+    // Before it begins: it looks for its engine at once, and starts one.
     writeFileSync(join(other.root, 'svc.yaml'), 'daemon: { reap_interval_sec: often }\n');
+    const open = await begun(other);
     for (const id of [2, 3]) {
       open.send({ id, method: 'tools/call', params: { name: 'task_list', arguments: {} } });
       const { code, message } = refusalIn(await open.answer(id));
