@@ -21,6 +21,14 @@ export interface Caller {
   env: Readonly<Record<string, string | undefined>>;
 }
 
+/** Who made a change, for the event log. */
+export interface By {
+  actor: string;
+  via: string;
+}
+
+export const by = ({ actor, via }: Caller): By => ({ actor, via });
+
 /** The one call that an operation answers. */
 export interface Call {
   /** Aborted when nobody waits for the answer any more. */

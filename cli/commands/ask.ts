@@ -67,7 +67,7 @@ const list = command({
     const client = await context.engine();
     const asks = await client.call<AskView[]>('ask.list', {
       ...(status === 'all' ? {} : { status }),
-      ...(limit === undefined ? {} : { limit }),
+      limit,
     });
     const text = await table(
       asks,
@@ -170,10 +170,10 @@ const open = command({
     const input = {
       question: context.args.join(' '),
       ...(flags.option.length === 0 ? {} : { options: flags.option }),
-      ...(flags.context === undefined ? {} : { context: flags.context }),
-      ...(flags.timeout === undefined ? {} : { timeout_sec: flags.timeout }),
-      ...(flags.toSession === undefined ? {} : { to_session: flags.toSession }),
-      ...(flags.toProject === undefined ? {} : { to_project: flags.toProject }),
+      context: flags.context,
+      timeout_sec: flags.timeout,
+      to_session: flags.toSession,
+      to_project: flags.toProject,
     };
     if (flags.noWait) {
       const client = await context.engine();

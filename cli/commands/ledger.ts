@@ -68,7 +68,7 @@ const claim = command({
     const client = await context.engine();
     const claimed = await client.call<{ item: number; text: string; holder: string; expires_at: string }>(
       'task_claim',
-      { holder: holderOf(context), ...itemOf(context), ...(ttl === undefined ? {} : { ttl_min: ttl }) },
+      { holder: holderOf(context), ...itemOf(context), ttl_min: ttl },
     );
     context.result(
       claimed,

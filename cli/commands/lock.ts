@@ -31,7 +31,7 @@ const acquire = command({
     const lock = await client.call<Granted>('lock_acquire', {
       holder,
       path: at(context),
-      ...(ttl === undefined ? {} : { ttl_min: ttl }),
+      ttl_min: ttl,
     });
     context.result(
       lock,

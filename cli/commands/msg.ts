@@ -83,15 +83,15 @@ const send = command({
     const client = await context.engine();
     const sent = await client.call<Sent>('msg_send', {
       body,
-      ...(flags.toSession === undefined ? {} : { to_session: flags.toSession }),
-      ...(flags.toAgent === undefined ? {} : { to_agent: flags.toAgent }),
-      ...(flags.toWorker === undefined ? {} : { to_worker: flags.toWorker }),
-      ...(flags.toRole === undefined ? {} : { to_role: flags.toRole }),
-      ...(flags.toProject === undefined ? {} : { to_project: flags.toProject }),
-      ...(flags.kind === undefined ? {} : { kind: flags.kind }),
-      ...(flags.replyTo === undefined ? {} : { parent_id: flags.replyTo }),
-      ...(flags.payload === undefined ? {} : { payload_path: flags.payload }),
-      ...(flags.session === undefined ? {} : { from_session: flags.session }),
+      to_session: flags.toSession,
+      to_agent: flags.toAgent,
+      to_worker: flags.toWorker,
+      to_role: flags.toRole,
+      to_project: flags.toProject,
+      kind: flags.kind,
+      parent_id: flags.replyTo,
+      payload_path: flags.payload,
+      from_session: flags.session,
     });
     context.result(sent, ({ messages }) =>
       messages.map(({ id, to }) => `message ${id} to ${printable(to)}`).join('\n'),
@@ -139,9 +139,9 @@ const inbox = command({
     const client = await context.engine();
     const read = await client.call<Inbox>('msg_inbox', {
       unread,
-      ...(session === undefined ? {} : { session }),
-      ...(agent === undefined ? {} : { agent }),
-      ...(limit === undefined ? {} : { limit }),
+      session,
+      agent,
+      limit,
     });
     context.result(read, shownText);
     if (read.messages.length > 0 && read.unread > 0) context.note('svc msg ack <id> when it is dealt with');
@@ -161,8 +161,8 @@ const ack = command({
     const client = await context.engine();
     const acked = await client.call<{ id: number; acked_by: string }>('msg_ack', {
       id: numberOf(context.args[0]),
-      ...(session === undefined ? {} : { session }),
-      ...(agent === undefined ? {} : { agent }),
+      session,
+      agent,
     });
     context.result(acked, ({ id, acked_by }) => `message ${id} acknowledged by ${printable(acked_by)}`);
   },
@@ -180,7 +180,7 @@ const list = command({
     const client = await context.engine();
     const messages = await client.call<Wire<Message>[]>('message.list', {
       unread,
-      ...(limit === undefined ? {} : { limit }),
+      limit,
     });
     const text = await table(
       messages,

@@ -86,7 +86,7 @@ const rerun = command({
     const client = await context.engine();
     const view = await client.run<View>(
       'verify.rerun',
-      { session: context.args[0], ...(timeout === undefined ? {} : { timeout_sec: timeout }) },
+      { session: context.args[0], timeout_sec: timeout },
       {
         key: randomUUID(),
         signal: context.signal,
@@ -125,8 +125,8 @@ const report = command({
     );
     const client = await context.engine();
     const told = await client.call<{ session: string; state: string; reasons: string[] }>('verify_report', {
-      ...(args[0] === undefined ? {} : { session: args[0] }),
-      ...(flags.summary === undefined ? {} : { summary: flags.summary }),
+      session: args[0],
+      summary: flags.summary,
       criteria: [...flags.met.map(criterion('met')), ...flags.unmet.map(criterion('not_met'))],
       symbols: flags.place.map((path) => ({ path })),
       tests,

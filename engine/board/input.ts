@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { Call, Caller } from '../operation.ts';
-import type { By } from './tasks/index.ts';
 import type { DispatchOptions } from './workflow/index.ts';
 
 // What the inputs of tasks and decisions have in common.
@@ -33,9 +32,6 @@ export const dispatchInput = {
 };
 
 const dispatching = z.object(dispatchInput);
-
-/** Who made a change. */
-export const by = (caller: Caller): By => ({ actor: caller.actor, via: caller.via });
 
 export const optionsOf = (
   input: z.infer<typeof dispatching>,

@@ -3,7 +3,7 @@ import { createAsks } from './asks/index.ts';
 import { createAskNotice } from './asks/notice.ts';
 import { askTools } from './asks/tools.ts';
 import type { BusDeps, SessionOutcome } from './deps.ts';
-import { chairAddress, createPeers, type Peers, projectOfAddress } from './peers.ts';
+import { createPeers, type Peers } from './peers.ts';
 import { createPost } from './post.ts';
 import { createReaper } from './reaper.ts';
 import { createSeats, type NewSeat, type SeatSession, type Seats } from './seats/index.ts';
@@ -46,7 +46,7 @@ export function createBus(deps: BusDeps): Bus {
     peers,
     operations: [
       ...seatOperations({ storage: deps.storage, seats }),
-      ...askTools({ ...deps, asks, peers, chairAddress, projectOfAddress }),
+      ...askTools({ ...deps, asks, peers }),
       ...post.operations,
     ],
     attend({ pid, ...seat }) {

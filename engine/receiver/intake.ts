@@ -1,6 +1,7 @@
-import type { By, NewTask, Task } from '../board/tasks/index.ts';
+import type { NewTask, Task } from '../board/tasks/index.ts';
 import type { Workflow } from '../board/workflow/index.ts';
 import { SvcError } from '../errors.ts';
+import type { By } from '../operation.ts';
 import { titleOf } from '../text.ts';
 import { fieldsInvalid } from './body.ts';
 import type { TaskTemplate } from './config.ts';

@@ -2,8 +2,9 @@ import { hash } from 'node:crypto';
 import { type Clock, rfc3339 } from '../../clock.ts';
 import { SvcError } from '../../errors.ts';
 import { findByPrefix, formatId, formatIdOrNull, idArray, parseId } from '../../ids.ts';
+import type { By } from '../../operation.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
-import type { By, Task } from '../tasks/index.ts';
+import type { Task } from '../tasks/index.ts';
 
 export type DecisionState = 'pending' | 'approved' | 'denied' | 'expired';
 export const DECISION_STATES = [

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { SvcError } from '../../errors.ts';
-import { type Operation, operation } from '../../operation.ts';
+import { by, type Operation, operation } from '../../operation.ts';
 import type { BoardOperationsDeps } from '../deps.ts';
-import { body, by, dispatchInput, hash, id, ids, limit, optionsOf } from '../input.ts';
+import { body, dispatchInput, hash, id, ids, limit, optionsOf } from '../input.ts';
 import { DECISION_STATES, type Decision } from './index.ts';
 
 /** A decision in a list. */

@@ -1,11 +1,12 @@
 import type { Peers } from '../../bus/peers.ts';
 import { type Clock, rfc3339 } from '../../clock.ts';
 import { SvcError } from '../../errors.ts';
+import type { By } from '../../operation.ts';
 import type { EventInput, EventLog, Storage } from '../../storage/index.ts';
 import { printable } from '../../text.ts';
 import type { WorkspacePaths } from '../../workspace-path.ts';
 import { aboutHolder, checkNotEnded } from '../holder.ts';
-import type { By } from '../tasks/index.ts';
+
 import type { LedgerItem } from './parse.ts';
 import { readLedger } from './read.ts';
 import type { Claim, ClaimRow, Ledger, ShownItem } from './rows.ts';

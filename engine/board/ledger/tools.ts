@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { SvcError } from '../../errors.ts';
-import { type Caller, type Operation, operation } from '../../operation.ts';
+import { by, type Caller, type Operation, operation } from '../../operation.ts';
 import type { Storage } from '../../storage/index.ts';
 import { tool } from '../../tool.ts';
 import { ANY, checkSpeaksFor, holder, holderOrAny, ttl } from '../holder.ts';
-import { by } from '../input.ts';
 import type { Ledger, Ledgers } from './index.ts';
 
 const ledger = z.string().describe('Markdown file of the workspace.');

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { SvcError } from '../../errors.ts';
-import { type Operation, operation } from '../../operation.ts';
+import { by, type Operation, operation } from '../../operation.ts';
 import type { Storage } from '../../storage/index.ts';
 import { tool } from '../../tool.ts';
 import { checkSpeaksFor, holder, ttl } from '../holder.ts';
-import { by } from '../input.ts';
 import type { Lock, Locks } from './index.ts';
 
 /** A lock that somebody else has over a path. */

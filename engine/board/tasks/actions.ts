@@ -1,10 +1,10 @@
 import type { Sessions } from '../../bus/sessions/index.ts';
 import { SvcError } from '../../errors.ts';
-import type { Caller } from '../../operation.ts';
+import type { By, Caller } from '../../operation.ts';
 import { titleOf } from '../../text.ts';
 import type { Agents } from '../../workers/dispatch/index.ts';
 import type { DispatchOptions, Submitted, Workflow } from '../workflow/index.ts';
-import type { By, NewTask, Tasks } from './index.ts';
+import type { NewTask, Tasks } from './index.ts';
 
 /** An entry of `webhook.templates`. */
 export interface Template {

@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { SvcError } from '../../errors.ts';
 import { findByPrefix, idArray, parseId } from '../../ids.ts';
+import type { By } from '../../operation.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import { titleOf } from '../../text.ts';
 import {
@@ -29,12 +30,6 @@ export interface NewTask {
   actor: string;
   /** See `Call.key`. */
   callKey?: string | null | undefined;
-}
-
-/** Who made a change, for the event log. */
-export interface By {
-  actor: string;
-  via: string;
 }
 
 export interface TaskEnd {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { type Operation, operation } from '../../operation.ts';
+import { by, type Operation, operation } from '../../operation.ts';
 import type { AgentChoice, ProjectChoice } from '../../workers/dispatch/index.ts';
 import type { BoardOperationsDeps } from '../deps.ts';
-import { body, by, dispatchInput, hash, id, ids, limit, optionsOf, timeout } from '../input.ts';
+import { body, dispatchInput, hash, id, ids, limit, optionsOf, timeout } from '../input.ts';
 import type { Submitted } from '../workflow/index.ts';
 import { TASK_STATUSES, type Task } from './index.ts';
 import { checkOwn } from './tools.ts';

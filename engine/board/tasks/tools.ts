@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { Session, Sessions } from '../../bus/sessions/index.ts';
 import { SvcError } from '../../errors.ts';
-import { actorDenied, type Call, type Caller, mayAct, type Operation } from '../../operation.ts';
+import { actorDenied, type By, by, type Call, type Caller, mayAct, type Operation } from '../../operation.ts';
 import { tool } from '../../tool.ts';
 import type { BoardOperationsDeps } from '../deps.ts';
-import { by, dispatchInput, optionsOf } from '../input.ts';
+import { dispatchInput, optionsOf } from '../input.ts';
 import type { Submitted } from '../workflow/index.ts';
-import { type By, TASK_STATUSES, type Task } from './index.ts';
+import { TASK_STATUSES, type Task } from './index.ts';
 
 const dispatching = {
   actor: z.string().min(1).optional().describe('who acts, for records; default: you'),

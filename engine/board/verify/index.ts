@@ -5,10 +5,11 @@ import type { Session, Sessions } from '../../bus/sessions/index.ts';
 import type { Clock } from '../../clock.ts';
 import { SvcError } from '../../errors.ts';
 import { parseId, workerSession } from '../../ids.ts';
+import type { By } from '../../operation.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import type { Processes } from '../../workers/processes/index.ts';
 import type { Worktrees } from '../../workers/worktrees/index.ts';
-import type { By, Tasks } from '../tasks/index.ts';
+import type { Tasks } from '../tasks/index.ts';
 import { runAgain } from './rerun.ts';
 import {
   type Evidence,

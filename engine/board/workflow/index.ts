@@ -1,10 +1,10 @@
 import type { Session } from '../../bus/sessions/index.ts';
 import { SvcError } from '../../errors.ts';
-import { actorDenied, mayAct, type Policy } from '../../operation.ts';
+import { actorDenied, type By, mayAct, type Policy } from '../../operation.ts';
 import type { Storage } from '../../storage/index.ts';
 import type { Decision, Decisions } from '../decisions/index.ts';
 import type { LedgerGate } from '../ledger/index.ts';
-import type { By, NewTask, Task, Tasks } from '../tasks/index.ts';
+import type { NewTask, Task, Tasks } from '../tasks/index.ts';
 
 export interface DispatchOptions {
   inplace?: boolean | undefined;

@@ -1,6 +1,6 @@
 import { SvcError } from '../../errors.ts';
 import type { Caller } from '../../operation.ts';
-import type { Peers } from '../peers.ts';
+import { chairAddress, type Peers, projectOfAddress } from '../peers.ts';
 
 /** Whom a question goes to. */
 export interface Addressee {
@@ -14,9 +14,6 @@ export interface AddresseeDeps {
   peers: Pick<Peers, 'find'>;
   /** The registered project of that id; null is the workspace's own. Throws `unknown_project`. */
   projectId(id: string): string | null;
-  chairAddress(project: string | null): string;
-  /** Undefined when it is no Chair's address. */
-  projectOfAddress(address: string): string | null | undefined;
 }
 
 /** The named session, else the Chair of the named project, else the Chair of the caller's own. */
@@ -25,7 +22,7 @@ export function addresseeOf(
   caller: Caller,
   deps: AddresseeDeps,
 ): Addressee {
-  const chairOf = (project: string | null): Addressee => ({ to: deps.chairAddress(project), project });
+  const chairOf = (project: string | null): Addressee => ({ to: chairAddress(project), project });
   const { to_session: session, to_project: project } = wish;
   if (session !== undefined) return sessionCalled(session, caller, deps, chairOf);
   if (project !== undefined) return chairOf(deps.projectId(project));
@@ -39,7 +36,7 @@ function sessionCalled(
   deps: AddresseeDeps,
   chairOf: (project: string | null) => Addressee,
 ): Addressee {
-  const seat = deps.projectOfAddress(session);
+  const seat = projectOfAddress(session);
   if (seat !== undefined) return chairOf(seat === null ? null : deps.projectId(seat));
   const peer = deps.peers.find(session);
   const hint = 'leave to_session out to ask the Chair; msg_peers lists who is here';

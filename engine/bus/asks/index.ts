@@ -1,17 +1,12 @@
 import type { Clock } from '../../clock.ts';
 import { SvcError } from '../../errors.ts';
 import { parseId, workerSession } from '../../ids.ts';
+import type { By } from '../../operation.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import type { AskNotice } from './notice.ts';
 import { type Ask, type AskRow, type AskStatus, type SymbolRef, toAsk } from './rows.ts';
 
 export { ASK_STATUSES, type Ask, type AskStatus, type SymbolRef } from './rows.ts';
-
-/** Who made a change, for the event log. */
-interface By {
-  actor: string;
-  via: string;
-}
 
 export interface NewAsk {
   /** Null when the asker has no session. */

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { SvcError } from '../../errors.ts';
-import { type Call, type Caller, type Operation, operation } from '../../operation.ts';
+import { by, type Call, type Caller, type Operation, operation } from '../../operation.ts';
 import type { Storage } from '../../storage/index.ts';
 import { tool } from '../../tool.ts';
-import type { Peers } from '../peers.ts';
+import { type Peers, projectOfAddress } from '../peers.ts';
 import { type AddresseeDeps, addresseeOf } from './addressee.ts';
 import { ASK_STATUSES, type Ask, type Asks, closed, type SymbolRef } from './index.ts';
 import { type SymbolDeps, symbolRefOf } from './symbol-ref.ts';
@@ -51,8 +51,6 @@ const symbolRef = z
   .describe(
     'The place in the code that it is about; path is relative to the project, else to the workspace.',
   );
-
-const by = ({ actor, via }: Caller) => ({ actor, via });
 
 /** A `SymbolRef` or null. */
 const symbolOut = z.unknown();
@@ -109,7 +107,7 @@ export function askTools(deps: AskToolsDeps): Operation[] {
     });
 
   function whom({ toSession, project }: Ask): string {
-    if (deps.projectOfAddress(toSession) === undefined) return toSession;
+    if (projectOfAddress(toSession) === undefined) return toSession;
     const seat = project === null ? 'the Chair' : `the Chair of ${project}`;
     const live = peers.chairOf(project);
     return live === null ? seat : `${seat} (${live.sessionId})`;
@@ -132,7 +130,7 @@ export function askTools(deps: AskToolsDeps): Operation[] {
     const who = caller.sessionId ?? `a ${caller.seat} session`;
     throw refused(
       `ask ${askId} is addressed to ${toSession}; ${who} cannot answer it`,
-      deps.projectOfAddress(toSession) === undefined
+      projectOfAddress(toSession) === undefined
         ? `the Chair or ${toSession} answers it`
         : 'the Chair answers it',
     );

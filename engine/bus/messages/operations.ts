@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { type Operation, operation } from '../../operation.ts';
+import { by, type Operation, operation } from '../../operation.ts';
 import type { Surfaced } from '../notices/surfaced.ts';
 import { toMessage } from './rows.ts';
-import { by, type MessageToolDeps, readerOf } from './tools.ts';
+import { type MessageToolDeps, readerOf } from './tools.ts';
 
 const SURFACED_MAX = 500;
 

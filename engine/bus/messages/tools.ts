@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Clock, rfc3339 } from '../../clock.ts';
 import { SvcError } from '../../errors.ts';
-import type { Caller, Operation } from '../../operation.ts';
+import { by, type Caller, type Operation } from '../../operation.ts';
 import type { Storage } from '../../storage/index.ts';
 import { tool } from '../../tool.ts';
 import type { WorkspacePaths } from '../../workspace-path.ts';
@@ -52,8 +52,6 @@ function page(all: readonly MessageRow[]) {
   });
   return fitting.map(shown);
 }
-
-export const by = ({ actor, via }: Caller) => ({ actor, via });
 
 /** Whose inbox a call is about. A worker takes the mail of its own agent only. */
 export function readerOf(

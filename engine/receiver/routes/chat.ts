@@ -1,8 +1,9 @@
 import type { Decisions } from '../../board/decisions/index.ts';
-import type { By, Task, Tasks } from '../../board/tasks/index.ts';
+import type { Task, Tasks } from '../../board/tasks/index.ts';
 import type { Workflow } from '../../board/workflow/index.ts';
 import type { Sessions } from '../../bus/sessions/index.ts';
 import { SvcError } from '../../errors.ts';
+import type { By } from '../../operation.ts';
 import { parseForm } from '../body.ts';
 import type { Intake, WebhookConfig } from '../intake.ts';
 import { problem } from '../problem.ts';

@@ -1,7 +1,8 @@
 import type { Decision, Decisions } from '../../board/decisions/index.ts';
-import type { By, Tasks } from '../../board/tasks/index.ts';
+import type { Tasks } from '../../board/tasks/index.ts';
 import type { Workflow } from '../../board/workflow/index.ts';
 import { formatId, parseId } from '../../ids.ts';
+import type { By } from '../../operation.ts';
 import { type FieldProblem, fieldsInvalid, type JsonObject, parseJson, textField } from '../body.ts';
 import { type Answer, type InboundRequest, json } from '../request.ts';
 import { SCHEMES } from '../signature.ts';
