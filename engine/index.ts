@@ -75,9 +75,8 @@ export const mcpServer = () => import('./daemon/mcp/server.ts');
 
 /** Agent presets, which of their programs are installed, and how one is started. */
 export const presets = async () => ({
-  ...(await import('./workers/presets/presets.ts')),
+  ...(await import('./workers/presets/index.ts')),
   ...(await import('./workers/presets/detect.ts')),
-  ...(await import('./workers/presets/mcp.ts')),
   ...(await import('./workers/template.ts')),
   ...(await import('./workers/program.ts')),
 });

@@ -16,7 +16,7 @@ import {
   type Log,
   type SessionLogs,
 } from './workers/dispatch/index.ts';
-import { TO_FILE } from './workers/presets/presets.ts';
+import { TO_FILE } from './workers/presets/notify.ts';
 import { createProcesses, type Processes, workerEnvironment } from './workers/processes/index.ts';
 import { fillPlaceholders, tokenise } from './workers/template.ts';
 import { createWorktreeActions, type WorktreeActions } from './workers/worktree-actions.ts';

@@ -102,13 +102,17 @@ async function choose(asked: string | undefined, agents: Agents, { cwd, env }: W
 }
 
 async function prepare(preset: string, template: string, { cwd, env }: Where): Promise<Start> {
-  const { mcpForRun, renderCommand, withArguments } = await presets();
+  const { presetNamed, renderCommand, withArguments } = await presets();
   const own: Record<string, string> = { SVC_AGENT: preset };
   const port = template.includes('{{notify_port}}') ? String(await freePort()) : '';
   if (port !== '') own.SVC_NOTIFY_URL = `http://127.0.0.1:${port}`;
   const { argv } = renderCommand(template, { notify_port: port });
   const { command, args } = await mcpCommand({ cwd, env });
-  const forRun = mcpForRun(preset, { command, args, env: {} }, env);
+  const known = presetNamed(preset);
+  const forRun =
+    known === null || known.cannot.mcp !== undefined
+      ? null
+      : known.setUp({ mcp: { command, args, env: {} }, gateway: null, hooks: null, folder: cwd, env });
   const client = forRun === null ? await clientNamed(preset) : undefined;
   return {
     preset,

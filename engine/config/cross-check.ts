@@ -1,4 +1,4 @@
-import { ACCOUNT_ONLY } from '../workers/presets/presets.ts';
+import { cannotRoute } from '../workers/presets/index.ts';
 import { suggestion } from './nearest.ts';
 import type { Finding } from './problems.ts';
 import type { Config } from './schema.ts';
@@ -35,10 +35,11 @@ function agents({
     });
   }
   for (const [preset, way] of Object.entries(auth)) {
-    if (way !== 'gateway' || !ACCOUNT_ONLY.includes(preset)) continue;
+    const why = way === 'gateway' ? cannotRoute(preset) : null;
+    if (why === null) continue;
     found.push({
       path: ['agents', 'auth', preset],
-      message: `${preset} cannot be routed through the gateway; use account`,
+      message: `${preset} cannot be routed through the gateway, because ${why}; use account`,
     });
   }
   const unknown = default_preset !== '' && unrunnable(default_preset, { cmds, transport, interactive });

@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type * as z from 'zod';
 import { SvcError } from '../errors.ts';
-import { ACP, HEADLESS, INTERACTIVE } from '../workers/presets/presets.ts';
+import { ACP, HEADLESS, INTERACTIVE } from '../workers/presets/index.ts';
 import { crossCheck } from './cross-check.ts';
 import { environmentLayer, overriding } from './environment.ts';
 import { type Home, machineHome, readHome, type SecretLookup, secretLookup } from './home.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { reporting } from '../config/duration.ts';
-import { ACP, HEADLESS, INTERACTIVE, NOTIFY } from './presets/presets.ts';
+import { ACP, HEADLESS, INTERACTIVE, NOTIFY } from './presets/index.ts';
 import {
   checkCommand,
   checkHeadlessCommand,

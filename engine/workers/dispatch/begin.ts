@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { basename, delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import type { Task } from '../../board/tasks/index.ts';
 import type { Placement, Session } from '../../bus/sessions/index.ts';
 import { asSvcError, SvcError } from '../../errors.ts';
 import { shellWord } from '../../text.ts';
-import { type McpOfRun, mcpForRun, withArguments } from '../presets/mcp.ts';
+import { presetOfProgram, type RunSetup, withArguments } from '../presets/index.ts';
 import { MARK, type RunningProcess, workerEnvironment } from '../processes/index.ts';
 import { renderCommand } from '../template.ts';
 import type { CreatedWorktree } from '../worktrees/index.ts';
@@ -129,10 +129,12 @@ export async function launch(
 }
 
 /** How the agent finds `svc mcp`, by its program: a preset of the user's own may run the same one. */
-function toolsFor({ svc }: DispatchDeps, argv: readonly string[], env: NodeJS.ProcessEnv): McpOfRun | null {
+function toolsFor({ svc }: DispatchDeps, argv: readonly string[], env: NodeJS.ProcessEnv): RunSetup | null {
   const [command, ...args] = svc ?? [];
-  if (command === undefined) return null;
-  return mcpForRun(basename(argv[0] ?? ''), { command, args: [...args, 'mcp'], env: {} }, env);
+  const preset = presetOfProgram(argv[0] ?? '');
+  if (command === undefined || preset === null) return null;
+  const mcp = { command, args: [...args, 'mcp'], env: {} };
+  return preset.setUp({ mcp, gateway: null, hooks: null, folder: '', env });
 }
 
 /**

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ACP, HEADLESS, INTERACTIVE, NOTIFY } from '../../../engine/workers/presets/presets.ts';
+import { ACP, HEADLESS, INTERACTIVE, NOTIFY } from '../../../engine/workers/presets/index.ts';
 import {
   checkCommand,
   checkHeadlessCommand,

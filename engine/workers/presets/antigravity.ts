@@ -1,0 +1,22 @@
+import { TO_FILE } from './notify.ts';
+import { NOTHING, type Preset } from './preset.ts';
+
+export const antigravity: Preset = {
+  name: 'antigravity',
+  programs: ['agy'],
+  headless: null,
+  headlessLong: null,
+  interactive: 'agy',
+  acp: null,
+  notify: TO_FILE,
+  reader: null,
+  resume: null,
+  resumeInteractive: null,
+  setUp: () => NOTHING,
+  auth: 'account',
+  cannot: {
+    mcp: 'no way for one run is known',
+    gateway: 'it signs in with an account only',
+    headless: 'without a terminal it loses its output or hangs',
+  },
+};

@@ -1,0 +1,21 @@
+import { TO_FILE } from './notify.ts';
+import { NOTHING, type Preset } from './preset.ts';
+
+export const cursor: Preset = {
+  name: 'cursor',
+  programs: ['cursor-agent', 'agent'],
+  headless: 'cursor-agent -p --output-format stream-json --force --trust --approve-mcps -- {{prompt}}',
+  headlessLong: null,
+  interactive: 'cursor-agent',
+  acp: null,
+  notify: TO_FILE,
+  reader: null,
+  resume: null,
+  resumeInteractive: null,
+  setUp: () => NOTHING,
+  auth: 'account',
+  cannot: {
+    mcp: 'it reads its servers from files of the project or the person only',
+    gateway: 'its command line has no setting for the address of a model',
+  },
+};

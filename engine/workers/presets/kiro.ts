@@ -1,0 +1,22 @@
+import { TO_FILE } from './notify.ts';
+import { NOTHING, type Preset } from './preset.ts';
+
+export const kiro: Preset = {
+  name: 'kiro',
+  programs: ['kiro-cli'],
+  headless: null,
+  headlessLong: null,
+  interactive: 'kiro-cli',
+  acp: null,
+  notify: TO_FILE,
+  reader: null,
+  resume: null,
+  resumeInteractive: null,
+  setUp: () => NOTHING,
+  auth: 'account',
+  cannot: {
+    mcp: 'no way for one run is known',
+    gateway: 'it uses the models of its own service only',
+    headless: 'without a terminal it wants a key of its own service',
+  },
+};

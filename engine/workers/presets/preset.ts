@@ -1,0 +1,87 @@
+import type { AgentNotify } from '../config.ts';
+import type { StreamReader } from './stream.ts';
+
+/** A program and its arguments. */
+export interface CommandLine {
+  command: string;
+  args: readonly string[];
+}
+
+/** A server of the model context protocol on standard input and output, as an agent is told to start it. */
+export interface McpServer extends CommandLine {
+  /** Variables for the server alone; most agents pass on their own as well. */
+  env: Readonly<Record<string, string>>;
+}
+
+/** Where an agent's model calls go. The key itself is in the environment only, never in an argument. */
+export interface GatewayRoute {
+  /** Without a path, such as `http://127.0.0.1:8788`; protocols are below it: `/v1/messages`, `/v1/responses`, … */
+  url: string;
+  key: string;
+}
+
+/** The variable that a run's virtual key is in, for agents that take the name of one. */
+export const KEY_VARIABLE = 'SVC_VKEY';
+
+/** The moments at which an agent runs a command of ours. */
+export const HOOK_EVENTS = ['pre-write', 'post-tool', 'pre-compact', 'session-start'] as const;
+export type HookEvent = (typeof HOOK_EVENTS)[number];
+
+/** What one run of an agent is to be told beyond its command. */
+export interface RunWish {
+  /** Served to the agent under the name svc. */
+  mcp: McpServer | null;
+  gateway: GatewayRoute | null;
+  /** The command per event, to be run by the agent as it is. */
+  hooks: Readonly<Record<HookEvent, CommandLine>> | null;
+  /** A folder of the session alone, for files that the agent reads or keeps; absolute, made when a file needs it. */
+  folder: string;
+  /** The environment that the run has otherwise. */
+  env: Readonly<Record<string, string | undefined>>;
+}
+
+/** How it is told: nothing of the person's own configuration is touched. */
+export interface RunSetup {
+  /** For `withArguments`. */
+  args: string[];
+  env: Record<string, string>;
+  /** Written before the start, mode 0600; paths absolute, inside `RunWish.folder`. */
+  files: { path: string; text: string }[];
+}
+
+/** Everything that svc knows of one agent program. One file each; `index.ts` lists them. */
+export interface Preset {
+  name: string;
+  /** What its program is called, as the last part of a path: a command of the user's own may run it too. */
+  programs: readonly string[];
+  /** The headless command, see docs/workers.md; null when it only runs for a person. */
+  headless: string | null;
+  /** The same for a prompt that is too long for one argument; null when it has to read the prompt file itself. */
+  headlessLong: string | null;
+  /** Opens it for a person. */
+  interactive: string;
+  /** Serves the agent client protocol on standard input and output; null when it has no such way or none is known. */
+  acp: string | null;
+  notify: AgentNotify;
+  /** Reads what the headless command prints; null when nothing is known of it. */
+  reader: (() => StreamReader) | null;
+  /** The command, continuing the agent's own session of that id; null when it cannot. */
+  resume: ((argv: readonly string[], agentSession: string) => string[]) | null;
+  /** The same for the interactive command. */
+  resumeInteractive: ((argv: readonly string[], agentSession: string) => string[]) | null;
+  /** What of a wish it can be told for one run; what it cannot is left out, see `cannot`. Throws `config_invalid`. */
+  setUp(wish: RunWish): RunSetup;
+  /** Whether it has a login of its own that is used unless `agents.auth` says otherwise. */
+  auth: 'account' | 'gateway';
+  /** What it cannot, each with the reason, a clause that follows "because": `agents.auth: gateway` is refused by it. */
+  cannot: Partial<Record<'gateway' | 'mcp' | 'hooks' | 'headless', string>>;
+}
+
+/** For presets of which there is nothing to tell. */
+export const NOTHING: RunSetup = { args: [], env: {}, files: [] };
+
+/** The command with options added where they still count as options: before a `--`, else at the end. */
+export function withArguments(argv: readonly string[], more: readonly string[]): string[] {
+  const end = argv.indexOf('--');
+  return end === -1 ? [...argv, ...more] : [...argv.slice(0, end), ...more, ...argv.slice(end)];
+}
