@@ -25,6 +25,7 @@ export interface NewTask {
   context?: string | null | undefined;
   ledger?: string | null | undefined;
   timeoutSec?: number | null | undefined;
+  priority?: -1 | 0 | 1 | undefined;
   source: TaskSource;
   sourceRef?: string | null | undefined;
   actor: string;
@@ -175,6 +176,7 @@ export function createTasks({
         session_id: null,
         attempt: 1,
         timeout_sec: task.timeoutSec ?? null,
+        priority: task.priority ?? 0,
         created_at: now,
         assigned_at: agent === null ? null : now,
         started_at: null,

@@ -32,6 +32,8 @@ export interface Task {
   sessionId: string | null;
   attempt: number;
   timeoutSec: number | null;
+  /** Among what waits the higher goes first. */
+  priority: -1 | 0 | 1;
   createdAt: string;
   assignedAt: string | null;
   startedAt: string | null;
@@ -58,6 +60,7 @@ export interface TaskRow {
   session_id: number | null;
   attempt: number;
   timeout_sec: number | null;
+  priority: -1 | 0 | 1;
   created_at: number;
   assigned_at: number | null;
   started_at: number | null;
@@ -83,6 +86,7 @@ export const NEW_TASK_COLUMNS = [
   'source',
   'source_ref',
   'timeout_sec',
+  'priority',
   'created_at',
   'assigned_at',
   'call_key',
@@ -125,6 +129,7 @@ export function toTask(row: TaskRow): Task {
     sessionId: formatIdOrNull('s', row.session_id),
     attempt: row.attempt,
     timeoutSec: row.timeout_sec,
+    priority: row.priority,
     createdAt: rfc3339(row.created_at),
     assignedAt: time(row.assigned_at),
     startedAt: time(row.started_at),

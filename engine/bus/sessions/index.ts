@@ -7,11 +7,12 @@ import {
   type SessionPrivate,
   type SessionRow,
   type SessionState,
+  type SessionUsage,
   type StopReason,
   toSession,
 } from './rows.ts';
 
-export type { Session, SessionState, StopReason } from './rows.ts';
+export type { Session, SessionState, SessionUsage, StopReason } from './rows.ts';
 
 export interface NewSession {
   taskId: string;
@@ -26,6 +27,10 @@ export interface NewSession {
   name: string | null;
   timeoutSec: number;
   idleTimeoutSec: number;
+  priority: -1 | 0 | 1;
+  /** An ended session whose worktree and conversation it goes on with. */
+  continues: string | null;
+  tokenBudget: number | null;
   /** The session that dispatched it. */
   parent: string | null;
   /** See `Call.key`. */
@@ -39,6 +44,24 @@ export interface Placement {
   branch: string | null;
   base: string | null;
   baseCommit: string | null;
+}
+
+/** How a run is about to be made. */
+export interface RunStart {
+  runId: string;
+  /** Where in the log its output will begin, in bytes. */
+  logFrom: number;
+  transport: 'subprocess' | 'acp';
+  auth: 'account' | 'gateway';
+  profile: string;
+}
+
+/** What a run has said of itself; its tokens are added to those of the runs before. */
+export interface RunFacts {
+  agentSession: string | null;
+  model: string | null;
+  usage: SessionUsage | null;
+  toolCalls: number;
 }
 
 export interface SessionEnd {
@@ -80,11 +103,24 @@ export interface Sessions {
   /** A worker's newest session, by its given name or `w-3`; null when there is no such worker. */
   newestOfWorker(workerId: string): Session | null;
   create(session: NewSession): Session;
-  /** queued → starting under a new mark; also a start that is known never to have happened, again. */
-  starting(sessionId: string, runId: string): void;
+  /**
+   * queued → starting under a new mark; also a start that is known never to have happened, again. From here on it is
+   * no longer paused.
+   */
+  starting(sessionId: string, run: RunStart): void;
   place(sessionId: string, placement: Placement): void;
   /** starting → running. */
   running(sessionId: string, process: { pid: number; pidStart: string }): void;
+  /** Adds what a run has said of itself, once, when it is over. */
+  heard(sessionId: string, facts: RunFacts): void;
+  /** running → queued until `resumeAt` (Unix ms), with its worktree. False when it is not running or being stopped. */
+  pause(sessionId: string, why: { resumeAt: number; code: string; text: string }): boolean;
+  /** Another time for a paused one to go on, Unix ms. False when it is not paused. */
+  resumeAt(sessionId: string, at: number): boolean;
+  /** Queued ones that may start at `now`: the higher priority first, then the older; paused ones when their time has come. */
+  ready(now: number): Session[];
+  /** When the next paused one goes on, Unix ms. */
+  nextResume(): number | null;
   /** Records why it is being stopped; the first reason stays. False when it has one or has ended. */
   stopping(sessionId: string, reason: StopReason, actor: string): boolean;
   /** → ended, once: false when it had ended. */
@@ -93,7 +129,8 @@ export interface Sessions {
   endedWithWorktree(): Session[];
   worktreeGone(sessionId: string): void;
   promoted(sessionId: string, by: string): void;
-  counts(): { queued: number; running: number };
+  /** `queued` are those that wait for a place, `paused` those that wait for a time. */
+  counts(): { queued: number; paused: number; running: number };
 }
 
 const SELECT = 'SELECT s.*, w.name AS worker_name FROM session s JOIN worker w ON w.id = s.worker_id';
@@ -121,36 +158,57 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
   const keeping = db.prepare<unknown[], SessionRow>(
     `${SELECT} WHERE s.state = 'ended' AND s.worktree IS NOT NULL ORDER BY s.id`,
   );
-  const secrets = db.prepare<unknown[], { run_id: string | null; pid_start: string | null }>(
-    'SELECT run_id, pid_start FROM session WHERE id = ?',
+  const secrets = db.prepare<
+    unknown[],
+    { run_id: string | null; pid_start: string | null; log_from: number }
+  >('SELECT run_id, pid_start, log_from FROM session WHERE id = ?');
+  const waiting = db.prepare<unknown[], SessionRow>(
+    `${SELECT} WHERE s.state = 'queued' AND coalesce(s.resume_at, 0) <= +? ORDER BY s.priority DESC, s.id`,
+  );
+  const earliest = db.prepare<unknown[], { at: number | null }>(
+    'SELECT min(resume_at) AS at FROM session WHERE resume_at IS NOT NULL',
   );
   const workerNamed = db.prepare<unknown[], { id: number }>('SELECT id FROM worker WHERE name = ?');
   const addWorker = db.prepare('INSERT INTO worker (name) VALUES (?)');
   const insert = db.prepare(`INSERT INTO session
     (task_id, decision_id, worker_id, title, agent, project, state, inplace, keep_worktree, base_wanted,
-     timeout_sec, idle_timeout_sec, parent, call_key, created_at)
-    VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?)`);
-  const toStarting = db.prepare(
-    `UPDATE session SET state = 'starting', run_id = ? WHERE id = ? AND state IN ('queued', 'starting')`,
+     timeout_sec, idle_timeout_sec, parent, call_key, created_at, priority, continues, token_budget)
+    VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const toStarting =
+    db.prepare(`UPDATE session SET state = 'starting', run_id = ?, log_from = ?, transport = ?, auth = ?,
+    profile = ?, runs = runs + (state = 'queued'), resume_at = NULL, pause_code = NULL, pause_text = NULL, pid = NULL,
+    pid_start = NULL WHERE id = ? AND state IN ('queued', 'starting')`);
+  const setHeard =
+    db.prepare(`UPDATE session SET agent_session = coalesce(?, agent_session), model = coalesce(?, model),
+    tokens_in = CASE WHEN ?4 IS NULL THEN tokens_in ELSE coalesce(tokens_in, 0) + ?4 END,
+    tokens_cached = CASE WHEN ?4 IS NULL THEN tokens_cached ELSE coalesce(tokens_cached, 0) + ?5 END,
+    tokens_out = CASE WHEN ?4 IS NULL THEN tokens_out ELSE coalesce(tokens_out, 0) + ?6 END,
+    cost_usd = CASE WHEN ?7 IS NULL THEN cost_usd ELSE coalesce(cost_usd, 0) + ?7 END,
+    tool_calls = coalesce(tool_calls, 0) + ?8 WHERE id = ?3`);
+  const toPaused =
+    db.prepare(`UPDATE session SET state = 'queued', resume_at = ?, pause_code = ?, pause_text = ?, pid = NULL,
+    pid_start = NULL WHERE id = ? AND state = 'running' AND stop_reason IS NULL`);
+  const setResumeAt = db.prepare(
+    `UPDATE session SET resume_at = ? WHERE id = ? AND state = 'queued' AND resume_at IS NOT NULL`,
   );
   const setPlace = db.prepare(
     'UPDATE session SET repository = ?, worktree = ?, cwd = ?, branch = ?, base = ?, base_commit = ? WHERE id = ?',
   );
   const toRunning = db.prepare(
-    `UPDATE session SET state = 'running', pid = ?, pid_start = ?, started_at = coalesce(started_at, ?)
-     WHERE id = ? AND state = 'starting'`,
+    `UPDATE session SET state = 'running', pid = ?1, pid_start = ?2, started_at = coalesce(started_at, ?3),
+     run_started_at = ?3 WHERE id = ?4 AND state = 'starting'`,
   );
   const setStopping = db.prepare(
     `UPDATE session SET stop_reason = ?, stop_actor = ? WHERE id = ? AND state <> 'ended' AND stop_reason IS NULL`,
   );
   const toEnded =
     db.prepare(`UPDATE session SET state = 'ended', ended_at = ?, exit_code = ?, exit_signal = ?,
-    failure_code = ?, failure_text = ?, head_commit = ?, commits = ?, files = ?, insertions = ?, deletions = ?
-    WHERE id = ? AND state <> 'ended'`);
+    failure_code = ?, failure_text = ?, head_commit = ?, commits = ?, files = ?, insertions = ?, deletions = ?,
+    resume_at = NULL, pause_code = NULL, pause_text = NULL WHERE id = ? AND state <> 'ended'`);
   const setGone = db.prepare('UPDATE session SET worktree = NULL WHERE id = ?');
   const setPromoted = db.prepare('UPDATE session SET promoted_at = ?, promoted_by = ? WHERE id = ?');
-  const count = db.prepare<unknown[], { state: SessionState; n: number }>(
-    `SELECT state, count(*) AS n FROM session WHERE state <> 'ended' GROUP BY state`,
+  const count = db.prepare<unknown[], { state: SessionState; is_paused: number; n: number }>(
+    `SELECT state, resume_at IS NOT NULL AS is_paused, count(*) AS n FROM session WHERE state <> 'ended' GROUP BY 1, 2`,
   );
 
   function get(sessionId: string): Session {
@@ -186,7 +244,7 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
     },
     private(sessionId) {
       const row = secrets.get(parseId('s', sessionId));
-      return { runId: row?.run_id ?? null, pidStart: row?.pid_start ?? null };
+      return { runId: row?.run_id ?? null, pidStart: row?.pid_start ?? null, logFrom: row?.log_from ?? 0 };
     },
     byRunId(runId) {
       const row = byRun.get(runId);
@@ -217,11 +275,15 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
         session.parent,
         session.callKey,
         clock.now(),
+        session.priority,
+        session.continues === null ? null : parseId('s', session.continues),
+        session.tokenBudget,
       );
       return get(formatId('s', Number(lastInsertRowid)));
     },
-    starting(sessionId, runId) {
-      if (toStarting.run(runId, parseId('s', sessionId)).changes === 0) {
+    starting(sessionId, { runId, logFrom, transport, auth, profile }) {
+      const id = parseId('s', sessionId);
+      if (toStarting.run(runId, logFrom, transport, auth, profile, id).changes === 0) {
         throw new SvcError('conflict', `${sessionId} is ${get(sessionId).state} and cannot be started`);
       }
     },
@@ -231,6 +293,15 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
     running(sessionId, { pid, pidStart }) {
       toRunning.run(pid, pidStart, clock.now(), parseId('s', sessionId));
     },
+    heard(sessionId, { agentSession, model, usage, toolCalls }) {
+      const { input = null, cached = null, output = null, costUsd = null } = usage ?? {};
+      setHeard.run(agentSession, model, parseId('s', sessionId), input, cached, output, costUsd, toolCalls);
+    },
+    pause: (sessionId, { resumeAt, code, text }) =>
+      toPaused.run(resumeAt, code, text, parseId('s', sessionId)).changes === 1,
+    resumeAt: (sessionId, at) => setResumeAt.run(at, parseId('s', sessionId)).changes === 1,
+    ready: (now) => waiting.all(now).map(toSession),
+    nextResume: () => earliest.get()?.at ?? null,
     stopping: (sessionId, reason, actor) =>
       setStopping.run(reason, actor, parseId('s', sessionId)).changes === 1,
     end(sessionId, end) {
@@ -257,9 +328,9 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
       setPromoted.run(clock.now(), by, parseId('s', sessionId));
     },
     counts() {
-      const counts = { queued: 0, running: 0 };
-      for (const { state, n } of count.all()) {
-        if (state === 'queued') counts.queued += n;
+      const counts = { queued: 0, paused: 0, running: 0 };
+      for (const { state, is_paused, n } of count.all()) {
+        if (state === 'queued') counts[is_paused === 1 ? 'paused' : 'queued'] += n;
         else counts.running += n;
       }
       return counts;

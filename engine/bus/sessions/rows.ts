@@ -1,10 +1,19 @@
 import { rfc3339 } from '../../clock.ts';
-import { formatId } from '../../ids.ts';
+import { formatId, formatIdOrNull } from '../../ids.ts';
 
 export type SessionState = 'queued' | 'starting' | 'running' | 'ended';
 
 /** Why the engine ended a run; the exit code of a stopped program says nothing. */
 export type StopReason = 'timeout' | 'idle_timeout' | 'cancelled';
+
+/** Tokens over all runs of a session, as its agent tells them. `input` includes `cached`. */
+export interface SessionUsage {
+  input: number;
+  cached: number;
+  output: number;
+  /** US dollars; null when the agent does not reckon them. */
+  costUsd: number | null;
+}
 
 /** One run of one worker. Times are RFC 3339 UTC. */
 export interface Session {
@@ -43,6 +52,29 @@ export interface Session {
   promotedAt: string | null;
   /** The session that promoted it, or the actor of one without. */
   promotedBy: string | null;
+  /** Among what waits the higher goes first. */
+  priority: -1 | 0 | 1;
+  /** Set while it has paused: it is queued then, and goes on at that time. */
+  resumeAt: string | null;
+  /** Why it has paused. */
+  pause: { code: string; text: string } | null;
+  /** How often its agent was started. */
+  runs: number;
+  /** When its agent was started last. */
+  runStartedAt: string | null;
+  /** The ended session whose worktree and conversation it goes on with. */
+  continues: string | null;
+  /** These four are known from the first start on. */
+  transport: 'subprocess' | 'acp' | null;
+  auth: 'account' | 'gateway' | null;
+  /** `guard.profile` as it was then. */
+  profile: string | null;
+  tokenBudget: number | null;
+  /** The agent's own id of its session. */
+  agentSession: string | null;
+  model: string | null;
+  usage: SessionUsage | null;
+  toolCalls: number | null;
   createdAt: string;
   startedAt: string | null;
   endedAt: string | null;
@@ -54,6 +86,8 @@ export interface SessionPrivate {
   runId: string | null;
   /** Start time of `pid`, so that a reused pid is never taken for it. */
   pidStart: string | null;
+  /** Where in the log, in bytes, the output of its last run begins. */
+  logFrom: number;
 }
 
 export interface SessionRow {
@@ -93,6 +127,24 @@ export interface SessionRow {
   deletions: number | null;
   promoted_at: number | null;
   promoted_by: string | null;
+  priority: -1 | 0 | 1;
+  resume_at: number | null;
+  pause_code: string | null;
+  pause_text: string | null;
+  runs: number;
+  run_started_at: number | null;
+  continues: number | null;
+  transport: 'subprocess' | 'acp' | null;
+  auth: 'account' | 'gateway' | null;
+  profile: string | null;
+  token_budget: number | null;
+  agent_session: string | null;
+  model: string | null;
+  tokens_in: number | null;
+  tokens_cached: number | null;
+  tokens_out: number | null;
+  cost_usd: number | null;
+  tool_calls: number | null;
   created_at: number;
   started_at: number | null;
   ended_at: number | null;
@@ -133,6 +185,28 @@ export const toSession = (row: SessionRow): Session => ({
   deletions: row.deletions,
   promotedAt: time(row.promoted_at),
   promotedBy: row.promoted_by,
+  priority: row.priority,
+  resumeAt: time(row.resume_at),
+  pause: row.pause_code === null ? null : { code: row.pause_code, text: row.pause_text ?? '' },
+  runs: row.runs,
+  runStartedAt: time(row.run_started_at),
+  continues: formatIdOrNull('s', row.continues),
+  transport: row.transport,
+  auth: row.auth,
+  profile: row.profile,
+  tokenBudget: row.token_budget,
+  agentSession: row.agent_session,
+  model: row.model,
+  usage:
+    row.tokens_in === null
+      ? null
+      : {
+          input: row.tokens_in,
+          cached: row.tokens_cached ?? 0,
+          output: row.tokens_out ?? 0,
+          costUsd: row.cost_usd,
+        },
+  toolCalls: row.tool_calls,
   createdAt: rfc3339(row.created_at),
   startedAt: time(row.started_at),
   endedAt: time(row.ended_at),

@@ -130,7 +130,15 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     try {
       const queued = sessions.get(sessionId);
       if (queued.stopReason !== null) throw new SvcError('conflict', 'cancelled before it started');
-      await persist(`the start of ${sessionId}`, () => sessions.starting(sessionId, runId));
+      await persist(`the start of ${sessionId}`, () =>
+        sessions.starting(sessionId, {
+          runId,
+          logFrom: 0,
+          transport: 'subprocess',
+          auth: 'account',
+          profile: '',
+        }),
+      );
       const placement = await place(deps, queued);
       await persist(`the worktree of ${sessionId}`, () => sessions.place(sessionId, placement));
       const session = sessions.get(sessionId);
@@ -232,6 +240,9 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
         name: options.name ?? null,
         timeoutSec: options.timeoutSec ?? task.timeoutSec ?? timeoutSec,
         idleTimeoutSec,
+        priority: task.priority,
+        continues: null,
+        tokenBudget: null,
         parent: options.parent ?? null,
         callKey: options.callKey ?? null,
       });

@@ -55,6 +55,9 @@ export function openSpine(path: string, clock: Clock) {
         name: null,
         timeoutSec: task.timeoutSec ?? 600,
         idleTimeoutSec: 0,
+        priority: 0,
+        continues: null,
+        tokenBudget: null,
         parent: null,
         callKey: null,
       });
