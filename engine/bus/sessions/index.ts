@@ -178,13 +178,13 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
     db.prepare(`UPDATE session SET state = 'starting', run_id = ?, log_from = ?, transport = ?, auth = ?,
     profile = ?, runs = runs + (state = 'queued'), resume_at = NULL, pause_code = NULL, pause_text = NULL, pid = NULL,
     pid_start = NULL WHERE id = ? AND state IN ('queued', 'starting')`);
-  const setHeard =
-    db.prepare(`UPDATE session SET agent_session = coalesce(?, agent_session), model = coalesce(?, model),
-    tokens_in = CASE WHEN ?4 IS NULL THEN tokens_in ELSE coalesce(tokens_in, 0) + ?4 END,
-    tokens_cached = CASE WHEN ?4 IS NULL THEN tokens_cached ELSE coalesce(tokens_cached, 0) + ?5 END,
-    tokens_out = CASE WHEN ?4 IS NULL THEN tokens_out ELSE coalesce(tokens_out, 0) + ?6 END,
-    cost_usd = CASE WHEN ?7 IS NULL THEN cost_usd ELSE coalesce(cost_usd, 0) + ?7 END,
-    tool_calls = coalesce(tool_calls, 0) + ?8 WHERE id = ?3`);
+  const setHeard = db.prepare(`UPDATE session SET agent_session = coalesce(@agentSession, agent_session),
+    model = coalesce(@model, model),
+    tokens_in = CASE WHEN @input IS NULL THEN tokens_in ELSE coalesce(tokens_in, 0) + @input END,
+    tokens_cached = CASE WHEN @input IS NULL THEN tokens_cached ELSE coalesce(tokens_cached, 0) + @cached END,
+    tokens_out = CASE WHEN @input IS NULL THEN tokens_out ELSE coalesce(tokens_out, 0) + @output END,
+    cost_usd = CASE WHEN @costUsd IS NULL THEN cost_usd ELSE coalesce(cost_usd, 0) + @costUsd END,
+    tool_calls = coalesce(tool_calls, 0) + @toolCalls WHERE id = @id`);
   const toPaused =
     db.prepare(`UPDATE session SET state = 'queued', resume_at = ?, pause_code = ?, pause_text = ?, pid = NULL,
     pid_start = NULL WHERE id = ? AND state = 'running' AND stop_reason IS NULL`);
@@ -195,8 +195,8 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
     'UPDATE session SET repository = ?, worktree = ?, cwd = ?, branch = ?, base = ?, base_commit = ? WHERE id = ?',
   );
   const toRunning = db.prepare(
-    `UPDATE session SET state = 'running', pid = ?1, pid_start = ?2, started_at = coalesce(started_at, ?3),
-     run_started_at = ?3 WHERE id = ?4 AND state = 'starting'`,
+    `UPDATE session SET state = 'running', pid = @pid, pid_start = @pidStart, started_at = coalesce(started_at, @now),
+     run_started_at = @now WHERE id = @id AND state = 'starting'`,
   );
   const setStopping = db.prepare(
     `UPDATE session SET stop_reason = ?, stop_actor = ? WHERE id = ? AND state <> 'ended' AND stop_reason IS NULL`,
@@ -291,11 +291,12 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
       setPlace.run(repository, worktree, cwd, branch, base, baseCommit, parseId('s', sessionId));
     },
     running(sessionId, { pid, pidStart }) {
-      toRunning.run(pid, pidStart, clock.now(), parseId('s', sessionId));
+      toRunning.run({ pid, pidStart, now: clock.now(), id: parseId('s', sessionId) });
     },
     heard(sessionId, { agentSession, model, usage, toolCalls }) {
       const { input = null, cached = null, output = null, costUsd = null } = usage ?? {};
-      setHeard.run(agentSession, model, parseId('s', sessionId), input, cached, output, costUsd, toolCalls);
+      const id = parseId('s', sessionId);
+      setHeard.run({ agentSession, model, input, cached, output, costUsd, toolCalls, id });
     },
     pause: (sessionId, { resumeAt, code, text }) =>
       toPaused.run(resumeAt, code, text, parseId('s', sessionId)).changes === 1,
