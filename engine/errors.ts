@@ -61,6 +61,8 @@ export const CODES = {
   item_held: conflict,
   ask_closed: conflict,
   // what is wrong here
+  gateway_unreachable: failure(503),
+  budget_exceeded: denied(403),
   not_a_repository: failure(422),
   repository_empty: failure(422),
   git_failed: failure(500),

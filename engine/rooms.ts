@@ -2,14 +2,17 @@ import { type Board, createBoard } from './board/index.ts';
 import { type Bus, createBus } from './bus/index.ts';
 import { createSessions, type Sessions } from './bus/sessions/index.ts';
 import type { Clock } from './clock.ts';
-import { type Config, type DataPaths, isLoopback, variableNames } from './config/index.ts';
+import { type Config, type DataPaths, isLoopback, parseAddress, variableNames } from './config/index.ts';
+import { createKeys } from './gateway/keys/index.ts';
 import { createNotify } from './notify/index.ts';
 import { createReceiver } from './receiver/index.ts';
 import { createListeners, type Listeners } from './receiver/listeners.ts';
 import type { EventLog, Storage } from './storage/index.ts';
 import {
   type Agents,
+  type Circuits,
   createAgents,
+  createCircuits,
   createDispatcher,
   createSessionLogs,
   type Dispatcher,
@@ -52,6 +55,7 @@ export interface Rooms {
   worktrees: Worktrees;
   worktreeActions: WorktreeActions;
   logs: SessionLogs;
+  circuits: Circuits;
   bus: Bus;
   board: Board<Dispatcher>;
   notify: ReturnType<typeof createNotify>;
@@ -79,6 +83,10 @@ export function createRooms(ground: Ground): Rooms {
     repositoryOf: (name) => sessions.byBranch(`svc/${name}`)?.repository ?? null,
   });
   const isStrict = () => config().guard.profile === 'strict';
+
+  const logs = createSessionLogs(paths);
+  const circuits = createCircuits({ storage, events, clock });
+  const keys = createKeys({ storage, clock, address: () => parseAddress(config().gateway.addr) });
 
   const bus = createBus({
     storage,
@@ -124,6 +132,9 @@ export function createRooms(ground: Ground): Rooms {
         processes,
         worktrees,
         agents,
+        logs,
+        circuits,
+        keys,
         clock,
         log,
         paths,
@@ -135,6 +146,8 @@ export function createRooms(ground: Ground): Rooms {
           timeoutSec: config().agents.timeout_sec,
           idleTimeoutSec: config().agents.idle_timeout_sec,
         }),
+        profile: () => config().guard.profile || 'lite',
+        isAsking: bus.isAsking,
         atEnd(session, verdict, kept) {
           board.sessionEnded(session.sessionId);
           bus.sessionEnded(session, { ...verdict, ...kept, verification: board.verificationOf(session) });
@@ -175,6 +188,17 @@ export function createRooms(ground: Ground): Rooms {
   );
   closing(listeners.close);
 
-  const logs = createSessionLogs(paths);
-  return { sessions, processes, agents, worktrees, worktreeActions, logs, bus, board, notify, listeners };
+  return {
+    sessions,
+    processes,
+    agents,
+    worktrees,
+    worktreeActions,
+    logs,
+    circuits,
+    bus,
+    board,
+    notify,
+    listeners,
+  };
 }

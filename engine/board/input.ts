@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SvcError } from '../errors.ts';
 import type { Call, Caller } from '../operation.ts';
 import type { DispatchOptions } from './workflow/index.ts';
 
@@ -46,6 +47,16 @@ export const optionsOf = (
   base: input.base ?? caller.env.SVC_GIT_BASE,
   timeoutSec: input.timeout_sec,
   force: input.force === true || isOn(caller.env.SVC_LEDGER_FORCE),
+  gatewayBypass: isOn(caller.env.SVC_GATEWAY_BYPASS),
+  tokenBudget: tokens(caller.env.SVC_TASK_TOKEN_BUDGET),
 });
+
+/** Throws `config_invalid`: a budget that is not understood must not pass for none. */
+function tokens(text: string | undefined): number | undefined {
+  if (text === undefined || text === '') return undefined;
+  const count = /^\d{1,15}$/.test(text) ? Number(text) : 0;
+  if (count > 0) return count;
+  throw new SvcError('config_invalid', 'SVC_TASK_TOKEN_BUDGET: expected a number of tokens above 0');
+}
 
 const isOn = (value: string | undefined): boolean => /^(?:1|true|yes|on)$/i.test(value ?? '');

@@ -10,6 +10,12 @@ export interface RunPlan {
   agent: string | null;
   /** The command as it is configured, its placeholders not filled in. */
   command: string | null;
+  transport: 'subprocess' | 'acp' | null;
+  auth: 'account' | 'gateway' | null;
+  /** `guard.profile`. */
+  profile: string;
+  /** The agent is given no work until then, because it failed again and again. */
+  heldBack: { until: string; code: string; text: string } | null;
   project: string | null;
   /** Absolute. */
   folder: string | null;

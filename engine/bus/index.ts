@@ -19,6 +19,8 @@ export interface Bus {
   leave(sessionId: string): Promise<boolean>;
   /** Inside the transaction of a worker session's end: its questions are closed, and its Chair gets the handoff. */
   sessionEnded(session: Session, outcome: SessionOutcome): void;
+  /** Whether a question of the session waits for its answer. */
+  isAsking(sessionId: string): boolean;
   /** Begins to deliver and to look after what is kept; call it once everything is composed. */
   start(): void;
   close(): Promise<void>;
@@ -44,6 +46,7 @@ export function createBus(deps: BusDeps): Bus {
   return {
     seats,
     peers,
+    isAsking: asks.isAsking,
     operations: [
       ...seatOperations({ storage: deps.storage, seats }),
       ...askTools({ ...deps, asks, peers }),

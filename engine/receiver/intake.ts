@@ -17,7 +17,7 @@ export interface WebhookConfig {
 /** Looks agents and projects up. */
 export interface AgentLookup {
   /** Throws `unknown_agent`. */
-  template(agent: string): unknown;
+  command(agent: string): unknown;
   /** Throws `unknown_project`. */
   folder(project: string): unknown;
   /** What a task without an agent runs as, null for none. */
@@ -98,7 +98,7 @@ export function createIntake({
       const { prompt, title, source, actor, context } = incoming;
       // Resolved now: the approval is bound to the agent that will run, not to a default that may change.
       const agent = incoming.agent ?? agents.fallback();
-      if (agent !== null) agents.template(agent);
+      if (agent !== null) agents.command(agent);
       if (incoming.project !== null) agents.folder(incoming.project);
       const { approved, why } = judge(wish, config().webhook.require_approval);
       if (agent === null && wish.dispatch && approved) {

@@ -60,7 +60,7 @@ export function createTaskActions(deps: {
       const template = templateOf(wish.template);
       const agent = wish.agent ?? template?.agent ?? null;
       const project = wish.project ?? template?.project ?? caller.project;
-      if (agent !== null) agents.template(agent);
+      if (agent !== null) agents.command(agent);
       agents.folder(project);
       const text = wish.body ?? template?.prompt ?? '';
       if (wish.title === undefined && text.trim() === '')

@@ -73,6 +73,8 @@ export interface Tasks {
   queue(taskId: string, sessionId: string): void;
   /** The session's process runs. */
   start(taskId: string, sessionId: string): void;
+  /** running → assigned: its session has paused. */
+  pause(taskId: string, sessionId: string): void;
   /** From `from` to done or failed; false when the task was in none of them. */
   end(taskId: string, from: readonly TaskStatus[], end: TaskEnd): boolean;
   /** A failed task back to `assigned` (or `open` without an agent), its history kept. */
@@ -120,7 +122,10 @@ export function createTasks({
     `UPDATE task SET session_id = ? WHERE id = ? AND status = 'assigned' AND session_id IS NULL`,
   );
   const startOf = db.prepare(
-    `UPDATE task SET status = 'running', started_at = ? WHERE id = ? AND status = 'assigned' AND session_id = ?`,
+    `UPDATE task SET status = 'running', started_at = coalesce(started_at, ?) WHERE id = ? AND status = 'assigned' AND session_id = ?`,
+  );
+  const pauseOf = db.prepare(
+    `UPDATE task SET status = 'assigned' WHERE id = ? AND status = 'running' AND session_id = ?`,
   );
   const endOf =
     db.prepare(`UPDATE task SET status = ?, ended_at = ?, exit_code = ?, failure_code = ?, failure_text = ?,
@@ -235,6 +240,9 @@ export function createTasks({
     },
     start(taskId, sessionId) {
       startOf.run(clock.now(), parseId('t', taskId), parseId('s', sessionId));
+    },
+    pause(taskId, sessionId) {
+      pauseOf.run(parseId('t', taskId), parseId('s', sessionId));
     },
     end(taskId, from, end) {
       const { changes } = endOf.run(

@@ -156,7 +156,7 @@ export function taskOperations(deps: BoardOperationsDeps): Operation[] {
       changes: true,
       input: z.strictObject({ id, agent: z.string().min(1) }),
       run(input, caller) {
-        agents.template(input.agent);
+        agents.command(input.agent);
         return storage.write(() => workflow.assign(find(input.id), input.agent, by(caller)));
       },
     }),

@@ -152,7 +152,7 @@ export function taskTools(deps: BoardOperationsDeps): Operation[] {
       output: z.object({ task_id: z.string(), status: z.string(), agent: z.string().nullable() }),
       say: ({ task_id, agent }) => `${task_id} is assigned to ${agent}.`,
       run(input, caller, { key }) {
-        agents.template(input.agent);
+        agents.command(input.agent);
         return storage.once('task_assign', key, () => {
           const task = workflow.assign(tasks.resolve(input.id).taskId, input.agent, by(caller));
           return { task_id: task.taskId, status: task.status, agent: task.agent };

@@ -20,6 +20,12 @@ export interface DispatchOptions {
   callKey?: string | undefined;
   /** Passes the ledger gate. To the dispatcher: it was passed so, and that is recorded. */
   force?: boolean | undefined;
+  /** Not through the gateway, whatever `agents.auth` says. */
+  gatewayBypass?: boolean | undefined;
+  /** Tokens that all runs of the task may spend. */
+  tokenBudget?: number | undefined;
+  /** An ended session whose worktree and conversation this one goes on with. */
+  continues?: string | undefined;
 }
 
 /** What the workers room offers to the workflow. */
@@ -28,6 +34,8 @@ export interface Dispatch {
   enqueue(task: Task, decision: Decision, options: DispatchOptions): Session;
   /** Inside `storage.write`: marks a live session as being stopped; the processes follow after the commit. */
   stop(sessionId: string, reason: 'cancelled', by: By): void;
+  /** Inside `storage.write`: as `stop`, but only of a session that waits for its start, or for a time to go on. */
+  drop(sessionId: string, by: By): void;
 }
 
 export interface Submitted {
@@ -215,6 +223,7 @@ export function createWorkflow({
         throw new SvcError('conflict', `${taskId} has ended already (${task.status})`);
       }
       decisions.expire(taskId, `marked ${status}`, by);
+      if (task.sessionId !== null) dispatch.drop(task.sessionId, by);
       record({ kind: 'task_done', taskId, ...by, data: { status, title: task.title } });
       return tasks.get(taskId);
     },

@@ -50,6 +50,8 @@ export interface Asks {
   /** Newest first; open ones, asked for as such, oldest first. At most `limit` (50, or as many as there are `ids`). */
   list(filter: AskFilter): Ask[];
   counts(): { open: number; nextExpiresAt: string | null };
+  /** Whether a question of the session waits. */
+  isAsking(sessionId: string): boolean;
   /** Resolves once it is no longer open. Rejects with `cancelled` on abort; the ask stays open. */
   wait(askId: number, signal: AbortSignal): Promise<Ask>;
   /** Inside the transaction of the session's end: nobody waits for its questions any more. */
@@ -90,6 +92,9 @@ export function createAsks({
   );
   const open = db.prepare<unknown[], AskRow>(
     `SELECT * FROM ask WHERE status = 'open' AND ${among} ORDER BY +id LIMIT +@limit`,
+  );
+  const asking = db.prepare<unknown[], unknown>(
+    `SELECT 1 FROM ask WHERE from_session = ? AND +status = 'open' LIMIT 1`,
   );
   const count = db.prepare<unknown[], { open: number; next: number | null }>(
     `SELECT count(*) AS open, min(expires_at) AS next FROM ask WHERE status = 'open'`,
@@ -225,6 +230,7 @@ export function createAsks({
       const rows = status === 'open' ? open.all(wanted) : newest.all({ ...wanted, status: status ?? null });
       return rows.map(toAsk);
     },
+    isAsking: (sessionId) => asking.get(sessionId) !== undefined,
     counts() {
       const { open: number = 0, next = null } = count.get() ?? {};
       return { open: number, nextExpiresAt: next === null ? null : new Date(next).toISOString() };

@@ -30,6 +30,7 @@ export interface NewSession {
   priority: -1 | 0 | 1;
   /** An ended session whose worktree and conversation it goes on with. */
   continues: string | null;
+  auth: 'account' | 'gateway';
   tokenBudget: number | null;
   /** The session that dispatched it. */
   parent: string | null;
@@ -52,8 +53,16 @@ export interface RunStart {
   /** Where in the log its output will begin, in bytes. */
   logFrom: number;
   transport: 'subprocess' | 'acp';
-  auth: 'account' | 'gateway';
+  /** `guard.profile`. */
   profile: string;
+}
+
+/** One that may start as soon as there is room. */
+export interface ReadySession {
+  sessionId: string;
+  agent: string;
+  project: string | null;
+  priority: number;
 }
 
 /** What a run has said of itself; its tokens are added to those of the runs before. */
@@ -113,12 +122,12 @@ export interface Sessions {
   running(sessionId: string, process: { pid: number; pidStart: string }): void;
   /** Adds what a run has said of itself, once, when it is over. */
   heard(sessionId: string, facts: RunFacts): void;
-  /** running → queued until `resumeAt` (Unix ms), with its worktree. False when it is not running or being stopped. */
+  /** → queued until `resumeAt` (Unix ms), with its worktree. False when it does not run or is being stopped. */
   pause(sessionId: string, why: { resumeAt: number; code: string; text: string }): boolean;
   /** Another time for a paused one to go on, Unix ms. False when it is not paused. */
   resumeAt(sessionId: string, at: number): boolean;
-  /** Queued ones that may start at `now`: the higher priority first, then the older; paused ones when their time has come. */
-  ready(now: number): Session[];
+  /** Queued ones that may start at `now`, the older first; paused ones when their time has come. */
+  ready(now: number): ReadySession[];
   /** When the next paused one goes on, Unix ms. */
   nextResume(): number | null;
   /** Records why it is being stopped; the first reason stays. False when it has one or has ended. */
@@ -162,8 +171,12 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
     unknown[],
     { run_id: string | null; pid_start: string | null; log_from: number }
   >('SELECT run_id, pid_start, log_from FROM session WHERE id = ?');
-  const waiting = db.prepare<unknown[], SessionRow>(
-    `${SELECT} WHERE s.state = 'queued' AND coalesce(s.resume_at, 0) <= +? ORDER BY s.priority DESC, s.id`,
+  const waiting = db.prepare<
+    unknown[],
+    { id: number; agent: string; project: string | null; priority: number }
+  >(
+    `SELECT id, agent, project, priority FROM session WHERE state = 'queued' AND stop_reason IS NULL
+     AND coalesce(resume_at, 0) <= +? ORDER BY id`,
   );
   const earliest = db.prepare<unknown[], { at: number | null }>(
     'SELECT min(resume_at) AS at FROM session WHERE resume_at IS NOT NULL',
@@ -172,11 +185,11 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
   const addWorker = db.prepare('INSERT INTO worker (name) VALUES (?)');
   const insert = db.prepare(`INSERT INTO session
     (task_id, decision_id, worker_id, title, agent, project, state, inplace, keep_worktree, base_wanted,
-     timeout_sec, idle_timeout_sec, parent, call_key, created_at, priority, continues, token_budget)
-    VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+     timeout_sec, idle_timeout_sec, parent, call_key, created_at, priority, continues, token_budget, auth)
+    VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const toStarting =
-    db.prepare(`UPDATE session SET state = 'starting', run_id = ?, log_from = ?, transport = ?, auth = ?,
-    profile = ?, runs = runs + (state = 'queued'), resume_at = NULL, pause_code = NULL, pause_text = NULL, pid = NULL,
+    db.prepare(`UPDATE session SET state = 'starting', run_id = ?, log_from = ?, transport = ?, profile = ?,
+    runs = runs + (state = 'queued'), resume_at = NULL, pause_code = NULL, pause_text = NULL, pid = NULL,
     pid_start = NULL WHERE id = ? AND state IN ('queued', 'starting')`);
   const setHeard = db.prepare(`UPDATE session SET agent_session = coalesce(@agentSession, agent_session),
     model = coalesce(@model, model),
@@ -187,7 +200,7 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
     tool_calls = coalesce(tool_calls, 0) + @toolCalls WHERE id = @id`);
   const toPaused =
     db.prepare(`UPDATE session SET state = 'queued', resume_at = ?, pause_code = ?, pause_text = ?, pid = NULL,
-    pid_start = NULL WHERE id = ? AND state = 'running' AND stop_reason IS NULL`);
+    pid_start = NULL WHERE id = ? AND state IN ('starting', 'running') AND stop_reason IS NULL`);
   const setResumeAt = db.prepare(
     `UPDATE session SET resume_at = ? WHERE id = ? AND state = 'queued' AND resume_at IS NOT NULL`,
   );
@@ -278,12 +291,13 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
         session.priority,
         session.continues === null ? null : parseId('s', session.continues),
         session.tokenBudget,
+        session.auth,
       );
       return get(formatId('s', Number(lastInsertRowid)));
     },
-    starting(sessionId, { runId, logFrom, transport, auth, profile }) {
+    starting(sessionId, { runId, logFrom, transport, profile }) {
       const id = parseId('s', sessionId);
-      if (toStarting.run(runId, logFrom, transport, auth, profile, id).changes === 0) {
+      if (toStarting.run(runId, logFrom, transport, profile, id).changes === 0) {
         throw new SvcError('conflict', `${sessionId} is ${get(sessionId).state} and cannot be started`);
       }
     },
@@ -301,7 +315,7 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
     pause: (sessionId, { resumeAt, code, text }) =>
       toPaused.run(resumeAt, code, text, parseId('s', sessionId)).changes === 1,
     resumeAt: (sessionId, at) => setResumeAt.run(at, parseId('s', sessionId)).changes === 1,
-    ready: (now) => waiting.all(now).map(toSession),
+    ready: (now) => waiting.all(now).map(({ id, ...rest }) => ({ sessionId: formatId('s', id), ...rest })),
     nextResume: () => earliest.get()?.at ?? null,
     stopping: (sessionId, reason, actor) =>
       setStopping.run(reason, actor, parseId('s', sessionId)).changes === 1,

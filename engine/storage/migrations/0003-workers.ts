@@ -32,12 +32,12 @@ ALTER TABLE session ADD COLUMN cost_usd REAL;
 ALTER TABLE session ADD COLUMN tool_calls INTEGER;
 CREATE INDEX session_paused ON session (resume_at) WHERE resume_at IS NOT NULL;
 
--- Agents whose last runs failed for reasons of their own, one after the other. Open until reopen_at, then one may try.
+-- Agents whose last runs failed for reasons of their own, one after the other. Nothing is started until reopen_at, then one at a time.
 CREATE TABLE circuit (
   agent TEXT PRIMARY KEY,
   failures INTEGER NOT NULL,
   code TEXT NOT NULL, text TEXT NOT NULL,
-  opened_at INTEGER, reopen_at INTEGER, trial_session INTEGER
+  opened_at INTEGER, reopen_at INTEGER
 ) STRICT, WITHOUT ROWID;
 
 -- Under which a run's calls reach the gateway: only the hash of the key is kept. limited_until is what a provider said.

@@ -1,12 +1,35 @@
 import { relative, resolve, sep } from 'node:path';
 import { SvcError } from '../../errors.ts';
 import { detectAgents } from '../presets/detect.ts';
+import { presetNamed } from '../presets/index.ts';
 
 /** The parts of the configuration that say which agent runs where. */
 export interface AgentsConfig {
-  agents: { cmds: Readonly<Record<string, string>>; default_cmd: string; default_preset: string };
+  agents: {
+    cmds: Readonly<Record<string, string>>;
+    default_cmd: string;
+    default_preset: string;
+    transport: Readonly<Record<string, Transport>> | null;
+    acp: Readonly<Record<string, string>>;
+    auth: Readonly<Record<string, Auth>> | null;
+    gateway_route?: boolean | undefined;
+  };
   project: { name: string; root: string };
   projects: readonly { id: string; path: string }[];
+}
+
+/** How an agent is spoken to: its output is read, or it is a server of the agent client protocol. */
+export type Transport = 'subprocess' | 'acp';
+/** Whose credentials its model calls have. */
+export type Auth = 'account' | 'gateway';
+
+/** What is run for an agent. */
+export interface AgentCommand {
+  transport: Transport;
+  /** Its placeholders not filled in; that of a protocol server has none. */
+  template: string;
+  /** It is the one that svc brings, so that its other forms fit as well. */
+  isBuiltIn: boolean;
 }
 
 /** An agent that a task may name. */
@@ -31,6 +54,9 @@ const contains = (folder: string, path: string): boolean => {
   return way !== '..' && !way.startsWith(`..${sep}`);
 };
 
+const of = <V>(map: Readonly<Record<string, V>>, key: string): V | undefined =>
+  Object.hasOwn(map, key) ? map[key] : undefined;
+
 /** What agents.default_cmd runs as. */
 const DEFAULT = 'default';
 
@@ -41,8 +67,10 @@ export interface Agents {
   projects(): ProjectChoice[];
   /** The name under which a task without an agent runs: a preset, or `default` for agents.default_cmd; null for none. */
   fallback(): string | null;
-  /** Command template. Throws `unknown_agent`. */
-  template(agent: string): string;
+  /** Throws `unknown_agent`. */
+  command(agent: string): AgentCommand;
+  /** Whose credentials a run of it has. */
+  auth(agent: string): Auth;
   /** Absolute folder; null is the workspace's own project. Throws `unknown_project`. */
   folder(project: string | null): string;
   /** A project's id as the register has it: null for the workspace's own, also when it is named. Throws `unknown_project`. */
@@ -87,14 +115,27 @@ export function createAgents({
       const { default_cmd, default_preset } = config().agents;
       return default_cmd !== '' ? DEFAULT : default_preset === '' ? null : default_preset;
     },
-    template(agent) {
-      const { cmds, default_cmd } = config().agents;
-      if (agent === DEFAULT && default_cmd !== '') return default_cmd;
-      const template = Object.hasOwn(cmds, agent) ? cmds[agent] : undefined;
-      if (template !== undefined) return template;
+    command(agent) {
+      const { cmds, default_cmd, transport, acp } = config().agents;
+      if (agent === DEFAULT && default_cmd !== '')
+        return { transport: 'subprocess', template: default_cmd, isBuiltIn: false };
+      const way = of(transport ?? {}, agent) ?? 'subprocess';
+      const template = of(way === 'acp' ? acp : cmds, agent);
+      const preset = presetNamed(agent);
+      if (template !== undefined)
+        return {
+          transport: way,
+          template,
+          isBuiltIn: template === (way === 'acp' ? preset?.acp : preset?.headless),
+        };
       throw new SvcError('unknown_agent', `no agent ${JSON.stringify(agent)} in agents.cmds`, {
         hint: `known: ${Object.keys(cmds).sort().join(', ')}`,
       });
+    },
+    auth(agent) {
+      const { auth, gateway_route } = config().agents;
+      if (gateway_route === false) return 'account';
+      return of(auth ?? {}, agent) ?? presetNamed(agent)?.auth ?? 'account';
     },
     folder,
     projectId(project) {

@@ -5,7 +5,9 @@ import type { EventLog, Storage } from '../../storage/index.ts';
 import type { Processes } from '../processes/index.ts';
 import type { Worktrees } from '../worktrees/index.ts';
 import type { Agents } from './agents.ts';
+import type { Circuits } from './circuit.ts';
 import type { Kept, Verdict } from './finish.ts';
+import type { SessionLogs } from './logs.ts';
 
 /** A logger in pino's shape. */
 export interface Log {
@@ -21,6 +23,18 @@ export interface DispatchPaths {
   worktrees: string;
 }
 
+/** What the gateway offers to runs. */
+export interface RunKeys {
+  /** Where a run's model calls go. Throws `gateway_unreachable` when nothing answers there. */
+  url(): Promise<string>;
+  /** Inside `storage.write`: a new key, the only one of this session. */
+  issue(run: { sessionId: string; taskId: string; budgetTokens: number | null }): string;
+  /** Inside `storage.write`: the keys of a session hold no longer. */
+  revoke(sessionId: string): void;
+  /** When the limit that a provider put on this session is over, Unix ms; null when there is none. */
+  limitedUntil(sessionId: string): number | null;
+}
+
 /** What the dispatcher is made of. */
 export interface DispatchDeps {
   storage: Storage;
@@ -30,6 +44,9 @@ export interface DispatchDeps {
   processes: Processes;
   worktrees: Worktrees;
   agents: Agents;
+  logs: SessionLogs;
+  circuits: Circuits;
+  keys: RunKeys;
   clock: Clock;
   log: Log;
   paths: DispatchPaths;
@@ -42,6 +59,10 @@ export interface DispatchDeps {
   /** Names of variables that hold secrets and are never passed on. */
   secretNames(): string[];
   timeouts(): { timeoutSec: number; idleTimeoutSec: number };
+  /** `guard.profile`. */
+  profile(): string;
+  /** Whether a question of the session waits for its answer: it is not idle then. */
+  isAsking(sessionId: string): boolean;
   /** Inside the transaction that records the end: what the session held is freed, and its Chair is told. */
   atEnd(session: Session, verdict: Verdict, kept: Kept): void;
   /** How many workers run at once. */

@@ -1,5 +1,6 @@
 import type { Session, StopReason } from '../../bus/sessions/index.ts';
 import { asSvcError } from '../../errors.ts';
+import { NO_FACTS, type StreamFacts } from '../presets/stream.ts';
 import type { ExitResult } from '../processes/index.ts';
 import type { DispatchDeps } from './context.ts';
 
@@ -22,22 +23,36 @@ const SIGNAL_EXITS = new Map([
   [143, 'SIGTERM'],
 ]);
 
-/** What the end means. Why it was stopped comes first: the exit code of a stopped program says nothing. */
-export function verdictOf(session: Session, exit: ExitResult): Verdict {
+/**
+ * What the end means. Why it was stopped comes first, since the exit code of a stopped program says nothing; then what
+ * the agent says of its end, since many exit with 0 whatever happened; the exit code is what is left.
+ */
+export function verdictOf(session: Session, exit: ExitResult, facts: StreamFacts = NO_FACTS): Verdict {
   const signal = exit.signal ?? (exit.code === null ? null : (SIGNAL_EXITS.get(exit.code) ?? null));
   const base = { exitCode: exit.code, exitSignal: signal };
-  const failed = (code: string, text: string): Verdict => ({
+  const failed = (code: string, text: string, reason = text): Verdict => ({
     ...base,
     sealed: false,
     failure: { code, text },
-    reason: text,
+    reason,
   });
+  const byItself = ({ code, text }: NonNullable<StreamFacts['trouble']>): Verdict =>
+    // What a program says may hold anything; who is told by event gets the code only.
+    failed(code, `${session.agent}: ${text}`, `${session.agent} ended with ${code}`);
+
   if (session.stopReason !== null) return failed(session.stopReason, STOPPED[session.stopReason](session));
-  if (exit.code === 0) return { ...base, sealed: true, failure: null, reason: null };
+  if (facts.end !== null)
+    return facts.end.ok ? { ...base, sealed: true, failure: null, reason: null } : byItself(facts.end);
   if (signal !== null) return failed('killed', `${session.agent} was killed by ${signal}`);
   if (exit.code === null)
     return failed('lost', `${session.agent} ended while no engine was running, and left no exit code`);
-  return failed('exit_code', `${session.agent} exited with code ${exit.code}`);
+  if (exit.code !== 0 && facts.trouble !== null) return byItself(facts.trouble);
+  if (exit.code !== 0) return failed('exit_code', `${session.agent} exited with code ${exit.code}`);
+  if (facts.isStream)
+    return facts.trouble === null
+      ? failed('agent_error', `${session.agent} stopped in the middle: it exited with code 0 and no end`)
+      : byItself(facts.trouble);
+  return { ...base, sealed: true, failure: null, reason: null };
 }
 
 const STOPPED: Record<StopReason, (session: Session) => string> = {

@@ -4,11 +4,21 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Planner } from '../../board/plan.ts';
 import type { Dispatch } from '../../board/workflow/index.ts';
 import type { Session } from '../../bus/sessions/index.ts';
+import { rfc3339 } from '../../clock.ts';
 import { asSvcError, SvcError } from '../../errors.ts';
-import type { RunningProcess } from '../processes/index.ts';
-import { launch, place, runDir } from './begin.ts';
+import type { By } from '../../operation.ts';
+import { NO_FACTS, type StreamFacts } from '../presets/stream.ts';
+import type { ExitResult, RunningProcess } from '../processes/index.ts';
+import { checkBudget } from './budget.ts';
+import { readerFor } from './command.ts';
 import type { DispatchDeps } from './context.ts';
 import { type Kept, keepWork, NOTHING_KEPT, type Verdict, verdictOf } from './finish.ts';
+import { logFile, runDir } from './folders.ts';
+import { createHearing, type Hearing } from './hear.ts';
+import { launch } from './launch.ts';
+import { nextOf } from './order.ts';
+import { type Pause, pauseOf } from './pause.ts';
+import { place } from './place.ts';
 import { agentFor, planRun } from './plan.ts';
 import { recover, type Steps, takeUp } from './recover.ts';
 import { supervise } from './supervise.ts';
@@ -20,7 +30,8 @@ export {
   createAgents,
   type ProjectChoice,
 } from './agents.ts';
-export type { DispatchDeps, DispatchPaths, Log } from './context.ts';
+export { type Circuit, type Circuits, createCircuits } from './circuit.ts';
+export type { DispatchDeps, DispatchPaths, Log, RunKeys } from './context.ts';
 export type { Kept, Verdict } from './finish.ts';
 export { createSessionLogs, type SessionLogs } from './logs.ts';
 
@@ -28,6 +39,12 @@ export interface Dispatcher extends Dispatch, Planner {
   /** Settles what an earlier host left behind, then starts what waits. */
   recover(): Promise<void>;
   readonly cap: number;
+  /** What a running session has said of itself so far; null when it does not run here. */
+  facts(sessionId: string): StreamFacts | null;
+  /** Inside `storage.write`: a paused session goes on now. False when it is not paused. */
+  resume(sessionId: string, by: By): boolean;
+  /** Looks at the queue, after something else than a commit has made way. */
+  look(): void;
   /** Takes up live sessions whose supervision failed. */
   takeUp(): Promise<void>;
   /** Cancels every live session and waits until nothing of them runs. */
@@ -36,16 +53,32 @@ export interface Dispatcher extends Dispatch, Planner {
   close(): Promise<void>;
 }
 
+/** Who works on a session. */
+interface Owner {
+  agent: string;
+  project: string | null;
+  hearing: Hearing | null;
+  done: Promise<void>;
+}
+
+const NEVER: ExitResult = { code: null, signal: null };
+const MIN_WAKE_MS = 50;
+const MAX_WAKE_MS = 30_000;
+
 /** Owns the way of a session from queued to ended. One host, one dispatcher. */
 export function createDispatcher(deps: DispatchDeps): Dispatcher {
-  const { storage, sessions, tasks, events, processes, log } = deps;
+  const { storage, sessions, tasks, events, processes, clock, log } = deps;
   /** Sessions that this host is working on, queued ones not among them. */
-  const active = new Map<string, Promise<void>>();
+  const active = new Map<string, Owner>();
+  const settled = () => Promise.allSettled([...active.values()].map(({ done }) => done));
   const closing = new AbortController();
   /** Looks of the running supervisors, for when a stop was asked for. */
   const looks = new Set<() => void>();
   /** Set inside a transaction when it queues or stops a session; acted on after the commit. */
   let hasWork = false;
+  /** Paused ones that were stopped in the transaction under way. */
+  const dropped: string[] = [];
+  let wake: NodeJS.Timeout | undefined;
 
   /** What happened has happened: a write about it is tried until it succeeds or the host closes. */
   async function persist<T>(what: string, work: () => T): Promise<T> {
@@ -62,9 +95,12 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   }
 
   /** Inside `storage.write`. The first end counts. */
-  function recordEnd(session: Session, verdict: Verdict, kept: Kept): void {
+  function recordEnd(session: Session, verdict: Verdict, kept: Kept, facts: StreamFacts): void {
     const { sessionId, taskId, decisionId, title, agent, project, branch } = session;
     if (!sessions.end(sessionId, { ...verdict, ...kept })) return;
+    sessions.heard(sessionId, facts);
+    deps.keys.revoke(sessionId);
+    deps.circuits.record(agent, verdict.failure);
     tasks.end(taskId, ['assigned', 'running'], {
       status: verdict.sealed ? 'done' : 'failed',
       exitCode: verdict.exitCode,
@@ -92,21 +128,70 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     events.append({ ...about, kind: 'alert', data: { title, reason, detail: kept.alert } });
   }
 
-  async function end(sessionId: string, verdict: Verdict): Promise<void> {
+  async function end(sessionId: string, verdict: Verdict, facts: StreamFacts = NO_FACTS): Promise<void> {
     const session = sessions.get(sessionId);
     const kept = await keepWork(deps, session);
-    await persist(`the end of ${sessionId}`, () => recordEnd(session, verdict, kept));
+    await persist(`the end of ${sessionId}`, () => recordEnd(session, verdict, kept, facts));
     log.info({ session: sessionId, task: session.taskId, failure: verdict.failure?.code }, 'session ended');
   }
 
-  /** From a running process to the end of the session. */
+  /** The worktree stays as it is, also what is not committed. False when it was stopped meanwhile. */
+  function pause(session: Session, { until, code, text }: Pause, facts: StreamFacts): Promise<boolean> {
+    const { sessionId, taskId, decisionId, title, agent } = session;
+    return persist(`the pause of ${sessionId}`, () => {
+      if (!sessions.pause(sessionId, { resumeAt: until, code, text })) return false;
+      sessions.heard(sessionId, facts);
+      deps.keys.revoke(sessionId);
+      tasks.pause(taskId, sessionId);
+      events.append({
+        kind: 'session_paused',
+        taskId,
+        decisionId,
+        sessionId,
+        via: 'engine',
+        data: { title, agent, code, reason: `${agent} ended with ${code}`, resumeAt: rfc3339(until) },
+      });
+      return true;
+    });
+  }
+
+  const hearingOf = (session: Session): Hearing => {
+    const { logFrom } = sessions.private(session.sessionId);
+    return createHearing(logFile(deps, session.sessionId), logFrom, readerFor(deps, session));
+  };
+
+  /** Its process has ended, or never ran: what it said, and how it exited, make an end or a pause. */
+  async function over(sessionId: string, exit: ExitResult, heard?: Hearing): Promise<void> {
+    const session = sessions.get(sessionId);
+    if (session.state === 'queued') return end(sessionId, verdictOf(session, exit));
+    const hearing = heard ?? hearingOf(session);
+    await hearing.finish();
+    const facts = hearing.facts();
+    const verdict = verdictOf(session, exit, facts);
+    const limited = pauseOf(deps, session, verdict, facts);
+    if (limited === null || !(await pause(session, limited, facts)))
+      return end(sessionId, verdictOf(sessions.get(sessionId), exit, facts), facts);
+    log.info({ session: sessionId, code: limited.code, until: rfc3339(limited.until) }, 'session paused');
+  }
+
+  /** From a running process to the end of the session, or to its next pause. */
   async function follow(sessionId: string, runId: string, running: RunningProcess): Promise<void> {
-    const exit = await supervise(deps, { sessionId, runId, running, looks, closing: closing.signal });
+    const hearing = hearingOf(sessions.get(sessionId));
+    const owner = active.get(sessionId);
+    if (owner !== undefined) owner.hearing = hearing;
+    const exit = await supervise(deps, {
+      sessionId,
+      runId,
+      running,
+      hearing,
+      looks,
+      closing: closing.signal,
+    });
     if (exit === null) return;
     const { survivors } = await processes.sweep(runId, running.pidStart);
     if (survivors.length > 0)
       log.error({ session: sessionId, survivors }, 'processes of the worker could not be ended');
-    await end(sessionId, verdictOf(sessions.get(sessionId), exit));
+    await over(sessionId, exit, hearing);
     await rm(runDir(deps, sessionId, runId), { recursive: true, force: true });
   }
 
@@ -130,25 +215,32 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     try {
       const queued = sessions.get(sessionId);
       if (queued.stopReason !== null) throw new SvcError('conflict', 'cancelled before it started');
-      await persist(`the start of ${sessionId}`, () =>
-        sessions.starting(sessionId, {
-          runId,
-          logFrom: 0,
-          transport: 'subprocess',
-          auth: 'account',
-          profile: '',
-        }),
-      );
+      const { transport } = deps.agents.command(queued.agent);
+      checkBudget(deps, queued);
+      const url = queued.auth === 'gateway' ? await deps.keys.url() : null;
+      const route = await persist(`the start of ${sessionId}`, () => {
+        const logFrom = deps.logs.tail(sessionId, 0);
+        sessions.starting(sessionId, { runId, logFrom, transport, profile: deps.profile() });
+        const { taskId, tokenBudget } = queued;
+        return url === null
+          ? null
+          : { url, key: deps.keys.issue({ sessionId, taskId, budgetTokens: tokenBudget }) };
+      });
       const placement = await place(deps, queued);
-      await persist(`the worktree of ${sessionId}`, () => sessions.place(sessionId, placement));
+      await persist(`the worktree of ${sessionId}`, () => {
+        sessions.place(sessionId, placement);
+        if (queued.continues !== null && queued.cwd === null) sessions.worktreeGone(queued.continues);
+      });
       const session = sessions.get(sessionId);
       if (session.stopReason !== null) throw new SvcError('conflict', 'cancelled before it started');
-      running = await launch(deps, session, tasks.get(session.taskId), runId, placement);
+      const task = tasks.get(session.taskId);
+      const interruption = queued.pause?.text ?? null;
+      running = await launch(deps, { session, task, runId, placement, route, interruption });
     } catch (error) {
       if (closing.signal.aborted) return;
       const { stopReason } = sessions.get(sessionId);
       if (stopReason === null) return failToStart(sessionId, error);
-      return end(sessionId, verdictOf(sessions.get(sessionId), { code: null, signal: null }));
+      return end(sessionId, verdictOf(sessions.get(sessionId), NEVER));
     }
     await recordRunning(sessionId, running);
     await follow(sessionId, runId, running);
@@ -174,7 +266,10 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   /** Runs `work` as the session's one owner in this host. */
   function own(sessionId: string, work: () => Promise<void>): void {
     if (active.has(sessionId)) return;
-    const running = work()
+    const { agent, project } = sessions.get(sessionId);
+    const owner: Owner = { agent, project, hearing: null, done: Promise.resolve() };
+    active.set(sessionId, owner);
+    owner.done = work()
       .catch((error: unknown) => {
         if (closing.signal.aborted) return;
         log.error(
@@ -186,21 +281,37 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
         active.delete(sessionId);
         pump();
       });
-    active.set(sessionId, running);
   }
 
+  /** Starts what may start, and looks again when a time has come. */
   function pump(): void {
+    clearTimeout(wake);
     if (closing.signal.aborted) return;
+    const now = clock.now();
     const room = deps.cap - active.size;
-    if (room <= 0) return;
-    for (const { sessionId } of sessions.list({ state: 'queued', limit: room }))
-      own(sessionId, () => begin(sessionId));
+    if (room > 0) {
+      const waiting = sessions.ready(now).filter(({ sessionId }) => !active.has(sessionId));
+      const working = [...active.values()];
+      const limits = deps.circuits.limits();
+      for (const { agent } of working) {
+        const limit = limits.get(agent);
+        if (limit !== undefined) limits.set(agent, Math.max(0, limit - 1));
+      }
+      const next = nextOf(waiting, { room, working: working.map(({ project }) => project), limits });
+      for (const { sessionId } of next) own(sessionId, () => begin(sessionId));
+    }
+    const due = Math.min(sessions.nextResume() ?? Infinity, deps.circuits.nextTrial());
+    if (due === Infinity) return;
+    // The machine may sleep meanwhile, or its clock be set: never trust one long timer.
+    wake = setTimeout(pump, Math.min(Math.max(due - now, MIN_WAKE_MS), MAX_WAKE_MS));
+    wake.unref();
   }
 
   storage.onCommit(() => {
     if (!hasWork) return;
     hasWork = false;
     for (const look of looks) look();
+    for (const sessionId of dropped.splice(0)) own(sessionId, () => over(sessionId, NEVER));
     pump();
   });
 
@@ -209,23 +320,35 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     if (!sessions.stopping(sessionId, reason, by.actor)) return;
     events.append({ kind: 'session_stopping', taskId: session.taskId, sessionId, ...by, data: { reason } });
     hasWork = true;
-    // What only waits has nothing to be stopped, and need not wait for room to end.
-    if (session.state === 'queued') {
-      const never = { code: null, signal: null };
-      recordEnd(session, verdictOf(sessions.get(sessionId), never), NOTHING_KEPT);
-    }
+    if (session.state !== 'queued') return;
+    // What only waits has nothing to be stopped, and need not wait for room to end; but what a paused one did is kept.
+    if (session.cwd === null)
+      recordEnd(session, verdictOf(sessions.get(sessionId), NEVER), NOTHING_KEPT, NO_FACTS);
+    else dropped.push(sessionId);
   };
 
-  const steps: Steps = { own, follow, end, begin, recordRunning };
+  const steps: Steps = { own, follow, over, begin, recordRunning };
 
   return {
     cap: deps.cap,
     stop,
+    drop(sessionId, by) {
+      if (sessions.get(sessionId).state === 'queued') stop(sessionId, 'cancelled', by);
+    },
+    facts: (sessionId) => active.get(sessionId)?.hearing?.facts() ?? null,
+    resume(sessionId, by) {
+      const { taskId, title, agent } = sessions.get(sessionId);
+      if (!sessions.resumeAt(sessionId, clock.now())) return false;
+      events.append({ kind: 'session_resumed', taskId, sessionId, ...by, data: { title, agent } });
+      hasWork = true;
+      return true;
+    },
+    look: pump,
     plan: (task, options) => planRun(deps, task, options),
 
     enqueue(task, decision, options) {
       const agent = agentFor(deps, task);
-      deps.agents.template(agent);
+      deps.agents.command(agent);
       deps.agents.folder(task.project);
       const { timeoutSec, idleTimeoutSec } = deps.timeouts();
       const session = sessions.create({
@@ -241,8 +364,9 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
         timeoutSec: options.timeoutSec ?? task.timeoutSec ?? timeoutSec,
         idleTimeoutSec,
         priority: task.priority,
-        continues: null,
-        tokenBudget: null,
+        continues: options.continues ?? null,
+        auth: options.gatewayBypass ? 'account' : deps.agents.auth(agent),
+        tokenBudget: options.tokenBudget ?? null,
         parent: options.parent ?? null,
         callKey: options.callKey ?? null,
       });
@@ -280,13 +404,14 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
         }
       });
       // Queued ones have ended in that transaction; what runs ends now.
-      await Promise.allSettled(active.values());
+      await settled();
     },
 
     async close() {
       closing.abort();
+      clearTimeout(wake);
       processes.close();
-      await Promise.allSettled(active.values());
+      await settled();
     },
   };
 }

@@ -1,6 +1,6 @@
 import { type LogPart, logWrittenAt, readLog, tailOffset } from '../processes/index.ts';
-import { logFile } from './begin.ts';
 import type { DispatchPaths } from './context.ts';
+import { logFile } from './folders.ts';
 
 /** What the workers printed, by session. */
 export interface SessionLogs {

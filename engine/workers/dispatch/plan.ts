@@ -34,7 +34,7 @@ export async function planRun(
     }
   }
   const agent = await known(() => agentFor(deps, task));
-  const command = agent === null ? null : await known(() => deps.agents.template(agent));
+  const command = agent === null ? null : await known(() => deps.agents.command(agent));
   const folder = await known(() => deps.agents.folder(task.project));
   const origin =
     folder === null
@@ -47,12 +47,17 @@ export async function planRun(
           }),
         );
   if (command !== null && folder !== null)
-    await known(() => programOf(tokenise(command)[0] ?? '', folder, deps.env.PATH));
+    await known(() => programOf(tokenise(command.template)[0] ?? '', folder, deps.env.PATH));
+  const circuit = agent === null ? null : deps.circuits.of(agent);
   const { timeoutSec, idleTimeoutSec } = deps.timeouts();
   const { running, queued } = deps.sessions.counts();
   return {
     agent,
-    command,
+    command: command?.template ?? null,
+    transport: command?.transport ?? null,
+    auth: agent === null ? null : deps.agents.auth(agent),
+    profile: deps.profile(),
+    heldBack: circuit === null ? null : { until: circuit.reopenAt, code: circuit.code, text: circuit.text },
     project: task.project,
     folder,
     inplace: false,
@@ -62,7 +67,7 @@ export async function planRun(
     timeoutSec: task.timeoutSec ?? timeoutSec,
     idleTimeoutSec,
     workers: { running, queued, cap: deps.cap },
-    starts: running + queued < deps.cap ? 'now' : 'queued',
+    starts: running + queued < deps.cap && circuit === null ? 'now' : 'queued',
     problem,
   };
 }

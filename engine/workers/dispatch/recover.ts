@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
 import type { Session } from '../../bus/sessions/index.ts';
-import type { RunningProcess } from '../processes/index.ts';
-import { runDir } from './begin.ts';
+import type { ExitResult, RunningProcess } from '../processes/index.ts';
 import type { DispatchDeps } from './context.ts';
-import { type Verdict, verdictOf } from './finish.ts';
+import { runDir } from './folders.ts';
 
 export interface Steps {
   own(sessionId: string, work: () => Promise<void>): void;
   begin(sessionId: string): Promise<void>;
   follow(sessionId: string, runId: string, running: RunningProcess): Promise<void>;
-  end(sessionId: string, verdict: Verdict): Promise<void>;
+  /** The process has ended: what it said, and its exit, make the end or a pause. */
+  over(sessionId: string, exit: ExitResult): Promise<void>;
   recordRunning(sessionId: string, running: RunningProcess): Promise<void>;
 }
 
@@ -25,7 +25,8 @@ export async function recover(deps: DispatchDeps, steps: Steps): Promise<void> {
 /** Every live session that has no owner in this host gets one: at the start, and when its owner gave up. */
 export function takeUp(deps: DispatchDeps, steps: Steps): void {
   for (const session of deps.sessions.list({ live: true, limit: 100_000 })) {
-    if (session.state === 'queued') continue;
+    // One that waits is stopped by its end alone; see `stop`.
+    if (session.state === 'queued' && session.stopReason === null) continue;
     steps.own(session.sessionId, () => takeOver(deps, steps, session));
   }
 }
@@ -50,6 +51,7 @@ async function forgetMissingWorktrees({ storage, sessions, events }: DispatchDep
 
 async function takeOver(deps: DispatchDeps, steps: Steps, session: Session): Promise<void> {
   const { sessionId } = session;
+  if (session.state === 'queued') return steps.over(sessionId, { code: null, signal: null });
   const { runId, pidStart } = deps.sessions.private(sessionId);
   if (runId === null) return steps.begin(sessionId);
   const folder = runDir(deps, sessionId, runId);
@@ -68,5 +70,5 @@ async function takeOver(deps: DispatchDeps, steps: Steps, session: Session): Pro
   }
   await deps.processes.sweep(runId);
   const code = deps.processes.readExit(folder);
-  return steps.end(sessionId, verdictOf(deps.sessions.get(sessionId), { code, signal: null }));
+  return steps.over(sessionId, { code, signal: null });
 }

@@ -1,16 +1,20 @@
 import type { StopReason } from '../../bus/sessions/index.ts';
 import { asSvcError } from '../../errors.ts';
 import { createLogWatch, type ExitResult, type RunningProcess } from '../processes/index.ts';
-import { logFile } from './begin.ts';
 import type { DispatchDeps } from './context.ts';
+import { logFile } from './folders.ts';
+import type { Hearing } from './hear.ts';
 
 /** How often limits are looked at, ms. */
 const TICK_MS = 250;
+/** How long an agent may take to exit after it said that it is at its end; some never do. */
+const FAREWELL_MS = 5000;
 
 export interface Run {
   sessionId: string;
   runId: string;
   running: RunningProcess;
+  hearing: Hearing;
   /** Where a supervisor leaves its look, to be called when a stop was asked for. */
   looks: Set<() => void>;
   closing: AbortSignal;
@@ -22,13 +26,16 @@ export interface Run {
  */
 export async function supervise(
   deps: DispatchDeps,
-  { sessionId, runId, running, looks, closing }: Run,
+  { sessionId, runId, running, hearing, looks, closing }: Run,
 ): Promise<ExitResult | null> {
   const { storage, sessions, events, processes, clock, log } = deps;
   const session = sessions.get(sessionId);
-  const startedAt = session.startedAt === null ? clock.now() : Date.parse(session.startedAt);
-  const watch = createLogWatch({ file: logFile(deps, sessionId), clock });
+  const startedAt = session.runStartedAt === null ? clock.now() : Date.parse(session.runStartedAt);
+  const watch = createLogWatch({ file: logFile(deps, sessionId), clock, onGrow: hearing.look });
   let stopping: Promise<void> | null = null;
+  /** When its end was heard, and when its last question was seen waiting. */
+  let endedAt: number | null = null;
+  let askingAt = startedAt;
 
   async function stop(): Promise<void> {
     const { survivors } = await processes.stop({ ...running, runId }, { graceMs: deps.graceMs });
@@ -54,14 +61,18 @@ export async function supervise(
   function look(): void {
     if (stopping !== null) return;
     const now = clock.now();
-    const idleSince = Math.max(watch.lastChangeMs(), startedAt);
+    if (deps.isAsking(sessionId)) askingAt = now;
+    if (hearing.facts().end !== null) endedAt ??= now;
+    const idleSince = Math.max(watch.lastChangeMs(), startedAt, askingAt);
     const due: StopReason | null =
       now - startedAt >= session.timeoutSec * 1000
         ? 'timeout'
         : session.idleTimeoutSec > 0 && now - idleSince >= session.idleTimeoutSec * 1000
           ? 'idle_timeout'
           : null;
-    if (due !== null) stopping = stopFor(due);
+    // The end that it told is what counts, so this is no reason of ours.
+    if (endedAt !== null && now - endedAt >= FAREWELL_MS) stopping = stop();
+    else if (due !== null && endedAt === null) stopping = stopFor(due);
     else if (sessions.get(sessionId).stopReason !== null) stopping = stop();
     stopping?.catch((error: unknown) => {
       log.error({ session: sessionId, error: asSvcError(error).message }, 'stopping failed; trying again');

@@ -38,12 +38,14 @@ describe('a task that its ledger holds', () => {
           timeoutSec: 1,
           idleTimeoutSec: 0,
           priority: 0,
+          auth: 'account',
           continues: null,
           tokenBudget: null,
           parent: null,
           callKey: null,
         }),
       stop: () => undefined,
+      drop: () => undefined,
     };
     const gate = ({ taskId }: { taskId: string }) =>
       isOpen

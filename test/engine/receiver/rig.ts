@@ -56,6 +56,7 @@ export function openSpine(path: string, clock: Clock) {
         timeoutSec: task.timeoutSec ?? 600,
         idleTimeoutSec: 0,
         priority: 0,
+        auth: 'account',
         continues: null,
         tokenBudget: null,
         parent: null,
@@ -71,6 +72,7 @@ export function openSpine(path: string, clock: Clock) {
       return session;
     },
     stop: () => undefined,
+    drop: () => undefined,
   };
   const workflow = createWorkflow({ storage, tasks, decisions, dispatch, record: events.append });
   return { storage, events, tasks, decisions, sessions, workflow };
@@ -92,7 +94,7 @@ export const CONFIG: WebhookConfig = {
 
 /** Agent `scripted`, project `app`, no default agent unless given. */
 export const lookup = (fallback: string | null = null) => ({
-  template(agent: string) {
+  command(agent: string) {
     if (agent !== 'scripted') throw new SvcError('unknown_agent', `no agent ${agent}`);
     return 'scripted {{prompt}}';
   },

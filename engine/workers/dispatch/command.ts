@@ -1,0 +1,70 @@
+import type { Session } from '../../bus/sessions/index.ts';
+import { SvcError } from '../../errors.ts';
+import { acpReader } from '../presets/acp-stream.ts';
+import { type Preset, presetNamed, presetOfProgram } from '../presets/index.ts';
+import type { StreamReader } from '../presets/stream.ts';
+import { type RenderedCommand, renderCommand, tokenise } from '../template.ts';
+import type { AgentCommand, Agents } from './agents.ts';
+
+/** Linux refuses one argument of 128 KiB or more; a longer prompt goes through its file. */
+const MAX_ARGUMENT_BYTES = 120 * 1024;
+
+/** What a run is asked to do. */
+export interface Told {
+  text: string;
+  /** The file that has this text. */
+  file: string;
+  /** The worker's name. */
+  name: string;
+  /** The agent's own session that is to go on; null for a new one. */
+  agentSession: string | null;
+}
+
+/** The words of a run's command, before anything is put in for this run alone. */
+export function commandOf(command: AgentCommand, told: Told, preset: Preset | null): RenderedCommand {
+  if (command.transport === 'acp') return { argv: tokenise(command.template) };
+  const isLong = Buffer.byteLength(told.text) > MAX_ARGUMENT_BYTES;
+  const long = isLong && command.isBuiltIn ? (preset?.headlessLong ?? null) : null;
+  const prompt =
+    isLong && long === null
+      ? `Your task is in the file ${told.file}. Read all of it, then do what it says.`
+      : told.text;
+  const rendered = renderCommand(long ?? command.template, {
+    prompt: long === null ? prompt : '',
+    prompt_file: told.file,
+    name: told.name,
+  });
+  if (told.agentSession === null || !preset?.resume) return rendered;
+  return { ...rendered, argv: preset.resume(rendered.argv, told.agentSession) };
+}
+
+/** The protocol server of an agent, behind our own client of it, which prints what happens. */
+export function behindHost(
+  svc: readonly string[] | null,
+  argv: readonly string[],
+  { file, agentSession }: Told,
+): string[] {
+  if (svc === null)
+    throw new SvcError('spawn_failed', 'transport acp needs the svc command, which this host does not have');
+  const resume = agentSession === null ? [] : ['--resume', agentSession];
+  return [...svc, 'acp', 'run', '--prompt-file', file, ...resume, '--', ...argv];
+}
+
+/** The agent that a command starts: by its program, else by the name that it goes under. */
+export const presetOf = (command: AgentCommand, agent: string): Preset | null =>
+  presetOfProgram(tokenise(command.template)[0] ?? '') ?? presetNamed(agent);
+
+/** What reads the output of a session's runs; null when nothing is known of its form. */
+export function readerFor(
+  { agents }: { agents: Pick<Agents, 'command'> },
+  { agent, transport }: Pick<Session, 'agent' | 'transport'>,
+): StreamReader | null {
+  if (transport === 'acp') return acpReader();
+  let preset = presetNamed(agent);
+  try {
+    preset = presetOf(agents.command(agent), agent);
+  } catch {
+    // The agent is no longer configured; its name may still say what it was.
+  }
+  return preset?.reader?.() ?? null;
+}

@@ -1,0 +1,16 @@
+import { join } from 'node:path';
+import type { DispatchPaths } from './context.ts';
+
+interface Paths {
+  paths: DispatchPaths;
+}
+
+/** Of one session; kept as long as its log. */
+export const sessionDir = ({ paths }: Paths, sessionId: string): string => join(paths.agents, sessionId);
+export const logFile = (deps: Paths, sessionId: string): string => join(sessionDir(deps, sessionId), 'log');
+/** What the agent itself keeps or reads, beside the person's own configuration. */
+export const agentDir = (deps: Paths, sessionId: string): string =>
+  join(sessionDir(deps, sessionId), 'agent');
+/** Of one run; removed at its end. */
+export const runDir = (deps: Paths, sessionId: string, runId: string): string =>
+  join(sessionDir(deps, sessionId), runId);

@@ -1,0 +1,55 @@
+import type { Placement } from '../../bus/sessions/index.ts';
+import { presetOf } from './command.ts';
+import type { DispatchDeps } from './context.ts';
+import type { Launch } from './launch.ts';
+
+const MOST_COMMITS = 20;
+
+/** What a run is told that goes on with an earlier one: its conversation where the agent can take that up, else what was done. */
+export async function goOn(
+  deps: DispatchDeps,
+  { session, task, placement, interruption }: Launch,
+): Promise<{ text: string; agentSession: string | null }> {
+  const before = session.continues === null ? null : deps.sessions.get(session.continues);
+  const cause = interruption ?? before?.failure?.text ?? null;
+  const why = cause === null ? '' : ` The reason: ${cause}.`;
+  const agentSession = session.agentSession ?? (before?.agent === session.agent ? before.agentSession : null);
+  const command = deps.agents.command(session.agent);
+  const canResume =
+    agentSession !== null &&
+    (command.transport === 'acp' || presetOf(command, session.agent)?.resume != null);
+  if (canResume) {
+    return {
+      text: `You were interrupted.${why} Go on with your task from where you were; look at git status first.\n`,
+      agentSession,
+    };
+  }
+  const parts = [
+    task.prompt.trimEnd(),
+    '',
+    '---',
+    `An earlier run of this task was interrupted.${why} You are in its folder: what it did is here. Look at it, keep what is good, and finish the task.`,
+    ...(await doneSoFar(deps, placement)),
+  ];
+  return { text: `${parts.join('\n')}\n`, agentSession: null };
+}
+
+async function doneSoFar(
+  deps: DispatchDeps,
+  { repository, branch, baseCommit }: Placement,
+): Promise<string[]> {
+  if (repository === null || branch === null || baseCommit === null) return [];
+  try {
+    const { commits } = await deps.worktrees.diff({ repository, branch, baseCommit });
+    if (commits.length === 0) return ['Nothing was committed yet.'];
+    const newest = commits.slice(0, MOST_COMMITS);
+    const more = commits.length - newest.length;
+    return [
+      'Its commits, newest first:',
+      ...newest.map(({ id, subject }) => `- ${id.slice(0, 10)} ${subject}`),
+      ...(more === 0 ? [] : [`- and ${more} more`]),
+    ];
+  } catch {
+    return [];
+  }
+}

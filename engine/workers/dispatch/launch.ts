@@ -1,0 +1,142 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { delimiter, dirname, join } from 'node:path';
+import type { Task } from '../../board/tasks/index.ts';
+import type { Placement, Session } from '../../bus/sessions/index.ts';
+import { shellWord } from '../../text.ts';
+import { presetOfProgram, type RunSetup, withArguments } from '../presets/index.ts';
+import {
+  type GatewayRoute,
+  type HookEvent,
+  KEY_VARIABLE,
+  type Preset,
+  type RunWish,
+} from '../presets/preset.ts';
+import { MARK, type RunningProcess, workerEnvironment } from '../processes/index.ts';
+import { brief } from './brief.ts';
+import { behindHost, commandOf, presetOf, type Told } from './command.ts';
+import type { DispatchDeps } from './context.ts';
+import { agentDir, logFile, runDir, sessionDir } from './folders.ts';
+import { goOn } from './go-on.ts';
+
+/** What a run is made from. */
+export interface Launch {
+  session: Session;
+  task: Task;
+  runId: string;
+  placement: Placement;
+  route: GatewayRoute | null;
+  /** Why the run before was interrupted, a clause; null for a first run, or when that is not known. */
+  interruption: string | null;
+}
+
+/** Writes what the worker reads and starts its process. */
+export async function launch(deps: DispatchDeps, run: Launch): Promise<RunningProcess> {
+  const { session, task, runId, placement, route } = run;
+  const { sessionId } = session;
+  const folder = runDir(deps, sessionId, runId);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const svc = await writeShim(deps, join(folder, 'bin'));
+  const command = deps.agents.command(session.agent);
+  const preset = presetOf(command, session.agent);
+  const told = await writeBriefs(deps, run, svc);
+  const { argv, stdinFile } = commandOf(command, told, preset);
+  const env = workerEnvironment(
+    deps.env,
+    {
+      SVC_CONFIG: deps.configFile,
+      SVC_TASK: task.taskId,
+      SVC_SESSION: sessionId,
+      SVC_ROLE: 'worker',
+      SVC_AGENT: session.agent,
+      SVC_NAME: session.workerId,
+      SVC_SESSION_NAME: session.title,
+      ...(route === null ? {} : { [KEY_VARIABLE]: route.key }),
+      [MARK]: runId,
+    },
+    deps.secretNames(),
+  );
+  if (svc !== null) env.PATH = [dirname(svc), env.PATH ?? '/usr/local/bin:/usr/bin:/bin'].join(delimiter);
+  const wish = wishOf(deps, run, preset, env);
+  // Over the protocol the agent is told of the server when its session is made.
+  const setUp = presetOfProgram(argv[0] ?? '')?.setUp({
+    ...wish,
+    ...(command.transport === 'acp' ? { mcp: null } : {}),
+  });
+  await writeFiles(setUp);
+  const whole = withArguments(argv, setUp?.args ?? []);
+  return deps.processes.start({
+    runDir: folder,
+    runId,
+    argv: command.transport === 'acp' ? behindHost(deps.svc, whole, told) : whole,
+    cwd: placement.cwd,
+    env: { ...env, ...setUp?.env },
+    logFile: logFile(deps, sessionId),
+    ...(stdinFile === undefined ? {} : { stdinFile }),
+  });
+}
+
+/** How the agent finds `svc mcp`, the gateway and our hooks. */
+function wishOf(
+  { svc, paths }: DispatchDeps,
+  { session, route }: Launch,
+  preset: Preset | null,
+  env: RunWish['env'],
+): RunWish {
+  const [command, ...args] = svc ?? [];
+  const ours = (...words: string[]) => ({ command: command ?? '', args: [...args, ...words] });
+  const hook = (event: HookEvent) => ours('hook', event, '--agent', preset?.name ?? session.agent);
+  return {
+    mcp: command === undefined ? null : { ...ours('mcp'), env: {} },
+    gateway: route,
+    hooks:
+      command === undefined
+        ? null
+        : {
+            'pre-write': hook('pre-write'),
+            'post-tool': hook('post-tool'),
+            'pre-compact': hook('pre-compact'),
+            'session-start': hook('session-start'),
+          },
+    folder: agentDir({ paths }, session.sessionId),
+    env,
+  };
+}
+
+async function writeFiles(setUp: RunSetup | undefined): Promise<void> {
+  for (const { path, text } of setUp?.files ?? []) {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await writeFile(path, text, { mode: 0o600 });
+  }
+}
+
+/**
+ * `svc` for the worker's shells, whatever else is called so or not on the path: this very program, and so of the
+ * engine's version. Null when the host has none.
+ */
+async function writeShim({ svc }: DispatchDeps, folder: string): Promise<string | null> {
+  if (svc === null) return null;
+  const file = join(folder, 'svc');
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await writeFile(file, `#!/bin/sh\nexec ${svc.map(shellWord).join(' ')} "$@"\n`, { mode: 0o700 });
+  return file;
+}
+
+/** In a worktree the files lie in its `.svc/`, which git's own exclude list hides; else beside the log. */
+async function writeBriefs(deps: DispatchDeps, run: Launch, svc: string | null): Promise<Told> {
+  const { session, task, placement } = run;
+  const folder =
+    placement.worktree === null ? sessionDir(deps, session.sessionId) : join(placement.worktree, '.svc');
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const promptFile = join(folder, 'prompt.md');
+  await writeFile(promptFile, task.prompt, { mode: 0o600 });
+  await writeFile(join(folder, 'TASK_BRIEF.md'), brief(session, task, placement, svc), { mode: 0o600 });
+  const whole = { text: task.prompt, file: promptFile, name: session.workerId, agentSession: null };
+  if (session.runs <= 1 && session.continues === null) return whole;
+  const again = await goOn(deps, run);
+  const file = join(folder, 'go-on.md');
+  await writeFile(file, again.text, { mode: 0o600 });
+  return { ...whole, ...again, file };
+}
+
+/** Where the output of a run that starts now begins in the log, in bytes. */
+export const logEnd = (deps: DispatchDeps, sessionId: string): number => deps.logs.tail(sessionId, 0);

@@ -1,0 +1,36 @@
+import type { Session } from '../../bus/sessions/index.ts';
+import type { StreamFacts } from '../presets/stream.ts';
+import type { DispatchDeps } from './context.ts';
+import type { Verdict } from './finish.ts';
+
+/** A session that meets limits again and again must end some day. */
+const MOST_RUNS = 20;
+/** A limit that lasts longer is no pause: a weekly one is the longest that is common. */
+const LONGEST_MS = 8 * 86_400_000;
+/** Those who promise a time keep it to the second. */
+const MARGIN_MS = 1000;
+
+/** When a session goes on, and why it does not now. */
+export interface Pause {
+  /** Unix ms. */
+  until: number;
+  code: string;
+  text: string;
+}
+
+/** The pause that an end really is: a limit whose end is known. Null for any other end. */
+export function pauseOf(
+  { clock, keys }: Pick<DispatchDeps, 'clock' | 'keys'>,
+  session: Session,
+  { failure }: Verdict,
+  { end, trouble }: StreamFacts,
+): Pause | null {
+  if (session.stopReason !== null || session.runs >= MOST_RUNS) return null;
+  if (failure?.code !== 'usage_limit' && failure?.code !== 'rate_limited') return null;
+  const told = end?.ok === false ? end.resetAt : (trouble?.resetAt ?? null);
+  const resetAt = told ?? keys.limitedUntil(session.sessionId);
+  if (resetAt === null) return null;
+  const now = clock.now();
+  if (resetAt - now > LONGEST_MS) return null;
+  return { until: Math.max(resetAt, now) + MARGIN_MS, ...failure };
+}
