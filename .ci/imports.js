@@ -30,12 +30,12 @@ const FACES = /^(?:ink|react|meow)(?:$|[/-])/;
 const EXCEPTIONS = [
   {
     from: /^engine\/.+\/config\.ts$/,
-    to: /^engine\/(?:config\/(?:duration|address|variable)|workers\/presets\/presets)\.ts$/,
+    to: /^engine\/(?:config\/(?:duration|address|variable)|workers\/presets\/index)\.ts$/,
     why: 'the schema of a section uses the value types of all sections and the built-in presets',
   },
   {
     from: /^engine\/config\//,
-    to: /^engine\/(?:.+\/config|workers\/presets\/presets|notify\/events)\.ts$/,
+    to: /^engine\/(?:.+\/config|workers\/presets\/index|notify\/events)\.ts$/,
     why: 'the whole configuration is put together from the sections of the rooms',
   },
   {
