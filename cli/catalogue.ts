@@ -25,6 +25,7 @@ export const GROUPS: readonly Group[] = [
   { words: ['lock'], load: async () => (await import('./commands/lock.ts')).lockCommands },
   { words: ['ledger'], load: async () => (await import('./commands/ledger.ts')).ledgerCommands },
   { words: ['verify'], load: async () => (await import('./commands/verify.ts')).verifyCommands },
+  { words: ['worker'], load: async () => (await import('./commands/worker.ts')).workerCommands },
   { words: ['worktree'], load: async () => (await import('./commands/worktree.ts')).worktreeCommands },
   { words: ['msg'], load: async () => (await import('./commands/msg.ts')).msgCommands },
   { words: ['webhook'], load: async () => (await import('./commands/webhook.ts')).webhookCommands },

@@ -11,6 +11,7 @@ import { createOperations, type Operations } from './operation.ts';
 import { createRooms } from './rooms.ts';
 import { createEventLog, eventOperations, holdHostLock, openStorage, whenGone } from './storage/index.ts';
 import { version } from './version.ts';
+import { circuitOperations } from './workers/circuit-operations.ts';
 import { sessionOperations } from './workers/operations.ts';
 import { ownerOfConnection } from './workers/processes/index.ts';
 import { worktreeOperations } from './workers/worktree-operations.ts';
@@ -118,7 +119,8 @@ export async function openEngine(options: OpenOptions) {
       ...eventOperations({ events, taskId: (prefix) => tasks.resolve(prefix).taskId }),
       ...board.operations,
       ...bus.operations,
-      ...sessionOperations({ sessions, logs }),
+      ...sessionOperations({ sessions, logs, actions: rooms.sessionActions, facts: dispatcher.facts }),
+      ...circuitOperations({ storage, circuits: rooms.circuits, look: dispatcher.look }),
       ...worktreeOperations({ actions: rooms.worktreeActions, sessions, worktrees }),
       ...notifyOperations(notify),
     ];

@@ -17,10 +17,12 @@ import {
   createSessionLogs,
   type Dispatcher,
   type Log,
+  readerFor,
   type SessionLogs,
 } from './workers/dispatch/index.ts';
 import { TO_FILE } from './workers/presets/notify.ts';
 import { createProcesses, type Processes, workerEnvironment } from './workers/processes/index.ts';
+import { createSessionActions, type SessionActions } from './workers/session-actions.ts';
 import { fillPlaceholders, tokenise } from './workers/template.ts';
 import { createWorktreeActions, type WorktreeActions } from './workers/worktree-actions.ts';
 import { createWorktrees, type Worktrees } from './workers/worktrees/index.ts';
@@ -54,6 +56,7 @@ export interface Rooms {
   agents: Agents;
   worktrees: Worktrees;
   worktreeActions: WorktreeActions;
+  sessionActions: SessionActions;
   logs: SessionLogs;
   circuits: Circuits;
   bus: Bus;
@@ -84,7 +87,7 @@ export function createRooms(ground: Ground): Rooms {
   });
   const isStrict = () => config().guard.profile === 'strict';
 
-  const logs = createSessionLogs(paths);
+  const logs = createSessionLogs(paths, (sessionId) => readerFor({ agents }, sessions.get(sessionId)));
   const circuits = createCircuits({ storage, events, clock });
   const keys = createKeys({ storage, clock, address: () => parseAddress(config().gateway.addr) });
 
@@ -172,6 +175,13 @@ export function createRooms(ground: Ground): Rooms {
   });
 
   const { tasks, decisions, workflow } = board;
+  const sessionActions = createSessionActions({
+    storage,
+    sessions,
+    workflow,
+    dispatcher: board.dispatcher,
+    processes,
+  });
   const notify = createNotify({
     storage,
     events,
@@ -194,6 +204,7 @@ export function createRooms(ground: Ground): Rooms {
     agents,
     worktrees,
     worktreeActions,
+    sessionActions,
     logs,
     circuits,
     bus,

@@ -1,23 +1,8 @@
-import { configuration, findWorkspace, nearest, presets, SvcError, shellWord } from '../../engine/index.ts';
-import { clientNamed, isInstalled } from '../clients/install.ts';
+import { configuration, findWorkspace, nearest, presets, SvcError } from '../../engine/index.ts';
+import { clientNamed } from '../clients/install.ts';
 import { type Command, type Context, command } from '../command.ts';
-import { mcpCommand } from '../self.ts';
-import { freePort, runInForeground } from './foreground.ts';
-
-/** What is started, and what it is given besides the environment of the person. */
-interface Start {
-  preset: string;
-  argv: string[];
-  /** Added to the environment. */
-  env: Record<string, string>;
-  /** Taken out of it. */
-  unset: string[];
-  /** run: told of the tools of svc for this run; installed: by its own configuration; none: not at all. */
-  mcp: 'run' | 'installed' | 'none';
-}
-
-/** They would make the person's own agent pass for a worker, or for the wrong one. */
-const OF_WORKERS = ['SVC_SESSION', 'SVC_TASK', 'SVC_ROLE', 'SVC_NAME', 'SVC_SESSION_NAME', 'SVC_RUN_ID'];
+import { runInForeground } from './foreground.ts';
+import { environmentOf, prepare, shellLine } from './interactive.ts';
 
 /** `svc chair`: the person's own agent, which may do what the person may. */
 export const chairCommand: Command = command({
@@ -55,10 +40,12 @@ export const chairCommand: Command = command({
     }
     if (start.mcp === 'none') note(await howToInstall(preset, cwd === root));
     if (signal.aborted) return 130;
-    const { argv, unset } = start;
-    const given: NodeJS.ProcessEnv = { ...env, ...start.env };
-    for (const name of unset) delete given[name];
-    return runInForeground({ argv, cwd, env: given, isTerminal: context.stdin.isTTY === true });
+    return runInForeground({
+      argv: start.argv,
+      cwd,
+      env: environmentOf(start, env),
+      isTerminal: context.stdin.isTTY === true,
+    });
   },
 });
 
@@ -100,37 +87,6 @@ async function choose(asked: string | undefined, agents: Agents, { cwd, env }: W
     },
   );
 }
-
-async function prepare(preset: string, template: string, { cwd, env }: Where): Promise<Start> {
-  const { presetNamed, renderCommand, withArguments } = await presets();
-  const own: Record<string, string> = { SVC_AGENT: preset };
-  const port = template.includes('{{notify_port}}') ? String(await freePort()) : '';
-  if (port !== '') own.SVC_NOTIFY_URL = `http://127.0.0.1:${port}`;
-  const { argv } = renderCommand(template, { notify_port: port });
-  const { command, args } = await mcpCommand({ cwd, env });
-  const known = presetNamed(preset);
-  const forRun =
-    known === null || known.cannot.mcp !== undefined
-      ? null
-      : known.setUp({ mcp: { command, args, env: {} }, gateway: null, hooks: null, folder: cwd, env });
-  const client = forRun === null ? await clientNamed(preset) : undefined;
-  return {
-    preset,
-    argv: withArguments(argv, forRun?.args ?? []),
-    env: { ...own, ...forRun?.env },
-    unset: OF_WORKERS.filter((name) => env[name] !== undefined),
-    mcp: forRun ? 'run' : client && (await isInstalled(client, cwd, env)) ? 'installed' : 'none',
-  };
-}
-
-/** The start as a line for a shell. */
-function shellLine({ argv, env, unset }: Start): string {
-  const without = unset.length === 0 ? [] : ['env', ...unset.flatMap((name) => ['-u', name])];
-  const set = Object.entries(env).map(([name, value]) => `${name}=${word(value)}`);
-  return [...without, ...set, ...argv.map(word)].join(' ');
-}
-
-const word = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : shellWord(text));
 
 async function howToInstall(preset: string, isRoot: boolean): Promise<string> {
   const client = await clientNamed(preset);

@@ -1,5 +1,5 @@
 import { type EngineClient, printable, SvcError } from '../../engine/index.ts';
-import type { Context } from '../command.ts';
+import type { Context, FlagTable } from '../command.ts';
 
 interface LogNotification {
   text: string;
@@ -23,7 +23,12 @@ export async function followLog(
   ended.catch(() => undefined);
   await client.subscribe(
     'log.follow',
-    { session, ...(from === undefined ? {} : { from }), ...(lines === undefined ? {} : { lines }) },
+    {
+      session,
+      form: raw ? 'raw' : 'readable',
+      ...(from === undefined ? {} : { from }),
+      ...(lines === undefined ? {} : { lines }),
+    },
     ({ method, params }) => {
       if (method !== 'log') {
         fail(new SvcError('internal', 'the log can no longer be read'));
@@ -42,4 +47,26 @@ export async function followLog(
     fail(new SvcError('engine_unreachable', 'the engine stopped', { hint: 'svc up, then follow again' })),
   );
   await ended;
+}
+
+export const logFlags = {
+  follow: { type: 'boolean', short: 'f', about: 'go on until the run has ended' },
+  lines: { type: 'number', short: 'n', about: 'begin this many lines before the end (200)' },
+  raw: { type: 'boolean', about: 'as the agent printed it, escape sequences too' },
+} as const satisfies FlagTable;
+
+/** What a command prints that shows a log. */
+export async function showLog(
+  context: Context<typeof logFlags>,
+  client: EngineClient,
+  session: string | undefined,
+): Promise<void> {
+  const { follow, lines = 200, raw } = context.flags;
+  if (follow) return followLog(context, client, session ?? '', { lines, raw });
+  const part = await client.call<{ text: string }>('session.log', {
+    session,
+    lines,
+    form: raw ? 'raw' : 'readable',
+  });
+  context.result(part, () => (raw ? part.text : printable(part.text, { lines: true })).replace(/\n$/, ''));
 }

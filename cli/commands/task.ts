@@ -19,7 +19,7 @@ import {
   type SessionView,
   type TaskView,
 } from './dispatching.ts';
-import { followLog } from './follow-log.ts';
+import { logFlags, showLog } from './follow-log.ts';
 import { promptFlag, promptOf } from './prompt.ts';
 
 const add = command({
@@ -46,6 +46,11 @@ const add = command({
       value: 'file',
       about: 'checklist whose section Clarify has to be settled before a run',
     },
+    priority: {
+      type: 'string',
+      about: 'among what waits for a worker; the higher goes first (normal)',
+      choices: ['low', 'normal', 'high'],
+    },
     run: { type: 'boolean', short: 'r', about: 'dispatch it at once' },
     ...runFlags,
   },
@@ -68,6 +73,7 @@ const add = command({
       ...(flags.accept.length === 0 ? {} : { acceptance_criteria: flags.accept }),
       ...(flags.ledger === undefined ? {} : { ledger: resolve(context.cwd, flags.ledger) }),
       ...(flags.timeout === undefined ? {} : { timeout_sec: flags.timeout }),
+      ...(flags.priority === undefined ? {} : { priority: flags.priority }),
     });
     if (flags.run) {
       const outcome = await client.call<Outcome>('task.run', { id: task.task_id, ...runInput(context) });
@@ -113,9 +119,13 @@ const list = command({
   },
 });
 
-/** `assigned` says too little while a session waits for a free worker. */
-const stateOf = (task: Pick<TaskView, 'status' | 'session_id'>): string =>
-  task.status === 'assigned' && task.session_id !== null ? 'queued' : task.status;
+/** `assigned` says too little while a session waits for a free worker, or for a limit to pass. */
+const stateOf = (task: Pick<TaskView, 'status' | 'session_id' | 'resume_at'>): string =>
+  task.status === 'assigned' && task.session_id !== null
+    ? task.resume_at === null
+      ? 'queued'
+      : 'paused'
+    : task.status;
 
 interface Shown {
   task: TaskView;
@@ -146,6 +156,7 @@ function shownText({ task, decision, sessions, timeline }: Shown): string {
       ['session', last === undefined ? null : `${last.session_id} ${last.state}, worker ${last.worker_id}`],
       ['branch', last?.branch],
       ['worktree', last?.worktree],
+      ['goes on', task.resume_at],
       ['work', work],
       ['failure', task.failure === null ? null : `${task.failure.code}: ${task.failure.text}`],
       ['summary', task.summary],
@@ -250,13 +261,8 @@ const log = command({
   name: 'task log',
   about: "show the log of a task's worker",
   args: taskArg,
-  flags: {
-    follow: { type: 'boolean', short: 'f', about: 'go on until the run has ended' },
-    lines: { type: 'number', short: 'n', about: 'begin this many lines before the end (200)' },
-    raw: { type: 'boolean', about: 'leave escape sequences as they are' },
-  },
+  flags: logFlags,
   async run(context) {
-    const { lines, follow, raw } = context.flags;
     const client = await context.engine();
     const { task } = await client.call<Shown>('task.show', { id: context.args[0] });
     if (task.session_id === null) {
@@ -264,15 +270,7 @@ const log = command({
         hint: `svc task run ${task.task_id}`,
       });
     }
-    if (follow) {
-      await followLog(context, client, task.session_id, { lines: lines ?? 200, raw });
-      return;
-    }
-    const part = await client.call<{ text: string }>('session.log', {
-      session: task.session_id,
-      lines: lines ?? 200,
-    });
-    context.result(part, () => (raw ? part.text : printable(part.text, { lines: true })).replace(/\n$/, ''));
+    await showLog(context, client, task.session_id);
   },
 });
 

@@ -32,6 +32,10 @@ export const dispatchInput = {
   force: z.boolean().optional(),
 };
 
+/** Among what waits for a worker. */
+export const PRIORITIES = { low: -1, normal: 0, high: 1 } as const;
+export const priority = z.enum(['low', 'normal', 'high']).optional();
+
 const dispatching = z.object(dispatchInput);
 
 export const optionsOf = (

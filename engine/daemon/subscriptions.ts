@@ -94,14 +94,15 @@ export function createSubscriptions(engine: Engine, channel: Channel): { methods
   async function followLog(
     subscription: number,
     session: string,
-    from: number,
+    { from, form }: { from: number; form: 'readable' | 'raw' },
     signal: AbortSignal,
   ): Promise<void> {
     let offset = from;
+    const read = engine.logs.open(session, form);
     while (!signal.aborted) {
       // Asked before reading: what was written before the end is then read too.
       const ended = engine.sessionEnded(session);
-      const part = engine.logs.read(session, { from: offset, maxBytes: LOG_PART_BYTES, ended });
+      const part = read({ from: offset, maxBytes: LOG_PART_BYTES, ended });
       const isLast = ended && part.next >= part.end;
       if (part.text !== '' || part.dropped > 0 || isLast) {
         await push(signal, 'log', {
@@ -112,9 +113,10 @@ export function createSubscriptions(engine: Engine, channel: Channel): { methods
           ended: isLast,
         });
       }
+      const isStill = part.next === offset;
       offset = part.next;
       if (isLast) return;
-      if (part.next >= part.end || part.text === '') await delay(LOG_LOOK_MS, undefined, { signal });
+      if (part.next >= part.end || isStill) await delay(LOG_LOOK_MS, undefined, { signal });
     }
   }
 
@@ -143,12 +145,13 @@ export function createSubscriptions(engine: Engine, channel: Channel): { methods
           session: z.string(),
           from: z.int().min(0).optional(),
           lines: z.int().min(0).optional(),
+          form: z.enum(['readable', 'raw']).optional(),
         }),
-        run({ session, from, lines }) {
+        run({ session, from, lines, form = 'readable' }) {
           const { sessionId } = engine.resolveSession(session);
           const start = from ?? engine.logs.tail(sessionId, lines ?? 200);
           const subscription = ++count;
-          hold(subscription, (signal) => followLog(subscription, sessionId, start, signal));
+          hold(subscription, (signal) => followLog(subscription, sessionId, { from: start, form }, signal));
           return { subscription, sessionId, from: start };
         },
       }),

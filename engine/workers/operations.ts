@@ -1,17 +1,66 @@
 import { z } from 'zod';
 import type { Session, Sessions } from '../bus/sessions/index.ts';
-import { type Operation, operation } from '../operation.ts';
-import type { SessionLogs } from './dispatch/index.ts';
+import { by, type Operation, operation } from '../operation.ts';
+import { LOG_FORMS, type SessionLogs } from './dispatch/logs.ts';
+import type { PlanEntry, StreamFacts, Usage } from './presets/stream.ts';
+import type { SessionActions } from './session-actions.ts';
+
+const timeout = z
+  .int()
+  .min(1)
+  .max(7 * 86_400)
+  .optional();
+
+function added(one: Usage | null, other: Usage | null): Usage | null {
+  if (one === null || other === null) return one ?? other;
+  return {
+    input: one.input + other.input,
+    cached: one.cached + other.cached,
+    output: one.output + other.output,
+    costUsd:
+      one.costUsd === null && other.costUsd === null ? null : (one.costUsd ?? 0) + (other.costUsd ?? 0),
+  };
+}
 
 /** A session in a list. */
 export interface ListedSession extends Session {
+  /** What its agent does at this moment, as far as it says so; of one that runs. */
+  activity: string | null;
+  plan: PlanEntry[];
   /** When its log last grew, RFC 3339; null when it has none yet or the session has ended. */
   logWrittenAt: string | null;
 }
 
 /** What clients may ask about sessions and their logs. */
-export function sessionOperations(deps: { sessions: Sessions; logs: SessionLogs }): Operation[] {
-  const { sessions, logs } = deps;
+export function sessionOperations(deps: {
+  sessions: Sessions;
+  logs: SessionLogs;
+  actions: SessionActions;
+  /** Of a session that runs; null of any other. */
+  facts(sessionId: string): StreamFacts | null;
+}): Operation[] {
+  const { sessions, logs, actions } = deps;
+
+  /** With what it has said in the run that is under way, which is recorded at its end. */
+  function listed(session: Session): ListedSession {
+    const { sessionId, state } = session;
+    // Nobody asks how quiet an ended one is, and most of a list has ended.
+    if (state === 'ended') return { ...session, activity: null, plan: [], logWrittenAt: null };
+    const facts = deps.facts(sessionId);
+    const logWrittenAt = logs.writtenAt(sessionId);
+    if (facts === null) return { ...session, activity: null, plan: [], logWrittenAt };
+    return {
+      ...session,
+      agentSession: facts.agentSession ?? session.agentSession,
+      model: facts.model ?? session.model,
+      usage: added(session.usage, facts.usage),
+      toolCalls: (session.toolCalls ?? 0) + facts.toolCalls,
+      activity: facts.activity,
+      plan: facts.plan,
+      logWrittenAt,
+    };
+  }
+
   return [
     operation({
       name: 'session.list',
@@ -24,22 +73,77 @@ export function sessionOperations(deps: { sessions: Sessions; logs: SessionLogs 
         ids: z.array(z.string()).max(1000).optional(),
         limit: z.int().min(1).max(100_000).optional(),
       }),
-      run: (input): ListedSession[] =>
-        sessions.list(input).map((session) => ({
-          ...session,
-          // Nobody asks how quiet an ended one is, and most of a list has ended.
-          logWrittenAt: session.state === 'ended' ? null : logs.writtenAt(session.sessionId),
-        })),
+      run: (input): ListedSession[] => sessions.list(input).map(listed),
+    }),
+    operation({
+      name: 'session.show',
+      about: 'One session, with what its agent does at this moment.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({ session: z.string() }),
+      run: (input) => listed(sessions.resolve(input.session)),
+    }),
+    operation({
+      name: 'worker.kill',
+      about: 'Stops a session; what it did stays on its branch.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({ session: z.string() }),
+      run: (input, caller) => actions.kill(sessions.resolve(input.session).sessionId, by(caller)),
+    }),
+    operation({
+      name: 'worker.resume',
+      about:
+        'Lets a paused session go on now, and one that failed go on in a new session, in the same worktree and conversation.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({ session: z.string(), timeout_sec: timeout }),
+      run: (input, caller, call) => {
+        const { sessionId } = sessions.resolve(input.session);
+        const { timeout_sec } = input;
+        return actions.resume(
+          sessionId,
+          {
+            parent: caller.sessionId ?? undefined,
+            callKey: call.key ?? undefined,
+            ...(timeout_sec === undefined ? {} : { timeoutSec: timeout_sec }),
+          },
+          by(caller),
+        );
+      },
+    }),
+    operation({
+      name: 'worker.attach',
+      about:
+        'Lets a person into the worktree of a session that does not run; `pid` is the process that holds it.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({ session: z.string(), pid: z.int().min(2) }),
+      run: (input) => actions.attach(sessions.resolve(input.session).sessionId, input.pid),
+    }),
+    operation({
+      name: 'worker.leave',
+      about: 'The person has left the session.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({ session: z.string() }),
+      async run(input) {
+        const { sessionId } = sessions.resolve(input.session);
+        await actions.leave(sessionId);
+        return sessions.get(sessionId);
+      },
     }),
     operation({
       name: 'session.log',
-      about: 'A part of a session’s log, from a byte offset or its last lines.',
+      about:
+        'A part of a session’s log, from a byte offset or its last lines; readable unless `form` is raw.',
       seat: 'any',
       changes: false,
       input: z.strictObject({
         session: z.string(),
         from: z.int().min(0).optional(),
         lines: z.int().min(0).max(1_000_000).optional(),
+        form: z.enum(LOG_FORMS).optional(),
         max_bytes: z
           .int()
           .min(4)
@@ -50,7 +154,8 @@ export function sessionOperations(deps: { sessions: Sessions; logs: SessionLogs 
         const { sessionId, state } = sessions.resolve(input.session);
         const ended = state === 'ended';
         const from = input.from ?? logs.tail(sessionId, input.lines ?? 200);
-        const { text, next, dropped, end } = logs.read(sessionId, {
+        const read = logs.open(sessionId, input.form ?? 'readable');
+        const { text, next, dropped, end } = read({
           from,
           maxBytes: input.max_bytes ?? 1024 * 1024,
           ended,

@@ -36,6 +36,7 @@ export const taskRow = (id: number, more: Partial<TaskRow> = {}): TaskRow => ({
   decision_id: null,
   session_id: null,
   priority: 0,
+  resume_at: null,
   attempt: 1,
   timeout_sec: null,
   created_at: at(10),
@@ -122,6 +123,8 @@ export const sessionRow = (id: number, more: Partial<SessionRow> = {}): SessionR
   started_at: at(5),
   ended_at: at(1),
   log_written_at: null,
+  activity: null,
+  plan: [],
   ...more,
 });
 

@@ -3,6 +3,7 @@ import { SvcError } from '../../errors.ts';
 import type { By, Caller } from '../../operation.ts';
 import { titleOf } from '../../text.ts';
 import type { Agents } from '../../workers/dispatch/index.ts';
+import { PRIORITIES } from '../input.ts';
 import type { DispatchOptions, Submitted, Workflow } from '../workflow/index.ts';
 import type { NewTask, Tasks } from './index.ts';
 
@@ -25,6 +26,7 @@ export interface TaskWish {
   context?: string | undefined;
   ledger?: string | undefined;
   timeout_sec?: number | undefined;
+  priority?: keyof typeof PRIORITIES | undefined;
 }
 
 /** How clients make and start tasks, for the operations and for the tools. Inside `storage.write`. */
@@ -75,6 +77,7 @@ export function createTaskActions(deps: {
         context: wish.context,
         ledger: wish.ledger === undefined ? undefined : deps.ledgerKey(wish.ledger),
         // 0 in a template means agents.timeout_sec.
+        priority: PRIORITIES[wish.priority ?? 'normal'],
         timeoutSec: wish.timeout_sec ?? (template?.timeout_sec || null),
         source: caller.via === 'tui' || caller.via === 'tool' ? caller.via : ('cli' as const),
         sourceRef: caller.via === 'tool' ? caller.sessionId : null,

@@ -73,8 +73,8 @@ export interface Tasks {
   queue(taskId: string, sessionId: string): void;
   /** The session's process runs. */
   start(taskId: string, sessionId: string): void;
-  /** running → assigned: its session has paused. */
-  pause(taskId: string, sessionId: string): void;
+  /** running → assigned: its session has paused until then, Unix ms. Also another time for one that has. */
+  pause(taskId: string, sessionId: string, resumeAt: number): void;
   /** From `from` to done or failed; false when the task was in none of them. */
   end(taskId: string, from: readonly TaskStatus[], end: TaskEnd): boolean;
   /** A failed task back to `assigned` (or `open` without an agent), its history kept. */
@@ -122,13 +122,14 @@ export function createTasks({
     `UPDATE task SET session_id = ? WHERE id = ? AND status = 'assigned' AND session_id IS NULL`,
   );
   const startOf = db.prepare(
-    `UPDATE task SET status = 'running', started_at = coalesce(started_at, ?) WHERE id = ? AND status = 'assigned' AND session_id = ?`,
+    `UPDATE task SET status = 'running', resume_at = NULL, started_at = coalesce(started_at, ?) WHERE id = ? AND status = 'assigned' AND session_id = ?`,
   );
   const pauseOf = db.prepare(
-    `UPDATE task SET status = 'assigned' WHERE id = ? AND status = 'running' AND session_id = ?`,
+    `UPDATE task SET status = 'assigned', resume_at = ?
+     WHERE id = ? AND status IN ('assigned', 'running') AND session_id = ?`,
   );
   const endOf =
-    db.prepare(`UPDATE task SET status = ?, ended_at = ?, exit_code = ?, failure_code = ?, failure_text = ?,
+    db.prepare(`UPDATE task SET status = ?, resume_at = NULL, ended_at = ?, exit_code = ?, failure_code = ?, failure_text = ?,
     summary = coalesce(?, summary) WHERE id = ? AND status IN (SELECT value FROM json_each(?))`);
   const retryOf =
     db.prepare(`UPDATE task SET status = CASE WHEN agent IS NULL THEN 'open' ELSE 'assigned' END,
@@ -182,6 +183,7 @@ export function createTasks({
         attempt: 1,
         timeout_sec: task.timeoutSec ?? null,
         priority: task.priority ?? 0,
+        resume_at: null,
         created_at: now,
         assigned_at: agent === null ? null : now,
         started_at: null,
@@ -241,8 +243,8 @@ export function createTasks({
     start(taskId, sessionId) {
       startOf.run(clock.now(), parseId('t', taskId), parseId('s', sessionId));
     },
-    pause(taskId, sessionId) {
-      pauseOf.run(parseId('t', taskId), parseId('s', sessionId));
+    pause(taskId, sessionId, resumeAt) {
+      pauseOf.run(resumeAt, parseId('t', taskId), parseId('s', sessionId));
     },
     end(taskId, from, end) {
       const { changes } = endOf.run(

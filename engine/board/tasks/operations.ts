@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { by, type Operation, operation } from '../../operation.ts';
 import type { AgentChoice, ProjectChoice } from '../../workers/dispatch/index.ts';
 import type { BoardOperationsDeps } from '../deps.ts';
-import { body, dispatchInput, hash, id, ids, limit, optionsOf, timeout } from '../input.ts';
+import { body, dispatchInput, hash, id, ids, limit, optionsOf, priority, timeout } from '../input.ts';
 import type { Submitted } from '../workflow/index.ts';
 import { TASK_STATUSES, type Task } from './index.ts';
 import { checkOwn } from './tools.ts';
@@ -46,6 +46,7 @@ export function taskOperations(deps: BoardOperationsDeps): Operation[] {
     context: z.string().optional(),
     ledger: z.string().min(1).optional(),
     timeout_sec: timeout,
+    priority,
   });
 
   return [

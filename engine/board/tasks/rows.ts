@@ -32,6 +32,8 @@ export interface Task {
   sessionId: string | null;
   attempt: number;
   timeoutSec: number | null;
+  /** Its session has paused and goes on then. */
+  resumeAt: string | null;
   /** Among what waits the higher goes first. */
   priority: -1 | 0 | 1;
   createdAt: string;
@@ -61,6 +63,7 @@ export interface TaskRow {
   attempt: number;
   timeout_sec: number | null;
   priority: -1 | 0 | 1;
+  resume_at: number | null;
   created_at: number;
   assigned_at: number | null;
   started_at: number | null;
@@ -129,6 +132,7 @@ export function toTask(row: TaskRow): Task {
     sessionId: formatIdOrNull('s', row.session_id),
     attempt: row.attempt,
     timeoutSec: row.timeout_sec,
+    resumeAt: time(row.resume_at),
     priority: row.priority,
     createdAt: rfc3339(row.created_at),
     assignedAt: time(row.assigned_at),

@@ -243,6 +243,7 @@ const row = (task: Task): Record<string, unknown> => ({
   acceptance_criteria: task.acceptanceCriteria.length,
   ledger: task.ledger,
   failure: task.failure?.code ?? null,
+  ...(task.resumeAt === null ? {} : { resume_at: task.resumeAt }),
   created_at: task.createdAt,
   ended_at: task.endedAt,
 });

@@ -128,6 +128,10 @@ export interface Sessions {
   resumeAt(sessionId: string, at: number): boolean;
   /** Queued ones that may start at `now`, the older first; paused ones when their time has come. */
   ready(now: number): ReadySession[];
+  /** A person is in it, as that process; null: no longer. */
+  attach(sessionId: string, process: { pid: number; pidStart: string } | null): void;
+  /** Sessions that a person went into; whether the process still lives is not known here. */
+  attached(): { sessionId: string; pid: number; pidStart: string }[];
   /** When the next paused one goes on, Unix ms. */
   nextResume(): number | null;
   /** Records why it is being stopped; the first reason stays. False when it has one or has ended. */
@@ -201,6 +205,10 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
   const toPaused =
     db.prepare(`UPDATE session SET state = 'queued', resume_at = ?, pause_code = ?, pause_text = ?, pid = NULL,
     pid_start = NULL WHERE id = ? AND state IN ('starting', 'running') AND stop_reason IS NULL`);
+  const setAttached = db.prepare('UPDATE session SET attach_pid = ?, attach_start = ? WHERE id = ?');
+  const entered = db.prepare<unknown[], { id: number; attach_pid: number; attach_start: string }>(
+    'SELECT id, attach_pid, attach_start FROM session WHERE attach_pid IS NOT NULL',
+  );
   const setResumeAt = db.prepare(
     `UPDATE session SET resume_at = ? WHERE id = ? AND state = 'queued' AND resume_at IS NOT NULL`,
   );
@@ -316,6 +324,15 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
       toPaused.run(resumeAt, code, text, parseId('s', sessionId)).changes === 1,
     resumeAt: (sessionId, at) => setResumeAt.run(at, parseId('s', sessionId)).changes === 1,
     ready: (now) => waiting.all(now).map(({ id, ...rest }) => ({ sessionId: formatId('s', id), ...rest })),
+    attach(sessionId, process) {
+      setAttached.run(process?.pid ?? null, process?.pidStart ?? null, parseId('s', sessionId));
+    },
+    attached: () =>
+      entered.all().map(({ id, attach_pid, attach_start }) => ({
+        sessionId: formatId('s', id),
+        pid: attach_pid,
+        pidStart: attach_start,
+      })),
     nextResume: () => earliest.get()?.at ?? null,
     stopping: (sessionId, reason, actor) =>
       setStopping.run(reason, actor, parseId('s', sessionId)).changes === 1,

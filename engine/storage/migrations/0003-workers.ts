@@ -5,6 +5,8 @@
 export const workers = `
 -- -1 low, 0 normal, 1 high: among what waits, the higher goes first.
 ALTER TABLE task ADD COLUMN priority INTEGER NOT NULL DEFAULT 0;
+-- When its session goes on, which has paused.
+ALTER TABLE task ADD COLUMN resume_at INTEGER;
 ALTER TABLE session ADD COLUMN priority INTEGER NOT NULL DEFAULT 0;
 
 -- A queued session with resume_at has paused: it waits for that time, with its worktree, because of pause_code.
@@ -30,6 +32,10 @@ ALTER TABLE session ADD COLUMN tokens_cached INTEGER;
 ALTER TABLE session ADD COLUMN tokens_out INTEGER;
 ALTER TABLE session ADD COLUMN cost_usd REAL;
 ALTER TABLE session ADD COLUMN tool_calls INTEGER;
+-- The process of the person who is in it: it does not go on meanwhile.
+ALTER TABLE session ADD COLUMN attach_pid INTEGER;
+ALTER TABLE session ADD COLUMN attach_start TEXT;
+CREATE INDEX session_attached ON session (id) WHERE attach_pid IS NOT NULL;
 CREATE INDEX session_paused ON session (resume_at) WHERE resume_at IS NOT NULL;
 
 -- Agents whose last runs failed for reasons of their own, one after the other. Nothing is started until reopen_at, then one at a time.

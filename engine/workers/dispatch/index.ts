@@ -31,6 +31,7 @@ export {
   type ProjectChoice,
 } from './agents.ts';
 export { type Circuit, type Circuits, createCircuits } from './circuit.ts';
+export { readerFor } from './command.ts';
 export type { DispatchDeps, DispatchPaths, Log, RunKeys } from './context.ts';
 export type { Kept, Verdict } from './finish.ts';
 export { createSessionLogs, type SessionLogs } from './logs.ts';
@@ -142,7 +143,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       if (!sessions.pause(sessionId, { resumeAt: until, code, text })) return false;
       sessions.heard(sessionId, facts);
       deps.keys.revoke(sessionId);
-      tasks.pause(taskId, sessionId);
+      tasks.pause(taskId, sessionId, until);
       events.append({
         kind: 'session_paused',
         taskId,
@@ -290,7 +291,16 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     const now = clock.now();
     const room = deps.cap - active.size;
     if (room > 0) {
-      const waiting = sessions.ready(now).filter(({ sessionId }) => !active.has(sessionId));
+      // While a person is in a paused one, it waits for them.
+      const entered = new Set(
+        sessions
+          .attached()
+          .filter(({ pid, pidStart }) => processes.isAlive(pid, pidStart) !== 'dead')
+          .map(({ sessionId }) => sessionId),
+      );
+      const waiting = sessions
+        .ready(now)
+        .filter(({ sessionId }) => !active.has(sessionId) && !entered.has(sessionId));
       const working = [...active.values()];
       const limits = deps.circuits.limits();
       for (const { agent } of working) {
@@ -338,7 +348,9 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     facts: (sessionId) => active.get(sessionId)?.hearing?.facts() ?? null,
     resume(sessionId, by) {
       const { taskId, title, agent } = sessions.get(sessionId);
-      if (!sessions.resumeAt(sessionId, clock.now())) return false;
+      const now = clock.now();
+      if (!sessions.resumeAt(sessionId, now)) return false;
+      tasks.pause(taskId, sessionId, now);
       events.append({ kind: 'session_resumed', taskId, sessionId, ...by, data: { title, agent } });
       hasWork = true;
       return true;

@@ -1,21 +1,54 @@
+import type { StreamReader } from '../presets/stream.ts';
 import { type LogPart, logWrittenAt, readLog, tailOffset } from '../processes/index.ts';
 import type { DispatchPaths } from './context.ts';
 import { logFile } from './folders.ts';
 
+/** As it was printed, or, of agents whose form is known, as a person reads it. */
+export const LOG_FORMS = ['readable', 'raw'] as const;
+export type LogForm = (typeof LOG_FORMS)[number];
+
+export interface LogRequest {
+  from: number;
+  maxBytes: number;
+  ended: boolean;
+}
+
 /** What the workers printed, by session. */
 export interface SessionLogs {
-  read(sessionId: string, part: { from: number; maxBytes: number; ended: boolean }): LogPart;
+  /** Reads part after part. Offsets are those of what was printed, in either form; readable parts end with a line. */
+  open(sessionId: string, form: LogForm): (part: LogRequest) => LogPart;
   /** Where the last `lines` begin, in bytes. */
   tail(sessionId: string, lines: number): number;
   /** RFC 3339; null when nothing was printed yet. */
   writtenAt(sessionId: string): string | null;
 }
 
-export function createSessionLogs(paths: DispatchPaths): SessionLogs {
+export function createSessionLogs(
+  paths: DispatchPaths,
+  readerOf: (sessionId: string) => StreamReader | null,
+): SessionLogs {
   const file = (sessionId: string): string => logFile({ paths }, sessionId);
   return {
-    read: (sessionId, part) => readLog(file(sessionId), part),
+    open(sessionId, form) {
+      const reader = form === 'raw' ? null : readerOf(sessionId);
+      return (part) => {
+        const read = readLog(file(sessionId), part);
+        return reader === null ? read : readable(read, part, reader);
+      };
+    },
     tail: (sessionId, lines) => tailOffset(file(sessionId), lines),
     writtenAt: (sessionId) => logWrittenAt(file(sessionId)),
   };
+}
+
+function readable(part: LogPart, { maxBytes, ended }: LogRequest, reader: StreamReader): LogPart {
+  const isLast = ended && part.next >= part.end;
+  // A line that is not complete waits for its rest, unless it is longer than what may be read at once.
+  const isTooLong = part.bytes.length >= maxBytes - 4 && !part.bytes.includes(0x0a);
+  const length = isLast || isTooLong ? part.bytes.length : part.bytes.lastIndexOf(0x0a) + 1;
+  const lines = part.bytes.subarray(0, length).toString('utf8').split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  const said = lines.map((line) => reader.line(line)).filter((line) => line !== null);
+  const text = said.map((line) => `${line}\n`).join('');
+  return { ...part, text, next: part.next - part.bytes.length + length };
 }

@@ -42,9 +42,12 @@ describe('a subscription that its client ends', () => {
       },
       logs: {
         ...engine.logs,
-        read(session, part) {
-          reads.set(session, readsOf(session) + 1);
-          return engine.logs.read(session, part);
+        open(session, form) {
+          const read = engine.logs.open(session, form);
+          return (part) => {
+            reads.set(session, readsOf(session) + 1);
+            return read(part);
+          };
         },
       },
     });

@@ -1,0 +1,66 @@
+import { presets, shellWord } from '../../engine/index.ts';
+import { clientNamed, isInstalled } from '../clients/install.ts';
+import type { Context } from '../command.ts';
+import { mcpCommand } from '../self.ts';
+import { freePort } from './foreground.ts';
+
+/** An agent that is opened for a person, and what it is given besides the person's environment. */
+export interface Start {
+  preset: string;
+  argv: string[];
+  /** Added to the environment. */
+  env: Record<string, string>;
+  /** Taken out of it. */
+  unset: string[];
+  /** run: told of the tools of svc for this run; installed: by its own configuration; none: not at all. */
+  mcp: 'run' | 'installed' | 'none';
+}
+
+/** They would make the person's own agent pass for a worker, or for the wrong one. */
+const OF_WORKERS = ['SVC_SESSION', 'SVC_TASK', 'SVC_ROLE', 'SVC_NAME', 'SVC_SESSION_NAME', 'SVC_RUN_ID'];
+
+/** How the agent of a preset is started here; `agentSession` is a conversation of its own that is to go on. */
+export async function prepare(
+  preset: string,
+  template: string,
+  { cwd, env }: Pick<Context, 'cwd' | 'env'>,
+  agentSession: string | null = null,
+): Promise<Start> {
+  const { presetNamed, renderCommand, withArguments } = await presets();
+  const own: Record<string, string> = { SVC_AGENT: preset };
+  const port = template.includes('{{notify_port}}') ? String(await freePort()) : '';
+  if (port !== '') own.SVC_NOTIFY_URL = `http://127.0.0.1:${port}`;
+  const rendered = renderCommand(template, { notify_port: port }).argv;
+  const { command, args } = await mcpCommand({ cwd, env });
+  const known = presetNamed(preset);
+  const argv =
+    agentSession === null ? rendered : (known?.resumeInteractive?.(rendered, agentSession) ?? rendered);
+  const forRun =
+    known === null || known.cannot.mcp !== undefined
+      ? null
+      : known.setUp({ mcp: { command, args, env: {} }, gateway: null, hooks: null, folder: cwd, env });
+  const client = forRun === null ? await clientNamed(preset) : undefined;
+  return {
+    preset,
+    argv: withArguments(argv, forRun?.args ?? []),
+    env: { ...own, ...forRun?.env },
+    unset: OF_WORKERS.filter((name) => env[name] !== undefined),
+    mcp: forRun ? 'run' : client && (await isInstalled(client, cwd, env)) ? 'installed' : 'none',
+  };
+}
+
+/** The whole environment of a start. */
+export function environmentOf({ env, unset }: Start, inherited: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const given: NodeJS.ProcessEnv = { ...inherited, ...env };
+  for (const name of unset) if (!Object.hasOwn(env, name)) delete given[name];
+  return given;
+}
+
+/** The start as a line for a shell. */
+export function shellLine({ argv, env, unset }: Start): string {
+  const without = unset.length === 0 ? [] : ['env', ...unset.flatMap((name) => ['-u', name])];
+  const set = Object.entries(env).map(([name, value]) => `${name}=${word(value)}`);
+  return [...without, ...set, ...argv.map(word)].join(' ');
+}
+
+const word = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : shellWord(text));

@@ -1,0 +1,137 @@
+import type { DispatchOptions, Workflow } from '../board/workflow/index.ts';
+import type { Session, Sessions } from '../bus/sessions/index.ts';
+import { SvcError } from '../errors.ts';
+import type { By } from '../operation.ts';
+import type { Storage } from '../storage/index.ts';
+import type { Dispatcher } from './dispatch/index.ts';
+import type { Processes } from './processes/index.ts';
+
+/** Where a person enters a session, and with which conversation. */
+export interface Entrance {
+  sessionId: string;
+  taskId: string;
+  agent: string;
+  /** The worktree's folder, or the project's own. */
+  cwd: string;
+  branch: string | null;
+  /** The agent's own session, to be gone on with; null when it never told one. */
+  agentSession: string | null;
+  /** It is paused, and goes on by itself only when the person has left. */
+  isPaused: boolean;
+}
+
+/** What a person does with a session of a worker. */
+export interface SessionActions {
+  /** Stops it; what it did stays on its branch. Throws `conflict` when it has ended. */
+  kill(sessionId: string, by: By): Promise<Session>;
+  /**
+   * A paused one goes on now; one that has failed goes on in a new session, in the same worktree and conversation.
+   * Throws `conflict` for any other.
+   */
+  resume(sessionId: string, options: DispatchOptions, by: By): Promise<Session>;
+  /** Lets a person in, as process `pid`, as long as that lives. Throws `conflict` while its agent runs. */
+  attach(sessionId: string, pid: number): Promise<Entrance>;
+  leave(sessionId: string): Promise<void>;
+}
+
+export function createSessionActions(deps: {
+  storage: Storage;
+  sessions: Sessions;
+  workflow: Workflow;
+  dispatcher: Pick<Dispatcher, 'stop' | 'resume' | 'look'>;
+  processes: Pick<Processes, 'isAlive' | 'startOf'>;
+}): SessionActions {
+  const { storage, sessions, workflow, dispatcher, processes } = deps;
+
+  /** Throws while somebody is in it: two agents in one worktree would undo each other's work. */
+  function checkEmpty({ sessionId }: Session): void {
+    const holder = sessions.attached().find((each) => each.sessionId === sessionId);
+    if (holder === undefined || processes.isAlive(holder.pid, holder.pidStart) === 'dead') return;
+    throw new SvcError('conflict', `a person is in ${sessionId} (process ${holder.pid})`, {
+      hint: `leave it first: end the agent that svc worker attach opened`,
+    });
+  }
+
+  return {
+    kill: (sessionId, by) =>
+      storage.write(() => {
+        if (sessions.get(sessionId).state === 'ended')
+          throw new SvcError('conflict', `${sessionId} has ended already`);
+        dispatcher.stop(sessionId, 'cancelled', by);
+        return sessions.get(sessionId);
+      }),
+
+    resume: (sessionId, options, by) =>
+      storage.write(() => {
+        const session = sessions.get(sessionId);
+        checkEmpty(session);
+        if (session.state === 'queued' && dispatcher.resume(sessionId, by)) return sessions.get(sessionId);
+        if (session.state !== 'ended')
+          throw new SvcError('conflict', `${sessionId} is ${session.state} and has nothing to go on with`, {
+            hint: `svc worker log ${sessionId} -f`,
+          });
+        const newest = sessions.ofTask(session.taskId).at(-1);
+        if (newest?.sessionId !== sessionId)
+          throw new SvcError('conflict', `${session.taskId} has gone on since, as ${newest?.sessionId}`, {
+            hint: `svc worker resume ${newest?.sessionId}`,
+          });
+        if (session.failure === null)
+          throw new SvcError('conflict', `${sessionId} has done its work`, {
+            hint: `svc worker attach ${sessionId} opens its agent in the worktree`,
+          });
+        if (session.worktree === null && !session.inplace)
+          throw new SvcError('conflict', `the worktree of ${sessionId} is no longer there`, {
+            hint: `svc task retry ${session.taskId} begins anew`,
+          });
+        workflow.retry(session.taskId, by);
+        const started = workflow.run(
+          session.taskId,
+          { ...optionsOf(session), ...options, continues: sessionId },
+          by,
+        );
+        return started.session ?? session;
+      }),
+
+    attach: (sessionId, pid) =>
+      storage.write(() => {
+        const session = sessions.get(sessionId);
+        const isPaused = session.state === 'queued' && session.resumeAt !== null;
+        if (session.state !== 'ended' && !isPaused)
+          throw new SvcError('conflict', `${sessionId} is ${session.state}: its agent works alone`, {
+            hint: `svc worker log ${sessionId} -f shows what it does; once it has ended or paused it can be entered`,
+          });
+        checkEmpty(session);
+        const cwd = session.worktree === null && !session.inplace ? null : session.cwd;
+        if (cwd === null)
+          throw new SvcError('conflict', `the worktree of ${sessionId} is no longer there`, {
+            hint: `svc worktree list shows those that are`,
+          });
+        const pidStart = processes.startOf(pid);
+        if (pidStart === null) throw new SvcError('usage', `there is no process ${pid}`);
+        sessions.attach(sessionId, { pid, pidStart });
+        const { taskId, agent, branch, agentSession } = session;
+        return { sessionId, taskId, agent, cwd, branch, agentSession, isPaused };
+      }),
+
+    async leave(sessionId) {
+      await storage.write(() => sessions.attach(sessionId, null));
+      dispatcher.look();
+    },
+  };
+}
+
+/** What the run before was asked for. */
+const optionsOf = ({
+  inplace,
+  keepWorktree,
+  workerId,
+  timeoutSec,
+  tokenBudget,
+}: Session): DispatchOptions => ({
+  inplace,
+  keepWorktree,
+  // A worker that was given no name is known by its number.
+  ...(/^w-\d+$/.test(workerId) ? {} : { name: workerId }),
+  timeoutSec,
+  ...(tokenBudget === null ? {} : { tokenBudget }),
+});
