@@ -60,7 +60,7 @@ export async function openEngine(options: OpenOptions) {
   }
 
   try {
-    const { log, close: closeLog } = await openLog(paths.data);
+    const { log, close: closeLog } = openLog(paths.data);
     closing(closeLog);
     const storage = openStorage({ path: paths.db });
     closing(() => storage.close());

@@ -1,22 +1,36 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
-import openRolling from 'pino-roll';
+
+const LARGEST_BYTES = 10 * 1024 ** 2;
+const KEPT = 6;
 
 /** Structured logs under `.svc/log/`: files of 10 MiB, the newest six kept. Writing them never stops the engine. */
-export async function openLog(dataDir: string): Promise<{ log: Logger; close(): void }> {
+export function openLog(dataDir: string): { log: Logger; close(): void } {
   const folder = join(dataDir, 'log');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const stream = await openRolling({
-    file: join(folder, 'engine'),
-    extension: '.log',
-    size: '10m',
-    limit: { count: 5, removeOtherLogFiles: true },
-    mode: 0o600,
-    sync: false,
-  });
+  const path = (number: number): string => join(folder, `engine.${number}.log`);
+  const numbers = (): number[] =>
+    readdirSync(folder).flatMap((name) => Number(/^engine\.(\d+)\.log$/.exec(name)?.[1] ?? []));
+
+  let newest = Math.max(1, ...numbers());
+  let size = statSync(path(newest), { throwIfNoEntry: false })?.size ?? 0;
+  const stream = pino.destination({ dest: path(newest), mode: 0o600, sync: false });
   // A full disk loses log lines, not the engine.
   stream.on('error', () => undefined);
+  stream.on('write', (bytes: number) => {
+    size += bytes;
+    if (size < LARGEST_BYTES) return;
+    size = 0;
+    newest += 1;
+    try {
+      // What is being written still ends in the old file, so no line is cut.
+      stream.reopen(path(newest));
+      for (const number of numbers()) if (number <= newest - KEPT) rmSync(path(number), { force: true });
+    } catch (error) {
+      stream.emit('error', error);
+    }
+  });
   const log = pino({ level: 'info', base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);
   return {
     log,
