@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { type Clock, rfc3339 } from '../clock.ts';
 import { SvcError } from '../errors.ts';
@@ -56,6 +56,8 @@ export async function serve(
   const { timeoutMs, connections, closeMs } = { ...LIMITS, ...limits };
   let closing = false;
 
+  // Not imported: see createHttp of the daemon.
+  const { createServer } = process.getBuiltinModule('node:http');
   const server = createServer({
     headersTimeout: timeoutMs,
     requestTimeout: timeoutMs,
