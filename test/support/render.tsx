@@ -6,6 +6,9 @@ import type { State } from '../../tui/state/model.ts';
 
 /** A tree on a screen of a fixed size, as lines without the blanks at their ends. */
 export function renderAt(tree: ReactElement, columns: number, rows: number): string[] {
+  // Until the screen has its size below, Ink asks the terminal; these keep it from starting programs for that.
+  process.env.COLUMNS ??= String(columns);
+  process.env.LINES ??= String(rows);
   const app = render(tree);
   try {
     // The library's screen has a width of its own and no height.
