@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type CatchServer, type CaughtEvent, startCatchServer } from '../../cli/commands/catch-server.ts';
-import { connect, type EngineClient, readRecord } from '../../engine/index.ts';
+import { connect, type EngineClient, readRecord, samples } from '../../engine/index.ts';
 import { gitEnvironment, makeRepository, type TestRepository } from './git.ts';
 import { isRunning } from './processes.ts';
 import { until } from './wait.ts';
@@ -12,6 +12,7 @@ export { isRunning } from './processes.ts';
 
 export const SVC = fileURLToPath(new URL('../../cli/svc.js', import.meta.url));
 export const AGENT = fileURLToPath(new URL('../../fixtures/agent/agent.js', import.meta.url));
+const DAEMON = [process.execPath, SVC, 'daemon'];
 export const SECRET = 'a secret of the tests';
 
 export interface Ran {
@@ -123,10 +124,21 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
     await until(() => !isRunning(pid));
   }
 
+  /** A connection to the daemon, for one piece of work. */
+  async function visit<T>(work: (client: EngineClient) => Promise<T>, daemon?: string[]): Promise<T> {
+    const client = await connect({ cwd: root, env, ...(daemon ? { daemon } : {}) });
+    try {
+      return await work(client);
+    } finally {
+      client.close();
+    }
+  }
+
   async function receiver(): Promise<string> {
-    const { receivers } = (await svc(['status', '--json'])).json<{
-      receivers: { host: string; port: number }[];
-    }>();
+    const { receivers } = await visit(
+      (client) => client.call<{ receivers: { host: string; port: number }[] }>('engine.status'),
+      DAEMON,
+    );
     return `${receivers[0]?.host}:${receivers[0]?.port}`;
   }
 
@@ -138,7 +150,7 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
     catcher,
     svc,
     async connect() {
-      const client = await connect({ cwd: root, env, daemon: [process.execPath, SVC, 'daemon'] });
+      const client = await connect({ cwd: root, env, daemon: DAEMON });
       clients.add(client);
       return client;
     },
@@ -146,25 +158,26 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
     killDaemon,
     receiver,
     async post(prompt) {
-      const wish = [
-        '-a',
-        'scripted',
-        `--prompt=${prompt}`,
-        '--dispatch',
-        '--addr',
-        await receiver(),
-        '--json',
-      ];
-      const sent = await svc(['webhook', 'test', ...wish]);
-      if (sent.code !== 0) throw new Error(`the request was refused: ${sent.stdout}${sent.stderr}`);
-      return sent.json<{ status: number; body: Posted }>();
+      const { signedSample } = await samples();
+      const { path, method, headers, body } = signedSample({
+        route: 'task',
+        secret: SECRET,
+        now: Date.now(),
+        agent: 'scripted',
+        prompt,
+        dispatch: true,
+      });
+      const sent = await fetch(`http://${await receiver()}${path}`, { method, headers, body });
+      if (!sent.ok) throw new Error(`the request was refused: ${await sent.text()}`);
+      return { status: sent.status, body: (await sent.json()) as Posted };
     },
     survivors: () => marked(`SVC_CONFIG=${join(root, 'svc.yaml')}`, daemonPid()),
     async close() {
       for (const client of clients) client.close();
       const pid = daemonPid();
       if (pid !== null && isRunning(pid)) {
-        await svc(['down', '--stop-workers']);
+        // One that cannot be asked is seen by what waits for its end.
+        await visit((client) => client.call('engine.stop', { stop_workers: true })).catch(() => undefined);
         await until(() => !isRunning(pid));
       }
       await catcher.close();
