@@ -95,8 +95,10 @@ describe('the hook of svc init --hooks', () => {
   });
   after(() => ws.close());
   afterEach(async () => {
-    for (const { path, holder } of (await ws.svc(['lock', 'list', '--json'])).json<Wire<Lock>[]>())
-      await ws.svc(['lock', 'release', path, '--holder', holder]);
+    const client = await ws.connect();
+    for (const { path, holder } of await client.call<Wire<Lock>[]>('lock.list'))
+      await client.call('lock_release', { path, holder });
+    client.close();
     ws.repository.git('reset', '--quiet', '--hard');
   });
 

@@ -11,10 +11,12 @@ export async function until<T>(
 ): Promise<Exclude<T, null | undefined | false | '' | 0>> {
   const deadline = performance.now() + limitMs;
   for (;;) {
+    const begun = performance.now();
     const value = await condition();
     if (value) return value as Exclude<T, null | undefined | false | '' | 0>;
     if (performance.now() > deadline) throw new Error(`waited ${limitMs} ms in vain for ${what}`);
-    await delay(5);
+    // A look that starts programs takes the processor from what is waited for.
+    await delay(Math.min(100, Math.max(5, 4 * (performance.now() - begun))));
   }
 }
 
