@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 
@@ -8,6 +7,7 @@ const MAX_SOCKET_PATH = 98;
 /** The socket in the data folder, or where that is too deep one in a private folder under the temporary one. */
 export function socketPath(wanted: string): string {
   if (Buffer.byteLength(wanted) <= MAX_SOCKET_PATH) return wanted;
-  const name = createHash('sha256').update(wanted).digest('hex').slice(0, 16);
+  // Not imported: every command would load it, for a path that few have.
+  const name = process.getBuiltinModule('node:crypto').hash('sha256', wanted).slice(0, 16);
   return join(tmpdir(), `svc-${userInfo().uid}`, `${name}.sock`);
 }
