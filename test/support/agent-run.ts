@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { type Preset, presetNamed, type RunWish, withArguments } from '../../engine/workers/presets/index.ts';
+import { NO_FACTS, type StreamFacts } from '../../engine/workers/presets/stream.ts';
+import { createProcesses, workerEnvironment } from '../../engine/workers/processes/index.ts';
+import { renderCommand } from '../../engine/workers/template.ts';
+import { AGENTS_BIN } from './agents.ts';
+import { gitEnvironment } from './git.ts';
+import { settled, until } from './wait.ts';
+
+/** Over this a prompt does not go as an argument, as in a dispatch. */
+const LONG_PROMPT = 120 * 1024;
+
+export interface BareWish extends Partial<Pick<RunWish, 'mcp' | 'hooks'>> {
+  prompt: string;
+  /** Of a stand-in model: where the agent's calls go. Null leaves it to what `env` says. */
+  gateway: RunWish['gateway'];
+  /** The worktree. */
+  cwd: string;
+  /** Of the session: the agent's home, its own files and its logs; a second run in it finds what the first one left. */
+  folder: string;
+  /** The agent's own session, to go on with it. */
+  resume?: string;
+  /** More options, as a command of the person's own may have them. */
+  args?: readonly string[];
+  env?: Record<string, string>;
+  /** Looked at from the start on: when it answers true, the run is stopped as at its time limit. */
+  stopWhen?: () => boolean;
+}
+
+export interface BareRun {
+  code: number | null;
+  signal: string | null;
+  /** What it printed, line by line. */
+  lines: string[];
+  /** What a person reads of it. */
+  text: string;
+  facts: StreamFacts;
+  /** Processes that carried the run's mark when it had ended, before they were swept up. */
+  leftBehind: number[];
+  /** What carries it after that. */
+  survivors: number[];
+}
+
+/** A preset that has to be there, as the tests name it. */
+export function presetOf(name: string): Preset {
+  const preset = presetNamed(name);
+  if (preset === null) throw new Error(`no preset ${name}`);
+  return preset;
+}
+
+/** Processes of a run, found by its mark. */
+function marked(runId: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => {
+      try {
+        return readFileSync(`/proc/${name}/environ`, 'utf8').includes(`SVC_RUN_ID=${runId}`);
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}
+
+/** The built-in headless command of a preset for a prompt, as a dispatch renders it. */
+export function commandOf(
+  preset: Preset,
+  { prompt, promptFile }: { prompt: string; promptFile: string },
+): { argv: string[]; stdinFile?: string } {
+  const isLong = Buffer.byteLength(prompt) > LONG_PROMPT;
+  const template = isLong && preset.headlessLong !== null ? preset.headlessLong : preset.headless;
+  if (template === null) throw new Error(`${preset.name} does not run headless`);
+  return renderCommand(template, {
+    prompt: isLong ? `Do what is written in ${promptFile}` : prompt,
+    prompt_file: promptFile,
+    name: 'w-1',
+  });
+}
+
+/**
+ * One run of a real agent program by its preset alone, without an engine: the built-in command, what `setUp` adds, the
+ * wrapper that workers are started by, and the preset's reader over the log.
+ */
+export async function runPreset(name: string, wish: BareWish): Promise<BareRun> {
+  const preset = presetOf(name);
+  const runId = randomUUID();
+  const runDir = join(wish.folder, 'runs', runId);
+  const home = join(wish.folder, 'home');
+  for (const folder of [runDir, home]) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const promptFile = join(runDir, 'prompt.md');
+  writeFileSync(promptFile, wish.prompt);
+
+  const inherited = gitEnvironment();
+  const env = {
+    ...workerEnvironment(
+      { PATH: `${AGENTS_BIN}${delimiter}${inherited.PATH}`, LANG: 'C.UTF-8', HOME: home },
+      {
+        GIT_AUTHOR_NAME: 'Worker',
+        GIT_AUTHOR_EMAIL: 'worker@example.test',
+        GIT_COMMITTER_NAME: 'Worker',
+        GIT_COMMITTER_EMAIL: 'worker@example.test',
+      },
+    ),
+    ...wish.env,
+  };
+  const command = commandOf(preset, { prompt: wish.prompt, promptFile });
+  const setup = preset.setUp({
+    mcp: wish.mcp ?? null,
+    gateway: wish.gateway,
+    hooks: wish.hooks ?? null,
+    folder: join(wish.folder, 'agent'),
+    env,
+  });
+  for (const { path, text } of setup.files) {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writeFileSync(path, text, { mode: 0o600 });
+  }
+  let argv = withArguments(command.argv, [...setup.args, ...(wish.args ?? [])]);
+  if (wish.resume !== undefined) argv = preset.resume!(argv, wish.resume);
+
+  const processes = createProcesses();
+  const logFile = join(runDir, 'log');
+  try {
+    const run = await processes.start({
+      runDir,
+      runId,
+      argv,
+      cwd: wish.cwd,
+      env: { ...env, ...setup.env },
+      logFile,
+      ...(command.stdinFile === undefined ? {} : { stdinFile: command.stdinFile }),
+    });
+    let isOver = false;
+    const over = run.exited.finally(() => {
+      isOver = true;
+    });
+    if (wish.stopWhen !== undefined) {
+      const { stopWhen } = wish;
+      await until(() => isOver || stopWhen(), 'what the run is to be stopped at');
+      if (!isOver) await processes.stop({ pid: run.pid, pidStart: run.pidStart, runId });
+    }
+    const { code, signal } = await settled(over, `the end of ${name}`, 120_000);
+    const leftBehind = marked(runId);
+    await processes.sweep(runId, run.pidStart);
+    const lines = readFileSync(logFile, 'utf8').split('\n');
+    const reader = preset.reader?.();
+    const read = lines.filter((line) => line !== '').map((line) => reader?.line(line) ?? null);
+    return {
+      code,
+      signal,
+      lines,
+      text: read.filter((line) => line !== null).join('\n'),
+      facts: reader?.facts() ?? NO_FACTS,
+      leftBehind,
+      survivors: marked(runId),
+    };
+  } finally {
+    await processes.sweep(runId);
+    processes.close();
+  }
+}
