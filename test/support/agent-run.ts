@@ -22,6 +22,8 @@ export interface BareWish extends Partial<Pick<RunWish, 'mcp' | 'hooks'>> {
   folder: string;
   /** The agent's own session, to go on with it. */
   resume?: string;
+  /** Instead of the built-in command. */
+  template?: string;
   /** More options, as a command of the person's own may have them. */
   args?: readonly string[];
   env?: Record<string, string>;
@@ -67,10 +69,11 @@ function marked(runId: string): number[] {
 /** The built-in headless command of a preset for a prompt, as a dispatch renders it. */
 export function commandOf(
   preset: Preset,
-  { prompt, promptFile }: { prompt: string; promptFile: string },
+  { prompt, promptFile, template: own }: { prompt: string; promptFile: string; template?: string },
 ): { argv: string[]; stdinFile?: string } {
   const isLong = Buffer.byteLength(prompt) > LONG_PROMPT;
-  const template = isLong && preset.headlessLong !== null ? preset.headlessLong : preset.headless;
+  const builtIn = isLong && preset.headlessLong !== null ? preset.headlessLong : preset.headless;
+  const template = own ?? builtIn;
   if (template === null) throw new Error(`${preset.name} does not run headless`);
   return renderCommand(template, {
     prompt: isLong ? `Do what is written in ${promptFile}` : prompt,
@@ -105,7 +108,11 @@ export async function runPreset(name: string, wish: BareWish): Promise<BareRun> 
     ),
     ...wish.env,
   };
-  const command = commandOf(preset, { prompt: wish.prompt, promptFile });
+  const command = commandOf(preset, {
+    prompt: wish.prompt,
+    promptFile,
+    ...(wish.template === undefined ? {} : { template: wish.template }),
+  });
   const setup = preset.setUp({
     mcp: wish.mcp ?? null,
     gateway: wish.gateway,

@@ -1,9 +1,14 @@
+import { claudeHooks, HOOK_TIMEOUT_SEC } from './claude-hooks.ts';
+import { createClaudeReader } from './claude-stream.ts';
 import { jsonFlag } from './mcp.ts';
 import { TO_FILE } from './notify.ts';
-import type { Preset } from './preset.ts';
+import { type Preset, withArguments } from './preset.ts';
 
 const OPTIONS =
   'claude -p --output-format stream-json --verbose --permission-mode bypassPermissions --name={{name}}';
+
+/** Ways to other providers, which it would take before an address. */
+const DETOURS = ['CLAUDE_CODE_USE_BEDROCK', 'CLAUDE_CODE_USE_VERTEX', 'CLAUDE_CODE_USE_FOUNDRY'];
 
 export const claude: Preset = {
   name: 'claude',
@@ -13,14 +18,39 @@ export const claude: Preset = {
   interactive: 'claude',
   acp: 'claude-agent-acp',
   notify: TO_FILE,
-  reader: null,
-  resume: null,
-  resumeInteractive: null,
-  setUp: ({ mcp }) => ({
-    args: mcp === null ? [] : [jsonFlag('--mcp-config', mcp, { type: 'stdio' })],
-    env: {},
-    files: [],
-  }),
+  reader: createClaudeReader,
+  resume: (argv, id) => withArguments(argv, [`--resume=${id}`]),
+  resumeInteractive: (argv, id) => withArguments(argv, [`--resume=${id}`]),
+  setUp({ mcp, gateway, hooks, env }) {
+    const args: string[] = [];
+    const more: Record<string, string> = {};
+    if (mcp !== null) args.push(jsonFlag('--mcp-config', mcp, { type: 'stdio' }));
+    const settings: { hooks?: object; env?: Record<string, string> } = {};
+    if (hooks !== null) {
+      settings.hooks = claudeHooks(hooks, ({ command, args: words }) => ({
+        type: 'command',
+        command,
+        args: words,
+        timeout: HOOK_TIMEOUT_SEC,
+      }));
+    }
+    if (gateway !== null) {
+      // A person's settings file may name another address, and it goes before the environment.
+      settings.env = { ANTHROPIC_BASE_URL: gateway.url };
+      Object.assign(more, {
+        ANTHROPIC_BASE_URL: gateway.url,
+        ANTHROPIC_AUTH_TOKEN: gateway.key,
+        ANTHROPIC_API_KEY: '',
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+        DISABLE_AUTOUPDATER: '1',
+        ...Object.fromEntries(DETOURS.filter((name) => env[name]).map((name) => [name, ''])),
+      });
+    }
+    if (Object.keys(settings).length > 0) args.push(`--settings=${JSON.stringify(settings)}`);
+    // As root it refuses to go without asking, unless it is told that the machine is there for it.
+    if (process.getuid?.() === 0) more.IS_SANDBOX = '1';
+    return { args, env: more, files: [] };
+  },
   auth: 'account',
   cannot: {},
 };

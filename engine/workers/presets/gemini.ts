@@ -1,18 +1,67 @@
+import { join } from 'node:path';
+import { HOOK_TIMEOUT_SEC } from './claude-hooks.ts';
+import { createGeminiReader } from './gemini-stream.ts';
 import { TO_FILE } from './notify.ts';
-import { NOTHING, type Preset } from './preset.ts';
+import { type CommandLine, type HookEvent, NOTHING, type Preset, withArguments } from './preset.ts';
+import { shellCommand } from './shell-command.ts';
+
+/** Its own names of the moments. */
+const EVENTS: Record<HookEvent, { name: string; matcher?: string }> = {
+  'pre-write': { name: 'BeforeTool', matcher: 'write_file|replace' },
+  'post-tool': { name: 'AfterTool', matcher: '*' },
+  'pre-compact': { name: 'PreCompress' },
+  'session-start': { name: 'SessionStart' },
+};
 
 export const gemini: Preset = {
   name: 'gemini',
   programs: ['gemini'],
   headless: 'gemini --output-format stream-json --approval-mode yolo --skip-trust --prompt={{prompt}}',
-  headlessLong: null,
+  headlessLong: 'gemini --output-format stream-json --approval-mode yolo --skip-trust < {{prompt_file}}',
   interactive: 'gemini',
-  acp: null,
+  acp: 'gemini --acp',
   notify: TO_FILE,
-  reader: null,
-  resume: null,
-  resumeInteractive: null,
-  setUp: () => NOTHING,
-  auth: 'account',
-  cannot: { mcp: 'its only way for one run hides the login of the person' },
+  reader: createGeminiReader,
+  resume: (argv, id) => withArguments(argv, [`--resume=${id}`]),
+  resumeInteractive: (argv, id) => withArguments(argv, [`--resume=${id}`]),
+  setUp({ mcp, gateway, hooks, folder }) {
+    // Its settings are the person's, with the login beside them: another home only where no login is needed.
+    if (gateway === null) return NOTHING;
+    const home = join(folder, 'gemini');
+    const settings = {
+      security: { auth: { selectedType: 'gemini-api-key' } },
+      general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
+      privacy: { usageStatisticsEnabled: false },
+      ...(mcp === null
+        ? {}
+        : { mcpServers: { svc: { command: mcp.command, args: mcp.args, env: mcp.env } } }),
+      ...(hooks === null ? {} : { hooks: hooksOf(hooks) }),
+    };
+    return {
+      args: [],
+      env: {
+        GEMINI_CLI_HOME: home,
+        GEMINI_CLI_TRUST_WORKSPACE: 'true',
+        GOOGLE_GEMINI_BASE_URL: gateway.url,
+        GEMINI_API_KEY: gateway.key,
+        // Either would go before the key.
+        GOOGLE_API_KEY: '',
+        GOOGLE_GENAI_USE_VERTEXAI: '',
+      },
+      files: [{ path: join(home, '.gemini', 'settings.json'), text: JSON.stringify(settings, null, 2) }],
+    };
+  },
+  auth: 'gateway',
+  cannot: {},
 };
+
+function hooksOf(hooks: Readonly<Record<HookEvent, CommandLine>>): Record<string, object[]> {
+  return Object.fromEntries(
+    Object.entries(EVENTS).map(([event, { name, ...matcher }]) => {
+      const command = shellCommand(hooks[event as HookEvent]);
+      // Milliseconds here.
+      const entry = { name: `svc-${event}`, type: 'command', command, timeout: HOOK_TIMEOUT_SEC * 1000 };
+      return [name, [{ ...matcher, hooks: [entry] }]];
+    }),
+  );
+}

@@ -1,0 +1,31 @@
+import { type Json, oneLine, textOf } from './json-lines.ts';
+
+/** What a tool does, by its name: agents have different names for the same few things. */
+const KINDS: readonly (readonly [name: RegExp, verb: string])[] = [
+  [/^(?:multi_?|notebook_?)?edit|^(?:str_?)?replace|^apply_?patch|^patch$/i, 'edit'],
+  [/^write|^create_?file/i, 'write'],
+  [/^(?:bash|shell|exec|run_shell|run_command|run_terminal|terminal|powershell)/i, 'run'],
+  [/^web_?fetch|^fetch/i, 'fetch'],
+  [/^(?:google_)?web_?search/i, 'look up'],
+  [/^(?:read|view|cat)/i, 'read'],
+  [/^(?:grep|glob|search|find|ls$|list_dir|ripgrep|codebase)/i, 'search'],
+  [/^(?:task|agent|subagent)$/i, 'delegate'],
+];
+
+/** Where tools have what they are about, the most telling first. */
+const ABOUT = [
+  ...['file_path', 'filePath', 'notebook_path', 'absolute_path', 'path'],
+  ...['command', 'cmd', 'pattern', 'query', 'url', 'dir_path', 'description', 'title', 'name'],
+];
+
+/** The same for all tools that do the same. */
+export const kindOf = (tool: string): string => KINDS.find(([name]) => name.test(tool))?.[1] ?? tool;
+
+/** A tool call for a person, such as `edit src/a.ts`, `run npm test`, `svc ask`. Paths are relative to `folder`. */
+export function activityOf(tool: string, input: Json, folder: string): string {
+  const [, server, own] = /^mcp_{1,2}(.+?)_{1,2}(.+)$/.exec(tool) ?? [];
+  const verb = server === undefined || own === undefined ? kindOf(tool) : `${server} ${own}`;
+  const about = ABOUT.map((key) => textOf(input[key])).find((text) => text !== '') ?? '';
+  const inside = folder !== '' && about.startsWith(`${folder}/`) ? about.slice(folder.length + 1) : about;
+  return oneLine(`${verb} ${inside}`);
+}

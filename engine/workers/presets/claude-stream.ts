@@ -1,0 +1,248 @@
+import { activityOf, kindOf } from './activity.ts';
+import { codeOf, failure, statusIn } from './failure.ts';
+import {
+  createJsonReader,
+  type Facts,
+  type Json,
+  jsonOf,
+  jsonsOf,
+  numberOf,
+  oneLine,
+  textOf,
+} from './json-lines.ts';
+import type { AgentEnd, EndCode, PlanEntry, StreamReader, Usage } from './stream.ts';
+
+/** Claude's names of what went wrong. */
+const ERRORS: Record<string, EndCode> = {
+  error_max_turns: 'turn_limit',
+  max_turns: 'turn_limit',
+  error_max_budget_usd: 'budget_exceeded',
+  budget_exhausted: 'budget_exceeded',
+  prompt_too_long: 'context_exceeded',
+  usage_limit_reached: 'usage_limit',
+  billing_error: 'usage_limit',
+  refusal: 'refused',
+  authentication_failed: 'auth_failed',
+  rate_limit: 'rate_limited',
+  overloaded: 'rate_limited',
+  invalid_request: 'model_error',
+  server_error: 'model_error',
+  max_output_tokens: 'model_error',
+};
+
+const LIMITS: readonly (readonly [RegExp, EndCode])[] = [
+  [/^Reached max session turns/, 'turn_limit'],
+  [/^Run aborted: .* budget of .* exceeded/, 'budget_exceeded'],
+];
+
+const STATES: Record<string, PlanEntry['state']> = {
+  pending: 'pending',
+  in_progress: 'active',
+  completed: 'done',
+};
+
+interface Call {
+  kind: string;
+  /** Its place among the calls. */
+  order: number;
+  isDone: boolean;
+}
+
+/** Reads the stream of `--output-format stream-json`, as claude prints it and qwen after it. */
+export function createClaudeReader(): StreamReader {
+  const calls = new Map<string, Call>();
+  /** Denied by a command of ours: that is advice which the agent took, not a lack of permission. */
+  const hooked = new Set<string>();
+  const usages = new Map<string, Usage>();
+  let folder = '';
+  /** When a limit of the account that is reached will be over. */
+  let limitUntil: number | null = null;
+  /** Of the last message that stands for an error. */
+  let error = '';
+
+  function message(event: Json, facts: Facts): string | null {
+    const whole = jsonOf(event.message);
+    error = textOf(event.error);
+    // What comes after an end is another turn: something that ran in the background has ended.
+    facts.end = null;
+    if (error === '') facts.trouble = null;
+    if (textOf(whole.model) !== '' && whole.model !== '<synthetic>') facts.model = textOf(whole.model);
+    const usage = usageOf(jsonOf(whole.usage));
+    if (usage !== null) {
+      usages.set(textOf(whole.id), usage);
+      facts.usage = sum([...usages.values()]);
+    }
+    const lines = jsonsOf(whole.content).flatMap((block) => {
+      if (block.type === 'text') return textOf(block.text);
+      return block.type === 'tool_use' ? call(block, facts) : [];
+    });
+    return shown(lines, event);
+  }
+
+  function call({ id, name, input }: Json, facts: Facts): string {
+    const tool = textOf(name);
+    const given = jsonOf(input);
+    calls.set(textOf(id), { kind: kindOf(tool), order: calls.size, isDone: false });
+    facts.toolCalls += 1;
+    if (/^todo_?write$/i.test(tool)) facts.plan = planOf(given);
+    facts.activity = activityOf(tool, given, folder);
+    return `→ ${facts.activity}`;
+  }
+
+  function results(event: Json): string | null {
+    const lines = jsonsOf(jsonOf(event.message).content).flatMap((block) => {
+      if (block.type !== 'tool_result') return [];
+      const made = calls.get(textOf(block.tool_use_id));
+      if (block.is_error !== true) {
+        if (made !== undefined) made.isDone = true;
+        return [];
+      }
+      const text =
+        textOf(block.content) ||
+        jsonsOf(block.content)
+          .map((part) => textOf(part.text))
+          .join(' ');
+      return `✗ ${oneLine(text, 200)}`;
+    });
+    return shown(lines, event);
+  }
+
+  function system(event: Json, facts: Facts): string | null {
+    switch (event.subtype) {
+      case 'init':
+        facts.agentSession = textOf(event.session_id) || facts.agentSession;
+        facts.model = textOf(event.model) || facts.model;
+        folder = textOf(event.cwd);
+        facts.end = null;
+        return null;
+      case 'api_retry': {
+        const status = numberOf(event.error_status) || null;
+        const name = textOf(event.error);
+        const text = `${name} ${status ?? ''}`.trim();
+        facts.trouble = failure(ERRORS[name] ?? codeOf(status, text) ?? 'model_error', text);
+        const wait = Math.ceil(numberOf(event.retry_delay_ms) / 1000);
+        return `! ${text}, trying again in ${wait} s (${numberOf(event.attempt)} of ${numberOf(event.max_retries)})`;
+      }
+      case 'permission_denied':
+        if (/hook/i.test(textOf(event.decision_reason_type))) hooked.add(textOf(event.tool_use_id));
+        return null;
+      case 'informational':
+        return event.level === 'warning' ? `! ${oneLine(textOf(event.content), 200)}` : null;
+      default:
+        return null;
+    }
+  }
+
+  /** A tool that was denied and that nothing like it has made good since; null when there is none. */
+  function deniedIn(result: Json): string | null {
+    for (const { tool_name: tool, tool_use_id: id } of jsonsOf(result.permission_denials)) {
+      if (hooked.has(textOf(id))) continue;
+      const { kind, order } = calls.get(textOf(id)) ?? { kind: kindOf(textOf(tool)), order: -1 };
+      const later = [...calls.values()].some(
+        (each) => each.isDone && each.kind === kind && each.order > order,
+      );
+      if (!later) return textOf(tool) || 'a tool';
+    }
+    return null;
+  }
+
+  function endOf(result: Json): AgentEnd {
+    const subtype = textOf(result.subtype);
+    const isRefused = result.stop_reason === 'refusal';
+    if (!isRefused && result.is_error !== true && (subtype === 'success' || result.is_error === false)) {
+      const tool = deniedIn(result);
+      if (tool === null) return { ok: true };
+      return failure('permission_denied', `it was not allowed to use ${tool}: ${textOf(result.result)}`);
+    }
+    const text =
+      textOf(result.result) ||
+      textOf(jsonOf(result.error).message) ||
+      (Array.isArray(result.errors) ? result.errors.map(textOf).join('; ') : '') ||
+      'it ended with an error and did not say which';
+    const status = numberOf(result.api_error_status) || statusIn(text);
+    const named = [result.api_error, subtype, result.terminal_reason, result.stop_reason, error];
+    const [code] = named.flatMap((name) => ERRORS[textOf(name)] ?? []);
+    // What the status and the words say is more than that the request was not taken.
+    const told = code === undefined || code === 'model_error' ? codeOf(status, text) : code;
+    return failure(told ?? code ?? (/API Error/i.test(text) ? 'model_error' : 'agent_error'), text, {
+      resetAt: told === 'usage_limit' || told === 'rate_limited' ? limitUntil : null,
+    });
+  }
+
+  return createJsonReader(take, (text, facts) => {
+    // Qwen says so beside its stream, and prints no result.
+    const [, code] = LIMITS.find(([words]) => words.test(text)) ?? [];
+    if (code !== undefined) facts.trouble = failure(code, text);
+  });
+
+  function take(event: Json, facts: Facts): string | null | undefined {
+    switch (event.type) {
+      case 'system':
+        return system(event, facts);
+      case 'assistant':
+        return message(event, facts);
+      case 'user':
+        return results(event);
+      case 'rate_limit_event': {
+        const { status, resetsAt } = jsonOf(event.rate_limit_info);
+        limitUntil = status === 'rejected' && numberOf(resetsAt) > 0 ? numberOf(resetsAt) * 1000 : null;
+        return null;
+      }
+      case 'result': {
+        facts.agentSession = textOf(event.session_id) || facts.agentSession;
+        facts.usage = totalOf(event) ?? facts.usage;
+        // Not the last one: something else waits for its turn.
+        if (numberOf(event.queued_turn_count) > 0) return null;
+        facts.end = endOf(event);
+        return facts.end.ok ? null : `✗ ${facts.end.text}`;
+      }
+      default:
+        return typeof event.type === 'string' ? null : undefined;
+    }
+  }
+}
+
+/** What a helper of the agent does stands a little to the right. */
+function shown(lines: readonly string[], event: Json): string | null {
+  const text = lines.filter((line) => line.trim() !== '').join('\n');
+  if (text === '') return null;
+  return typeof event.parent_tool_use_id === 'string' ? text.replace(/^/gm, '  ') : text;
+}
+
+const planOf = ({ todos }: Json): PlanEntry[] =>
+  jsonsOf(todos).map(({ content, status }) => ({
+    text: oneLine(textOf(content)),
+    state: STATES[textOf(status)] ?? 'pending',
+  }));
+
+/** Of one message or of a whole run. Claude counts what came from a cache apart; with a total it is in the input. */
+function usageOf(usage: Json): Usage | null {
+  if (typeof usage.input_tokens !== 'number' || typeof usage.output_tokens !== 'number') return null;
+  const cached = numberOf(usage.cache_read_input_tokens);
+  const apart = 'total_tokens' in usage ? 0 : cached + numberOf(usage.cache_creation_input_tokens);
+  return { input: usage.input_tokens + apart, cached, output: usage.output_tokens, costUsd: null };
+}
+
+/** Of the run: by model where it says so, since that has the helpers of the agent as well. */
+function totalOf({ modelUsage, usage, total_cost_usd: cost }: Json): Usage | null {
+  const models = Object.values(jsonOf(modelUsage)).map((each) => {
+    const model = jsonOf(each);
+    const cached = numberOf(model.cacheReadInputTokens);
+    return {
+      input: numberOf(model.inputTokens) + cached + numberOf(model.cacheCreationInputTokens),
+      cached,
+      output: numberOf(model.outputTokens),
+      costUsd: null,
+    };
+  });
+  const total = models.length > 0 ? sum(models) : usageOf(jsonOf(usage));
+  return total === null ? null : { ...total, costUsd: typeof cost === 'number' ? cost : null };
+}
+
+const sum = (all: readonly Usage[]): Usage =>
+  all.reduce((total, each) => ({
+    input: total.input + each.input,
+    cached: total.cached + each.cached,
+    output: total.output + each.output,
+    costUsd: null,
+  }));

@@ -1,0 +1,57 @@
+import { oneLine } from './json-lines.ts';
+import { resetTimeIn } from './reset-time.ts';
+import type { AgentEnd, EndCode } from './stream.ts';
+
+export type Failure = Extract<AgentEnd, { ok: false }>;
+
+/** Said of a quota that is used up, in contrast to a rate that is too high. */
+const USED_UP =
+  /usage[ _]limit|hit your .{0,40}limit|current (?:token )?quota|insufficient[ _](?:quota|balance)|credit balance|account balance|out of (?:\w+ )?(?:credits|usage)|(?:daily|monthly|weekly|plan) (?:quota|limit)|per ?day|exhausted your (?:daily|capacity)|QuotaExceeded|TerminalQuota|quota_exhausted|billing/i;
+const TOO_LONG =
+  /prompt is too long|context[ _](?:length|window|overflow)|maximum context|model token limit|input token count|request_too_large/i;
+const TOO_FAST =
+  /rate[ _-]?limit|too many requests|overloaded|resource[ _]exhausted|no capacity|unavailable|RetryableQuota/i;
+const NO_ENTRY =
+  /not logged in|\/login|unauthori[sz]ed|authentication|unauthenticated|invalid[ _]?(?:api|access)[ _-]?(?:key|token)|api[ _-]?key|permission_denied|forbidden/i;
+
+/** The status of HTTP that a text names, such as `API Error: 429 …`; null without one. */
+export function statusIn(text: string): number | null {
+  const found = /(?:error|status)(?: code)?["']?[:= (]+(?:status: )?([45]\d\d)\b|^\[?([45]\d\d)\b/i.exec(
+    text,
+  );
+  const status = found?.[1] ?? found?.[2];
+  return status === undefined ? null : Number(status);
+}
+
+/** What a failure of the model's API means, by its status and what was said with it. */
+export function codeOf(status: number | null, text: string): EndCode | null {
+  if (status === 402 || ((status === null || status === 429 || status === 403) && USED_UP.test(text)))
+    return 'usage_limit';
+  if ((status === null || status === 400 || status === 413) && TOO_LONG.test(text)) return 'context_exceeded';
+  if (status === 401 || status === 403) return 'auth_failed';
+  if (status === 429 || status === 529 || status === 503) return 'rate_limited';
+  // Some answer with 400 for a key that is wrong.
+  if (status === 400 && /api[ _-]?key (?:not valid|is invalid)|API_KEY_INVALID/i.test(text))
+    return 'auth_failed';
+  if (status !== null) return 'model_error';
+  if (TOO_FAST.test(text)) return 'rate_limited';
+  return NO_ENTRY.test(text) ? 'auth_failed' : null;
+}
+
+/** Keys in what an agent says; it should not say them, and some do. */
+const SECRETS = /\b(?:sk|key|pk|AIza|ghp|gho|xox[a-z])[-_][\w-]{8,}|\bAIza[\w-]{20,}|(?<=Bearer )\S+/g;
+
+/** A failure in the agent's words. */
+export function failure(
+  code: EndCode,
+  text: string,
+  { resetAt, now = Date.now() }: { resetAt?: number | null; now?: number } = {},
+): Failure {
+  const isLimit = code === 'usage_limit' || code === 'rate_limited';
+  return {
+    ok: false,
+    code,
+    text: oneLine(text.slice(0, 4096).replace(SECRETS, '…'), 300),
+    resetAt: resetAt ?? (isLimit ? resetTimeIn(text.slice(0, 4096), now) : null),
+  };
+}

@@ -1,0 +1,102 @@
+import { activityOf } from './activity.ts';
+import { codeOf, failure } from './failure.ts';
+import {
+  createJsonReader,
+  type Facts,
+  type Json,
+  jsonOf,
+  jsonsOf,
+  numberOf,
+  oneLine,
+  textOf,
+} from './json-lines.ts';
+import type { EndCode, PlanEntry, StreamReader } from './stream.ts';
+
+/** Its own names of what went wrong, at the head of its last words. */
+const ERRORS: Record<string, EndCode> = {
+  'provider.auth_error': 'auth_failed',
+  'provider.rate_limit': 'rate_limited',
+  'provider.quota_exhausted': 'usage_limit',
+  'provider.overloaded': 'rate_limited',
+  'provider.filtered': 'refused',
+  'provider.api_error': 'model_error',
+  'provider.connection_error': 'model_error',
+  'auth.login_required': 'auth_failed',
+  'context.overflow': 'context_exceeded',
+};
+
+const STATES: Record<string, PlanEntry['state']> = {
+  pending: 'pending',
+  in_progress: 'active',
+  done: 'done',
+};
+
+/** Reads the stream of `--output-format stream-json` of the Kimi command line. It says nothing of tokens. */
+export function createKimiReader(): StreamReader {
+  function message(event: Json, facts: Facts): string | null {
+    facts.trouble = null;
+    const said = textOf(event.content);
+    const calls = jsonsOf(event.tool_calls).map((call) => {
+      const { name, arguments: text } = jsonOf(call.function);
+      const tool = textOf(name);
+      const given = argumentsOf(text);
+      facts.toolCalls += 1;
+      if (tool === 'TodoList' && Array.isArray(given.todos)) facts.plan = planOf(given);
+      facts.activity = activityOf(tool, given, '');
+      return `→ ${facts.activity}`;
+    });
+    return [...(said.trim() === '' ? [] : [said]), ...calls].join('\n') || null;
+  }
+
+  function meta(event: Json, facts: Facts): string | null {
+    switch (event.type) {
+      case 'session.resume_hint':
+        // The last thing that it prints, and only when its turn was completed.
+        facts.agentSession = textOf(event.session_id) || facts.agentSession;
+        facts.end = { ok: true };
+        return null;
+      case 'turn.step.retrying': {
+        const status = numberOf(event.status_code) || null;
+        const text = textOf(event.error_message);
+        facts.trouble = failure(codeOf(status, text) ?? 'model_error', text);
+        const wait = Math.ceil(numberOf(event.delay_ms) / 1000);
+        return `! ${oneLine(text, 200)}, trying again in ${wait} s (${numberOf(event.next_attempt)} of ${numberOf(event.max_attempts)})`;
+      }
+      default:
+        return null;
+    }
+  }
+
+  return createJsonReader(
+    (event, facts) => {
+      if (event.role === 'assistant') return message(event, facts);
+      if (event.role === 'meta') return meta(event, facts);
+      return event.role === 'tool' || textOf(event.type) !== '' ? null : undefined;
+    },
+    (text, facts) => {
+      const said = /^error: (?:failed to run prompt: )?(.*)$/.exec(text)?.[1];
+      if (said === undefined) return;
+      const [, name = '', rest = said] = /^([a-z_]+\.[a-z_]+): ?(.*)$/.exec(said) ?? [];
+      const status = Number(/^([45]\d\d)\b/.exec(rest)?.[1]) || null;
+      const told =
+        ERRORS[name] === undefined || ERRORS[name] === 'model_error' ? codeOf(status, rest) : ERRORS[name];
+      const code = /safety policy blocked/i.test(said) ? 'refused' : (told ?? ERRORS[name] ?? 'agent_error');
+      facts.trouble = failure(code, rest);
+    },
+  );
+}
+
+/** They are JSON in a text. */
+function argumentsOf(text: unknown): Json {
+  try {
+    return jsonOf(JSON.parse(textOf(text)));
+  } catch {
+    return {};
+  }
+}
+
+const planOf = ({ todos }: Json): PlanEntry[] =>
+  jsonsOf(todos).map(({ title, status }) => ({
+    text: oneLine(textOf(title)),
+    state: STATES[textOf(status)] ?? 'pending',
+  }));
