@@ -18,6 +18,9 @@ const ABOUT = [
   ...['command', 'cmd', 'pattern', 'query', 'url', 'dir_path', 'description', 'title', 'name'],
 ];
 
+/** Where svc has its worktrees, for agents that do not say where they are. */
+const WORKTREE = /^\/.*\/worktrees\/s-\d+\//;
+
 /** The same for all tools that do the same. */
 export const kindOf = (tool: string): string => KINDS.find(([name]) => name.test(tool))?.[1] ?? tool;
 
@@ -26,6 +29,7 @@ export function activityOf(tool: string, input: Json, folder: string): string {
   const [, server, own] = /^mcp_{1,2}(.+?)_{1,2}(.+)$/.exec(tool) ?? [];
   const verb = server === undefined || own === undefined ? kindOf(tool) : `${server} ${own}`;
   const about = ABOUT.map((key) => textOf(input[key])).find((text) => text !== '') ?? '';
-  const inside = folder !== '' && about.startsWith(`${folder}/`) ? about.slice(folder.length + 1) : about;
+  const isInside = folder !== '' && about.startsWith(`${folder}/`);
+  const inside = isInside ? about.slice(folder.length + 1) : about.replace(WORKTREE, '');
   return oneLine(`${verb} ${inside}`);
 }

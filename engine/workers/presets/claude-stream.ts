@@ -59,6 +59,7 @@ export function createClaudeReader(): StreamReader {
   let limitUntil: number | null = null;
   /** Of the last message that stands for an error. */
   let error = '';
+  let lastError = '';
 
   function message(event: Json, facts: Facts): string | null {
     const whole = jsonOf(event.message);
@@ -72,7 +73,15 @@ export function createClaudeReader(): StreamReader {
       usages.set(textOf(whole.id), usage);
       facts.usage = sum([...usages.values()]);
     }
-    const lines = jsonsOf(whole.content).flatMap((block) => {
+    const blocks = jsonsOf(whole.content);
+    if (error !== '') {
+      // Told again at the end, if it comes to that.
+      const text = blocks.map((block) => textOf(block.text)).join(' ');
+      facts.trouble = failure(errorCode([error], statusIn(text), text), text);
+      lastError = facts.trouble.text;
+      return `✗ ${lastError}`;
+    }
+    const lines = blocks.flatMap((block) => {
       if (block.type === 'text') return textOf(block.text);
       return block.type === 'tool_use' ? call(block, facts) : [];
     });
@@ -102,6 +111,7 @@ export function createClaudeReader(): StreamReader {
         jsonsOf(block.content)
           .map((part) => textOf(part.text))
           .join(' ');
+      if (isHook(textOf(block.tool_use_id), text, event)) hooked.add(textOf(block.tool_use_id));
       return `✗ ${oneLine(text, 200)}`;
     });
     return shown(lines, event);
@@ -119,13 +129,10 @@ export function createClaudeReader(): StreamReader {
         const status = numberOf(event.error_status) || null;
         const name = textOf(event.error);
         const text = `${name} ${status ?? ''}`.trim();
-        facts.trouble = failure(ERRORS[name] ?? codeOf(status, text) ?? 'model_error', text);
+        facts.trouble = failure(errorCode([name], status, text), text);
         const wait = Math.ceil(numberOf(event.retry_delay_ms) / 1000);
         return `! ${text}, trying again in ${wait} s (${numberOf(event.attempt)} of ${numberOf(event.max_retries)})`;
       }
-      case 'permission_denied':
-        if (/hook/i.test(textOf(event.decision_reason_type))) hooked.add(textOf(event.tool_use_id));
-        return null;
       case 'informational':
         return event.level === 'warning' ? `! ${oneLine(textOf(event.content), 200)}` : null;
       default:
@@ -161,11 +168,9 @@ export function createClaudeReader(): StreamReader {
       'it ended with an error and did not say which';
     const status = numberOf(result.api_error_status) || statusIn(text);
     const named = [result.api_error, subtype, result.terminal_reason, result.stop_reason, error];
-    const [code] = named.flatMap((name) => ERRORS[textOf(name)] ?? []);
-    // What the status and the words say is more than that the request was not taken.
-    const told = code === undefined || code === 'model_error' ? codeOf(status, text) : code;
-    return failure(told ?? code ?? (/API Error/i.test(text) ? 'model_error' : 'agent_error'), text, {
-      resetAt: told === 'usage_limit' || told === 'rate_limited' ? limitUntil : null,
+    const code = errorCode(named.map(textOf), status, text);
+    return failure(code, text, {
+      resetAt: code === 'usage_limit' || code === 'rate_limited' ? limitUntil : null,
     });
   }
 
@@ -194,7 +199,7 @@ export function createClaudeReader(): StreamReader {
         // Not the last one: something else waits for its turn.
         if (numberOf(event.queued_turn_count) > 0) return null;
         facts.end = endOf(event);
-        return facts.end.ok ? null : `✗ ${facts.end.text}`;
+        return facts.end.ok || facts.end.text === lastError ? null : `✗ ${facts.end.text}`;
       }
       default:
         return typeof event.type === 'string' ? null : undefined;
@@ -202,11 +207,25 @@ export function createClaudeReader(): StreamReader {
   }
 }
 
+/** By the names that it has for it, and where they say no more than that the request was not taken, by its words. */
+function errorCode(names: readonly string[], status: number | null, text: string): EndCode {
+  const [code] = names.flatMap((name) => ERRORS[name] ?? []);
+  if (code !== undefined && code !== 'model_error') return code;
+  return codeOf(status, text) ?? code ?? (/API Error/i.test(text) ? 'model_error' : 'agent_error');
+}
+
 /** What a helper of the agent does stands a little to the right. */
 function shown(lines: readonly string[], event: Json): string | null {
   const text = lines.filter((line) => line.trim() !== '').join('\n');
   if (text === '') return null;
   return typeof event.parent_tool_use_id === 'string' ? text.replace(/^/gm, '  ') : text;
+}
+
+/** Claude says who decided; qwen passes on the words of the command, and has others for its own decisions. */
+function isHook(id: string, text: string, event: Json): boolean {
+  const meta = jsonsOf(event.tool_result_meta).find((each) => each.id === id);
+  if (meta !== undefined) return jsonOf(meta.permission_decision).source === 'hook';
+  return /^\w+:\w+ hook /.test(text) || !/permission|not allowed|denied/i.test(text);
 }
 
 const planOf = ({ todos }: Json): PlanEntry[] =>

@@ -12,7 +12,7 @@ const TOO_LONG =
 const TOO_FAST =
   /rate[ _-]?limit|too many requests|overloaded|resource[ _]exhausted|no capacity|unavailable|RetryableQuota/i;
 const NO_ENTRY =
-  /not logged in|\/login|unauthori[sz]ed|authentication|unauthenticated|invalid[ _]?(?:api|access)[ _-]?(?:key|token)|api[ _-]?key|permission_denied|forbidden/i;
+  /not logged in|\/login|unauthori[sz]ed|authentication|unauthenticated|invalid[ _]?(?:api|access)[ _-]?(?:key|token)|api[ _-]?key|auth type|permission_denied|forbidden/i;
 
 /** The status of HTTP that a text names, such as `API Error: 429 …`; null without one. */
 export function statusIn(text: string): number | null {

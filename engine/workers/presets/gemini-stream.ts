@@ -14,7 +14,6 @@ export function createGeminiReader(): StreamReader {
   /** Denied by its own policies; by a tool's name, until another call of it went well. */
   const denied = new Set<string>();
   const names = new Map<string, string>();
-  /** What it says comes in pieces, which are one line until something else comes. */
   let isModelKnown = false;
 
   function result(event: Json, facts: Facts): string | null {
@@ -64,9 +63,8 @@ export function createGeminiReader(): StreamReader {
           }
           const error = jsonOf(event.error);
           const text = textOf(error.message) || textOf(event.output);
-          // A command of ours that says no is "blocked", its own policies "deny".
-          if (/policy_violation/i.test(textOf(error.type)) || /denied by policy/i.test(text))
-            denied.add(name);
+          // What its own policies stop is "denied", what a command of ours stops is "blocked" and of the same type.
+          if (/^(?!.*\bblocked:).*\bdenied\b/i.test(text)) denied.add(name);
           return `✗ ${oneLine(text, 200)}`;
         }
         case 'error': {

@@ -6,11 +6,10 @@ import { type CommandLine, type HookEvent, NOTHING, type Preset, withArguments }
 import { shellCommand } from './shell-command.ts';
 
 /** Its own names of the moments. */
-const EVENTS: Record<HookEvent, { name: string; matcher?: string }> = {
+const EVENTS: Partial<Record<HookEvent, { name: string; matcher: string }>> = {
   'pre-write': { name: 'BeforeTool', matcher: 'write_file|replace' },
   'post-tool': { name: 'AfterTool', matcher: '*' },
-  'pre-compact': { name: 'PreCompress' },
-  'session-start': { name: 'SessionStart' },
+  // PreCompress comes before every request and takes no words; nothing tells of a start after it.
 };
 
 export const gemini: Preset = {

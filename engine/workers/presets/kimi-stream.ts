@@ -16,12 +16,15 @@ import type { EndCode, PlanEntry, StreamReader } from './stream.ts';
 const ERRORS: Record<string, EndCode> = {
   'provider.auth_error': 'auth_failed',
   'provider.rate_limit': 'rate_limited',
-  'provider.quota_exhausted': 'usage_limit',
   'provider.overloaded': 'rate_limited',
   'provider.filtered': 'refused',
   'provider.api_error': 'model_error',
   'provider.connection_error': 'model_error',
   'auth.login_required': 'auth_failed',
+  'auth.token_missing': 'auth_failed',
+  'auth.token_unauthorized': 'auth_failed',
+  'auth.provisioning_required': 'auth_failed',
+  'loop.max_steps_exceeded': 'turn_limit',
   'context.overflow': 'context_exceeded',
 };
 
@@ -74,7 +77,7 @@ export function createKimiReader(): StreamReader {
       return event.role === 'tool' || textOf(event.type) !== '' ? null : undefined;
     },
     (text, facts) => {
-      const said = /^error: (?:failed to run prompt: )?(.*)$/.exec(text)?.[1];
+      const said = /^error: failed to run prompt: (.*)$/.exec(text)?.[1];
       if (said === undefined) return;
       const [, name = '', rest = said] = /^([a-z_]+\.[a-z_]+): ?(.*)$/.exec(said) ?? [];
       const status = Number(/^([45]\d\d)\b/.exec(rest)?.[1]) || null;

@@ -9,11 +9,10 @@ import { tomlText } from './toml.ts';
 /** Asked for where the person has not set another one. */
 const MODEL = 'kimi-for-coding';
 
-const EVENTS: Record<HookEvent, { event: string; matcher?: string }> = {
+const EVENTS: Partial<Record<HookEvent, { event: string; matcher?: string }>> = {
   'pre-write': { event: 'PreToolUse', matcher: '^(Write|Edit)$' },
   'post-tool': { event: 'PostToolUse' },
   'pre-compact': { event: 'PreCompact' },
-  'session-start': { event: 'SessionStart' },
 };
 
 export const kimi: Preset = {
