@@ -13,7 +13,7 @@ import { createInterface } from 'node:readline/promises';
 import { promisify } from 'node:util';
 import { configuration, findWorkspace, presets, SvcError } from '../../engine/index.ts';
 import { type Command, command } from '../command.ts';
-import { type HookReport, hookPlace, lastingFile, planHook } from './hooks.ts';
+import { type HookReport, hookPlace, lastingFile, planHook } from './git-hook.ts';
 
 const run = promisify(execFile);
 
