@@ -4,6 +4,7 @@ import { systemClock } from './clock.ts';
 import { type Config, dataPaths, isLoopback, parseAddress, receiverSecrets } from './config/index.ts';
 import { createConfigKeeper } from './config/keeper.ts';
 import { type EngineStatus, engineOperations } from './daemon/operations.ts';
+import { hookOperations } from './hooks/operations.ts';
 import { openLog } from './log.ts';
 import { toolOperations } from './manifest.ts';
 import { notifyOperations } from './notify/operations.ts';
@@ -123,6 +124,7 @@ export async function openEngine(options: OpenOptions) {
       ...circuitOperations({ storage, circuits: rooms.circuits, look: dispatcher.look }),
       ...worktreeOperations({ actions: rooms.worktreeActions, sessions, worktrees }),
       ...notifyOperations(notify),
+      ...hookOperations(rooms.hooks),
     ];
     const operations: Operations = createOperations(
       [...declared, ...toolOperations(declared, (...call) => operations.call(...call))],

@@ -44,7 +44,7 @@ export { age, cut, localTime, printable, shellWord } from './text.ts';
 export type { ToolDescription } from './tool.ts';
 export { version } from './version.ts';
 export type { ListedSession } from './workers/operations.ts';
-export type { McpServer } from './workers/presets/preset.ts';
+export type { HookEvent, McpServer } from './workers/presets/preset.ts';
 export type { SessionTrial } from './workers/worktree-actions.ts';
 export type { PromoteResult, PruneEntry, SessionWorktree } from './workers/worktrees/index.ts';
 

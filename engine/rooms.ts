@@ -4,6 +4,7 @@ import { createSessions, type Sessions } from './bus/sessions/index.ts';
 import type { Clock } from './clock.ts';
 import { type Config, type DataPaths, isLoopback, parseAddress, variableNames } from './config/index.ts';
 import { createKeys } from './gateway/keys/index.ts';
+import { createHooks, type Hooks, heldPaths, newMessages, standing } from './hooks/index.ts';
 import { createNotify } from './notify/index.ts';
 import { createReceiver } from './receiver/index.ts';
 import { createListeners, type Listeners } from './receiver/listeners.ts';
@@ -63,6 +64,7 @@ export interface Rooms {
   board: Board<Dispatcher>;
   notify: ReturnType<typeof createNotify>;
   listeners: Listeners;
+  hooks: Hooks;
 }
 
 /** Builds every room, in order: the one place where they meet. */
@@ -198,6 +200,21 @@ export function createRooms(ground: Ground): Rooms {
   );
   closing(listeners.close);
 
+  const { locks } = board;
+  const hooks = createHooks({
+    log,
+    contributors: [
+      heldPaths({ over: locks.holderOver, find: bus.peers.find }),
+      standing({
+        sessionOf: (sessionId) => (sessions.isKnown(sessionId) ? sessions.get(sessionId) : null),
+        task: tasks.get,
+        asksOf: (from) => bus.asks.list({ status: 'open', from }),
+        locksOf: (holder) => locks.around().filter((lock) => lock.holder === holder),
+      }),
+      newMessages({ surface: bus.surface }),
+    ],
+  });
+
   return {
     sessions,
     processes,
@@ -211,5 +228,6 @@ export function createRooms(ground: Ground): Rooms {
     board,
     notify,
     listeners,
+    hooks,
   };
 }

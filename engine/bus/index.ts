@@ -1,10 +1,10 @@
 import type { Operation } from '../operation.ts';
-import { createAsks } from './asks/index.ts';
+import { type Asks, createAsks } from './asks/index.ts';
 import { createAskNotice } from './asks/notice.ts';
 import { askTools } from './asks/tools.ts';
 import type { BusDeps, SessionOutcome } from './deps.ts';
 import { createPeers, type Peers } from './peers.ts';
-import { createPost } from './post.ts';
+import { createPost, type Post } from './post.ts';
 import { createReaper } from './reaper.ts';
 import { createSeats, type NewSeat, type SeatSession, type Seats } from './seats/index.ts';
 import { seatOperations } from './seats/operations.ts';
@@ -13,6 +13,9 @@ import type { Session } from './sessions/index.ts';
 export interface Bus {
   seats: Seats;
   peers: Peers;
+  asks: Pick<Asks, 'list'>;
+  /** See `Post.surface`. */
+  surface: Post['surface'];
   operations: Operation[];
   /** Puts a Chair or a plain session on the register; `pid` is the process that holds the seat, if one does. */
   attend(seat: Omit<NewSeat, 'process'> & { pid: number | null }): Promise<SeatSession>;
@@ -47,6 +50,8 @@ export function createBus(deps: BusDeps): Bus {
     seats,
     peers,
     isAsking: asks.isAsking,
+    asks,
+    surface: post.surface,
     operations: [
       ...seatOperations({ storage: deps.storage, seats }),
       ...askTools({ ...deps, asks, peers }),

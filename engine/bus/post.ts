@@ -1,4 +1,4 @@
-import type { Operation } from '../operation.ts';
+import type { Caller, Operation } from '../operation.ts';
 import { busLimits } from './config.ts';
 import { createDelivery } from './delivery/index.ts';
 import { createBusLog } from './delivery/log.ts';
@@ -10,7 +10,9 @@ import { createMessages, type Messages } from './messages/index.ts';
 import { messageOperations } from './messages/operations.ts';
 import { peerTools } from './messages/peer-tools.ts';
 import { createRetention } from './messages/retention.ts';
-import { messageTools } from './messages/tools.ts';
+import { type Message, toMessage } from './messages/rows.ts';
+import { createSurface } from './messages/surface.ts';
+import { messageTools, readerOf } from './messages/tools.ts';
 import { createNotices } from './notices/index.ts';
 import { createSurfaced } from './notices/surfaced.ts';
 import type { Peers } from './peers.ts';
@@ -20,6 +22,8 @@ import type { Session } from './sessions/index.ts';
 export interface Post {
   messages: Messages;
   operations: Operation[];
+  /** Unread messages of the caller's session, each once; none where it has no session. */
+  surface(caller: Caller): Message[];
   /** Inside `storage.write`: its Chair gets the handoff. */
   handOff(session: Session, outcome: SessionOutcome): void;
   start(): void;
@@ -57,6 +61,7 @@ export function createPost(deps: BusDeps, peers: Peers): Post {
     },
   });
   const retention = createRetention({ storage, clock, limits, data, onError });
+  const surface = createSurface({ messages, surfaced: createSurfaced({ data }) });
   const toolDeps = { storage, clock, paths, peers, family, addresses, messages };
 
   return {
@@ -64,8 +69,12 @@ export function createPost(deps: BusDeps, peers: Peers): Post {
     operations: [
       ...messageTools(toolDeps),
       ...peerTools(toolDeps),
-      ...messageOperations({ ...toolDeps, surfaced: createSurfaced({ data }) }),
+      ...messageOperations({ ...toolDeps, surface }),
     ],
+    surface: (caller) =>
+      caller.sessionId === null && caller.seat !== 'chair'
+        ? []
+        : surface(readerOf(toolDeps, {}, caller)).map(toMessage),
     handOff(session, outcome) {
       messages.send(
         {

@@ -1,17 +1,16 @@
-import { readFileSync } from 'node:fs';
 import { connect as connectSocket, type Socket } from 'node:net';
-import { userInfo } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { JSONRPCClient } from 'json-rpc-2.0';
 import { findWorkspace } from '../config/find.ts';
 import { SvcError } from '../errors.ts';
 import type { Wire } from '../operation.ts';
+import { helloFrom } from './hello.ts';
 import { lineSplitter } from './json-lines.ts';
 import { startDaemon } from './launch.ts';
 import { readRecord } from './record.ts';
 import { socketPath } from './socket-path.ts';
-import { errorFromWire, type Hello, PROTOCOL, type Welcome } from './wire.ts';
+import { whereIs } from './where.ts';
+import { errorFromWire, type Hello, type Welcome } from './wire.ts';
 
 // This module is the cold start of every command: it loads neither zod nor yaml nor the database.
 
@@ -62,20 +61,6 @@ export interface ConnectOptions {
 /** JSON-RPC 2.0, section 5.1. */
 const METHOD_NOT_FOUND = -32601;
 
-/** Variables that belong to one call, not to the engine's environment. */
-const CALL_VARIABLES = [
-  'SVC_GIT_BASE',
-  'SVC_LEDGER_FORCE',
-  'SVC_GATEWAY_BYPASS',
-  'SVC_TASK_TOKEN_BUDGET',
-  'SVC_SESSION',
-  'SVC_TASK',
-  'SVC_AGENT',
-  'SVC_NAME',
-  'SVC_SESSION_NAME',
-  'SVC_NOTIFY_URL',
-];
-
 /** How often a connection that ends before its welcome is tried again: the engine behind it is stopping or dying. */
 const TRIES = 40;
 const PAUSE_MS = 50;
@@ -106,21 +91,6 @@ export async function connect(options: ConnectOptions): Promise<EngineClient> {
         (await startDaemon({ command: options.daemon, root, file, data, env: options.env })) === 'ready';
     }
   }
-}
-
-/** Only a workspace that moved its data folder has to read its configuration to find its engine. */
-async function whereIs(
-  root: string,
-  file: string,
-  env: NodeJS.ProcessEnv,
-): Promise<{ data: string; socket: string }> {
-  const text = readFileSync(file, 'utf8');
-  const data = join(root, '.svc');
-  if (!/^\s*["']?(data|socket)["']?\s*:|[{,]\s*["']?(data|socket)["']?\s*:/m.test(text)) {
-    return { data, socket: join(data, 'svc.sock') };
-  }
-  const { dataPaths, loadConfig } = await import('../config/index.ts');
-  return dataPaths(loadConfig({ file, env }));
 }
 
 function openSocket(path: string): Promise<Socket> {
@@ -193,16 +163,7 @@ async function greet(
     }
   }
 
-  const hello: Wire<Hello> = {
-    protocol: PROTOCOL,
-    pid: process.pid,
-    actor: env.SVC_ACTOR || userInfo().username,
-    via,
-    run_id: env.SVC_RUN_ID ?? null,
-    cwd,
-    attends,
-    env: Object.fromEntries(CALL_VARIABLES.flatMap((name) => (env[name] ? [[name, env[name]]] : []))),
-  };
+  const hello = helloFrom({ cwd, env, via, attends });
   const welcome = await call<Wire<Welcome>>('hello', hello);
 
   return {

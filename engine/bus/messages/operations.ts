@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { by, type Operation, operation } from '../../operation.ts';
-import type { Surfaced } from '../notices/surfaced.ts';
-import { toMessage } from './rows.ts';
+import type { Reader } from './index.ts';
+import { type MessageRow, toMessage } from './rows.ts';
 import { type MessageToolDeps, readerOf } from './tools.ts';
 
-const SURFACED_MAX = 500;
-
 /** What the dashboard, the command line and hooks ask about messages and peers. */
-export function messageOperations(deps: MessageToolDeps & { surfaced: Surfaced }): Operation[] {
-  const { storage, messages, peers, surfaced } = deps;
+export function messageOperations(
+  deps: MessageToolDeps & { surface(reader: Reader): MessageRow[] },
+): Operation[] {
+  const { storage, messages, peers, surface } = deps;
   const id = z.int().min(1);
   return [
     operation({
@@ -49,18 +49,7 @@ export function messageOperations(deps: MessageToolDeps & { surfaced: Surfaced }
       // What was shown is no state of anybody: hooks of an actor who may change nothing still show messages.
       changes: false,
       input: z.strictObject({ session: z.string().min(1).optional() }),
-      run(input, caller) {
-        const reader = readerOf(deps, input, caller);
-        const { rows } = messages.inbox(reader, { limit: SURFACED_MAX, unread: true });
-        if (reader.session === null) return rows.map(toMessage);
-        const seen = surfaced.of(reader.session);
-        const fresh = rows.filter((row) => !seen.has(row.id));
-        surfaced.add(
-          reader.session,
-          fresh.map((row) => row.id),
-        );
-        return fresh.map(toMessage);
-      },
+      run: (input, caller) => surface(readerOf(deps, input, caller)).map(toMessage),
     }),
     operation({
       name: 'peer.list',

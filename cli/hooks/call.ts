@@ -1,0 +1,76 @@
+import { resolve } from 'node:path';
+
+/** What an agent says of the tool call that its hook is about. */
+export interface ToolCall {
+  tool: string | null;
+  /** Where the agent stands, absolute. */
+  cwd: string;
+  /** The files that the call names, absolute. */
+  paths: string[];
+  /** Whether it is one that changes them. */
+  writes: boolean;
+}
+
+type Fields = Record<string, unknown>;
+
+const PATH_KEYS = ['file_path', 'path', 'filePath', 'notebook_path'];
+/** Where a patch stands, in the tools that take one. */
+const PATCH_KEYS = ['command', 'input', 'patch', 'patchText', 'patch_text'];
+
+/** The words of a tool's name that say that it changes files. One that has none of them is never refused. */
+const WRITES =
+  /(?:^|_)(?:write|edit|multiedit|create|replace|patch|insert|append|delete|remove|move|rename|update|save)(?:_|$)/;
+
+const PATCH_BEGINS = /^\*\*\* Begin Patch/m;
+const PATCH_NAMES = /^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)[ \t\r]*$/gm;
+
+/** Reads it from whatever the agent has sent. Throws for what is no object. */
+export function readCall(text: string, here: string): ToolCall {
+  const sent = fieldsOf(JSON.parse(text));
+  if (sent === null) throw new Error('not an object');
+  const tool = textOf(sent.tool_name) ?? textOf(sent.toolName);
+  const cwd = resolve(here, textOf(sent.cwd) ?? '');
+  const given = sent.tool_input ?? sent.toolInput ?? sent.toolArgs;
+  const inner = typeof given === 'string' ? (parsed(given) ?? given) : given;
+  const named = namesIn(inner).filter((path) => path !== '' && !path.includes('\0'));
+  return {
+    tool,
+    cwd,
+    paths: [...new Set(named.map((path) => resolve(cwd, path)))],
+    writes: tool === null || (WRITES.test(wordsOf(tool)) && fieldsOf(inner)?.command !== 'view'),
+  };
+}
+
+function namesIn(input: unknown): string[] {
+  if (typeof input === 'string') return namesInPatch(input);
+  const fields = fieldsOf(input) ?? {};
+  const plain = PATH_KEYS.flatMap((key) => textOf(fields[key]) ?? []);
+  return plain.length > 0 ? plain : PATCH_KEYS.flatMap((key) => namesInPatch(fields[key]));
+}
+
+/** A patch in the form of `apply_patch`, also as the last word of a command line that is a list. */
+function namesInPatch(value: unknown): string[] {
+  const text = Array.isArray(value) ? value.at(-1) : value;
+  if (typeof text !== 'string' || !PATCH_BEGINS.test(text)) return [];
+  return [...text.matchAll(PATCH_NAMES)].map(([, path = '']) => path);
+}
+
+/** `WriteFile` and `mcp__files__write-file` as words: `write_file`, `mcp__files__write_file`. */
+const wordsOf = (name: string): string =>
+  name
+    .replace(/([a-z\d])([A-Z])/g, '$1_$2')
+    .replace(/[^A-Za-z\d]+/g, '_')
+    .toLowerCase();
+
+const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+
+const fieldsOf = (value: unknown): Fields | null =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : null;
+
+function parsed(text: string): Fields | null {
+  try {
+    return fieldsOf(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,91 @@
+import { writeSync } from 'node:fs';
+import { openForOneCall } from '../../engine/daemon/one-call.ts';
+import type { HookEvent } from '../../engine/index.ts';
+import { readCall } from './call.ts';
+import { SHAPES } from './shapes.ts';
+
+// An agent waits for this at every tool call, and some take any other exit code than 0 for a refusal: what goes wrong
+// here is our own affair, so the answer is then silence, in time.
+
+const BUDGET_MS = 2000;
+const MAX_INPUT_BYTES = 8 * 1024 * 1024;
+/** More than a patch by hand has; the engine takes no more. */
+const MAX_PATHS = 1000;
+
+const EVENTS: readonly string[] = [
+  'pre-write',
+  'post-tool',
+  'pre-compact',
+  'session-start',
+] satisfies HookEvent[];
+
+interface Look {
+  deny: string | null;
+  context: string[];
+}
+
+/** `svc hook <event> --agent <preset>`: never returns before the process ends, always with exit code 0. */
+export async function runHook(words: readonly string[]): Promise<never> {
+  const leave = (): never => process.exit(0);
+  for (const name of ['uncaughtException', 'unhandledRejection', 'SIGTERM', 'SIGINT', 'SIGHUP'])
+    process.on(name, leave);
+  setTimeout(leave, Math.max(0, BUDGET_MS - performance.now()));
+  try {
+    const answer = await answerTo(words);
+    if (answer !== null) say(typeof answer === 'string' ? answer : JSON.stringify(answer));
+  } catch {
+    // Silence.
+  }
+  return leave();
+}
+
+async function answerTo(words: readonly string[]): Promise<object | string | null> {
+  const event = words[0] as HookEvent;
+  const agent = agentIn(words);
+  const shape = Object.hasOwn(SHAPES, agent) ? SHAPES[agent] : undefined;
+  if (shape === undefined || !EVENTS.includes(event)) return null;
+  const carry = shape.context[event];
+  if (carry === undefined && event !== 'pre-write') return null;
+
+  // The engine finds out who calls while the agent's words are read.
+  const opening = openForOneCall({ cwd: process.cwd(), env: process.env });
+  opening.catch(() => undefined);
+  const { tool, cwd, paths, writes } = readCall(await readInput(), process.cwd());
+  const concerned = event === 'pre-write' && !writes ? [] : paths.slice(0, MAX_PATHS);
+  if (carry === undefined && concerned.length === 0) return null;
+  const engine = await opening;
+  if (engine === null) return null;
+  const { deny, context } = (await engine.send('hook.look', {
+    event,
+    agent,
+    cwd,
+    paths: concerned,
+    tool,
+    carries: carry !== undefined,
+  })) as Look;
+  if (deny !== null && event === 'pre-write') return shape.deny([deny, ...context].join('\n\n'));
+  return carry === undefined || context.length === 0 ? null : carry(context.join('\n\n'));
+}
+
+/** Without one, the form that most agents share. */
+function agentIn(words: readonly string[]): string {
+  const at = words.indexOf('--agent');
+  if (at !== -1) return words[at + 1] ?? '';
+  return words.find((word) => word.startsWith('--agent='))?.slice('--agent='.length) ?? 'claude';
+}
+
+async function readInput(): Promise<string> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const part of process.stdin as AsyncIterable<Buffer>) {
+    length += part.length;
+    if (length > MAX_INPUT_BYTES) throw new Error('too long');
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+function say(text: string): void {
+  const bytes = Buffer.from(`${text}\n`);
+  for (let at = 0; at < bytes.length; ) at += writeSync(1, bytes, at);
+}

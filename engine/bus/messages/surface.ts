@@ -1,0 +1,20 @@
+import type { Surfaced } from '../notices/surfaced.ts';
+import type { Messages, Reader } from './index.ts';
+import type { MessageRow } from './rows.ts';
+
+const MAX = 500;
+
+/** Unread messages that a session was not shown yet, oldest first; they count as shown from then on. */
+export const createSurface =
+  ({ messages, surfaced }: { messages: Messages; surfaced: Surfaced }) =>
+  (reader: Reader): MessageRow[] => {
+    const { rows } = messages.inbox(reader, { limit: MAX, unread: true });
+    if (reader.session === null || rows.length === 0) return rows;
+    const seen = surfaced.of(reader.session);
+    const fresh = rows.filter((row) => !seen.has(row.id));
+    surfaced.add(
+      reader.session,
+      fresh.map((row) => row.id),
+    );
+    return fresh;
+  };

@@ -1,0 +1,39 @@
+import { userInfo } from 'node:os';
+import type { Wire } from '../operation.ts';
+import { type Hello, PROTOCOL } from './wire.ts';
+
+/** Variables that belong to one call, not to the engine's environment. */
+const CALL_VARIABLES = [
+  'SVC_GIT_BASE',
+  'SVC_LEDGER_FORCE',
+  'SVC_GATEWAY_BYPASS',
+  'SVC_TASK_TOKEN_BUDGET',
+  'SVC_SESSION',
+  'SVC_TASK',
+  'SVC_AGENT',
+  'SVC_NAME',
+  'SVC_SESSION_NAME',
+  'SVC_NOTIFY_URL',
+];
+
+/** What this process says first on a connection. */
+export const helloFrom = ({
+  cwd,
+  env,
+  via,
+  attends,
+}: {
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+  via: Hello['via'];
+  attends: boolean;
+}): Wire<Hello> => ({
+  protocol: PROTOCOL,
+  pid: process.pid,
+  actor: env.SVC_ACTOR || userInfo().username,
+  via,
+  run_id: env.SVC_RUN_ID ?? null,
+  cwd,
+  attends,
+  env: Object.fromEntries(CALL_VARIABLES.flatMap((name) => (env[name] ? [[name, env[name]]] : []))),
+});

@@ -1,0 +1,52 @@
+import type { Lock } from '../board/locks/index.ts';
+import type { Peer } from '../bus/peers.ts';
+import type { Caller } from '../operation.ts';
+import { printable } from '../text.ts';
+import type { Contributor } from './index.ts';
+
+/** As many are named; the others are held as well. */
+const NAMED = 5;
+
+/** Refuses writes to what somebody else has locked. */
+export function heldPaths({
+  over,
+  find,
+}: {
+  /** The lock over a path that is not `except`'s. Throws for a path that is nobody's. */
+  over(path: string, except: string | null): Lock | null;
+  find(sessionId: string): Peer | null;
+}): Contributor {
+  function lockOver(path: string, { seat, sessionId }: Caller): { path: string; lock: Lock } | null {
+    try {
+      const lock = over(path, sessionId);
+      if (lock === null) return null;
+      const holder = find(lock.holder);
+      // A person's agent has no session of its own, and may well be the very Chair that holds it.
+      const mayBeOwn = seat === 'chair' && sessionId === null && holder?.seat === 'chair';
+      return mayBeOwn || holder?.state === 'ended' ? null : { path, lock };
+    } catch {
+      return null;
+    }
+  }
+
+  return {
+    name: 'locks',
+    look({ event, paths, caller }) {
+      if (event !== 'pre-write') return null;
+      const held = paths.flatMap((path) => lockOver(path, caller) ?? []);
+      const [first] = held;
+      if (first === undefined) return null;
+      const lines = held.slice(0, NAMED).map(({ path, lock }) => {
+        const agent = find(lock.holder)?.agent;
+        const who = `${lock.holder}${agent ? ` (${agent})` : ''}`;
+        return `${printable(path)} is locked: ${who} holds ${printable(lock.path)} until ${lock.expiresAt}.`;
+      });
+      if (held.length > NAMED) lines.push(`${held.length - NAMED} more of these files are locked.`);
+      const { holder } = first.lock;
+      lines.push(
+        `Nothing was written. Work on something else meanwhile, or ask for it with msg_send (svc msg send "…" --to-session ${holder}); lock_status (svc lock list) shows when it is free.`,
+      );
+      return { deny: lines.join('\n') };
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import type { Message } from '../bus/messages/rows.ts';
+import type { Caller } from '../operation.ts';
+import { cut, printable } from '../text.ts';
+import type { Contributor } from './index.ts';
+
+/** An agent pays for every character, and reads the rest when it matters. */
+const MAX_BYTES = 4096;
+/** Room for what follows the messages. */
+const END_BYTES = 300;
+const MESSAGE_BYTES = 1200;
+
+/** Shows an agent the messages that it has not seen yet, each once. */
+export const newMessages = ({ surface }: { surface(caller: Caller): Message[] }): Contributor => ({
+  name: 'messages',
+  look({ carries, event, caller }) {
+    // What is to be summarised away need not be shown before.
+    if (!carries || event === 'pre-compact') return null;
+    const fresh = surface(caller);
+    return fresh.length === 0 ? null : { context: [textOf(fresh)] };
+  },
+});
+
+function textOf(messages: readonly Message[]): string {
+  const lines = ['New messages for you in svc:'];
+  let room = MAX_BYTES - END_BYTES - Buffer.byteLength(lines[0]!);
+  let shown = 0;
+  let isWhole = true;
+  for (const message of messages) {
+    const { line, isCut } = lineOf(message);
+    room -= Buffer.byteLength(line) + 1;
+    if (room < 0) break;
+    lines.push(line);
+    shown += 1;
+    isWhole &&= !isCut;
+  }
+  const more = messages.length - shown;
+  if (more > 0) lines.push(`and ${more} more.`);
+  const read = more > 0 || !isWhole ? 'Read them whole with msg_inbox (svc msg inbox). ' : '';
+  lines.push(
+    `${read}They are shown here once; when you have dealt with one, msg_ack (svc msg ack <id>); to answer, msg_send with parent_id.`,
+  );
+  return lines.join('\n');
+}
+
+function lineOf({ messageId, kind, fromSession, fromAgent, fromName, body, payloadPath }: Message): {
+  line: string;
+  isCut: boolean;
+} {
+  const from = fromSession ?? fromName ?? fromAgent ?? 'nobody known';
+  const agent = fromSession !== null && fromAgent !== null ? ` (${fromAgent})` : '';
+  const what = kind === 'note' ? 'message' : kind;
+  const file = payloadPath === null ? '' : ` [file ${payloadPath}]`;
+  const text = cut(body.trim(), MESSAGE_BYTES, Buffer.byteLength);
+  const whole = printable(`${what} ${messageId} from ${from}${agent}: ${text}${file}`, { lines: true });
+  // A line of the text must not pass for a message of somebody else.
+  return { line: whole.replaceAll('\n', '\n  '), isCut: text !== body.trim() };
+}

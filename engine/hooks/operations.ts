@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { type Operation, operation } from '../operation.ts';
+import type { HookEvent } from '../workers/presets/preset.ts';
+import type { Hooks } from './index.ts';
+
+const EVENTS = [
+  'pre-write',
+  'post-tool',
+  'pre-compact',
+  'session-start',
+] as const satisfies readonly HookEvent[];
+
+/** What `svc hook` asks. */
+export const hookOperations = (hooks: Hooks): Operation[] => [
+  operation({
+    name: 'hook.look',
+    about:
+      'What an agent is told at a moment of its work: why a write must not happen, and what else it should know. Messages are shown once.',
+    seat: 'any',
+    // As with message.surface: what was shown is no state of anybody.
+    changes: false,
+    input: z.strictObject({
+      event: z.enum(EVENTS),
+      agent: z.string().max(100),
+      cwd: z.string(),
+      paths: z.array(z.string().min(1)).max(1000),
+      tool: z.string().nullable(),
+      carries: z.boolean().default(true),
+    }),
+    run: (input, caller) => hooks.look({ ...input, caller }),
+  }),
+];

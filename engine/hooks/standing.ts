@@ -1,0 +1,65 @@
+import type { Lock } from '../board/locks/index.ts';
+import type { Task } from '../board/tasks/index.ts';
+import type { Ask } from '../bus/asks/rows.ts';
+import type { Session } from '../bus/sessions/index.ts';
+import { cut, printable } from '../text.ts';
+import type { Contributor } from './index.ts';
+
+/** As many of a kind are named. */
+const MOST = 10;
+
+/** Says who a session is and what it has going, around the moment at which it forgets. */
+export function standing(deps: {
+  /** A worker's session; null for the id of another. */
+  sessionOf(sessionId: string): Session | null;
+  task(taskId: string): Task;
+  /** Its open questions. */
+  asksOf(sessionId: string): Ask[];
+  locksOf(sessionId: string): Lock[];
+}): Contributor {
+  function facts(sessionId: string): string[] {
+    const session = deps.sessionOf(sessionId);
+    const task = session === null ? null : deps.task(session.taskId);
+    return [
+      session === null || task === null
+        ? `you take part in svc as ${sessionId}`
+        : `you are svc's session ${sessionId} (worker ${session.workerId}) with task ${task.taskId}: ${short(task.title)}`,
+      ...(session === null ? [] : [`your brief, to the letter: .svc/TASK_BRIEF.md in ${session.cwd}`]),
+      ...list(
+        'acceptance criteria, by the numbers that verify_report takes',
+        (task?.acceptanceCriteria ?? []).map((text, index) => `${index + 1} ${short(text)}`),
+      ),
+      ...list(
+        'questions of yours that wait for an answer',
+        deps.asksOf(sessionId).map(({ askId, question }) => `ask ${askId} ${short(question)}`),
+      ),
+      ...list(
+        'locks that you hold',
+        deps.locksOf(sessionId).map(({ path, expiresAt }) => `${printable(path)} until ${expiresAt}`),
+      ),
+    ].map((fact) => `- ${fact}`);
+  }
+
+  return {
+    name: 'standing',
+    look({ event, caller: { sessionId } }) {
+      if (sessionId === null || (event !== 'pre-compact' && event !== 'session-start')) return null;
+      const isBefore = event === 'pre-compact';
+      const isWorker = deps.sessionOf(sessionId) !== null;
+      const text = [
+        isBefore ? 'The summary must keep these facts as they are:' : 'Where you stand:',
+        ...facts(sessionId),
+        ...(!isBefore && isWorker ? ['Read the brief again before you go on.'] : []),
+      ];
+      return { context: [text.join('\n')] };
+    },
+  };
+}
+
+const short = (text: string): string => cut(printable(text.replace(/\s+/g, ' ')), 160, (part) => part.length);
+
+const list = (name: string, items: readonly string[]): string[] => {
+  if (items.length === 0) return [];
+  const more = items.length > MOST ? `; and ${items.length - MOST} more` : '';
+  return [`${name}: ${items.slice(0, MOST).join('; ')}${more}`];
+};
