@@ -12,18 +12,28 @@ export const svcCommand = (): string[] => [process.execPath, SVC];
 export const daemonCommand = (): string[] => [...svcCommand(), 'daemon'];
 
 /**
- * The server of the model context protocol as other programs start it: by the name `svc` where that is this program on
- * the path, else by the full path, which counts on this machine alone.
+ * This program as other programs start it: by the name `svc` where that is this program on the path, else by the full
+ * path, which counts on this machine alone.
  */
-export async function mcpCommand({
+export async function portableCommand({
   cwd,
   env,
 }: {
   cwd: string;
   env: NodeJS.ProcessEnv;
-}): Promise<{ command: string; args: string[]; isPortable: boolean }> {
+}): Promise<{ words: string[]; isPortable: boolean }> {
   const found = (await presets()).findProgram('svc', { cwd, path: env.PATH });
   return found !== undefined && realpathSync(found) === realpathSync(SVC)
-    ? { command: 'svc', args: ['mcp'], isPortable: true }
-    : { command: process.execPath, args: [SVC, 'mcp'], isPortable: false };
+    ? { words: ['svc'], isPortable: true }
+    : { words: svcCommand(), isPortable: false };
+}
+
+/** The server of the model context protocol as other programs start it. */
+export async function mcpCommand(place: {
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+}): Promise<{ command: string; args: string[]; isPortable: boolean }> {
+  const { words, isPortable } = await portableCommand(place);
+  const [command = '', ...args] = words;
+  return { command, args: [...args, 'mcp'], isPortable };
 }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { presets, SvcError } from '../../engine/index.ts';
+import { findWorkspace, presets, SvcError } from '../../engine/index.ts';
 import { type Client, clients, filesOf, type Scope, type Server } from './clients.ts';
 import type { Format } from './format.ts';
 
@@ -25,6 +25,16 @@ export interface Place {
   /** The folder of the project. */
   root: string;
   env: NodeJS.ProcessEnv;
+}
+
+/** The root of the workspace, where agents are started; without one the current folder. */
+export function projectFolder(cwd: string, env: NodeJS.ProcessEnv): string {
+  try {
+    return findWorkspace({ cwd, env }).root;
+  } catch (error) {
+    if (error instanceof SvcError && error.code === 'no_workspace' && !env.SVC_CONFIG) return cwd;
+    throw error;
+  }
 }
 
 /** A client by the name of its preset. */

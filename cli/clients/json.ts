@@ -5,6 +5,27 @@ import { asTree, entryAt, nest, withEntry } from './format.ts';
 
 const BOM = '\uFEFF';
 
+/** The text with another value at the path, undefined for none; `isInsertion` puts it before what is at a list's place. */
+export function editJson(
+  text: string,
+  path: readonly (string | number)[],
+  value: unknown,
+  { isInsertion = false }: { isInsertion?: boolean },
+): string {
+  const mark = text.startsWith(BOM) ? BOM : '';
+  const plain = text.slice(mark.length);
+  const [, indent = '  '] = /^([ \t]+)["}]/m.exec(plain) ?? [];
+  const edits = modify(plain, [...path], value, {
+    isArrayInsertion: isInsertion,
+    formattingOptions: {
+      insertSpaces: !indent.startsWith('\t'),
+      tabSize: indent.startsWith('\t') ? 1 : indent.length,
+      eol: plain.includes('\r\n') ? '\r\n' : '\n',
+    },
+  });
+  return mark + applyEdits(plain, edits);
+}
+
 /** JSON, also with comments and trailing commas, as several programs allow them. */
 export const json: Format = {
   find(text, path) {
@@ -14,15 +35,7 @@ export const json: Format = {
     const mark = text.startsWith(BOM) ? BOM : '';
     const plain = text.slice(mark.length);
     const before = read(plain);
-    const [, indent = '  '] = /^([ \t]+)["}]/m.exec(plain) ?? [];
-    const edits = modify(plain, [...path], entry, {
-      formattingOptions: {
-        insertSpaces: !indent.startsWith('\t'),
-        tabSize: indent.startsWith('\t') ? 1 : indent.length,
-        eol: plain.includes('\r\n') ? '\r\n' : '\n',
-      },
-    });
-    const after = applyEdits(plain, edits);
+    const after = editJson(plain, path, entry, {});
     // A key that stands there twice, for instance, is read from one place and written to the other.
     return isDeepStrictEqual(read(after), withEntry(before, path, entry)) ? mark + after : null;
   },

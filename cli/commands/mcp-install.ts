@@ -1,6 +1,6 @@
-import { configuration, findWorkspace, SvcError } from '../../engine/index.ts';
+import { configuration, SvcError } from '../../engine/index.ts';
 import { CLIENT_NAMES, type Scope } from '../clients/clients.ts';
-import { clientNamed, type Plan, planInstall } from '../clients/install.ts';
+import { clientNamed, type Plan, planInstall, projectFolder } from '../clients/install.ts';
 import { type Command, command } from '../command.ts';
 import { mcpCommand } from '../self.ts';
 
@@ -68,16 +68,6 @@ export const mcpInstallCommand: Command = command({
     }
   },
 });
-
-/** The root of the workspace, where agents are started; without one the current folder. */
-function projectFolder(cwd: string, env: NodeJS.ProcessEnv): string {
-  try {
-    return findWorkspace({ cwd, env }).root;
-  } catch (error) {
-    if (error instanceof SvcError && error.code === 'no_workspace' && !env.SVC_CONFIG) return cwd;
-    throw error;
-  }
-}
 
 const otherServer = ({ client, file }: Plan): SvcError =>
   new SvcError('exists', `${file} has another server called svc`, {

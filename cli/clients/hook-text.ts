@@ -1,0 +1,134 @@
+import { isDeepStrictEqual } from 'node:util';
+import { parse, stringify } from 'smol-toml';
+import type { HookEntry } from './hook-files.ts';
+import { editJson, json } from './json.ts';
+import { toml } from './toml.ts';
+
+/** How entries of ours get into a text and out of it again, while all else stays as it is. */
+export interface HookText {
+  /** Those that are in it. Throws `SyntaxError` for a text that cannot be read. */
+  find(text: string): HookEntry[];
+  /** The text with exactly these entries of ours; null where that cannot be done in place. */
+  put(text: string, entries: readonly HookEntry[]): string | null;
+  show(entries: readonly HookEntry[]): string;
+}
+
+type Lists = Record<string, unknown>;
+type IsOurs = (value: unknown) => boolean;
+
+/** An entry without what is ours in it; null when nothing is left. A person may have put more into the same group. */
+function withoutOurs(entry: unknown, isOurs: IsOurs): unknown {
+  if (!isOurs(entry)) return entry;
+  const { hooks } = entry as { hooks?: unknown };
+  if (!Array.isArray(hooks)) return null;
+  const others = hooks.filter((each) => !isOurs(each));
+  return others.length === 0 ? null : { ...(entry as object), hooks: others };
+}
+
+export const jsonHooks = (isOurs: IsOurs): HookText => {
+  const listsOf = (text: string): Lists => {
+    const lists = json.find(text, ['hooks']) ?? {};
+    if (typeof lists === 'object' && lists !== null && !Array.isArray(lists)) return lists as Lists;
+    throw new SyntaxError('has hooks in another form than lists by event');
+  };
+  const entriesOf = (list: unknown): unknown[] => (Array.isArray(list) ? list : []);
+  const othersIn = (text: string): unknown => {
+    const lists = Object.entries(listsOf(text)).flatMap(([list, value]) => {
+      if (!Array.isArray(value)) return [[list, value] as const];
+      const others = value.map((entry) => withoutOurs(entry, isOurs)).filter((entry) => entry !== null);
+      return others.length === 0 ? [] : [[list, others] as const];
+    });
+    return { ...(json.find(text, []) as object), hooks: Object.fromEntries(lists) };
+  };
+  return {
+    find: (text) =>
+      Object.entries(listsOf(text)).flatMap(([list, value]) =>
+        entriesOf(value)
+          .filter(isOurs)
+          .map((entry) => ({ list, entry: entry as HookEntry['entry'] })),
+      ),
+    put(text, entries) {
+      let result = text;
+      let lists = listsOf(text);
+      const edit = (path: (string | number)[], value: unknown, isInsertion = false): void => {
+        result = editJson(result, ['hooks', ...path], value, { isInsertion });
+        lists = listsOf(result);
+      };
+      for (const list of Object.keys(lists)) {
+        const kept = entries.filter((each) => each.list === list).map(({ entry }) => entry);
+        // From the end, so that the places before stay the same.
+        for (let index = entriesOf(lists[list]).length - 1; index >= 0; index -= 1) {
+          const before = entriesOf(lists[list])[index];
+          if (kept.some((entry) => isDeepStrictEqual(entry, before))) continue;
+          const after = withoutOurs(before, isOurs);
+          if (after !== before) edit([list, index], after ?? undefined);
+        }
+        const isEmptied = entriesOf(listsOf(text)[list]).length > 0 && entriesOf(lists[list]).length === 0;
+        if (isEmptied && kept.length === 0) edit([list], undefined);
+      }
+      for (const { list, entry } of entries) {
+        if (entriesOf(lists[list]).some((each) => isDeepStrictEqual(each, entry))) continue;
+        if (Array.isArray(lists[list])) edit([list, entriesOf(lists[list]).length], entry, true);
+        else if (lists[list] === undefined) edit([list], [entry]);
+        else return null;
+      }
+      if (entries.length === 0 && Object.keys(lists).length === 0 && json.find(text, ['hooks']) !== undefined)
+        result = editJson(result, ['hooks'], undefined, {});
+      // A key that stands there twice, for instance, is read from one place and written to the other.
+      const isSame = isDeepStrictEqual(othersIn(text), othersIn(result));
+      return isSame && isDeepStrictEqual(sorted(this.find(result)), sorted(entries)) ? result : null;
+    },
+    show: (entries) => JSON.stringify({ hooks: byList(entries) }, null, 2),
+  };
+};
+
+const BEGIN = '# Made by svc hooks install: what is between these two lines is renewed as a whole.';
+const END = '# The end of the hooks of svc.';
+
+/** Tables can stand at the end of the file only; ours are between two lines that say so. */
+export const tomlHooks = (isOurs: IsOurs): HookText => {
+  const show = (entries: readonly HookEntry[]): string =>
+    stringify({
+      hooks: entries.every(({ list }) => list === '') ? entries.map(({ entry }) => entry) : byList(entries),
+    }).trim();
+  const found = (text: string): HookEntry[] => {
+    const hooks = toml.find(text, ['hooks']);
+    if (Array.isArray(hooks)) return hooks.filter(isOurs).map((entry) => ({ list: '', entry }));
+    return Object.entries((hooks ?? {}) as Lists).flatMap(([list, value]) =>
+      (Array.isArray(value) ? value : []).filter(isOurs).map((entry) => ({ list, entry })),
+    );
+  };
+  return {
+    find: found,
+    put(text, entries) {
+      const eol = text.includes('\r\n') ? '\r\n' : '\n';
+      const begin = text.indexOf(BEGIN);
+      const end = text.indexOf(END, begin);
+      if ((begin === -1 || end === -1) && found(text).length > 0) return null;
+      const before = (begin === -1 ? text : text.slice(0, begin)).trimEnd();
+      const after = begin === -1 ? '' : text.slice(end + END.length).replace(/^(?:\r?\n)+/, '');
+      const block = entries.length === 0 ? '' : [BEGIN, show(entries), END].join('\n').replaceAll('\n', eol);
+      const parts = [before, block].filter((part) => part !== '');
+      const result = `${parts.join(eol + eol)}${parts.length > 0 ? eol : ''}${after === '' ? '' : eol + after}`;
+      try {
+        parse(result);
+        return isDeepStrictEqual(sorted(found(result)), sorted(entries)) ? result : null;
+      } catch {
+        // Such as hooks that stand there in another form.
+        return null;
+      }
+    },
+    show,
+  };
+};
+
+const sorted = (entries: readonly HookEntry[]): string[] =>
+  entries.map((each) => JSON.stringify(each)).sort();
+
+export const byList = (entries: readonly HookEntry[]): Record<string, unknown[]> =>
+  Object.fromEntries(
+    [...new Set(entries.map(({ list }) => list))].map((list) => [
+      list,
+      entries.filter((each) => each.list === list).map(({ entry }) => entry),
+    ]),
+  );
