@@ -77,6 +77,7 @@ export const CODES = {
   engine_closing: failure(503),
   node_too_old: failure(500),
   tool_missing: failure(500),
+  confinement_unavailable: failure(500),
   internal: failure(500),
 } as const satisfies Record<string, Entry>;
 

@@ -2,7 +2,7 @@ import { claudeHooks, HOOK_TIMEOUT_SEC } from './claude-hooks.ts';
 import { createClaudeReader } from './claude-stream.ts';
 import { jsonFlag } from './mcp.ts';
 import { TO_FILE } from './notify.ts';
-import { type Preset, withArguments } from './preset.ts';
+import { homeFolder, type Preset, withArguments } from './preset.ts';
 
 const OPTIONS =
   'claude -p --output-format stream-json --verbose --permission-mode bypassPermissions --name={{name}}';
@@ -52,5 +52,21 @@ export const claude: Preset = {
     return { args, env: more, files: [] };
   },
   auth: 'account',
+  home: {
+    ...homeFolder('.claude', {
+      login: ['.credentials.json'],
+      settings: [
+        'settings.json',
+        'CLAUDE.md',
+        'agents',
+        'commands',
+        'hooks',
+        'plugins',
+        'skills',
+        'output-styles',
+      ],
+    }),
+    copied: ['.claude.json'],
+  },
   cannot: {},
 };

@@ -1,5 +1,5 @@
 import { TO_FILE } from './notify.ts';
-import type { McpServer, Preset } from './preset.ts';
+import { homeFolder, type McpServer, type Preset } from './preset.ts';
 import { tomlText } from './toml.ts';
 
 const OPTIONS = 'codex exec --json --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox';
@@ -34,6 +34,10 @@ export const codex: Preset = {
     files: [],
   }),
   auth: 'account',
+  home: homeFolder('.codex', {
+    login: ['auth.json'],
+    settings: ['config.toml', 'AGENTS.md', 'prompts', 'rules', 'skills'],
+  }),
   cannot: {},
 };
 

@@ -1,6 +1,6 @@
 import { jsonFlag } from './mcp.ts';
 import { TO_FILE } from './notify.ts';
-import type { Preset } from './preset.ts';
+import { homeFolder, type Preset } from './preset.ts';
 
 export const copilot: Preset = {
   name: 'copilot',
@@ -20,5 +20,9 @@ export const copilot: Preset = {
     files: [],
   }),
   auth: 'account',
+  home: homeFolder('.copilot', {
+    login: ['config.json'],
+    settings: ['mcp-config.json', 'settings.json', 'agents', 'skills', 'hooks'],
+  }),
   cannot: {},
 };

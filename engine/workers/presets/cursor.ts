@@ -14,6 +14,12 @@ export const cursor: Preset = {
   resumeInteractive: null,
   setUp: () => NOTHING,
   auth: 'account',
+  home: {
+    own: ['.cursor', '.config/cursor'],
+    copied: ['.cursor/cli-config.json'],
+    login: ['.config/cursor/auth.json'],
+    settings: ['.cursor/mcp.json', '.cursor/hooks.json', '.cursor/rules'],
+  },
   cannot: {
     mcp: 'it reads its servers from files of the project or the person only',
     gateway: 'its command line has no setting for the address of a model',

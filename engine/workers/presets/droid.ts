@@ -1,5 +1,5 @@
 import { TO_FILE } from './notify.ts';
-import { NOTHING, type Preset } from './preset.ts';
+import { homeFolder, NOTHING, type Preset } from './preset.ts';
 
 export const droid: Preset = {
   name: 'droid',
@@ -14,6 +14,19 @@ export const droid: Preset = {
   resumeInteractive: null,
   setUp: () => NOTHING,
   auth: 'account',
+  home: homeFolder('.factory', {
+    login: ['auth.json', 'auth.encrypted', 'auth.v2.file', 'auth.v2.key'],
+    settings: [
+      'settings.json',
+      'config.json',
+      'mcp.json',
+      'hooks.json',
+      'AGENTS.md',
+      'droids',
+      'commands',
+      'skills',
+    ],
+  }),
   cannot: {
     mcp: 'it reads its servers from files of the project or the person only',
     gateway: 'it asks for a key of its own service whatever model it uses',

@@ -2,7 +2,14 @@ import { join } from 'node:path';
 import { HOOK_TIMEOUT_SEC } from './claude-hooks.ts';
 import { createGeminiReader } from './gemini-stream.ts';
 import { TO_FILE } from './notify.ts';
-import { type CommandLine, type HookEvent, NOTHING, type Preset, withArguments } from './preset.ts';
+import {
+  type CommandLine,
+  type HookEvent,
+  homeFolder,
+  NOTHING,
+  type Preset,
+  withArguments,
+} from './preset.ts';
 import { shellCommand } from './shell-command.ts';
 
 /** Its own names of the moments. */
@@ -51,6 +58,10 @@ export const gemini: Preset = {
     };
   },
   auth: 'gateway',
+  home: homeFolder('.gemini', {
+    login: ['oauth_creds.json', 'google_accounts.json'],
+    settings: ['settings.json', 'installation_id', '.env', 'GEMINI.md', 'commands', 'extensions', 'skills'],
+  }),
   cannot: {},
 };
 

@@ -2,7 +2,14 @@ import { join } from 'node:path';
 import { HOOK_TIMEOUT_SEC } from './claude-hooks.ts';
 import { createKimiReader } from './kimi-stream.ts';
 import { TO_FILE } from './notify.ts';
-import { type CommandLine, type HookEvent, NOTHING, type Preset, withArguments } from './preset.ts';
+import {
+  type CommandLine,
+  type HookEvent,
+  homeFolder,
+  NOTHING,
+  type Preset,
+  withArguments,
+} from './preset.ts';
 import { shellCommand } from './shell-command.ts';
 import { tomlText } from './toml.ts';
 
@@ -50,6 +57,10 @@ export const kimi: Preset = {
     };
   },
   auth: 'account',
+  home: homeFolder('.kimi-code', {
+    login: ['credentials', 'oauth'],
+    settings: ['config.toml', 'mcp.json', 'device_id', 'skills'],
+  }),
   cannot: {},
 };
 

@@ -1,5 +1,5 @@
 import { TO_FILE } from './notify.ts';
-import { NOTHING, type Preset } from './preset.ts';
+import { NO_HOME, NOTHING, type Preset } from './preset.ts';
 
 export const kiro: Preset = {
   name: 'kiro',
@@ -14,6 +14,7 @@ export const kiro: Preset = {
   resumeInteractive: null,
   setUp: () => NOTHING,
   auth: 'account',
+  home: NO_HOME,
   cannot: {
     mcp: 'no way for one run is known',
     gateway: 'it uses the models of its own service only',

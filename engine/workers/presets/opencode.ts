@@ -21,6 +21,21 @@ export const opencode: Preset = {
     return { args: [], env: { OPENCODE_CONFIG_CONTENT: config }, files: [] };
   },
   auth: 'account',
+  home: {
+    own: ['.config/opencode', '.local/share/opencode', '.local/state/opencode', '.cache/opencode'],
+    copied: [],
+    login: ['.local/share/opencode/auth.json', '.local/share/opencode/mcp-auth.json'],
+    settings: [
+      'opencode.json',
+      'opencode.jsonc',
+      'config.json',
+      'AGENTS.md',
+      'agent',
+      'command',
+      'plugin',
+      'skill',
+    ].map((name) => `.config/opencode/${name}`),
+  },
   cannot: {},
 };
 

@@ -49,6 +49,30 @@ export interface RunSetup {
   files: { path: string; text: string }[];
 }
 
+/**
+ * What a confined run of an agent has of the person's home; all paths below it, and what does not exist is left out.
+ * Nothing of it can be written but the login, so that a worker leaves nothing there that is run later.
+ */
+export interface HomeShare {
+  /** Folders of the agent that the session has private ones of, kept as long as its log. */
+  own: readonly string[];
+  /** Files of which it has a copy. */
+  copied: readonly string[];
+  /** Files that it reads and renews. */
+  login: readonly string[];
+  /** Files and folders that it only reads. */
+  settings: readonly string[];
+}
+
+/** The folder of an agent with what is in it. */
+export const homeFolder = (
+  folder: string,
+  { login = [], settings = [] }: Partial<Pick<HomeShare, 'login' | 'settings'>>,
+): HomeShare => {
+  const below = (names: readonly string[]) => names.map((name) => `${folder}/${name}`);
+  return { own: [folder], copied: [], login: below(login), settings: below(settings) };
+};
+
 /** Everything that svc knows of one agent program. One file each; `index.ts` lists them. */
 export interface Preset {
   name: string;
@@ -73,9 +97,14 @@ export interface Preset {
   setUp(wish: RunWish): RunSetup;
   /** Whether it has a login of its own that is used unless `agents.auth` says otherwise. */
   auth: 'account' | 'gateway';
+  /** What of the person's home a confined run sees. */
+  home: HomeShare;
   /** What it cannot, each with the reason, a clause that follows "because": `agents.auth: gateway` is refused by it. */
   cannot: Partial<Record<'gateway' | 'mcp' | 'hooks' | 'headless', string>>;
 }
+
+/** For presets that do not run as workers. */
+export const NO_HOME: HomeShare = { own: [], copied: [], login: [], settings: [] };
 
 /** For presets of which there is nothing to tell. */
 export const NOTHING: RunSetup = { args: [], env: {}, files: [] };

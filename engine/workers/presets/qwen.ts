@@ -3,7 +3,7 @@ import { claudeHooks, HOOK_TIMEOUT_SEC } from './claude-hooks.ts';
 import { createClaudeReader } from './claude-stream.ts';
 import { jsonFlag } from './mcp.ts';
 import { TO_FILE } from './notify.ts';
-import { type Preset, type RunSetup, withArguments } from './preset.ts';
+import { homeFolder, type Preset, type RunSetup, withArguments } from './preset.ts';
 import { shellCommand } from './shell-command.ts';
 
 const OPTIONS = 'qwen --output-format stream-json --approval-mode yolo';
@@ -53,5 +53,18 @@ export const qwen: Preset = {
     return setup;
   },
   auth: 'account',
+  home: homeFolder('.qwen', {
+    login: ['oauth_creds.json'],
+    settings: [
+      'settings.json',
+      'installation_id',
+      '.env',
+      'QWEN.md',
+      'agents',
+      'commands',
+      'extensions',
+      'skills',
+    ],
+  }),
   cannot: {},
 };

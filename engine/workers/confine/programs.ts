@@ -1,0 +1,132 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { above, isFolder, isWithin, realOf } from './paths.ts';
+import { type Place, showing } from './rules.ts';
+
+/** Tool chains and what they install, in the person's home. None of these folders is a place for secrets. */
+const IN_HOME = [
+  ...[
+    '.nvm',
+    '.volta',
+    '.fnm',
+    '.asdf',
+    '.pyenv',
+    '.rbenv',
+    '.rustup',
+    '.sdkman',
+    '.bun',
+    '.deno',
+    '.nix-profile',
+  ],
+  ...[
+    '.npm-global',
+    '.local/lib',
+    '.local/pipx',
+    '.local/state/nix/profiles',
+    'miniconda3',
+    'miniforge3',
+    'anaconda3',
+  ],
+  ...['uv', 'pipx', 'mise', 'fnm', 'pnpm', 'claude', 'rtx', 'virtualenvs'].map(
+    (name) => `.local/share/${name}`,
+  ),
+  // Not ~/.cargo itself: it holds the key of the registry.
+  ...['.cargo/bin', '.cargo/env', 'go/bin', 'bin', '.local/bin'],
+];
+
+/** Variables of the worker that name a tool chain. */
+const NAMED_BY = [
+  'RUSTUP_HOME',
+  'GOROOT',
+  'JAVA_HOME',
+  'VIRTUAL_ENV',
+  'NVM_DIR',
+  'PYENV_ROOT',
+  'ANDROID_HOME',
+  'RBENV_ROOT',
+];
+
+/** A program's folder says `bin`, and what it needs lies beside that folder; but not all of these are its own. */
+const SHARED_PREFIXES = ['.local', '.cargo', 'go', '.config', '.cache'];
+
+/** The outermost `node_modules` around a path; packages need each other. */
+function modulesAround(path: string): string | null {
+  const parts = path.split(sep);
+  const at = parts.indexOf('node_modules');
+  return at === -1 ? null : parts.slice(0, at + 1).join(sep);
+}
+
+/** What has to be there for a program to run: its package, its installation, or itself alone. */
+function holderOf(real: string, hidden: readonly string[]): string {
+  const modules = modulesAround(real);
+  if (modules !== null) return modules;
+  const folder = isFolder(real) ? real : dirname(real);
+  const prefix = dirname(folder);
+  const roots = hidden.filter((root) => isWithin(root, prefix));
+  const root = roots.sort((one, other) => other.length - one.length)[0];
+  if (root === undefined || !['bin', 'sbin', 'shims'].includes(basename(folder))) return real;
+  const way = relative(root, prefix);
+  // A folder such as ~/work/thing/bin is in a project of the person's; tool chains live in folders with a dot.
+  const isToolchain = way.startsWith('.') && !SHARED_PREFIXES.includes(way);
+  return isToolchain ? prefix : real;
+}
+
+/** The package that a script belongs to. */
+const packageOf = (file: string): string =>
+  modulesAround(file) ?? above(dirname(file), (folder) => existsSync(join(folder, 'package.json'))) ?? file;
+
+/**
+ * Programs that lie in hidden folders: those on the path with what they need, the tool chains, the agent's own, and
+ * svc itself. Read-only.
+ * @param hidden folders that are hidden, links resolved
+ * @param svc program and arguments that run svc
+ */
+export function programRules(options: {
+  env: Readonly<Record<string, string>>;
+  home: string | null;
+  hidden: readonly string[];
+  program: string;
+  svc: readonly string[] | null;
+}): Place[] {
+  const { env, home, hidden, program, svc } = options;
+  const isHidden = (path: string): boolean => hidden.some((root) => isWithin(root, path));
+  /** Never a folder that holds a hidden one: it would be shown with all that is in it. */
+  const shown = (path: string): Place[] => {
+    const real = realOf(path);
+    if (real === null || hidden.some((root) => isWithin(real, root))) return [];
+    return showing(path, 'read');
+  };
+  const withNeeds = (path: string): Place[] => {
+    const real = realOf(path);
+    return real === null || !isHidden(real)
+      ? shown(path)
+      : [...shown(path), ...shown(holderOf(real, hidden))];
+  };
+  const folders = (env.PATH ?? '')
+    .split(delimiter)
+    .filter((folder) => isAbsolute(folder) && isFolder(folder));
+  const named = NAMED_BY.flatMap((name) => env[name] ?? []).filter((path) => isAbsolute(path));
+  const [node, script] = svc ?? [];
+  return [
+    ...folders.flatMap((folder) => [
+      ...withNeeds(folder),
+      ...linkedFrom(folder, isHidden).flatMap(withNeeds),
+    ]),
+    ...(home === null ? [] : IN_HOME.flatMap((path) => shown(join(home, path)))),
+    ...named.flatMap(shown),
+    ...withNeeds(program),
+    ...(node === undefined || !isAbsolute(node) ? [] : withNeeds(node)),
+    ...(script === undefined || !isAbsolute(script) ? [] : shown(packageOf(realOf(script) ?? script))),
+  ];
+}
+
+/** Where the links in a folder of programs lead, when that is hidden too. */
+function linkedFrom(folder: string, isHidden: (path: string) => boolean): string[] {
+  if (!isHidden(realOf(folder) ?? folder)) return [];
+  const found = new Set<string>();
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const real = entry.isSymbolicLink() ? realOf(join(folder, entry.name)) : null;
+    if (real !== null && isHidden(real)) found.add(real);
+  }
+  return [...found];
+}

@@ -1,0 +1,108 @@
+import { dirname, sep } from 'node:path';
+import { isWithin, linksTo, realOf } from './paths.ts';
+
+/**
+ * What a confined run sees at a path and below it: `empty` is a folder of its own in memory, `shut` one that nobody
+ * can write either. The deepest rule that covers a path counts.
+ */
+export interface Rule {
+  /** Absolute, no link in it. */
+  path: string;
+  show: 'empty' | 'shut' | 'read' | 'write';
+  /** What is shown there, when it is something else than what lies there. */
+  from?: string;
+  /** Of an empty folder; 0755. */
+  mode?: string;
+}
+
+/** A link that the run has to find although the folder around it is hidden. */
+export interface LinkRule {
+  path: string;
+  link: string;
+}
+
+export type Place = Rule | LinkRule;
+
+const isHiding = (place: Place): boolean =>
+  'show' in place && (place.show === 'empty' || place.show === 'shut');
+
+/** Shows a path that exists, by whatever links it is named; nothing when it does not exist. */
+export function showing(path: string, show: 'read' | 'write'): Place[] {
+  const real = realOf(path);
+  if (real === null) return [];
+  return [{ path: real, show }, ...linksTo(path).map(({ path: at, target }) => ({ path: at, link: target }))];
+}
+
+/** Hides a folder that exists. */
+export function hiding(path: string, show: 'empty' | 'shut', mode?: string): Place[] {
+  const real = realOf(path);
+  return real === null ? [] : [{ path: real, show, ...(mode === undefined ? {} : { mode }) }];
+}
+
+const depth = (path: string): number => path.split(sep).filter((part) => part !== '').length;
+
+/** At the same path what hides goes before what shows, and writing before reading. */
+const RANK = { empty: 3, shut: 3, write: 2, read: 1 } as const;
+
+function strongest(places: readonly Place[]): Map<string, Place> {
+  const by = new Map<string, Place>();
+  for (const place of places) {
+    const known = by.get(place.path);
+    const rank = (each: Place): number => ('show' in each ? RANK[each.show] : 0);
+    // Of two alike the later one counts.
+    if (known === undefined || rank(place) >= rank(known)) by.set(place.path, place);
+  }
+  return by;
+}
+
+/** The rule that counts above a path: null is the read-only file system itself. */
+function around(path: string, by: ReadonlyMap<string, Place>): Place | null {
+  for (let folder = path; folder !== dirname(folder); ) {
+    folder = dirname(folder);
+    const place = by.get(folder);
+    if (place !== undefined && 'show' in place) return place;
+  }
+  return null;
+}
+
+/**
+ * The mounts as bubblewrap's words, outermost first, so that the deepest rule is on top. `/` is there already,
+ * read-only.
+ */
+export function mounts(places: readonly Place[]): string[] {
+  const by = strongest(places);
+  const ordered = [...by.values()].sort((one, other) => depth(one.path) - depth(other.path));
+  const words: string[] = [];
+  const shut: string[] = [];
+  for (const place of ordered) {
+    const outer = around(place.path, by);
+    if ('link' in place) {
+      // Elsewhere it is there by itself.
+      if (outer !== null && isHiding(outer)) words.push('--symlink', place.link, place.path);
+      continue;
+    }
+    const { path, show, from, mode } = place;
+    if (show === 'read' || show === 'write') {
+      const isPlain =
+        from === undefined && (outer === null || 'link' in outer ? 'read' : outer.show) === show;
+      const isOfOther = outer !== null && 'show' in outer && outer.from !== undefined;
+      if (isPlain && !isOfOther) continue;
+      words.push(show === 'read' ? '--ro-bind' : '--bind', from ?? path, path);
+      continue;
+    }
+    if (mode !== undefined) words.push('--perms', mode);
+    words.push('--tmpfs', path);
+    if (show === 'shut') shut.push('--remount-ro', path);
+  }
+  // Last: until then mount points are made in them.
+  return [...words, ...shut];
+}
+
+/** How a path is shown. */
+export function shownAt(path: string, places: readonly Place[]): Rule['show'] {
+  let best: Rule = { path: sep, show: 'read' };
+  for (const place of strongest(places).values()) {
+    if ('show' in place && isWithin(place.path, path) && place.path.length >= best.path.length) best = place;
+  }
+  return best.show;
+}
