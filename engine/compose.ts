@@ -193,6 +193,8 @@ export async function openEngine(options: OpenOptions) {
       holdSeat: bus.seats.hold,
       seatHolders: bus.seats.holders,
       ownerOfConnection,
+      /** Where confined workers come in: whoever hosts the engine serves them. */
+      runSockets: rooms.runSockets,
       resolveSession: sessions.resolve,
       sessionEnded: (sessionId: string) => sessions.get(sessionId).state === 'ended',
       /** Opens a receiver; it closes with the engine at the latest. */

@@ -3,12 +3,14 @@ import { type Bus, createBus } from './bus/index.ts';
 import { createSessions, type Sessions } from './bus/sessions/index.ts';
 import type { Clock } from './clock.ts';
 import { type Config, type DataPaths, isLoopback, parseAddress, variableNames } from './config/index.ts';
+import { createRunSockets, type RunSockets } from './daemon/run-sockets.ts';
 import { createKeys } from './gateway/keys/index.ts';
 import { createHooks, type Hooks, heldPaths, newMessages, standing } from './hooks/index.ts';
 import { createNotify } from './notify/index.ts';
 import { createReceiver } from './receiver/index.ts';
 import { createListeners, type Listeners } from './receiver/listeners.ts';
 import type { EventLog, Storage } from './storage/index.ts';
+import { version } from './version.ts';
 import {
   type Agents,
   type Circuits,
@@ -65,6 +67,7 @@ export interface Rooms {
   notify: ReturnType<typeof createNotify>;
   listeners: Listeners;
   hooks: Hooks;
+  runSockets: RunSockets;
 }
 
 /** Builds every room, in order: the one place where they meet. */
@@ -73,6 +76,8 @@ export function createRooms(ground: Ground): Rooms {
   const sessions = createSessions({ storage, clock });
   const processes = createProcesses();
   const agents = createAgents({ root, config, env });
+  const runSockets = createRunSockets({ root, version });
+  closing(runSockets.close);
   const secretNames = () => [
     ...variableNames(config().webhook.secret_env),
     ...config().notify.webhooks.flatMap((hook) => variableNames(hook.secret_env ?? '')),
@@ -229,5 +234,6 @@ export function createRooms(ground: Ground): Rooms {
     notify,
     listeners,
     hooks,
+    runSockets,
   };
 }

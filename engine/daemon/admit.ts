@@ -1,6 +1,7 @@
 import { seatOf } from '../access/seats.ts';
 import type { Engine } from '../compose.ts';
 import type { Caller, Via } from '../operation.ts';
+import type { SeatOfRun } from './run-sockets.ts';
 
 /** Who asks to be let in, by socket or HTTP. */
 export interface Arrival {
@@ -18,9 +19,17 @@ export interface Arrival {
   isShared?: boolean;
 }
 
-/** Decides the caller's seat and puts it on the register. */
-export async function admit(engine: Engine, arrival: Arrival): Promise<Caller> {
+/**
+ * Decides the caller's seat and puts it on the register.
+ * @param run the worker whose own socket it came by: then it is that one, whatever it says
+ */
+export async function admit(engine: Engine, arrival: Arrival, run: SeatOfRun | null = null): Promise<Caller> {
   const { pid, runId, actor, via, env, attends } = arrival;
+  if (run !== null) {
+    const { sessionId } = run;
+    const project = engine.projectAt(arrival.cwd);
+    return { seat: 'worker', actor, via, sessionId, project, env: { ...env, SVC_SESSION: sessionId } };
+  }
   const given = env.SVC_SESSION || null;
   const { seat, sessionId } = seatOf({ pid, runId, session: given }, engine.seats);
   const project = engine.projectAt(arrival.cwd);

@@ -6,6 +6,7 @@ import { SvcError } from '../errors.ts';
 import { type Caller, fieldsInvalid, toWire } from '../operation.ts';
 import { admit } from './admit.ts';
 import { lineSplitter } from './json-lines.ts';
+import type { SeatOfRun } from './run-sockets.ts';
 import { createSubscriptions } from './subscriptions.ts';
 import { errorToWire, PROTOCOL } from './wire.ts';
 
@@ -29,8 +30,11 @@ const callInput = z.object({
 
 const cancelInput = z.object({ key: z.string() });
 
-/** Serves one client of the socket: newline-delimited JSON-RPC 2.0, operations and subscriptions. */
-export function serveConnection(engine: Engine, socket: Socket): void {
+/**
+ * Serves one client of the socket: newline-delimited JSON-RPC 2.0, operations and subscriptions.
+ * @param run the worker whose own socket it is; null for the socket that everybody uses
+ */
+export function serveConnection(engine: Engine, socket: Socket, run: SeatOfRun | null = null): void {
   /** Whoever greets may go on without waiting for the welcome. */
   let admitted: Promise<Caller> | null = null;
   const gone = new AbortController();
@@ -67,7 +71,7 @@ export function serveConnection(engine: Engine, socket: Socket): void {
         },
       );
     }
-    admitted = admit(engine, { ...hello, runId: hello.run_id });
+    admitted = admit(engine, { ...hello, runId: hello.run_id }, run);
     const caller = await admitted;
     if (hello.attends && caller.sessionId !== null && caller.seat !== 'worker') {
       depart();

@@ -100,6 +100,7 @@ export async function hostEngine(engine: Engine): Promise<Host> {
     closing ??= shut({ isGone });
     return closing;
   };
+  engine.runSockets.attach((socket, run) => serveConnection(engine, socket, run));
   engine.onStopAsked(() => void close());
   engine.onGone(() => void close({ isGone: true }));
   return { socket: path, http, closed, close: () => close() };

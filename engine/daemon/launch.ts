@@ -32,7 +32,15 @@ export async function startDaemon(options: {
   const [program, ...args] = options.command;
   if (program === undefined) throw new SvcError('internal', 'no daemon command');
   const folder = join(options.data, 'log');
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EROFS') throw error;
+    throw new SvcError('engine_not_running', `no engine runs for ${options.root}`, {
+      cause: error,
+      hint: 'it cannot be started from inside a confined worker; wait until it is back',
+    });
+  }
   const output = openSync(join(folder, 'daemon.out'), 'a', 0o600);
   const env = Object.fromEntries(Object.entries(options.env).filter(([name]) => !NOT_INHERITED.test(name)));
   const child = spawn(program, [...args, '--ready-fd', String(READY_FD)], {

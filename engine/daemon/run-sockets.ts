@@ -1,0 +1,107 @@
+import { once } from 'node:events';
+import { chmodSync, lstatSync, mkdirSync, rmSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { SvcError } from '../errors.ts';
+import { writeRecord } from './record.ts';
+import { socketFolder } from './socket-path.ts';
+
+/** The worker that a connection is, whatever its client says. */
+export interface SeatOfRun {
+  sessionId: string;
+  runId: string;
+}
+
+export interface RunSocket {
+  /** The folder with the socket and a `daemon.json` that leads to it; to be shown to the run as `seenAt`. */
+  folder: string;
+  /** The run has ended: nothing of the socket is left. */
+  close(): Promise<void>;
+}
+
+export interface RunSockets {
+  /**
+   * A socket on which every connection is that worker. Opened again after a restart of the engine it is found at the
+   * same place by what still runs, since it is the folder that a run sees and not the socket.
+   * @param folder where it is to lie; another one is taken when that is too deep for a socket
+   * @param seenAt what the run calls that folder
+   */
+  open(run: SeatOfRun, folder: string, seenAt: string): Promise<RunSocket>;
+  /** What serves the connections; those that came before it wait. */
+  attach(serve: (socket: Socket, run: SeatOfRun) => void): void;
+  /** Lets go of every run without ending it. */
+  close(): Promise<void>;
+}
+
+/** Made for this user alone. Throws `storage_unsafe`. */
+function privateFolder(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const found = lstatSync(folder);
+  if (!found.isDirectory() || (process.getuid !== undefined && found.uid !== process.getuid()))
+    throw new SvcError('storage_unsafe', `${folder} belongs to somebody else`);
+}
+
+/** Owns the sockets of confined runs, to which neither pids nor marks mean anything. */
+export function createRunSockets({ root, version }: { root: string; version: string }): RunSockets {
+  const servers = new Set<Server>();
+  const connections = new Set<Socket>();
+  let serve: ((socket: Socket, run: SeatOfRun) => void) | null = null;
+  let waiting: { socket: Socket; run: SeatOfRun }[] = [];
+
+  async function shut(server: Server, own: Iterable<Socket>): Promise<void> {
+    servers.delete(server);
+    const closed = once(server, 'close');
+    server.close();
+    for (const socket of own) socket.destroy();
+    await closed;
+  }
+
+  return {
+    async open(run, wanted, seenAt) {
+      const folder = socketFolder(wanted);
+      privateFolder(folder);
+      const path = join(folder, 'svc.sock');
+      rmSync(path, { force: true });
+      const own = new Set<Socket>();
+      const server = createServer((socket) => {
+        for (const all of [own, connections]) {
+          all.add(socket);
+          socket.on('close', () => all.delete(socket));
+        }
+        socket.on('error', () => socket.destroy());
+        if (serve === null) waiting.push({ socket, run });
+        else serve(socket, run);
+      });
+      server.listen(path);
+      await once(server, 'listening');
+      chmodSync(path, 0o600);
+      servers.add(server);
+      writeRecord(folder, {
+        pid: process.pid,
+        version,
+        root,
+        socket: join(seenAt, 'svc.sock'),
+        http: { host: '', port: 0 },
+        token: '',
+        startedAt: '',
+      });
+      return {
+        folder,
+        async close() {
+          if (servers.has(server)) await shut(server, own);
+          rmSync(folder, { recursive: true, force: true });
+        },
+      };
+    },
+    attach(to) {
+      serve = to;
+      const early = waiting;
+      waiting = [];
+      for (const { socket, run } of early) if (!socket.destroyed) to(socket, run);
+    },
+    async close() {
+      await Promise.all([...servers].map((server) => shut(server, [])));
+      for (const socket of connections) socket.destroy();
+    },
+  };
+}
