@@ -44,7 +44,9 @@ export { age, cut, localTime, printable, shellWord } from './text.ts';
 export type { ToolDescription } from './tool.ts';
 export { version } from './version.ts';
 export type { ListedSession } from './workers/operations.ts';
+export type { AcpLine } from './workers/presets/acp-stream.ts';
 export type { HookEvent, McpServer } from './workers/presets/preset.ts';
+export type { EndCode } from './workers/presets/stream.ts';
 export type { SessionTrial } from './workers/worktree-actions.ts';
 export type { PromoteResult, PruneEntry, SessionWorktree } from './workers/worktrees/index.ts';
 
@@ -72,6 +74,9 @@ export const health = () => import('./health.ts');
 
 /** The MCP server over an engine, for what bridges a client's pipe to it. */
 export const mcpServer = () => import('./daemon/mcp/server.ts');
+
+/** What agents may do without a person: `agents.permissions`. */
+export const permissionPolicy = () => import('./workers/permissions.ts');
 
 /** Agent presets, which of their programs are installed, and how one is started. */
 export const presets = async () => ({

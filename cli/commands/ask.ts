@@ -1,12 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   type Ask,
   age,
-  asSvcError,
   connect,
-  type EngineClient,
-  type ErrorCode,
   EXIT,
   localTime,
   printable,
@@ -14,6 +10,7 @@ import {
   type Wire,
 } from '../../engine/index.ts';
 import { type Command, type Context, command } from '../command.ts';
+import { createLink } from '../link.ts';
 import { facts, table } from '../print.ts';
 import { daemonCommand } from '../self.ts';
 
@@ -199,38 +196,24 @@ const open = command({
   },
 });
 
-/** What ends a connection while the question itself stays. */
-const LOST: readonly ErrorCode[] = ['engine_unreachable', 'engine_closing', 'engine_not_running'];
-const TRIES = 30;
-const PAUSE_MS = 500;
-
 /** Asks and waits. An engine that stops meanwhile is asked again under the same key, which finds the same ask. */
 async function answerTo(
-  context: Pick<Context, 'signal' | 'cwd' | 'env' | 'note'>,
+  { signal, cwd, env, note }: Pick<Context, 'signal' | 'cwd' | 'env' | 'note'>,
   input: object,
 ): Promise<Outcome> {
-  const { signal, cwd, env } = context;
-  const key = randomUUID();
   let told = '';
-  let isSent = false;
   const onProgress = (message: string): void => {
-    if (message !== told) context.note(printable(message));
+    if (message !== told) note(printable(message));
     told = message;
   };
-  for (let tries = 1; ; tries += 1) {
-    let client: EngineClient | undefined;
-    try {
-      // An engine that somebody has stopped is waited for, and not started again under their hands.
-      client = await connect({ cwd, env, daemon: daemonCommand(), afterCrash: isSent });
-      isSent = true;
-      return await client.run<Outcome>('ask', input, { key, signal, onProgress });
-    } catch (thrown) {
-      const lost = isSent && LOST.includes(asSvcError(thrown).code);
-      if (!lost || signal.aborted || tries === TRIES) throw thrown;
-      await delay(PAUSE_MS, undefined, { signal }).catch(() => undefined);
-    } finally {
-      client?.close();
-    }
+  const link = createLink((start) =>
+    // An engine that somebody has stopped is waited for, and not started again under their hands.
+    connect({ cwd, env, daemon: daemonCommand(), afterCrash: start === 'after_crash' }),
+  );
+  try {
+    return await link.call<Outcome>('ask', input, { key: randomUUID(), signal, onProgress });
+  } finally {
+    await link.close();
   }
 }
 

@@ -1,8 +1,8 @@
 import type { Readable, Writable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { connect, mcpServer, printable, version } from '../../engine/index.ts';
+import { createLink } from '../link.ts';
 import { daemonCommand } from '../self.ts';
-import { createLink } from './link.ts';
 
 /** No message of ours or of a client's is larger; a line without an end must not fill the memory. */
 const LONGEST_MESSAGE = 16 * 1024 * 1024;
@@ -17,15 +17,17 @@ export async function serveMcp(options: {
   signal: AbortSignal;
 }): Promise<void> {
   const { stdin, stdout, stderr, cwd, env, signal } = options;
-  const link = createLink((start) =>
-    connect({
-      cwd,
-      env,
-      via: 'tool',
-      attends: true,
-      daemon: daemonCommand(),
-      afterCrash: start === 'after_crash',
-    }),
+  const link = createLink(
+    (start) =>
+      connect({
+        cwd,
+        env,
+        via: 'tool',
+        attends: true,
+        daemon: daemonCommand(),
+        afterCrash: start === 'after_crash',
+      }),
+    { attends: true },
   );
   // Errors of the workspace are told by the first call, where the client's user sees them.
   link.sessionId().catch(() => undefined);

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { reporting } from '../config/duration.ts';
+import { DEFAULT_PERMISSIONS, parsePermission } from './permissions.ts';
 import { ACP, HEADLESS, INTERACTIVE, NOTIFY } from './presets/index.ts';
 import {
   checkCommand,
@@ -131,6 +132,16 @@ export const agentsSchema = z.strictObject({
     description: 'Protocol server command per preset; a preset without an entry cannot use transport acp.',
     unset: 'the two built-in presets; an entry adds or replaces one of them',
   }),
+  permissions: z
+    .array(z.string().superRefine(reporting(parsePermission)))
+    .default([...DEFAULT_PERMISSIONS])
+    .meta({
+      notation: '[]string',
+      description:
+        'What an agent on transport acp may do without a person, if it stays in its worktree: kinds of tool calls (read, edit, delete, move, search, execute, think, fetch, switch_mode, other), each alone or with a folder or glob, as in edit:src/**. execute allows every command. Everything else becomes an ask.',
+      unset: 'read, edit, move, delete, search, think and switch_mode, in the worktree',
+      example: ['read', 'search', 'edit:src/**'],
+    }),
   gateway_route: z.boolean().optional().meta({
     notation: '*bool',
     description: "Whether a dispatch gives the worker the gateway's URL and a virtual key.",

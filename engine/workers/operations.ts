@@ -38,8 +38,10 @@ export function sessionOperations(deps: {
   actions: SessionActions;
   /** Of a session that runs; null of any other. */
   facts(sessionId: string): StreamFacts | null;
+  /** `agents.permissions`. */
+  permissions(): readonly string[];
 }): Operation[] {
-  const { sessions, logs, actions } = deps;
+  const { sessions, logs, actions, permissions } = deps;
 
   /** With what it has said in the run that is under way, which is recorded at its end. */
   function listed(session: Session): ListedSession {
@@ -161,6 +163,17 @@ export function sessionOperations(deps: {
           ended,
         });
         return { sessionId, text, next, dropped, end, ended };
+      },
+    }),
+    operation({
+      name: 'worker.permissions',
+      about: 'What the calling worker may do without a person, and the folder in which.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({}),
+      run(_input, { sessionId }) {
+        const session = sessionId !== null && sessions.isKnown(sessionId) ? sessions.get(sessionId) : null;
+        return { permissions: permissions(), folder: session?.worktree ?? session?.cwd ?? null };
       },
     }),
   ];

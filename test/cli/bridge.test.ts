@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { after, afterEach, before, describe, mock, test } from 'node:test';
 import Database from 'better-sqlite3';
-import { createLink, type Start } from '../../cli/mcp/link.ts';
+import { createLink, type Start } from '../../cli/link.ts';
 import { type EngineClient, SvcError } from '../../engine/index.ts';
 import { stdioClient } from '../support/mcp.ts';
 import { until } from '../support/wait.ts';

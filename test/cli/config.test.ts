@@ -32,12 +32,12 @@ describe('svc init and svc config', () => {
     }
   });
 
-  test('lists 82 keys in 20 sections beside webhook and notify, for people and programs', async () => {
+  test('lists 83 keys in 20 sections beside webhook and notify, for people and programs', async () => {
     const keys = (await ws.svc(['config', 'keys', '--json'])).json<
       { key: string; type: string; description: string }[]
     >();
     const own = keys.filter(({ key }) => !/^(webhook|notify)\./.test(key));
-    assert.equal(own.length, 82);
+    assert.equal(own.length, 83);
     assert.equal(new Set(own.map(({ key }) => key.split('.')[0])).size, 20);
     assert.ok(keys.every(({ description }) => description.length > 0));
     assert.match((await ws.svc(['config', 'keys'])).stdout, /agents\.timeout_sec/);

@@ -6,7 +6,7 @@ import {
   type RunOptions,
   SvcError,
   type Wire,
-} from '../../engine/index.ts';
+} from '../engine/index.ts';
 
 export interface KeptLink extends EngineLink {
   close(): Promise<void>;
@@ -30,13 +30,22 @@ const LEAVE_MS = 2000;
 const LOSSES = new Set(['engine_unreachable', 'engine_closing', 'engine_not_running']);
 const isLoss = (error: unknown): error is SvcError => error instanceof SvcError && LOSSES.has(error.code);
 
+export interface LinkOptions {
+  /** How long a call waits for an engine that went away under it, ms; 30 s. */
+  patienceMs?: number;
+  /** Also waits for an engine that is not there yet, where a first call is otherwise told so at once. */
+  waitsForFirst?: boolean;
+  /** Takes part under a seat of its own, which closing gives up. */
+  attends?: boolean;
+}
+
 /**
- * One engine for as long as the MCP client lives, over as many connections as it takes. A call whose connection is lost
- * is sent again under its own key, so that what it did is not done twice and what it waited for is waited for on.
+ * One engine for as long as its user lives, over as many connections as it takes. A call whose connection is lost is
+ * sent again under its own key, so that what it did is not done twice and what it waited for is waited for on.
  */
 export function createLink(
   connect: (start: Start) => Promise<EngineClient>,
-  { patienceMs = PATIENCE_MS }: { patienceMs?: number } = {},
+  { patienceMs = PATIENCE_MS, waitsForFirst = false, attends = false }: LinkOptions = {},
 ): KeptLink {
   let connection: Promise<EngineClient> | null = null;
   let isClosed = false;
@@ -112,12 +121,12 @@ export function createLink(
       } catch (error) {
         if (!isLoss(error) || isClosed) throw error;
         // Somebody else's attempt may have been one that starts nothing; the own one says what there is to say.
-        if (!isSent && !isTried) throw error;
+        if (!isSent && !isTried && !waitsForFirst) throw error;
         // A connection that has lasted was no part of the waiting.
         if (lostAt === null || (sentAt > lostAt && Date.now() - sentAt > patienceMs)) lostAt = Date.now();
         if (Date.now() - lostAt > patienceMs) throw isSent ? gaveUp(error) : error;
       }
-      if (isSent) await delay(PAUSE_MS, undefined, { signal }).catch(() => undefined);
+      if (isSent || waitsForFirst) await delay(PAUSE_MS, undefined, { signal }).catch(() => undefined);
     }
   }
 
@@ -140,7 +149,7 @@ export function createLink(
       isClosed = true;
       clearTimeout(rejoining);
       const leaving = connection?.then(async (client) => {
-        await client.call('seat.leave', {}).catch(() => undefined);
+        if (attends) await client.call('seat.leave', {}).catch(() => undefined);
         client.close();
       });
       const late = new AbortController();
