@@ -32,6 +32,7 @@ export const GROUPS: readonly Group[] = [
   { words: ['notify'], load: async () => (await import('./commands/notify.ts')).notifyCommands },
   { words: ['mcp'], load: async () => (await import('./commands/mcp.ts')).mcpCommands },
   { words: ['hook', 'hooks'], load: async () => (await import('./commands/hooks.ts')).hookCommands },
+  { words: ['acp'], load: async () => (await import('./commands/acp.ts')).acpCommands },
   { words: ['tool'], load: async () => (await import('./commands/tool.ts')).toolCommands },
   { words: ['demo'], load: async () => [(await import('./commands/demo.ts')).demoCommand] },
   { words: ['doctor'], load: async () => [(await import('./commands/doctor.ts')).doctorCommand] },

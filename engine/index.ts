@@ -78,6 +78,9 @@ export const mcpServer = () => import('./daemon/mcp/server.ts');
 /** What agents may do without a person: `agents.permissions`. */
 export const permissionPolicy = () => import('./workers/permissions.ts');
 
+/** The lines that a run on transport acp prints. */
+export const acpStream = () => import('./workers/presets/acp-stream.ts');
+
 /** Agent presets, which of their programs are installed, and how one is started. */
 export const presets = async () => ({
   ...(await import('./workers/presets/index.ts')),

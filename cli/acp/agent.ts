@@ -1,0 +1,166 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Stream } from '@agentclientprotocol/sdk';
+
+type AnyMessage = Stream['readable'] extends ReadableStream<infer M> ? M : never;
+
+export interface AgentProcess {
+  stream: Stream;
+  /** Resolves when it has ended, with how: `it ended with exit code 1`, `it could not be started: …`. */
+  ended: Promise<string>;
+  /** Resolves with what is wrong when it sends something that is no message of the protocol. */
+  broken: Promise<string>;
+  /** The last that it said on its standard error, or beside the protocol on its standard output. */
+  lastWords(): string;
+  /** Ends it: its input is closed, then SIGTERM, then SIGKILL. */
+  end(): Promise<void>;
+}
+
+export interface AgentOptions {
+  argv: readonly string[];
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+  /** Gets its standard error as it comes, and what it prints beside the protocol. */
+  stderr: { write(chunk: Uint8Array | string): unknown };
+}
+
+const LONGEST_MESSAGE = 64 * 1024 * 1024;
+const LAST_WORDS = 2000;
+/** How long the output of one that has ended is read. */
+const DRAIN_MS = 500;
+/** How long it has after the end of its input, and then after SIGTERM: together less than a stopped run is given. */
+const STEPS = [
+  [2000, 'SIGTERM'],
+  [1500, 'SIGKILL'],
+] as const;
+
+/** Starts an agent that speaks the protocol on its pipes. */
+export function startAgent({ argv, cwd, env, stderr }: AgentOptions): AgentProcess {
+  const [program = '', ...args] = argv;
+  // A group of its own: a stop of the run's group reaches this process alone, which then says so to the agent first.
+  const child = spawn(program, args, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'], detached: true });
+  const { stdin, stdout } = child;
+  let last = '';
+  const aside = (chunk: Uint8Array | string): void => {
+    stderr.write(chunk);
+    last = (last + chunk).slice(-LAST_WORDS);
+  };
+  child.stderr.on('data', aside);
+  for (const pipe of [stdin, stdout, child.stderr]) pipe.on('error', () => undefined);
+
+  let hasEnded = false;
+  const ended = new Promise<string>((resolve) => {
+    const done = (how: string): void => {
+      hasEnded = true;
+      resolve(how);
+    };
+    child.once('error', ({ message }) => done(`it could not be started: ${message}`));
+    child.once('exit', (code, signal) => {
+      // Its last answer may still be on its way; what it left running may hold the pipe open for ever.
+      const read = stdout.closed || new Promise((closed) => stdout.once('close', closed));
+      const how = signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`;
+      within(DRAIN_MS, Promise.resolve(read)).then(() => done(how));
+    });
+  });
+
+  let tellBroken: (why: string) => void = () => undefined;
+  const broken = new Promise<string>((resolve) => {
+    tellBroken = resolve;
+  });
+
+  let isRead = true;
+  const readable = new ReadableStream<AnyMessage>({
+    start(controller) {
+      const lines = lineReader((line) => {
+        const message = messageOf(line);
+        if (message === 'broken') tellBroken('it sent a message that is not JSON');
+        else if (message === null) aside(`${line}\n`);
+        else if (isRead) controller.enqueue(message as AnyMessage);
+      });
+      stdout.on('data', (chunk: Buffer) => {
+        if (!lines.push(chunk)) tellBroken('it sent a message without an end');
+      });
+      stdout.once('close', () => {
+        if (lines.rest() > 0) tellBroken('its output ended in the middle of a message');
+        if (isRead) controller.close();
+      });
+    },
+    cancel() {
+      isRead = false;
+    },
+  });
+  const writable = new WritableStream<AnyMessage>({
+    write: (message) =>
+      new Promise((resolve, reject) => {
+        stdin.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve()));
+      }),
+  });
+
+  async function end(): Promise<void> {
+    stdin.end();
+    for (const [patienceMs, signal] of STEPS) {
+      if ((await within(patienceMs, ended)) !== null) break;
+      signalGroup(child, signal);
+    }
+    if (!hasEnded) await within(DRAIN_MS, ended);
+    // Inherited by what it left running, they would keep this process.
+    for (const pipe of [stdin, stdout, child.stderr]) pipe.destroy();
+    child.unref();
+  }
+
+  return { stream: { readable, writable }, ended, broken, lastWords: () => last.trim(), end };
+}
+
+/** Only while its leader is there: then the group is the one that was made for it. */
+function signalGroup({ pid, exitCode, signalCode }: ChildProcess, signal: NodeJS.Signals): void {
+  if (pid === undefined || exitCode !== null || signalCode !== null) return;
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // It has just ended.
+  }
+}
+
+/** What a promise gives, or null when that takes too long. */
+export async function within<T>(ms: number, promise: Promise<T>): Promise<T | null> {
+  const late = new AbortController();
+  try {
+    return await Promise.race([promise, delay(ms, null, { signal: late.signal }).catch(() => null)]);
+  } finally {
+    late.abort();
+  }
+}
+
+/** A message; null for a line that is none, such as a notice that a program prints at its start. */
+function messageOf(line: string): object | 'broken' | null {
+  const text = line.trim();
+  if (!/^[{[]/.test(text)) return null;
+  try {
+    return JSON.parse(text) as object;
+  } catch {
+    // `[info] …` is a notice; half an object is a message that nobody will answer.
+    return text.startsWith('{"') ? 'broken' : null;
+  }
+}
+
+function lineReader(onLine: (line: string) => void) {
+  let parts: Buffer[] = [];
+  let length = 0;
+  return {
+    /** False when a line has become too long. */
+    push(chunk: Buffer): boolean {
+      let from = 0;
+      for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, from)) {
+        onLine(Buffer.concat([...parts, chunk.subarray(from, at)]).toString());
+        parts = [];
+        length = 0;
+        from = at + 1;
+      }
+      const rest = chunk.subarray(from);
+      if (rest.length > 0) parts.push(rest);
+      length += rest.length;
+      return length <= LONGEST_MESSAGE;
+    },
+    rest: () => length,
+  };
+}

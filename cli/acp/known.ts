@@ -1,0 +1,63 @@
+import { basename } from 'node:path';
+import { SvcError } from '../../engine/index.ts';
+
+/** What an agent has to be told so that it works as a server of the protocol, beyond its command. */
+interface Known {
+  env(env: NodeJS.ProcessEnv): Record<string, string>;
+}
+
+const KNOWN: Readonly<Record<string, Known>> = {
+  // It asks for leave only when its configuration says so.
+  opencode: { env: ({ OPENCODE_CONFIG_CONTENT: given }) => ({ OPENCODE_CONFIG_CONTENT: asking(given) }) },
+  // A fresh worktree is a folder that nobody has trusted yet.
+  gemini: { env: () => ({ GEMINI_CLI_TRUST_WORKSPACE: 'true' }) },
+};
+
+/** Variables to add for the program of a command. Throws `config_invalid`. */
+export const environmentFor = (program: string, env: NodeJS.ProcessEnv): Record<string, string> =>
+  KNOWN[basename(program)]?.env(env) ?? {};
+
+/** Ways to log in that need no person, only a key that the agent's environment has already. */
+const KEYS: Readonly<Record<string, string>> = { 'gemini-api-key': 'GEMINI_API_KEY' };
+
+/** The one of an agent's ways to log in that this environment has the key for. */
+export const loginWithKey = (methods: readonly string[], env: NodeJS.ProcessEnv): string | undefined =>
+  methods.find((method) => env[KEYS[method] ?? ''] !== undefined);
+
+const ASKED = ['edit', 'bash', 'webfetch'];
+
+/** The configuration with questions before whatever it would allow; what it denies stays denied. */
+function asking(present: string | undefined): string {
+  const config = parsed(present);
+  const { permission = {} } = config;
+  if (permission === 'deny') return JSON.stringify(config);
+  const own = isObject(permission) ? permission : {};
+  const asked = Object.fromEntries(ASKED.map((tool) => [tool, asks(own[tool])]));
+  return JSON.stringify({ ...config, permission: { ...own, ...asked } });
+}
+
+const asks = (rule: unknown): unknown =>
+  isObject(rule)
+    ? Object.fromEntries(Object.entries(rule).map(([pattern, each]) => [pattern, asks(each)]))
+    : rule === 'deny'
+      ? 'deny'
+      : 'ask';
+
+function parsed(text: string | undefined): Record<string, unknown> {
+  try {
+    const value: unknown = text ? JSON.parse(text) : {};
+    if (isObject(value)) return value;
+  } catch {
+    // Told below, without the text: it may hold keys.
+  }
+  throw new SvcError(
+    'config_invalid',
+    'OPENCODE_CONFIG_CONTENT is set to something that is not a JSON configuration',
+    {
+      hint: 'unset it, or correct it',
+    },
+  );
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

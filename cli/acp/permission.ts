@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto';
+import type {
+  PermissionOption,
+  RequestPermissionRequest,
+  RequestPermissionResponse,
+} from '@agentclientprotocol/sdk';
+import { type AcpLine, permissionPolicy, SvcError } from '../../engine/index.ts';
+import type { KeptLink } from '../link.ts';
+import { short } from './failure.ts';
+import { insideOf } from './inside.ts';
+import { type KnownCall, pathsOf, type Transcript } from './transcript.ts';
+
+export interface PermissionDeps {
+  link: KeptLink;
+  transcript: Transcript;
+  print(line: AcpLine): void;
+  /** How the agent is called in a question. */
+  agent(): string;
+  cwd: string;
+  /** Files that no agent changes without a person. */
+  reserved: readonly string[];
+  /** Aborted when the run is given up. */
+  signal: AbortSignal;
+}
+
+interface Policy {
+  permissions: string[];
+  /** The folder that the worker may work in; null for one that the engine knows nothing of. */
+  folder: string | null;
+}
+
+/** The longest that an ask can be open; the run itself ends before. */
+const ASK_SEC = 86_400;
+const LONGEST_CONTEXT = 20_000;
+/** Without an engine what it said last holds: workers go on without one. */
+const POLICY_MS = 1000;
+
+/** Answers an agent that asks for leave: by `agents.permissions`, else by whoever answers the ask that it becomes. */
+export function createPermissions(deps: PermissionDeps) {
+  const { link, transcript, print, cwd, reserved, signal } = deps;
+  let known: Policy | null = null;
+  let asked: Promise<Policy> | null = null;
+
+  const quiet = () => ({ key: randomUUID(), signal, onProgress: () => undefined });
+
+  async function policy(): Promise<Policy> {
+    asked ??= link
+      .call<Policy>('worker.permissions', {}, quiet())
+      .then((told) => {
+        known = told;
+        return told;
+      })
+      .finally(() => {
+        asked = null;
+      });
+    // Whoever goes on with what was known before does not hear of its end.
+    asked.catch(() => undefined);
+    if (known === null) return asked;
+    const before = known;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<Policy>((resolve) => {
+      timer = setTimeout(() => resolve(before), POLICY_MS);
+    });
+    try {
+      return await Promise.race([asked, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async function isPermitted(call: KnownCall): Promise<boolean> {
+    const [{ permissions, folder }, rules] = await Promise.all([policy(), permissionPolicy()]);
+    const inside = insideOf(folder ?? cwd, cwd, reserved);
+    return rules.isPermitted(permissions, { kind: kindOf(call), paths: pathsOf(call).map(inside) });
+  }
+
+  async function ask(call: KnownCall, options: readonly PermissionOption[], given: AbortSignal) {
+    const names = unique(options.map(({ name }) => name));
+    const answer = await link.call<{ status: string; answer: string | null; by: string | null }>(
+      'ask',
+      {
+        question: short(`${deps.agent()} wants to ${kindOf(call)}: ${titleOf(call)}`),
+        context: contextOf(call, cwd),
+        options: names,
+        timeout_sec: ASK_SEC,
+      },
+      { ...quiet(), signal: AbortSignal.any([signal, given]) },
+    );
+    if (answer.status !== 'answered') return null;
+    const option = options[names.indexOf(answer.answer ?? '')];
+    return option === undefined ? null : { option, by: answer.by ?? 'somebody' };
+  }
+
+  async function decide(call: KnownCall, options: readonly PermissionOption[], given: AbortSignal) {
+    const allowed = ofKind(options, 'allow_once') ?? ofKind(options, 'allow_always');
+    if (allowed !== undefined && (await isPermitted(call))) return { option: allowed, by: 'policy' };
+    return ask(call, options, given);
+  }
+
+  /** The answer to one request; they may come at the same time. */
+  return async function answer(
+    request: RequestPermissionRequest,
+    given: AbortSignal,
+  ): Promise<RequestPermissionResponse> {
+    const call = transcript.call(request.toolCall);
+    const options = request.options ?? [];
+    transcript.flush();
+    const answered = (option: PermissionOption | undefined, by: string): RequestPermissionResponse => {
+      const outcome = option?.kind ?? 'cancelled';
+      const { toolCallId: tool } = call;
+      print({ acp: 'permission', tool, kind: kindOf(call), title: titleOf(call), outcome, by });
+      return option === undefined
+        ? { outcome: { outcome: 'cancelled' } }
+        : { outcome: { outcome: 'selected', optionId: option.optionId } };
+    };
+    try {
+      const decided = await unlessAborted(AbortSignal.any([signal, given]), decide(call, options, given));
+      if (decided !== null) return answered(decided.option, decided.by);
+      return answered(ofKind(options, 'reject_once') ?? ofKind(options, 'reject_always'), 'nobody');
+    } catch (error) {
+      if (signal.aborted || given.aborted) return answered(undefined, 'svc');
+      // Nobody could be asked, and nobody has said yes.
+      const why = error instanceof SvcError ? error.message : String(error);
+      print({ acp: 'error', code: 'permission_denied', text: short(`nobody could be asked: ${why}`) });
+      return answered(ofKind(options, 'reject_once') ?? ofKind(options, 'reject_always'), 'svc');
+    }
+  };
+}
+
+/** An engine that hangs must not keep the answer to a run that is given up. */
+function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
+  promise.catch(() => undefined);
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(new SvcError('cancelled', 'it was given up'));
+    if (signal.aborted) return stop();
+    signal.addEventListener('abort', stop, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}
+
+const ofKind = (options: readonly PermissionOption[], kind: string): PermissionOption | undefined =>
+  options.find((option) => option.kind === kind);
+
+const kindOf = ({ kind }: KnownCall): string => kind ?? 'other';
+const titleOf = ({ title, toolCallId }: KnownCall): string => short(title || `call ${toolCallId}`);
+
+/** Every option has to be an answer of its own, and none may be empty. */
+function unique(names: readonly string[]): string[] {
+  const taken = new Set<string>();
+  return names.map((name) => {
+    const base = short(name.trim() || 'an option without a name');
+    let own = base;
+    for (let copy = 2; taken.has(own); copy += 1) own = `${base} (${copy})`;
+    taken.add(own);
+    return own;
+  });
+}
+
+/** What one has to see to answer: the paths, the command, the change. */
+function contextOf(call: KnownCall, cwd: string): string {
+  const { rawInput, content, toolCallId } = call;
+  const { command } = (rawInput ?? {}) as { command?: unknown };
+  const parts = [`call ${toolCallId} in ${cwd}`];
+  const paths = pathsOf(call);
+  if (paths.length > 0) parts.push(`paths:\n${paths.map((path) => `  ${path}`).join('\n')}`);
+  if (command !== undefined) parts.push(`command:\n${[command].flat().map(String).join(' ')}`);
+  for (const each of content ?? []) {
+    if (each.type === 'diff') {
+      parts.push(`${each.path}:\n${marked('-', each.oldText ?? '')}${marked('+', each.newText)}`);
+    } else if (each.type === 'content' && each.content.type === 'text') parts.push(each.content.text);
+  }
+  if (parts.length === 1 && rawInput !== undefined) parts.push(JSON.stringify(rawInput, null, 2));
+  const text = parts.join('\n\n');
+  return text.length > LONGEST_CONTEXT ? `${text.slice(0, LONGEST_CONTEXT)}…` : text;
+}
+
+const marked = (mark: string, text: string): string =>
+  text === ''
+    ? ''
+    : `${text
+        .split('\n')
+        .map((line) => `${mark} ${line}`)
+        .join('\n')}\n`;

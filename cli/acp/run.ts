@@ -1,0 +1,209 @@
+import { basename } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import {
+  client,
+  type McpServer,
+  methods,
+  type PromptResponse,
+  type RequestPermissionRequest,
+} from '@agentclientprotocol/sdk';
+import { type AcpLine, acpStream, asSvcError, version } from '../../engine/index.ts';
+import type { KeptLink } from '../link.ts';
+import { type AgentProcess, startAgent, within } from './agent.ts';
+import { type Failure, failureOf, short, withoutSecrets } from './failure.ts';
+import { environmentFor } from './known.ts';
+import { createPermissions } from './permission.ts';
+import { Failed, openSession } from './session.ts';
+import { createTranscript } from './transcript.ts';
+
+export interface AcpRun {
+  /** The agent's own command. */
+  argv: readonly string[];
+  prompt: string;
+  /** A session of the agent's to go on with. */
+  resume: string | null;
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+  stdout: { write(text: string): unknown };
+  stderr: { write(chunk: Uint8Array | string): unknown };
+  /** Gives the run up. */
+  signal: AbortSignal;
+  link: KeptLink;
+  /** Program and arguments that serve the tools. */
+  mcp: { command: string; args: readonly string[] };
+  /** How long the agent may take to say hello and to open a session, ms; 60 s. */
+  patienceMs?: number;
+}
+
+const PATIENCE_MS = 60_000;
+/** How long an agent that is told to stop may take to say so. */
+const CANCEL_MS = 1000;
+
+/** How a turn came to its end: by the agent's own word, or not. */
+type Ending =
+  | { answer: PromptResponse; failure: null }
+  | { answer: null; failure: Failure; isCancelled?: boolean };
+
+/** Runs an agent for one prompt, over the agent client protocol; `stdout` gets the lines of its log. */
+export async function runAcp(run: AcpRun): Promise<number> {
+  const { argv, cwd, env, stdout, link } = run;
+  const clean = withoutSecrets(env);
+  const print = (line: AcpLine): void => void stdout.write(`${JSON.stringify(line)}\n`);
+  const transcript = createTranscript({ print, cwd });
+  const { failureOfStop } = await acpStream();
+
+  let agent: AgentProcess | null = null;
+  let ending: Ending;
+  try {
+    const [program = ''] = argv;
+    const added = environmentFor(program, env);
+    agent = startAgent({ argv, cwd, env: { ...env, ...added }, stderr: run.stderr });
+    ending = await converse({ ...run, agent, transcript, print });
+  } catch (error) {
+    ending = { answer: null, failure: { ...failureOf(asSvcError(error)), code: 'agent_error' } };
+  }
+
+  transcript.flush();
+  const usage = transcript.usage(ending.answer);
+  if (usage !== null) print(usage);
+  const stop = ending.answer?.stopReason ?? null;
+  const ownFailure = ending.failure ?? failureOfStop(stop ?? '');
+  if (ownFailure === null) print({ acp: 'end', stop_reason: stop, error: null });
+  else {
+    const { code } = ownFailure;
+    const text = clean(ownFailure.text);
+    const resetAt = ending.failure?.resetAt ?? null;
+    const isCancelled = ending.answer === null && ending.isCancelled === true;
+    if (stop === null && !isCancelled) print({ acp: 'error', code, text });
+    const error = { code, text, reset_at: resetAt };
+    print({ acp: 'end', stop_reason: isCancelled ? 'cancelled' : stop, error });
+  }
+  await agent?.end();
+  await link.close();
+  return ownFailure === null ? 0 : 1;
+}
+
+type Talk = AcpRun & {
+  agent: AgentProcess;
+  transcript: ReturnType<typeof createTranscript>;
+  print(line: AcpLine): void;
+};
+
+async function converse(talk: Talk): Promise<Ending> {
+  const { argv, cwd, env, prompt, resume, signal, link, agent, transcript, print } = talk;
+  const program = basename(argv[0] ?? '');
+  let agentName = env.SVC_AGENT || program;
+  let session: string | null = null;
+  const permission = createPermissions({
+    link,
+    transcript,
+    print,
+    agent: () => agentName,
+    cwd,
+    reserved: env.SVC_CONFIG ? [env.SVC_CONFIG] : [],
+    signal,
+  });
+
+  // Taken as it comes: an agent that is ahead of this version of the protocol, or not quite true to it, is heard too.
+  // Whatever else it asks for (files, terminals) is answered as unknown.
+  const connection = client({ name: 'svc' })
+    .onNotification(methods.client.session.update, asGiven, ({ params }) => {
+      // What comes before is the past of a session that is gone on with.
+      if (session !== null) transcript.update(params);
+    })
+    .onRequest(methods.client.session.requestPermission, asGiven, ({ params, signal: given }) =>
+      permission(params as RequestPermissionRequest, given),
+    )
+    .connect(agent.stream);
+
+  const spoken = async (): Promise<Ending> => {
+    const { SVC_VKEY: _, ...rest } = env;
+    const variables = Object.entries(rest).filter(([name]) => name.startsWith('SVC_'));
+    const { command, args } = talk.mcp;
+    const mcp: McpServer = {
+      name: 'svc',
+      command,
+      args: [...args],
+      env: variables.map(([name, value = '']) => ({ name, value })),
+    };
+    const patienceMs = talk.patienceMs ?? PATIENCE_MS;
+    const opened = await openSession(connection.agent, {
+      cwd,
+      mcp,
+      resume,
+      env,
+      version,
+      program,
+      patienceMs,
+    });
+    // What is left of the past is read before the prompt is sent.
+    await turn();
+    session = opened.id;
+    agentName = env.SVC_AGENT || opened.agent.name;
+    const { id, model, lost } = opened;
+    print({ acp: 'session', id, agent: opened.agent, model });
+    if (lost !== null) {
+      const text = short(`session ${resume} is not gone on with, this is a new one: ${lost}`);
+      print({ acp: 'error', code: 'agent_error', text });
+    }
+    const answer = await connection.agent.request(methods.agent.session.prompt, {
+      sessionId: id,
+      prompt: [{ type: 'text', text: prompt }],
+    });
+    // Updates before the answer are heard before its end.
+    await turn();
+    return { answer, failure: null };
+  };
+
+  const turnOver = spoken().catch((error: unknown) => failed(error, talk));
+  const isOver = Promise.race([
+    turnOver,
+    agent.ended.then((how) => brokenOff(how, agent)),
+    agent.broken.then((why) => brokenOff(why, agent)),
+  ]);
+  const first = await Promise.race([isOver, aborted(signal)]);
+  if (first !== null) {
+    connection.close();
+    return first;
+  }
+  if (session !== null) {
+    const told = connection.agent.notify(methods.agent.session.cancel, { sessionId: session });
+    told.catch(() => undefined);
+    await within(CANCEL_MS, isOver);
+  }
+  connection.close();
+  const failure: Failure = { code: 'agent_error', text: 'cancelled', resetAt: null };
+  return { answer: null, failure, isCancelled: true };
+}
+
+const asGiven = (params: unknown): unknown => params;
+
+/** Why the talk ended early. When the connection is what ended, the reason is how the agent did. */
+async function failed(error: unknown, { agent, transcript }: Talk): Promise<Ending> {
+  if (error instanceof Failed) {
+    const words = error.failure.code === 'agent_error' ? lastWords(agent) : '';
+    return { answer: null, failure: { ...error.failure, text: short(`${error.message}${words}`) } };
+  }
+  if (typeof (error as { code?: unknown }).code === 'number') {
+    return { answer: null, failure: failureOf(error, transcript.limitedUntil()) };
+  }
+  const how = await within(CANCEL_MS, Promise.race([agent.broken, agent.ended]));
+  return brokenOff(how ?? 'it closed its output', agent);
+}
+
+function brokenOff(how: string, agent: AgentProcess): Ending {
+  const text = short(`the agent broke off: ${how}${lastWords(agent)}`);
+  return { answer: null, failure: { code: 'agent_error', text, resetAt: null } };
+}
+
+function lastWords(agent: AgentProcess): string {
+  const words = agent.lastWords().split('\n').slice(-5).join(' | ').slice(-250);
+  return words === '' ? '' : `; at last it said: ${words}`;
+}
+
+function aborted(signal: AbortSignal): Promise<null> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(null);
+    signal.addEventListener('abort', () => resolve(null), { once: true });
+  });
+}

@@ -1,0 +1,128 @@
+import {
+  type ClientContext,
+  type InitializeResponse,
+  type McpServer,
+  methods,
+  PROTOCOL_VERSION,
+  RequestError,
+} from '@agentclientprotocol/sdk';
+import { type Failure, failureOf, short } from './failure.ts';
+import { loginWithKey } from './known.ts';
+
+export interface OpenedSession {
+  id: string;
+  agent: { name: string; version: string | null };
+  model: string | null;
+  /** Why the session that was asked for was not gone on with; null when it was, or none was. */
+  lost: string | null;
+}
+
+export interface SessionWish {
+  cwd: string;
+  mcp: McpServer;
+  resume: string | null;
+  env: NodeJS.ProcessEnv;
+  version: string;
+  program: string;
+  /** How long it may take to answer, ms. */
+  patienceMs: number;
+}
+
+/** A failure that this end has found, as opposed to one that the agent has told. */
+export class Failed extends Error {
+  readonly failure: Failure;
+  constructor(text: string, code: Failure['code'] = 'agent_error') {
+    super(text);
+    this.failure = { code, text, resetAt: null };
+  }
+}
+
+/** Says hello and opens a session, or goes on with one. */
+export async function openSession(agent: ClientContext, wish: SessionWish): Promise<OpenedSession> {
+  const { env, version, program, patienceMs } = wish;
+  const hello = await inTime(
+    patienceMs,
+    'initialize',
+    agent.request(methods.agent.initialize, {
+      protocolVersion: PROTOCOL_VERSION,
+      // It works in its own process, with its own tools: files and terminals are not ours to give.
+      clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+      clientInfo: { name: 'svc', version },
+    }),
+  );
+  if (hello?.protocolVersion !== PROTOCOL_VERSION) {
+    const spoken = JSON.stringify(hello?.protocolVersion ?? null);
+    throw new Failed(`it speaks version ${spoken} of the agent client protocol, not ${PROTOCOL_VERSION}`);
+  }
+  const opened = await open(agent, hello, wish).catch(async (error: unknown) => {
+    if (failureOf(error).code !== 'auth_failed') throw error;
+    const offered = (hello.authMethods ?? []).map(({ id }) => id);
+    const methodId = loginWithKey(offered, env);
+    if (methodId === undefined) {
+      const ways = offered.length === 0 ? '' : `; it offers ${offered.join(', ')}`;
+      throw new Failed(short(`${failureOf(error).text}${ways}`), 'auth_failed');
+    }
+    await inTime(patienceMs, 'authenticate', agent.request(methods.agent.authenticate, { methodId }));
+    return open(agent, hello, wish);
+  });
+  const { title, name } = hello.agentInfo ?? {};
+  return { ...opened, agent: { name: title || name || program, version: hello.agentInfo?.version ?? null } };
+}
+
+async function open(
+  agent: ClientContext,
+  { agentCapabilities }: InitializeResponse,
+  { cwd, mcp, resume, patienceMs }: SessionWish,
+): Promise<Omit<OpenedSession, 'agent'>> {
+  const { session } = methods.agent;
+  const place = { cwd, mcpServers: [mcp] };
+  let lost: string | null = null;
+  if (resume !== null) {
+    const canResume = agentCapabilities?.sessionCapabilities?.resume;
+    const method = canResume ? session.resume : agentCapabilities?.loadSession ? session.load : null;
+    try {
+      if (method === null) throw new Failed('it cannot go on with a session');
+      const asked = agent.request(method, { sessionId: resume, ...place });
+      const answer = await inTime(patienceMs, method, asked);
+      return { id: resume, model: modelOf(answer), lost };
+    } catch (error) {
+      if (!(error instanceof RequestError || error instanceof Failed)) throw error;
+      if (failureOf(error).code === 'auth_failed') throw error;
+      lost = error.message;
+    }
+  }
+  const answer: unknown = await inTime(patienceMs, session.new, agent.request(session.new, place));
+  const { sessionId } = (answer ?? {}) as { sessionId?: unknown };
+  if (typeof sessionId !== 'string') throw new Failed('it opened a session without an id');
+  return { id: sessionId, model: modelOf(answer), lost };
+}
+
+/** What stands for a choice that is made later is no model. */
+const LATER = /^(?:default|auto)$/i;
+
+/** Agents tell it in the stable way, as an option, or in the one before. */
+function modelOf(answer: unknown): string | null {
+  const { configOptions, models } = (answer ?? {}) as {
+    configOptions?: { category?: string; currentValue?: unknown }[] | null;
+    models?: { currentModelId?: unknown; availableModels?: { modelId: unknown; name?: unknown }[] } | null;
+  };
+  const id = models?.currentModelId;
+  const told =
+    configOptions?.find(({ category }) => category === 'model')?.currentValue ??
+    models?.availableModels?.find(({ modelId }) => modelId === id)?.name ??
+    id;
+  return typeof told === 'string' && !LATER.test(told) ? told : null;
+}
+
+async function inTime<T>(ms: number, what: string, promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const text = `it did not answer ${what} within ${Math.round(ms / 1000)} s`;
+    timer = setTimeout(() => reject(new Failed(text)), ms);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

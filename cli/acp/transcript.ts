@@ -1,0 +1,181 @@
+import { relative, resolve } from 'node:path';
+import type { SessionNotification, ToolCall } from '@agentclientprotocol/sdk';
+import type { AcpLine } from '../../engine/index.ts';
+import { short } from './failure.ts';
+
+type ToolLine = Extract<AcpLine, { acp: 'tool' }>;
+type Spoken = 'message' | 'thought';
+
+/** A tool call as far as it is known; agents tell it piece by piece. */
+export type KnownCall = Partial<ToolCall> & { toolCallId: string };
+
+export interface Transcript {
+  /** Takes what a `session/update` says. What is not known, or not of the form, is left out. */
+  update(notification: unknown): void;
+  /** Adds what a request for leave says of its call, and answers all that is known of it. */
+  call(part: unknown): KnownCall;
+  /** Prints what has been said so far. */
+  flush(): void;
+  /** Tokens of the whole turn, from what the last answer and the updates said; null when they said nothing. */
+  usage(answer: unknown): Extract<AcpLine, { acp: 'usage' }> | null;
+  /** When a plan's limit that the agent has run into is over, Unix ms. */
+  limitedUntil(): number | null;
+}
+
+/** Words without an end of line are held back until there are so many, or for so long. */
+const HELD_CHARACTERS = 2000;
+const HELD_MS = 5000;
+const MOST_PATHS = 20;
+
+/** Turns what an agent says of its turn into lines of the log: whole lines of text, and each call as it changes. */
+export function createTranscript({ print, cwd }: { print(line: AcpLine): void; cwd: string }): Transcript {
+  const calls = new Map<string, KnownCall>();
+  const printed = new Map<string, string>();
+  let held = '';
+  let speaking: Spoken = 'message';
+  let timer: NodeJS.Timeout | undefined;
+  let cost: number | null = null;
+  let limited: number | null = null;
+  const counted = { input: 0, cached: 0, output: 0 };
+
+  function say(upTo: number): void {
+    const text = held.slice(0, upTo).replace(/^\n+|\n+$/g, '');
+    held = held.slice(upTo);
+    if (text.trim() !== '') print({ acp: speaking, text });
+  }
+
+  function flush(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    say(held.length);
+  }
+
+  function speak(as: Spoken, text: string): void {
+    if (as !== speaking) flush();
+    speaking = as;
+    held += text;
+    const end = held.lastIndexOf('\n');
+    if (end !== -1) say(end + 1);
+    if (held.length > HELD_CHARACTERS) say(held.lastIndexOf(' ') + 1 || held.length);
+    if (held === '') {
+      clearTimeout(timer);
+      timer = undefined;
+    } else {
+      timer ??= setTimeout(flush, HELD_MS);
+    }
+  }
+
+  function known(part: unknown): KnownCall {
+    const given = Object.entries(part ?? {}).filter(([, value]) => value !== undefined && value !== null);
+    const id = String((part as KnownCall | undefined)?.toolCallId ?? '');
+    const call: KnownCall = { ...calls.get(id), ...Object.fromEntries(given), toolCallId: id };
+    calls.set(id, call);
+    return call;
+  }
+
+  function tool(call: KnownCall): void {
+    const { toolCallId: id, kind = 'other', title = '', status = 'pending' } = call;
+    const paths = pathsOf(call)
+      .slice(0, MOST_PATHS)
+      .map((path) => nearby(cwd, path));
+    const line: ToolLine = { acp: 'tool', id, kind, title: short(title), status, paths };
+    const text = JSON.stringify(line);
+    if (printed.get(id) === text) return;
+    printed.set(id, text);
+    flush();
+    print(line);
+  }
+
+  function update(notification: unknown): void {
+    const update = (notification as Partial<SessionNotification> | undefined)?.update;
+    switch (update?.sessionUpdate) {
+      case 'agent_message_chunk':
+      case 'agent_thought_chunk': {
+        count((update._meta as { usage?: unknown } | null | undefined)?.usage);
+        const { content } = update;
+        if (content?.type !== 'text' || content.text === '') return;
+        return speak(update.sessionUpdate === 'agent_message_chunk' ? 'message' : 'thought', content.text);
+      }
+      case 'tool_call':
+      case 'tool_call_update':
+        return tool(known(update));
+      case 'plan': {
+        flush();
+        const entries = (update.entries ?? []).map(({ content, status }) => ({
+          text: short(String(content)),
+          state:
+            status === 'completed'
+              ? ('done' as const)
+              : status === 'in_progress'
+                ? ('active' as const)
+                : ('pending' as const),
+        }));
+        return print({ acp: 'plan', entries });
+      }
+      case 'usage_update': {
+        if (update.cost?.currency === 'USD') cost = update.cost.amount;
+        const limit = (update._meta as Record<string, unknown> | null | undefined)?.['_claude/rateLimit'];
+        const { status, resetsAt } = (limit ?? {}) as { status?: unknown; resetsAt?: unknown };
+        if (status !== undefined)
+          limited = status === 'rejected' && typeof resetsAt === 'number' ? resetsAt * 1000 : null;
+        return;
+      }
+      default:
+        return;
+    }
+  }
+
+  /** Some tell the tokens of each request of the model, and none at the end. */
+  function count(usage: unknown): void {
+    const { input, cached, output } = tokens(usage);
+    counted.input += input;
+    counted.cached += cached;
+    counted.output += output;
+  }
+
+  return {
+    update,
+    call: known,
+    flush,
+    usage(answer) {
+      const { usage } = (answer ?? {}) as { usage?: unknown };
+      const { input, cached, output } = usage ? tokens(usage) : counted;
+      if (input + cached + output === 0 && cost === null) return null;
+      return { acp: 'usage', input, cached, output, cost_usd: cost };
+    },
+    limitedUntil: () => limited,
+  };
+}
+
+/** `input` includes what came from a cache or went into it. */
+function tokens(usage: unknown): { input: number; cached: number; output: number } {
+  const given = (usage ?? {}) as Record<string, unknown>;
+  const number = (name: string): number => (typeof given[name] === 'number' ? given[name] : 0);
+  const cached = number('cachedReadTokens');
+  return {
+    input: number('inputTokens') + cached + number('cachedWriteTokens'),
+    cached,
+    output: number('outputTokens'),
+  };
+}
+
+/** How different agents call the path that a tool is given. */
+const PATH_NAMES =
+  /^(?:abs_?path|(?:abs|absolute|relative|target|source|destination|old|new|notebook)?_?(?:file|path|file_?path|file_?name|folder|dir|directory)|destination|source)s?$/i;
+
+/** Every path that a call names: where it says it works, what it would change, what its tool is given. */
+export function pathsOf({ locations, content, rawInput }: KnownCall): string[] {
+  const found: unknown[] = (locations ?? []).map(({ path }) => path);
+  for (const each of content ?? []) if (each.type === 'diff') found.push(each.path);
+  if (typeof rawInput === 'object' && rawInput !== null) {
+    for (const [name, value] of Object.entries(rawInput)) {
+      if (PATH_NAMES.test(name)) found.push(...[value].flat());
+    }
+  }
+  return [...new Set(found.filter((path): path is string => typeof path === 'string' && path !== ''))];
+}
+
+function nearby(cwd: string, path: string): string {
+  const near = relative(cwd, resolve(cwd, path));
+  return near === '' ? '.' : near.startsWith('..') ? path : near;
+}

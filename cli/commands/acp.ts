@@ -1,0 +1,48 @@
+import { readFile } from 'node:fs/promises';
+import { connect, SvcError } from '../../engine/index.ts';
+import { type Command, command } from '../command.ts';
+import { createLink } from '../link.ts';
+import { daemonCommand, svcCommand } from '../self.ts';
+
+/** `svc acp run`: the process of a worker on transport acp. The engine starts it. */
+const runCommand = command({
+  name: 'acp run',
+  about: 'run an agent for one prompt over the agent client protocol',
+  hidden: true,
+  args: [{ name: 'command', about: 'the command that serves the protocol', rest: true }],
+  flags: {
+    promptFile: { type: 'string', value: 'file', about: 'the prompt' },
+    resume: { type: 'string', value: 'session', about: "go on with this session of the agent's" },
+  },
+  examples: ['acp run --prompt-file prompt.md -- opencode acp'],
+  async run({ args, flags, cwd, env, stdout, stderr, signal }) {
+    const { promptFile, resume } = flags;
+    if (promptFile === undefined) {
+      throw new SvcError('usage', 'svc acp run needs --prompt-file', { hint: 'svc acp run --help' });
+    }
+    const prompt = await readFile(promptFile, 'utf8').catch((error: Error) => {
+      throw new SvcError('not_found', `no prompt in ${promptFile}: ${error.message}`, { cause: error });
+    });
+    const link = createLink(
+      // A worker goes on without an engine that somebody has stopped, and does not start it again.
+      () => connect({ cwd, env, daemon: daemonCommand(), afterCrash: true }),
+      { patienceMs: Number.POSITIVE_INFINITY, waitsForFirst: true },
+    );
+    const [program = '', ...words] = svcCommand();
+    const { runAcp } = await import('../acp/run.ts');
+    return runAcp({
+      argv: args,
+      prompt,
+      resume: resume ?? null,
+      cwd,
+      env,
+      stdout,
+      stderr,
+      signal,
+      link,
+      mcp: { command: program, args: [...words, 'mcp'] },
+    });
+  },
+});
+
+export const acpCommands: readonly Command[] = [runCommand];
