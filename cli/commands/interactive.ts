@@ -38,7 +38,14 @@ export async function prepare(
   const forRun =
     known === null || known.cannot.mcp !== undefined
       ? null
-      : known.setUp({ mcp: { command, args, env: {} }, gateway: null, hooks: null, folder: cwd, env });
+      : known.setUp({
+          mcp: { command, args, env: {} },
+          gateway: null,
+          hooks: null,
+          folder: cwd,
+          env,
+          isAttended: true,
+        });
   const client = forRun === null ? await clientNamed(preset) : undefined;
   return {
     preset,

@@ -21,7 +21,7 @@ export const claude: Preset = {
   reader: createClaudeReader,
   resume: (argv, id) => withArguments(argv, [`--resume=${id}`]),
   resumeInteractive: (argv, id) => withArguments(argv, [`--resume=${id}`]),
-  setUp({ mcp, gateway, hooks, env }) {
+  setUp({ mcp, gateway, hooks, env, isAttended }) {
     const args: string[] = [];
     const more: Record<string, string> = {};
     if (mcp !== null) args.push(jsonFlag('--mcp-config', mcp, { type: 'stdio' }));
@@ -48,7 +48,7 @@ export const claude: Preset = {
     }
     if (Object.keys(settings).length > 0) args.push(`--settings=${JSON.stringify(settings)}`);
     // As root it refuses to go without asking, unless it is told that the machine is there for it.
-    if (process.getuid?.() === 0) more.IS_SANDBOX = '1';
+    if (process.getuid?.() === 0 && isAttended !== true) more.IS_SANDBOX = '1';
     return { args, env: more, files: [] };
   },
   auth: 'account',

@@ -25,7 +25,7 @@ export const gemini: Preset = {
   headless: 'gemini --output-format stream-json --approval-mode yolo --skip-trust --prompt={{prompt}}',
   headlessLong: 'gemini --output-format stream-json --approval-mode yolo --skip-trust < {{prompt_file}}',
   interactive: 'gemini',
-  acp: 'gemini --acp',
+  acp: null,
   notify: TO_FILE,
   reader: createGeminiReader,
   resume: (argv, id) => withArguments(argv, [`--resume=${id}`]),
@@ -62,7 +62,7 @@ export const gemini: Preset = {
     login: ['oauth_creds.json', 'google_accounts.json'],
     settings: ['settings.json', 'installation_id', '.env', 'GEMINI.md', 'commands', 'extensions', 'skills'],
   }),
-  cannot: {},
+  cannot: { mcp: 'its only way for one run hides the login of the person' },
 };
 
 function hooksOf(hooks: Readonly<Record<HookEvent, CommandLine>>): Record<string, object[]> {

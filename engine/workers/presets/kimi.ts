@@ -28,7 +28,7 @@ export const kimi: Preset = {
   headless: 'kimi --output-format stream-json --prompt={{prompt}}',
   headlessLong: null,
   interactive: 'kimi',
-  acp: 'kimi acp',
+  acp: null,
   notify: TO_FILE,
   reader: createKimiReader,
   resume: (argv, id) => withArguments(argv, [`--session=${id}`]),
@@ -61,7 +61,7 @@ export const kimi: Preset = {
     login: ['credentials', 'oauth'],
     settings: ['config.toml', 'mcp.json', 'device_id', 'skills'],
   }),
-  cannot: {},
+  cannot: { mcp: 'its only way for one run hides the login of the person' },
 };
 
 const hooksOf = (hooks: Readonly<Record<HookEvent, CommandLine>>): string =>

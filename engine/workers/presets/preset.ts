@@ -38,6 +38,8 @@ export interface RunWish {
   folder: string;
   /** The environment that the run has otherwise. */
   env: Readonly<Record<string, string | undefined>>;
+  /** A person is there to answer; otherwise nobody is. */
+  isAttended?: boolean;
 }
 
 /** How it is told: nothing of the person's own configuration is touched. */
@@ -99,7 +101,10 @@ export interface Preset {
   auth: 'account' | 'gateway';
   /** What of the person's home a confined run sees. */
   home: HomeShare;
-  /** What it cannot, each with the reason, a clause that follows "because": `agents.auth: gateway` is refused by it. */
+  /**
+   * What it cannot with its own login, each with the reason, a clause that follows "because": `agents.auth: gateway` is
+   * refused by `gateway`.
+   */
   cannot: Partial<Record<'gateway' | 'mcp' | 'hooks' | 'headless', string>>;
 }
 

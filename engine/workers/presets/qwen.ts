@@ -20,7 +20,7 @@ export const qwen: Preset = {
   headless: `${OPTIONS} --prompt={{prompt}}`,
   headlessLong: `${OPTIONS} < {{prompt_file}}`,
   interactive: 'qwen',
-  acp: 'qwen --acp',
+  acp: null,
   notify: TO_FILE,
   reader: createClaudeReader,
   resume: (argv, id) => withArguments(argv, [`--resume=${id}`]),
