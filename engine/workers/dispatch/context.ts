@@ -67,6 +67,6 @@ export interface DispatchDeps {
   atEnd(session: Session, verdict: Verdict, kept: Kept): void;
   /** How many workers run at once. */
   cap: number;
-  /** How long a stopped worker may take to end by itself, ms. */
+  /** How long a worker may take to end by itself after it was stopped, or has said that it is at its end, ms. */
   graceMs: number;
 }

@@ -7,8 +7,6 @@ import type { Hearing } from './hear.ts';
 
 /** How often limits are looked at, ms. */
 const TICK_MS = 250;
-/** How long an agent may take to exit after it said that it is at its end; some never do. */
-const FAREWELL_MS = 5000;
 
 export interface Run {
   sessionId: string;
@@ -62,7 +60,8 @@ export async function supervise(
     if (stopping !== null) return;
     const now = clock.now();
     if (deps.isAsking(sessionId)) askingAt = now;
-    if (hearing.facts().end !== null) endedAt ??= now;
+    // It may go on after an end, when something that it waited for has come.
+    endedAt = hearing.facts().end === null ? null : (endedAt ?? now);
     const idleSince = Math.max(watch.lastChangeMs(), startedAt, askingAt);
     const due: StopReason | null =
       now - startedAt >= session.timeoutSec * 1000
@@ -71,7 +70,7 @@ export async function supervise(
           ? 'idle_timeout'
           : null;
     // The end that it told is what counts, so this is no reason of ours.
-    if (endedAt !== null && now - endedAt >= FAREWELL_MS) stopping = stop();
+    if (endedAt !== null && now - endedAt >= deps.graceMs) stopping = stop();
     else if (due !== null && endedAt === null) stopping = stopFor(due);
     else if (sessions.get(sessionId).stopReason !== null) stopping = stop();
     stopping?.catch((error: unknown) => {

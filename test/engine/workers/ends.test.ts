@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+import { isRunning } from '../../support/processes.ts';
+import { until } from '../../support/wait.ts';
+import { claudeSays, makeRig, type Rig } from './rig.ts';
+
+describe('the end of a run', () => {
+  let rig: Rig;
+  before(async () => {
+    rig = await makeRig();
+  });
+  after(() => rig.close());
+
+  const error = (more: object) => claudeSays.result({ is_error: true, ...more });
+
+  test('is what the agent says, with what it spent and its own session', async () => {
+    const { session_id } = await rig.run([claudeSays.init('c-7'), claudeSays.result({ session_id: 'c-7' })]);
+    const ended = await rig.settled(session_id);
+    assert.equal(ended.failure, null);
+    assert.equal(ended.agent_session, 'c-7');
+    assert.equal(ended.model, 'a-model');
+    assert.deepEqual(ended.usage, { input: 140, cached: 40, output: 7, cost_usd: 0.25 });
+    assert.deepEqual(
+      [ended.transport, ended.auth, ended.profile, ended.runs],
+      ['subprocess', 'account', 'lite', 1],
+    );
+    assert.equal(ended.commits, 1);
+  });
+
+  const failures = [
+    { code: 'auth_failed', says: [error({ api_error_status: 401, result: 'invalid x-api-key' })] },
+    { code: 'model_error', says: [error({ api_error_status: 400, result: 'bad request' })] },
+    { code: 'rate_limited', says: [error({ api_error_status: 429, result: 'slow down' })] },
+    { code: 'turn_limit', says: [error({ subtype: 'error_max_turns' })] },
+    { code: 'refused', says: [error({ stop_reason: 'refusal', result: 'no' })] },
+    {
+      code: 'permission_denied',
+      says: [claudeSays.result({ permission_denials: [{ tool_name: 'Write', tool_use_id: 'x' }] })],
+    },
+    { code: 'agent_error', says: [claudeSays.init('c-1')] },
+  ];
+  test('with exit code 0 is a failure when the agent says so, each with its own code', async () => {
+    const sessions = await Promise.all(failures.map(({ says }) => rig.run(['no-change', ...says])));
+    for (const [at, { code }] of failures.entries()) {
+      const ended = await rig.settled(sessions[at]!.session_id);
+      assert.equal(ended.failure?.code, code, JSON.stringify(ended.failure));
+      assert.equal(ended.exit_code, 0);
+      assert.equal((await rig.task(ended.task_id)).failure?.code, code);
+    }
+    await rig
+      .here()
+      .call('agent.reset', { agent: 'claude' })
+      .catch(() => undefined);
+  });
+
+  test('that is told counts although the program never exits, and nothing of it is left', async () => {
+    const { session_id } = await rig.run([claudeSays.result(), 'no-change', 'ignore-term', 'hang']);
+    await until(async () => (await rig.session(session_id)).pid !== null);
+    const { pid } = await rig.session(session_id);
+    const ended = await rig.settled(session_id);
+    assert.equal(ended.failure, null);
+    assert.equal(isRunning(pid ?? 0), false);
+  });
+
+  test('by exit code stays what it is for a program that prints nothing of the kind', async () => {
+    const [sealed, failed] = await Promise.all([rig.run(['no-change']), rig.run(['no-change', 'fail 3'])]);
+    assert.equal((await rig.settled(sealed.session_id)).failure, null);
+    assert.equal((await rig.settled(failed.session_id)).failure?.code, 'exit_code');
+  });
+
+  test('is found in the log when the run ended while no engine was there', async () => {
+    const gate = `${rig.ws.repository.folder}/gate`;
+    const { session_id } = await rig.run([`wait-for ${gate}`, error({ api_error_status: 400 }), 'no-change']);
+    await until(async () => (await rig.session(session_id)).state === 'running');
+    const { pid } = await rig.session(session_id);
+    await rig.down();
+    writeFileSync(gate, '');
+    await until(() => !isRunning(pid ?? 0));
+    await rig.up();
+    assert.equal((await rig.settled(session_id)).failure?.code, 'model_error');
+  });
+
+  test('is told in the log as a person reads it', async () => {
+    const { session_id } = await rig.run([
+      'no-change',
+      error({ api_error_status: 400, result: 'bad request' }),
+    ]);
+    await rig.settled(session_id);
+    const { text } = await rig.here().call<{ text: string }>('session.log', { session: session_id });
+    assert.match(text, /bad request/);
+    assert.doesNotMatch(text, /"type":"result"/);
+    const raw = await rig.here().call<{ text: string }>('session.log', { session: session_id, form: 'raw' });
+    assert.match(raw.text, /"type":"result"/);
+  });
+});

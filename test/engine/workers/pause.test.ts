@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { until } from '../../support/wait.ts';
+import { claudeSays, makeRig, type Rig } from './rig.ts';
+
+const DAY = 86_400_000;
+
+describe('a limit with a known end', () => {
+  let rig: Rig;
+  before(async () => {
+    rig = await makeRig();
+  });
+  after(() => rig.close());
+
+  /** Edits a file that it does not commit, then meets a limit. */
+  const limited = (at: number, file = 'half.txt') => [
+    `edit ${file} half`,
+    'dirty',
+    claudeSays.init('c-9'),
+    claudeSays.limit(at),
+    claudeSays.result({
+      is_error: true,
+      api_error_status: 429,
+      result: 'usage limit reached',
+      session_id: 'c-9',
+    }),
+  ];
+
+  test('pauses the session, which goes on once at that time with its conversation and its worktree', async () => {
+    const before = rig.starts().length;
+    const { session_id, task_id } = await rig.run(limited(Date.now() + 500));
+    const paused = await rig.settled(session_id);
+    assert.equal(paused.state, 'queued');
+    assert.match(paused.pause?.code ?? '', /^(usage_limit|rate_limited)$/);
+    const task = await rig.task(task_id);
+    assert.deepEqual(
+      [task.status, task.resume_at, task.session_id],
+      ['assigned', paused.resume_at, session_id],
+    );
+    assert.equal(readFileSync(join(paused.worktree ?? '', 'half.txt'), 'utf8'), 'half\n');
+
+    await until(async () => (await rig.session(session_id)).state === 'ended');
+    const ended = await rig.session(session_id);
+    assert.equal(ended.failure, null, JSON.stringify(ended.failure));
+    assert.deepEqual([ended.runs, ended.branch, ended.worktree], [2, paused.branch, paused.worktree]);
+    // What the first run spent is counted with the second, which told nothing.
+    assert.equal(ended.usage?.output, 7);
+    const starts = rig.starts().slice(before);
+    assert.equal(starts.length, 2);
+    assert.ok(starts[1]?.includes('--resume=c-9'), JSON.stringify(starts[1]));
+    assert.match(starts[1]?.at(-1) ?? '', /^You were interrupted/);
+    assert.equal((await rig.task(task_id)).status, 'done');
+  });
+
+  test('holds over a restart of the engine, and a person can end the pause', async () => {
+    const before = rig.starts().length;
+    const { session_id, task_id } = await rig.run(limited(Date.now() + DAY));
+    const { resume_at } = await rig.settled(session_id);
+    await rig.down();
+    await rig.up();
+    assert.equal((await rig.session(session_id)).resume_at, resume_at);
+    assert.equal(rig.starts().length, before + 1);
+    const status = await rig.here().call<{ workers: { paused: number; queued: number } }>('engine.status');
+    assert.deepEqual([status.workers.paused, status.workers.queued], [1, 0]);
+    await Promise.all(
+      [1, 2, 3].map(() =>
+        rig
+          .here()
+          .call('worker.resume', { session: session_id })
+          .catch(() => null),
+      ),
+    );
+    await until(async () => (await rig.session(session_id)).state === 'ended');
+    assert.equal(rig.starts().length, before + 2);
+    assert.equal((await rig.task(task_id)).status, 'done');
+  });
+
+  test('keeps what was done when the task is cancelled, or marked done, meanwhile', async () => {
+    for (const end of [
+      (id: string) => rig.here().call('task.cancel', { id }),
+      (id: string) => rig.here().call('task.done', { id }),
+    ]) {
+      const { session_id, task_id } = await rig.run(limited(Date.now() + DAY));
+      const { branch } = await rig.settled(session_id);
+      await end(task_id);
+      await until(async () => (await rig.session(session_id)).state === 'ended');
+      const ended = await rig.session(session_id);
+      assert.equal(ended.failure?.code, 'cancelled');
+      assert.equal(rig.ws.repository.git('show', `${branch}:half.txt`), 'half');
+    }
+  });
+
+  test('is no pause when it lies too far away', async () => {
+    const { session_id } = await rig.run(limited(Date.now() + 30 * DAY));
+    const ended = await rig.settled(session_id);
+    assert.equal(ended.state, 'ended');
+    assert.match(ended.failure?.code ?? '', /limit/);
+  });
+
+  test('waits while a person is in the session', async () => {
+    const before = rig.starts().length;
+    const { session_id } = await rig.run(limited(Date.now() + DAY));
+    await rig.settled(session_id);
+    const inside = await rig
+      .here()
+      .call<{ cwd: string }>('worker.attach', { session: session_id, pid: process.pid });
+    assert.ok(existsSync(join(inside.cwd, 'half.txt')));
+    await assert.rejects(rig.here().call('worker.resume', { session: session_id }), { code: 'conflict' });
+    await assert.rejects(rig.here().call('worker.attach', { session: session_id, pid: process.pid }), {
+      code: 'conflict',
+    });
+    await rig.here().call('worker.leave', { session: session_id });
+    await rig.here().call('worker.resume', { session: session_id });
+    await until(async () => (await rig.session(session_id)).state === 'ended');
+    assert.equal(rig.starts().length, before + 2);
+  });
+});
+
+describe('a session that failed', () => {
+  let rig: Rig;
+  before(async () => {
+    rig = await makeRig();
+  });
+  after(() => rig.close());
+
+  test('goes on in a new session, in its worktree and conversation', async () => {
+    const first = await rig.run([
+      'edit half.txt half',
+      claudeSays.init('c-4'),
+      claudeSays.result({ is_error: true, subtype: 'error_max_turns', session_id: 'c-4' }),
+    ]);
+    const failed = await rig.settled(first.session_id);
+    assert.equal(failed.failure?.code, 'turn_limit');
+    const again = await rig
+      .here()
+      .call<{ session_id: string }>('worker.resume', { session: first.session_id });
+    assert.notEqual(again.session_id, first.session_id);
+    const ended = await rig.settled(again.session_id);
+    assert.deepEqual(
+      [ended.failure, ended.continues, ended.branch, ended.worktree],
+      [null, first.session_id, failed.branch, failed.worktree],
+    );
+    assert.equal(ended.commits, 2);
+    assert.ok(rig.starts().at(-1)?.includes('--resume=c-4'));
+    assert.equal((await rig.session(first.session_id)).worktree, null);
+    assert.equal((await rig.task(first.task_id)).status, 'done');
+    await assert.rejects(rig.here().call('worker.resume', { session: first.session_id }), {
+      code: 'conflict',
+    });
+    await assert.rejects(rig.here().call('worker.resume', { session: again.session_id }), {
+      code: 'conflict',
+    });
+  });
+
+  test('is told what was done when its agent never told a conversation', async () => {
+    const first = await rig.run(['edit half.txt half', 'fail 3']);
+    await rig.settled(first.session_id);
+    const again = await rig
+      .here()
+      .call<{ session_id: string }>('worker.resume', { session: first.session_id });
+    await rig.settled(again.session_id);
+    const said = rig.starts().at(-1)?.at(-1) ?? '';
+    assert.match(said, /^do it\n/);
+    assert.match(
+      said,
+      /An earlier run of this task was interrupted\. The reason: claude exited with code 3\./,
+    );
+    assert.match(said, /Its commits, newest first:\n- [0-9a-f]{10} do it\n/);
+  });
+});

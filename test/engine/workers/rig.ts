@@ -1,0 +1,118 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Session, Task, Wire } from '../../../engine/index.ts';
+import { type EngineHere, engineHere } from '../../support/engine.ts';
+import { until } from '../../support/wait.ts';
+import { AGENT, makeWorkspace, type TestWorkspace, type WorkspaceOptions } from '../../support/workspace.ts';
+
+/** A workspace with a program called claude that does what its prompt says and prints what it is told to. */
+export interface Rig {
+  ws: TestWorkspace;
+  here(): EngineHere;
+  /** The arguments that the program was started with, one entry per start. */
+  starts(): string[][];
+  /** The engine ends; its workers go on. */
+  down(): Promise<void>;
+  /** Another one takes over. */
+  up(): Promise<void>;
+  /** Adds and runs a task whose prompt has these directives of the scripted agent. */
+  run(directives: readonly string[], wish?: object): Promise<Wire<Session>>;
+  session(id: string): Promise<Wire<Session>>;
+  task(id: string): Promise<Wire<Task>>;
+  /** Waits until the session has ended, or paused. */
+  settled(id: string): Promise<Wire<Session>>;
+  /** What is in its log. */
+  log(id: string): string;
+  close(): Promise<void>;
+}
+
+export const GRACE_MS = 300;
+
+export async function makeRig(options: WorkspaceOptions & { workerCap?: number } = {}): Promise<Rig> {
+  const { workerCap, ...wanted } = options;
+  const ws = await makeWorkspace({
+    ...wanted,
+    commands: { claude: 'claude -- {{prompt}}', ...wanted.commands },
+  });
+  const bin = join(ws.repository.folder, 'bin');
+  const record = join(ws.repository.folder, 'starts');
+  mkdirSync(bin);
+  writeFileSync(record, '');
+  writeFileSync(
+    join(bin, 'claude'),
+    `#!/bin/sh
+for each; do printf '%s\\0' "$each"; done >>'${record}'; printf '\\n\\0' >>'${record}'
+for last; do :; done
+exec '${process.execPath}' '${AGENT}' -- "$last"
+`,
+    { mode: 0o755 },
+  );
+  ws.env.PATH = `${bin}:${ws.env.PATH}`;
+  const open = () =>
+    engineHere(ws, { graceMs: GRACE_MS, svc: ['svc'], ...(workerCap === undefined ? {} : { workerCap }) });
+  let here = await open();
+
+  const session = (id: string) => here.call<Wire<Session>>('session.show', { session: id });
+  return {
+    ws,
+    here: () => here,
+    starts() {
+      const words = readFileSync(record, 'utf8').split('\0');
+      const starts: string[][] = [[]];
+      for (const word of words.slice(0, -1)) {
+        if (word === '\n') starts.push([]);
+        else starts.at(-1)?.push(word);
+      }
+      return starts.slice(0, -1);
+    },
+    down: () => here.close(),
+    async up() {
+      here = await open();
+    },
+    async run(directives, wish = {}) {
+      const body = ['do it', ...directives.map((each) => `#agent: ${each}`)].join('\n');
+      const { env = {}, ...more } = wish as { env?: Record<string, string> };
+      const task = await here.call<Wire<Task>>('task.add', { body, agent: 'claude', ...more });
+      const ran = await here.call<{ session: Wire<Session> }>('task.run', { id: task.task_id }, { env });
+      return ran.session;
+    },
+    session,
+    task: async (id) => (await here.call<{ task: Wire<Task> }>('task.show', { id })).task,
+    async settled(id) {
+      await until(async () => {
+        const { state, resume_at } = await session(id);
+        return state === 'ended' || (state === 'queued' && resume_at !== null);
+      });
+      return session(id);
+    },
+    log: (id) => readFileSync(join(ws.root, '.svc', 'agents', id, 'log'), 'utf8'),
+    async close() {
+      await here.call('engine.stop', { stop_workers: true }).catch(() => undefined);
+      await here.close();
+      await ws.close();
+    },
+  };
+}
+
+/** The lines that claude ends a run with. */
+export const claudeSays = {
+  init: (id: string) =>
+    `say ${JSON.stringify({ type: 'system', subtype: 'init', session_id: id, model: 'a-model', cwd: '/' })}`,
+  result: (more: object = {}) =>
+    `say ${JSON.stringify({
+      type: 'result',
+      subtype: 'success',
+      is_error: false,
+      result: 'done',
+      session_id: 'c-1',
+      usage: { input_tokens: 100, cache_read_input_tokens: 40, output_tokens: 7 },
+      total_cost_usd: 0.25,
+      ...more,
+    })}`,
+  /** Of a limit that is over at that time, Unix ms. */
+  limit: (until: number) =>
+    `say ${JSON.stringify({
+      type: 'rate_limit_event',
+      rate_limit_info: { status: 'rejected', resetsAt: until / 1000 },
+    })}`,
+};
