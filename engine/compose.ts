@@ -203,6 +203,7 @@ export async function openEngine(options: OpenOptions) {
       runSockets: rooms.runSockets,
       resolveSession: sessions.resolve,
       sessionEnded: (sessionId: string) => sessions.get(sessionId).state === 'ended',
+      sessionCounts: sessions.counts,
       /** Opens a receiver; it closes with the engine at the latest. */
       listen: listeners.open,
       /** Secrets of the receiver, from the variables that webhook.secret_env names. Throws `secret_missing`. */

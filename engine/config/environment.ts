@@ -49,7 +49,7 @@ export const ENVIRONMENT: readonly Variable[] = [
     'hard cap of one agent run in seconds',
     'agents.timeout_sec',
   ),
-  pending(
+  now(
     'SVC_AGENT_TRANSPORT',
     'config',
     'agent protocol',
@@ -69,7 +69,7 @@ export const ENVIRONMENT: readonly Variable[] = [
     'path of svc.yaml, instead of walking up from the current folder',
   ),
   now('SVC_FORCE_COLOR', 'process', 'dashboard', '1: colour even with NO_COLOR or a dumb terminal; 0: none'),
-  pending('SVC_GATEWAY_BYPASS', 'call', 'gateway', '1: this dispatch is not routed through the gateway'),
+  now('SVC_GATEWAY_BYPASS', 'call', 'gateway', '1: this dispatch is not routed through the gateway'),
   now('SVC_GIT_BASE', 'call', 'worktrees', 'base branch of new worktrees and of promote'),
   now(
     'SVC_HOME',
@@ -106,7 +106,12 @@ export const ENVIRONMENT: readonly Variable[] = [
   now('SVC_SETUP_YES', 'call', 'set-up', '1: answers yes to the questions of svc init and other set-up'),
   pending('SVC_SKIP_GATEWAY_AUTOSTART', 'process', 'gateway', '1: no gateway is started'),
   now('SVC_TASK', 'worker', 'workers', 'given to a worker: its task, the default of tools that take one'),
-  pending('SVC_TASK_TOKEN_BUDGET', 'call', 'gateway', 'tokens that one task may spend through the gateway'),
+  now(
+    'SVC_TASK_TOKEN_BUDGET',
+    'call',
+    'gateway',
+    'tokens that all runs of one task may spend; a run that would begin beyond it does not',
+  ),
 ];
 
 /** Whether a 1/0 variable is on. Throws `config_invalid` for anything that is neither. */
