@@ -7,6 +7,8 @@ import type { EndCode, StreamReader, Usage } from './stream.ts';
 const PLAIN: readonly (readonly [RegExp, EndCode])[] = [
   [/^Please set an Auth method|^(?:Authentication|Auth) (?:failed|error)/i, 'auth_failed'],
   [/^Reached max session turns/i, 'turn_limit'],
+  // The second line of an attempt that failed.
+  [/^Suggested retry after /, 'rate_limited'],
 ];
 
 /** Reads the stream of `--output-format stream-json` of the Gemini command line. */
@@ -15,6 +17,8 @@ export function createGeminiReader(): StreamReader {
   const denied = new Set<string>();
   const names = new Map<string, string>();
   let isModelKnown = false;
+  /** Of its last failure, which it prints beside the stream. */
+  let status: number | null = null;
 
   function result(event: Json, facts: Facts): string | null {
     const stats = jsonOf(event.stats);
@@ -27,7 +31,8 @@ export function createGeminiReader(): StreamReader {
       const error = jsonOf(event.error);
       const text = wordsOf(textOf(error.message)) || textOf(error.type) || 'it ended with an error';
       const kind = textOf(error.type);
-      const code = /turn/i.test(kind) ? 'turn_limit' : codeOf(statusOf(textOf(error.message)), text);
+      const told = statusOf(textOf(error.message)) ?? status;
+      const code = /turn/i.test(kind) ? 'turn_limit' : codeOf(told, text);
       const isApi = /API Error/.test(textOf(error.message));
       facts.end = failure(code ?? (isApi ? 'model_error' : 'agent_error'), text, { now: timeOf(event) });
     }
@@ -45,6 +50,7 @@ export function createGeminiReader(): StreamReader {
         case 'message': {
           if (event.role !== 'assistant') return null;
           facts.trouble = null;
+          status = null;
           return textOf(event.content) || null;
         }
         case 'tool_use': {
@@ -87,9 +93,12 @@ export function createGeminiReader(): StreamReader {
     },
     (text, facts) => {
       const [, code] = PLAIN.find(([words]) => words.test(text)) ?? [];
+      const printed = /^ {2}status: (\d{3}),?$/.exec(text)?.[1];
+      if (printed !== undefined) status = Number(printed);
       if (code !== undefined) facts.trouble = failure(code, text);
       else if (/^Attempt \d+ failed/.test(text)) {
-        facts.trouble = failure(codeOf(statusIn(text), text) ?? 'model_error', text);
+        status = statusIn(text) ?? status;
+        facts.trouble = failure(codeOf(status, text) ?? 'model_error', text);
       }
     },
   );

@@ -62,7 +62,10 @@ export const gemini: Preset = {
     login: ['oauth_creds.json', 'google_accounts.json'],
     settings: ['settings.json', 'installation_id', '.env', 'GEMINI.md', 'commands', 'extensions', 'skills'],
   }),
-  cannot: { mcp: 'its only way for one run hides the login of the person' },
+  cannot: {
+    mcp: 'its only way for one run hides the login of the person, unless its calls go through the gateway',
+    hooks: 'its only way for one run hides the login of the person, unless its calls go through the gateway',
+  },
 };
 
 function hooksOf(hooks: Readonly<Record<HookEvent, CommandLine>>): Record<string, object[]> {

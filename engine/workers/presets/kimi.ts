@@ -61,7 +61,10 @@ export const kimi: Preset = {
     login: ['credentials', 'oauth'],
     settings: ['config.toml', 'mcp.json', 'device_id', 'skills'],
   }),
-  cannot: { mcp: 'its only way for one run hides the login of the person' },
+  cannot: {
+    mcp: 'its only way for one run hides the login of the person, unless its calls go through the gateway',
+    hooks: 'its only way for one run hides the login of the person, unless its calls go through the gateway',
+  },
 };
 
 const hooksOf = (hooks: Readonly<Record<HookEvent, CommandLine>>): string =>

@@ -3,7 +3,7 @@ import { claudeHooks, HOOK_TIMEOUT_SEC } from './claude-hooks.ts';
 import { createClaudeReader } from './claude-stream.ts';
 import { jsonFlag } from './mcp.ts';
 import { TO_FILE } from './notify.ts';
-import { homeFolder, type Preset, type RunSetup, withArguments } from './preset.ts';
+import { type CommandLine, homeFolder, type Preset, type RunSetup, withArguments } from './preset.ts';
 import { shellCommand } from './shell-command.ts';
 
 const OPTIONS = 'qwen --output-format stream-json --approval-mode yolo';
@@ -28,6 +28,7 @@ export const qwen: Preset = {
   setUp({ mcp, gateway, hooks, folder, env }) {
     const setup: RunSetup = { args: [], env: {}, files: [] };
     if (mcp !== null) setup.args.push(jsonFlag('--mcp-config', mcp));
+    const defaults: { hooks?: object; model?: object } = {};
     if (gateway !== null) {
       const url = `${gateway.url}/v1`;
       setup.args.push('--auth-type=openai', `--openai-base-url=${url}`);
@@ -37,18 +38,22 @@ export const qwen: Preset = {
         OPENAI_MODEL: env.OPENAI_MODEL || MODEL,
         QWEN_USAGE_STATISTICS_ENABLED: 'false',
       });
+      // Beyond its first few attempts it would wait for minutes, ten times, without a word.
+      defaults.model = { generationConfig: { maxRetries: 0 } };
     }
-    // A machine's own defaults, where it has some, are not to be hidden.
-    if (hooks !== null && !env[DEFAULTS]) {
-      const path = join(folder, 'qwen-defaults.json');
-      const entry = (line: Parameters<typeof shellCommand>[0]): object => ({
+    if (hooks !== null) {
+      const entry = (line: CommandLine): object => ({
         type: 'command',
         command: shellCommand(line),
         timeout: HOOK_TIMEOUT_SEC * 1000,
       });
-      const matchers = { 'pre-write': '^(write_file|edit|notebook_edit)$' };
+      defaults.hooks = claudeHooks(hooks, entry, { 'pre-write': '^(write_file|edit|notebook_edit)$' });
+    }
+    // A machine's own defaults, where it has some, are not to be hidden.
+    if (Object.keys(defaults).length > 0 && !env[DEFAULTS]) {
+      const path = join(folder, 'qwen-defaults.json');
       setup.env[DEFAULTS] = path;
-      setup.files.push({ path, text: JSON.stringify({ hooks: claudeHooks(hooks, entry, matchers) }) });
+      setup.files.push({ path, text: JSON.stringify(defaults, null, 2) });
     }
     return setup;
   },

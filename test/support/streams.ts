@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { EndCode, StreamFacts, StreamReader } from '../../engine/workers/presets/stream.ts';
+
+const FOLDER = fileURLToPath(new URL('../../../fixtures/streams/', import.meta.url));
+
+/** What a real program printed, shortened: the lines of `fixtures/streams/<agent>/<name>.jsonl`. */
+export const printed = (agent: string, name: string): string[] =>
+  readFileSync(`${FOLDER}${agent}/${name}.jsonl`, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '');
+
+export function readAll(
+  reader: StreamReader,
+  lines: readonly string[],
+): { facts: StreamFacts; text: string } {
+  const read = lines.map((line) => reader.line(line)).filter((line) => line !== null);
+  return { facts: reader.facts(), text: read.join('\n') };
+}
+
+/** How a run ended, in a word: `ok`, the code of its end, or `trouble:<code>` without one. */
+export type Outcome = 'ok' | EndCode | `trouble:${EndCode}` | 'none';
+
+export function outcomeOf({ end, trouble }: StreamFacts): Outcome {
+  if (end !== null) return end.ok ? 'ok' : end.code;
+  return trouble === null ? 'none' : `trouble:${trouble.code}`;
+}
+
+/** Every recorded stream of an agent ends as the table says, and none is left out of it. */
+export function testOutcomes(
+  agent: string,
+  create: () => StreamReader,
+  table: Record<string, Outcome>,
+): void {
+  test(`the end of every recorded run of ${agent} is told as it was`, () => {
+    const names = readdirSync(`${FOLDER}${agent}`).map((file) => basename(file, '.jsonl'));
+    assert.deepEqual(
+      Object.fromEntries(
+        names.map((name) => [name, outcomeOf(readAll(create(), printed(agent, name)).facts)]),
+      ),
+      Object.fromEntries(names.map((name) => [name, table[name]])),
+    );
+  });
+
+  test(`a reader of ${agent} takes whatever comes`, (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2026-11-21T17:00:00Z') });
+    const reader = create();
+    const lines = Object.keys(table).flatMap((name) => printed(agent, name));
+    const odd = ['', '{', '{}', 'null', '[]', '{"type":7}', '{"type":"assistant"}', '{"type":"result"}'];
+    odd.push('{"type":"user","message":{"content":[null,3,{"type":"tool_result","content":{"a":1}}]}}');
+    odd.push(
+      '{"role":"assistant","tool_calls":[{}]}',
+      'plain words',
+      '\u001b[31mred',
+      '{"type":"from the future"}',
+    );
+    odd.push(`{"type":"assistant","message":{"content":[{"type":"text","text":"${'x'.repeat(1 << 20)}"}]}}`);
+    // Cut in the middle, and with the keys the other way round.
+    odd.push(...lines.map((line) => line.slice(0, line.length / 2)));
+    for (const line of odd) assert.doesNotThrow(() => reader.line(line), line.slice(0, 100));
+    assert.equal(reader.line('plain words'), 'plain words');
+    const turned = Object.keys(table).map((name) => printed(agent, name).map(reversed));
+    const straight = Object.keys(table).map((name) => printed(agent, name));
+    assert.deepEqual(
+      turned.map((each) => readAll(create(), each).facts),
+      straight.map((each) => readAll(create(), each).facts),
+    );
+  });
+}
+
+function reversed(line: string): string {
+  if (!line.startsWith('{')) return line;
+  const turn = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(turn);
+    if (typeof value !== 'object' || value === null) return value;
+    // Which model comes last is told by the order; nothing else is.
+    const entries = Object.entries(value).map(([key, each]) => [key, key === 'models' ? each : turn(each)]);
+    return Object.fromEntries(entries.reverse());
+  };
+  return JSON.stringify(turn(JSON.parse(line)));
+}
