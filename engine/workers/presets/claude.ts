@@ -2,13 +2,20 @@ import { claudeHooks, HOOK_TIMEOUT_SEC } from './claude-hooks.ts';
 import { createClaudeReader } from './claude-stream.ts';
 import { jsonFlag } from './mcp.ts';
 import { TO_FILE } from './notify.ts';
-import { homeFolder, type Preset, withArguments } from './preset.ts';
+import { homeFolder, KEY_VARIABLE, type Preset, withArguments } from './preset.ts';
 
 const OPTIONS =
   'claude -p --output-format stream-json --verbose --permission-mode bypassPermissions --name={{name}}';
 
-/** Ways to other providers, which it would take before an address. */
-const DETOURS = ['CLAUDE_CODE_USE_BEDROCK', 'CLAUDE_CODE_USE_VERTEX', 'CLAUDE_CODE_USE_FOUNDRY'];
+/** Other keys and other providers, which it would take before ours. */
+const OTHERS = {
+  ANTHROPIC_AUTH_TOKEN: '',
+  ANTHROPIC_API_KEY: '',
+  CLAUDE_CODE_OAUTH_TOKEN: '',
+  CLAUDE_CODE_USE_BEDROCK: '',
+  CLAUDE_CODE_USE_VERTEX: '',
+  CLAUDE_CODE_USE_FOUNDRY: '',
+};
 
 export const claude: Preset = {
   name: 'claude',
@@ -25,7 +32,7 @@ export const claude: Preset = {
     const args: string[] = [];
     const more: Record<string, string> = {};
     if (mcp !== null) args.push(jsonFlag('--mcp-config', mcp, { type: 'stdio' }));
-    const settings: { hooks?: object; env?: Record<string, string> } = {};
+    const settings: { hooks?: object; env?: object; apiKeyHelper?: string } = {};
     if (hooks !== null) {
       settings.hooks = claudeHooks(hooks, ({ command, args: words }) => ({
         type: 'command',
@@ -35,15 +42,17 @@ export const claude: Preset = {
       }));
     }
     if (gateway !== null) {
-      // A person's settings file may name another address, and it goes before the environment.
-      settings.env = { ANTHROPIC_BASE_URL: gateway.url };
+      // What a person's settings file has under `env` goes before the environment; only these settings go before that.
+      settings.env = { ANTHROPIC_BASE_URL: gateway.url, ...OTHERS };
+      settings.apiKeyHelper = `printenv ${KEY_VARIABLE}`;
       Object.assign(more, {
+        ...Object.fromEntries(Object.keys(OTHERS).flatMap((name) => (env[name] ? [[name, '']] : []))),
+        [KEY_VARIABLE]: gateway.key,
         ANTHROPIC_BASE_URL: gateway.url,
         ANTHROPIC_AUTH_TOKEN: gateway.key,
         ANTHROPIC_API_KEY: '',
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
         DISABLE_AUTOUPDATER: '1',
-        ...Object.fromEntries(DETOURS.filter((name) => env[name]).map((name) => [name, ''])),
       });
     }
     if (Object.keys(settings).length > 0) args.push(`--settings=${JSON.stringify(settings)}`);

@@ -42,8 +42,9 @@ const SHELL = (event: string): string => `'/opt/it'\\''s svc' 'hook' '${event}' 
 test('claude is told of everything by options and variables', () => {
   const { args, env } = presetOf('claude').setUp({ ...ALL, env: { CLAUDE_CODE_USE_BEDROCK: '1' } });
   const [settings = ''] = args.filter((arg) => arg.startsWith('--settings='));
-  const { hooks: entries, env: own } = JSON.parse(settings.slice('--settings='.length));
-  assert.deepEqual(own, { ANTHROPIC_BASE_URL: gateway.url });
+  const { hooks: entries, env: own, apiKeyHelper } = JSON.parse(settings.slice('--settings='.length));
+  assert.deepEqual([own.ANTHROPIC_BASE_URL, own.ANTHROPIC_AUTH_TOKEN], [gateway.url, '']);
+  assert.deepEqual([apiKeyHelper, env.SVC_VKEY], ['printenv SVC_VKEY', KEY]);
   assert.deepEqual(entries.PreToolUse, [
     {
       matcher: 'Write|Edit|MultiEdit|NotebookEdit',
