@@ -45,7 +45,7 @@ export const qwen: Preset = {
       const entry = (line: CommandLine): object => ({
         type: 'command',
         command: shellCommand(line),
-        timeout: HOOK_TIMEOUT_SEC * 1000,
+        timeout: HOOK_TIMEOUT_SEC,
       });
       defaults.hooks = claudeHooks(hooks, entry, { 'pre-write': '^(write_file|edit|notebook_edit)$' });
     }
