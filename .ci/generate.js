@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { allCommands } from '../dist/cli/catalogue.js';
+import { HOOK_FILES } from '../dist/cli/clients/hook-files.js';
 import { flagWords, usageLine } from '../dist/cli/help.js';
+import { SHAPES } from '../dist/cli/hooks/shapes.js';
 import { CODES, configuration, EXIT, openEngine, outboundEvents } from '../dist/engine/index.js';
 import { GROUPS, KEYMAP } from '../dist/tui/keymap/index.js';
 import { keysText, shownKey } from '../dist/tui/overlays/finder.js';
@@ -103,6 +105,67 @@ A refusal is a result with \`isError\` and \`{code, message, hint}\`; the codes 
 is in [agents.md](agents.md), how seats are decided in [mcp.md](mcp.md).`,
     ...tools.map(section),
   ].join('\n\n');
+}
+
+function hooksPage() {
+  const moments = ['pre-write', 'post-tool', 'pre-compact', 'session-start'];
+  const told = HOOK_FILES.map(({ agent }) => [
+    agent,
+    'yes',
+    ...moments.map((event) => (SHAPES[agent].context[event] === undefined ? '-' : 'yes')),
+  ]);
+  const places = HOOK_FILES.map(({ agent, project, user }) => [
+    agent,
+    project === null ? '-' : code(project.file),
+    user.variable === undefined
+      ? code(`~/${user.below}/${user.file}`)
+      : `${code(`$${user.variable}/${user.file}`)}, without it ${code(`~/${[user.below, user.file].filter(Boolean).join('/')}`)}`,
+  ]);
+  return `# Hooks
+
+Agents can run a command at certain moments of their work. svc's is \`svc hook <moment> --agent <preset>\`: it reads what the agent
+says on standard input, asks the engine of the workspace, and answers in that agent's own form.
+
+| moment | what the agent is told |
+| --- | --- |
+| \`pre-write\`, before a tool writes files | that the write is refused, where somebody else holds a lock on one of them: who, until when, and what to do instead ([locks.md](locks.md)); \`guard.profile: none\` turns this off |
+| \`post-tool\`, after each tool | messages that it has not seen ([bus.md](bus.md)), each once and at most 4 KB of them, with how to read the rest; they stay unread until it acknowledges them |
+| \`pre-compact\`, before its context is summarised | what the summary must keep: session, task, brief, acceptance criteria by number, open asks, locks |
+| \`session-start\`, after that | the same, and new messages |
+
+The session is that of the caller: a worker's, the one that \`SVC_SESSION\` names, or the Chair's seat. A Chair's agent without a session
+of its own is not refused by the lock of a Chair, since that may be its own. Messages are shown at every moment that carries text but
+\`pre-compact\`.
+
+A fault of svc is never the agent's: without an engine (none is started), after 2 seconds, for what is no JSON or over 8 MiB, for an
+agent that it does not know or a call that is refused, it prints nothing. Its exit code is always 0.
+
+## What reaches the model
+
+\`-\` is a moment at which the agent takes no text. What was to be said before a write is then said after it.
+
+${table(['agent', 'refusal', ...moments.map(code)], told)}
+
+Only tools that say in their name that they write are refused (\`write_file\`, \`Edit\`, \`apply_patch\`, …), and a command that runs
+\`apply_patch\`. What a program in a shell writes no hook sees; the git hook of [locks.md](locks.md) does.
+
+## For agents that you start yourself
+
+Workers are told of the hooks for their run ([workers.md](workers.md)). An agent of your own runs them once they are in its own configuration:
+
+\`\`\`sh
+svc hooks install claude          # for this project; --user for all folders, --print only shows what would be written
+svc hooks list
+svc hooks remove claude           # takes out what svc has put in, and nothing else
+\`\`\`
+
+Everything else in the file stays as it is, with comments and order. Where svc is not on the path, the entries name it by its
+place on this machine.
+
+${table(['agent', 'file of the project', 'file for all folders'], places)}
+
+Codex runs a new hook only after you have trusted it (\`/hooks\`); Gemini and Qwen run those of a project in folders that they were told to
+trust. The copilot and opencode files are of svc alone.`;
 }
 
 /** Where a key works. */
@@ -243,6 +306,7 @@ const FILES = Object.fromEntries([
   page('docs/config.md', configMarkdown()),
   page('docs/errors.md', errorsPage()),
   page('docs/events.md', await eventsPage()),
+  page('docs/hooks.md', hooksPage()),
   page('docs/keys.md', keysPage()),
   page('docs/tools.md', await toolsPage()),
 ]);

@@ -209,7 +209,11 @@ export function createRooms(ground: Ground): Rooms {
   const hooks = createHooks({
     log,
     contributors: [
-      heldPaths({ over: locks.holderOver, find: bus.peers.find }),
+      heldPaths({
+        isOn: () => config().guard.profile !== 'none',
+        over: locks.holderOver,
+        find: bus.peers.find,
+      }),
       standing({
         sessionOf: (sessionId) => (sessions.isKnown(sessionId) ? sessions.get(sessionId) : null),
         task: tasks.get,

@@ -74,15 +74,19 @@ function agentIn(words: readonly string[]): string {
   return words.find((word) => word.startsWith('--agent='))?.slice('--agent='.length) ?? 'claude';
 }
 
-async function readInput(): Promise<string> {
-  const parts: Buffer[] = [];
-  let length = 0;
-  for await (const part of process.stdin as AsyncIterable<Buffer>) {
-    length += part.length;
-    if (length > MAX_INPUT_BYTES) throw new Error('too long');
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
+function readInput(): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const parts: Buffer[] = [];
+    let length = 0;
+    process.stdin
+      .on('data', (part: Buffer) => {
+        length += part.length;
+        if (length > MAX_INPUT_BYTES) reject(new Error('too long'));
+        else parts.push(part);
+      })
+      .on('end', () => resolve(Buffer.concat(parts).toString('utf8')))
+      .on('error', reject);
+  });
 }
 
 function say(text: string): void {

@@ -9,9 +9,12 @@ const NAMED = 5;
 
 /** Refuses writes to what somebody else has locked. */
 export function heldPaths({
+  isOn,
   over,
   find,
 }: {
+  /** Whether hooks are to guard anything here. */
+  isOn(): boolean;
   /** The lock over a path that is not `except`'s. Throws for a path that is nobody's. */
   over(path: string, except: string | null): Lock | null;
   find(sessionId: string): Peer | null;
@@ -32,7 +35,7 @@ export function heldPaths({
   return {
     name: 'locks',
     look({ event, paths, caller }) {
-      if (event !== 'pre-write') return null;
+      if (event !== 'pre-write' || !isOn()) return null;
       const held = paths.flatMap((path) => lockOver(path, caller) ?? []);
       const [first] = held;
       if (first === undefined) return null;

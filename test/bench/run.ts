@@ -2,6 +2,7 @@ import { commandLine, daemon } from './commands.ts';
 import { dashboard } from './dashboard.ts';
 import { approveToSpawn } from './dispatch.ts';
 import type { Figure } from './figure.ts';
+import { hooks } from './hooks.ts';
 import { receiverBench } from './receiver.ts';
 import { tools } from './tools.ts';
 
@@ -11,6 +12,7 @@ const BENCHES: Record<string, () => Promise<Figure[]>> = {
   receiver: receiverBench,
   dispatch: approveToSpawn,
   cli: commandLine,
+  hooks,
   daemon,
   tools,
   dashboard,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -207,6 +207,21 @@ describe('svc hook', () => {
     assert.equal(await heard(['pre-write'], write('held.ts', { tool_name: 'Read' })), null);
   });
 
+  test('it loads a dozen files of its own and no package, since an agent waits for it at every tool call', () => {
+    const seen = new Set<string>();
+    const follow = (url: string): void => {
+      if (seen.has(url)) return;
+      seen.add(url);
+      const code = readFileSync(new URL(url), 'utf8');
+      for (const [, name = ''] of code.matchAll(/^import .*?from '([^']+)';$/gm)) {
+        if (name.startsWith('.')) follow(new URL(name, url).href);
+        else assert.ok(name.startsWith('node:'), `${url} loads ${name}`);
+      }
+    };
+    follow(new URL('../../cli/hooks/run.js', import.meta.url).href);
+    assert.ok(seen.size > 5 && seen.size <= 12, [...seen].join('\n'));
+  });
+
   test('the files of a call are found under each name, and in a patch', async () => {
     const { readCall } = await import('../../cli/hooks/call.ts');
     const paths = (sent: object): string[] => readCall(JSON.stringify({ cwd: '/w', ...sent }), '/').paths;
@@ -302,7 +317,6 @@ describe('svc hook', () => {
     }
     writeFileSync(join(data, 'daemon.json'), JSON.stringify({ pid: 1, socket: ws.root }));
     assert.deepEqual(await ask(), silent);
-    chmodSync(root, 0o755);
     assert.deepEqual(await hook(['pre-write'], '{', { cwd: ws.root, env, isOpen: true }), silent);
   });
 });
