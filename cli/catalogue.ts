@@ -19,7 +19,7 @@ export const GROUPS: readonly Group[] = [
   },
   { words: ['task'], load: async () => (await import('./commands/task.ts')).taskCommands },
   { words: ['decision'], load: async () => (await import('./commands/decision.ts')).decisionCommands },
-  { words: ['agents'], load: async () => [(await import('./commands/agents.ts')).agentsCommand] },
+  { words: ['agents'], load: async () => (await import('./commands/agents.ts')).agentsCommands },
   { words: ['chair'], load: async () => [(await import('./commands/chair.ts')).chairCommand] },
   { words: ['ask'], load: async () => (await import('./commands/ask.ts')).askCommands },
   { words: ['lock'], load: async () => (await import('./commands/lock.ts')).lockCommands },

@@ -1,4 +1,4 @@
-import { configuration, findWorkspace, presets, SvcError } from '../../engine/index.ts';
+import { configuration, findWorkspace, presets, printable, SvcError } from '../../engine/index.ts';
 import { type Command, type Context, command } from '../command.ts';
 import { table } from '../print.ts';
 
@@ -20,10 +20,20 @@ interface Row {
   acp: Start | null;
   /** How a message reaches it while it runs; null where nothing is said of it. */
   notify: string | null;
+  /** It failed again and again and is given no work; null also where no engine runs. */
+  held: Held | null;
+}
+
+interface Held {
+  agent: string;
+  failures: number;
+  code: string;
+  text: string;
+  reopen_at: string;
 }
 
 /** `svc agents`: every preset, and whether its program is installed. Starts nothing. */
-export const agentsCommand: Command = command({
+const list = command({
   name: 'agents',
   about: 'list the agent presets, how each is started, and whether its program is installed',
   examples: ['agents', 'agents --json'],
@@ -38,6 +48,7 @@ export const agentsCommand: Command = command({
       return { command: text, program, path: findProgram(program, { cwd, path: env.PATH }) ?? null };
     };
     const { cmds, interactive, acp, notify } = agents;
+    const held = await heldNow(context);
     const names = new Set([cmds, interactive, acp, notify].flatMap((each) => Object.keys(each)));
     const rows: Row[] = [...names].map((agent) => ({
       agent,
@@ -46,6 +57,7 @@ export const agentsCommand: Command = command({
       interactive: start(interactive, agent),
       acp: start(acp, agent),
       notify: notify[agent]?.mode ?? null,
+      held: held.find((each) => each.agent === agent) ?? null,
     }));
     const text = await table(
       rows,
@@ -60,6 +72,10 @@ export const agentsCommand: Command = command({
       context.stdout,
     );
     context.result(rows, () => text);
+    for (const { agent, failures, code, text: why, reopen_at } of held)
+      context.note(
+        `${agent} is given no work until ${reopen_at}: it failed ${failures} times in a row (${code}: ${printable(why)}); svc agents reset ${agent}`,
+      );
     const byDefault =
       agents.default_preset === '' ? '' : `; ${agents.default_preset} runs tasks that name none`;
     context.note(
@@ -67,6 +83,30 @@ export const agentsCommand: Command = command({
     );
   },
 });
+
+/** Of an engine that runs; none is started for it. */
+async function heldNow(context: Pick<Context, 'engine'>): Promise<Held[]> {
+  try {
+    return await (await context.engine({ start: false })).call<Held[]>('agent.held', {});
+  } catch (error) {
+    if (error instanceof SvcError && (error.code === 'engine_not_running' || error.code === 'no_workspace'))
+      return [];
+    throw error;
+  }
+}
+
+const reset = command({
+  name: 'agents reset',
+  about: 'give an agent work again that was held back after it failed again and again',
+  args: [{ name: 'agent', about: 'preset', completes: 'agent' }],
+  async run(context) {
+    const client = await context.engine();
+    const done = await client.call<{ agent: string }>('agent.reset', { agent: context.args[0] });
+    context.result(done, () => `${done.agent} is given work again`);
+  },
+});
+
+export const agentsCommands: readonly Command[] = [list, reset];
 
 interface Configured {
   /** null when these are the built-in presets. */

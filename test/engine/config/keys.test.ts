@@ -68,7 +68,7 @@ test('the defaults are those of the document', () => {
   assert.equal(Object.keys(info('agents.cmds')?.default as object).length, 9);
   assert.equal(Object.keys(info('agents.interactive')?.default as object).length, 11);
   assert.equal(Object.keys(info('agents.notify')?.default as object).length, 11);
-  assert.deepEqual(Object.keys(info('agents.acp')?.default as object), ['opencode', 'claude']);
+  assert.deepEqual(Object.keys(info('agents.acp')?.default as object), ['claude', 'opencode']);
 });
 
 test('allowed values and overriding variables are told', () => {

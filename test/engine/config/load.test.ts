@@ -72,7 +72,7 @@ test('flag beats environment beats workspace beats home beats default, and each 
     ].map((key) => sources.get(key)),
     ['flag', 'environment', 'workspace', 'home', 'default', 'default'],
   );
-  assert.equal(sources.size, 87);
+  assert.equal(sources.size, 88);
 });
 
 test('an unknown key names file, line, column, path and the nearest key', (t) => {
