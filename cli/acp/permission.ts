@@ -33,13 +33,15 @@ interface Policy {
 const ASK_SEC = 86_400;
 const LONGEST_CONTEXT = 20_000;
 /** Without an engine what it said last holds: workers go on without one. */
-const POLICY_MS = 1000;
+const POLICY_MS = 500;
 
 /** Answers an agent that asks for leave: by `agents.permissions`, else by whoever answers the ask that it becomes. */
 export function createPermissions(deps: PermissionDeps) {
   const { link, transcript, print, cwd, reserved, signal } = deps;
   let known: Policy | null = null;
   let asked: Promise<Policy> | null = null;
+  /** The engine has not answered for that long. */
+  let isLate = false;
 
   const quiet = () => ({ key: randomUUID(), signal, onProgress: () => undefined });
 
@@ -48,6 +50,7 @@ export function createPermissions(deps: PermissionDeps) {
       .call<Policy>('worker.permissions', {}, quiet())
       .then((told) => {
         known = told;
+        isLate = false;
         return told;
       })
       .finally(() => {
@@ -57,9 +60,13 @@ export function createPermissions(deps: PermissionDeps) {
     asked.catch(() => undefined);
     if (known === null) return asked;
     const before = known;
+    if (isLate) return before;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<Policy>((resolve) => {
-      timer = setTimeout(() => resolve(before), POLICY_MS);
+      timer = setTimeout(() => {
+        isLate = true;
+        resolve(before);
+      }, POLICY_MS);
     });
     try {
       return await Promise.race([asked, late]);

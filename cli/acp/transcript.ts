@@ -94,11 +94,13 @@ export function createTranscript({ print, cwd }: { print(line: AcpLine): void; c
         count((update._meta as { usage?: unknown } | null | undefined)?.usage);
         const { content } = update;
         if (content?.type !== 'text' || content.text === '') return;
-        return speak(update.sessionUpdate === 'agent_message_chunk' ? 'message' : 'thought', content.text);
+        speak(update.sessionUpdate === 'agent_message_chunk' ? 'message' : 'thought', content.text);
+        return;
       }
       case 'tool_call':
       case 'tool_call_update':
-        return tool(known(update));
+        tool(known(update));
+        return;
       case 'plan': {
         flush();
         const entries = (update.entries ?? []).map(({ content, status }) => ({
@@ -110,7 +112,8 @@ export function createTranscript({ print, cwd }: { print(line: AcpLine): void; c
                 ? ('active' as const)
                 : ('pending' as const),
         }));
-        return print({ acp: 'plan', entries });
+        print({ acp: 'plan', entries });
+        return;
       }
       case 'usage_update': {
         if (update.cost?.currency === 'USD') cost = update.cost.amount;

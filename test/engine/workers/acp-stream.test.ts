@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type AcpLine, acpReader } from '../../../engine/workers/presets/acp-stream.ts';
+
+const reading = () => {
+  const reader = acpReader();
+  return { ...reader, says: (line: AcpLine) => reader.line(JSON.stringify(line)) };
+};
+const tool = (id: string, title: string, status: 'pending' | 'failed', paths: string[] = []): AcpLine => ({
+  acp: 'tool',
+  id,
+  kind: 'edit',
+  title,
+  status,
+  paths,
+});
+
+test('the lines of a run on transport acp become text for a person, and facts', () => {
+  const { says, line, facts } = reading();
+  assert.equal(line('a notice of the agent'), 'a notice of the agent');
+  assert.equal(facts().isStream, false);
+  assert.equal(
+    says({ acp: 'session', id: 'ses_1', agent: { name: 'OpenCode', version: '1.18' }, model: 'm' }),
+    'OpenCode 1.18, model m, session ses_1',
+  );
+  assert.equal(says({ acp: 'thought', text: 'hm' }), 'thinks: hm');
+  assert.equal(says(tool('1', 'Preparing…', 'pending')), 'edit Preparing…');
+  assert.equal(says(tool('1', 'Write a.ts', 'pending', ['a.ts'])), 'edit a.ts');
+  assert.equal(says(tool('1', 'Write a.ts', 'pending', ['a.ts'])), null);
+  assert.equal(says(tool('2', 'Two', 'failed', ['b', 'c'])), 'edit b … failed');
+  const entries = [
+    { text: 'one', state: 'done' as const },
+    { text: 'two', state: 'active' as const },
+  ];
+  assert.equal(says({ acp: 'plan', entries }), 'plan\n  [x] one\n  [>] two');
+  assert.equal(
+    says({ acp: 'permission', tool: '3', kind: 'execute', title: 'make', outcome: 'allow_once', by: 'ada' }),
+    'allowed by ada: execute make',
+  );
+  assert.equal(says({ acp: 'message', text: 'Done.\nBye.' }), 'Done.\nBye.');
+  says({ acp: 'usage', input: 30, cached: 10, output: 4, cost_usd: 0.5 });
+  assert.equal(facts().end, null);
+  assert.equal(says({ acp: 'end', stop_reason: 'end_turn', error: null }), null);
+  assert.deepEqual(facts(), {
+    isStream: true,
+    agentSession: 'ses_1',
+    model: 'm',
+    usage: { input: 30, cached: 10, output: 4, costUsd: 0.5 },
+    activity: 'edit b …',
+    toolCalls: 2,
+    plan: entries,
+    end: { ok: true },
+    trouble: null,
+  });
+});
+
+test('a failure is told with its code and when its limit ends; one that is overcome counts no more', () => {
+  const { says, facts } = reading();
+  says({ acp: 'error', code: 'rate_limited', text: 'slower' });
+  assert.deepEqual(facts().trouble, { ok: false, code: 'rate_limited', text: 'slower', resetAt: null });
+  says({ acp: 'message', text: 'on' });
+  assert.equal(facts().trouble, null);
+  const error = { code: 'usage_limit' as const, text: 'used up', reset_at: 5 };
+  assert.equal(says({ acp: 'end', stop_reason: null, error }), 'ended: used up');
+  assert.deepEqual(facts().end, { ok: false, code: 'usage_limit', text: 'used up', resetAt: 5 });
+});
+
+test('an end that is no end of its turn is none, also without an error beside it', () => {
+  for (const [stop, code] of [
+    ['refusal', 'refused'],
+    ['max_tokens', 'context_exceeded'],
+    ['max_turn_requests', 'turn_limit'],
+    ['cancelled', 'agent_error'],
+    [null, 'agent_error'],
+  ] as const) {
+    const { says, facts } = reading();
+    says({ acp: 'end', stop_reason: stop, error: null });
+    const { end } = facts();
+    assert.equal(end?.ok === false && end.code, code);
+  }
+});
+
+test('what is not of the form is left as it is', () => {
+  const { line, facts } = reading();
+  for (const text of [
+    '{"acp":"tool"',
+    '{"acp":"unheard_of"}',
+    '{"acp":"session","id":"x"}',
+    '{"other":1}',
+    '',
+  ]) {
+    assert.equal(line(text), text);
+  }
+  assert.equal(facts().isStream, false);
+});
