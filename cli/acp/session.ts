@@ -108,8 +108,8 @@ function modelOf(answer: unknown): string | null {
   };
   const id = models?.currentModelId;
   const told =
-    configOptions?.find(({ category }) => category === 'model')?.currentValue ??
     models?.availableModels?.find(({ modelId }) => modelId === id)?.name ??
+    configOptions?.find(({ category }) => category === 'model')?.currentValue ??
     id;
   return typeof told === 'string' && !LATER.test(told) ? told : null;
 }

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { failureOf } from '../../cli/acp/failure.ts';
+import { environmentFor } from '../../cli/acp/known.ts';
 import { runAcp } from '../../cli/acp/run.ts';
 import type { KeptLink } from '../../cli/link.ts';
 import {
@@ -305,6 +306,30 @@ describe('svc acp run', () => {
     assert.deepEqual(with_.said, ['in']);
     assert.deepEqual([without.code, without.error?.code], [1, 'auth_failed']);
     assert.match(without.error?.text ?? '', /it offers gemini-api-key/);
+  });
+
+  test('opencode is told to ask, and keeps what it is configured to deny', () => {
+    const told = (config: object | string) => {
+      const text = typeof config === 'string' ? config : JSON.stringify(config);
+      const { OPENCODE_CONFIG_CONTENT = '' } = environmentFor('/opt/opencode', {
+        OPENCODE_CONFIG_CONTENT: text,
+      });
+      return JSON.parse(OPENCODE_CONFIG_CONTENT);
+    };
+    const asked = { edit: 'ask', bash: 'ask', webfetch: 'ask' };
+    assert.deepEqual(told(''), { permission: asked });
+    assert.deepEqual(told({ model: 'm', permission: 'allow' }), { model: 'm', permission: asked });
+    assert.deepEqual(
+      told({ permission: { edit: 'deny', bash: { '*': 'allow', 'rm *': 'deny' }, x: 'allow' } }),
+      {
+        permission: { ...asked, edit: 'deny', bash: { '*': 'ask', 'rm *': 'deny' }, x: 'allow' },
+      },
+    );
+    assert.throws(() => told('{"permission": my-secret'), {
+      code: 'config_invalid',
+      message: /^((?!my-secret).)*$/,
+    });
+    assert.deepEqual(environmentFor('scripted', {}), {});
   });
 
   /** The command itself, as the engine starts it. */
