@@ -8,7 +8,9 @@ import { temporaryFolder } from '../support/git.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
 
 const has = (shell: string): boolean => spawnSync(shell, ['-c', 'exit 0']).status === 0;
-const first = GROUPS.flatMap(({ words }) => words).filter((word) => word !== '__complete');
+// What nobody types is not proposed.
+const HIDDEN = ['__complete', 'acp'];
+const first = GROUPS.flatMap(({ words }) => words).filter((word) => !HIDDEN.includes(word));
 
 /** What each typed line is completed to; what is typed so far is its last word. */
 const CASES: [typed: string, proposed: readonly string[]][] = [
