@@ -71,6 +71,51 @@ export function testOutcomes(
   });
 }
 
+/** What a stream that a real program printed has to be read as. */
+export interface StreamCase {
+  /** A file of fixtures/streams/<agent>. */
+  name: string;
+  end: 'ok' | EndCode;
+  text?: RegExp;
+  resetAt?: number;
+  calls?: number;
+  activity?: RegExp;
+  /** Input and output tokens. */
+  usage?: [number, number];
+}
+
+/**
+ * Reads a stream as a run's log is read and checks what is known at its end, then once more with noise between its lines,
+ * its keys in another order and lines that are broken.
+ */
+export function readStream(
+  agent: string,
+  reader: StreamReader,
+  { name, ...expected }: StreamCase,
+): { facts: StreamFacts; said: string[] } {
+  const said: string[] = [];
+  for (const line of printed(agent, name)) {
+    reader.line(line.slice(0, Math.floor(line.length / 2)));
+    const read = reader.line(reversed(line));
+    if (read !== null) said.push(read);
+    reader.line('{"type":"what.nobody.knows","part":null,"data":[],"item":7}');
+    reader.line('');
+  }
+  const facts = reader.facts();
+  assert.ok(facts.isStream);
+  const { end } = facts;
+  assert.equal(end === null ? null : end.ok ? 'ok' : end.code, expected.end, JSON.stringify(end));
+  if (expected.text !== undefined) assert.match((end?.ok === false && end.text) || '', expected.text);
+  if (expected.resetAt !== undefined) assert.equal(end?.ok === false && end.resetAt, expected.resetAt);
+  if (expected.calls !== undefined) assert.equal(facts.toolCalls, expected.calls);
+  if (expected.activity !== undefined) assert.match(facts.activity ?? '', expected.activity);
+  if (expected.usage !== undefined) {
+    assert.deepEqual([facts.usage?.input, facts.usage?.output], expected.usage);
+  }
+  for (const line of said) assert.ok(line.length < 4000 && !line.startsWith('{'), line);
+  return { facts, said };
+}
+
 function reversed(line: string): string {
   if (!line.startsWith('{')) return line;
   const turn = (value: unknown): unknown => {

@@ -18,6 +18,7 @@ export const antigravity: Preset = {
   cannot: {
     mcp: 'no way for one run is known',
     gateway: 'it signs in with an account only',
+    hooks: 'no way for one run is known',
     headless: 'without a terminal it loses its output or hangs',
   },
 };

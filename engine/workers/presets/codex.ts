@@ -1,6 +1,17 @@
+import { claudeHooks, HOOK_TIMEOUT_SEC } from './claude-hooks.ts';
+import { createCodexReader } from './codex-stream.ts';
 import { TO_FILE } from './notify.ts';
-import { homeFolder, type McpServer, type Preset } from './preset.ts';
-import { tomlText } from './toml.ts';
+import {
+  type GatewayRoute,
+  homeFolder,
+  KEY_VARIABLE,
+  type McpServer,
+  type Preset,
+  type RunWish,
+  withArguments,
+} from './preset.ts';
+import { shellCommand } from './shell-command.ts';
+import { tomlText, tomlValue } from './toml.ts';
 
 const OPTIONS = 'codex exec --json --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox';
 
@@ -25,14 +36,26 @@ export const codex: Preset = {
   interactive: 'codex',
   acp: null,
   notify: TO_FILE,
-  reader: null,
-  resume: null,
-  resumeInteractive: null,
-  setUp: ({ mcp }) => ({
-    args: mcp === null ? [] : ['-c', `mcp_servers.svc=${serverTable(mcp)}`],
-    env: {},
-    files: [],
-  }),
+  reader: createCodexReader,
+  resume: resumed,
+  resumeInteractive: ([program = 'codex', ...rest], id) => [program, 'resume', id, ...rest],
+  setUp({ mcp, gateway, hooks }) {
+    const settings = [
+      ...(mcp === null ? [] : [`mcp_servers.svc=${serverTable(mcp)}`]),
+      ...(gateway === null ? [] : [...routeTo(gateway), 'analytics.enabled=false']),
+      ...(gateway === null && hooks === null ? [] : ['check_for_update_on_startup=false']),
+      ...(hooks === null ? [] : hooksOf(hooks)),
+    ];
+    return {
+      args: [
+        ...settings.flatMap((setting) => ['-c', setting]),
+        // Hooks that nobody has agreed to in its own screen are left out without a word.
+        ...(hooks === null ? [] : ['--dangerously-bypass-hook-trust']),
+      ],
+      env: gateway === null ? {} : { [KEY_VARIABLE]: gateway.key },
+      files: [],
+    };
+  },
   auth: 'account',
   home: homeFolder('.codex', {
     login: ['auth.json'],
@@ -49,4 +72,38 @@ function serverTable({ command, args, env }: McpServer): string {
   const own = Object.entries(env).map(([name, value]) => `${tomlText(name)}=${tomlText(value)}`);
   if (own.length > 0) members.push(`env={${own.join(',')}}`);
   return `{${members.join(',')}}`;
+}
+
+/** A provider of its own. The model stays the person's or codex's: a route has none, and the gateway maps its name. */
+function routeTo({ url }: GatewayRoute): string[] {
+  const provider = {
+    name: 'svc',
+    base_url: `${url}/v1`,
+    env_key: KEY_VARIABLE,
+    wire_api: 'responses',
+    supports_websockets: false,
+  };
+  return ['model_provider="svc"', `model_providers.svc=${tomlValue(provider)}`];
+}
+
+/** Patches come by a tool of their own or through its shell, which is Bash to a hook. */
+const WRITES = 'Write|Edit|apply_patch|Bash';
+
+const hooksOf = (hooks: NonNullable<RunWish['hooks']>): string[] =>
+  Object.entries(
+    claudeHooks(
+      hooks,
+      (line) => ({ type: 'command', command: shellCommand(line), timeout: HOOK_TIMEOUT_SEC }),
+      { 'pre-write': WRITES },
+    ),
+  ).map(([event, groups]) => `hooks.${event}=${tomlValue(groups)}`);
+
+/**
+ * Options of `exec` that `resume` has not may stand before that word, which is where they are when a `--` says where the
+ * prompt begins. Else it is the word behind `exec`.
+ */
+function resumed(argv: readonly string[], id: string): string[] {
+  if (argv.includes('--')) return withArguments(argv, ['resume', id]);
+  const at = argv.indexOf('exec') + 1;
+  return [...argv.slice(0, at), 'resume', id, ...argv.slice(at)];
 }

@@ -1,24 +1,57 @@
+import { join } from 'node:path';
+import { claudeHooks, HOOK_TIMEOUT_SEC } from './claude-hooks.ts';
+import { createCopilotReader } from './copilot-stream.ts';
 import { jsonFlag } from './mcp.ts';
 import { TO_FILE } from './notify.ts';
-import { homeFolder, type Preset } from './preset.ts';
+import { homeFolder, type Preset, type RunSetup, type RunWish, withArguments } from './preset.ts';
+import { shellCommand } from './shell-command.ts';
+
+const OPTIONS =
+  'copilot --output-format json --allow-all --no-ask-user --trust-folder --no-auto-update --name={{name}}';
 
 export const copilot: Preset = {
   name: 'copilot',
   programs: ['copilot'],
-  headless:
-    'copilot --output-format json --allow-all --no-ask-user --trust-folder --no-auto-update --name={{name}} --prompt={{prompt}}',
-  headlessLong: null,
+  headless: `${OPTIONS} --prompt={{prompt}}`,
+  headlessLong: `${OPTIONS} < {{prompt_file}}`,
   interactive: 'copilot',
   acp: null,
   notify: TO_FILE,
-  reader: null,
-  resume: null,
-  resumeInteractive: null,
-  setUp: ({ mcp }) => ({
-    args: mcp === null ? [] : [jsonFlag('--additional-mcp-config', mcp, { type: 'local', tools: ['*'] })],
-    env: {},
-    files: [],
-  }),
+  reader: createCopilotReader,
+  // A session that is there has its name and its trust; it does not take them again.
+  resume: (argv, id) =>
+    withArguments(
+      argv.filter((word) => word !== '--trust-folder' && !word.startsWith('--name=')),
+      [`--resume=${id}`],
+    ),
+  resumeInteractive: (argv, id) => withArguments(argv, [`--resume=${id}`]),
+  setUp({ mcp, gateway, hooks, folder, env }) {
+    const setup: RunSetup = { args: [], env: {}, files: [] };
+    if (mcp !== null) {
+      setup.args.push(jsonFlag('--additional-mcp-config', mcp, { type: 'local', tools: ['*'] }));
+    }
+    if (gateway !== null) {
+      Object.assign(setup.env, {
+        COPILOT_PROVIDER_BASE_URL: `${gateway.url}/v1`,
+        COPILOT_PROVIDER_TYPE: 'openai',
+        COPILOT_PROVIDER_API_KEY: gateway.key,
+        // It wants the name of a model and has none of its own for a provider that it does not know.
+        COPILOT_MODEL: env.COPILOT_MODEL || 'svc',
+        // No login, no telemetry and no update: nothing but the route.
+        COPILOT_OFFLINE: 'true',
+        // Either would go before the key.
+        COPILOT_PROVIDER_BEARER_TOKEN: '',
+        COPILOT_PROVIDER_API_KEY_COMMAND: '',
+      });
+    }
+    if (gateway !== null || hooks !== null) setup.env.COPILOT_AUTO_UPDATE = 'false';
+    if (hooks !== null) {
+      const plugin = join(folder, 'copilot-plugin');
+      setup.args.push(`--plugin-dir=${plugin}`);
+      setup.files.push(...pluginFiles(plugin, hooks));
+    }
+    return setup;
+  },
   auth: 'account',
   home: homeFolder('.copilot', {
     login: ['config.json'],
@@ -26,3 +59,19 @@ export const copilot: Preset = {
   }),
   cannot: {},
 };
+
+/** A plugin is the one place for hooks that is not the person's or the project's. */
+function pluginFiles(folder: string, hooks: NonNullable<RunWish['hooks']>): RunSetup['files'] {
+  const entries = claudeHooks(hooks, (line) => ({
+    type: 'command',
+    command: shellCommand(line),
+    timeout: HOOK_TIMEOUT_SEC,
+  }));
+  return [
+    {
+      path: join(folder, 'plugin.json'),
+      text: JSON.stringify({ name: 'svc', version: '1.0.0', description: 'svc', hooks: 'hooks.json' }),
+    },
+    { path: join(folder, 'hooks.json'), text: JSON.stringify({ hooks: entries }) },
+  ];
+}

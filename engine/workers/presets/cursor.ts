@@ -1,6 +1,8 @@
+import { createCursorReader } from './cursor-stream.ts';
 import { TO_FILE } from './notify.ts';
-import { NOTHING, type Preset } from './preset.ts';
+import { NOTHING, type Preset, withArguments } from './preset.ts';
 
+// From its documentation, not from a run: there is no program to install from a registry.
 export const cursor: Preset = {
   name: 'cursor',
   programs: ['cursor-agent', 'agent'],
@@ -9,9 +11,9 @@ export const cursor: Preset = {
   interactive: 'cursor-agent',
   acp: null,
   notify: TO_FILE,
-  reader: null,
-  resume: null,
-  resumeInteractive: null,
+  reader: createCursorReader,
+  resume: (argv, id) => withArguments(argv, [`--resume=${id}`]),
+  resumeInteractive: (argv, id) => withArguments(argv, [`--resume=${id}`]),
   setUp: () => NOTHING,
   auth: 'account',
   home: {
@@ -23,5 +25,6 @@ export const cursor: Preset = {
   cannot: {
     mcp: 'it reads its servers from files of the project or the person only',
     gateway: 'its command line has no setting for the address of a model',
+    hooks: 'it reads its hooks from files of the project or the person only',
   },
 };

@@ -1,17 +1,21 @@
+import { createDroidReader } from './droid-stream.ts';
 import { TO_FILE } from './notify.ts';
-import { homeFolder, NOTHING, type Preset } from './preset.ts';
+import { homeFolder, NOTHING, type Preset, withArguments } from './preset.ts';
 
+const OPTIONS = 'droid exec --output-format stream-json --skip-permissions-unsafe';
+
+// Its options are those of its own help; what it prints is from its documentation, since it runs with its service only.
 export const droid: Preset = {
   name: 'droid',
   programs: ['droid'],
-  headless: 'droid exec --output-format stream-json --skip-permissions-unsafe -- {{prompt}}',
-  headlessLong: null,
+  headless: `${OPTIONS} -- {{prompt}}`,
+  headlessLong: `${OPTIONS} -f {{prompt_file}}`,
   interactive: 'droid',
   acp: null,
   notify: TO_FILE,
-  reader: null,
-  resume: null,
-  resumeInteractive: null,
+  reader: createDroidReader,
+  resume: (argv, id) => withArguments(argv, ['-s', id]),
+  resumeInteractive: (argv, id) => withArguments(argv, ['--resume', id]),
   setUp: () => NOTHING,
   auth: 'account',
   home: homeFolder('.factory', {
@@ -30,5 +34,6 @@ export const droid: Preset = {
   cannot: {
     mcp: 'it reads its servers from files of the project or the person only',
     gateway: 'it asks for a key of its own service whatever model it uses',
+    hooks: 'it reads its hooks from files of the project or the person only',
   },
 };

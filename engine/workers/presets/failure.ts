@@ -7,6 +7,9 @@ export type Failure = Extract<AgentEnd, { ok: false }>;
 /** Said of a quota that is used up, in contrast to a rate that is too high. */
 const USED_UP =
   /usage[ _]limit|hit your .{0,40}limit|current (?:token )?quota|insufficient[ _](?:quota|balance)|credit balance|account balance|out of (?:\w+ )?(?:credits|usage)|(?:daily|monthly|weekly|plan) (?:quota|limit)|per ?day|exhausted your (?:daily|capacity)|QuotaExceeded|TerminalQuota|quota_exhausted|billing/i;
+/** Said of money that was given to it, by the gateway or by the agent's service. */
+const SPENT =
+  /\bbudget_exceeded\b|\bbudget .{0,40}(?:exceeded|exhausted|used up|spent)|spend(?:ing)? (?:cap|limit)/i;
 const TOO_LONG =
   /prompt is too long|context[ _](?:length|window|overflow)|maximum context|model token limit|input token count|request_too_large/i;
 const TOO_FAST =
@@ -25,6 +28,8 @@ export function statusIn(text: string): number | null {
 
 /** What a failure of the model's API means, by its status and what was said with it. */
 export function codeOf(status: number | null, text: string): EndCode | null {
+  if ((status === null || status === 402 || status === 429 || status === 403) && SPENT.test(text))
+    return 'budget_exceeded';
   if (status === 402 || ((status === null || status === 429 || status === 403) && USED_UP.test(text)))
     return 'usage_limit';
   if ((status === null || status === 400 || status === 413) && TOO_LONG.test(text)) return 'context_exceeded';

@@ -18,6 +18,7 @@ export const kiro: Preset = {
   cannot: {
     mcp: 'no way for one run is known',
     gateway: 'it uses the models of its own service only',
+    hooks: 'no way for one run is known',
     headless: 'without a terminal it wants a key of its own service',
   },
 };

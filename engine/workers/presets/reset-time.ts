@@ -8,7 +8,7 @@ const MAX_AHEAD_MS = 62 * UNITS.d!;
 
 /**
  * When a limit is over, out of what agents say of it: `…limit reached|1795286978`, `resets 6:49pm (UTC)`,
- * `resets Nov 24, 10am`, `try again in 2h 5m`, `retry after 20 seconds`, a time of ISO 8601. Unix ms; null when nothing is said.
+ * `resets Nov 24, 10am`, `again at Nov 24th, 2026 4:37 PM`, `try again in 2h 5m`, `retry after 20 seconds`, a time of ISO 8601. Unix ms; null when nothing is said.
  */
 export function resetTimeIn(text: string, now: number): number | null {
   const found = epoch(text) ?? iso(text) ?? span(text, now) ?? clock(text, now);
@@ -46,7 +46,7 @@ function span(text: string, now: number): number | null {
 /** A time of day, of the next day when it has passed, in the zone that is named or this machine's. */
 function clock(text: string, now: number): number | null {
   const found =
-    /(?:reset\w*|again)\s+(?:at |on )?(?:([a-z]{3})[a-z]* (\d{1,2})(?:,? (?:at )?))?(\d{1,2})(?::(\d\d))? ?([ap]m)?(?:,? \(?([A-Za-z]+(?:\/[\w+-]+)*)\)?)?/i.exec(
+    /(?:reset\w*|again)\s+(?:at |on )?(?:([a-z]{3})[a-z]* (\d{1,2})(?:st|nd|rd|th)?(?:, 20\d\d)?(?:,? (?:at )?))?(\d{1,2})(?::(\d\d))? ?([ap]m)?(?:,? \(?([A-Za-z]+(?:\/[\w+-]+)*)\)?)?/i.exec(
       text,
     );
   if (found === null) return null;

@@ -1,0 +1,103 @@
+import { HOOK_TIMEOUT_SEC } from './claude-hooks.ts';
+import type { RunWish } from './preset.ts';
+
+/** The type of the line by which the plugin tells that opencode waits for its model. */
+export const RETRY_MARK = 'svc.retry';
+
+/**
+ * A plugin of opencode for one run. It says when opencode waits for a limit, which its own stream keeps quiet about, on
+ * standard error since in ACP standard output is the protocol's. With hooks it runs their commands at each moment as claude
+ * would, with the same JSON in and out. Whatever fails in it is left alone: the agent goes on.
+ */
+export const pluginText = (hooks: RunWish['hooks']): string => `import { spawn } from 'node:child_process';
+
+const HOOKS = ${JSON.stringify(hooks ?? {})};
+const WRITES = new Set(['write', 'edit', 'multiedit', 'patch', 'apply_patch']);
+
+function run(event, input) {
+  const hook = HOOKS[event];
+  if (hook === undefined) return Promise.resolve('');
+  return new Promise((resolve) => {
+    try {
+      const child = spawn(hook.command, hook.args, { stdio: ['pipe', 'pipe', 'ignore'] });
+      const late = setTimeout(() => {
+        child.kill('SIGKILL');
+        resolve('');
+      }, ${HOOK_TIMEOUT_SEC * 1000});
+      let out = '';
+      child.stdout.on('data', (part) => { out += part; });
+      child.stdin.on('error', () => {});
+      child.on('error', () => { clearTimeout(late); resolve(''); });
+      child.on('close', (code) => { clearTimeout(late); resolve(code === 0 ? out.trim() : ''); });
+      child.stdin.end(JSON.stringify(input));
+    } catch {
+      resolve('');
+    }
+  });
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+const contextOf = (text) => {
+  const answer = parsed(text);
+  return answer.hookSpecificOutput?.additionalContext ?? '';
+};
+
+export const Svc = async ({ directory }) => {
+  const held = new Map();
+  const hooks = {
+    event: async ({ event }) => {
+      try {
+        const status = event.type === 'session.status' ? event.properties?.status : undefined;
+        if (status?.type !== 'retry' || process.stderr.isTTY) return;
+        const { attempt, message, next } = status;
+        process.stderr.write(JSON.stringify({ type: '${RETRY_MARK}', attempt, message, next }) + '\\n');
+      } catch {}
+    },
+  };
+  if (Object.keys(HOOKS).length === 0) return hooks;
+  const given = (name, { tool, sessionID, callID }, args) => ({
+    hook_event_name: name,
+    session_id: sessionID,
+    cwd: directory,
+    tool_name: tool,
+    tool_input: args ?? {},
+    tool_use_id: callID,
+  });
+  return {
+    ...hooks,
+    'tool.execute.before': async (input, output) => {
+      if (!WRITES.has(input.tool)) return;
+      const text = await run('pre-write', given('PreToolUse', input, output?.args));
+      const said = parsed(text).hookSpecificOutput;
+      if (said?.permissionDecision === 'deny') throw new Error(said.permissionDecisionReason ?? 'denied');
+      // There is no way to say something before a tool: it is said with its result.
+      if (said?.additionalContext) held.set(input.callID, said.additionalContext);
+    },
+    'tool.execute.after': async (input, output) => {
+      const text = await run('post-tool', {
+        ...given('PostToolUse', input, input.args),
+        tool_response: output?.output,
+      });
+      const more = [held.get(input.callID), contextOf(text)].filter(Boolean);
+      held.delete(input.callID);
+      if (more.length > 0 && output) output.output = [output.output, ...more].join('\\n\\n');
+    },
+    'experimental.session.compacting': async (input, output) => {
+      const text = await run('pre-compact', {
+        hook_event_name: 'PreCompact',
+        session_id: input?.sessionID,
+        cwd: directory,
+        trigger: 'auto',
+      });
+      if (text !== '') output?.context?.push(contextOf(text) || text);
+    },
+  };
+};
+`;
