@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { type Script, startModel } from '../../fixtures/model/model.ts';
+import { type BareRun, type BareWish, runPreset } from '../support/agent-run.ts';
+import { isInstalled } from '../support/agents.ts';
+import { makeRepository } from '../support/git.ts';
+
+interface Agent {
+  /** Its own tool for commands, and one call of it. */
+  shell(command: string): { call: string; arguments: Record<string, unknown> };
+  /** Fewer and quicker tries of its own, as its settings have them. */
+  args?: readonly string[];
+  /** A failure that it only tries again for longer than a test may take. */
+  waitsOn?: readonly number[];
+  /** Ends of the prompt that it cuts off. */
+  trims?: boolean;
+}
+
+const AGENTS: Record<string, Agent> = {
+  codex: {
+    shell: (cmd) => ({ call: 'exec_command', arguments: { cmd } }),
+  },
+  opencode: {
+    shell: (command) => ({ call: 'bash', arguments: { command, description: 'Work' } }),
+    // It tries five times, each after a longer while, and there is no setting for that.
+    waitsOn: [503],
+  },
+  copilot: {
+    shell: (command) => ({ call: 'bash', arguments: { command, description: 'Work' } }),
+    waitsOn: [503],
+    trims: true,
+  },
+};
+
+/** Written as the person's own settings: codex without a known model has its plain tools. */
+const CODEX_SETTINGS = `model = "stand-in"
+[model_providers.svc]
+name = "svc"
+request_max_retries = 0
+stream_max_retries = 0
+`;
+
+const HOSTILE = '--help "quoted" \'single\' $(touch oops) `touch oops` \\ %s\n\n{{name}} é 漢字 🙂\tend';
+
+/** Real agent programs, installed by .ci/agents.sh, told and read by their presets; only the model is a stand-in. */
+for (const [agent, own] of Object.entries(AGENTS)) {
+  describe(`${agent} by its preset`, { concurrency: 1 }, () => {
+    async function within(
+      t: TestContext,
+      script: Script,
+      work: (
+        run: (wish?: Partial<BareWish>) => Promise<BareRun>,
+        place: { git(...args: string[]): string; root: string; said(): string },
+      ) => Promise<void>,
+    ): Promise<void> {
+      if (!isInstalled(agent)) return t.skip(`${agent} is not installed; .ci/agents.sh installs it`);
+      const repository = makeRepository();
+      const model = await startModel({ script });
+      const folder = join(repository.folder, 'session');
+      mkdirSync(join(folder, 'home', '.codex'), { recursive: true });
+      writeFileSync(join(folder, 'home', '.codex', 'config.toml'), CODEX_SETTINGS);
+      const worktree = join(repository.folder, 'worktree');
+      repository.git('worktree', 'add', '-q', '-b', 'work', worktree);
+      try {
+        await work(
+          (wish) =>
+            runPreset(agent, {
+              prompt: 'Say hello.',
+              gateway: { url: model.url, key: 'key-of-this-run-1' },
+              cwd: worktree,
+              folder,
+              ...(own.args === undefined ? {} : { args: own.args }),
+              ...wish,
+            }),
+          {
+            root: worktree,
+            git: (...args) => repository.git('-C', worktree, ...args),
+            said: () => model.requests.map(({ body }) => JSON.stringify(body)).join('\n'),
+          },
+        );
+        assert.deepEqual(model.failures, []);
+        assert.ok(model.requests.every(({ key }) => key === null || key === 'key-of-this-run-1'));
+      } finally {
+        await model.close();
+        repository.remove();
+      }
+    }
+
+    test('edits and commits in a worktree, and goes on with its session', { timeout: 120_000 }, async (t) => {
+      const command = "printf 'hello\\n' > hello.txt && git add hello.txt && git commit -qm Hello";
+      await within(
+        t,
+        { steps: [own.shell(command), { say: 'It is committed.' }] },
+        async (run, { git, said }) => {
+          const first = await run();
+          assert.deepEqual(first.facts.end, { ok: true }, first.lines.join('\n'));
+          assert.equal(git('log', '-1', '--format=%s'), 'Hello');
+          assert.equal(first.facts.toolCalls, 1);
+          assert.match(first.facts.activity ?? '', /^run printf/);
+          assert.match(first.text, /→ run printf[\s\S]*It is committed\./);
+          assert.deepEqual(first.survivors, []);
+
+          const session = first.facts.agentSession;
+          assert.ok(session);
+          const second = await run({ prompt: '--now something else', resume: session });
+          assert.deepEqual(second.facts.end, { ok: true }, second.lines.join('\n'));
+          assert.equal(second.facts.agentSession, session);
+          const last = said().split('\n').at(-1) ?? '';
+          assert.match(last, /Say hello\./);
+          assert.match(last, /--now something else/);
+        },
+      );
+    });
+
+    for (const [name, prompt] of [
+      ['a hostile prompt', HOSTILE],
+      ['a prompt of 300 KB', `${HOSTILE}\n${'a line of words\n'.repeat(19_200)}end`],
+    ] as const) {
+      test(`${name} arrives byte for byte`, { timeout: 120_000 }, async (t) => {
+        await within(t, { steps: [{ say: 'Read.' }] }, async (run, { said, git }) => {
+          const ran = await run({ prompt });
+          assert.deepEqual(ran.facts.end, { ok: true }, ran.lines.join('\n').slice(0, 2000));
+          assert.ok(said().includes(JSON.stringify(prompt).slice(1, -1)), 'the prompt came otherwise');
+          assert.equal(git('status', '--porcelain'), '');
+        });
+      });
+    }
+
+    for (const [status, code] of [
+      [400, 'model_error'],
+      [401, 'auth_failed'],
+      [429, 'rate_limited'],
+      [503, 'rate_limited'],
+    ] as const) {
+      const skip = own.waitsOn?.includes(status)
+        ? `${agent} has no setting for how often it tries again after ${status}`
+        : false;
+      test(`an answer of ${status} is ${code}`, { timeout: 120_000, skip }, async (t) => {
+        const fail = { status, ...(status === 429 ? { retryAfterSec: 1 } : {}) };
+        await within(t, { steps: [{ fail }] }, async (run) => {
+          const { facts, lines } = await run();
+          assert.equal(facts.end?.ok === false && facts.end.code, code, lines.join('\n').slice(0, 2000));
+        });
+      });
+    }
+
+    test('nothing of it is left when it is stopped', { timeout: 120_000 }, async (t) => {
+      await within(t, { steps: [own.shell('touch begun; sleep 300')] }, async (run, { git }) => {
+        const { survivors, facts } = await run({ stopWhen: () => git('status', '--porcelain') !== '' });
+        assert.deepEqual(survivors, []);
+        assert.notEqual(facts.end?.ok, true);
+      });
+    });
+  });
+}
+
+test('opencode says when it would wait for a limit for hours', { timeout: 120_000 }, async (t) => {
+  if (!isInstalled('opencode')) return t.skip('opencode is not installed; .ci/agents.sh installs it');
+  const { root, folder, remove } = makeRepository();
+  const model = await startModel({ script: { steps: [{ fail: { status: 429, retryAfterSec: 7200 } }] } });
+  let asked = 0;
+  try {
+    const { facts } = await runPreset('opencode', {
+      prompt: 'Say hello.',
+      gateway: { url: model.url, key: 'key-of-this-run-1' },
+      cwd: root,
+      folder: join(folder, 'session'),
+      // The line comes with the answer to the first request of the conversation; a few more lines of a log follow it.
+      stopWhen: () => {
+        asked += model.requests.some(({ failed }) => failed === 429) ? 1 : 0;
+        return asked > 100;
+      },
+    });
+    assert.equal(facts.end?.ok, false);
+    assert.ok(facts.end?.ok === false && (facts.end.resetAt ?? 0) > Date.now() + 3_600_000);
+  } finally {
+    await model.close();
+    remove();
+  }
+});
