@@ -84,6 +84,7 @@ export const acpStream = () => import('./workers/presets/acp-stream.ts');
 /** Agent presets, which of their programs are installed, and how one is started. */
 export const presets = async () => ({
   ...(await import('./workers/presets/index.ts')),
+  ...(await import('./workers/presets/ability.ts')),
   ...(await import('./workers/presets/detect.ts')),
   ...(await import('./workers/template.ts')),
   ...(await import('./workers/program.ts')),
