@@ -1,4 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Stream } from '@agentclientprotocol/sdk';
 
@@ -56,10 +58,10 @@ export function startAgent({ argv, cwd, env, stderr }: AgentOptions): AgentProce
     };
     child.once('error', ({ message }) => done(`it could not be started: ${message}`));
     child.once('exit', (code, signal) => {
-      // Its last answer may still be on its way; what it left running may hold the pipe open for ever.
-      const read = stdout.closed || new Promise((closed) => stdout.once('close', closed));
+      // Its last words may still be on their way; what it left running may hold the pipes open for ever.
+      const read = Promise.all([stdout, child.stderr].map(closing));
       const how = signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`;
-      within(DRAIN_MS, Promise.resolve(read)).then(() => done(how));
+      within(DRAIN_MS, read).then(() => done(how));
     });
   });
 
@@ -80,10 +82,13 @@ export function startAgent({ argv, cwd, env, stderr }: AgentOptions): AgentProce
       stdout.on('data', (chunk: Buffer) => {
         if (!lines.push(chunk)) tellBroken('it sent a message without an end');
       });
-      stdout.once('close', () => {
+      const over = (): void => {
         if (lines.rest() > 0) tellBroken('its output ended in the middle of a message');
         if (isRead) controller.close();
-      });
+        isRead = false;
+      };
+      // Without an end when it is this side that closes it.
+      stdout.once('end', over).once('close', over);
     },
     cancel() {
       isRead = false;
@@ -120,6 +125,10 @@ function signalGroup({ pid, exitCode, signalCode }: ChildProcess, signal: NodeJS
     // It has just ended.
   }
 }
+
+const closing = async (pipe: Readable): Promise<void> => {
+  if (!pipe.closed) await once(pipe, 'close');
+};
 
 /** What a promise gives, or null when that takes too long. */
 export async function within<T>(ms: number, promise: Promise<T>): Promise<T | null> {
