@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../errors.ts';
-import { type Git, records } from './git.ts';
+import { type Git, NOT_INSIDE, records } from './git.ts';
 import {
   branchRef,
   gitDirOf,
@@ -62,7 +62,7 @@ export async function checkoutOf(git: Git, root: string, base: string): Promise<
     '-z',
     '--no-renames',
     '--untracked-files=no',
-    '--ignore-submodules=dirty',
+    NOT_INSIDE,
   ]);
   const paths = records(stdout).map((record) => record.slice(3));
   if (paths.length > 0) return stopped(found, `has changes in ${named(paths)}`, paths);

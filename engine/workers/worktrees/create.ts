@@ -10,7 +10,7 @@ import {
 import { dirname, join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SvcError } from '../../errors.ts';
-import type { Git } from './git.ts';
+import { type Git, NOT_INSIDE } from './git.ts';
 import { gitRunsFor } from './live.ts';
 import type { Queue } from './queue.ts';
 import {
@@ -168,7 +168,7 @@ export async function create(git: Git, queue: Queue, request: CreateRequest): Pr
       const isOurs = entry.ref === branchRef(branch);
       if (!isOurs) throw exists(`a worktree at ${path}`);
       await verifyToplevel(git, path);
-      if ((await git.text(path, ['status', '--porcelain', '--untracked-files=all'])) !== '') {
+      if ((await git.text(path, ['status', '--porcelain', '--untracked-files=all', NOT_INSIDE])) !== '') {
         throw exists(`a worktree with changes at ${path}`);
       }
       return { ...base, commit: branchCommit ?? base.commit };

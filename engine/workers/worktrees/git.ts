@@ -77,6 +77,12 @@ const SETTINGS = [
   ['log.showSignature', 'false'],
 ].flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 
+/**
+ * A look that says nothing of what has changed inside a repository in the worktree: git would be called in it, and it
+ * may be one of the worker's making whose configuration names programs. `findNested` says that it is there.
+ */
+export const NOT_INSIDE = '--ignore-submodules=dirty';
+
 function baseEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const clean = { ...env };
   for (const name of REMOVED) delete clean[name];

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Git, records } from './git.ts';
+import { type Git, NOT_INSIDE, records } from './git.ts';
 
 /** Folders of dependencies: their repositories are copies, and there are too many to look at. */
 const NOT_WORK = new Set(['node_modules', '.venv', 'venv', 'vendor', 'target', '.cargo', '.svc']);
@@ -37,7 +37,7 @@ function insideIgnored(root: string, folders: readonly string[]): string[] {
 export async function findNested(git: Git, path: string): Promise<string[]> {
   const [untracked, ignored, staged] = await Promise.all([
     // With every untracked file listed, a folder is listed only where git does not look inside: a repository.
-    git.run(path, ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames']),
+    git.run(path, ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames', NOT_INSIDE]),
     git.run(path, ['ls-files', '-z', '--others', '--ignored', '--exclude-standard', '--directory']),
     git.run(path, ['ls-files', '-z', '--stage']),
   ]);

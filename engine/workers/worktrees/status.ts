@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { SvcError } from '../../errors.ts';
-import { type Git, records } from './git.ts';
+import { type Git, NOT_INSIDE, records } from './git.ts';
 import { processesInside, type WorkingFolders } from './live.ts';
 import { isMerged } from './merged.ts';
 import { mapLimit } from './queue.ts';
@@ -147,7 +147,7 @@ export async function filesOf(git: Git, path: string): Promise<{ changed: string
     '-z',
     '--untracked-files=all',
     '--no-renames',
-    '--ignore-submodules=none',
+    NOT_INSIDE,
   ]);
   const lines = records(stdout);
   const named = (isWanted: (record: string) => boolean): string[] =>

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../errors.ts';
-import { type Git, identity, records } from './git.ts';
+import { type Git, identity, NOT_INSIDE, records } from './git.ts';
 import { compareAndSet } from './repository.ts';
 
 /**
@@ -116,7 +116,7 @@ async function addAll(
   if (all.code === 0) return [];
   const status = await git.run(
     path,
-    ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames'],
+    ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames', NOT_INSIDE],
     { env },
   );
   const left = records(status.stdout)
