@@ -22,7 +22,7 @@ export interface RunSocket {
 export interface RunSockets {
   /**
    * A socket on which every connection is that worker. Opened again after a restart of the engine it is found at the
-   * same place by what still runs, since it is the folder that a run sees and not the socket.
+   * same place by what still runs, since it is the folder that a run sees and not the socket. Open already, it is that.
    * @param folder where it is to lie; another one is taken when that is too deep for a socket
    * @param seenAt what the run calls that folder
    */
@@ -44,6 +44,7 @@ function privateFolder(folder: string): void {
 /** Owns the sockets of confined runs, to which neither pids nor marks mean anything. */
 export function createRunSockets({ root, version }: { root: string; version: string }): RunSockets {
   const servers = new Set<Server>();
+  const opened = new Map<string, RunSocket>();
   const connections = new Set<Socket>();
   let serve: ((socket: Socket, run: SeatOfRun) => void) | null = null;
   let waiting: { socket: Socket; run: SeatOfRun }[] = [];
@@ -58,6 +59,8 @@ export function createRunSockets({ root, version }: { root: string; version: str
 
   return {
     async open(run, wanted, seenAt) {
+      const known = opened.get(run.runId);
+      if (known !== undefined) return known;
       const folder = socketFolder(wanted);
       privateFolder(folder);
       const path = join(folder, 'svc.sock');
@@ -85,13 +88,16 @@ export function createRunSockets({ root, version }: { root: string; version: str
         token: '',
         startedAt: '',
       });
-      return {
+      const socket: RunSocket = {
         folder,
         async close() {
+          opened.delete(run.runId);
           if (servers.has(server)) await shut(server, own);
           rmSync(folder, { recursive: true, force: true });
         },
       };
+      opened.set(run.runId, socket);
+      return socket;
     },
     attach(to) {
       serve = to;

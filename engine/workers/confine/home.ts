@@ -1,11 +1,22 @@
-import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { constants, copyFileSync, existsSync, lstatSync, mkdirSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { SvcError } from '../../errors.ts';
 import type { HomeShare } from '../presets/preset.ts';
 import { realOf } from './paths.ts';
 import { type Place, showing } from './rules.ts';
 
 /** git's identity and settings; not `credentials`, which lies beside them. */
 const GIT = ['.gitconfig', '.config/git/config', '.config/git/ignore', '.config/git/attributes'];
+
+/** A folder below `kept`. An earlier run could write there: a link that it left must not lead us elsewhere. */
+function madeOwn(kept: string, path: string): string {
+  const folder = join(kept, path);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (realOf(folder) === folder) return folder;
+  throw new SvcError('confinement_unavailable', `the worker has put a link in the way of ${folder}`, {
+    hint: 'svc task retry begins a new session',
+  });
+}
 
 /**
  * What a confined run sees of the person's home. The agent's folders there are private ones of the session, so that
@@ -22,15 +33,18 @@ export function homeRules(home: string, share: HomeShare | null, kept: string): 
   const git = GIT.flatMap((path) => showing(join(home, path), 'read'));
   if (share === null) return git;
 
-  const own = share.own.map((path): Place => {
-    const from = join(kept, path);
-    mkdirSync(from, { recursive: true, mode: 0o700 });
-    return { path: join(home, path), show: 'write', from };
-  });
+  const own = share.own.map(
+    (path): Place => ({
+      path: join(home, path),
+      show: 'write',
+      from: madeOwn(kept, path),
+    }),
+  );
   const copied = share.copied.map((path): Place => {
-    const copy = join(kept, path);
-    mkdirSync(dirname(copy), { recursive: true, mode: 0o700 });
-    if (!existsSync(copy) && existsSync(join(home, path))) copyFileSync(join(home, path), copy);
+    const copy = join(madeOwn(kept, dirname(path)), basename(path));
+    const isThere = lstatSync(copy, { throwIfNoEntry: false }) !== undefined;
+    if (!isThere && existsSync(join(home, path)))
+      copyFileSync(join(home, path), copy, constants.COPYFILE_EXCL);
     // A link, because agents replace such a file by a new one, which a mount does not allow.
     return { path: join(home, path), link: copy };
   });
