@@ -2,7 +2,14 @@ import { type Board, createBoard } from './board/index.ts';
 import { type Bus, createBus } from './bus/index.ts';
 import { createSessions, type Sessions } from './bus/sessions/index.ts';
 import type { Clock } from './clock.ts';
-import { type Config, type DataPaths, isLoopback, parseAddress, variableNames } from './config/index.ts';
+import {
+  type Config,
+  type DataPaths,
+  isLoopback,
+  machineHome,
+  parseAddress,
+  variableNames,
+} from './config/index.ts';
 import { createRunSockets, type RunSockets } from './daemon/run-sockets.ts';
 import { createKeys } from './gateway/keys/index.ts';
 import { createHooks, type Hooks, heldPaths, newMessages, standing } from './hooks/index.ts';
@@ -11,6 +18,7 @@ import { createReceiver } from './receiver/index.ts';
 import { createListeners, type Listeners } from './receiver/listeners.ts';
 import type { EventLog, Storage } from './storage/index.ts';
 import { version } from './version.ts';
+import { createConfinement } from './workers/confine/index.ts';
 import {
   type Agents,
   type Circuits,
@@ -92,6 +100,14 @@ export function createRooms(ground: Ground): Rooms {
     projects: () => agents.projects().map(({ folder }) => folder),
     repositoryOf: (name) => sessions.byBranch(`svc/${name}`)?.repository ?? null,
   });
+  const confinement = createConfinement({
+    env,
+    root,
+    configFile: ground.file,
+    paths,
+    machineHome: machineHome(env),
+    svc: ground.svc,
+  });
   const isStrict = () => config().guard.profile === 'strict';
 
   const logs = createSessionLogs(paths, (sessionId) => readerFor({ agents }, sessions.get(sessionId)));
@@ -157,6 +173,8 @@ export function createRooms(ground: Ground): Rooms {
           idleTimeoutSec: config().agents.idle_timeout_sec,
         }),
         profile: () => config().guard.profile || 'lite',
+        confinement,
+        runSockets,
         isAsking: bus.isAsking,
         atEnd(session, verdict, kept) {
           board.sessionEnded(session.sessionId);

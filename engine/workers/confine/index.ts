@@ -17,6 +17,8 @@ export const SEAT_FOLDER = '/run/svc';
 /** A run that is to be confined. */
 export interface ConfineSpec {
   argv: readonly string[];
+  /** The agent's own program, when `argv` starts another one that starts it. */
+  program?: string;
   /** Where the agent starts: inside the worktree, or the project's folder. */
   cwd: string;
   env: Readonly<Record<string, string>>;
@@ -155,7 +157,7 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
   }
 
   /** What a run sees, as rules: the deepest one that covers a path counts. */
-  function rulesOf(spec: ConfineSpec, program: string): Place[] {
+  function rulesOf(spec: ConfineSpec, programs: readonly string[]): Place[] {
     const home = realOf(spec.env.HOME ?? '');
     const writable = spec.worktree ?? spec.cwd;
     if (home === sep) throw unavailable('its home folder is /', 'give the engine a HOME of its own');
@@ -185,7 +187,7 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
       ...showing('/run/current-system', 'read'),
       ...showing(root, 'read'),
       ...showing(configFile, 'read'),
-      ...programRules({ env: spec.env, home, hidden: hiddenFolders, program, svc }),
+      ...programRules({ env: spec.env, home, hidden: hiddenFolders, programs, svc }),
       ...(home === null ? [] : homeRules(home, spec.home, join(realOf(kept) ?? kept, 'home'))),
       ...showing(writable, 'write'),
       ...(git === null ? [] : spec.worktree === null ? inplaceRules(git) : worktreeRules(git)),
@@ -209,7 +211,9 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
     async wrap(spec) {
       const bwrap = bubblewrap(deps.env.PATH);
       const program = programOf(spec.argv[0] ?? '', spec.cwd, spec.env.PATH);
-      const places = rulesOf(spec, program);
+      const { cwd, env } = spec;
+      const agent = spec.program === undefined ? [] : programOf(spec.program, cwd, env.PATH);
+      const places = rulesOf(spec, [program, ...[agent].flat()]);
       const settings = GIT_SETTINGS.flatMap(([name, value], at) => [
         ...['--setenv', `GIT_CONFIG_KEY_${at}`, name],
         ...['--setenv', `GIT_CONFIG_VALUE_${at}`, value],

@@ -85,10 +85,10 @@ export function programRules(options: {
   env: Readonly<Record<string, string>>;
   home: string | null;
   hidden: readonly string[];
-  program: string;
+  programs: readonly string[];
   svc: readonly string[] | null;
 }): Place[] {
-  const { env, home, hidden, program, svc } = options;
+  const { env, home, hidden, programs, svc } = options;
   const isHidden = (path: string): boolean => hidden.some((root) => isWithin(root, path));
   /** Never a folder that holds a hidden one: it would be shown with all that is in it. */
   const shown = (path: string): Place[] => {
@@ -114,7 +114,7 @@ export function programRules(options: {
     ]),
     ...(home === null ? [] : IN_HOME.flatMap((path) => shown(join(home, path)))),
     ...named.flatMap(shown),
-    ...withNeeds(program),
+    ...programs.flatMap(withNeeds),
     ...(node === undefined || !isAbsolute(node) ? [] : withNeeds(node)),
     ...(script === undefined || !isAbsolute(script) ? [] : shown(packageOf(realOf(script) ?? script))),
   ];

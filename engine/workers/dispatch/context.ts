@@ -1,7 +1,9 @@
 import type { Tasks } from '../../board/tasks/index.ts';
 import type { Session, Sessions } from '../../bus/sessions/index.ts';
 import type { Clock } from '../../clock.ts';
+import type { RunSockets } from '../../daemon/run-sockets.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
+import type { Confinement } from '../confine/index.ts';
 import type { Processes } from '../processes/index.ts';
 import type { Worktrees } from '../worktrees/index.ts';
 import type { Agents } from './agents.ts';
@@ -61,6 +63,9 @@ export interface DispatchDeps {
   timeouts(): { timeoutSec: number; idleTimeoutSec: number };
   /** `guard.profile`. */
   profile(): string;
+  confinement: Confinement;
+  /** Gives a confined run its own way to the engine. */
+  runSockets: RunSockets;
   /** Whether a question of the session waits for its answer: it is not idle then. */
   isAsking(sessionId: string): boolean;
   /** Inside the transaction that records the end: what the session held is freed, and its Chair is told. */

@@ -11,6 +11,7 @@ import { NO_FACTS, type StreamFacts } from '../presets/stream.ts';
 import type { ExitResult, RunningProcess } from '../processes/index.ts';
 import { checkBudget } from './budget.ts';
 import { readerFor } from './command.ts';
+import { seatOfRun } from './confined.ts';
 import type { DispatchDeps } from './context.ts';
 import { type Kept, keepWork, NOTHING_KEPT, type Verdict, verdictOf } from './finish.ts';
 import { logFile, runDir } from './folders.ts';
@@ -180,6 +181,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     const hearing = hearingOf(sessions.get(sessionId));
     const owner = active.get(sessionId);
     if (owner !== undefined) owner.hearing = hearing;
+    const seat = await seatOfRun(deps, sessions.get(sessionId), runId);
     const exit = await supervise(deps, {
       sessionId,
       runId,
@@ -192,6 +194,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     const { survivors } = await processes.sweep(runId, running.pidStart);
     if (survivors.length > 0)
       log.error({ session: sessionId, survivors }, 'processes of the worker could not be ended');
+    await seat?.close();
     await over(sessionId, exit, hearing);
     await rm(runDir(deps, sessionId, runId), { recursive: true, force: true });
   }

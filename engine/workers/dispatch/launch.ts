@@ -14,6 +14,7 @@ import {
 import { MARK, type RunningProcess, workerEnvironment } from '../processes/index.ts';
 import { brief } from './brief.ts';
 import { behindHost, commandOf, presetOf, type Told } from './command.ts';
+import { startConfined } from './confined.ts';
 import type { DispatchDeps } from './context.ts';
 import { agentDir, logFile, runDir, sessionDir } from './folders.ts';
 import { goOn } from './go-on.ts';
@@ -64,7 +65,7 @@ export async function launch(deps: DispatchDeps, run: Launch): Promise<RunningPr
   });
   await writeFiles(setUp);
   const whole = withArguments(argv, setUp?.args ?? []);
-  return deps.processes.start({
+  const spec = {
     runDir: folder,
     runId,
     argv: command.transport === 'acp' ? behindHost(deps.svc, whole, told) : whole,
@@ -72,7 +73,8 @@ export async function launch(deps: DispatchDeps, run: Launch): Promise<RunningPr
     env: { ...env, ...setUp?.env },
     logFile: logFile(deps, sessionId),
     ...(stdinFile === undefined ? {} : { stdinFile }),
-  });
+  };
+  return startConfined(deps, session, spec, { program: argv[0] ?? '', preset });
 }
 
 /** How the agent finds `svc mcp`, the gateway and our hooks. */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Session } from '../../bus/sessions/index.ts';
 import type { ExitResult, RunningProcess } from '../processes/index.ts';
+import { seatOfRun } from './confined.ts';
 import type { DispatchDeps } from './context.ts';
 import { runDir } from './folders.ts';
 
@@ -69,6 +70,8 @@ async function takeOver(deps: DispatchDeps, steps: Steps, session: Session): Pro
     return steps.follow(sessionId, runId, running);
   }
   await deps.processes.sweep(runId);
+  // Of a host that died: its folder may be elsewhere than the run's.
+  await (await seatOfRun(deps, session, runId))?.close();
   const code = deps.processes.readExit(folder);
   return steps.over(sessionId, { code, signal: null });
 }

@@ -1,0 +1,51 @@
+import { join } from 'node:path';
+import type { Session } from '../../bus/sessions/index.ts';
+import type { RunSocket } from '../../daemon/run-sockets.ts';
+import { SEAT_FOLDER } from '../confine/index.ts';
+import type { Preset } from '../presets/index.ts';
+import type { RunningProcess, StartSpec } from '../processes/index.ts';
+import type { DispatchDeps } from './context.ts';
+import { runDir, sessionDir } from './folders.ts';
+
+/** The run's own way to the engine, opened when it is not yet; null for a run that is not confined. */
+export async function seatOfRun(
+  deps: DispatchDeps,
+  { sessionId, profile }: Session,
+  runId: string,
+): Promise<RunSocket | null> {
+  // As the run began, whatever the configuration says meanwhile.
+  if (profile !== 'strict') return null;
+  const folder = join(runDir(deps, sessionId, runId), 'seat');
+  return deps.runSockets.open({ sessionId, runId }, folder, SEAT_FOLDER);
+}
+
+/**
+ * Starts a run, confined when its profile says so. Throws `tool_missing` and `confinement_unavailable`: it is then not
+ * started at all.
+ * @param agent the agent's program, which need not be the one that is started, and its preset
+ */
+export async function startConfined(
+  deps: DispatchDeps,
+  session: Session,
+  spec: StartSpec,
+  agent: { program: string; preset: Preset | null },
+): Promise<RunningProcess> {
+  const seat = await seatOfRun(deps, session, spec.runId);
+  if (seat === null) return deps.processes.start(spec);
+  try {
+    const argv = await deps.confinement.wrap({
+      argv: spec.argv,
+      program: agent.program,
+      cwd: spec.cwd,
+      env: spec.env,
+      worktree: session.worktree,
+      sessionFolder: sessionDir(deps, session.sessionId),
+      seatFolder: seat.folder,
+      home: agent.preset?.home ?? null,
+    });
+    return await deps.processes.start({ ...spec, argv });
+  } catch (error) {
+    await seat.close();
+    throw error;
+  }
+}
