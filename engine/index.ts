@@ -72,6 +72,9 @@ export const samples = () => import('./receiver/sample.ts');
 /** What `svc doctor` asks about the parts that only the engine uses. */
 export const health = () => import('./health.ts');
 
+/** Whether workers can be confined here. */
+export const confinement = () => import('./workers/confine/index.ts');
+
 /** The MCP server over an engine, for what bridges a client's pipe to it. */
 export const mcpServer = () => import('./daemon/mcp/server.ts');
 

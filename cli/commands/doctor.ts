@@ -3,7 +3,7 @@ import { type Command, command } from '../command.ts';
 import { type Check, warn } from '../doctor/check.ts';
 import { checkClock, checkData } from '../doctor/data.ts';
 import { checkAddresses, checkEngine } from '../doctor/engine.ts';
-import { checkAgents, checkGit, checkNode, checkSqlite } from '../doctor/machine.ts';
+import { checkAgents, checkGit, checkNode, checkSqlite, checkStrict } from '../doctor/machine.ts';
 import { checkConfiguration, checkKeysFile, checkRepository, checkSecrets } from '../doctor/workspace.ts';
 
 /** The checks that a workspace has, for one that has none. */
@@ -20,10 +20,11 @@ export const doctorCommand: Command = command({
     const machine = [checkNode(), await checkGit(env), await checkSqlite(), configured];
     const running = workspace === null ? null : await checkEngine(context, workspace);
     const engine = running?.engine ?? null;
-    const [place, addresses, repository, agents] = await Promise.all([
+    const [place, addresses, repository, strict, agents] = await Promise.all([
       workspace === null ? [] : checkData(workspace),
       workspace === null ? [] : checkAddresses(workspace, engine),
       workspace === null ? [] : checkRepository(workspace),
+      checkStrict(env, workspace),
       checkAgents(env, workspace),
     ]);
     const { machineHome } = await configuration();
@@ -35,6 +36,7 @@ export const doctorCommand: Command = command({
       ...(workspace === null ? [] : checkSecrets(workspace)),
       checkKeysFile(machineHome(env)),
       ...repository,
+      ...strict,
       ...agents,
       checkClock(workspace, engine),
     ];

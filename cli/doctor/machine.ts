@@ -1,4 +1,4 @@
-import { health, presets, printable } from '../../engine/index.ts';
+import { asSvcError, confinement, health, presets, printable } from '../../engine/index.ts';
 import { atLeast, type Check, fail, messageOf, ok, output, type Workspace, warn } from './check.ts';
 
 /** For `merge-tree --write-tree`, with which a promotion is computed aside. */
@@ -28,6 +28,19 @@ export async function checkSqlite(): Promise<Check> {
   } catch (error) {
     const found = messageOf(error).split('\n')[0] ?? '';
     return fail('sqlite', found, 'install svc again for this Node and this machine: npm install');
+  }
+}
+
+/** What guard.profile: strict needs; nothing to say with another profile. */
+export async function checkStrict(env: NodeJS.ProcessEnv, workspace: Workspace | null): Promise<Check[]> {
+  if (workspace?.loaded.config.guard.profile !== 'strict') return [];
+  const name = 'guard.profile';
+  try {
+    const { program } = await (await confinement()).checkConfinement(env);
+    return [ok(name, `strict: workers are confined by ${program}`)];
+  } catch (thrown) {
+    const { message, hint } = asSvcError(thrown);
+    return [fail(name, message, hint ?? 'svc config set guard.profile lite')];
   }
 }
 

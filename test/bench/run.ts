@@ -1,4 +1,5 @@
 import { commandLine, daemon } from './commands.ts';
+import { confinement } from './confine.ts';
 import { dashboard } from './dashboard.ts';
 import { approveToSpawn } from './dispatch.ts';
 import type { Figure } from './figure.ts';
@@ -16,6 +17,7 @@ const BENCHES: Record<string, () => Promise<Figure[]>> = {
   daemon,
   tools,
   dashboard,
+  confine: confinement,
 };
 
 const isJson = process.argv.includes('--json');

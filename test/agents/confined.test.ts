@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { test } from 'node:test';
+import { hostEngine } from '../../engine/index.ts';
+import { checkConfinement } from '../../engine/workers/confine/index.ts';
+import { type Script, startModel } from '../../fixtures/model/model.ts';
+import { AGENTS_BIN, isInstalled } from '../support/agents.ts';
+import { engineHere } from '../support/engine.ts';
+import { until } from '../support/wait.ts';
+import { makeWorkspace, SVC } from '../support/workspace.ts';
+
+const TASK = 'Greet visitors by name.';
+
+/** What the worker's model does: tries to look and to leave something in the home, works, reports by its tools. */
+const WORKER: Script = {
+  when: TASK,
+  steps: [
+    {
+      call: 'Bash',
+      arguments: {
+        command:
+          'cat ~/notes.txt; echo "{}" > ~/.claude/settings.json; echo "{}" > ~/.claude/settings.local.json; echo hello > greeting.txt && git add -A && git commit -qm Greet && echo COMMITTED',
+        description: 'Write and commit',
+      },
+    },
+    {
+      call: 'verify_report',
+      arguments: {
+        criteria: [],
+        tests: [{ command: 'test -s greeting.txt', passed: true }],
+        summary: 'a greeting',
+      },
+    },
+    { say: 'done' },
+  ],
+};
+
+test('claude, confined, does its task with its own tools and those of svc to its end', async (t) => {
+  const impossible = await checkConfinement(process.env).then(
+    () => (isInstalled('claude') ? null : 'claude is not installed; .ci/agents.sh installs it'),
+    (error: Error) => error.message,
+  );
+  if (impossible !== null) {
+    console.error(`NOT TESTED: ${impossible}`);
+    t.skip(impossible);
+    return;
+  }
+  const model = await startModel({ script: [WORKER] });
+  const ws = await makeWorkspace({
+    yaml: 'guard: { profile: strict }\n',
+    env: {
+      PATH: `${AGENTS_BIN}${delimiter}${process.env.PATH}`,
+      ANTHROPIC_BASE_URL: model.url,
+      ANTHROPIC_AUTH_TOKEN: 'no key',
+      GIT_AUTHOR_NAME: 'Worker',
+      GIT_AUTHOR_EMAIL: 'worker@example.com',
+      GIT_COMMITTER_NAME: 'Worker',
+      GIT_COMMITTER_EMAIL: 'worker@example.com',
+      IS_SANDBOX: '1',
+    },
+  });
+  const home = join(ws.repository.folder, 'person');
+  const settings = '{ "cleanupPeriodDays": 9 }';
+  mkdirSync(join(home, '.claude'), { recursive: true });
+  writeFileSync(join(home, '.claude', 'settings.json'), settings);
+  writeFileSync(join(home, '.claude.json'), '{ "numStartups": 3 }');
+  writeFileSync(join(home, 'notes.txt'), 'private words');
+  ws.env.HOME = home;
+  const here = await engineHere(ws, { svc: [process.execPath, SVC] });
+  const host = await hostEngine(here.engine);
+  try {
+    const { decision_id } = await here.ask(TASK, { agent: 'claude' });
+    const { session } = await here.call<{ session: { session_id: string } }>('decision.approve', {
+      id: decision_id,
+    });
+    await until(() => here.engine.sessionEnded(session.session_id), undefined, 60_000);
+    const log = readFileSync(join(ws.root, '.svc', 'agents', session.session_id, 'log'), 'utf8');
+    assert.deepEqual(model.failures, [], log);
+    assert.equal(here.engine.resolveSession(session.session_id).failure, null, log);
+    assert.match(log, /COMMITTED/);
+    assert.doesNotMatch(log, /private words/);
+    assert.equal(ws.repository.git('show', `svc/${session.session_id}:greeting.txt`), 'hello');
+    const { state } = await here.call<{ state: string }>('verify.show', { session: session.session_id });
+    assert.equal(state, 'verified');
+    assert.equal(readFileSync(join(home, '.claude', 'settings.json'), 'utf8'), settings);
+    assert.equal(existsSync(join(home, '.claude', 'settings.local.json')), false);
+    assert.equal(readFileSync(join(home, '.claude.json'), 'utf8'), '{ "numStartups": 3 }');
+    assert.deepEqual(ws.survivors(), []);
+  } finally {
+    await host.close();
+    await model.close();
+    await ws.close();
+  }
+});
