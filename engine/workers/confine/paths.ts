@@ -7,17 +7,19 @@ export function isWithin(folder: string, path: string): boolean {
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }
 
-/** Where a path leads, links resolved; null when nothing is there. */
-export function realOf(path: string): string | null {
+/** What `look` says; null where nothing is or where this user may not look. */
+function tried<T>(look: () => T): T | null {
   try {
-    return realpathSync(path);
+    return look();
   } catch {
     return null;
   }
 }
 
-export const isFolder = (path: string): boolean =>
-  statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+/** Where a path leads, links resolved; null when nothing is there. */
+export const realOf = (path: string): string | null => tried(() => realpathSync(path));
+
+export const isFolder = (path: string): boolean => tried(() => statSync(path).isDirectory()) ?? false;
 
 export interface Link {
   /** Its own place, the folders above it resolved. */
@@ -32,7 +34,7 @@ export function linksTo(path: string): Link[] {
   let at: string = sep;
   for (const part of path.split(sep).filter((each) => each !== '')) {
     const next = join(at, part);
-    const isLink = lstatSync(next, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+    const isLink = tried(() => lstatSync(next).isSymbolicLink()) ?? false;
     const target = isLink ? realOf(next) : next;
     if (target === null) return found;
     if (isLink) found.push({ path: next, target });

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { type Dirent, existsSync, readdirSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { above, isFolder, isWithin, realOf } from './paths.ts';
 import { type Place, showing } from './rules.ts';
@@ -120,11 +120,19 @@ export function programRules(options: {
   ];
 }
 
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return []; // it may be used by name only
+  }
+}
+
 /** Where the links in a folder of programs lead, when that is hidden too. */
 function linkedFrom(folder: string, isHidden: (path: string) => boolean): string[] {
   if (!isHidden(realOf(folder) ?? folder)) return [];
   const found = new Set<string>();
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+  for (const entry of entriesOf(folder)) {
     const real = entry.isSymbolicLink() ? realOf(join(folder, entry.name)) : null;
     if (real !== null && isHidden(real)) found.add(real);
   }
