@@ -5,7 +5,11 @@ export const guardSchema = z.strictObject({
   profile: z
     .enum(['', 'lite', 'shared', 'strict', 'bring', 'none'])
     .default('')
-    .meta({ notation: 'string', description: 'Set of guards that hooks apply.', unset: 'lite' }),
+    .meta({
+      notation: 'string',
+      description: 'Set of guards that hooks apply; strict also confines workers and asks for evidence.',
+      unset: 'lite',
+    }),
   dup: z
     .strictObject({
       mode: z.enum(['', 'advisory', 'block', 'off']).default('').meta({
