@@ -18,6 +18,7 @@ import { startConfined } from './confined.ts';
 import type { DispatchDeps } from './context.ts';
 import { agentDir, logFile, runDir, sessionDir } from './folders.ts';
 import { goOn } from './go-on.ts';
+import { writeAnew } from './write-anew.ts';
 
 /** What a run is made from. */
 export interface Launch {
@@ -105,10 +106,7 @@ function wishOf(
 }
 
 async function writeFiles(setUp: RunSetup | undefined): Promise<void> {
-  for (const { path, text } of setUp?.files ?? []) {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await writeFile(path, text, { mode: 0o600 });
-  }
+  for (const { path, text } of setUp?.files ?? []) await writeAnew(path, text);
 }
 
 /**
@@ -128,15 +126,14 @@ async function writeBriefs(deps: DispatchDeps, run: Launch, svc: string | null):
   const { session, task, placement } = run;
   const folder =
     placement.worktree === null ? sessionDir(deps, session.sessionId) : join(placement.worktree, '.svc');
-  await mkdir(folder, { recursive: true, mode: 0o700 });
   const promptFile = join(folder, 'prompt.md');
-  await writeFile(promptFile, task.prompt, { mode: 0o600 });
-  await writeFile(join(folder, 'TASK_BRIEF.md'), brief(session, task, placement, svc), { mode: 0o600 });
+  await writeAnew(promptFile, task.prompt);
+  await writeAnew(join(folder, 'TASK_BRIEF.md'), brief(session, task, placement, svc));
   const whole = { text: task.prompt, file: promptFile, name: session.workerId, agentSession: null };
   if (session.runs <= 1 && session.continues === null) return whole;
   const again = await goOn(deps, run);
   const file = join(folder, 'go-on.md');
-  await writeFile(file, again.text, { mode: 0o600 });
+  await writeAnew(file, again.text);
   return { ...whole, ...again, file };
 }
 

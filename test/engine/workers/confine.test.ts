@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { readRecord } from '../../../engine/daemon/record.ts';
 import { type Host, hostEngine } from '../../../engine/index.ts';
-import { checkConfinement } from '../../../engine/workers/confine/index.ts';
+import { checkConfinement, createConfinement } from '../../../engine/workers/confine/index.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { isRunning } from '../../support/processes.ts';
 import { until } from '../../support/wait.ts';
@@ -245,6 +245,68 @@ describe('a strict worker', { skip: impossible ?? false }, () => {
     const worktree = join(ws.root, '.svc', 'agents', 'worktrees', session);
     ws.repository.gitIn(worktree, 'status');
     assert.ok(existsSync(marker), 'it would have, for whoever asks git without care');
+  });
+
+  test('cannot have svc write through a link that is in its branch', async () => {
+    const elsewhere = join(ws.repository.folder, 'elsewhere');
+    const checkout = join(ws.repository.folder, 'linked');
+    mkdirSync(elsewhere);
+    ws.repository.git('worktree', 'add', '--quiet', '-b', 'linked', checkout);
+    symlinkSync(elsewhere, join(checkout, '.svc'));
+    ws.repository.gitIn(checkout, 'add', '--force', '.svc');
+    ws.repository.gitIn(checkout, 'commit', '--quiet', '--message', 'a link');
+    const { failure } = await ended(here, await started(here, 'linked', { base: 'linked' }));
+    assert.equal(failure?.code, 'worktree_unsafe');
+    assert.deepEqual(readdirSync(elsewhere), []);
+  });
+
+  test('in a home that is reached by a link, in a workspace in that home, finds its way', async () => {
+    const real = join(ws.repository.folder, 'real-home');
+    const home = join(ws.repository.folder, 'home-link');
+    mkdirSync(join(real, 'project'), { recursive: true });
+    symlinkSync(real, home);
+    writeFileSync(join(real, 'private.txt'), 'private');
+    const root = join(home, 'project');
+    writeFileSync(join(root, 'svc.yaml'), 'workspace: {}\n');
+    for (const words of [
+      ['init', '-q'],
+      ['add', '.'],
+      ['-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-qm', 'x'],
+    ])
+      ws.repository.gitIn(root, ...words);
+    const data = join(root, '.svc');
+    const [agents, worktree] = [join(data, 'agents'), join(data, 'agents', 'worktrees', 's-1')];
+    const sessionFolder = join(agents, 's-1');
+    mkdirSync(sessionFolder, { recursive: true });
+    ws.repository.gitIn(root, 'worktree', 'add', '-q', '-b', 'svc/s-1', worktree);
+    const confinement = createConfinement({
+      env: process.env,
+      root,
+      configFile: join(root, 'svc.yaml'),
+      paths: {
+        data,
+        db: join(data, 'svc.db'),
+        socket: join(data, 's'),
+        agents,
+        worktrees: dirname(worktree),
+      },
+      machineHome: join(home, '.config', 'svc'),
+      svc: [process.execPath, SVC],
+    });
+    const script =
+      'cat ~/private.txt; cat "$0" && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m linked && echo DONE';
+    const env = { PATH: process.env.PATH ?? '', HOME: home };
+    const [program = '', ...words] = await confinement.wrap({
+      argv: ['sh', '-c', script, join(root, 'svc.yaml')],
+      cwd: worktree,
+      env,
+      worktree,
+      sessionFolder,
+      seatFolder: null,
+      home: null,
+    });
+    const said = execFileSync(program, words, { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+    assert.equal(said, 'workspace: {}\nDONE\n');
   });
 
   test('in place writes the folder, but neither hooks nor the configuration', async () => {
