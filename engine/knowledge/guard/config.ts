@@ -2,14 +2,11 @@ import * as z from 'zod';
 
 /** The `guard` section: what happens when an agent writes code that exists already. */
 export const guardSchema = z.strictObject({
-  profile: z
-    .enum(['', 'lite', 'shared', 'strict', 'bring', 'none'])
-    .default('')
-    .meta({
-      notation: 'string',
-      description: 'Set of guards that hooks apply; strict also confines workers and asks for evidence.',
-      unset: 'lite',
-    }),
+  profile: z.enum(['', 'lite', 'shared', 'strict', 'bring', 'none']).default('').meta({
+    notation: 'string',
+    description: 'Set of guards that hooks apply; strict also confines workers and asks for evidence.',
+    unset: 'lite',
+  }),
   dup: z
     .strictObject({
       mode: z.enum(['', 'advisory', 'block', 'off']).default('').meta({
