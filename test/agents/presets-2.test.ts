@@ -10,27 +10,33 @@ import { makeRepository } from '../support/git.ts';
 interface Agent {
   /** Its own tool for commands, and one call of it. */
   shell(command: string): { call: string; arguments: Record<string, unknown> };
-  /** Fewer and quicker tries of its own, as its settings have them. */
-  args?: readonly string[];
+  /** Its own tool for a new file, which a hook may refuse. */
+  write(file: string): { call: string; arguments: Record<string, unknown> };
+  env?: Record<string, string>;
   /** A failure that it only tries again for longer than a test may take. */
   waitsOn?: readonly number[];
-  /** Ends of the prompt that it cuts off. */
-  trims?: boolean;
 }
 
 const AGENTS: Record<string, Agent> = {
   codex: {
     shell: (cmd) => ({ call: 'exec_command', arguments: { cmd } }),
+    write: (file) => ({
+      call: 'exec_command',
+      arguments: { cmd: `apply_patch <<'E'\n*** Begin Patch\n*** Add File: ${file}\n+x\n*** End Patch\nE` },
+    }),
   },
   opencode: {
     shell: (command) => ({ call: 'bash', arguments: { command, description: 'Work' } }),
+    write: (filePath) => ({ call: 'write', arguments: { filePath, content: 'x' } }),
+    // In a new home it fetches the types of its plugins first, which nothing needs.
+    env: { npm_config_registry: 'http://127.0.0.1:9', npm_config_fetch_retries: '0' },
     // It tries five times, each after a longer while, and there is no setting for that.
     waitsOn: [503],
   },
   copilot: {
     shell: (command) => ({ call: 'bash', arguments: { command, description: 'Work' } }),
+    write: (path) => ({ call: 'create', arguments: { path, file_text: 'x' } }),
     waitsOn: [503],
-    trims: true,
   },
 };
 
@@ -71,7 +77,7 @@ for (const [agent, own] of Object.entries(AGENTS)) {
               gateway: { url: model.url, key: 'key-of-this-run-1' },
               cwd: worktree,
               folder,
-              ...(own.args === undefined ? {} : { args: own.args }),
+              ...(own.env === undefined ? {} : { env: own.env }),
               ...wish,
             }),
           {
@@ -146,11 +152,35 @@ for (const [agent, own] of Object.entries(AGENTS)) {
       });
     }
 
+    test('a hook refuses a write, and the model reads why', { timeout: 120_000 }, async (t) => {
+      const refused = { ...own.write('locked.txt'), isRefused: true };
+      await within(t, { steps: [refused, { say: 'It is locked.' }] }, async (run, { git, said }) => {
+        const deny = {
+          hookEventName: 'PreToolUse',
+          permissionDecision: 'deny',
+          permissionDecisionReason: 'w-2 holds "locked.txt"',
+        };
+        const script = `console.log(${JSON.stringify(JSON.stringify({ hookSpecificOutput: deny }))})`;
+        const nothing = { command: process.execPath, args: ['-e', ''] };
+        const { facts, lines } = await run({
+          hooks: {
+            'pre-write': { command: process.execPath, args: ['-e', script] },
+            'post-tool': nothing,
+            'pre-compact': nothing,
+            'session-start': nothing,
+          },
+        });
+        assert.deepEqual(facts.end, { ok: true }, lines.join('\n').slice(0, 2000));
+        assert.match(said(), /w-2 holds/);
+        assert.equal(git('status', '--porcelain'), '');
+      });
+    });
+
     test('nothing of it is left when it is stopped', { timeout: 120_000 }, async (t) => {
       await within(t, { steps: [own.shell('touch begun; sleep 300')] }, async (run, { git }) => {
-        const { survivors, facts } = await run({ stopWhen: () => git('status', '--porcelain') !== '' });
+        // What it says of its own end does not count then: some let the model answer to the tool that was stopped.
+        const { survivors } = await run({ stopWhen: () => git('status', '--porcelain') !== '' });
         assert.deepEqual(survivors, []);
-        assert.notEqual(facts.end?.ok, true);
       });
     });
   });
@@ -167,6 +197,7 @@ test('opencode says when it would wait for a limit for hours', { timeout: 120_00
       gateway: { url: model.url, key: 'key-of-this-run-1' },
       cwd: root,
       folder: join(folder, 'session'),
+      env: AGENTS.opencode!.env!,
       // The line comes with the answer to the first request of the conversation; a few more lines of a log follow it.
       stopWhen: () => {
         asked += model.requests.some(({ failed }) => failed === 429) ? 1 : 0;
