@@ -54,17 +54,23 @@ export function behindHost(
 export const presetOf = (command: AgentCommand, agent: string): Preset | null =>
   presetOfProgram(tokenise(command.template)[0] ?? '') ?? presetNamed(agent);
 
+/** The preset of a session's agent as it is configured now; by its name alone when it is configured no longer. */
+export function presetFor(
+  { agents }: { agents: Pick<Agents, 'command'> },
+  { agent }: Pick<Session, 'agent'>,
+): Preset | null {
+  try {
+    return presetOf(agents.command(agent), agent);
+  } catch {
+    return presetNamed(agent);
+  }
+}
+
 /** What reads the output of a session's runs; null when nothing is known of its form. */
 export function readerFor(
-  { agents }: { agents: Pick<Agents, 'command'> },
-  { agent, transport }: Pick<Session, 'agent' | 'transport'>,
+  deps: { agents: Pick<Agents, 'command'> },
+  session: Pick<Session, 'agent' | 'transport'>,
 ): StreamReader | null {
-  if (transport === 'acp') return acpReader();
-  let preset = presetNamed(agent);
-  try {
-    preset = presetOf(agents.command(agent), agent);
-  } catch {
-    // The agent is no longer configured; its name may still say what it was.
-  }
-  return preset?.reader?.() ?? null;
+  if (session.transport === 'acp') return acpReader();
+  return presetFor(deps, session)?.reader?.() ?? null;
 }

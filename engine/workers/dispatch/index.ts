@@ -23,6 +23,7 @@ import { place } from './place.ts';
 import { agentFor, planRun } from './plan.ts';
 import { recover, type Steps, takeUp } from './recover.ts';
 import { supervise } from './supervise.ts';
+import { ofThisRun } from './usage.ts';
 
 export {
   type AgentChoice,
@@ -168,7 +169,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     if (session.state === 'queued') return end(sessionId, verdictOf(session, exit));
     const hearing = heard ?? hearingOf(session);
     await hearing.finish();
-    const facts = hearing.facts();
+    const facts = ofThisRun(deps, session, hearing.facts());
     const verdict = verdictOf(session, exit, facts);
     const limited = pauseOf(deps, session, verdict, facts);
     if (limited === null || !(await pause(session, limited, facts)))
@@ -348,7 +349,10 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     drop(sessionId, by) {
       if (sessions.get(sessionId).state === 'queued') stop(sessionId, 'cancelled', by);
     },
-    facts: (sessionId) => active.get(sessionId)?.hearing?.facts() ?? null,
+    facts(sessionId) {
+      const facts = active.get(sessionId)?.hearing?.facts() ?? null;
+      return facts === null ? null : ofThisRun(deps, sessions.get(sessionId), facts);
+    },
     resume(sessionId, by) {
       const { taskId, title, agent } = sessions.get(sessionId);
       const now = clock.now();

@@ -37,6 +37,7 @@ export const codex: Preset = {
   acp: null,
   notify: TO_FILE,
   reader: createCodexReader,
+  countsConversation: true,
   resume: resumed,
   resumeInteractive: ([program = 'codex', ...rest], id) => [program, 'resume', id, ...rest],
   setUp({ mcp, gateway, hooks }) {

@@ -91,6 +91,8 @@ export interface Preset {
   notify: AgentNotify;
   /** Reads what the headless command prints; null when nothing is known of it. */
   reader: (() => StreamReader) | null;
+  /** Its tokens are those of the whole conversation, also of the runs before; left out: of the run alone. */
+  countsConversation?: true;
   /** The command, continuing the agent's own session of that id; null when it cannot. */
   resume: ((argv: readonly string[], agentSession: string) => string[]) | null;
   /** The same for the interactive command. */
