@@ -299,18 +299,27 @@ ${table(
 }
 
 /** The end of a page that is otherwise written by hand. */
+/** What it is that a preset cannot. */
+const CANNOT = {
+  gateway: 'be sent through the gateway',
+  mcp: 'be told of the tools for one run with its own login',
+  hooks: 'be told of hooks for one run with its own login',
+  headless: 'run without a person',
+  usage: 'say what it spent',
+};
+
 async function presetsPage() {
   const { PRESETS, abilityOf } = await presets();
   const abilities = PRESETS.map((preset) => [preset.name, abilityOf(preset)]);
   const words = { mcp: 'MCP per run', hooks: 'hooks per run', acp: 'ACP' };
   const columns = Object.keys(abilities[0][1]);
   const reasons = PRESETS.flatMap(({ name, cannot }) =>
-    Object.entries(cannot).map(([what, why]) => `- ${code(name)} cannot ${what}, because ${why}.`),
+    Object.entries(cannot).map(([what, why]) => `- ${code(name)} cannot ${CANNOT[what]}, because ${why}.`),
   );
   const head = ['preset', ...columns.map((each) => words[each] ?? each)];
   const rows = abilities.map(([name, can]) => [
     code(name),
-    ...columns.map((each) => (can[each] ? 'yes' : '')),
+    ...columns.map((each) => (can[each] === true ? 'yes' : can[each] || '')),
   ]);
   return `${GENERATED}\n\n${table(head, rows)}\n\n${reasons.join('\n')}`;
 }

@@ -44,9 +44,9 @@ export { age, cut, localTime, printable, shellWord } from './text.ts';
 export type { ToolDescription } from './tool.ts';
 export { version } from './version.ts';
 export type { ListedSession } from './workers/operations.ts';
-export type { AcpLine } from './workers/presets/acp-stream.ts';
 export type { HookEvent, McpServer } from './workers/presets/preset.ts';
-export type { EndCode } from './workers/presets/stream.ts';
+export type { AcpLine } from './workers/streams/acp.ts';
+export type { EndCode } from './workers/streams/stream.ts';
 export type { SessionTrial } from './workers/worktree-actions.ts';
 export type { PromoteResult, PruneEntry, SessionWorktree } from './workers/worktrees/index.ts';
 
@@ -82,7 +82,7 @@ export const mcpServer = () => import('./daemon/mcp/server.ts');
 export const permissionPolicy = () => import('./workers/permissions.ts');
 
 /** The lines that a run on transport acp prints. */
-export const acpStream = () => import('./workers/presets/acp-stream.ts');
+export const acpStream = () => import('./workers/streams/acp.ts');
 
 /** Agent presets, which of their programs are installed, and how one is started. */
 export const presets = async () => ({

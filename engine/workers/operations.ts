@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Session, Sessions } from '../bus/sessions/index.ts';
 import { by, type Operation, operation } from '../operation.ts';
 import { LOG_FORMS, type SessionLogs } from './dispatch/logs.ts';
-import type { PlanEntry, StreamFacts, Usage } from './presets/stream.ts';
 import type { SessionActions } from './session-actions.ts';
+import type { PlanEntry, StreamFacts, Usage } from './streams/stream.ts';
 
 const timeout = z
   .int()

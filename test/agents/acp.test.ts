@@ -8,7 +8,7 @@ import { delimiter, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type Ask, type Engine, type Host, hostEngine, openEngine, type Wire } from '../../engine/index.ts';
 import type { Caller } from '../../engine/operation.ts';
-import { acpReader } from '../../engine/workers/presets/acp-stream.ts';
+import { acpReader } from '../../engine/workers/streams/acp.ts';
 import { type Script, startModel } from '../../fixtures/model/model.ts';
 import { AGENTS_BIN, isInstalled } from '../support/agents.ts';
 import { settled, until } from '../support/wait.ts';

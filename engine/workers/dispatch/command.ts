@@ -1,8 +1,8 @@
 import type { Session } from '../../bus/sessions/index.ts';
 import { SvcError } from '../../errors.ts';
-import { acpReader } from '../presets/acp-stream.ts';
 import { type Preset, presetNamed, presetOfProgram } from '../presets/index.ts';
-import type { StreamReader } from '../presets/stream.ts';
+import { acpReader } from '../streams/acp.ts';
+import type { StreamReader } from '../streams/stream.ts';
 import { type RenderedCommand, renderCommand, tokenise } from '../template.ts';
 import type { AgentCommand, Agents } from './agents.ts';
 

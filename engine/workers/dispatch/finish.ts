@@ -1,7 +1,7 @@
 import type { Session, StopReason } from '../../bus/sessions/index.ts';
 import { asSvcError } from '../../errors.ts';
-import { NO_FACTS, type StreamFacts } from '../presets/stream.ts';
 import type { ExitResult } from '../processes/index.ts';
+import { NO_FACTS, type StreamFacts } from '../streams/stream.ts';
 import type { DispatchDeps } from './context.ts';
 
 export interface Verdict {

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { NO_FACTS, type StreamFacts, type StreamReader } from '../presets/stream.ts';
 import { readLog } from '../processes/index.ts';
+import { NO_FACTS, type StreamFacts, type StreamReader } from '../streams/stream.ts';
 
 const BLOCK = 1024 * 1024;
 /** A longer line is nothing that an agent says on purpose, and is not kept in memory. */

@@ -1,5 +1,5 @@
-import type { StreamReader } from '../presets/stream.ts';
 import { type LogPart, logWrittenAt, readLog, tailOffset } from '../processes/index.ts';
+import type { StreamReader } from '../streams/stream.ts';
 import type { DispatchPaths } from './context.ts';
 import { logFile } from './folders.ts';
 

@@ -1,5 +1,5 @@
 import type { Session } from '../../bus/sessions/index.ts';
-import type { StreamFacts } from '../presets/stream.ts';
+import type { StreamFacts } from '../streams/stream.ts';
 import type { DispatchDeps } from './context.ts';
 import type { Verdict } from './finish.ts';
 

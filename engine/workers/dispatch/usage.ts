@@ -1,5 +1,5 @@
 import type { Session } from '../../bus/sessions/index.ts';
-import type { StreamFacts, Usage } from '../presets/stream.ts';
+import type { StreamFacts, Usage } from '../streams/stream.ts';
 import { presetFor } from './command.ts';
 import type { DispatchDeps } from './context.ts';
 

@@ -1,4 +1,7 @@
-import type { Preset } from './preset.ts';
+import type { Preset, RunWish } from './preset.ts';
+
+/** In words: `only with the gateway` where its own login would be hidden. */
+type Told = 'yes' | 'with the gateway' | '';
 
 /** What svc can do with an agent, as docs/presets.md shows it. */
 export interface Ability {
@@ -6,22 +9,39 @@ export interface Ability {
   interactive: boolean;
   acp: boolean;
   gateway: boolean;
-  mcp: boolean;
-  hooks: boolean;
+  mcp: Told;
+  hooks: Told;
   resume: boolean;
   usage: boolean;
 }
 
-/** Programs that tell of no tokens in what they print. */
-const SILENT = ['copilot', 'cursor', 'droid', 'kimi'];
+const LINE = { command: 'svc', args: [] };
+const NOTHING: RunWish = { mcp: null, gateway: null, hooks: null, folder: '/', env: {} };
+const PARTS = {
+  mcp: { mcp: { ...LINE, env: {} } },
+  hooks: {
+    hooks: { 'pre-write': LINE, 'post-tool': LINE, 'pre-compact': LINE, 'session-start': LINE },
+  },
+};
+const ROUTED = { gateway: { url: 'http://127.0.0.1', key: '' } };
 
-export const abilityOf = ({ name, headless, acp, cannot, resume, reader }: Preset): Ability => ({
-  headless: headless !== null,
+/** Whether being told of a part makes a difference. */
+const differs = (preset: Preset, part: keyof typeof PARTS, base: RunWish): boolean =>
+  JSON.stringify(preset.setUp(base)) !== JSON.stringify(preset.setUp({ ...base, ...PARTS[part] }));
+
+function told(preset: Preset, part: keyof typeof PARTS): Told {
+  if (differs(preset, part, NOTHING)) return 'yes';
+  const canRoute = preset.cannot.gateway === undefined;
+  return canRoute && differs(preset, part, { ...NOTHING, ...ROUTED }) ? 'with the gateway' : '';
+}
+
+export const abilityOf = (preset: Preset): Ability => ({
+  headless: preset.headless !== null,
   interactive: true,
-  acp: acp !== null,
-  gateway: cannot.gateway === undefined,
-  mcp: cannot.mcp === undefined,
-  hooks: cannot.hooks === undefined,
-  resume: resume !== null,
-  usage: reader !== null && !SILENT.includes(name),
+  acp: preset.acp !== null,
+  gateway: preset.cannot.gateway === undefined,
+  mcp: told(preset, 'mcp'),
+  hooks: told(preset, 'hooks'),
+  resume: preset.resume !== null,
+  usage: preset.reader !== null && preset.cannot.usage === undefined,
 });

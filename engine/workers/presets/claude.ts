@@ -1,5 +1,5 @@
+import { createClaudeReader } from '../streams/claude.ts';
 import { claudeHooks, HOOK_TIMEOUT_SEC } from './claude-hooks.ts';
-import { createClaudeReader } from './claude-stream.ts';
 import { jsonFlag } from './mcp.ts';
 import { TO_FILE } from './notify.ts';
 import { homeFolder, KEY_VARIABLE, type Preset, withArguments } from './preset.ts';

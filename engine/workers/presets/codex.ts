@@ -1,5 +1,5 @@
+import { createCodexReader } from '../streams/codex.ts';
 import { claudeHooks, HOOK_TIMEOUT_SEC } from './claude-hooks.ts';
-import { createCodexReader } from './codex-stream.ts';
 import { TO_FILE } from './notify.ts';
 import {
   type GatewayRoute,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { createCopilotReader } from '../streams/copilot.ts';
 import { claudeHooks, HOOK_TIMEOUT_SEC } from './claude-hooks.ts';
-import { createCopilotReader } from './copilot-stream.ts';
 import { jsonFlag } from './mcp.ts';
 import { TO_FILE } from './notify.ts';
 import { homeFolder, type Preset, type RunSetup, type RunWish, withArguments } from './preset.ts';
@@ -57,7 +57,7 @@ export const copilot: Preset = {
     login: ['config.json'],
     settings: ['mcp-config.json', 'settings.json', 'agents', 'skills', 'hooks'],
   }),
-  cannot: {},
+  cannot: { usage: 'it prints no tokens' },
 };
 
 /** A plugin is the one place for hooks that is not the person's or the project's. */

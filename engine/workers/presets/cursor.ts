@@ -1,4 +1,4 @@
-import { createCursorReader } from './cursor-stream.ts';
+import { createCursorReader } from '../streams/cursor.ts';
 import { TO_FILE } from './notify.ts';
 import { NOTHING, type Preset, withArguments } from './preset.ts';
 
@@ -25,6 +25,7 @@ export const cursor: Preset = {
   cannot: {
     mcp: 'it reads its servers from files of the project or the person only',
     gateway: 'its command line has no setting for the address of a model',
+    usage: 'what it prints of tokens is not known',
     hooks: 'it reads its hooks from files of the project or the person only',
   },
 };

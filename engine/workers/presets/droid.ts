@@ -1,4 +1,4 @@
-import { createDroidReader } from './droid-stream.ts';
+import { createDroidReader } from '../streams/droid.ts';
 import { TO_FILE } from './notify.ts';
 import { homeFolder, NOTHING, type Preset, withArguments } from './preset.ts';
 
@@ -34,6 +34,7 @@ export const droid: Preset = {
   cannot: {
     mcp: 'it reads its servers from files of the project or the person only',
     gateway: 'it asks for a key of its own service whatever model it uses',
+    usage: 'what it prints of tokens is not known',
     hooks: 'it reads its hooks from files of the project or the person only',
   },
 };

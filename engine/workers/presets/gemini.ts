@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { createGeminiReader } from '../streams/gemini.ts';
 import { HOOK_TIMEOUT_SEC } from './claude-hooks.ts';
-import { createGeminiReader } from './gemini-stream.ts';
 import { TO_FILE } from './notify.ts';
 import {
   type CommandLine,
@@ -63,8 +63,8 @@ export const gemini: Preset = {
     settings: ['settings.json', 'installation_id', '.env', 'GEMINI.md', 'commands', 'extensions', 'skills'],
   }),
   cannot: {
-    mcp: 'its only way for one run hides the login of the person, unless its calls go through the gateway',
-    hooks: 'its only way for one run hides the login of the person, unless its calls go through the gateway',
+    mcp: 'its only way for one run hides the login of the person',
+    hooks: 'its only way for one run hides the login of the person',
   },
 };
 

@@ -13,9 +13,9 @@ import { opencode } from './opencode.ts';
 import type { Preset } from './preset.ts';
 import { qwen } from './qwen.ts';
 
+export type { AgentEnd, EndCode, PlanEntry, StreamFacts, StreamReader, Usage } from '../streams/stream.ts';
 export { PASSED_ON } from './codex.ts';
 export { type McpServer, type Preset, type RunSetup, type RunWish, withArguments } from './preset.ts';
-export type { AgentEnd, EndCode, PlanEntry, StreamFacts, StreamReader, Usage } from './stream.ts';
 
 /** Every agent that svc knows, in the order in which they are shown. To add one is to add its file here. */
 export const PRESETS: readonly Preset[] = [

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { createKimiReader } from '../streams/kimi.ts';
 import { HOOK_TIMEOUT_SEC } from './claude-hooks.ts';
-import { createKimiReader } from './kimi-stream.ts';
 import { TO_FILE } from './notify.ts';
 import {
   type CommandLine,
@@ -62,8 +62,9 @@ export const kimi: Preset = {
     settings: ['config.toml', 'mcp.json', 'device_id', 'skills'],
   }),
   cannot: {
-    mcp: 'its only way for one run hides the login of the person, unless its calls go through the gateway',
-    hooks: 'its only way for one run hides the login of the person, unless its calls go through the gateway',
+    usage: 'it prints no tokens',
+    mcp: 'its only way for one run hides the login of the person',
+    hooks: 'its only way for one run hides the login of the person',
   },
 };
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { SvcError } from '../../errors.ts';
+import { createOpencodeReader } from '../streams/opencode.ts';
 import { TO_OPENCODE } from './notify.ts';
 import { pluginText } from './opencode-plugin.ts';
-import { createOpencodeReader } from './opencode-stream.ts';
 import { type GatewayRoute, KEY_VARIABLE, type Preset, type RunSetup, withArguments } from './preset.ts';
 
 export const opencode: Preset = {

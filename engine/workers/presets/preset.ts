@@ -1,5 +1,5 @@
 import type { AgentNotify } from '../config.ts';
-import type { StreamReader } from './stream.ts';
+import type { StreamReader } from '../streams/stream.ts';
 
 /** A program and its arguments. */
 export interface CommandLine {
@@ -107,7 +107,7 @@ export interface Preset {
    * What it cannot with its own login, each with the reason, a clause that follows "because": `agents.auth: gateway` is
    * refused by `gateway`.
    */
-  cannot: Partial<Record<'gateway' | 'mcp' | 'hooks' | 'headless', string>>;
+  cannot: Partial<Record<'gateway' | 'mcp' | 'hooks' | 'headless' | 'usage', string>>;
 }
 
 /** For presets that do not run as workers. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { createClaudeReader } from '../streams/claude.ts';
 import { claudeHooks, HOOK_TIMEOUT_SEC } from './claude-hooks.ts';
-import { createClaudeReader } from './claude-stream.ts';
 import { jsonFlag } from './mcp.ts';
 import { TO_FILE } from './notify.ts';
 import { type CommandLine, homeFolder, type Preset, type RunSetup, withArguments } from './preset.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Session } from '../../../engine/index.ts';
 import { ofThisRun } from '../../../engine/workers/dispatch/usage.ts';
-import { NO_FACTS, type StreamFacts } from '../../../engine/workers/presets/stream.ts';
+import { NO_FACTS, type StreamFacts } from '../../../engine/workers/streams/stream.ts';
 
 const usage = (input: number, output: number) => ({ input, cached: 0, output, costUsd: null });
 const session = (more: Partial<Session>): Session =>

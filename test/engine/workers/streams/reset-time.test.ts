@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { resetTimeIn } from '../../../../engine/workers/presets/reset-time.ts';
+import { resetTimeIn } from '../../../../engine/workers/streams/reset-time.ts';
 
 const NOW = Date.parse('2026-11-21T16:00:00Z');
 

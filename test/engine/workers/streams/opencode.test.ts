@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { opencode } from '../../../../engine/workers/presets/opencode.ts';
-import { createOpencodeReader } from '../../../../engine/workers/presets/opencode-stream.ts';
+import { createOpencodeReader } from '../../../../engine/workers/streams/opencode.ts';
 import { readStream, type StreamCase } from '../../../support/streams.ts';
 
 const NOW = 1795279572000;

@@ -1,3 +1,4 @@
+import { RETRY_MARK } from '../presets/opencode-plugin.ts';
 import { activityOf, kindOf } from './activity.ts';
 import { createDenials } from './denials.ts';
 import { codeOf, type Failure, failure } from './failure.ts';
@@ -11,7 +12,6 @@ import {
   oneLine,
   textOf,
 } from './json-lines.ts';
-import { RETRY_MARK } from './opencode-plugin.ts';
 import type { EndCode, PlanEntry, StreamReader } from './stream.ts';
 
 const NAMES: Record<string, EndCode> = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { codex } from '../../../../engine/workers/presets/codex.ts';
-import { createCodexReader } from '../../../../engine/workers/presets/codex-stream.ts';
+import { createCodexReader } from '../../../../engine/workers/streams/codex.ts';
 import { readStream, type StreamCase } from '../../../support/streams.ts';
 
 /** 21 November 2026, 16:38 by this machine's clock. */

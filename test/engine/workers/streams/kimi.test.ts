@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createKimiReader } from '../../../../engine/workers/presets/kimi-stream.ts';
+import { createKimiReader } from '../../../../engine/workers/streams/kimi.ts';
 import { printed, readAll, testOutcomes } from '../../../support/streams.ts';
 
 testOutcomes('kimi', createKimiReader, {

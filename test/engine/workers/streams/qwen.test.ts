@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createClaudeReader } from '../../../../engine/workers/presets/claude-stream.ts';
+import { createClaudeReader } from '../../../../engine/workers/streams/claude.ts';
 import { printed, readAll, testOutcomes } from '../../../support/streams.ts';
 
 testOutcomes('qwen', createClaudeReader, {

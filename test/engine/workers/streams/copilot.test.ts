@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { copilot } from '../../../../engine/workers/presets/copilot.ts';
-import { createCopilotReader } from '../../../../engine/workers/presets/copilot-stream.ts';
+import { createCopilotReader } from '../../../../engine/workers/streams/copilot.ts';
 import { readStream, type StreamCase } from '../../../support/streams.ts';
 
 const CASES: readonly StreamCase[] = [

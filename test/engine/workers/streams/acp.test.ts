@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AcpLine, acpReader } from '../../../engine/workers/presets/acp-stream.ts';
+import { type AcpLine, acpReader } from '../../../../engine/workers/streams/acp.ts';
 
 const reading = () => {
   const reader = acpReader();

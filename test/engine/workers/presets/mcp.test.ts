@@ -8,8 +8,8 @@ import {
   presetNamed,
   type RunSetup,
   withArguments,
-} from '../../../engine/workers/presets/index.ts';
-import { tokenise } from '../../../engine/workers/template.ts';
+} from '../../../../engine/workers/presets/index.ts';
+import { tokenise } from '../../../../engine/workers/template.ts';
 
 const mcpForRun = (preset: string, mcp: McpServer, env: Record<string, string> = {}): RunSetup =>
   presetNamed(preset)!.setUp({ mcp, gateway: null, hooks: null, folder: '/nowhere', env });

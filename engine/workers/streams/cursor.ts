@@ -1,5 +1,5 @@
 import { activityOf } from './activity.ts';
-import { createClaudeReader } from './claude-stream.ts';
+import { createClaudeReader } from './claude.ts';
 import { jsonOf, textOf } from './json-lines.ts';
 import type { StreamReader } from './stream.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createGeminiReader } from '../../../../engine/workers/presets/gemini-stream.ts';
+import { createGeminiReader } from '../../../../engine/workers/streams/gemini.ts';
 import { outcomeOf, printed, readAll, testOutcomes } from '../../../support/streams.ts';
 
 testOutcomes('gemini', createGeminiReader, {
