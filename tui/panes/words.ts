@@ -100,7 +100,7 @@ export function planLines(plan: Plan, workspace: string, cells: number): Line[] 
           plan.starts === 'now' ? `at once (${queue})` : `when a worker is free (${queue})`,
           plan.starts === 'now' ? undefined : 'warn',
         ],
-        ['cost', `one run of ${agent ?? 'an agent'}; its tokens are not metered`],
+        ['cost', `one run of ${agent ?? 'an agent'}; what it spends is known at its end`],
       ],
       cells,
     ),

@@ -16,14 +16,14 @@ export function handoffText(session: Session, outcome: SessionOutcome, now: numb
   const { sessionId, taskId } = session;
   const facts: [string, string | number | null][] = [
     ['task', `${taskId}: ${printable(session.title)}`],
-    ['verdict', outcome.sealed ? 'sealed' : `failed: ${outcome.reason ?? 'no reason was given'}`],
+    ['verdict', outcome.sealed ? 'sealed' : `failed: ${whyOf(session, outcome)}`],
     ['exit code', outcome.exitCode ?? 'none'],
     ['duration', durationOf(session, now)],
     ['branch', session.branch],
     ['commits', outcome.commits],
     ['files changed', changesOf(outcome)],
     ['verification', outcome.verification],
-    ['tokens', 'not metered'],
+    ['tokens', tokensOf(session)],
   ];
   return [
     `# ${sessionId} ${outcome.sealed ? 'sealed' : 'failed'}`,
@@ -33,6 +33,19 @@ export function handoffText(session: Session, outcome: SessionOutcome, now: numb
     nextStep(session, outcome),
     '',
   ].join('\n');
+}
+
+/** In the words of the agent where it has some; those are data, and no longer than a line. */
+function whyOf({ failure }: Session, { reason }: SessionOutcome): string {
+  if (failure === null) return reason ?? 'no reason was given';
+  return printable(`${failure.code}: ${failure.text}`).slice(0, 400);
+}
+
+function tokensOf({ usage }: Session): string {
+  if (usage === null) return 'its agent does not tell';
+  const { input, cached, output, costUsd } = usage;
+  const cost = costUsd === null ? '' : `, $${costUsd.toFixed(4)}`;
+  return `${input} in (${cached} from a cache), ${output} out${cost}`;
 }
 
 function changesOf({ files, insertions, deletions }: SessionOutcome): string | null {

@@ -39,7 +39,7 @@ describe('at the end of a session its Chair gets a handoff', () => {
       /^- commits: 1$/m,
       /^- files changed: 1 \(\+1 -0\)$/m,
       /^- verification: none$/m,
-      /^- tokens: not metered$/m,
+      /^- tokens: its agent does not tell$/m,
       /svc worktree promote s-\d+/,
     ]) {
       assert.match(message.body, line);
