@@ -15,6 +15,7 @@ import { version } from './version.ts';
 import { circuitOperations } from './workers/circuit-operations.ts';
 import { sessionOperations } from './workers/operations.ts';
 import { ownerOfConnection } from './workers/processes/index.ts';
+import { projectOperations } from './workers/setup/operations.ts';
 import { worktreeOperations } from './workers/worktree-operations.ts';
 
 export interface OpenOptions {
@@ -128,6 +129,7 @@ export async function openEngine(options: OpenOptions) {
         permissions: () => config().agents.permissions,
       }),
       ...circuitOperations({ storage, circuits: rooms.circuits, look: dispatcher.look }),
+      ...projectOperations({ where: rooms.carried, storage, events, clock }),
       ...worktreeOperations({ actions: rooms.worktreeActions, sessions, worktrees }),
       ...notifyOperations(notify),
       ...hookOperations(rooms.hooks),

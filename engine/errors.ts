@@ -41,6 +41,7 @@ export const CODES = {
   holder_mismatch: denied(403),
   path_outside: denied(403),
   unverified: denied(403),
+  consent_missing: denied(403),
   // what is not there
   not_found: notFound,
   no_workspace: notFound,
@@ -68,6 +69,7 @@ export const CODES = {
   git_failed: failure(500),
   agent_not_found: failure(422),
   spawn_failed: failure(500),
+  setup_failed: failure(500),
   secret_missing: failure(500),
   storage_failed: failure(503),
   storage_full: failure(507),

@@ -34,6 +34,7 @@ import {
 import { TO_FILE } from './workers/presets/notify.ts';
 import { createProcesses, type Processes, workerEnvironment } from './workers/processes/index.ts';
 import { createSessionActions, type SessionActions } from './workers/session-actions.ts';
+import { createSetup, type Where } from './workers/setup/index.ts';
 import { fillPlaceholders, tokenise } from './workers/template.ts';
 import { createWorktreeActions, type WorktreeActions } from './workers/worktree-actions.ts';
 import { createWorktrees, type Worktrees } from './workers/worktrees/index.ts';
@@ -76,6 +77,8 @@ export interface Rooms {
   listeners: Listeners;
   hooks: Hooks;
   runSockets: RunSockets;
+  /** What projects carry for their worktrees, and which consents there are. */
+  carried(): Where;
 }
 
 /** Builds every room, in order: the one place where they meet. */
@@ -108,6 +111,18 @@ export function createRooms(ground: Ground): Rooms {
     machineHome: machineHome(env),
     svc: ground.svc,
   });
+  const carried = (): Where => ({ root, config: config(), home: machineHome(env) });
+  const setup = createSetup({
+    processes,
+    worktrees,
+    where: carried,
+    environment: childEnvironment,
+    configFile: ground.file,
+    agentsDir: paths.agents,
+    log,
+    graceMs: ground.graceMs,
+  });
+  closing(setup.close);
   const isStrict = () => config().guard.profile === 'strict';
 
   const logs = createSessionLogs(paths, (sessionId) => readerFor({ agents }, sessions.get(sessionId)));
@@ -158,6 +173,7 @@ export function createRooms(ground: Ground): Rooms {
         processes,
         worktrees,
         agents,
+        setup,
         logs,
         circuits,
         keys,
@@ -196,6 +212,7 @@ export function createRooms(ground: Ground): Rooms {
     folder: agents.folder,
     projects: () => [null, ...config().projects.map((project) => project.id)],
     evidence: board.evidence,
+    tearDown: setup.tearDown,
     isStrict,
   });
 
@@ -257,5 +274,6 @@ export function createRooms(ground: Ground): Rooms {
     listeners,
     hooks,
     runSockets,
+    carried,
   };
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { setupFields } from '../workers/setup/config.ts';
 
 /** The `project` section: the workspace's own project. */
 export const projectSchema = z.strictObject({
@@ -21,6 +22,7 @@ const projectEntry = z.strictObject({
     .meta({ description: 'id that tasks name' }),
   path: z.string().min(1).meta({ description: 'folder, relative to svc.yaml or absolute' }),
   kind: z.string().default('').meta({ description: 'free word, such as app or library' }),
+  ...setupFields,
 });
 
 /** A registered unit of the workspace. */
@@ -33,9 +35,19 @@ export const projectsSchema = z
   .meta({
     notation: '[]ProjectEntry',
     nil: true,
-    description: 'Registered units of the workspace, each with id, path and kind.',
+    description:
+      'Registered units of the workspace, each with id, path and kind. setup and teardown are lists of commands that run in a new worktree and before its removal, env_files are files that git ignores and a new worktree gets a copy of; svc project trust has to allow them on each machine. An entry with the path of the own project is its entry.',
     unset: 'only the project of this folder',
-    example: [{ id: 'api', path: 'services/api', kind: 'app' }],
+    example: [
+      {
+        id: 'api',
+        path: 'services/api',
+        kind: 'app',
+        setup: ['npm ci'],
+        teardown: ['docker compose down'],
+        env_files: ['.env.local'],
+      },
+    ],
   });
 
 /** The `workspace` section. */

@@ -19,6 +19,8 @@ export type EventKind =
   | 'session_paused'
   | 'session_resumed'
   | 'circuit_reset'
+  | 'project_trusted'
+  | 'project_untrusted'
   | 'sealed'
   | 'failed'
   | 'worktree_promoted'

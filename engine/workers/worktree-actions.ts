@@ -25,6 +25,8 @@ export interface WorktreeActionsDeps {
   projects(): (string | null)[];
   /** What a session's evidence is worth now. */
   evidence(sessionId: string): Promise<{ state: string; reasons: string[] }>;
+  /** Runs the teardown commands in a session's worktree; what did not go as it should, one sentence each. */
+  tearDown(session: Session): Promise<string[]>;
   /** `guard.profile` is strict: nothing is promoted without evidence. */
   isStrict(): boolean;
 }
@@ -58,6 +60,8 @@ export interface Pruned extends PruneResult {
   repository: string;
   base: string;
   entries: PruneEntry[];
+  /** What did not go as it should, and stopped no removal. */
+  warnings: string[];
 }
 
 export interface Wanted {
@@ -90,6 +94,11 @@ export interface WorktreeActions {
     caller: Caller,
   ): Promise<Pruned[]>;
 }
+
+const withRemoval = (
+  done: Omit<Promoted, 'removed' | 'kept'>,
+  removal: Pick<Promoted, 'removed' | 'kept' | 'warnings'>,
+): Promoted => ({ ...done, ...removal, warnings: [...done.warnings, ...removal.warnings] });
 
 /** Names the answers of a promotion. */
 const PROMOTE = 'worktree_promote';
@@ -176,6 +185,25 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
     });
   }
 
+  /** What happens in a worktree ahead of its removal. A teardown that fails does not stop it, and is told. */
+  const tearDownOf =
+    (warnings: string[]) =>
+    async ({ branch, path }: PruneEntry): Promise<void> => {
+      const session = sessionOfBranch(branch);
+      const isItsOwn = path !== null && session?.worktree != null && samePath(path, session.worktree);
+      if (session === null || !isItsOwn) return;
+      const found = await deps.tearDown(session);
+      warnings.push(...found);
+      if (found.length === 0) return;
+      const { sessionId, taskId, title } = session;
+      const data = {
+        title,
+        reason: 'the teardown of a worktree did not go as it should',
+        detail: found.join('; '),
+      };
+      await storage.write(() => events.append({ kind: 'alert', sessionId, taskId, via: 'engine', data }));
+    };
+
   /** Throws `unverified` under a strict guard; otherwise one sentence when the evidence is not there. */
   async function doubts(sessionId: string): Promise<string[]> {
     const { state, reasons } = await deps.evidence(sessionId);
@@ -201,7 +229,7 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
     }
     const { session, base: into } = promotion(wanted, caller);
     if (before === undefined) return promote(session, into, wanted, caller, key);
-    return { ...before, ...(await removed(session, into, wanted.keep === true)) };
+    return withRemoval(before, await removed(session, into, wanted.keep === true));
   }
 
   /** Promotions under way, by session: each ends before the next of the same session begins. */
@@ -239,7 +267,7 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
       events.append({ ...about, kind: 'worktree_promoted', data: { title, ...promoted } });
       return { sessionId, branch, ...promoted, warnings };
     });
-    return { ...done, ...(await removed(session, into, wanted.keep === true)) };
+    return withRemoval(done, await removed(session, into, wanted.keep === true));
   }
 
   /** What is not needed after a promotion any more. */
@@ -247,20 +275,21 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
     { branch, repository, keepWorktree }: ReturnType<typeof ended>,
     into: string,
     isKeepAsked: boolean,
-  ): Promise<Pick<Promoted, 'removed' | 'kept'>> {
-    if (isKeepAsked || keepWorktree) return { removed: false, kept: ['as asked'] };
+  ): Promise<Pick<Promoted, 'removed' | 'kept' | 'warnings'>> {
+    if (isKeepAsked || keepWorktree) return { removed: false, kept: ['as asked'], warnings: [] };
     const plan = await worktrees.prunePlan({
       repository,
       base: into,
       keep: () => false,
       isOurs: (other) => other === branch,
     });
-    const { removed: gone, refused } = await worktrees.prune(plan);
+    const warnings: string[] = [];
+    const { removed: gone, refused } = await worktrees.prune(plan, tearDownOf(warnings));
     await recordGone(gone.map((each) => each.branch));
     const kept = [...refused, ...plan.entries]
       .filter((each) => each.branch === branch)
       .flatMap((each) => each.reasons);
-    return { removed: gone.length > 0, kept };
+    return { removed: gone.length > 0, kept, warnings };
   }
 
   return {
@@ -318,9 +347,13 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
             isOurs,
             ...ifGiven('base', baseOf(wanted, caller)),
           });
-          const done = wanted.dryRun === true ? { removed: [], refused: [] } : await worktrees.prune(plan);
+          const warnings: string[] = [];
+          const done =
+            wanted.dryRun === true
+              ? { removed: [], refused: [] }
+              : await worktrees.prune(plan, tearDownOf(warnings));
           await recordGone(done.removed.map((each) => each.branch));
-          return { repository, base: plan.base, entries: plan.entries, ...done };
+          return { repository, base: plan.base, entries: plan.entries, ...done, warnings };
         }),
       );
     },

@@ -118,6 +118,8 @@ export interface Sessions {
    */
   starting(sessionId: string, run: RunStart): void;
   place(sessionId: string, placement: Placement): void;
+  /** Where in the log the output of the run that is about to be made begins, in bytes, when something came before it. */
+  outputFrom(sessionId: string, logFrom: number): void;
   /** starting → running. */
   running(sessionId: string, process: { pid: number; pidStart: string }): void;
   /** Adds what a run has said of itself, once, when it is over. */
@@ -215,6 +217,7 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
   const setPlace = db.prepare(
     'UPDATE session SET repository = ?, worktree = ?, cwd = ?, branch = ?, base = ?, base_commit = ? WHERE id = ?',
   );
+  const setLogFrom = db.prepare('UPDATE session SET log_from = ? WHERE id = ?');
   const toRunning = db.prepare(
     `UPDATE session SET state = 'running', pid = @pid, pid_start = @pidStart, started_at = coalesce(started_at, @now),
      run_started_at = @now WHERE id = @id AND state = 'starting'`,
@@ -311,6 +314,9 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
     },
     place(sessionId, { repository, worktree, cwd, branch, base, baseCommit }) {
       setPlace.run(repository, worktree, cwd, branch, base, baseCommit, parseId('s', sessionId));
+    },
+    outputFrom(sessionId, logFrom) {
+      setLogFrom.run(logFrom, parseId('s', sessionId));
     },
     running(sessionId, { pid, pidStart }) {
       toRunning.run({ pid, pidStart, now: clock.now(), id: parseId('s', sessionId) });

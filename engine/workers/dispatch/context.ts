@@ -5,6 +5,7 @@ import type { RunSockets } from '../../daemon/run-sockets.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import type { Confinement } from '../confine/index.ts';
 import type { Processes } from '../processes/index.ts';
+import type { Setup } from '../setup/index.ts';
 import type { Worktrees } from '../worktrees/index.ts';
 import type { Agents } from './agents.ts';
 import type { Circuits } from './circuit.ts';
@@ -46,6 +47,7 @@ export interface DispatchDeps {
   processes: Processes;
   worktrees: Worktrees;
   agents: Agents;
+  setup: Pick<Setup, 'check' | 'prepare' | 'abandon' | 'recover'>;
   logs: SessionLogs;
   circuits: Circuits;
   keys: RunKeys;

@@ -21,6 +21,7 @@ import { nextOf } from './order.ts';
 import { type Pause, pauseOf } from './pause.ts';
 import { place } from './place.ts';
 import { agentFor, planRun } from './plan.ts';
+import { prepare } from './prepare.ts';
 import { recover, type Steps, takeUp } from './recover.ts';
 import { supervise } from './supervise.ts';
 import { ofThisRun } from './usage.ts';
@@ -222,6 +223,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       if (queued.stopReason !== null) throw new SvcError('conflict', 'cancelled before it started');
       const { transport } = deps.agents.command(queued.agent);
       checkBudget(deps, queued);
+      deps.setup.check(queued);
       const url = queued.auth === 'gateway' ? await deps.keys.url() : null;
       const route = await persist(`the start of ${sessionId}`, () => {
         const logFrom = deps.logs.tail(sessionId, 0);
@@ -236,6 +238,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
         sessions.place(sessionId, placement);
         if (queued.continues !== null && queued.cwd === null) sessions.worktreeGone(queued.continues);
       });
+      await prepare(deps, { sessionId, runId, looks, closing: closing.signal }, placement);
       const session = sessions.get(sessionId);
       if (session.stopReason !== null) throw new SvcError('conflict', 'cancelled before it started');
       const task = tasks.get(session.taskId);

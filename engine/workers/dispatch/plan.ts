@@ -36,6 +36,8 @@ export async function planRun(
   const agent = await known(() => agentFor(deps, task));
   const command = agent === null ? null : await known(() => deps.agents.command(agent));
   const folder = await known(() => deps.agents.folder(task.project));
+  if (folder !== null)
+    await known(() => deps.setup.check({ ...task, inplace: false, worktree: null, continues: null }));
   const origin =
     folder === null
       ? null

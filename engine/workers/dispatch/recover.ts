@@ -20,6 +20,7 @@ export interface Steps {
  */
 export async function recover(deps: DispatchDeps, steps: Steps): Promise<void> {
   takeUp(deps, steps);
+  await deps.setup.recover();
   await forgetMissingWorktrees(deps);
 }
 
@@ -59,6 +60,7 @@ async function takeOver(deps: DispatchDeps, steps: Steps, session: Session): Pro
   const neverRan = session.state === 'starting' && (!existsSync(folder) || deps.processes.claimStart(folder));
   if (neverRan) {
     deps.log.info({ session: sessionId }, 'the worker had not started; starting it');
+    await deps.setup.abandon(sessionId, runId);
     return steps.begin(sessionId);
   }
   const known = session.pid !== null && pidStart !== null ? { pid: session.pid, pidStart } : null;

@@ -16,6 +16,8 @@ export interface Run {
   /** Where a supervisor leaves its look, to be called when a stop was asked for. */
   looks: Set<() => void>;
   closing: AbortSignal;
+  /** Of what comes before the agent: when that began, Unix ms. Its silence is no reason to stop it. */
+  setupSince?: number;
 }
 
 /**
@@ -24,11 +26,13 @@ export interface Run {
  */
 export async function supervise(
   deps: DispatchDeps,
-  { sessionId, runId, running, hearing, looks, closing }: Run,
+  { sessionId, runId, running, hearing, looks, closing, setupSince }: Run,
 ): Promise<ExitResult | null> {
   const { storage, sessions, events, processes, clock, log } = deps;
   const session = sessions.get(sessionId);
-  const startedAt = session.runStartedAt === null ? clock.now() : Date.parse(session.runStartedAt);
+  const { runStartedAt } = session;
+  const startedAt = setupSince ?? (runStartedAt === null ? clock.now() : Date.parse(runStartedAt));
+  const idleTimeoutSec = setupSince === undefined ? session.idleTimeoutSec : 0;
   const watch = createLogWatch({ file: logFile(deps, sessionId), clock, onGrow: hearing.look });
   let stopping: Promise<void> | null = null;
   /** When its end was heard, and when its last question was seen waiting. */
@@ -66,7 +70,7 @@ export async function supervise(
     const due: StopReason | null =
       now - startedAt >= session.timeoutSec * 1000
         ? 'timeout'
-        : session.idleTimeoutSec > 0 && now - idleSince >= session.idleTimeoutSec * 1000
+        : idleTimeoutSec > 0 && now - idleSince >= idleTimeoutSec * 1000
           ? 'idle_timeout'
           : null;
     // The end that it told is what counts, so this is no reason of ours.

@@ -12,7 +12,14 @@ import { createGit } from './git.ts';
 import { type WorkingFolders, workingFolders } from './live.ts';
 import { isMerged } from './merged.ts';
 import { type PromoteRequest, type PromoteResult, promote } from './promote.ts';
-import { type PrunePlan, type PruneRequest, type PruneResult, prune, prunePlan } from './prune.ts';
+import {
+  type PruneEntry,
+  type PrunePlan,
+  type PruneRequest,
+  type PruneResult,
+  prune,
+  prunePlan,
+} from './prune.ts';
 import { createQueue } from './queue.ts';
 import { branchRef, commitOf, type Repository, repositoryOf, verifyToplevel } from './repository.ts';
 import { filesOf, type SessionWorktree, type StatusRequest, status } from './status.ts';
@@ -57,10 +64,13 @@ export interface Worktrees {
   trial(request: TrialRequest): Promise<Trial>;
   /** The dry run of `prune`. */
   prunePlan(request: PruneRequest): Promise<PrunePlan>;
-  prune(plan: PrunePlan): Promise<PruneResult>;
+  /** Carries a plan out; `before` runs ahead of each removal, and what it leaves is looked at like anything else. */
+  prune(plan: PrunePlan, before?: (entry: PruneEntry) => Promise<void>): Promise<PruneResult>;
   diff(request: DiffRequest): Promise<Diff>;
   /** Where a branch ends, or what is checked out for null; null when there is no such commit. */
   head(repository: string, branch: string | null): Promise<string | null>;
+  /** Whether git ignores a path of a worktree, relative to its top. In doubt it does not. Throws `worktree_unsafe`. */
+  isIgnored(path: string, file: string): Promise<boolean>;
   /** How many files of a worktree are changed or new and in no commit. Throws `worktree_unsafe`. */
   uncommitted(path: string): Promise<number>;
 }
@@ -86,9 +96,13 @@ export function createWorktrees({
     },
     trial: (request) => trial(git, request),
     prunePlan: (request) => prunePlan(git, folders, request),
-    prune: (plan) => prune(git, folders, queue, plan),
+    prune: (plan, before) => prune(git, folders, queue, plan, before),
     diff: (request) => diff(git, request),
     head: (repository, branch) => commitOf(git, repository, branch === null ? 'HEAD' : branchRef(branch)),
+    async isIgnored(path, file) {
+      await verifyToplevel(git, path);
+      return git.succeeds(path, ['check-ignore', '--quiet', '--', file]);
+    },
     async uncommitted(path) {
       await verifyToplevel(git, path);
       const { changed, untracked } = await filesOf(git, path);

@@ -153,18 +153,23 @@ async function removeWorktree(git: Git, root: string, path: string): Promise<voi
   if (existsSync(path)) throw new SvcError('worktree_unsafe', `${path} is still there`);
 }
 
-/** Carries a plan out. Every entry is examined again right before its deletion; nothing is forced. */
+/**
+ * Carries a plan out. Every entry is examined again right before its deletion, after whatever `before` has done there;
+ * nothing is forced.
+ */
 export async function prune(
   git: Git,
   folders: WorkingFolders,
   queue: Queue,
   plan: PrunePlan,
+  before?: (entry: PruneEntry) => Promise<void>,
 ): Promise<PruneResult> {
   const { repository: root, commonDir, worktreesDir } = plan;
   const result: PruneResult = { removed: [], refused: [] };
   for (const planned of plan.entries) {
     if (planned.action !== 'remove') continue;
     const { branch } = planned;
+    await before?.(planned);
     await queue(commonDir, async () => {
       const refuse = (...reasons: string[]): void =>
         void result.refused.push({ branch, path: planned.path, reasons });

@@ -1,0 +1,108 @@
+import { relative, resolve } from 'node:path';
+import { SvcError } from '../../errors.ts';
+import { digestOfSetup, readConsents } from './consents.ts';
+
+/** The parts of the configuration that say what a project carries. */
+export interface SetupConfig {
+  project: { name: string; root: string };
+  projects: readonly {
+    id: string;
+    path: string;
+    setup: readonly string[];
+    teardown: readonly string[];
+    env_files: readonly string[];
+  }[];
+}
+
+/** `changed`: there is one, but for other commands than those that are there now. */
+export type ConsentState = 'not_needed' | 'given' | 'changed' | 'none';
+
+/** A project with what it carries and whether that may be used on this machine. */
+export interface CarriedSetup {
+  id: string;
+  /** Absolute. */
+  folder: string;
+  /** It is the workspace's own project, or an entry for its folder. */
+  own: boolean;
+  setup: readonly string[];
+  teardown: readonly string[];
+  /** Relative to the folder. */
+  envFiles: readonly string[];
+  consent: ConsentState;
+  /** Names exactly this content; what a consent is given to. */
+  digest: string;
+  /** Why a recorded consent does not count; null when nothing is wrong with the record. */
+  problem: string | null;
+}
+
+export interface Where {
+  root: string;
+  config: SetupConfig;
+  /** The machine home. */
+  home: string;
+}
+
+const NOTHING = { setup: [], teardown: [], env_files: [] };
+
+/** Every project, the workspace's own first. The record of consents is read anew at each call. */
+export function carriedSetups({ root, config, home }: Where): CarriedSetup[] {
+  const ownFolder = resolve(root, config.project.root);
+  const entries = config.projects.map((entry) => ({ ...entry, folder: resolve(root, entry.path) }));
+  // The own project has no entry by itself; one with its folder is its entry.
+  const all = entries.some(({ folder }) => folder === ownFolder)
+    ? entries
+    : [{ id: config.project.name, folder: ownFolder, ...NOTHING }, ...entries];
+  const carries = all.some(
+    (entry) => entry.setup.length + entry.teardown.length + entry.env_files.length > 0,
+  );
+  const { digests, problem } = carries ? readConsents(home, root) : { digests: new Map(), problem: null };
+  const found = all.map(({ id, folder, setup, teardown, env_files: envFiles }): CarriedSetup => {
+    const digest = digestOfSetup({ path: relative(root, folder), setup, teardown, envFiles });
+    const agreed = digests.get(id);
+    const isBare = setup.length + teardown.length + envFiles.length === 0;
+    return {
+      id,
+      folder,
+      own: folder === ownFolder,
+      setup,
+      teardown,
+      envFiles,
+      consent: isBare
+        ? 'not_needed'
+        : agreed === digest
+          ? 'given'
+          : agreed === undefined
+            ? 'none'
+            : 'changed',
+      digest,
+      problem: isBare ? null : problem,
+    };
+  });
+  return found.sort((one, other) => Number(other.own) - Number(one.own));
+}
+
+/** What a project of that id carries; null, and the own project's name, are the own one. Throws `unknown_project`. */
+export function carriedSetup(where: Where, project: string | null): CarriedSetup {
+  const all = carriedSetups(where);
+  const isOwn = project === null || project === where.config.project.name;
+  const found = isOwn ? all[0] : all.find(({ id }) => id === project);
+  if (found !== undefined) return found;
+  throw new SvcError('unknown_project', `no project ${JSON.stringify(project)} in projects`, {
+    hint: 'svc project list',
+  });
+}
+
+/** The same, when it may be used. Throws `consent_missing`. */
+export function consentedSetup(where: Where, project: string | null): CarriedSetup {
+  const found = carriedSetup(where, project);
+  const { id, consent, problem } = found;
+  if (consent === 'given' || consent === 'not_needed') return found;
+  const why =
+    consent === 'changed'
+      ? `what the project ${id} runs in its worktrees has changed since somebody on this machine agreed to it`
+      : `the project ${id} has commands or files for its worktrees that nobody on this machine has agreed to`;
+  throw new SvcError('consent_missing', problem === null ? why : `${why}: ${problem}`, {
+    hint: `svc project trust ${id} shows them and asks`,
+    data: { project: id, consent },
+  });
+}
