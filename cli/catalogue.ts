@@ -27,6 +27,7 @@ export const GROUPS: readonly Group[] = [
   { words: ['verify'], load: async () => (await import('./commands/verify.ts')).verifyCommands },
   { words: ['worker'], load: async () => (await import('./commands/worker.ts')).workerCommands },
   { words: ['worktree'], load: async () => (await import('./commands/worktree.ts')).worktreeCommands },
+  { words: ['project'], load: async () => (await import('./commands/project.ts')).projectCommands },
   { words: ['msg'], load: async () => (await import('./commands/msg.ts')).msgCommands },
   { words: ['webhook'], load: async () => (await import('./commands/webhook.ts')).webhookCommands },
   { words: ['notify'], load: async () => (await import('./commands/notify.ts')).notifyCommands },

@@ -45,6 +45,7 @@ export type { ToolDescription } from './tool.ts';
 export { version } from './version.ts';
 export type { ListedSession } from './workers/operations.ts';
 export type { HookEvent, McpServer } from './workers/presets/preset.ts';
+export type { CarriedSetup } from './workers/setup/projects.ts';
 export type { AcpLine } from './workers/streams/acp.ts';
 export type { EndCode } from './workers/streams/stream.ts';
 export type { SessionTrial } from './workers/worktree-actions.ts';
@@ -77,6 +78,9 @@ export const confinement = () => import('./workers/confine/index.ts');
 
 /** The MCP server over an engine, for what bridges a client's pipe to it. */
 export const mcpServer = () => import('./daemon/mcp/server.ts');
+
+/** What projects carry for their worktrees, and whether that was agreed to on this machine. */
+export const projectSetups = () => import('./workers/setup/projects.ts');
 
 /** What agents may do without a person: `agents.permissions`. */
 export const permissionPolicy = () => import('./workers/permissions.ts');

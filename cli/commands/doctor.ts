@@ -4,7 +4,13 @@ import { type Check, warn } from '../doctor/check.ts';
 import { checkClock, checkData } from '../doctor/data.ts';
 import { checkAddresses, checkEngine } from '../doctor/engine.ts';
 import { checkAgents, checkGit, checkNode, checkSqlite, checkStrict } from '../doctor/machine.ts';
-import { checkConfiguration, checkKeysFile, checkRepository, checkSecrets } from '../doctor/workspace.ts';
+import {
+  checkConfiguration,
+  checkKeysFile,
+  checkProjects,
+  checkRepository,
+  checkSecrets,
+} from '../doctor/workspace.ts';
 
 /** The checks that a workspace has, for one that has none. */
 const OF_A_WORKSPACE = ['data folder', 'engine', 'addresses', 'secrets', 'repository'];
@@ -37,6 +43,7 @@ export const doctorCommand: Command = command({
       checkKeysFile(machineHome(env)),
       ...repository,
       ...strict,
+      ...(workspace === null ? [] : await checkProjects(workspace)),
       ...agents,
       checkClock(workspace, engine),
     ];

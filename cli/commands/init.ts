@@ -9,10 +9,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { createInterface } from 'node:readline/promises';
 import { promisify } from 'node:util';
 import { configuration, findWorkspace, presets, SvcError } from '../../engine/index.ts';
 import { type Command, command } from '../command.ts';
+import { confirm } from '../confirm.ts';
 import { type HookReport, hookPlace, lastingFile, planHook } from './git-hook.ts';
 
 const run = promisify(execFile);
@@ -44,7 +44,7 @@ export const initCommand: Command = command({
   examples: ['init', 'init --dir ~/src/shop --yes', 'init --hooks'],
   async run(context) {
     const { detectAgents, environmentFlag, HEADLESS, starterYaml } = await engine();
-    const { cwd, env, stdin, stderr, flags, note } = context;
+    const { cwd, env, stdin, flags, note } = context;
     const wanted = resolve(cwd, flags.dir ?? '.');
     if (!statSync(wanted, { throwIfNoEntry: false })?.isDirectory()) {
       throw new SvcError('not_found', `${wanted} is not a folder`, {
@@ -67,8 +67,7 @@ export const initCommand: Command = command({
     if (gitRoot !== undefined && gitRoot !== folder && flags.dir === undefined) {
       const yes = flags.yes || environmentFlag(env, 'SVC_SETUP_YES');
       const question = `This folder is inside the repository ${gitRoot}. Set up the workspace there instead?`;
-      if (yes || (stdin.isTTY && !context.json && (await ask(stdin, stderr, question, context.signal))))
-        root = gitRoot;
+      if (yes || (stdin.isTTY && !context.json && (await confirm(context, question)))) root = gitRoot;
       else note(`note: the repository begins at ${gitRoot}; run svc init there to cover all of it`);
     }
     refuseExisting(root);
@@ -141,20 +140,6 @@ async function exclude(root: string, env: NodeJS.ProcessEnv): Promise<string | n
   mkdirSync(dirname(file), { recursive: true });
   appendFileSync(file, `${present === '' || present.endsWith('\n') ? '' : '\n'}.svc/\n`);
   return file;
-}
-
-async function ask(
-  input: NodeJS.ReadStream,
-  output: NodeJS.WriteStream,
-  question: string,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const lines = createInterface({ input, output });
-  try {
-    return /^y(?:es)?$/i.test((await lines.question(`${question} [y/N] `, { signal })).trim());
-  } finally {
-    lines.close();
-  }
 }
 
 const hookText = ({ hook, state }: HookReport): string =>

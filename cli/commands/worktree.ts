@@ -8,7 +8,7 @@ import {
   type SessionWorktree,
   type Wire,
 } from '../../engine/index.ts';
-import { type Command, command } from '../command.ts';
+import { type Command, type Context, command } from '../command.ts';
 import { facts, table } from '../print.ts';
 
 /** A worktree with what the engine knows of its session. */
@@ -23,6 +23,7 @@ interface Pruned {
   repository: string;
   base: string;
   entries: Wire<PruneEntry>[];
+  warnings: string[];
   removed: { branch: string; saved_refs: string[] }[];
   refused: { branch: string; reasons: string[] }[];
 }
@@ -32,6 +33,7 @@ type Promoted = Wire<PromoteResult> & {
   branch: string;
   removed: boolean;
   kept: string[];
+  warnings: string[];
 };
 
 const words = (entry: Entry): string =>
@@ -50,6 +52,10 @@ const sessionArg = [
 ] as const;
 
 const intoFlag = { type: 'string', value: 'branch', about: 'into this branch' } as const;
+
+const warn = ({ note }: Pick<Context, 'note'>, warnings: readonly string[]): void => {
+  for (const each of warnings) note(`warning: ${printable(each)}`);
+};
 
 const list = command({
   name: 'worktree list',
@@ -170,6 +176,7 @@ const promote = command({
         ['worktree', each.removed ? 'removed' : `kept: ${each.kept.join('; ')}`],
       ]),
     );
+    warn(context, promoted.warnings);
   },
 });
 
@@ -205,6 +212,7 @@ const prune = command({
       ]);
       return lines.length === 0 ? 'nothing to prune' : printable(lines.join('\n'), { lines: true });
     });
+    for (const { warnings } of results) warn(context, warnings);
   },
 });
 

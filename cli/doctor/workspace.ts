@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
-import { asSvcError, configuration, findWorkspace } from '../../engine/index.ts';
+import { asSvcError, configuration, findWorkspace, projectSetups } from '../../engine/index.ts';
 import type { Context } from '../command.ts';
 import { type Check, fail, ok, output, type Workspace, warn } from './check.ts';
 import { secretNames } from './machine.ts';
@@ -77,6 +77,29 @@ export function checkKeysFile(path: string): Check {
   return isOpen
     ? warn('keys.env', `${file} can be read by others`, `chmod 600 ${file}`)
     : ok('keys.env', `${file}, ${(mode & 0o777).toString(8).padStart(4, '0')}`);
+}
+
+/** Projects with commands or files for their worktrees that nobody has agreed to here: their workers do not start. */
+export async function checkProjects({ loaded }: Workspace): Promise<Check[]> {
+  const { carriedSetups } = await projectSetups();
+  const { root, config, home } = loaded;
+  const all = carriedSetups({ root, config, home: home.path });
+  const needing = all.filter(({ consent }) => consent !== 'not_needed');
+  if (needing.length === 0) return [];
+  const lacking = needing.filter(({ consent }) => consent !== 'given');
+  const name = 'project setup';
+  if (lacking.length === 0) return [ok(name, `${needing.map(({ id }) => id).join(', ')}: agreed to here`)];
+  const problem = lacking.find((each) => each.problem !== null)?.problem ?? null;
+  const found = lacking.map(
+    ({ id, consent }) => `${id} (${consent === 'changed' ? 'changed since' : 'never'})`,
+  );
+  return [
+    warn(
+      name,
+      `not agreed to on this machine: ${found.join(', ')}${problem === null ? '' : `; ${problem}`}`,
+      `svc project trust ${lacking[0]?.id} shows what would be run; until then no worker starts there`,
+    ),
+  ];
 }
 
 /** Worktrees need a repository with a commit, and git must not see what the engine keeps in it. */

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { watch } from 'chokidar';
 import { asSvcError } from '../errors.ts';
 import { getAt } from './layers.ts';
@@ -18,8 +19,14 @@ export interface ConfigKeeper {
   close(): Promise<void>;
 }
 
+const stampOf = (file: string): string => {
+  const found = statSync(file, { throwIfNoEntry: false });
+  return found === undefined ? '' : `${found.ino} ${found.size} ${found.mtimeMs}`;
+};
+
 /** Keeps a running engine's configuration: a broken edit is reported and the old one stays in use. */
 export function createConfigKeeper(options: LoadOptions): ConfigKeeper {
+  const stamp = stampOf(options.file);
   const first = loadConfig(options);
   let current = first;
   let problem: string | null = null;
@@ -46,13 +53,18 @@ export function createConfigKeeper(options: LoadOptions): ConfigKeeper {
     problem: () => problem,
     restartNeeded: () => restart,
     watch(onChange) {
+      const changed = (): void => {
+        reload();
+        onChange({ problem });
+      };
       watcher = watch(options.file, {
         ignoreInitial: true,
         awaitWriteFinish: { stabilityThreshold: 50, pollInterval: 20 },
       });
-      watcher.on('all', () => {
-        reload();
-        onChange({ problem });
+      watcher.on('all', changed);
+      // What changed between the first reading and the first look of the watcher is no change to it.
+      watcher.on('ready', () => {
+        if (stampOf(options.file) !== stamp) changed();
       });
       watcher.on('error', () => undefined);
     },

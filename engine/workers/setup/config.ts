@@ -4,14 +4,22 @@ import { reporting } from '../../config/duration.ts';
 import { SvcError } from '../../errors.ts';
 import { tokenise } from '../template.ts';
 
+/** A person has to see all of what they agree to: nothing that a terminal hides, reorders or obeys. */
+const UNSEEN = /[^\P{C}\n\t]|[\p{Zl}\p{Zp}]/u;
+
+function checkSeen(text: string): void {
+  if (UNSEEN.test(text)) throw new SvcError('config_invalid', 'has a character that cannot be seen');
+}
+
 function checkWords(command: string): void {
   if (tokenise(command).length === 0) throw new SvcError('config_invalid', 'the command is empty');
-  if (command.includes('\0')) throw new SvcError('config_invalid', 'the command contains a zero byte');
+  checkSeen(command);
 }
 
 function checkEnvFile(path: string): void {
+  checkSeen(path);
   const parts = normalize(path).split('/');
-  const isInside = !isAbsolute(path) && !/^[A-Za-z]:|\\|\0/.test(path) && !parts.includes('..');
+  const isInside = !isAbsolute(path) && !/^[A-Za-z]:|\\|\n/.test(path) && !parts.includes('..');
   if (!isInside || parts.at(-1) === '' || parts.at(-1) === '.')
     throw new SvcError('config_invalid', "expected a file's path inside the project's folder");
   if (parts.some((part) => part.toLowerCase() === '.git'))

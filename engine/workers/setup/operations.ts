@@ -29,6 +29,14 @@ export function projectOperations({
       run: () => carriedSetups(where()),
     }),
     operation({
+      name: 'project.show',
+      about: 'One of them.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({ id: z.string() }),
+      run: ({ id }) => carriedSetup(where(), id),
+    }),
+    operation({
       name: 'project.trust',
       about:
         'Records on this machine that the commands and files of a project may be used: exactly those that `digest` names.',

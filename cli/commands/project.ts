@@ -1,0 +1,118 @@
+import {
+  type CarriedSetup,
+  configuration,
+  EXIT,
+  printable,
+  SvcError,
+  type Wire,
+} from '../../engine/index.ts';
+import { type Command, command } from '../command.ts';
+import { confirm } from '../confirm.ts';
+import { table } from '../print.ts';
+
+type Project = Wire<CarriedSetup>;
+
+const CONSENT: Record<Project['consent'], string> = {
+  not_needed: '-',
+  given: 'consented',
+  changed: 'changed',
+  none: 'none',
+};
+
+const counted = (count: number, what: string): string[] => (count === 0 ? [] : [`${count} ${what}`]);
+
+const carries = ({ setup, teardown, env_files }: Project): string =>
+  [
+    ...counted(setup.length, 'setup'),
+    ...counted(teardown.length, 'teardown'),
+    ...counted(env_files.length, env_files.length === 1 ? 'file' : 'files'),
+  ].join(', ') || 'nothing';
+
+/** Exactly what a consent is about, a line each. */
+const shown = ({ id, folder, setup, teardown, env_files }: Project): string =>
+  [
+    ['project', id],
+    ['folder', folder],
+    ...setup.map((each) => ['setup', each]),
+    ...teardown.map((each) => ['teardown', each]),
+    ...env_files.map((each) => ['copies', each]),
+  ]
+    // A line of a script stays a line: what is behind a # on one line would be run on two.
+    .map(([name = '', text = '']) => `${name.padEnd(10)}${text.replaceAll('\n', `\n${' '.repeat(10)}`)}`)
+    .join('\n');
+
+const idArg = [{ name: 'id', about: 'project id' }] as const;
+
+const list = command({
+  name: 'project list',
+  about: 'list the projects, what each carries for its worktrees, and whether that was agreed to here',
+  async run(context) {
+    const client = await context.engine();
+    const projects = await client.call<Project[]>('project.list', {});
+    const text = await table(
+      projects,
+      [
+        { head: 'project', value: (each) => each.id },
+        { head: 'carries', value: carries },
+        { head: 'consent', value: (each) => CONSENT[each.consent] },
+        { head: 'folder', value: (each) => each.folder, flexible: true },
+      ],
+      context.stdout,
+    );
+    context.result(projects, () => text);
+    const problem = projects.find((each) => each.problem !== null)?.problem;
+    if (problem) context.note(`warning: ${problem}`);
+  },
+});
+
+const trust = command({
+  name: 'project trust',
+  about: "agree on this machine that a project's setup, teardown and environment files are used",
+  args: idArg,
+  flags: {
+    yes: { type: 'boolean', short: 'y', about: 'answer yes (SVC_SETUP_YES=1)' },
+  },
+  examples: ['project trust api', 'project trust api --yes'],
+  async run(context) {
+    const { environmentFlag } = await configuration();
+    const client = await context.engine();
+    const project = await client.call<Project>('project.show', { id: context.args[0] });
+    const { id, consent, digest } = project;
+    if (consent === 'given' || consent === 'not_needed') {
+      context.result(project, () =>
+        consent === 'given' ? `${id} is trusted already` : `${id} carries nothing that needs it`,
+      );
+      return 0;
+    }
+    context.note(printable(shown(project), { lines: true }));
+    const isYes = context.flags.yes || environmentFlag(context.env, 'SVC_SETUP_YES');
+    if (!isYes) {
+      if (!context.stdin.isTTY || context.json)
+        throw new SvcError('usage', 'nobody is here to be asked', {
+          hint: `svc project trust ${id} --yes agrees to what was shown`,
+        });
+      const question = 'Run this as you, outside of any confinement, in every new worktree of the project?';
+      if (!(await confirm(context, question))) {
+        context.note('nothing was recorded');
+        return EXIT.failure;
+      }
+    }
+    // By its digest, so that nothing else is agreed to than what was shown.
+    const trusted = await client.call<Project>('project.trust', { id, digest });
+    context.result(trusted, () => `${id} is trusted on this machine`);
+    return 0;
+  },
+});
+
+const untrust = command({
+  name: 'project untrust',
+  about: 'take that back: its worktrees are not made until somebody agrees again',
+  args: idArg,
+  async run(context) {
+    const client = await context.engine();
+    const project = await client.call<Project>('project.untrust', { id: context.args[0] });
+    context.result(project, ({ id }) => `${id} is not trusted any more`);
+  },
+});
+
+export const projectCommands: readonly Command[] = [list, trust, untrust];

@@ -1,0 +1,14 @@
+import { createInterface } from 'node:readline/promises';
+
+/** Asks a person at a terminal; everything but y and yes is no. */
+export async function confirm(
+  { stdin, stderr, signal }: { stdin: NodeJS.ReadStream; stderr: NodeJS.WriteStream; signal: AbortSignal },
+  question: string,
+): Promise<boolean> {
+  const lines = createInterface({ input: stdin, output: stderr });
+  try {
+    return /^y(?:es)?$/i.test((await lines.question(`${question} [y/N] `, { signal })).trim());
+  } finally {
+    lines.close();
+  }
+}
