@@ -69,9 +69,49 @@ describe('what a project carries for its worktrees', () => {
   const ended = async (ran: Wire<Session>): Promise<Wire<Session>> => rig.settled(ran.session_id);
   const waitFor = (name: string): string => `until [ -e '${file(name)}' ]; do sleep 0.02; done`;
 
+  test('is undone before a worktree is removed, by a promotion and by prune, and stops neither', async () => {
+    await carryTrusted({ teardown: [sh(`pwd >>'${file('torn')}'; echo left >a.out`), sh('exit 3')] });
+    const [one, other] = await Promise.all([
+      rig.run(['edit one.txt one', claudeSays.result()]).then(ended),
+      rig.run(['no-change', claudeSays.result()]).then(ended),
+    ]);
+    interface Told {
+      removed: unknown;
+      warnings: string[];
+    }
+    const promoted = await rig.here().call<Told>('worktree.promote', { session: one.session_id });
+    assert.equal(promoted.removed, true, JSON.stringify(promoted));
+    assert.match(promoted.warnings.join(), new RegExp(`teardown of ${one.session_id}: .*exit code 3`));
+    assert.equal(read('torn'), `${one.worktree}\n`);
+    assert.match(rig.log(one.session_id), /\[svc: teardown\] exit code 3 after/);
+    // Withdrawn: it is left out, and said so.
+    await rig.here().call('project.untrust', { id: 'own' });
+    const [pruned] = await rig.here().call<Told[]>('worktree.prune', {});
+    assert.match(pruned!.warnings.join(), /was left out: .*agreed to/);
+    assert.equal(existsSync(other.worktree!), false);
+    assert.equal(read('torn'), `${one.worktree}\n`);
+    await trust();
+    const third = await rig.run(['no-change', claudeSays.result()]).then(ended);
+    await rig.here().call('worktree.prune', {});
+    assert.equal(existsSync(third.worktree!), false);
+    assert.equal(read('torn'), `${one.worktree}\n${third.worktree}\n`);
+  });
+
+  test('that leaves a file behind in its teardown keeps the worktree: nothing is removed unseen', async () => {
+    await carryTrusted({ teardown: [sh('echo left >not-ignored.txt')] });
+    const session = await rig.run(['no-change', claudeSays.result()]).then(ended);
+    const [pruned] = await rig
+      .here()
+      .call<{ refused: { branch: string; reasons: string[] }[] }[]>('worktree.prune', {});
+    const refused = pruned!.refused.find(({ branch }) => branch === session.branch);
+    assert.match(refused?.reasons.join() ?? '', /untracked files: not-ignored\.txt/);
+    assert.ok(existsSync(session.worktree!));
+  });
+
   test('is not run without a consent on this machine, nor when it has changed since', async () => {
     const touched = file('untrusted');
     await carry({ setup: [`touch '${touched}'`] });
+    await rig.here().call('project.untrust', { id: 'own' });
     assert.equal((await project()).consent, 'none');
     const refused = await ended(await rig.run(['no-change']));
     assert.equal(refused.failure?.code, 'consent_missing');
@@ -167,9 +207,8 @@ describe('what a project carries for its worktrees', () => {
   });
 
   test('begins anew under the next engine when one ends in the middle, and what was left of it is ended', async () => {
-    const once = `[ ! -e '${file('pid')}' ] || ! kill -0 $(cat '${file('pid')}') || touch '${file('twice')}'`;
     await carryTrusted({
-      setup: [sh(`echo x >>'${file('count')}'; ${once}; echo $$ >'${file('pid')}'; ${waitFor('gate')}`)],
+      setup: [sh(`echo x >>'${file('count')}'; echo $$ >'${file('pid')}'; ${waitFor('gate')}`)],
     });
     const ran = await rig.run(['no-change']);
     await until(() => existsSync(file('pid')) && read('pid') !== '');
@@ -182,7 +221,6 @@ describe('what a project carries for its worktrees', () => {
     const session = await ended(ran);
     assert.equal(session.failure, null);
     assert.equal(session.runs, 1);
-    assert.equal(existsSync(file('twice')), false);
   });
 
   test('is not run again for a session that goes on after a pause', async () => {
@@ -266,44 +304,5 @@ describe('what a project carries for its worktrees', () => {
     const ran = await rig.here().call<{ session: Wire<Session> }>('task.run', { id: task_id, inplace: true });
     assert.equal((await ended(ran.session)).failure, null);
     assert.equal(existsSync(file('inplace')), false);
-  });
-
-  test('is undone before a worktree is removed, by a promotion and by prune, and stops neither', async () => {
-    await carryTrusted({ teardown: [sh(`pwd >>'${file('torn')}'; echo left >a.out`), sh('exit 3')] });
-    const [one, other] = await Promise.all([
-      rig.run(['edit one.txt one', claudeSays.result()]).then(ended),
-      rig.run(['no-change', claudeSays.result()]).then(ended),
-    ]);
-    interface Told {
-      removed: unknown;
-      warnings: string[];
-    }
-    const promoted = await rig.here().call<Told>('worktree.promote', { session: one.session_id });
-    assert.equal(promoted.removed, true, JSON.stringify(promoted));
-    assert.match(promoted.warnings.join(), new RegExp(`teardown of ${one.session_id}: .*exit code 3`));
-    assert.equal(read('torn'), `${one.worktree}\n`);
-    assert.match(rig.log(one.session_id), /\[svc: teardown\] exit code 3 after/);
-    // Withdrawn: it is left out, and said so.
-    await rig.here().call('project.untrust', { id: 'own' });
-    const [pruned] = await rig.here().call<Told[]>('worktree.prune', {});
-    assert.match(pruned!.warnings.join(), /was left out: .*agreed to/);
-    assert.equal(existsSync(other.worktree!), false);
-    assert.equal(read('torn'), `${one.worktree}\n`);
-    await trust();
-    const third = await rig.run(['no-change', claudeSays.result()]).then(ended);
-    await rig.here().call('worktree.prune', {});
-    assert.equal(existsSync(third.worktree!), false);
-    assert.equal(read('torn'), `${one.worktree}\n${third.worktree}\n`);
-  });
-
-  test('that leaves a file behind in its teardown keeps the worktree: nothing is removed unseen', async () => {
-    await carryTrusted({ teardown: [sh('echo left >not-ignored.txt')] });
-    const session = await rig.run(['no-change', claudeSays.result()]).then(ended);
-    const [pruned] = await rig
-      .here()
-      .call<{ refused: { branch: string; reasons: string[] }[] }[]>('worktree.prune', {});
-    const refused = pruned!.refused.find(({ branch }) => branch === session.branch);
-    assert.match(refused?.reasons.join() ?? '', /untracked files: not-ignored\.txt/);
-    assert.ok(existsSync(session.worktree!));
   });
 });
