@@ -136,6 +136,7 @@ local app data folder (\`LOCALAPPDATA\`, when set), \`svc\` in \`XDG_CONFIG_HOME
 | --- | --- |
 | \`ai.yaml\` | the sections \`ai\` and \`gateway\`, checked as in \`svc.yaml\` |
 | \`keys.env\` | \`NAME=VALUE\` lines; asked for the variable that a key such as \`api_key_env\` names when the environment does not have it. Keep it to yourself: \`chmod 600\` |
+| \`consents/\` | one file per workspace: what was agreed to with \`svc project trust\`; does not count when others can write it |
 | \`account.json\` | the account's profile after a login; holds no secret |
 | \`device.token\` | the token for the linked server |`;
 
