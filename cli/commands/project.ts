@@ -38,7 +38,10 @@ const shown = ({ id, folder, setup, teardown, env_files }: Project): string =>
     ...env_files.map((each) => ['copies', each]),
   ]
     // A line of a script stays a line: what is behind a # on one line would be run on two.
-    .map(([name = '', text = '']) => `${name.padEnd(10)}${text.replaceAll('\n', `\n${' '.repeat(10)}`)}`)
+    .map(
+      ([name = '', text = '']) =>
+        `${name.padEnd(10)}${text.trimEnd().replaceAll('\n', `\n${' '.repeat(10)}`)}`,
+    )
     .join('\n');
 
 const idArg = [{ name: 'id', about: 'project id' }] as const;

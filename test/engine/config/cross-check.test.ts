@@ -66,6 +66,23 @@ refuses(
   'projects: [{id: "", path: .}]',
   /projects\[0\]\.id: expected a project id/,
 );
+for (const path of ['/etc/passwd', '../.env', 'a/../../.env', '.git/config', 'conf/', '.', ''])
+  refuses(
+    `an environment file lies inside the project: ${path}`,
+    `projects: [{id: a, path: b, env_files: [${JSON.stringify(path)}]}]`,
+    /projects\[0\]\.env_files\[0\]: (?:expected a file's path inside|the files of git)/,
+  );
+for (const [command, why] of [
+  ['', /the command is empty/],
+  ["sh -c 'open", /unbalanced ' quote/],
+  ["sh -c 'echo \u001b]0; touch x;\u0007'", /cannot be seen/],
+  ['echo \u202e', /cannot be seen/],
+] as const)
+  refuses(
+    `a setup command is one that can be split and seen: ${JSON.stringify(command)}`,
+    `projects: [{id: a, path: b, setup: [${JSON.stringify(command)}]}]`,
+    why,
+  );
 refuses(
   'a provider has a known tier and a web address',
   'ai: {providers: [{name: a, base_url: "ftp://x", tier: chep}]}',
