@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { readLog } from '../processes/index.ts';
 import { NO_FACTS, type StreamFacts, type StreamReader } from '../streams/stream.ts';
+import { sound } from './sound.ts';
 
 const BLOCK = 1024 * 1024;
 /** A longer line is nothing that an agent says on purpose, and is not kept in memory. */
@@ -19,17 +20,29 @@ export interface Hearing {
 export function createHearing(file: string, from: number, reader: StreamReader | null): Hearing {
   let next = from;
   let begun = '';
+  /** In a line that is too long: its rest is none of its own. */
+  let isLost = false;
 
   /** False when there was nothing more. */
   function read(to: StreamReader): boolean {
     const part = readLog(file, { from: next, maxBytes: BLOCK });
     if (part.next <= next && part.dropped === 0) return false;
     // What was cut away in between leaves half a line at most.
-    if (part.dropped > 0) begun = '';
+    if (part.dropped > 0) {
+      begun = '';
+      isLost = false;
+    }
     next = part.next;
     const lines = (begun + part.text).split('\n');
     begun = lines.pop() ?? '';
-    if (begun.length > LONGEST_LINE) begun = '';
+    if (lines.length > 0 && isLost) {
+      lines.shift();
+      isLost = false;
+    }
+    if (isLost || begun.length > LONGEST_LINE) {
+      begun = '';
+      isLost = true;
+    }
     for (const line of lines) to.line(line);
     return true;
   }
@@ -46,6 +59,6 @@ export function createHearing(file: string, from: number, reader: StreamReader |
       if (begun !== '') reader.line(begun);
       begun = '';
     },
-    facts: () => reader?.facts() ?? NO_FACTS,
+    facts: () => sound(reader?.facts() ?? NO_FACTS),
   };
 }

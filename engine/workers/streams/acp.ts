@@ -1,3 +1,4 @@
+import { createRecent, keptText } from './recent.ts';
 import {
   type AgentEnd,
   END_CODES,
@@ -71,17 +72,21 @@ const OUTCOMES: Readonly<Record<PermissionOutcome, string>> = {
   cancelled: 'withdrawn',
 };
 
+const LONGEST_WORDS = 1000;
+
 /** Reads the lines of `svc acp run`. What the agent wrote to its standard error stands between them as it is. */
 export function acpReader(): StreamReader {
   let facts: StreamFacts = NO_FACTS;
-  const tools = new Map<string, string>();
+  const tools = createRecent<string>();
+  let toolCalls = 0;
 
   /** A call is told once it is known what it is, and again when it failed. */
   function tool(line: Extract<AcpLine, { acp: 'tool' }>): string | null {
-    const words = wordsOf(line);
+    const words = keptText(wordsOf(line), LONGEST_WORDS);
     const before = tools.get(line.id);
     tools.set(line.id, words);
-    facts = { ...facts, activity: words, toolCalls: tools.size, trouble: null };
+    if (before === undefined) toolCalls += 1;
+    facts = { ...facts, activity: words, toolCalls, trouble: null };
     if (line.status === 'failed') return `${words} failed`;
     return before === words ? null : words;
   }

@@ -1,4 +1,5 @@
 import { type Json, oneLine, textOf } from './json-lines.ts';
+import { keptText } from './recent.ts';
 
 /** What a tool does, by its name: agents have different names for the same few things. */
 const KINDS: readonly (readonly [name: RegExp, verb: string])[] = [
@@ -22,7 +23,8 @@ const ABOUT = [
 const WORKTREE = /^\/.*\/worktrees\/s-\d+\//;
 
 /** The same for all tools that do the same. */
-export const kindOf = (tool: string): string => KINDS.find(([name]) => name.test(tool))?.[1] ?? tool;
+export const kindOf = (tool: string): string =>
+  KINDS.find(([name]) => name.test(tool))?.[1] ?? keptText(tool);
 
 /** A tool call for a person, such as `edit src/a.ts`, `run npm test`, `svc ask`. Paths are relative to `folder`. */
 export function activityOf(tool: string, input: Json, folder: string): string {

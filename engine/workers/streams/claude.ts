@@ -10,6 +10,7 @@ import {
   oneLine,
   textOf,
 } from './json-lines.ts';
+import { createRecent } from './recent.ts';
 import type { AgentEnd, EndCode, PlanEntry, StreamReader, Usage } from './stream.ts';
 
 /** Claude's names of what went wrong. */
@@ -41,6 +42,9 @@ const STATES: Record<string, PlanEntry['state']> = {
   completed: 'done',
 };
 
+/** More than these are not looked at one by one. */
+const MOST_DENIALS = 100;
+
 interface Call {
   kind: string;
   /** Its place among the calls. */
@@ -50,10 +54,12 @@ interface Call {
 
 /** Reads the stream of `--output-format stream-json`, as claude prints it and qwen after it. */
 export function createClaudeReader(): StreamReader {
-  const calls = new Map<string, Call>();
+  const calls = createRecent<Call>();
+  let made = 0;
   /** Denied by a command of ours: that is advice which the agent took, not a lack of permission. */
-  const hooked = new Set<string>();
-  const usages = new Map<string, Usage>();
+  const hooked = createRecent<true>();
+  const usages = createRecent<Usage>();
+  let total: Usage = { input: 0, cached: 0, output: 0, costUsd: null };
   let folder = '';
   /** When a limit of the account that is reached will be over. */
   let limitUntil: number | null = null;
@@ -70,8 +76,11 @@ export function createClaudeReader(): StreamReader {
     if (textOf(whole.model) !== '' && whole.model !== '<synthetic>') facts.model = textOf(whole.model);
     const usage = usageOf(jsonOf(whole.usage));
     if (usage !== null) {
+      // The same message is told more than once.
+      const told = usages.get(textOf(whole.id));
       usages.set(textOf(whole.id), usage);
-      facts.usage = sum([...usages.values()]);
+      total = sum([total, usage, ...(told === undefined ? [] : [negative(told)])]);
+      facts.usage = total;
     }
     const blocks = jsonsOf(whole.content);
     if (error !== '') {
@@ -91,7 +100,8 @@ export function createClaudeReader(): StreamReader {
   function call({ id, name, input }: Json, facts: Facts): string {
     const tool = textOf(name);
     const given = jsonOf(input);
-    calls.set(textOf(id), { kind: kindOf(tool), order: calls.size, isDone: false });
+    calls.set(textOf(id), { kind: kindOf(tool), order: made, isDone: false });
+    made += 1;
     facts.toolCalls += 1;
     if (/^todo_?write$/i.test(tool)) facts.plan = planOf(given);
     facts.activity = activityOf(tool, given, folder);
@@ -101,9 +111,9 @@ export function createClaudeReader(): StreamReader {
   function results(event: Json): string | null {
     const lines = jsonsOf(jsonOf(event.message).content).flatMap((block) => {
       if (block.type !== 'tool_result') return [];
-      const made = calls.get(textOf(block.tool_use_id));
+      const call = calls.get(textOf(block.tool_use_id));
       if (block.is_error !== true) {
-        if (made !== undefined) made.isDone = true;
+        if (call !== undefined) call.isDone = true;
         return [];
       }
       const text =
@@ -111,7 +121,7 @@ export function createClaudeReader(): StreamReader {
         jsonsOf(block.content)
           .map((part) => textOf(part.text))
           .join(' ');
-      if (isHook(textOf(block.tool_use_id), text, event)) hooked.add(textOf(block.tool_use_id));
+      if (isHook(textOf(block.tool_use_id), text, event)) hooked.set(textOf(block.tool_use_id), true);
       return `✗ ${oneLine(text, 200)}`;
     });
     return shown(lines, event);
@@ -142,12 +152,13 @@ export function createClaudeReader(): StreamReader {
 
   /** A tool that was denied and that nothing like it has made good since; null when there is none. */
   function deniedIn(result: Json): string | null {
-    for (const { tool_name: tool, tool_use_id: id } of jsonsOf(result.permission_denials)) {
-      if (hooked.has(textOf(id))) continue;
+    const known = calls.values();
+    for (const { tool_name: tool, tool_use_id: id } of jsonsOf(result.permission_denials).slice(
+      -MOST_DENIALS,
+    )) {
+      if (hooked.get(textOf(id))) continue;
       const { kind, order } = calls.get(textOf(id)) ?? { kind: kindOf(textOf(tool)), order: -1 };
-      const later = [...calls.values()].some(
-        (each) => each.isDone && each.kind === kind && each.order > order,
-      );
+      const later = known.some((each) => each.isDone && each.kind === kind && each.order > order);
       if (!later) return textOf(tool) || 'a tool';
     }
     return null;
@@ -257,6 +268,13 @@ function totalOf({ modelUsage, usage, total_cost_usd: cost }: Json): Usage | nul
   const total = models.length > 0 ? sum(models) : usageOf(jsonOf(usage));
   return total === null ? null : { ...total, costUsd: typeof cost === 'number' ? cost : null };
 }
+
+const negative = ({ input, cached, output }: Usage): Usage => ({
+  input: -input,
+  cached: -cached,
+  output: -output,
+  costUsd: null,
+});
 
 const sum = (all: readonly Usage[]): Usage =>
   all.reduce((total, each) => ({

@@ -11,6 +11,7 @@ import {
   oneLine,
   textOf,
 } from './json-lines.ts';
+import { createRecent } from './recent.ts';
 import type { EndCode, PlanEntry, StreamReader } from './stream.ts';
 
 /** Its own sentences, where they say more than a status would. */
@@ -31,7 +32,7 @@ const BLOCKED = /Read-only file system/;
 
 /** Reads the stream of `codex exec --json`. */
 export function createCodexReader(now: () => number = Date.now): StreamReader {
-  const seen = new Set<string>();
+  const seen = createRecent<true>();
   const denials = createDenials();
 
   function failed(text: string): Failure {
@@ -43,8 +44,8 @@ export function createCodexReader(now: () => number = Date.now): StreamReader {
   function call(item: Json, activity: string, isDone: boolean, facts: Facts): string | null {
     facts.activity = activity;
     const id = textOf(item.id);
-    if (!seen.has(id)) {
-      seen.add(id);
+    if (seen.get(id) === undefined) {
+      seen.set(id, true);
       facts.toolCalls += 1;
       if (isDone) return `→ ${activity}`;
     }

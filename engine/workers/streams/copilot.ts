@@ -2,6 +2,7 @@ import { activityOf, kindOf } from './activity.ts';
 import { createDenials } from './denials.ts';
 import { codeOf, type Failure, failure, statusIn } from './failure.ts';
 import { createJsonReader, type Facts, type Json, jsonOf, numberOf, oneLine, textOf } from './json-lines.ts';
+import { createRecent } from './recent.ts';
 import type { EndCode, StreamReader } from './stream.ts';
 
 /** Its kinds of failures. `query` is any answer of a model that it has no kind for. */
@@ -19,7 +20,7 @@ const USED_UP = /weekly|monthly|quota|insufficient|additional spend/i;
 
 /** Reads the stream of `copilot --output-format json`. It tells of no tokens. */
 export function createCopilotReader(now: () => number = Date.now): StreamReader {
-  const kinds = new Map<string, { kind: string; activity: string }>();
+  const kinds = createRecent<{ kind: string; activity: string }>();
   const denials = createDenials();
   let error: Failure | null = null;
   /** What the model answered last, which its own sentence leaves out. */

@@ -1,4 +1,5 @@
 import { type Failure, failure } from './failure.ts';
+import { createRecent, keptText } from './recent.ts';
 
 /** What a run was not allowed to do by the agent's own permissions, as long as it found no other way. */
 export interface Denials {
@@ -11,15 +12,12 @@ export interface Denials {
 }
 
 export function createDenials(): Denials {
-  const open = new Map<string, string>();
+  const open = createRecent<string>();
   return {
-    add(kind, text) {
-      open.delete(kind);
-      open.set(kind, text);
-    },
-    overcome: (kind) => void open.delete(kind),
+    add: (kind, text) => open.set(kind, keptText(text, 4096)),
+    overcome: (kind) => open.delete(kind),
     left() {
-      const text = [...open.values()].at(-1);
+      const text = open.values().at(-1);
       return text === undefined ? null : failure('permission_denied', text, { resetAt: null });
     },
   };

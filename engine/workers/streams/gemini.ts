@@ -1,6 +1,7 @@
 import { activityOf } from './activity.ts';
 import { codeOf, failure, statusIn } from './failure.ts';
 import { createJsonReader, type Facts, type Json, jsonOf, numberOf, oneLine, textOf } from './json-lines.ts';
+import { createRecent, keptText } from './recent.ts';
 import type { EndCode, StreamReader, Usage } from './stream.ts';
 
 /** What it prints as a plain line when it ends before its stream begins, or in the middle of it. */
@@ -14,8 +15,8 @@ const PLAIN: readonly (readonly [RegExp, EndCode])[] = [
 /** Reads the stream of `--output-format stream-json` of the Gemini command line. */
 export function createGeminiReader(): StreamReader {
   /** Denied by its own policies; by a tool's name, until another call of it went well. */
-  const denied = new Set<string>();
-  const names = new Map<string, string>();
+  const denied = createRecent<string>();
+  const names = createRecent<string>();
   let isModelKnown = false;
   /** Of its last failure, which it prints beside the stream. */
   let status: number | null = null;
@@ -24,7 +25,7 @@ export function createGeminiReader(): StreamReader {
     const stats = jsonOf(event.stats);
     facts.usage = usageOf(stats) ?? facts.usage;
     if (event.status === 'success') {
-      const [tool] = denied;
+      const [tool] = denied.values();
       facts.end =
         tool === undefined ? { ok: true } : failure('permission_denied', `it was not allowed to use ${tool}`);
     } else {
@@ -54,7 +55,7 @@ export function createGeminiReader(): StreamReader {
           return textOf(event.content) || null;
         }
         case 'tool_use': {
-          const name = textOf(event.tool_name);
+          const name = keptText(textOf(event.tool_name));
           names.set(textOf(event.tool_id), name);
           facts.trouble = null;
           facts.toolCalls += 1;
@@ -70,7 +71,7 @@ export function createGeminiReader(): StreamReader {
           const error = jsonOf(event.error);
           const text = textOf(error.message) || textOf(event.output);
           // What its own policies stop is "denied", what a command of ours stops is "blocked" and of the same type.
-          if (/^(?!.*\bblocked:).*\bdenied\b/i.test(text)) denied.add(name);
+          if (/^(?!.*\bblocked:).*\bdenied\b/i.test(text)) denied.set(name, name);
           return `✗ ${oneLine(text, 200)}`;
         }
         case 'error': {

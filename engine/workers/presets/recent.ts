@@ -1,0 +1,33 @@
+/** As many ids of one run are kept; an agent does not come back to what is older. */
+const MOST = 2000;
+const LONGEST_ID = 200;
+
+/** What was said of the last ids that a run has named: a program can name as many as it likes, of any length. */
+export interface Recent<V> {
+  get(id: string): V | undefined;
+  set(id: string, value: V): void;
+  delete(id: string): void;
+  /** The older first. */
+  values(): V[];
+}
+
+/** A copy: a part of a long text would keep all of it in memory. */
+export const keptText = (text: string, length = LONGEST_ID): string =>
+  text.length === 0 ? '' : Buffer.from(text.slice(0, length)).toString();
+
+export function createRecent<V>(): Recent<V> {
+  const all = new Map<string, V>();
+  return {
+    get: (id) => all.get(id.slice(0, LONGEST_ID)),
+    set(id, value) {
+      const key = keptText(id);
+      all.delete(key);
+      all.set(key, value);
+      if (all.size <= MOST) return;
+      const [oldest] = all.keys();
+      if (oldest !== undefined) all.delete(oldest);
+    },
+    delete: (id) => void all.delete(id.slice(0, LONGEST_ID)),
+    values: () => [...all.values()],
+  };
+}
