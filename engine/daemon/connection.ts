@@ -138,7 +138,7 @@ export function serveConnection(engine: Engine, socket: Socket, run: SeatOfRun |
       if (method.seat === 'chair' && from.seat !== 'chair') {
         throw new SvcError('chair_only', `${method.name} is for the Chair seat`);
       }
-      return toWire(await method.run(parse(method.input, params) as never));
+      return toWire(await method.run(parse(method.input, params) as never, from));
     });
   }
 

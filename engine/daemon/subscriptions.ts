@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Engine } from '../compose.ts';
 import { asSvcError, SvcError } from '../errors.ts';
+import type { Caller } from '../operation.ts';
 import { errorToWire } from './wire.ts';
 
 /** What a subscription needs of its connection. */
@@ -19,14 +20,14 @@ export interface StreamMethod {
   name: string;
   seat: 'any' | 'chair';
   input: z.ZodType;
-  run(input: never): unknown;
+  run(input: never, caller: Caller): unknown;
 }
 
 const stream = <I extends z.ZodType>(method: {
   name: string;
   seat: 'any' | 'chair';
   input: I;
-  run(input: z.infer<I>): unknown;
+  run(input: z.infer<I>, caller: Caller): unknown;
 }): StreamMethod => method as unknown as StreamMethod;
 
 const LOG_PART_BYTES = 64 * 1024;
@@ -147,8 +148,9 @@ export function createSubscriptions(engine: Engine, channel: Channel): { methods
           lines: z.int().min(0).optional(),
           form: z.enum(['readable', 'raw']).optional(),
         }),
-        run({ session, from, lines, form = 'readable' }) {
+        run({ session, from, lines, form = 'readable' }, caller) {
           const { sessionId } = engine.resolveSession(session);
+          engine.logs.checkReader(sessionId, caller);
           const start = from ?? engine.logs.tail(sessionId, lines ?? 200);
           const subscription = ++count;
           hold(subscription, (signal) => followLog(subscription, sessionId, { from: start, form }, signal));

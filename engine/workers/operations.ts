@@ -152,8 +152,9 @@ export function sessionOperations(deps: {
           .max(8 * 1024 * 1024)
           .optional(),
       }),
-      run(input) {
+      run(input, caller) {
         const { sessionId, state } = sessions.resolve(input.session);
+        logs.checkReader(sessionId, caller);
         const ended = state === 'ended';
         const from = input.from ?? logs.tail(sessionId, input.lines ?? 200);
         const read = logs.open(sessionId, input.form ?? 'readable');

@@ -1,3 +1,5 @@
+import { SvcError } from '../../errors.ts';
+import type { Caller } from '../../operation.ts';
 import { type LogPart, logWrittenAt, readLog, tailOffset } from '../processes/index.ts';
 import type { StreamReader } from '../streams/stream.ts';
 import type { DispatchPaths } from './context.ts';
@@ -15,6 +17,8 @@ export interface LogRequest {
 
 /** What the workers printed, by session. */
 export interface SessionLogs {
+  /** Throws `chair_only`: what a worker is told and does is no other worker's business. */
+  checkReader(sessionId: string, caller: Pick<Caller, 'seat' | 'sessionId'>): void;
   /** Reads part after part. Offsets are those of what was printed, in either form; readable parts end with a line. */
   open(sessionId: string, form: LogForm): (part: LogRequest) => LogPart;
   /** Where the last `lines` begin, in bytes. */
@@ -29,6 +33,12 @@ export function createSessionLogs(
 ): SessionLogs {
   const file = (sessionId: string): string => logFile({ paths }, sessionId);
   return {
+    checkReader(sessionId, { seat, sessionId: own }) {
+      if (seat !== 'worker' || own === sessionId) return;
+      throw new SvcError('chair_only', `the log of ${sessionId} is not that of ${own ?? 'this worker'}`, {
+        hint: 'a worker reads the log of its own session only',
+      });
+    },
     open(sessionId, form) {
       const reader = form === 'raw' ? null : readerOf(sessionId);
       return (part) => {

@@ -1,5 +1,5 @@
-import { oneLine } from '../presets/json-lines.ts';
-import { keptText } from '../presets/recent.ts';
+import { oneLine } from '../streams/json-lines.ts';
+import { keptText } from '../streams/recent.ts';
 import { END_CODES, type PlanEntry, type StreamFacts, type Usage } from '../streams/stream.ts';
 
 /**

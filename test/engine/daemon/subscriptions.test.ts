@@ -111,6 +111,20 @@ describe('a subscription that its client ends', () => {
     await client.unsubscribe(other.subscription);
   });
 
+  test('to a log: a worker follows that of its own session only', async () => {
+    const worker = await connect({ cwd: ws.root, env: { ...ws.env, SVC_SESSION: 's-1' } });
+    const own = await worker.subscribe<{ subscription: number }>(
+      'log.follow',
+      { session: 's-1' },
+      () => undefined,
+    );
+    await worker.unsubscribe(own.subscription);
+    for (const method of ['log.follow', 'session.log'])
+      await assert.rejects(worker.call(method, { session: 's-2' }), { code: 'chair_only' });
+    await worker.call('session.log', { session: 's-1' });
+    worker.close();
+  });
+
   test('to a receiver: its port is free when it is answered', async () => {
     const input = { host: '127.0.0.1', port: 0, secrets: ['shh'], allow_remote: false };
     const first = await client.subscribe<{ subscription: number; port: number }>(

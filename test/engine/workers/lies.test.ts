@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { createHearing } from '../../../engine/workers/dispatch/hear.ts';
-import { acpReader } from '../../../engine/workers/presets/acp-stream.ts';
-import { createClaudeReader } from '../../../engine/workers/presets/claude-stream.ts';
+import { acpReader } from '../../../engine/workers/streams/acp.ts';
+import { createClaudeReader } from '../../../engine/workers/streams/claude.ts';
 import type { StreamFacts, StreamReader } from '../../../engine/workers/streams/stream.ts';
 import { claudeSays, makeRig, type Rig } from './rig.ts';
 
