@@ -43,6 +43,7 @@ export type { LoggedEvent } from './storage/index.ts';
 export { age, cut, localTime, printable, shellWord } from './text.ts';
 export type { ToolDescription } from './tool.ts';
 export { version } from './version.ts';
+export type { Circuit as AgentCircuit } from './workers/dispatch/index.ts';
 export type { ListedSession } from './workers/operations.ts';
 export type { HookEvent, McpServer } from './workers/presets/preset.ts';
 export type { CarriedSetup } from './workers/setup/projects.ts';

@@ -4,9 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SvcError } from '../engine/index.ts';
-
-/** The keyboard's signals belong to the editor while it has the terminal; we stay, to clean up after it. */
-const HELD = ['SIGINT', 'SIGQUIT', 'SIGHUP'] as const;
+import { withoutSignals } from './foreground.ts';
 
 /**
  * The text as a person left it in their editor ($VISUAL, $EDITOR, vi), which gets this process's terminal. It lies in
@@ -16,8 +14,6 @@ const HELD = ['SIGINT', 'SIGQUIT', 'SIGHUP'] as const;
 export async function editText(text: string, name: string, env: NodeJS.ProcessEnv): Promise<string> {
   const editor = env.VISUAL || env.EDITOR || 'vi';
   const folder = mkdtempSync(join(tmpdir(), 'svc-edit-'));
-  const hold = (): void => undefined;
-  for (const signal of HELD) process.on(signal, hold);
   try {
     const file = join(folder, name);
     // Editors end a file with a newline whether the text had one or not.
@@ -25,8 +21,10 @@ export async function editText(text: string, name: string, env: NodeJS.ProcessEn
     // A shell, because the variable may hold arguments. It too has to outlive the keyboard's signals, but not by
     // ignoring them, which the editor would inherit.
     const script = `trap : INT QUIT HUP; ${editor} "$1"`;
-    const child = spawn('/bin/sh', ['-c', script, 'svc', file], { env, stdio: 'inherit' });
-    const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
+    const [code, signal] = await withoutSignals(async () => {
+      const child = spawn('/bin/sh', ['-c', script, 'svc', file], { env, stdio: 'inherit' });
+      return (await once(child, 'exit')) as [number | null, string | null];
+    });
     if (code !== 0) {
       const end = code === null ? `was ended by ${signal}` : `ended with exit code ${code}`;
       throw new SvcError('tool_missing', `the editor ${JSON.stringify(editor)} ${end}; nothing was changed`, {
@@ -36,7 +34,6 @@ export async function editText(text: string, name: string, env: NodeJS.ProcessEn
     const edited = readFileSync(file, 'utf8');
     return text.endsWith('\n') ? edited : edited.replace(/\r?\n$/, '');
   } finally {
-    for (const signal of HELD) process.off(signal, hold);
     rmSync(folder, { recursive: true, force: true });
   }
 }

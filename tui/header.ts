@@ -1,9 +1,14 @@
 import { localTime } from '../engine/index.ts';
 import { PANES, paneOf, tabOf } from './panes/index.ts';
-import { counted, ends } from './panes/words.ts';
+import { clockTime, counted, ends, sessionState } from './panes/words.ts';
 import type { State } from './state/model.ts';
 import { clean, cut, width } from './text.ts';
 import { type Line, type Span, span } from './theme.ts';
+
+const some = (count: number, what: string): string | null => (count === 0 ? null : `${count} ${what}`);
+
+const pausedOnes = ({ data, now }: State): number =>
+  [...data.sessions.values()].filter((each) => sessionState(each, now) === 'paused').length;
 
 /** Workspace at the left, engine at the right. */
 export function headerLine(state: State): Line {
@@ -21,7 +26,13 @@ export function headerLine(state: State): Line {
         : `receiver ${receiver.host}:${receiver.port}`,
     status === null
       ? ''
-      : `${status.workers.running} live${status.workers.queued === 0 ? '' : `, ${status.workers.queued} queued`}`,
+      : [
+          `${status.workers.running} live`,
+          some(status.workers.queued, 'queued'),
+          some(pausedOnes(state), 'paused'),
+        ]
+          .filter((each) => each !== null)
+          .join(', '),
     status !== null && status.deliveries.dead > 0 ? `${status.deliveries.dead} dead deliveries` : '',
     status?.config_problem ? 'svc.yaml has errors' : '',
     data.notices.length === 0 ? '' : counted(data.notices.length, 'notice'),
@@ -65,8 +76,24 @@ export function tabsLine(state: State): Line {
   ];
 }
 
-/** Above the last known state while the engine is away. */
-export function bannerLines({ link, size }: State): Line[] {
+/** Agents that are given no work, in one line: which, why, and when one of them is tried again. */
+export function heldLine({ data: { held }, now, size }: State): Line[] {
+  if (held.length === 0) return [];
+  const each = held.map(({ agent, code, reopen_at: at }) => {
+    const isDue = Date.parse(at) <= now;
+    return `${clean(agent)} (${code}, tried again ${isDue ? 'with its next run' : clockTime(at, now)})`;
+  });
+  const keys = ' · H gives work again';
+  const text = ` held back: ${each.join(', ')}`;
+  return [[span(cut(text, size.columns - width(keys)), 'bad'), span(keys)]];
+}
+
+/** Above the last known state while the engine is away, and while agents are given no work. */
+export function bannerLines(state: State): Line[] {
+  return [...goneLine(state), ...heldLine(state)];
+}
+
+function goneLine({ link, size }: State): Line[] {
   if (link.phase !== 'lost') return [];
   const since = localTime(new Date(link.since).toISOString()).slice(5);
   const text = ` ENGINE GONE since ${since} · this is the last known state · u starts it · connecting`;

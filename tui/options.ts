@@ -3,6 +3,10 @@ import type { PaneId } from './state/model.ts';
 
 export interface DashboardOptions {
   env: NodeJS.ProcessEnv;
+  /** In the workspace. */
+  cwd: string;
+  /** Program and arguments that start svc. */
+  svc: readonly string[];
   stdin: NodeJS.ReadStream;
   stdout: NodeJS.WriteStream;
   stderr: NodeJS.WriteStream;

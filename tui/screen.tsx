@@ -104,12 +104,14 @@ function framed(state: State, { content, width, height }: Area): Framed {
   if (preview === null) return { title: 'preview', lines: [], focused: isAlone };
   const top = topOf(state);
   const { left } = scrollOf(state);
-  const shown = preview.lines.slice(top, top + Math.max(1, height - 2));
+  const { pinned = [] } = preview;
+  const shown = preview.lines.slice(top, top + Math.max(1, height - 2 - pinned.length));
   const query = state.search?.query ?? '';
   const below = preview.lines.length - top - shown.length;
   const place = below > 0 ? `▼ ${below} more` : top > 0 && !showsLog(state) ? 'end' : '';
   const note = [preview.note, place].filter(Boolean).join(' · ');
-  const lines = query === '' ? shown : shown.map((line) => markHits(line, query));
+  const marked = query === '' ? shown : shown.map((line) => markHits(line, query));
+  const lines = [...pinned, ...marked];
   return { title: preview.title, note, lines, focused: isAlone, left };
 }
 

@@ -1,8 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { render } from 'ink';
 import { asSvcError } from '../engine/index.ts';
 import { App, type Terminal } from './app.tsx';
 import { usesColour } from './colours.ts';
-import { type Doers, edit, perform } from './effects.ts';
+import { type Doers, edit, perform, runCommand } from './effects.ts';
 import { createFeed } from './feed/feed.ts';
 import type { DashboardEnd, DashboardOptions } from './options.ts';
 import { createStore, initialState } from './store.ts';
@@ -19,7 +20,8 @@ export async function openScreen(options: DashboardOptions): Promise<DashboardEn
 
   const doers: Doers = {
     call: (effect) => feed.call(effect),
-    edit: (effect) => void edit(effect, { store, env, borrow: away }),
+    edit: (effect) => void edit(effect, { ...options, store, borrow: away }),
+    command: (effect) => void runCommand(effect, { ...options, store, borrow: away }),
     'start-engine': () => feed.startEngine(),
     suspend: () => void away(stopped),
     redraw: () => void away(async () => undefined),
@@ -38,7 +40,10 @@ export async function openScreen(options: DashboardOptions): Promise<DashboardEn
     if (terminal === null || isAway) return;
     isAway = true;
     try {
-      await terminal.suspend(use);
+      await terminal.suspend(async () => {
+        await letGo(stdin);
+        await use();
+      });
     } finally {
       isAway = false;
       store.send({ type: 'resize', size: sizeOf(stdout) });
@@ -93,6 +98,16 @@ export async function openScreen(options: DashboardOptions): Promise<DashboardEn
   }
   if (hopeless !== null) throw hopeless;
   return { farewell: store.get().farewell };
+}
+
+/**
+ * Ink takes its listener off, but the stream reads on into its buffer: keys that are meant for the other program would
+ * be lost in there, and a read that comes too late would wait for a line. Only a stream that flows can be paused.
+ */
+async function letGo(stdin: NodeJS.ReadStream): Promise<void> {
+  await nextTurn();
+  stdin.resume().pause();
+  await nextTurn();
 }
 
 /** The program stops, as under any shell, and settles when it is continued. SIGSTOP, since the other signal is ours. */

@@ -36,6 +36,7 @@ export type Happening =
   | { type: 'answered'; effect: Extract<Effect, { do: 'call' }>; answer: unknown }
   | { type: 'refused'; busy: string; text: string; hint?: string | undefined }
   | { type: 'edited'; effect: Extract<Effect, { do: 'edit' }>; text: string }
+  | { type: 'ran'; effect: Extract<Effect, { do: 'command' }>; code: number }
   | { type: 'said'; text: string; tone: Message['tone']; hint?: string | undefined }
   | { type: 'go'; pane: PaneId; id: string };
 
@@ -96,6 +97,8 @@ function apply(state: State, happening: Happening): Step {
       );
     case 'edited':
       return happening.effect.after(state, happening.text);
+    case 'ran':
+      return step(happening.effect.after(state, happening.code));
     case 'said':
       return step(said(state, happening.text, happening.tone, happening.hint));
     case 'go':

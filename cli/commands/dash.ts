@@ -1,7 +1,7 @@
 import { connect, SvcError } from '../../engine/index.ts';
 import type { DashboardOptions } from '../../tui/index.ts';
 import { type Context, command } from '../command.ts';
-import { daemonCommand } from '../self.ts';
+import { daemonCommand, svcCommand } from '../self.ts';
 
 /** Opens the dashboard of a workspace and stays until the person leaves it. */
 export async function dashboard(
@@ -16,6 +16,8 @@ export async function dashboard(
   const { openDashboard } = await import('../../tui/index.ts');
   const { farewell } = await openDashboard({
     env,
+    cwd: options.cwd,
+    svc: svcCommand(),
     stdin,
     stdout,
     stderr,

@@ -27,8 +27,9 @@ export const showsLog = (state: State): boolean => state.focus === 'workers' && 
 function previewEnd(state: State): { end: number; page: number } {
   const size = previewSize(layoutOf(state));
   if (size === null) return { end: 0, page: 1 };
-  const lines = previewOf(state, state.focus, size.cells)?.lines.length ?? 0;
-  return { end: Math.max(0, lines - size.lines), page: size.lines };
+  const preview = previewOf(state, state.focus, size.cells);
+  const page = Math.max(1, size.lines - (preview?.pinned?.length ?? 0));
+  return { end: Math.max(0, (preview?.lines.length ?? 0) - page), page };
 }
 
 /** The first visible line of the focused preview. */

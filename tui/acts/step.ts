@@ -14,6 +14,8 @@ export type Effect =
       after?(state: State, answer: never): State;
     }
   | { do: 'edit'; text: string; name: string; after(state: State, text: string): Step }
+  /** Runs svc itself with these words on the terminal, in the place of the dashboard. */
+  | { do: 'command'; words: readonly string[]; after(state: State, code: number): State }
   | { do: 'start-engine' }
   | { do: 'suspend' }
   | { do: 'redraw' }

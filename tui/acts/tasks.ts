@@ -1,4 +1,4 @@
-import { duration, taskState } from '../panes/words.ts';
+import { duration, taskState, untilWords } from '../panes/words.ts';
 import { detailOf } from '../state/details.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
 import type { Plan, State, TaskRow } from '../state/model.ts';
@@ -26,7 +26,7 @@ export function mayRunTask(state: State, task: TaskRow | undefined): string | nu
   if (task === undefined) return none;
   if (task.status === 'done') return `${task.task_id} is done`;
   if (task.status !== 'failed' && task.session_id !== null)
-    return `${task.task_id} is ${taskState(task)} already`;
+    return `${task.task_id} is ${taskState(task, state.now)} already`;
   const plan = planOf(state, task);
   if (plan === undefined) return 'what would run is still being fetched';
   return plan.problem === null || isGated(plan) ? null : `it could not start: ${plan.problem.message}`;
@@ -34,10 +34,10 @@ export function mayRunTask(state: State, task: TaskRow | undefined): string | nu
 
 export function runTaskQuestion(state: State, task: TaskRow): Question {
   const plan = planOf(state, task)!;
-  const { hash, agent, timeout_sec: timeout, starts } = plan;
+  const { hash, agent, timeout_sec: timeout, starts, held_back: held } = plan;
   const again = task.status === 'failed';
   const verb = again ? 'Run again' : 'Run';
-  const cost = `It spends ${agent}'s tokens, up to ${duration(timeout)}${starts === 'now' ? '' : ', when a worker is free'}.`;
+  const cost = `It spends ${agent}'s tokens, up to ${duration(timeout)}${starts === 'now' ? '' : held === null ? ', when a worker is free' : `, but it is held back ${untilWords(held.until, state.now)}`}.`;
   const { task_id: id } = task;
   const gate = isGated(plan) ? plan.problem : null;
   return {
@@ -127,7 +127,7 @@ export function mayAssign(state: State): string | null {
   if (task === undefined) return none;
   if (state.data.choices === null) return 'the agents are still being fetched';
   if (isEnded(task)) return `${task.task_id} has ended (${task.status})`;
-  return task.session_id === null ? null : `${task.task_id} is ${taskState(task)} already`;
+  return task.session_id === null ? null : `${task.task_id} is ${taskState(task, state.now)} already`;
 }
 
 export function chooseAgent(state: State): Step {

@@ -1,7 +1,6 @@
 import { asSvcError, type EngineClient } from '../../engine/index.ts';
 import type { Effect } from '../acts/step.ts';
 import type { DataChange } from '../state/data.ts';
-import type { SessionRow } from '../state/model.ts';
 import type { Store } from '../store.ts';
 import { followEvents, type ResumePoint } from './events.ts';
 import { keepConnected } from './link.ts';
@@ -9,10 +8,11 @@ import { followLogs } from './log.ts';
 import { watchNotices } from './notices.ts';
 import { deliveriesOf, messagesOf } from './rows.ts';
 import { fetchDetails } from './wanted.ts';
+import { watchWorkers } from './watch.ts';
 
 /** Ages move on the screen; nothing is written when none does. */
 const TICK_MS = 10_000;
-/** What changes without an event: when a worker last printed, and how deliveries and notices go. */
+/** What changes without an event: how deliveries and notices go. */
 const LOOK_MS = 2000;
 
 export interface Feed {
@@ -91,9 +91,15 @@ export function createFeed(options: {
     get: store.get,
     onLines: (session, lines, ended, reset) => send({ type: 'log', session, lines, ended, reset }),
   });
+  const workers = watchWorkers({
+    client: link.client,
+    get: store.get,
+    onSessions: (sessions) => change({ sessions }),
+  });
   const unsubscribe = store.subscribe(() => {
     details.look();
     logs.look();
+    workers.look();
   });
 
   /** The events of the last look: whatever is new since may have been sent somewhere. */
@@ -102,11 +108,9 @@ export function createFeed(options: {
     const { link: now, data } = store.get();
     if (now.phase !== 'live') return;
     details.again();
-    const isLive = [...data.sessions.values()].some((each) => each.state !== 'ended');
     const isPending = [...data.deliveries.values()].some((each) => each.state === 'pending');
     const hasNew = data.events !== seen;
     seen = data.events;
-    if (isLive) change({ sessions: await link.client().call<SessionRow[]>('session.list', { live: true }) });
     const messages = [...data.messages.values()].filter((each) => each.delivery === 'pending');
     if (messages.length > 0) {
       const ids = messages.map((each) => each.message_id);
@@ -138,6 +142,7 @@ export function createFeed(options: {
       unsubscribe();
       details.stop();
       logs.stop();
+      workers.stop();
       for (const timer of timers) clearInterval(timer);
       try {
         link.client().close();

@@ -6,6 +6,7 @@ import type {
   DecisionRow,
   DeliveryRow,
   EventRow,
+  HeldRow,
   LockRow,
   MessageRow,
   PeerRow,
@@ -25,20 +26,23 @@ const CLOSED_ASKS = 50;
 
 /** What the first screen shows. */
 export async function firstRows(client: EngineClient): Promise<DataChange> {
-  const [status, tasks, decisions, sessions, asks, unread] = await Promise.all([
+  const [status, tasks, decisions, sessions, asks, unread, held] = await Promise.all([
     client.call<Status>('engine.status'),
     client.call<TaskRow[]>('task.list', { limit: FIRST_PAGE }),
     client.call<DecisionRow[]>('decision.list', { state: 'pending', limit: 10_000 }),
     client.call<SessionRow[]>('session.list', { limit: 100 }),
     client.call<AskRow[]>('ask.list', { status: 'open', limit: 1000 }),
     client.call<Unread>('message.counts'),
+    heldOf(client),
   ]);
-  return { status, tasks, decisions, sessions, asks, unread, complete: tasks.length < FIRST_PAGE };
+  return { status, tasks, decisions, sessions, asks, unread, held, complete: tasks.length < FIRST_PAGE };
 }
 
 /** They change without an event: how they go is asked for. */
 export const deliveriesOf = (client: EngineClient): Promise<DeliveryRow[]> =>
   client.call<DeliveryRow[]>('notify.deliveries', { limit: 500 });
+
+const heldOf = (client: EngineClient): Promise<HeldRow[]> => client.call<HeldRow[]>('agent.held');
 
 /** What can come a moment later. */
 export async function otherRows(client: EngineClient): Promise<DataChange> {
@@ -112,20 +116,25 @@ export async function rowsOf(client: EngineClient, events: readonly EventRow[]):
     new Set(events.flatMap((event) => event[key] ?? []));
   const [decisionIds, sessionIds] = [ids('decision_id'), ids('session_id')];
   const isConfig = events.some(({ kind }) => kind === 'config_reloaded' || kind === 'engine_started');
+  // Every end of a run may close or open the way for its agent.
+  const isEnd = events.some(({ kind }) => /^(?:sealed|failed|alert|circuit_reset)$/.test(kind));
   const decisionsOf = (wanted: readonly string[]) => pages<DecisionRow>(client, 'decision.list', wanted);
-  const sessionsOf = (wanted: readonly string[]) => pages<SessionRow>(client, 'session.list', wanted);
-  const [status, tasks, decisions, sessions, choices, bus] = await Promise.all([
+  const [status, tasks, decisions, sessions, choices, held, bus] = await Promise.all([
     client.call<Status>('engine.status'),
     pages<TaskRow>(client, 'task.list', [...ids('task_id')]),
     decisionsOf([...decisionIds]),
-    sessionsOf([...sessionIds]),
+    sessionsOf(client, [...sessionIds]),
     isConfig ? client.call<Choices>('task.choices') : undefined,
+    isEnd ? heldOf(client) : undefined,
     busRowsOf(client, events),
   ]);
   // A run names its decision and its session in the task before an event does.
   const others = await Promise.all([
     decisionsOf(tasks.flatMap(({ decision_id: id }) => (id === null || decisionIds.has(id) ? [] : [id]))),
-    sessionsOf(tasks.flatMap(({ session_id: id }) => (id === null || sessionIds.has(id) ? [] : [id]))),
+    sessionsOf(
+      client,
+      tasks.flatMap(({ session_id: id }) => (id === null || sessionIds.has(id) ? [] : [id])),
+    ),
   ]);
   return {
     ...bus,
@@ -135,8 +144,13 @@ export async function rowsOf(client: EngineClient, events: readonly EventRow[]):
     decisions: [...decisions, ...others[0]],
     sessions: [...sessions, ...others[1]],
     ...(choices === undefined ? {} : { choices }),
+    ...(held === undefined ? {} : { held }),
   };
 }
+
+/** Sessions by their ids, as they are now. */
+export const sessionsOf = (client: EngineClient, ids: readonly string[]): Promise<SessionRow[]> =>
+  pages<SessionRow>(client, 'session.list', ids);
 
 async function pages<R>(
   client: EngineClient,

@@ -1,5 +1,6 @@
 import * as decisions from '../acts/decisions.ts';
 import * as deliveries from '../acts/deliveries.ts';
+import * as sessions from '../acts/sessions.ts';
 import * as tasks from '../acts/tasks.ts';
 import * as workers from '../acts/workers.ts';
 import type { State } from '../state/model.ts';
@@ -135,16 +136,6 @@ export const ACTING: readonly Binding[] = [
     confirm: ['m', 'b'],
   },
   {
-    id: 'publish',
-    ...inWorkers,
-    keys: ['o'],
-    label: 'PR',
-    about: 'print the commands that open a pull request',
-    offline: true,
-    when: workers.mayPublish,
-    run: workers.publish,
-  },
-  {
     id: 'stop',
     ...inWorkers,
     keys: ['x'],
@@ -159,10 +150,40 @@ export const ACTING: readonly Binding[] = [
     ...inWorkers,
     keys: ['r'],
     label: 'retry',
-    about: 'run the failed task again (spends tokens); f past its ledger gate',
+    about: 'run the failed task again from its beginning (spends tokens); f past its ledger gate',
     when: workers.mayRetry,
     ask: workers.retryQuestion,
     confirm: ['y', 'f'],
+  },
+  {
+    id: 'resume',
+    ...inWorkers,
+    keys: ['R'],
+    label: 'go on',
+    about: 'let a paused worker go on now, or a failed one in its worktree (spends tokens)',
+    when: sessions.mayResume,
+    ask: sessions.resumeQuestion,
+    confirm: ['y'],
+  },
+  {
+    id: 'attach',
+    ...inWorkers,
+    keys: ['A'],
+    label: 'attach',
+    about: 'open its agent here, in its worktree and conversation; leaving the agent comes back',
+    acts: true,
+    when: sessions.mayAttach,
+    run: sessions.attach,
+  },
+  {
+    id: 'publish',
+    ...inWorkers,
+    keys: ['o'],
+    label: 'PR',
+    about: 'print the commands that open a pull request',
+    offline: true,
+    when: workers.mayPublish,
+    run: workers.publish,
   },
   {
     id: 'task',
@@ -184,6 +205,17 @@ export const ACTING: readonly Binding[] = [
     about: 'run the tests again that the worker has reported, in its worktree',
     when: workers.mayRerun,
     ask: workers.rerunQuestion,
+    confirm: ['y'],
+  },
+  {
+    id: 'unhold',
+    group: 'Workers',
+    quiet: true,
+    keys: ['H'],
+    label: 'held back',
+    about: 'give an agent work again that is held back because it failed again and again',
+    when: sessions.mayUnhold,
+    ask: sessions.unholdQuestion,
     confirm: ['y'],
   },
 

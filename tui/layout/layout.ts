@@ -45,7 +45,8 @@ function computed(state: State): Layout {
   const notices =
     messageLines(state).length +
     Math.max(0, questionLines(state).length - 1) +
-    (state.link.phase === 'lost' ? 1 : 0);
+    (state.link.phase === 'lost' ? 1 : 0) +
+    (state.data.held.length > 0 ? 1 : 0);
   const wide = isWide(size);
   // The header, the tabs where there are any, and the line with the keys.
   const body = rows - (wide ? 2 : 3) - notices;

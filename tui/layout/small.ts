@@ -16,7 +16,7 @@ export function smallLines(state: State, rows: number): Line[] {
     row === undefined
       ? []
       : pane.columns.map((column) => ({ head: column.head, text: clean(column.text(row, state)) }));
-  const title = texts.find((each) => /^(?:title|text|question|path)$/.test(each.head))?.text ?? '';
+  const title = texts.find((each) => /^(?:title|text|question|path|doing)$/.test(each.head))?.text ?? '';
   const others = texts.filter((each) => each.text !== title).map((each) => each.text.trim());
   const counts = PANES.map(
     (each) => `${each.title.toLowerCase()} ${each.count(state.data)}${each.tab?.(state) ?? ''}`,

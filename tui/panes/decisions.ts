@@ -61,7 +61,7 @@ export const decisionsPane = pane<DecisionRow>({
       note: row.task_id,
       lines: [
         ...(detail
-          ? planLines(detail.plan, state.link.workspace, cells)
+          ? planLines(detail.plan, state, cells)
           : factLines([['will run', row.agent ?? 'no agent']], cells)),
         ...factLines(
           [

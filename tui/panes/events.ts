@@ -1,21 +1,30 @@
 import { localTime } from '../../engine/index.ts';
 import type { Data, EventRow, Notice } from '../state/model.ts';
 import { clean, cleanLines, factLines } from '../text.ts';
-import { span } from '../theme.ts';
+import { type Style, span } from '../theme.ts';
 import { pane } from './pane.ts';
-import { quoted } from './words.ts';
+import { clockTime, quoted } from './words.ts';
 
 /** The ids that an event is about. */
 export function eventAbout(event: EventRow): string {
   const { task_id: task, decision_id: decision, session_id: session, data } = event;
   const ask = typeof data.ask_id === 'number' ? `ask ${data.ask_id}` : null;
   const message = typeof data.message_id === 'number' ? `message ${data.message_id}` : null;
-  return [ask, message, task, decision, session].filter(Boolean).join(' ');
+  const ids = [ask, message, task, decision, session].filter(Boolean).join(' ');
+  // Some are about an agent and nothing else.
+  return ids === '' && typeof data.agent === 'string' ? clean(data.agent) : ids;
 }
 
-/** Its reason and its title, as far as it has them. */
-export const eventSaid = ({ data: { reason, title } }: EventRow): string =>
-  clean([reason, title].filter((each) => typeof each === 'string').join(' · '));
+/** Its reason and its title, as far as it has them; of a pause also its end. */
+export function eventSaid({ kind, at, data }: EventRow): string {
+  const { reason, title, agent, resume_at: resumeAt } = data;
+  const until =
+    typeof resumeAt === 'string' ? `it goes on ${clockTime(resumeAt, Date.parse(at))}` : undefined;
+  const reset =
+    kind === 'circuit_reset' && typeof agent === 'string' ? `${agent} is given work again` : undefined;
+  const parts = [reset, reason, until, title];
+  return clean(parts.filter((each) => typeof each === 'string').join(' · '));
+}
 
 /** What happened, or what a worker said. */
 type Happening = { id: string; at: string; event: EventRow } | { id: string; at: string; notice: Notice };
@@ -35,6 +44,12 @@ const actorOf = (row: Happening): string => ('event' in row ? (row.event.actor ?
 
 const saidOf = (row: Happening): string =>
   'event' in row ? eventSaid(row.event) : clean(row.notice.text.trim().split('\n')[0] ?? '');
+
+const kindStyle = (kind: string): Style | undefined => {
+  if (/failed|alert|dead|conflict/.test(kind)) return 'bad';
+  if (kind === 'session_paused') return 'warn';
+  return /^(?:session_resumed|circuit_reset)$/.test(kind) ? 'good' : undefined;
+};
 
 export const eventsPane = pane<Happening>({
   id: 'events',
@@ -56,7 +71,7 @@ export const eventsPane = pane<Happening>({
       head: 'what',
       width: 17,
       text: kindOf,
-      style: (row) => (/failed|alert|dead|conflict/.test(kindOf(row)) ? 'bad' : undefined),
+      style: (row) => kindStyle(kindOf(row)),
     },
     { head: 'about', width: 16, from: 60, text: aboutOf },
     { head: 'who', width: 8, from: 76, text: (row) => actorOf(row) },

@@ -7,6 +7,8 @@ export interface Column<R> {
   /** Cells; the column without one takes what the others leave. */
   width?: number;
   align?: 'right';
+  /** Changes while work goes on: without a screen it is told with the row, and not whenever it changes. */
+  isLively?: true;
   /** Left out when the list is narrower than this. */
   from?: number;
   text(row: R, state: State): string;
@@ -17,6 +19,8 @@ export interface Preview {
   title: string;
   /** At the right end of the upper border. */
   note?: string;
+  /** Stay above what is scrolled. */
+  pinned?: readonly Line[];
   /** All of it; the frame shows the part that is scrolled to. */
   lines: readonly Line[];
 }

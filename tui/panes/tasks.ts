@@ -5,7 +5,20 @@ import { clean, cleanLines, factLines, wrap } from '../text.ts';
 import { type Line, span } from '../theme.ts';
 import { evidenceFact, evidenceLines, lockedBy } from './evidence.ts';
 import { pane } from './pane.ts';
-import { heading, planLines, problemLines, quoted, since, stateStyle, taskState } from './words.ts';
+import {
+  clockTime,
+  heading,
+  isPaused,
+  planLines,
+  problemLines,
+  quoted,
+  since,
+  stateStyle,
+  taskState,
+  wait,
+  withTime,
+  withWait,
+} from './words.ts';
 
 const isFinished = (task: TaskRow): boolean => task.status === 'done' || task.status === 'failed';
 const number = (id: string): number => Number(id.slice(2));
@@ -45,7 +58,12 @@ export const tasksPane = pane<TaskRow>({
   },
   columns: [
     { head: 'id', width: 6, text: (task) => task.task_id },
-    { head: 'status', width: 8, text: taskState, style: (task) => stateStyle(taskState(task)) },
+    {
+      head: 'status',
+      width: 10,
+      text: (task, { now }) => withWait(taskState(task, now), task.resume_at, now),
+      style: (task, { now }) => stateStyle(taskState(task, now)),
+    },
     { head: 'agent', width: 9, from: 44, text: (task) => task.agent ?? '-' },
     { head: 'age', width: 4, align: 'right', text: (task, { now }) => since(task.created_at, now) },
     {
@@ -70,7 +88,10 @@ export const tasksPane = pane<TaskRow>({
     const loaded = detailOf(state, 'task', row.task_id);
     return {
       title: row.task_id,
-      note: row.waits && row.decision_id !== null ? `waits for ${row.decision_id}` : taskState(row),
+      note:
+        row.waits && row.decision_id !== null
+          ? `waits for ${row.decision_id}`
+          : withTime(taskState(row, state.now), row.resume_at, state.now),
       lines: [
         ...taskFacts(state, row, cells),
         ...(loaded?.problem ? problemLines({ message: loaded.problem }, cells) : []),
@@ -94,6 +115,7 @@ function taskFacts(state: State, row: TaskRow, cells: number): Line[] {
           'session',
           session === undefined ? row.session_id : `${session.session_id}, worker ${session.worker_id}`,
         ],
+        ['paused', pauseOf(row, session?.pause ?? null, state.now), 'warn'],
         ['ledger', row.ledger],
         ['branch', session?.branch],
         ['locks', row.session_id === null ? null : lockedBy(state.data.locks, row.session_id)],
@@ -109,6 +131,17 @@ function taskFacts(state: State, row: TaskRow, cells: number): Line[] {
         )),
   ];
 }
+
+/** Why its worker has paused, and when it goes on. */
+const pauseOf = (
+  { status, resume_at: at }: TaskRow,
+  pause: { code: string; text: string } | null,
+  now: number,
+): string | null => {
+  if (status !== 'assigned' || at === null || !isPaused({ resume_at: at }, now)) return null;
+  const why = pause === null ? '' : `: ${pause.code}: ${pause.text}`;
+  return `until ${clockTime(at, now)}, ${wait(at, now)} from now${why}`;
+};
 
 /** What the worker was to reach, and what is known of that. */
 function acceptanceLines(state: State, task: Details['task']['task'], cells: number): Line[] {
@@ -132,7 +165,7 @@ function taskDetail(state: State, { task, timeline, plan }: Details['task'], cel
   const mayRun =
     (task.status === 'open' || task.status === 'assigned' || task.status === 'failed') && !task.session_id;
   return [
-    ...(mayRun || task.status === 'failed' ? planLines(plan, state.link.workspace, cells) : []),
+    ...(mayRun || task.status === 'failed' ? planLines(plan, state, cells) : []),
     ...acceptanceLines(state, task, cells),
     [],
     heading(`prompt  ${task.prompt.length} chars, sha ${plan.hash.slice(0, 8)}…`),

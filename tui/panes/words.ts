@@ -1,5 +1,5 @@
-import { age } from '../../engine/index.ts';
-import type { Plan, SessionRow, TaskRow } from '../state/model.ts';
+import { age, localTime } from '../../engine/index.ts';
+import type { Plan, SessionRow, State, TaskRow } from '../state/model.ts';
 import { clean, factLines, width, wrap } from '../text.ts';
 import { type Line, type Style, span } from '../theme.ts';
 
@@ -33,13 +33,46 @@ export function duration(seconds: number): string {
   return minutes < 120 ? `${minutes}m` : `${Math.round(minutes / 6) / 10}h`;
 }
 
-/** `assigned` says too little while a decision or a free worker is waited for. */
-export const taskState = (task: Pick<TaskRow, 'status' | 'session_id'> & { waits?: boolean }): string => {
+/** How long until something goes on. The last minute is not counted down. */
+export function wait(until: string, now: number): string {
+  const minutes = Math.ceil((Date.parse(until) - now) / 60_000);
+  if (minutes <= 1) return '<1m';
+  if (minutes < 100) return `${minutes}m`;
+  const hours = Math.round(minutes / 60);
+  return hours < 48 ? `${hours}h` : `${Math.round(hours / 24)}d`;
+}
+
+/** The local time to the minute, with the day when that is another. */
+export function clockTime(at: string, now: number): string {
+  const text = localTime(at);
+  const isToday = text.slice(0, 10) === localTime(new Date(now).toISOString()).slice(0, 10);
+  return text.slice(isToday ? 11 : 5, 16);
+}
+
+/** Whether it waits for a time, and not for a worker; without `now` also when the time has come. */
+export const isPaused = ({ resume_at: at }: { resume_at: string | null }, now?: number): boolean =>
+  at !== null && (now === undefined || Date.parse(at) > now);
+
+type TaskAt = Pick<TaskRow, 'status' | 'session_id' | 'resume_at'> & { waits?: boolean };
+
+/** `assigned` says too little while a decision, a free worker or a time is waited for. */
+export const taskState = (task: TaskAt, now?: number): string => {
   if (task.waits) return 'waits';
-  return task.status === 'assigned' && task.session_id !== null ? 'queued' : task.status;
+  if (task.status !== 'assigned' || task.session_id === null) return task.status;
+  return isPaused(task, now) ? 'paused' : 'queued';
 };
 
-export const sessionState = (session: SessionRow): string => {
+/** In a list: of a paused one, for how long. */
+export const withWait = (state: string, at: string | null, now: number): string =>
+  state === 'paused' && at !== null ? `paused ${wait(at, now)}` : state;
+
+/** In a preview: of a paused one, until when. */
+export const withTime = (state: string, at: string | null, now: number): string =>
+  state === 'paused' && at !== null ? `paused until ${clockTime(at, now)}` : state;
+
+export const sessionState = (session: SessionRow, now?: number): string => {
+  if (session.state === 'queued' && session.stop_reason === null)
+    return isPaused(session, now) ? 'paused' : 'queued';
   if (session.state !== 'ended') return session.stop_reason === null ? session.state : 'stopping';
   if (session.promoted_at !== null) return 'merged';
   return session.failure === null ? 'done' : 'failed';
@@ -50,6 +83,7 @@ const STYLES: Readonly<Record<string, Style>> = {
   running: 'live',
   starting: 'live',
   queued: 'live',
+  paused: 'warn',
   stopping: 'warn',
   failed: 'bad',
   dead: 'bad',
@@ -82,9 +116,24 @@ export const problemLines = (problem: { message: string; hint?: string | null },
     wrap(clean(text), cells).map((part) => [span(part, index === 0 ? 'bad' : undefined)]),
   );
 
-/** What a run would do and what it would cost. `workspace` is the name of the workspace's own project. */
-export function planLines(plan: Plan, workspace: string, cells: number): Line[] {
-  const { agent, command, project, base, workers } = plan;
+/** By which protocol, on whose account and within which bounds an agent runs; what is not known yet is left out. */
+export const howOf = ({
+  transport,
+  auth,
+  profile,
+}: Pick<SessionRow, 'transport' | 'auth' | 'profile'>): string =>
+  [transport, auth, profile].filter((each) => each !== null).join(' · ');
+
+/** Until when an agent is given no work; later one run at a time tries. */
+export const untilWords = (reopenAt: string, now: number): string =>
+  Date.parse(reopenAt) > now ? `until ${clockTime(reopenAt, now)}` : 'until a run of it goes well';
+
+const costOf = ({ agent, auth }: Plan): string =>
+  `one run of ${agent ?? 'an agent'}${auth === null ? '' : auth === 'gateway' ? ', through the gateway' : ', on its own account'}; what it spends is told while it runs`;
+
+/** What a run would do and what it would cost. */
+export function planLines(plan: Plan, { link, now }: Pick<State, 'link' | 'now'>, cells: number): Line[] {
+  const { agent, command, project, base, workers, held_back: held } = plan;
   const where = base === null ? 'in the folder itself' : `new worktree ${plan.branch_prefix}… from ${base}`;
   const queue = `${workers.running} of ${workers.cap} workers busy`;
   return [
@@ -92,15 +141,27 @@ export function planLines(plan: Plan, workspace: string, cells: number): Line[] 
       [
         [
           'will run',
-          `${agent ?? 'no agent'} in ${project ?? workspace} · ${where} · timeout ${duration(plan.timeout_sec)}`,
+          `${agent ?? 'no agent'} in ${project ?? link.workspace} · ${where} · timeout ${duration(plan.timeout_sec)}`,
         ],
         ['command', command],
+        ['how', howOf(plan)],
         [
           'starts',
-          plan.starts === 'now' ? `at once (${queue})` : `when a worker is free (${queue})`,
+          plan.starts === 'now'
+            ? `at once (${queue})`
+            : held === null
+              ? `when a worker is free (${queue})`
+              : `when ${agent ?? 'the agent'} is tried again (${queue})`,
           plan.starts === 'now' ? undefined : 'warn',
         ],
-        ['cost', `one run of ${agent ?? 'an agent'}; what it spends is known at its end`],
+        [
+          'held back',
+          held === null
+            ? null
+            : `${agent} ${untilWords(held.until, now)}: ${held.code}: ${held.text}; H gives it work again`,
+          'bad',
+        ],
+        ['cost', costOf(plan)],
       ],
       cells,
     ),

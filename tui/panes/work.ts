@@ -54,6 +54,8 @@ export interface Beside {
   /** Null while it is fetched; a text when it could not be. */
   evidence: Evidence | string | null;
   locks: readonly LockRow[];
+  /** What is known of the run itself. */
+  run: readonly Line[];
   now: number;
 }
 
@@ -87,6 +89,7 @@ export function workLines(work: Work, row: SessionRow, beside: Beside, cells: nu
       ],
       cells,
     ),
+    ...beside.run,
     ...(row.failure === null ? [] : problemLines({ message: `the run failed: ${row.failure.text}` }, cells)),
     ...(commits.length === 0
       ? [

@@ -1,3 +1,4 @@
+import { layoutOf, previewSize } from '../layout/layout.ts';
 import { detailOf, workersMode } from '../state/details.ts';
 import { shownLines, unseen } from '../state/log.ts';
 import type { Data, SessionRow, State } from '../state/model.ts';
@@ -6,7 +7,19 @@ import { type Line, span } from '../theme.ts';
 import { openAsks } from './asks.ts';
 import { lockedBy } from './evidence.ts';
 import { type Preview, pane } from './pane.ts';
-import { counted, problemLines, quiet, sessionState, since, stateStyle } from './words.ts';
+import { checklist, runLines, tokensOf } from './run.ts';
+import {
+  counted,
+  heading,
+  isPaused,
+  problemLines,
+  quiet,
+  sessionState,
+  since,
+  stateStyle,
+  withTime,
+  withWait,
+} from './words.ts';
 import { workLines } from './work.ts';
 
 /** Live ones in the order they came, then the ended, newest first. */
@@ -30,10 +43,22 @@ const changed = (session: SessionRow): string =>
   session.commits === null ? '-' : `+${session.insertions ?? 0} -${session.deletions ?? 0}`;
 
 /** A worker that waits for an answer does nothing else. */
-const stateNow = (session: SessionRow, { data }: Pick<State, 'data'>): string =>
+const stateNow = (session: SessionRow, { data, now }: Pick<State, 'data' | 'now'>): string =>
   session.state === 'running' && openAsks(data).some((each) => each.from_session === session.session_id)
     ? 'blocked'
-    : sessionState(session);
+    : sessionState(session, now);
+
+/** What it does now, or why it does not; then what it is to do. */
+function doing(session: SessionRow, { now }: Pick<State, 'now'>): string {
+  const { title, pause } = session;
+  const present =
+    session.state === 'running'
+      ? session.activity
+      : isPaused(session, now)
+        ? (pause?.code ?? null)
+        : (session.failure?.code ?? null);
+  return present === null ? title : `${present} · ${title}`;
+}
 
 export const workersPane = pane<SessionRow>({
   id: 'workers',
@@ -47,7 +72,8 @@ export const workersPane = pane<SessionRow>({
     id: (session) => `${session.session_id} ${session.worker_id}`,
     agent: (session) => session.agent,
     task: (session) => session.task_id,
-    status: sessionState,
+    status: (session) => sessionState(session),
+    model: (session) => session.model,
     branch: (session) => session.branch,
     project: (session) => session.project,
     title: (session) => session.title,
@@ -58,21 +84,29 @@ export const workersPane = pane<SessionRow>({
     { head: 'task', width: 6, text: (session) => session.task_id },
     {
       head: 'state',
-      width: 8,
-      text: stateNow,
+      width: 10,
+      text: (session, state) => withWait(stateNow(session, state), session.resume_at, state.now),
       style: (session, state) => stateStyle(stateNow(session, state)),
     },
-    { head: 'work', width: 9, from: 64, align: 'right', text: changed },
+    { head: 'work', width: 9, from: 100, align: 'right', text: changed },
+    { head: 'tokens', width: 6, from: 60, align: 'right', isLively: true, text: tokensOf },
     {
       head: 'quiet',
       width: 5,
       from: 54,
       align: 'right',
+      isLively: true,
       text: (session, { now }) =>
-        isLive(session) ? quiet(session.log_written_at ?? session.started_at, now) : '-',
+        session.state === 'running' ? quiet(session.log_written_at ?? session.started_at, now) : '-',
     },
-    { head: 'age', width: 4, align: 'right', text: (session, { now }) => since(session.created_at, now) },
-    { head: 'title', text: (session) => session.title },
+    {
+      head: 'age',
+      width: 4,
+      from: 88,
+      align: 'right',
+      text: (session, { now }) => since(session.created_at, now),
+    },
+    { head: 'doing', isLively: true, text: doing, style: (session) => (isLive(session) ? undefined : 'dim') },
   ],
   count: (data) => [...data.sessions.values()].filter(isLive).length,
   empty: [
@@ -85,8 +119,22 @@ export const workersPane = pane<SessionRow>({
     return `${counted(lists.workers.ids.length, 'run')}${review === 0 ? '' : `, ${review} to review`}`;
   },
   preview: (state, row, cells) =>
-    workersMode(state) === 'log' ? logPreview(state, row) : workPreview(state, row, cells),
+    workersMode(state) === 'log'
+      ? withRun(state, row, cells, logPreview(state, row))
+      : workPreview(state, row, cells),
 });
+
+/** The share of a preview that may stand above the log. */
+const HEAD_SHARE = 0.6;
+
+/** The log below what is known of its run. */
+function withRun(state: State, row: SessionRow, cells: number, log: Preview): Preview {
+  const room = Math.floor((previewSize(layoutOf(state))?.lines ?? 0) * HEAD_SHARE) - 1;
+  if (room < 1) return log;
+  const facts = runLines(state, row, cells).slice(0, room);
+  const pinned = [...facts, ...checklist(row, cells, room - facts.length)];
+  return pinned.length === 0 ? log : { ...log, pinned: [...pinned, [span('─'.repeat(cells), 'border')]] };
+}
 
 /** The log as it comes. */
 export function logPreview(state: State, row: SessionRow): Preview {
@@ -114,11 +162,21 @@ export function workPreview(state: State, row: SessionRow, cells: number): Previ
   const loaded = detailOf(state, 'work', row.session_id);
   const isAsked = state.armed?.binding === 'promote';
   const title = isAsked ? `Promote ${row.session_id}` : `${row.session_id} work`;
-  const note = sessionState(row);
-  if (loaded?.problem) return { title, note, lines: problemLines({ message: loaded.problem }, cells) };
-  if (!loaded?.detail) return { title, note, lines: [[span('looking at the branch …', 'dim')]] };
+  const note = withTime(stateNow(row, state), row.resume_at, state.now);
+  const plan = checklist(row, cells);
+  const run = [...runLines(state, row, cells), ...(plan.length === 0 ? [] : [heading('plan'), ...plan])];
+  // Of one that has ended its work is what counts.
+  const above = isLive(row) && !isAsked && run.length > 0 ? [...run, []] : [];
+  if (loaded?.problem)
+    return { title, note, lines: [...above, ...problemLines({ message: loaded.problem }, cells)] };
+  if (!loaded?.detail) return { title, note, lines: [...above, [span('looking at the branch …', 'dim')]] };
   const reported = detailOf(state, 'evidence', row.session_id);
   const evidence = reported?.detail ?? reported?.problem ?? null;
   const beside = { evidence, locks: state.data.locks, now: state.now };
-  return { title, note, lines: workLines(loaded.detail, row, beside, cells) };
+  const below = isLive(row) ? [] : run;
+  return {
+    title,
+    note,
+    lines: [...above, ...workLines(loaded.detail, row, { ...beside, run: below }, cells)],
+  };
 }

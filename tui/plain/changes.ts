@@ -1,5 +1,6 @@
 import { localTime } from '../../engine/index.ts';
 import { showsLog } from '../acts/moving.ts';
+import { heldLine } from '../header.ts';
 import { hintLine } from '../hints.ts';
 import { questionLines } from '../layout/bottom.ts';
 import { overlayView } from '../overlays/index.ts';
@@ -7,10 +8,11 @@ import { isLine, labelOf } from '../overlays/line.ts';
 import { eventAbout, eventSaid } from '../panes/events.ts';
 import { paneOf, previewOf, selectedRow } from '../panes/index.ts';
 import type { Pane } from '../panes/pane.ts';
+import { PLAIN_MARKS } from '../panes/run.ts';
 import { endOf } from '../state/log.ts';
 import type { EventRow, PaneId, State } from '../state/model.ts';
 import { clean, cleanLines } from '../text.ts';
-import { plainText } from '../theme.ts';
+import { type Line, plainText } from '../theme.ts';
 
 const MOST_ROWS = 1000;
 
@@ -30,11 +32,13 @@ export function changes(before: State, after: State): string[] {
   ];
 }
 
-function linkLines({ link: before }: State, { link, data }: State): string[] {
+function linkLines({ link: before }: State, after: State): string[] {
+  const { link, data } = after;
   if (link.phase === before.phase) return [];
   if (link.phase === 'lost') return [`ENGINE GONE: ${clean(link.reason ?? 'unknown')}. u starts it.`];
   const count = (id: PaneId): number => paneOf(id).count(data);
   return [
+    ...heldLine(after).map((line) => plainText(line).trim()),
     `Connected to ${clean(link.workspace)}: ${count('decisions')} decisions wait, ${count('asks')} asks wait, ${count('bus')} unread messages, ${count('tasks')} open tasks, ${count('workers')} live workers.`,
   ];
 }
@@ -74,17 +78,20 @@ function messageLines({ message: before }: State, { message }: State): string[] 
 /** The row that has the cursor, when it is another one or reads otherwise; that time goes by is not told. */
 function focusLines(before: State, after: State): string[] {
   if (after.link.phase === 'connecting') return [];
-  const line = rowLine(after);
   const then = { ...before, now: after.now };
-  return before.link.phase !== 'connecting' && line === rowLine(then) ? [] : [line];
+  const isSame =
+    before.link.phase !== 'connecting' &&
+    rowLine(after, { isWhole: false }) === rowLine(then, { isWhole: false });
+  return isSame ? [] : [rowLine(after, { isWhole: true })];
 }
 
-function rowLine(state: State): string {
+function rowLine(state: State, { isWhole }: { isWhole: boolean }): string {
   const pane = paneOf(state.focus) as unknown as Pane<object>;
   const list = state.lists[state.focus];
   const row = selectedRow(state, state.focus);
   if (row === undefined) return `${pane.title}: ${pane.empty[0]}`;
   const cells = pane.columns
+    .filter((column) => isWhole || !column.isLively)
     .map((column) => clean(column.text(row, state)))
     .filter((text) => text.trim() !== '');
   return `${pane.title} ${list.index + 1} of ${list.ids.length}: ${cells.join(', ')}`;
@@ -106,13 +113,21 @@ function readLines(before: State, after: State): string[] {
 function previewText(state: State): string {
   const preview = previewOf(state, state.focus, state.size.columns);
   if (preview === null) return 'nothing is selected';
-  const lines = preview.lines.slice(0, MOST_ROWS).map((line) => plainText(line).trimEnd());
+  const lines = [...(preview.pinned ?? []), ...preview.lines].slice(0, MOST_ROWS).map(spoken);
   return [
     `${preview.title}${preview.note ? `, ${preview.note}` : ''}`,
     ...lines,
     `end of ${preview.title}. Esc goes back.`,
   ].join('\n');
 }
+
+/** A rule says nothing, and signs have names that nobody wants to hear. */
+const spoken = (line: Line): string => {
+  const text = plainText(line).trimEnd();
+  return /^─+$/.test(text)
+    ? ''
+    : text.replace(/^(\s*|.* · )([▣▷☐])(?= )/, (_, before, mark) => before + PLAIN_MARKS[mark]);
+};
 
 function overlayLines({ overlay: before }: State, after: State): string[] {
   const { overlay, size } = after;

@@ -1,5 +1,5 @@
 import { emitKeypressEvents, type Interface } from 'node:readline';
-import { createBurst, type Doers, edit, perform } from '../effects.ts';
+import { createBurst, type Doers, edit, perform, runCommand } from '../effects.ts';
 import { createFeed } from '../feed/feed.ts';
 import type { DashboardEnd, DashboardOptions } from '../options.ts';
 import { createStore, initialState } from '../store.ts';
@@ -14,7 +14,7 @@ const PASTE_OFF = '\u001b[?2004l';
 
 /** The dashboard as lines. Without a terminal for input it only tells, until it is stopped. */
 export async function openPlain(options: DashboardOptions): Promise<DashboardEnd> {
-  const { env, stdin, stdout } = options;
+  const { stdin, stdout } = options;
   const isInteractive = stdin.isTTY === true;
   let end: () => void = () => undefined;
   let fail: (error: unknown) => void = () => undefined;
@@ -25,7 +25,8 @@ export async function openPlain(options: DashboardOptions): Promise<DashboardEnd
 
   const doers: Doers = {
     call: (effect) => feed.call(effect),
-    edit: (effect) => void edit(effect, { store, env, borrow }),
+    edit: (effect) => void edit(effect, { ...options, store, borrow }),
+    command: (effect) => void runCommand(effect, { ...options, store, borrow }),
     'start-engine': () => feed.startEngine(),
     suspend: () => void process.kill(process.pid, 'SIGSTOP'),
     redraw: () => undefined,

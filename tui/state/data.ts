@@ -5,6 +5,7 @@ import type {
   DecisionRow,
   DeliveryRow,
   EventRow,
+  HeldRow,
   LockRow,
   MessageRow,
   Notice,
@@ -25,6 +26,7 @@ export const EMPTY_DATA: Data = {
   unread: { unread: 0, alerts: 0 },
   peers: [],
   locks: [],
+  held: [],
   reports: new Map(),
   events: [],
   notices: [],
@@ -47,6 +49,8 @@ export interface DataChange {
   peers?: readonly PeerRow[];
   /** All of them. */
   locks?: readonly LockRow[];
+  /** All of them. */
+  held?: readonly HeldRow[];
   events?: readonly EventRow[];
   notices?: readonly Notice[];
   status?: Status;
@@ -80,6 +84,7 @@ export function applyData(before: Data, change: DataChange): { data: Data; arriv
     unread: change.unread ?? base.unread,
     peers: change.peers ?? base.peers,
     locks: change.locks ?? base.locks,
+    held: change.held ?? base.held,
     reports: reported(base.reports, change.events),
     events:
       change.events === undefined ? base.events : inOrder([...base.events, ...change.events]).slice(-EVENTS),

@@ -23,12 +23,22 @@ export function stampOf(data: Data, { kind, id }: Subject): string {
     case 'session': {
       const session = data.sessions.get(id);
       if (session === undefined) return '';
-      const { state, stop_reason: stop, head_commit: head, promoted_at: promoted } = session;
-      return [state, stop, head, promoted, data.reports.get(id)].join(' ');
+      const {
+        state,
+        stop_reason: stop,
+        resume_at: resume,
+        head_commit: head,
+        promoted_at: promoted,
+      } = session;
+      return [state, stop, resume, head, promoted, data.reports.get(id)].join(' ');
     }
     case 'lock': {
       const lock = data.locks.find((each) => each.path === id);
       return lock === undefined ? '' : `${lock.holder} ${lock.fence}`;
+    }
+    case 'agent': {
+      const held = data.held.find((each) => each.agent === id);
+      return held === undefined ? '' : `${held.opened_at} ${held.reopen_at}`;
     }
     case 'delivery':
       return data.deliveries.get(id)?.state ?? '';
@@ -54,10 +64,14 @@ const of = (data: Data, kind: DetailKind, subject: Subject): Wanted['details'][n
   stamp: stampOf(data, subject),
 });
 
+/** Whether the screen shows what workers do. */
+export const showsWorkers = ({ focus, size }: Pick<State, 'focus' | 'size'>): boolean =>
+  focus === 'workers' || isWide(size);
+
 /** The selected row of the focused pane, and the log of the selected worker where it is seen. */
 export function wanted(state: State): Wanted {
-  const { data, focus, lists, size } = state;
-  const log = focus === 'workers' || isWide(size) ? lists.workers.selected : null;
+  const { data, focus, lists } = state;
+  const log = showsWorkers(state) ? lists.workers.selected : null;
   const id = lists[focus].selected;
   if (id === null) return { details: [], log };
   if (focus === 'tasks') {

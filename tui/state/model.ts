@@ -1,4 +1,5 @@
 import type {
+  AgentCircuit,
   Ask,
   Message as BusMessage,
   Decision,
@@ -30,6 +31,8 @@ export type AskRow = Wire<Ask>;
 export type MessageRow = Wire<BusMessage>;
 export type LockRow = Wire<Lock>;
 export type PeerRow = Wire<Peer>;
+/** An agent that is given no work, because it failed again and again (`agent.held`). */
+export type HeldRow = Wire<AgentCircuit>;
 /** What a session has reported of its work, and what that is worth now (`verify.show`). */
 export type Evidence = Wire<Verification>;
 export type Status = Wire<EngineStatus>;
@@ -104,6 +107,8 @@ export interface Data {
   unread: Unread;
   peers: readonly PeerRow[];
   locks: readonly LockRow[];
+  /** Agents that are given no work. */
+  held: readonly HeldRow[];
   /** By session: the newest event that told of its evidence. */
   reports: ReadonlyMap<string, number>;
   /** Oldest first. */
@@ -179,7 +184,7 @@ export interface Armed {
 }
 
 export interface Subject {
-  kind: 'task' | 'decision' | 'session' | 'delivery' | 'lock';
+  kind: 'task' | 'decision' | 'session' | 'delivery' | 'lock' | 'agent';
   id: string;
 }
 
