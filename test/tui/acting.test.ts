@@ -428,7 +428,7 @@ describe('the keymap', () => {
 
   it('lets nothing that spends, destroys or sends act on its first key', () => {
     const acting = ['approve', 'deny', 'run', 'cancel', 'done', 'stop', 'promote', 'retry'];
-    acting.push('redeliver', 'rerun', 'release');
+    acting.push('redeliver', 'rerun', 'release', 'resume', 'unhold');
     for (const id of acting) {
       const binding = KEYMAP.find((each) => each.id === id)!;
       assert.ok(binding.ask !== undefined && binding.run === undefined, id);

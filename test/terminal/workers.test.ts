@@ -1,0 +1,75 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { act, openDash } from '../support/dash.ts';
+import { temporaryFolder } from '../support/git.ts';
+import { withTmux } from '../support/terminal.ts';
+import { AGENT } from '../support/workspace.ts';
+
+const says = (content: object): string =>
+  `#agent: say ${JSON.stringify({ type: 'assistant', message: { id: 'm-1', role: 'assistant', content: [content] } })}`;
+
+const todo = (content: string, status: string) => ({ content, activeForm: content, status });
+
+describe('a worker on the screen', withTmux, () => {
+  it('shows what it does as it does it; A enters it when it has ended, and every key goes there', async (t) => {
+    const bin = temporaryFolder('svc-bin-');
+    t.after(() => rmSync(bin, { recursive: true, force: true }));
+    writeFileSync(
+      join(bin, 'claude'),
+      `#!/bin/sh
+for last; do :; done
+case "$last" in *'#agent:'*) exec '${process.execPath}' '${AGENT}' -- "$last";; esac
+echo 'the agent is here'
+for each in 1 2 3; do read -r line; echo "heard $line"; done
+exit "$line"
+`,
+      { mode: 0o755 },
+    );
+    const { workspace, terminal } = await openDash(t, {
+      commands: { claude: `'${join(bin, 'claude')}' -- {{prompt}}` },
+      env: { PATH: `${bin}:${process.env.PATH}` },
+    });
+    await terminal.shows('Nothing waits for you');
+    const client = await workspace.connect();
+    const body = [
+      'look around',
+      says({ type: 'tool_use', id: 'u-1', name: 'Read', input: { file_path: 'first.ts' } }),
+      `#agent: wait-for ${join(bin, 'go')}`,
+      says({
+        type: 'tool_use',
+        id: 'u-2',
+        name: 'TodoWrite',
+        input: { todos: [todo('read it', 'completed'), todo('write it', 'in_progress')] },
+      }),
+      says({ type: 'tool_use', id: 'u-3', name: 'Edit', input: { file_path: 'second.ts' } }),
+      `#agent: wait-for ${join(bin, 'end')}`,
+      `#agent: say ${JSON.stringify({ type: 'result', subtype: 'success', is_error: false, result: 'done' })}`,
+    ].join('\n');
+    const task = await client.call<{ task_id: string }>('task.add', { body, agent: 'claude' });
+    await client.call('task.run', { id: task.task_id });
+    terminal.keys('4');
+    await terminal.shows(/▶s-1 .*read first\.ts/);
+    await act(terminal, 'A');
+    await terminal.shows('attach: s-1 is running: its agent works alone');
+    writeFileSync(join(bin, 'go'), '');
+    await terminal.shows(/▶s-1 .*edit second\.ts/);
+    await terminal.shows(/▣ read it.*\n.*▷ write it/);
+    writeFileSync(join(bin, 'end'), '');
+    await terminal.shows(/▶s-1 .*done/);
+    for (const code of ['0', '3']) {
+      await act(terminal, 'A');
+      await terminal.shows('the agent is here');
+      // One key after the other: none of them may be read by the dashboard.
+      terminal.type('qx\nay\n');
+      await terminal.shows(/heard qx\n(?:.*\n)*heard ay/);
+      terminal.type(`${code}\n`);
+      if (code === '0') await terminal.shows('you have left s-1');
+    }
+    await terminal.shows('Enter goes back to the dashboard.');
+    terminal.keys('Enter');
+    await terminal.shows('svc worker attach s-1 ended with exit code 3');
+    terminal.keys('1');
+    await terminal.shows('[1 Tasks');
+  });
+});
