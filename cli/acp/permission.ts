@@ -82,7 +82,7 @@ export function createPermissions(deps: PermissionDeps) {
   }
 
   async function ask(call: KnownCall, options: readonly PermissionOption[], given: AbortSignal) {
-    const names = unique(options.map(({ name }) => name));
+    const names = unique(options.map((each) => nameOf(each, options)));
     const answer = await link.call<{ status: string; answer: string | null; by: string | null }>(
       'ask',
       {
@@ -150,6 +150,19 @@ const ofKind = (options: readonly PermissionOption[], kind: string): PermissionO
 
 const kindOf = ({ kind }: KnownCall): string => kind ?? 'other';
 const titleOf = ({ title, toolCallId }: KnownCall): string => short(title || `call ${toolCallId}`);
+
+const KINDS: Readonly<Record<string, string>> = {
+  allow_once: 'once',
+  allow_always: 'always',
+  reject_once: 'once',
+  reject_always: 'always',
+};
+
+/** As the agent calls it; where it calls two the same, for how long it counts, which nobody could tell otherwise. */
+function nameOf({ name, kind }: PermissionOption, options: readonly PermissionOption[]): string {
+  const isAlone = options.filter((each) => each.name.trim() === name.trim()).length === 1;
+  return isAlone || KINDS[kind] === undefined ? name : `${name.trim()} (${KINDS[kind]})`.trim();
+}
 
 /** Every option has to be an answer of its own, and none may be empty. */
 function unique(names: readonly string[]): string[] {

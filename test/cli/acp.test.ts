@@ -161,16 +161,17 @@ describe('svc acp run', () => {
       open.map(({ question }) => question).sort(),
       outside.map((path) => `scripted wants to edit: edit ${path}`).sort(),
     );
-    assert.deepEqual(open[0]?.options, ['Allow', 'Allow (2)', 'Reject']);
+    assert.deepEqual(open[0]?.options, ['Allow (always)', 'Allow (once)', 'Reject']);
     assert.match(open[0]?.context ?? '', /paths:\n {2}\//);
-    for (const [index, { ask_id }] of open.entries()) await answer(ask_id, index === 0 ? 'Allow' : 'Reject');
+    for (const [index, { ask_id }] of open.entries())
+      await answer(ask_id, index === 0 ? 'Allow (always)' : 'Reject');
     const [command] = await until(async () => {
       const found = await asks();
       return found.length === 1 && found;
     });
     assert.equal(command?.question, 'scripted wants to execute: make all');
     assert.match(command.context ?? '', /command:\nmake all/);
-    await answer(command.ask_id, 'Allow (2)');
+    await answer(command.ask_id, 'Allow (once)');
     const [unnamed] = await until(async () => {
       const found = await asks();
       return found.length === 1 && found;
@@ -356,7 +357,7 @@ describe('svc acp run', () => {
     });
     await host.close();
     await open();
-    await answer(open_!.ask_id, 'Allow (2)');
+    await answer(open_!.ask_id, 'Allow (once)');
     assert.equal(await settled(ended), 0);
     assert.match(out(), /execute make was answered once/);
   });
