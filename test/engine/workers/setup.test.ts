@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import {
   chmodSync,
   existsSync,
@@ -215,7 +217,15 @@ describe('what a project carries for its worktrees', () => {
     const first = Number(read('pid'));
     await rig.down();
     assert.equal(isRunning(first), false);
+    // What a teardown has left whose engine was killed.
+    const mark = randomUUID();
+    const left = spawn('sleep', ['60'], {
+      env: { SVC_RUN_ID: mark, PATH: process.env.PATH },
+      stdio: 'ignore',
+    });
+    mkdirSync(join(rig.ws.root, '.svc/agents/.teardown', mark), { recursive: true });
     await rig.up();
+    assert.equal(isRunning(left.pid ?? 0), false);
     await until(() => read('count') === 'x\nx\n');
     writeFileSync(file('gate'), '');
     const session = await ended(ran);
