@@ -1,30 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Planner } from '../../board/plan.ts';
 import type { Dispatch } from '../../board/workflow/index.ts';
-import type { Session } from '../../bus/sessions/index.ts';
-import { rfc3339 } from '../../clock.ts';
-import { asSvcError, SvcError } from '../../errors.ts';
+import { SvcError } from '../../errors.ts';
 import type { By } from '../../operation.ts';
 import type { ExitResult, RunningProcess } from '../processes/index.ts';
 import { NO_FACTS, type StreamFacts } from '../streams/stream.ts';
 import { checkBudget } from './budget.ts';
-import { readerFor } from './command.ts';
 import { seatOfRun } from './confined.ts';
 import type { DispatchDeps } from './context.ts';
-import { type Kept, keepWork, NOTHING_KEPT, type Verdict, verdictOf } from './finish.ts';
-import { logFile, runDir } from './folders.ts';
-import { createHearing, type Hearing } from './hear.ts';
+import { createEndings } from './endings.ts';
+import { enqueue } from './enqueue.ts';
+import { NOTHING_KEPT, verdictOf } from './finish.ts';
+import { runDir } from './folders.ts';
 import { launch } from './launch.ts';
-import { nextOf } from './order.ts';
-import { type Pause, pauseOf } from './pause.ts';
+import { createPersist } from './persist.ts';
 import { place } from './place.ts';
-import { agentFor, planRun } from './plan.ts';
+import { planRun } from './plan.ts';
 import { prepare } from './prepare.ts';
+import { createQueue } from './queue.ts';
 import { recover, type Steps, takeUp } from './recover.ts';
 import { supervise } from './supervise.ts';
-import { ofThisRun } from './usage.ts';
 
 export {
   type AgentChoice,
@@ -57,24 +53,11 @@ export interface Dispatcher extends Dispatch, Planner {
   close(): Promise<void>;
 }
 
-/** Who works on a session. */
-interface Owner {
-  agent: string;
-  project: string | null;
-  hearing: Hearing | null;
-  done: Promise<void>;
-}
-
 const NEVER: ExitResult = { code: null, signal: null };
-const MIN_WAKE_MS = 50;
-const MAX_WAKE_MS = 30_000;
 
 /** Owns the way of a session from queued to ended. One host, one dispatcher. */
 export function createDispatcher(deps: DispatchDeps): Dispatcher {
   const { storage, sessions, tasks, events, processes, clock, log } = deps;
-  /** Sessions that this host is working on, queued ones not among them. */
-  const active = new Map<string, Owner>();
-  const settled = () => Promise.allSettled([...active.values()].map(({ done }) => done));
   const closing = new AbortController();
   /** Looks of the running supervisors, for when a stop was asked for. */
   const looks = new Set<() => void>();
@@ -82,107 +65,17 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   let hasWork = false;
   /** Paused ones that were stopped in the transaction under way. */
   const dropped: string[] = [];
-  let wake: NodeJS.Timeout | undefined;
 
-  /** What happened has happened: a write about it is tried until it succeeds or the host closes. */
-  async function persist<T>(what: string, work: () => T): Promise<T> {
-    for (let pause = 250; ; pause = Math.min(pause * 2, 10_000)) {
-      try {
-        return await storage.write(work);
-      } catch (error) {
-        const { code, message } = asSvcError(error);
-        if ((code !== 'storage_full' && code !== 'storage_failed') || closing.signal.aborted) throw error;
-        log.error({ error: message }, `${what} is not saved yet; trying again`);
-        await delay(pause, undefined, { signal: closing.signal });
-      }
-    }
-  }
-
-  /** Inside `storage.write`. The first end counts. */
-  function recordEnd(session: Session, verdict: Verdict, kept: Kept, facts: StreamFacts): void {
-    const { sessionId, taskId, decisionId, title, agent, project, branch } = session;
-    if (!sessions.end(sessionId, { ...verdict, ...kept })) return;
-    sessions.heard(sessionId, facts);
-    deps.keys.revoke(sessionId);
-    deps.circuits.record(agent, verdict.failure);
-    tasks.end(taskId, ['assigned', 'running'], {
-      status: verdict.sealed ? 'done' : 'failed',
-      exitCode: verdict.exitCode,
-      failure: verdict.failure,
-    });
-    const about = { taskId, decisionId, sessionId, via: 'engine' };
-    events.append({
-      ...about,
-      kind: verdict.sealed ? 'sealed' : 'failed',
-      data: {
-        title,
-        agent,
-        project,
-        code: verdict.failure?.code ?? null,
-        reason: verdict.reason,
-        exitCode: verdict.exitCode,
-        branch,
-        commits: kept.commits,
-        files: kept.files,
-      },
-    });
-    deps.atEnd(sessions.get(sessionId), verdict, kept);
-    if (kept.alert === null) return;
-    const reason = 'the worktree needs a look: svc task show says why';
-    events.append({ ...about, kind: 'alert', data: { title, reason, detail: kept.alert } });
-  }
-
-  async function end(sessionId: string, verdict: Verdict, facts: StreamFacts = NO_FACTS): Promise<void> {
-    const session = sessions.get(sessionId);
-    const kept = await keepWork(deps, session);
-    await persist(`the end of ${sessionId}`, () => recordEnd(session, verdict, kept, facts));
-    log.info({ session: sessionId, task: session.taskId, failure: verdict.failure?.code }, 'session ended');
-  }
-
-  /** The worktree stays as it is, also what is not committed. False when it was stopped meanwhile. */
-  function pause(session: Session, { until, code, text }: Pause, facts: StreamFacts): Promise<boolean> {
-    const { sessionId, taskId, decisionId, title, agent } = session;
-    return persist(`the pause of ${sessionId}`, () => {
-      if (!sessions.pause(sessionId, { resumeAt: until, code, text })) return false;
-      sessions.heard(sessionId, facts);
-      deps.keys.revoke(sessionId);
-      tasks.pause(taskId, sessionId, until);
-      events.append({
-        kind: 'session_paused',
-        taskId,
-        decisionId,
-        sessionId,
-        via: 'engine',
-        data: { title, agent, code, reason: `${agent} ended with ${code}`, resumeAt: rfc3339(until) },
-      });
-      return true;
-    });
-  }
-
-  const hearingOf = (session: Session): Hearing => {
-    const { logFrom } = sessions.private(session.sessionId);
-    return createHearing(logFile(deps, session.sessionId), logFrom, readerFor(deps, session));
-  };
-
-  /** Its process has ended, or never ran: what it said, and how it exited, make an end or a pause. */
-  async function over(sessionId: string, exit: ExitResult, heard?: Hearing): Promise<void> {
-    const session = sessions.get(sessionId);
-    if (session.state === 'queued') return end(sessionId, verdictOf(session, exit));
-    const hearing = heard ?? hearingOf(session);
-    await hearing.finish();
-    const facts = ofThisRun(deps, session, hearing.facts());
-    const verdict = verdictOf(session, exit, facts);
-    const limited = pauseOf(deps, session, verdict, facts);
-    if (limited === null || !(await pause(session, limited, facts)))
-      return end(sessionId, verdictOf(sessions.get(sessionId), exit, facts), facts);
-    log.info({ session: sessionId, code: limited.code, until: rfc3339(limited.until) }, 'session paused');
-  }
+  const persist = createPersist(deps, closing.signal);
+  const endings = createEndings(deps, persist);
+  const { end, over } = endings;
+  const queue = createQueue(deps, { begin, closing: closing.signal });
+  const { own, pump } = queue;
 
   /** From a running process to the end of the session, or to its next pause. */
   async function follow(sessionId: string, runId: string, running: RunningProcess): Promise<void> {
-    const hearing = hearingOf(sessions.get(sessionId));
-    const owner = active.get(sessionId);
-    if (owner !== undefined) owner.hearing = hearing;
+    const hearing = endings.hearingOf(sessions.get(sessionId));
+    queue.hears(sessionId, hearing);
     const seat = await seatOfRun(deps, sessions.get(sessionId), runId);
     const exit = await supervise(deps, {
       sessionId,
@@ -199,20 +92,6 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     await seat?.close();
     await over(sessionId, exit, hearing);
     await rm(runDir(deps, sessionId, runId), { recursive: true, force: true });
-  }
-
-  async function failToStart(sessionId: string, error: unknown): Promise<void> {
-    const { code, message, hint } = asSvcError(error);
-    log.warn({ session: sessionId, code, error: message }, 'the worker could not be started');
-    const text = hint === undefined ? message : `${message} (${hint})`;
-    const reason = `could not start: ${code}`;
-    await end(sessionId, {
-      sealed: false,
-      exitCode: null,
-      exitSignal: null,
-      failure: { code, text },
-      reason,
-    });
   }
 
   async function begin(sessionId: string): Promise<void> {
@@ -247,7 +126,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     } catch (error) {
       if (closing.signal.aborted) return;
       const { stopReason } = sessions.get(sessionId);
-      if (stopReason === null) return failToStart(sessionId, error);
+      if (stopReason === null) return endings.failToStart(sessionId, error);
       return end(sessionId, verdictOf(sessions.get(sessionId), NEVER));
     }
     await recordRunning(sessionId, running);
@@ -271,64 +150,15 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     });
   }
 
-  /** Runs `work` as the session's one owner in this host. */
-  function own(sessionId: string, work: () => Promise<void>): void {
-    if (active.has(sessionId)) return;
-    const { agent, project } = sessions.get(sessionId);
-    const owner: Owner = { agent, project, hearing: null, done: Promise.resolve() };
-    active.set(sessionId, owner);
-    owner.done = work()
-      .catch((error: unknown) => {
-        if (closing.signal.aborted) return;
-        log.error(
-          { session: sessionId, error: asSvcError(error).message },
-          'the session is stuck until it is taken up again',
-        );
-      })
-      .finally(() => {
-        active.delete(sessionId);
-        pump();
-      });
-  }
-
-  /** Starts what may start, and looks again when a time has come. */
-  function pump(): void {
-    clearTimeout(wake);
-    if (closing.signal.aborted) return;
-    const now = clock.now();
-    const room = deps.cap - active.size;
-    if (room > 0) {
-      // While a person is in a paused one, it waits for them.
-      const entered = new Set(
-        sessions
-          .attached()
-          .filter(({ pid, pidStart }) => processes.isAlive(pid, pidStart) !== 'dead')
-          .map(({ sessionId }) => sessionId),
-      );
-      const waiting = sessions
-        .ready(now)
-        .filter(({ sessionId }) => !active.has(sessionId) && !entered.has(sessionId));
-      const working = [...active.values()];
-      const limits = deps.circuits.limits();
-      for (const { agent } of working) {
-        const limit = limits.get(agent);
-        if (limit !== undefined) limits.set(agent, Math.max(0, limit - 1));
-      }
-      const next = nextOf(waiting, { room, working: working.map(({ project }) => project), limits });
-      for (const { sessionId } of next) own(sessionId, () => begin(sessionId));
-    }
-    const due = Math.min(sessions.nextResume() ?? Infinity, deps.circuits.nextTrial());
-    if (due === Infinity) return;
-    // The machine may sleep meanwhile, or its clock be set: never trust one long timer.
-    wake = setTimeout(pump, Math.min(Math.max(due - now, MIN_WAKE_MS), MAX_WAKE_MS));
-    wake.unref();
-  }
-
   storage.onCommit(() => {
     if (!hasWork) return;
     hasWork = false;
     for (const look of looks) look();
-    for (const sessionId of dropped.splice(0)) own(sessionId, () => over(sessionId, NEVER));
+    for (const sessionId of dropped.splice(0)) {
+      // Not those whose stop was never written.
+      const { state, stopReason } = sessions.get(sessionId);
+      if (state === 'queued' && stopReason !== null) own(sessionId, () => over(sessionId, NEVER));
+    }
     pump();
   });
 
@@ -340,7 +170,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     if (session.state !== 'queued') return;
     // What only waits has nothing to be stopped, and need not wait for room to end; but what a paused one did is kept.
     if (session.cwd === null)
-      recordEnd(session, verdictOf(sessions.get(sessionId), NEVER), NOTHING_KEPT, NO_FACTS);
+      endings.recordEnd(session, verdictOf(sessions.get(sessionId), NEVER), NOTHING_KEPT, NO_FACTS);
     else dropped.push(sessionId);
   };
 
@@ -352,10 +182,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     drop(sessionId, by) {
       if (sessions.get(sessionId).state === 'queued') stop(sessionId, 'cancelled', by);
     },
-    facts(sessionId) {
-      const facts = active.get(sessionId)?.hearing?.facts() ?? null;
-      return facts === null ? null : ofThisRun(deps, sessions.get(sessionId), facts);
-    },
+    facts: queue.facts,
     resume(sessionId, by) {
       const { taskId, title, agent } = sessions.get(sessionId);
       const now = clock.now();
@@ -369,45 +196,8 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     plan: (task, options) => planRun(deps, task, options),
 
     enqueue(task, decision, options) {
-      const agent = agentFor(deps, task);
-      deps.agents.command(agent);
-      deps.agents.folder(task.project);
-      const { timeoutSec, idleTimeoutSec } = deps.timeouts();
-      const session = sessions.create({
-        taskId: task.taskId,
-        decisionId: decision.decisionId,
-        title: task.title,
-        agent,
-        project: deps.agents.projectId(task.project),
-        inplace: options.inplace ?? false,
-        keepWorktree: options.keepWorktree ?? false,
-        base: options.base ?? null,
-        name: options.name ?? null,
-        timeoutSec: options.timeoutSec ?? task.timeoutSec ?? timeoutSec,
-        idleTimeoutSec,
-        priority: task.priority,
-        continues: options.continues ?? null,
-        auth: options.gatewayBypass ? 'account' : deps.agents.auth(agent),
-        tokenBudget: options.tokenBudget ?? null,
-        parent: options.parent ?? null,
-        callKey: options.callKey ?? null,
-      });
-      events.append({
-        kind: 'dispatched',
-        taskId: task.taskId,
-        decisionId: decision.decisionId,
-        sessionId: session.sessionId,
-        actor: decision.decidedBy,
-        via: decision.decidedVia,
-        data: {
-          title: task.title,
-          agent,
-          project: task.project,
-          ...(options.force ? { ledgerForced: true, detail: 'passed the ledger gate by force' } : {}),
-        },
-      });
       hasWork = true;
-      return session;
+      return enqueue(deps, task, decision, options);
     },
 
     async recover() {
@@ -426,14 +216,14 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
         }
       });
       // Queued ones have ended in that transaction; what runs ends now.
-      await settled();
+      await queue.settled();
     },
 
     async close() {
       closing.abort();
-      clearTimeout(wake);
+      queue.close();
       processes.close();
-      await settled();
+      await queue.settled();
     },
   };
 }

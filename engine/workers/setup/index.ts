@@ -156,6 +156,7 @@ export function createSetup(deps: SetupDeps): Setup {
       const { worktree, cwd } = placement;
       if (worktree === null || existsSync(markerOf(worktree))) return false;
       const project = consentedSetup(deps.where(), session.project);
+      if (project.setup.length + project.envFiles.length === 0) return false;
       const failed = (what: string): SvcError =>
         new SvcError('setup_failed', `setup of the project ${project.id}: ${what}`, {
           hint: `svc task log ${taskId} has its output`,
@@ -164,7 +165,8 @@ export function createSetup(deps: SetupDeps): Setup {
       mkdirSync(join(worktree, '.svc'), { recursive: true, mode: 0o700 });
       // A repository may hold links in these places.
       for (const place of [join(worktree, '.svc'), cwd])
-        if (!isIn(worktree, place)) throw failed(`${place} leads out of the worktree`);
+        if (!isIn(worktree, place))
+          throw new SvcError('worktree_unsafe', `${place} leads out of the worktree`);
       await copyFiles(project, run, worktree);
       const problem = await runCommands(
         processes,
@@ -181,7 +183,7 @@ export function createSetup(deps: SetupDeps): Setup {
       );
       if (problem !== null) throw failed(problem);
       writeFileSync(markerOf(worktree), '', { mode: 0o600 });
-      return project.setup.length + project.envFiles.length > 0;
+      return true;
     },
 
     tearDown(session) {

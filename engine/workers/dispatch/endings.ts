@@ -1,0 +1,123 @@
+import type { Session } from '../../bus/sessions/index.ts';
+import { rfc3339 } from '../../clock.ts';
+import { asSvcError } from '../../errors.ts';
+import type { ExitResult } from '../processes/index.ts';
+import { NO_FACTS, type StreamFacts } from '../streams/stream.ts';
+import { readerFor } from './command.ts';
+import type { DispatchDeps } from './context.ts';
+import { type Kept, keepWork, type Verdict, verdictOf } from './finish.ts';
+import { logFile } from './folders.ts';
+import { createHearing, type Hearing } from './hear.ts';
+import { type Pause, pauseOf } from './pause.ts';
+import type { Persist } from './persist.ts';
+import { ofThisRun } from './usage.ts';
+
+/** How the runs of sessions come to an end, and what is recorded of it. */
+export interface Endings {
+  /** What hears the last run of a session, from its first word on. */
+  hearingOf(session: Session): Hearing;
+  /** Inside `storage.write`. The first end counts. */
+  recordEnd(session: Session, verdict: Verdict, kept: Kept, facts: StreamFacts): void;
+  end(sessionId: string, verdict: Verdict, facts?: StreamFacts): Promise<void>;
+  failToStart(sessionId: string, error: unknown): Promise<void>;
+  /** Its process has ended, or never ran: what it said, and how it exited, make an end or a pause. */
+  over(sessionId: string, exit: ExitResult, heard?: Hearing): Promise<void>;
+}
+
+export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
+  const { sessions, tasks, events, log } = deps;
+
+  function recordEnd(session: Session, verdict: Verdict, kept: Kept, facts: StreamFacts): void {
+    const { sessionId, taskId, decisionId, title, agent, project, branch } = session;
+    if (!sessions.end(sessionId, { ...verdict, ...kept })) return;
+    sessions.heard(sessionId, facts);
+    deps.keys.revoke(sessionId);
+    deps.circuits.record(agent, verdict.failure);
+    tasks.end(taskId, ['assigned', 'running'], {
+      status: verdict.sealed ? 'done' : 'failed',
+      exitCode: verdict.exitCode,
+      failure: verdict.failure,
+    });
+    const about = { taskId, decisionId, sessionId, via: 'engine' };
+    events.append({
+      ...about,
+      kind: verdict.sealed ? 'sealed' : 'failed',
+      data: {
+        title,
+        agent,
+        project,
+        code: verdict.failure?.code ?? null,
+        reason: verdict.reason,
+        exitCode: verdict.exitCode,
+        branch,
+        commits: kept.commits,
+        files: kept.files,
+      },
+    });
+    deps.atEnd(sessions.get(sessionId), verdict, kept);
+    if (kept.alert === null) return;
+    const reason = 'the worktree needs a look: svc task show says why';
+    events.append({ ...about, kind: 'alert', data: { title, reason, detail: kept.alert } });
+  }
+
+  async function end(sessionId: string, verdict: Verdict, facts: StreamFacts = NO_FACTS): Promise<void> {
+    const session = sessions.get(sessionId);
+    const kept = await keepWork(deps, session);
+    await persist(`the end of ${sessionId}`, () => recordEnd(session, verdict, kept, facts));
+    log.info({ session: sessionId, task: session.taskId, failure: verdict.failure?.code }, 'session ended');
+  }
+
+  /** The worktree stays as it is, also what is not committed. False when it was stopped meanwhile. */
+  function pause(session: Session, { until, code, text }: Pause, facts: StreamFacts): Promise<boolean> {
+    const { sessionId, taskId, decisionId, title, agent } = session;
+    return persist(`the pause of ${sessionId}`, () => {
+      if (!sessions.pause(sessionId, { resumeAt: until, code, text })) return false;
+      sessions.heard(sessionId, facts);
+      deps.keys.revoke(sessionId);
+      tasks.pause(taskId, sessionId, until);
+      events.append({
+        kind: 'session_paused',
+        taskId,
+        decisionId,
+        sessionId,
+        via: 'engine',
+        data: { title, agent, code, reason: `${agent} ended with ${code}`, resumeAt: rfc3339(until) },
+      });
+      return true;
+    });
+  }
+
+  const hearingOf = (session: Session): Hearing => {
+    const { logFrom } = sessions.private(session.sessionId);
+    return createHearing(logFile(deps, session.sessionId), logFrom, readerFor(deps, session));
+  };
+
+  async function over(sessionId: string, exit: ExitResult, heard?: Hearing): Promise<void> {
+    const session = sessions.get(sessionId);
+    if (session.state === 'queued') return end(sessionId, verdictOf(session, exit));
+    const hearing = heard ?? hearingOf(session);
+    await hearing.finish();
+    const facts = ofThisRun(deps, session, hearing.facts());
+    const verdict = verdictOf(session, exit, facts);
+    const limited = pauseOf(deps, session, verdict, facts);
+    if (limited === null || !(await pause(session, limited, facts)))
+      return end(sessionId, verdictOf(sessions.get(sessionId), exit, facts), facts);
+    log.info({ session: sessionId, code: limited.code, until: rfc3339(limited.until) }, 'session paused');
+  }
+
+  async function failToStart(sessionId: string, error: unknown): Promise<void> {
+    const { code, message, hint } = asSvcError(error);
+    log.warn({ session: sessionId, code, error: message }, 'the worker could not be started');
+    const text = hint === undefined ? message : `${message} (${hint})`;
+    const reason = `could not start: ${code}`;
+    await end(sessionId, {
+      sealed: false,
+      exitCode: null,
+      exitSignal: null,
+      failure: { code, text },
+      reason,
+    });
+  }
+
+  return { hearingOf, recordEnd, end, failToStart, over };
+}

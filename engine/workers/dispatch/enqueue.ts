@@ -1,0 +1,54 @@
+import type { Decision } from '../../board/decisions/index.ts';
+import type { Task } from '../../board/tasks/index.ts';
+import type { DispatchOptions } from '../../board/workflow/index.ts';
+import type { Session } from '../../bus/sessions/index.ts';
+import type { DispatchDeps } from './context.ts';
+import { agentFor } from './plan.ts';
+
+/** Inside `storage.write`: a queued session that consumes `decision`. Throws when agent or project is unknown. */
+export function enqueue(
+  deps: DispatchDeps,
+  task: Task,
+  decision: Decision,
+  options: DispatchOptions,
+): Session {
+  const { sessions, events } = deps;
+  const agent = agentFor(deps, task);
+  deps.agents.command(agent);
+  deps.agents.folder(task.project);
+  const { timeoutSec, idleTimeoutSec } = deps.timeouts();
+  const session = sessions.create({
+    taskId: task.taskId,
+    decisionId: decision.decisionId,
+    title: task.title,
+    agent,
+    project: deps.agents.projectId(task.project),
+    inplace: options.inplace ?? false,
+    keepWorktree: options.keepWorktree ?? false,
+    base: options.base ?? null,
+    name: options.name ?? null,
+    timeoutSec: options.timeoutSec ?? task.timeoutSec ?? timeoutSec,
+    idleTimeoutSec,
+    priority: task.priority,
+    continues: options.continues ?? null,
+    auth: options.gatewayBypass ? 'account' : deps.agents.auth(agent),
+    tokenBudget: options.tokenBudget ?? null,
+    parent: options.parent ?? null,
+    callKey: options.callKey ?? null,
+  });
+  events.append({
+    kind: 'dispatched',
+    taskId: task.taskId,
+    decisionId: decision.decisionId,
+    sessionId: session.sessionId,
+    actor: decision.decidedBy,
+    via: decision.decidedVia,
+    data: {
+      title: task.title,
+      agent,
+      project: task.project,
+      ...(options.force ? { ledgerForced: true, detail: 'passed the ledger gate by force' } : {}),
+    },
+  });
+  return session;
+}
