@@ -101,6 +101,13 @@ export function createSessionActions(deps: {
             hint: `svc worker log ${sessionId} -f shows what it does; once it has ended or paused it can be entered`,
           });
         checkEmpty(session);
+        const next = sessions
+          .ofTask(session.taskId)
+          .find(({ state, continues }) => state !== 'ended' && continues === sessionId);
+        if (next !== undefined)
+          throw new SvcError('conflict', `${next.sessionId} goes on with ${sessionId}, in its worktree`, {
+            hint: `svc worker log ${next.sessionId} -f shows what it does`,
+          });
         const cwd = session.worktree === null && !session.inplace ? null : session.cwd;
         if (cwd === null)
           throw new SvcError('conflict', `the worktree of ${sessionId} is no longer there`, {

@@ -1,5 +1,5 @@
-import { closeSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { closeSync, lstatSync, mkdirSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { above, isFolder, realOf } from './paths.ts';
 import { type Place, showing } from './rules.ts';
 
@@ -35,6 +35,9 @@ function textOf(file: string): string | null {
   }
 }
 
+/** What names other folders as this repository's own: a later run would be shown whatever a worker writes there. */
+const sealedObjects = (common: string): string => made(join(common, 'objects', 'info'));
+
 /** Object folders of other repositories that this one reads as its own. */
 const alternates = (common: string): Place[] =>
   (textOf(join(common, 'objects', 'info', 'alternates')) ?? '')
@@ -49,6 +52,8 @@ function made(folder: string): string {
 
 /** A file that has to be there to be protected; empty it says nothing to git. */
 function present(file: string): string {
+  // A link of an earlier worker's would make it elsewhere.
+  if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()) rmSync(file);
   closeSync(openSync(file, 'a', 0o600));
   return file;
 }
@@ -64,13 +69,13 @@ const BRANCHES = join('refs', 'heads', 'svc');
 export function worktreeRules({ mark, own, common }: GitFolders): Place[] {
   // git removes a folder of refs that has become empty, and a mount with it: this keeps it, and is no ref to git.
   present(join(made(join(common, BRANCHES)), 'confined.lock'));
-  made(join(common, 'logs', BRANCHES));
+  // Of the logs the one of its own branch, as a file that is there: somebody's git would follow a link to write it.
+  const log = present(join(made(join(common, 'logs', BRANCHES)), basename(dirname(mark))));
   return [
     ...showing(common, 'read'),
     ...alternates(common),
-    ...[join(common, 'objects'), join(common, BRANCHES), join(common, 'logs', BRANCHES), own].flatMap(
-      (path) => showing(path, 'write'),
-    ),
+    ...[join(common, 'objects'), join(common, BRANCHES), log, own].flatMap((path) => showing(path, 'write')),
+    ...showing(sealedObjects(common), 'read'),
     // The other way in which a repository may keep its refs: one file for all of them.
     ...showing(join(common, 'reftable'), 'write'),
     ...[
@@ -85,7 +90,12 @@ export function worktreeRules({ mark, own, common }: GitFolders): Place[] {
 
 /** The same for a worker in the project's folder itself: it commits on the branch that is checked out there. */
 export function inplaceRules({ mark, own, common }: GitFolders): Place[] {
-  const folders = [made(join(common, 'hooks')), made(join(common, 'modules')), join(common, 'info')];
+  const folders = [
+    made(join(common, 'hooks')),
+    made(join(common, 'modules')),
+    join(common, 'info'),
+    sealedObjects(common),
+  ];
   const files = [join(common, 'config'), present(join(own, 'config.worktree')), join(own, 'commondir')];
   return [
     ...showing(common, 'write'),

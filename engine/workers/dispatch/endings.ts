@@ -33,11 +33,13 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
     sessions.heard(sessionId, facts);
     deps.keys.revoke(sessionId);
     deps.circuits.record(agent, verdict.failure);
-    tasks.end(taskId, ['assigned', 'running'], {
-      status: verdict.sealed ? 'done' : 'failed',
-      exitCode: verdict.exitCode,
-      failure: verdict.failure,
-    });
+    // Tried again while this one still ran, the task is another session's.
+    if (tasks.get(taskId).sessionId === sessionId)
+      tasks.end(taskId, ['assigned', 'running'], {
+        status: verdict.sealed ? 'done' : 'failed',
+        exitCode: verdict.exitCode,
+        failure: verdict.failure,
+      });
     const about = { taskId, decisionId, sessionId, via: 'engine' };
     events.append({
       ...about,
@@ -67,10 +69,13 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
     log.info({ session: sessionId, task: session.taskId, failure: verdict.failure?.code }, 'session ended');
   }
 
-  /** The worktree stays as it is, also what is not committed. False when it was stopped meanwhile. */
+  /** The worktree stays as it is, also what is not committed. False when it was stopped, or its task has ended, meanwhile. */
   function pause(session: Session, { until, code, text }: Pause, facts: StreamFacts): Promise<boolean> {
     const { sessionId, taskId, decisionId, title, agent } = session;
     return persist(`the pause of ${sessionId}`, () => {
+      // It may be done meanwhile, or wait for another run.
+      const task = tasks.get(taskId);
+      if (task.sessionId !== sessionId || task.status === 'done' || task.status === 'failed') return false;
       if (!sessions.pause(sessionId, { resumeAt: until, code, text })) return false;
       sessions.heard(sessionId, facts);
       deps.keys.revoke(sessionId);

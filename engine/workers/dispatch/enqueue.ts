@@ -2,6 +2,7 @@ import type { Decision } from '../../board/decisions/index.ts';
 import type { Task } from '../../board/tasks/index.ts';
 import type { DispatchOptions } from '../../board/workflow/index.ts';
 import type { Session } from '../../bus/sessions/index.ts';
+import { SvcError } from '../../errors.ts';
 import type { DispatchDeps } from './context.ts';
 import { agentFor } from './plan.ts';
 
@@ -16,6 +17,11 @@ export function enqueue(
   const agent = agentFor(deps, task);
   deps.agents.command(agent);
   deps.agents.folder(task.project);
+  const live = sessions.ofTask(task.taskId).find(({ state }) => state !== 'ended');
+  if (live !== undefined)
+    throw new SvcError('conflict', `${task.taskId} has a session that has not ended yet: ${live.sessionId}`, {
+      hint: `svc worker log ${live.sessionId} -f shows what it does`,
+    });
   const { timeoutSec, idleTimeoutSec } = deps.timeouts();
   const session = sessions.create({
     taskId: task.taskId,

@@ -155,9 +155,11 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     hasWork = false;
     for (const look of looks) look();
     for (const sessionId of dropped.splice(0)) {
-      // Not those whose stop was never written.
-      const { state, stopReason } = sessions.get(sessionId);
-      if (state === 'queued' && stopReason !== null) own(sessionId, () => over(sessionId, NEVER));
+      queue.ownNext(sessionId, () => {
+        // Not one whose stop was never written, or that has ended by then.
+        const { state, stopReason } = sessions.get(sessionId);
+        return state === 'queued' && stopReason !== null ? () => over(sessionId, NEVER) : null;
+      });
     }
     pump();
   });

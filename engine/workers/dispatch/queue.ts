@@ -15,11 +15,14 @@ interface Owner {
 
 const MIN_WAKE_MS = 50;
 const MAX_WAKE_MS = 30_000;
+const LOOK_IN_MS = 2000;
 
 /** Sessions that this host works on, and the start of those that wait. */
 export interface Queue {
   /** Runs `work` as the session's one owner in this host. */
   own(sessionId: string, work: () => Promise<void>): void;
+  /** The same, as soon as whoever works on it now has let go of it; `work` is asked for then. */
+  ownNext(sessionId: string, work: () => (() => Promise<void>) | null): void;
   /** Starts what may start, and looks again when a time has come. */
   pump(): void;
   /** What its run says is heard by this. */
@@ -64,6 +67,8 @@ export function createQueue(
     if (closing.aborted) return;
     const now = clock.now();
     const room = deps.cap - active.size;
+    /** Nobody says when the process of a person who is in a session dies. */
+    let unseen = Infinity;
     if (room > 0) {
       // While a person is in a paused one, it waits for them.
       const entered = new Set(
@@ -72,9 +77,9 @@ export function createQueue(
           .filter(({ pid, pidStart }) => processes.isAlive(pid, pidStart) !== 'dead')
           .map(({ sessionId }) => sessionId),
       );
-      const waiting = sessions
-        .ready(now)
-        .filter(({ sessionId }) => !active.has(sessionId) && !entered.has(sessionId));
+      const ready = sessions.ready(now);
+      const waiting = ready.filter(({ sessionId }) => !active.has(sessionId) && !entered.has(sessionId));
+      if (ready.some(({ sessionId }) => entered.has(sessionId))) unseen = now + LOOK_IN_MS;
       const working = [...active.values()];
       const limits = deps.circuits.limits();
       for (const { agent } of working) {
@@ -84,15 +89,26 @@ export function createQueue(
       const next = nextOf(waiting, { room, working: working.map(({ project }) => project), limits });
       for (const { sessionId } of next) own(sessionId, () => begin(sessionId));
     }
-    const due = Math.min(sessions.nextResume() ?? Infinity, deps.circuits.nextTrial());
+    const due = Math.min(sessions.nextResume(now) ?? Infinity, deps.circuits.nextTrial(now), unseen);
     if (due === Infinity) return;
     // The machine may sleep meanwhile, or its clock be set: never trust one long timer.
     wake = setTimeout(pump, Math.min(Math.max(due - now, MIN_WAKE_MS), MAX_WAKE_MS));
     wake.unref();
   }
 
+  function ownNext(sessionId: string, work: () => (() => Promise<void>) | null): void {
+    const owner = active.get(sessionId);
+    if (owner !== undefined) {
+      void owner.done.then(() => ownNext(sessionId, work));
+      return;
+    }
+    const wanted = closing.aborted ? null : work();
+    if (wanted !== null) own(sessionId, wanted);
+  }
+
   return {
     own,
+    ownNext,
     pump,
     hears(sessionId, hearing) {
       const owner = active.get(sessionId);

@@ -188,7 +188,7 @@ export async function prune(
         if (pairing.entry) await removeWorktree(git, root, pairing.entry.path);
         else if (pairing.stray) rmdirSync(pairing.stray);
         if (pairing.head !== null) {
-          await git.run(root, ['update-ref', '-d', branchRef(branch), pairing.head]);
+          await git.run(root, ['update-ref', '--no-deref', '-d', branchRef(branch), pairing.head]);
         }
         result.removed.push({ branch, path: planned.path, savedRefs });
       } catch (error) {

@@ -1,5 +1,5 @@
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { isAbsolute, join, resolve } from 'node:path';
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { SvcError } from '../../errors.ts';
 import { type Git, records } from './git.ts';
 
@@ -109,6 +109,20 @@ export async function repositoryOf(git: Git, path: string): Promise<Repository> 
   return { root, commonDir, head: symbolic.code === 0 ? symbolic.stdout.trim() : null, headCommit };
 }
 
+/**
+ * A link among the files that git writes for a worktree: git makes none, and would follow it to a file of somebody
+ * else. A worker can write that folder, also a confined one. Null without one, and for a main checkout.
+ */
+function linkIn(gitDir: string): string | null {
+  if (basename(dirname(gitDir)) !== 'worktrees') return null;
+  for (const folder of [gitDir, join(gitDir, 'logs')]) {
+    if (!existsSync(folder)) continue;
+    const found = readdirSync(folder, { withFileTypes: true }).find((entry) => entry.isSymbolicLink());
+    if (found !== undefined) return join(folder, found.name);
+  }
+  return null;
+}
+
 /** R2: git in this folder must mean this folder. Throws `worktree_unsafe`. */
 export async function verifyToplevel(git: Git, path: string): Promise<void> {
   const unsafe = (reason: string): SvcError =>
@@ -119,10 +133,18 @@ export async function verifyToplevel(git: Git, path: string): Promise<void> {
   } catch {
     throw unsafe('does not exist or cannot be read');
   }
-  const { code, stdout } = await git.run(path, ['rev-parse', '--show-toplevel'], { allowFail: true });
+  const look = ['rev-parse', '--show-toplevel', '--absolute-git-dir'];
+  const { code, stdout } = await git.run(path, look, { allowFail: true });
   if (code !== 0) throw unsafe('is not a git worktree any more');
-  const top = stdout.replace(/\n$/, '');
-  if (top === '' || realpathSync(top) !== real) throw unsafe(`belongs to the checkout ${top}`);
+  // A path may hold a newline.
+  const lines = stdout.replace(/\n$/, '').split('\n');
+  const first = (count: number): string => lines.slice(0, count).join('\n');
+  const isSame = (folder: string): boolean => existsSync(folder) && realpathSync(folder) === real;
+  const end = lines.findIndex((_, at) => isSame(first(at + 1)));
+  if (end === -1) throw unsafe(`belongs to the checkout ${lines[0]}`);
+  const gitDir = lines.slice(end + 1).join('\n');
+  const link = linkIn(gitDir);
+  if (link !== null) throw unsafe(`has a link in its git folder: ${link}`);
 }
 
 /** Every checkout of the repository, the main one first. */
@@ -172,6 +194,9 @@ export function rebasedBranch(gitDir: string): string | null {
   return null;
 }
 
+/** Refs of sessions: a worker can make one of them another name of a branch of the user, which must not follow. */
+const OURS = /^refs\/(?:heads\/)?svc\//;
+
 /** Sets a ref only if it still has the value that was read; `null` stands for "does not exist". */
 export const compareAndSet = (
   git: Git,
@@ -183,6 +208,7 @@ export const compareAndSet = (
 ): Promise<boolean> =>
   git.succeeds(cwd, [
     'update-ref',
+    ...(OURS.test(ref) ? ['--no-deref'] : []),
     '--create-reflog',
     '-m',
     `svc: ${reason}`,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { until } from '../../support/wait.ts';
@@ -92,6 +92,20 @@ describe('a limit with a known end', () => {
     }
   });
 
+  test('is no pause when its task has ended meanwhile', async () => {
+    const gate = `${rig.ws.repository.folder}/gate-${Date.now()}`;
+    const { session_id, task_id } = await rig.run([`wait-for ${gate}`, ...limited(Date.now() + DAY)]);
+    await until(async () => (await rig.session(session_id)).state === 'running');
+    await rig.here().call('task.done', { id: task_id, status: 'failed' });
+    await rig.here().call('task.retry', { id: task_id, hold: true });
+    await assert.rejects(rig.here().call('task.run', { id: task_id }), { code: 'conflict' });
+    writeFileSync(gate, '');
+    const ended = await rig.settled(session_id);
+    assert.deepEqual([ended.state, ended.resume_at], ['ended', null]);
+    const task = await rig.task(task_id);
+    assert.deepEqual([task.status, task.session_id, task.resume_at], ['assigned', null, null]);
+  });
+
   test('is no pause when it lies too far away', async () => {
     const { session_id } = await rig.run(limited(Date.now() + 30 * DAY));
     const ended = await rig.settled(session_id);
@@ -152,6 +166,21 @@ describe('a session that failed', () => {
     await assert.rejects(rig.here().call('worker.resume', { session: again.session_id }), {
       code: 'conflict',
     });
+  });
+
+  test('is nobody else’s to enter while it waits to go on: the worktree is promised', async () => {
+    const first = await rig.run(['fail 3']);
+    await rig.settled(first.session_id);
+    const { here, session } = rig;
+    // What comes first holds; the other is refused, in either order.
+    const both = await Promise.allSettled([
+      here().call('worker.resume', { session: first.session_id }),
+      here().call('worker.attach', { session: first.session_id, pid: process.pid }),
+    ]);
+    assert.deepEqual(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+    const next = (both[0] as PromiseFulfilledResult<{ session_id: string }>).value.session_id;
+    await rig.settled(next);
+    assert.equal((await session(next)).continues, first.session_id);
   });
 
   test('is told what was done when its agent never told a conversation', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import {
@@ -330,5 +330,40 @@ describe('the diff of a session', () => {
     execFileSync('git', ['apply', '--check', '-'], { cwd: repository.root, input: whole.text });
     assert.deepEqual((await worktrees.diff({ repository: root, head, baseCommit })).files, diff.files);
     await assert.rejects(worktrees.diff({ repository: root, branch: 'none', baseCommit }));
+  });
+});
+
+describe('what a worker has left for git', () => {
+  test('moves no branch of the user: its own branch is made a branch again where it was one by name only', async () => {
+    const main = repository.git('rev-parse', 'main');
+    for (const isDirty of [false, true]) {
+      repository.git('symbolic-ref', 'refs/heads/svc/s-1', 'refs/heads/main');
+      if (isDirty) write('mine.txt', 'x\n');
+      inWorktree('checkout', '-q', '--detach', main);
+      const head = commit({ [`more-${isDirty}.txt`]: 'x\n' });
+      if (isDirty) write('late.txt', 'x\n');
+      await finish();
+      assert.equal(repository.git('rev-parse', 'main'), main);
+      inWorktree('merge-base', '--is-ancestor', head, 'svc/s-1');
+    }
+  });
+
+  test('writes nowhere else through a link in its git folder', async () => {
+    const gitDir = inWorktree('rev-parse', '--absolute-git-dir').trim();
+    const other = join(repository.folder, 'other.txt');
+    for (const name of ['index', 'logs/HEAD', 'HEAD']) {
+      writeFileSync(other, 'mine\n');
+      const file = join(gitDir, name);
+      const was = existsSync(file) ? readFileSync(file) : '';
+      rmSync(file, { force: true });
+      symlinkSync(other, file);
+      write('new.txt', `${name}\n`);
+      const end = await finish();
+      assert.ok(end.unsafe !== undefined, name);
+      assert.equal(readFileSync(other, 'utf8'), 'mine\n');
+      rmSync(file);
+      writeFileSync(file, was);
+    }
+    assert.equal((await finish()).unsafe, undefined);
   });
 });
