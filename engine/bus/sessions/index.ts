@@ -134,8 +134,8 @@ export interface Sessions {
   attach(sessionId: string, process: { pid: number; pidStart: string } | null): void;
   /** Sessions that a person went into; whether the process still lives is not known here. */
   attached(): { sessionId: string; pid: number; pidStart: string }[];
-  /** When the next paused one goes on, Unix ms. */
-  nextResume(): number | null;
+  /** When the next paused one goes on that waits at `now`, Unix ms. */
+  nextResume(now: number): number | null;
   /** Records why it is being stopped; the first reason stays. False when it has one or has ended. */
   stopping(sessionId: string, reason: StopReason, actor: string): boolean;
   /** → ended, once: false when it had ended. */
@@ -185,7 +185,7 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
      AND coalesce(resume_at, 0) <= +? ORDER BY id`,
   );
   const earliest = db.prepare<unknown[], { at: number | null }>(
-    'SELECT min(resume_at) AS at FROM session WHERE resume_at IS NOT NULL',
+    'SELECT min(resume_at) AS at FROM session WHERE resume_at > +?',
   );
   const workerNamed = db.prepare<unknown[], { id: number }>('SELECT id FROM worker WHERE name = ?');
   const addWorker = db.prepare('INSERT INTO worker (name) VALUES (?)');
@@ -339,7 +339,7 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
         pid: attach_pid,
         pidStart: attach_start,
       })),
-    nextResume: () => earliest.get()?.at ?? null,
+    nextResume: (now) => earliest.get(now)?.at ?? null,
     stopping: (sessionId, reason, actor) =>
       setStopping.run(reason, actor, parseId('s', sessionId)).changes === 1,
     end(sessionId, end) {

@@ -43,8 +43,8 @@ export interface Circuits {
   all(): Circuit[];
   /** Inside `storage.write`: a person says that it is in order again. False when nothing was open. */
   reset(agent: string, by: { actor: string; via: string }): boolean;
-  /** When the next one may be tried, Unix ms; Infinity when none is open. */
-  nextTrial(): number;
+  /** When the next one may be tried that may not at `now`, Unix ms; Infinity when there is none. */
+  nextTrial(now: number): number;
 }
 
 export function createCircuits({
@@ -117,6 +117,7 @@ export function createCircuits({
       events.append({ kind: 'circuit_reset', ...by, data: { agent } });
       return true;
     },
-    nextTrial: () => Math.min(...open.all().map((row) => row.reopen_at ?? 0)),
+    nextTrial: (now) =>
+      Math.min(...open.all().flatMap(({ reopen_at: at }) => (at !== null && at > now ? [at] : []))),
   };
 }
