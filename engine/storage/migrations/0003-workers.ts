@@ -35,6 +35,8 @@ ALTER TABLE session ADD COLUMN tool_calls INTEGER;
 -- The process of the person who is in it: it does not go on meanwhile.
 ALTER TABLE session ADD COLUMN attach_pid INTEGER;
 ALTER TABLE session ADD COLUMN attach_start TEXT;
+-- Whatever was started before was started once.
+UPDATE session SET runs = 1, run_started_at = started_at WHERE run_id IS NOT NULL;
 CREATE INDEX session_attached ON session (id) WHERE attach_pid IS NOT NULL;
 CREATE INDEX session_paused ON session (resume_at) WHERE resume_at IS NOT NULL;
 

@@ -103,7 +103,9 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       const { transport } = deps.agents.command(queued.agent);
       checkBudget(deps, queued);
       deps.setup.check(queued);
-      const url = queued.auth === 'gateway' ? await deps.keys.url() : null;
+      // One that waited under an older version does not say.
+      const auth = queued.auth ?? deps.agents.auth(queued.agent);
+      const url = auth === 'gateway' ? await deps.keys.url() : null;
       const route = await persist(`the start of ${sessionId}`, () => {
         const logFrom = deps.logs.tail(sessionId, 0);
         sessions.starting(sessionId, { runId, logFrom, transport, profile: deps.profile() });
