@@ -17,7 +17,7 @@ export const formatIdOrNull = (kind: IdKind, number: number | null): string | nu
 const LISTED_BY = {
   t: 'svc task list',
   d: 'svc decision list',
-  s: 'svc worktree list',
+  s: 'svc worker list --all',
   w: 'svc task show',
 } as const satisfies Record<IdKind, string>;
 

@@ -86,6 +86,9 @@ export const projectSetups = () => import('./workers/setup/projects.ts');
 /** What agents may do without a person: `agents.permissions`. */
 export const permissionPolicy = () => import('./workers/permissions.ts');
 
+/** Codes of sessions that failed: why, and what to do next. */
+export const sessionFailures = () => import('./workers/failures.ts');
+
 /** The lines that a run on transport acp prints. */
 export const acpStream = () => import('./workers/streams/acp.ts');
 

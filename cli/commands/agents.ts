@@ -1,4 +1,4 @@
-import { configuration, findWorkspace, presets, printable, SvcError } from '../../engine/index.ts';
+import { configuration, findWorkspace, localTime, presets, printable, SvcError } from '../../engine/index.ts';
 import { type Command, type Context, command } from '../command.ts';
 import { table } from '../print.ts';
 
@@ -74,7 +74,7 @@ const list = command({
     context.result(rows, () => text);
     for (const { agent, failures, code, text: why, reopen_at } of held)
       context.note(
-        `${agent} is given no work until ${reopen_at}: it failed ${failures} times in a row (${code}: ${printable(why)}); svc agents reset ${agent}`,
+        `${agent} is given no work until ${localTime(reopen_at)}: it failed ${failures} times in a row (${code}: ${printable(why)}); svc agents reset ${agent} lets it go on now`,
       );
     const byDefault =
       agents.default_preset === '' ? '' : `; ${agents.default_preset} runs tasks that name none`;

@@ -177,7 +177,7 @@ async function show(
   const { state, dispatched, session_id: session } = approved.body;
   say(`   answer   ${approved.status}: ${state}, dispatched ${dispatched}, session ${session}`);
   say(`4. the worker's log (${session}, the scripted agent)`);
-  const log = { stdout: indented(stdout), json: false, signal };
+  const log = { stdout: indented(stdout), json: false, signal, note: say };
   await followLog(log, client, String(session), { from: 0 });
   if (signal.aborted) return 130;
   const { event } = await demo.events.received('sealed', 'failed');

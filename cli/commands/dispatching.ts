@@ -8,6 +8,7 @@ import {
 } from '../../engine/index.ts';
 import type { Context, FlagTable } from '../command.ts';
 import { followLog } from './follow-log.ts';
+import { failureText, nextOf } from './session-text.ts';
 
 export type TaskView = Wire<Task>;
 export type SessionView = Wire<Session>;
@@ -59,12 +60,17 @@ export async function afterDispatch(
     return 0;
   }
   await followLog(context, client, session.session_id, { from: 0 });
-  const shown = await client.call<{ task: TaskView }>('task.show', { id: task.task_id });
+  const shown = await client.call<{ task: TaskView; sessions: SessionView[] }>('task.show', {
+    id: task.task_id,
+  });
   context.result(shown, () => endText(shown.task));
+  const last = shown.sessions.at(-1);
+  const next = last === undefined || shown.task.status === 'done' ? null : await nextOf(last);
+  if (next !== null) context.note(`hint: ${next}`);
   return shown.task.status === 'done' ? 0 : 1;
 }
 
 const endText = (task: TaskView): string =>
   task.failure === null
     ? `${task.task_id} ${task.status}`
-    : `${task.task_id} failed: ${printable(task.failure.text)}`;
+    : `${task.task_id} failed: ${printable(failureText(task.failure))}`;

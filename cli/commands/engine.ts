@@ -37,7 +37,11 @@ export function statusText(status: Status): string {
     ['waiting', `${status.decisions_pending} decisions`],
     [
       'workers',
-      `${status.workers.running} running, ${status.workers.queued} queued, at most ${status.workers.cap}`,
+      `${status.workers.running} running, ${status.workers.queued} queued, ${status.workers.paused} paused, at most ${status.workers.cap}`,
+    ],
+    [
+      'held back',
+      status.held_agents.length === 0 ? null : `${status.held_agents.join(', ')} (svc agents says why)`,
     ],
     ['deliveries', `${status.deliveries.pending} pending, ${status.deliveries.dead} dead`],
     [

@@ -1,5 +1,6 @@
 import { type EngineClient, printable, SvcError } from '../../engine/index.ts';
 import type { Context, FlagTable } from '../command.ts';
+import { openAsks, type SessionRow, waitOf } from './session-text.ts';
 
 interface LogNotification {
   text: string;
@@ -7,9 +8,15 @@ interface LogNotification {
   ended: boolean;
 }
 
-/** Writes a session's log to stdout until its run has ended, or the person has seen enough. */
+/** So long without a word, and a person wonders why. */
+const QUIET_MS = 2000;
+
+/**
+ * Writes a session's log to stdout until it has ended, or the person has seen enough. While it is silent because it
+ * waits for something, that is said once.
+ */
 export async function followLog(
-  context: Pick<Context<never>, 'stdout' | 'json' | 'signal'>,
+  context: Pick<Context<never>, 'stdout' | 'json' | 'signal' | 'note'>,
   client: EngineClient,
   session: string,
   { from, lines, raw = false }: { from?: number; lines?: number; raw?: boolean | undefined },
@@ -21,6 +28,7 @@ export async function followLog(
     fail = reject;
   });
   ended.catch(() => undefined);
+  let isQuiet = true;
   await client.subscribe(
     'log.follow',
     {
@@ -35,6 +43,7 @@ export async function followLog(
         return;
       }
       const { text, dropped, ended: isLast } = params as unknown as LogNotification;
+      isQuiet = false;
       if (!context.json) {
         if (dropped > 0) context.stdout.write(`[svc: ${dropped} bytes of earlier output dropped]\n`);
         context.stdout.write(raw ? text : printable(text, { lines: true }));
@@ -46,7 +55,19 @@ export async function followLog(
   void client.closed.then(() =>
     fail(new SvcError('engine_unreachable', 'the engine stopped', { hint: 'svc up, then follow again' })),
   );
-  await ended;
+  let said: string | null = null;
+  async function sayWait(): Promise<void> {
+    const row = await client.call<SessionRow>('session.show', { session });
+    const asks = row.state === 'running' ? await openAsks(client) : null;
+    const wait = waitOf(row, asks?.get(row.session_id));
+    if (wait !== null && wait !== said) context.note(printable(`${row.session_id}: ${wait}`));
+    said = wait;
+  }
+  const watch = setInterval(() => {
+    if (isQuiet) void sayWait().catch(() => undefined);
+    isQuiet = true;
+  }, QUIET_MS);
+  await ended.finally(() => clearInterval(watch));
 }
 
 export const logFlags = {

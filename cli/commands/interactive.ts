@@ -70,4 +70,5 @@ export function shellLine({ argv, env, unset }: Start): string {
   return [...without, ...set, ...argv.map(word)].join(' ');
 }
 
-const word = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : shellWord(text));
+/** A text as a word of a shell, in quotes only where it needs them. */
+export const word = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : shellWord(text));

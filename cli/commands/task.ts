@@ -21,6 +21,7 @@ import {
 } from './dispatching.ts';
 import { logFlags, showLog } from './follow-log.ts';
 import { promptFlag, promptOf } from './prompt.ts';
+import { failureText, nextOf, priorityText, type SessionRow, waitOf } from './session-text.ts';
 
 const add = command({
   name: 'task add',
@@ -134,7 +135,10 @@ interface Shown {
   timeline: Wire<LoggedEvent>[];
 }
 
-function shownText({ task, decision, sessions, timeline }: Shown): string {
+function shownText(
+  { task, decision, sessions, timeline }: Shown,
+  { waits, next }: { waits: string | null; next: string | null },
+): string {
   const last = sessions.at(-1);
   const work =
     last?.commits == null
@@ -148,17 +152,24 @@ function shownText({ task, decision, sessions, timeline }: Shown): string {
     facts([
       ['task', `${task.task_id}: ${task.title}`],
       ['status', task.attempt > 1 ? `${stateOf(task)}, attempt ${task.attempt}` : stateOf(task)],
+      ['waits', waits],
       ['agent', task.agent],
+      ['priority', priorityText(task.priority)],
       ['project', task.project],
       ['ledger', task.ledger],
       ['from', task.source_ref === null ? task.source : `${task.source} (${task.source_ref})`],
       ['decision', decided],
-      ['session', last === undefined ? null : `${last.session_id} ${last.state}, worker ${last.worker_id}`],
+      [
+        'session',
+        last === undefined
+          ? null
+          : `${last.session_id} ${last.resume_at === null ? last.state : 'paused'}, worker ${last.worker_id}`,
+      ],
       ['branch', last?.branch],
       ['worktree', last?.worktree],
-      ['goes on', task.resume_at],
       ['work', work],
-      ['failure', task.failure === null ? null : `${task.failure.code}: ${task.failure.text}`],
+      ['failure', task.failure === null ? null : failureText(task.failure)],
+      ['next', next],
       ['summary', task.summary],
     ]),
     '',
@@ -185,7 +196,15 @@ const show = command({
   args: taskArg,
   async run(context) {
     const client = await context.engine();
-    context.result(await client.call<Shown>('task.show', { id: context.args[0] }), shownText);
+    const shown = await client.call<Shown>('task.show', { id: context.args[0] });
+    const { task, sessions } = shown;
+    const last = sessions.at(-1);
+    const waits =
+      task.status === 'assigned' && last !== undefined && last.state !== 'ended'
+        ? waitOf(await client.call<SessionRow>('session.show', { session: last.session_id }))
+        : null;
+    const next = task.status === 'failed' && last !== undefined ? await nextOf(last) : null;
+    context.result(shown, (view) => shownText(view, { waits, next }));
   },
 });
 

@@ -1,19 +1,18 @@
-import {
-  age,
-  configuration,
-  findWorkspace,
-  type ListedSession,
-  printable,
-  SvcError,
-  type Wire,
-} from '../../engine/index.ts';
+import { age, configuration, type EngineClient, findWorkspace, SvcError } from '../../engine/index.ts';
 import { type Command, command } from '../command.ts';
-import { facts, table } from '../print.ts';
+import { table } from '../print.ts';
 import { logFlags, showLog } from './follow-log.ts';
 import { runInForeground } from './foreground.ts';
-import { environmentOf, prepare, shellLine } from './interactive.ts';
-
-type Row = Wire<ListedSession>;
+import { environmentOf, prepare, shellLine, word } from './interactive.ts';
+import {
+  nextOf,
+  type OpenAsk,
+  openAsks,
+  type SessionRow as Row,
+  sessionText,
+  stateOf,
+  waitOf,
+} from './session-text.ts';
 
 interface Entered {
   session_id: string;
@@ -28,10 +27,6 @@ const sessionArg = [
   { name: 'session', about: 'session id, or a unique prefix', completes: 'session' },
 ] as const;
 
-/** In one word; a paused one is queued for a time and not for a place. */
-const stateOf = ({ state, resume_at, failure }: Row): string =>
-  resume_at !== null ? 'paused' : state === 'ended' ? (failure?.code ?? 'sealed') : state;
-
 const tokensOf = ({ usage }: Row): string | null =>
   usage === null ? null : `${compact(usage.input)}+${compact(usage.output)}`;
 
@@ -42,8 +37,10 @@ const compact = (count: number): string =>
       ? `${Math.round(count / 1000)}k`
       : `${Math.round(count / 1e6)}M`;
 
-const doing = (row: Row): string =>
-  row.resume_at !== null ? `goes on ${row.resume_at}: ${row.pause?.text ?? ''}` : (row.activity ?? row.title);
+const doing = (row: Row, ask: OpenAsk | undefined): string =>
+  (row.state === 'queued' && row.resume_at === null && row.held === null ? null : waitOf(row, ask)) ??
+  row.activity ??
+  row.title;
 
 const list = command({
   name: 'worker list',
@@ -59,6 +56,7 @@ const list = command({
       ...(all ? {} : { live: true }),
       ...(limit === undefined ? {} : { limit }),
     });
+    const asks = await openAsks(client);
     const text = await table(
       rows,
       [
@@ -68,7 +66,7 @@ const list = command({
         { head: 'state', value: stateOf },
         { head: 'age', value: (row) => age(row.run_started_at ?? row.created_at), right: true },
         { head: 'tokens', value: tokensOf, right: true },
-        { head: 'doing', value: doing, flexible: true },
+        { head: 'doing', value: (row) => doing(row, asks.get(row.session_id)), flexible: true },
       ],
       context.stdout,
     );
@@ -84,43 +82,21 @@ const show = command({
   async run(context) {
     const client = await context.engine();
     const row = await client.call<Row>('session.show', { session: context.args[0] });
-    context.result(row, shownText);
+    const asks = row.state === 'running' ? await openAsks(client) : null;
+    const next = row.failure === null ? null : await nextIn(client, row);
+    context.result(row, () => sessionText(row, { ask: asks?.get(row.session_id), next }));
   },
 });
 
-function shownText(row: Row): string {
-  const { usage, failure } = row;
-  const cost = usage?.cost_usd == null ? '' : `, $${usage.cost_usd.toFixed(4)}`;
-  const plan = row.plan.map(({ text, state }) => `  ${MARKS[state]} ${printable(text)}`);
-  return [
-    facts([
-      ['session', `${row.session_id} of ${row.task_id}: ${row.title}`],
-      ['state', stateOf(row)],
-      ['failure', failure === null ? null : `${failure.code}: ${failure.text}`],
-      [
-        'goes on',
-        row.resume_at === null ? null : `${row.resume_at} (${row.pause?.code}: ${row.pause?.text})`,
-      ],
-      ['worker', `${row.worker_id}, agent ${row.agent}${row.model === null ? '' : `, model ${row.model}`}`],
-      ['runs', row.runs > 1 ? row.runs : null],
-      ['goes on with', row.continues],
-      ['how', [row.transport, row.auth, row.profile].filter((each) => each !== null).join(', ')],
-      ['conversation', row.agent_session],
-      [
-        'tokens',
-        usage === null ? null : `${usage.input} in (${usage.cached} from cache), ${usage.output} out${cost}`,
-      ],
-      ['tool calls', row.tool_calls],
-      ['does', row.activity],
-      ['branch', row.branch],
-      ['worktree', row.worktree],
-      ['process', row.pid],
-    ]),
-    ...(plan.length === 0 ? [] : ['', 'plan', ...plan]),
-  ].join('\n');
+/** After a failure that its task has gone on from, that is all there is to say. */
+async function nextIn(client: EngineClient, row: Row): Promise<string | null> {
+  const { task } = await client.call<{ task: { session_id: string | null } }>('task.show', {
+    id: row.task_id,
+  });
+  return task.session_id === row.session_id
+    ? nextOf(row)
+    : `${row.task_id} has gone on as ${task.session_id}`;
 }
-
-const MARKS = { pending: '[ ]', active: '[>]', done: '[x]' } as const;
 
 const log = command({
   name: 'worker log',
@@ -188,7 +164,9 @@ const attach = command({
     // It takes part under a name of its own: neither as the Chair nor as the worker that was here.
     start.env.SVC_SESSION = `with-${row.session_id}`;
     if (context.flags.print) {
-      context.result(start, shellLine);
+      const folder = row.cwd ?? cwd;
+      // Agents know their conversations by the folder that they were in.
+      context.result({ ...start, cwd: folder }, () => `cd ${word(folder)} && ${shellLine(start)}`);
       return 0;
     }
     const entered = await client.call<Entered>('worker.attach', {

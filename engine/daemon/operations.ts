@@ -13,7 +13,9 @@ export interface EngineStatus {
   receivers: { host: string; port: number }[];
   tasks: Record<string, number>;
   decisionsPending: number;
-  workers: { running: number; queued: number; cap: number };
+  workers: { running: number; queued: number; paused: number; cap: number };
+  /** Agents that are given no work. */
+  heldAgents: string[];
   deliveries: { pending: number; dead: number };
   /** Why the configuration on disk is not the one in use; null when it is. */
   configProblem: string | null;

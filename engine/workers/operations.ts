@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Session, Sessions } from '../bus/sessions/index.ts';
 import { by, type Operation, operation } from '../operation.ts';
+import type { Circuit, Circuits } from './dispatch/index.ts';
 import { LOG_FORMS, type SessionLogs } from './dispatch/logs.ts';
 import type { SessionActions } from './session-actions.ts';
 import type { PlanEntry, StreamFacts, Usage } from './streams/stream.ts';
@@ -29,6 +30,8 @@ export interface ListedSession extends Session {
   plan: PlanEntry[];
   /** When its log last grew, RFC 3339; null when it has none yet or the session has ended. */
   logWrittenAt: string | null;
+  /** It waits because its agent is given no work; null of one that waits for something else, or for nothing. */
+  held: Circuit | null;
 }
 
 /** What clients may ask about sessions and their logs. */
@@ -40,6 +43,7 @@ export function sessionOperations(deps: {
   facts(sessionId: string): StreamFacts | null;
   /** `agents.permissions`. */
   permissions(): readonly string[];
+  circuits: Pick<Circuits, 'of'>;
 }): Operation[] {
   const { sessions, logs, actions, permissions } = deps;
 
@@ -47,10 +51,11 @@ export function sessionOperations(deps: {
   function listed(session: Session): ListedSession {
     const { sessionId, state } = session;
     // Nobody asks how quiet an ended one is, and most of a list has ended.
-    if (state === 'ended') return { ...session, activity: null, plan: [], logWrittenAt: null };
+    if (state === 'ended') return { ...session, activity: null, plan: [], logWrittenAt: null, held: null };
     const facts = deps.facts(sessionId);
     const logWrittenAt = logs.writtenAt(sessionId);
-    if (facts === null) return { ...session, activity: null, plan: [], logWrittenAt };
+    const held = state === 'queued' ? deps.circuits.of(session.agent) : null;
+    if (facts === null) return { ...session, activity: null, plan: [], logWrittenAt, held };
     return {
       ...session,
       agentSession: facts.agentSession ?? session.agentSession,
@@ -60,6 +65,7 @@ export function sessionOperations(deps: {
       activity: facts.activity,
       plan: facts.plan,
       logWrittenAt,
+      held,
     };
   }
 

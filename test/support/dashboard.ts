@@ -124,6 +124,7 @@ export const sessionRow = (id: number, more: Partial<SessionRow> = {}): SessionR
   ended_at: at(1),
   log_written_at: null,
   activity: null,
+  held: null,
   plan: [],
   ...more,
 });

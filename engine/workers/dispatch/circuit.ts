@@ -1,13 +1,11 @@
 import { type Clock, rfc3339 } from '../../clock.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
+import { failureOf } from '../failures.ts';
 
 /** So many failures of its own, one after the other, and an agent is given no more work. */
 export const FAILURES = 3;
 const FIRST_PAUSE_MS = 5 * 60_000;
 const LONGEST_PAUSE_MS = 60 * 60_000;
-
-/** Failures that say something of the agent, its login or its model, and nothing of the task. */
-const OWN = new Set(['agent_not_found', 'spawn_failed', 'auth_failed', 'model_error', 'agent_error']);
 
 /** An agent that is given no work. Times are RFC 3339 UTC. */
 export interface Circuit {
@@ -77,7 +75,7 @@ export function createCircuits({
     record(agent, failure) {
       // What was stopped, or failed in its task, says nothing of the agent.
       if (failure === null) remove.run(agent);
-      if (failure === null || !OWN.has(failure.code)) return;
+      if (failure === null || !failureOf(failure.code)?.isOfAgent) return;
       const before = one.get(agent);
       const failures = (before?.failures ?? 0) + 1;
       const isOpen = failures >= FAILURES;

@@ -40,10 +40,12 @@ export function createSessionLogs(
       });
     },
     open(sessionId, form) {
-      const reader = form === 'raw' ? null : readerOf(sessionId);
+      let reader: StreamReader | null | undefined = form === 'raw' ? null : undefined;
       return (part) => {
         const read = readLog(file(sessionId), part);
-        return reader === null ? read : readable(read, part, reader);
+        // How a session that still waits will be run is known at its start, before it prints anything.
+        if (reader === undefined && read.bytes.length > 0) reader = readerOf(sessionId);
+        return reader == null ? read : readable(read, part, reader);
       };
     },
     tail: (sessionId, lines) => tailOffset(file(sessionId), lines),

@@ -1,4 +1,5 @@
 import type { Session } from '../../bus/sessions/index.ts';
+import { failureOf } from '../failures.ts';
 import type { StreamFacts } from '../streams/stream.ts';
 import type { DispatchDeps } from './context.ts';
 import type { Verdict } from './finish.ts';
@@ -26,7 +27,7 @@ export function pauseOf(
   { end, trouble }: StreamFacts,
 ): Pause | null {
   if (session.stopReason !== null || session.runs >= MOST_RUNS) return null;
-  if (failure?.code !== 'usage_limit' && failure?.code !== 'rate_limited') return null;
+  if (failure === null || !failureOf(failure.code)?.isLimit) return null;
   const told = end?.ok === false ? end.resetAt : (trouble?.resetAt ?? null);
   const resetAt = told ?? keys.limitedUntil(session.sessionId);
   if (resetAt === null) return null;

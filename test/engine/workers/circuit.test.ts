@@ -29,7 +29,12 @@ describe('an agent that fails again and again for reasons of its own', () => {
     const waits = await rig.run(['no-change', claudeSays.result()]);
     const other = await rig.run(['no-change'], { agent: 'scripted' });
     assert.equal((await rig.settled(other.session_id)).failure, null);
-    assert.equal((await rig.session(waits.session_id)).state, 'queued');
+    const waiting = await rig.session(waits.session_id);
+    assert.deepEqual(
+      [waiting.state, waiting.held?.code],
+      ['queued', 'auth_failed'],
+      'it says what it waits for',
+    );
     const plan = await rig.here().call<{ held_back: { code: string } | null; starts: string }>('task.plan', {
       id: waits.task_id,
     });

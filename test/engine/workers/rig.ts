@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Session, Task, Wire } from '../../../engine/index.ts';
+import type { ListedSession, Session, Task, Wire } from '../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { until } from '../../support/wait.ts';
 import { AGENT, makeWorkspace, type TestWorkspace, type WorkspaceOptions } from '../../support/workspace.ts';
@@ -17,7 +17,7 @@ export interface Rig {
   up(): Promise<void>;
   /** Adds and runs a task whose prompt has these directives of the scripted agent. */
   run(directives: readonly string[], wish?: object): Promise<Wire<Session>>;
-  session(id: string): Promise<Wire<Session>>;
+  session(id: string): Promise<Wire<ListedSession>>;
   task(id: string): Promise<Wire<Task>>;
   /** Waits until the session has ended, or paused. */
   settled(id: string): Promise<Wire<Session>>;
@@ -52,7 +52,7 @@ exec '${process.execPath}' '${AGENT}' -- "$last"
     engineHere(ws, { graceMs: GRACE_MS, svc: ['svc'], ...(workerCap === undefined ? {} : { workerCap }) });
   let here = await open();
 
-  const session = (id: string) => here.call<Wire<Session>>('session.show', { session: id });
+  const session = (id: string) => here.call<Wire<ListedSession>>('session.show', { session: id });
   return {
     ws,
     here: () => here,

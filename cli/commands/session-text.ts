@@ -1,0 +1,124 @@
+import {
+  age,
+  type EngineClient,
+  type ListedSession,
+  localTime,
+  printable,
+  sessionFailures,
+  type Wire,
+} from '../../engine/index.ts';
+import { facts } from '../print.ts';
+
+export type SessionRow = Wire<ListedSession>;
+
+/** A question of a worker that waits, as far as it is told here. */
+export interface OpenAsk {
+  ask_id: number;
+  from_session: string | null;
+  question: string;
+}
+
+/** Open questions by the session that asked. */
+export async function openAsks(client: EngineClient): Promise<Map<string | null, OpenAsk>> {
+  const asks = await client.call<OpenAsk[]>('ask.list', { status: 'open' });
+  // Oldest first: of several the one that is waited for longest.
+  return new Map(asks.reverse().map((ask) => [ask.from_session, ask]));
+}
+
+/** In one word; a paused one is queued for a time and not for a place. */
+export const stateOf = ({ state, resume_at, failure }: SessionRow): string =>
+  resume_at !== null ? 'paused' : state === 'ended' ? (failure?.code ?? 'sealed') : state;
+
+/** What it waits for, and what makes it go on; null when it waits for nothing. */
+export function waitOf(row: SessionRow, ask?: OpenAsk): string | null {
+  const { session_id, state, resume_at, pause, held } = row;
+  if (resume_at !== null)
+    return `paused until ${localTime(resume_at)}: ${pause?.text ?? pause?.code ?? ''}; svc worker resume ${session_id} lets it go on now`;
+  if (held !== null)
+    return `${held.agent} is given no work until ${localTime(held.reopen_at)}, since it failed ${held.failures} times in a row (${held.code}); svc agents reset ${held.agent} lets it go on now`;
+  if (state === 'queued') return 'waits for a free place among the workers';
+  if (ask !== undefined) return `asks: ${ask.question} (svc ask show ${ask.ask_id})`;
+  return null;
+}
+
+/** What a person does after the failure of a task's newest session; null after a success. */
+export async function nextOf(
+  row: Pick<SessionRow, 'session_id' | 'task_id' | 'failure' | 'worktree' | 'inplace'>,
+): Promise<string | null> {
+  const { session_id, task_id, failure, worktree, inplace } = row;
+  if (failure === null) return null;
+  const { failureOf } = await sessionFailures();
+  return [
+    failureOf(failure.code)?.next,
+    worktree === null && !inplace ? undefined : `svc worker resume ${session_id} goes on`,
+    `svc task retry ${task_id} begins anew`,
+  ]
+    .filter((each) => each !== undefined)
+    .join('; ');
+}
+
+/** A failure in one line, its code once. */
+export const failureText = ({ code, text }: { code: string; text: string }): string =>
+  text === code ? code : `${code}: ${text}`;
+
+const PRIORITIES: Readonly<Record<number, string>> = { '-1': 'low', 1: 'high' };
+/** null for the normal one, which is not worth a line. */
+export const priorityText = (priority: number): string | null => PRIORITIES[priority] ?? null;
+
+const MARKS = { pending: '[ ]', active: '[>]', done: '[x]' } as const;
+
+/** Everything that `svc worker show` tells. */
+export function sessionText(
+  row: SessionRow,
+  { ask, next }: { ask?: OpenAsk | undefined; next: string | null },
+): string {
+  const { usage, failure, started_at, ended_at, idle_timeout_sec, token_budget } = row;
+  const cost = usage?.cost_usd == null ? '' : `, $${usage.cost_usd.toFixed(4)}`;
+  const plan = row.plan.map(({ text, state }) => `  ${MARKS[state]} ${printable(text)}`);
+  const limits = [
+    `${row.timeout_sec} s`,
+    ...(idle_timeout_sec > 0 ? [`${idle_timeout_sec} s without output`] : []),
+    ...(token_budget === null ? [] : [`${token_budget} tokens of its task`]),
+  ];
+  const took = (from: string, to: string): string => age(from, Date.parse(to));
+  const lives = row.state === 'running' || row.state === 'starting';
+  return [
+    facts([
+      ['session', `${row.session_id} of ${row.task_id}: ${row.title}`],
+      ['state', stateOf(row)],
+      ['waits', waitOf(row, ask)],
+      ['failure', failure === null ? null : failureText(failure)],
+      ['next', next],
+      ['worker', `${row.worker_id}, agent ${row.agent}${row.model === null ? '' : `, model ${row.model}`}`],
+      ['began', started_at === null ? null : localTime(started_at)],
+      [
+        'ended',
+        ended_at === null
+          ? null
+          : `${localTime(ended_at)}${started_at === null ? '' : `, after ${took(started_at, ended_at)}`}`,
+      ],
+      ['runs', row.runs > 1 ? row.runs : null],
+      ['continues', row.continues],
+      ['how', [row.transport, row.auth, row.profile].filter((each) => each !== null).join(', ')],
+      ['limits', limits.join(', ')],
+      ['priority', priorityText(row.priority)],
+      ['conversation', row.agent_session],
+      [
+        'tokens',
+        usage === null ? null : `${usage.input} in (${usage.cached} from cache), ${usage.output} out${cost}`,
+      ],
+      ['tool calls', row.tool_calls],
+      ['does', row.activity],
+      ['branch', row.branch],
+      ['worktree', row.worktree],
+      [
+        'work',
+        row.commits === null
+          ? null
+          : `${row.commits} commits, ${row.files} files, +${row.insertions} -${row.deletions}`,
+      ],
+      ['process', lives ? row.pid : null],
+    ]),
+    ...(plan.length === 0 ? [] : ['', 'plan', ...plan]),
+  ].join('\n');
+}

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { nextOf, sessionText, waitOf } from '../../cli/commands/session-text.ts';
+import { sessionRow } from '../support/dashboard.ts';
+
+const at = '2030-01-01T00:00:00.000Z';
+
+describe('what a session is said to wait for', () => {
+  test('names the command that makes it go on', () => {
+    const paused = sessionRow(1, {
+      state: 'queued',
+      resume_at: at,
+      pause: { code: 'usage_limit', text: 'used up' },
+    });
+    assert.match(waitOf(paused) ?? '', /^paused until 20.*: used up; svc worker resume s-1 /);
+    const held = {
+      agent: 'claude',
+      failures: 3,
+      code: 'auth_failed',
+      text: 'no login',
+      opened_at: at,
+      reopen_at: at,
+    };
+    const behind = sessionRow(2, { state: 'queued', held });
+    assert.match(waitOf(behind) ?? '', /3 times in a row \(auth_failed\); svc agents reset claude /);
+    assert.match(waitOf(sessionRow(3, { state: 'queued' })) ?? '', /free place/);
+    const running = sessionRow(4, { state: 'running' });
+    assert.equal(waitOf(running), null);
+    const ask = { ask_id: 7, from_session: 's-4', question: 'May I?' };
+    assert.equal(waitOf(running, ask), 'asks: May I? (svc ask show 7)');
+  });
+});
+
+describe('a session that failed', () => {
+  const failed = sessionRow(1, {
+    state: 'ended',
+    pid: 4711,
+    failure: { code: 'cancelled', text: 'cancelled' },
+    started_at: at,
+    ended_at: '2030-01-01T00:00:14.000Z',
+    worktree: '/somewhere',
+  });
+
+  test('says what to do next, and to go on only where its worktree is', async () => {
+    assert.match((await nextOf(failed)) ?? '', /svc worker resume s-1 .*svc task retry t-1 /);
+    assert.doesNotMatch((await nextOf({ ...failed, worktree: null, inplace: false })) ?? '', /resume/);
+    assert.equal(await nextOf({ ...failed, failure: null }), null);
+  });
+
+  test('is shown without a process, since that number may be another one by now', () => {
+    const text = sessionText(failed, { next: null });
+    assert.doesNotMatch(text, /4711/);
+    assert.match(text, /^failure +cancelled$/m);
+    assert.match(text, /^ended .*, after 14s$/m);
+  });
+});
