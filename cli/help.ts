@@ -22,7 +22,8 @@ const columns = (rows: readonly (readonly [string, string])[]): string[] => {
 const among = (choices: readonly string[] | undefined): string =>
   choices === undefined ? '' : ` (${choices.join(', ')})`;
 
-export function commandHelp(command: Command): string {
+/** @param below other commands that begin with its words */
+export function commandHelp(command: Command, below: readonly Command[] = []): string {
   const lines = [command.about, '', `usage: ${usageLine(command)}`];
   const args = (command.args ?? []).map(
     ({ name, about, choices }) => [name, `${about}${among(choices)}`] as const,
@@ -37,6 +38,8 @@ export function commandHelp(command: Command): string {
   lines.push('', 'options:', ...columns([...flags, ['--json', 'print JSON'], ['-h, --help', 'print this']]));
   if (command.examples !== undefined)
     lines.push('', 'examples:', ...command.examples.map((each) => `  svc ${each}`));
+  if (below.length > 0)
+    lines.push('', 'see also:', ...columns(below.map((each) => [`svc ${each.name}`, each.about] as const)));
   return `${lines.join('\n')}\n`;
 }
 

@@ -107,7 +107,9 @@ async function help(argv: readonly string[]): Promise<number> {
   const instead = found?.command.helpWith?.(given.slice(found.taken));
   if (instead) return dispatch(instead);
   if (found) {
-    process.stdout.write(commandHelp(found.command));
+    const { name } = found.command;
+    const below = (await allCommands()).filter((each) => each.name.startsWith(`${name} `) && !each.hidden);
+    process.stdout.write(commandHelp(found.command, below));
     return 0;
   }
   const group = (await allCommands()).filter((each) => each.name.startsWith(`${words[0]} `));

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { SvcError } from '../../engine/index.ts';
 import { type HookFile, isOurs, placeOf, type Words } from './hook-files.ts';
@@ -46,7 +46,11 @@ export function planHooks(agent: HookFile, place: Place, svc: Words | null): Hoo
     if (text === null) throw new SyntaxError('has hooks in a form that only a person can change');
     if (text === present || sameEntries(before, wanted))
       return { file, change: 'none', shown, text: present };
-    if (svc === null) return { file, change: 'removed', shown: format.show(before), text };
+    if (svc === null) {
+      // A file that holds nothing any more was made by an installation, or might as well have been.
+      const isEmpty = /^\s*(\{\s*\}\s*)?$/.test(text) && !lstatSync(file).isSymbolicLink();
+      return { file, change: 'removed', shown: format.show(before), text: isEmpty ? null : text };
+    }
     return { file, change: before.length === 0 ? 'added' : 'replaced', shown, text };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;

@@ -33,7 +33,12 @@ const flags = {
 const scopeOf = ({ project }: HookFile, isUser: boolean): Scope =>
   isUser || project === null ? 'user' : 'project';
 
-async function carryOut(context: Context<typeof flags>, agent: HookFile, plan: HookPlan): Promise<void> {
+async function carryOut(
+  context: Context<typeof flags>,
+  agent: HookFile,
+  plan: HookPlan,
+  nothing: string,
+): Promise<void> {
   const scope = scopeOf(agent, context.flags.user);
   const isWritten = plan.change !== 'none' && !context.flags.print;
   if (isWritten && plan.text === null) rmSync(plan.file);
@@ -43,7 +48,9 @@ async function carryOut(context: Context<typeof flags>, agent: HookFile, plan: H
   }
   const { file, change, shown } = plan;
   const report: Report = { agent: agent.agent, scope, file, change, written: isWritten, text: shown };
-  context.result(report, context.flags.print ? printed : done);
+  context.result(report, context.flags.print ? printed : (each) => done(each, nothing));
+  if (agent.project === null && !context.flags.user)
+    context.note(`note: ${agent.agent} has hooks for all folders only, none for one project`);
 }
 
 const install = command({
@@ -58,7 +65,7 @@ const install = command({
     const scope = scopeOf(agent, context.flags.user);
     const { words, isPortable } = await portableCommand(context);
     const plan = planHooks(agent, { scope, root: projectFolder(cwd, env), env }, words);
-    await carryOut(context, agent, plan);
+    await carryOut(context, agent, plan, 'runs them already');
     if (agent.next !== undefined && plan.change !== 'none') note(`note: ${agent.next}`);
     if (!isPortable && scope === 'project') {
       note(
@@ -78,7 +85,8 @@ const remove = command({
     const { cwd, env } = context;
     const agent = hookFileOf(context.args[0]!)!;
     const scope = scopeOf(agent, context.flags.user);
-    await carryOut(context, agent, planHooks(agent, { scope, root: projectFolder(cwd, env), env }, null));
+    const plan = planHooks(agent, { scope, root: projectFolder(cwd, env), env }, null);
+    await carryOut(context, agent, plan, 'has no hooks of svc');
   },
 });
 
@@ -134,8 +142,8 @@ const hook = command({
 
 export const hookCommands: readonly Command[] = [install, remove, list, hook];
 
-const done = ({ change, file }: Report): string => {
-  if (change === 'none') return `nothing to do: ${file} is as it should be`;
+const done = ({ change, file }: Report, nothing: string): string => {
+  if (change === 'none') return `nothing to do: ${file} ${nothing}`;
   return `${{ created: 'wrote', added: 'changed', replaced: 'changed', removed: 'took the hooks of svc out of' }[change]} ${file}`;
 };
 

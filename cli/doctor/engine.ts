@@ -85,6 +85,25 @@ export function checkAddresses(
         );
   }
 
+  /** Agents whose model calls go through it need something there; otherwise nothing may be in its way. */
+  async function checkGateway(): Promise<Check> {
+    const { auth, gateway_route } = config.agents;
+    const users = Object.keys(auth).filter((agent) => gateway_route !== false && auth[agent] === 'gateway');
+    const { addr } = config.gateway;
+    if (users.length === 0)
+      return look('gateway.addr', addr, (found) =>
+        warn('gateway.addr', found, 'svc config set gateway.addr 127.0.0.1:PORT'),
+      );
+    const who = `${users.join(', ')} ${users.length === 1 ? 'goes' : 'go'} through it`;
+    return (await bindFailure(parseAddress(addr))) === 'EADDRINUSE'
+      ? ok('gateway.addr', `${addr}: something listens; ${who}`)
+      : fail(
+          'gateway.addr',
+          `nothing listens at ${addr}, and ${who}`,
+          'start the gateway, or set agents.auth of them to account',
+        );
+  }
+
   return Promise.all([
     look('ui.addr', config.ui.addr, (found) =>
       fail(
@@ -96,9 +115,7 @@ export function checkAddresses(
     look('daemon.addr', config.daemon.addr, (found) =>
       fail('daemon.addr', found, 'svc config set daemon.addr 127.0.0.1:0 takes any free port'),
     ),
-    look('gateway.addr', config.gateway.addr, (found) =>
-      warn('gateway.addr', found, 'svc config set gateway.addr 127.0.0.1:PORT'),
-    ),
+    checkGateway(),
   ]).catch((error: unknown) => [warn('addresses', messageOf(error), null)]);
 }
 

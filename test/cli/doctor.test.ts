@@ -108,13 +108,17 @@ describe('svc doctor in a workspace', () => {
     const { port } = other.address() as AddressInfo;
     const before = (await workspace.svc(['config', 'get', 'ui.addr'])).stdout.trim();
     await workspace.svc(['config', 'set', 'ui.addr', `127.0.0.1:${port}`]);
+    await workspace.svc(['config', 'set', 'gateway.addr', '127.0.0.1:1']);
+    await workspace.svc(['config', 'set', 'agents.auth', '{claude: gateway}']);
     try {
       const { code, checks } = await doctor();
       assert.equal(code, 1);
       assert.equal(named(checks, 'ui.addr').state, 'fail');
+      assert.match(named(checks, 'gateway.addr').found, /nothing listens at .*, and claude goes through it/);
     } finally {
       other.close();
       await workspace.svc(['config', 'set', 'ui.addr', before]);
+      await workspace.svc(['config', 'set', 'agents.auth', '{}']);
     }
   });
 
