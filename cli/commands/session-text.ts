@@ -48,13 +48,9 @@ export async function nextOf(
   const { session_id, task_id, failure, worktree, inplace } = row;
   if (failure === null) return null;
   const { failureOf } = await sessionFailures();
-  return [
-    failureOf(failure.code)?.next,
-    worktree === null && !inplace ? undefined : `svc worker resume ${session_id} goes on`,
-    `svc task retry ${task_id} begins anew`,
-  ]
-    .filter((each) => each !== undefined)
-    .join('; ');
+  const todo = failureOf(failure.code)?.next;
+  const goOn = worktree === null && !inplace ? '' : `svc worker resume ${session_id} goes on, `;
+  return `${todo === undefined ? '' : `${todo}; then `}${goOn}svc task retry ${task_id} begins anew`;
 }
 
 /** A failure in one line, its code once. */

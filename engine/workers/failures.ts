@@ -41,12 +41,12 @@ export const SESSION_FAILURES: Readonly<Record<AtEnd | AtStart, Failure>> = {
   },
   rate_limited: {
     means: 'the service of its model refused more requests, and it gave up trying',
-    next: 'go on later',
+    next: 'wait a while',
     isLimit: true,
   },
   usage_limit: {
     means: "the account's allowance is used up",
-    next: 'go on when it is renewed, or with another login',
+    next: 'wait until it is renewed, or log in with another account',
     isLimit: true,
   },
   budget_exceeded: {
@@ -55,7 +55,7 @@ export const SESSION_FAILURES: Readonly<Record<AtEnd | AtStart, Failure>> = {
   },
   turn_limit: {
     means: "the agent's own limit of steps was reached",
-    next: 'go on, or raise the limit in the command under agents.cmds',
+    next: 'raise the limit in the command under agents.cmds, or just let it go on',
   },
   context_exceeded: {
     means: 'the conversation no longer fits its model',
@@ -64,7 +64,7 @@ export const SESSION_FAILURES: Readonly<Record<AtEnd | AtStart, Failure>> = {
   refused: { means: 'its model declined to go on', next: 'say the task in other words' },
   model_error: {
     means: 'the service of its model answered with an error, or could not be reached',
-    next: 'go on later; the log has the answer',
+    next: 'read the answer in the log, and wait if the service is down',
     isOfAgent: true,
   },
   agent_error: {
@@ -78,21 +78,21 @@ export const SESSION_FAILURES: Readonly<Record<AtEnd | AtStart, Failure>> = {
   },
   killed: {
     means: 'a signal that was not from svc ended it, such as that of a machine without memory',
-    next: 'go on',
+    next: 'read the log, and see what the machine says of it',
   },
   lost: {
     means: 'it ended while no engine ran, and left no exit code',
-    next: 'go on',
+    next: 'read the log',
   },
   timeout: {
     means: 'it ran for as long as it may: agents.timeout_sec, timeout_sec of its template, --timeout',
-    next: 'go on with a larger --timeout',
+    next: 'give it longer with --timeout',
   },
   idle_timeout: {
     means: 'it printed nothing for agents.idle_timeout_sec',
-    next: 'read the log, then go on',
+    next: 'read the log',
   },
-  cancelled: { means: 'a person stopped it', next: 'go on if it was by mistake' },
+  cancelled: { means: 'a person stopped it', next: 'nothing, unless that was by mistake' },
   agent_not_found: {
     means: 'its program is not on the PATH of the engine',
     next: 'install it, or correct the command under agents.cmds',
