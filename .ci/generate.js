@@ -162,9 +162,9 @@ Only tools that say in their name that they write are refused (\`write_file\`, \
 Workers are told of the hooks for their run ([workers.md](workers.md)). An agent of your own runs them once they are in its own configuration:
 
 \`\`\`sh
-svc hooks install claude          # for this project; --user for all folders, --print only shows what would be written
+svc hooks install claude          # for this project where the agent has a file for that, else or with --user for all folders
 svc hooks list
-svc hooks remove claude           # takes out what svc has put in, and nothing else
+svc hooks remove claude           # takes out what svc has put in, and nothing else; --print only shows it
 \`\`\`
 
 Everything else in the file stays as it is, with comments and order. Where svc is not on the path, the entries name it by its
