@@ -26,6 +26,8 @@ type AtStart = Extract<
   | 'gateway_unreachable'
   | 'tool_missing'
   | 'confinement_unavailable'
+  | 'consent_missing'
+  | 'setup_failed'
 >;
 
 /** Codes of sessions that failed. A start can also fail with any other code of docs/errors.md. */
@@ -121,6 +123,14 @@ export const SESSION_FAILURES: Readonly<Record<AtEnd | AtStart, Failure>> = {
   confinement_unavailable: {
     means: 'guard.profile is strict, and no sandbox can be made here',
     next: 'svc doctor says why; docs/confinement.md has the reasons',
+  },
+  consent_missing: {
+    means: 'nobody on this machine has agreed to the setup commands and files of its project',
+    next: 'read them with svc project trust, and agree',
+  },
+  setup_failed: {
+    means: 'a setup command of its project failed',
+    next: 'read the log, and correct the command or what it needs',
   },
 };
 

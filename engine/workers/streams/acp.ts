@@ -79,6 +79,8 @@ export function acpReader(): StreamReader {
   let facts: StreamFacts = NO_FACTS;
   const tools = createRecent<string>();
   let toolCalls = 0;
+  /** What was refused, as long as the agent has neither said nor done anything after it. */
+  let refused: string | null = null;
 
   /** A call is told once it is known what it is, and again when it failed. */
   function tool(line: Extract<AcpLine, { acp: 'tool' }>): string | null {
@@ -86,6 +88,7 @@ export function acpReader(): StreamReader {
     const before = tools.get(line.id);
     tools.set(line.id, words);
     if (before === undefined) toolCalls += 1;
+    if (line.status === 'completed') refused = null;
     facts = { ...facts, activity: words, toolCalls, trouble: null };
     if (line.status === 'failed') return `${words} failed`;
     return before === words ? null : words;
@@ -100,6 +103,7 @@ export function acpReader(): StreamReader {
         return `${agent.name}${version}${model === null ? '' : `, model ${model}`}, session ${id}`;
       }
       case 'message':
+        refused = null;
         facts = { ...facts, trouble: null };
         return line.text;
       case 'thought':
@@ -109,8 +113,11 @@ export function acpReader(): StreamReader {
       case 'plan':
         facts = { ...facts, plan: line.entries };
         return ['plan', ...line.entries.map(({ text, state }) => `  [${MARKS[state]}] ${text}`)].join('\n');
-      case 'permission':
-        return `${OUTCOMES[line.outcome]} by ${line.by}: ${line.kind} ${line.title}`;
+      case 'permission': {
+        const words = `${OUTCOMES[line.outcome]} by ${line.by}: ${line.kind} ${line.title}`;
+        refused = line.outcome === 'reject_once' || line.outcome === 'reject_always' ? words : null;
+        return words;
+      }
       case 'usage': {
         const { input, cached, output, cost_usd: costUsd } = line;
         facts = { ...facts, usage: { input, cached, output, costUsd } };
@@ -120,7 +127,7 @@ export function acpReader(): StreamReader {
         facts = { ...facts, trouble: { ok: false, code: codeOf(line.code), text: line.text, resetAt: null } };
         return `error: ${line.text}`;
       case 'end':
-        facts = { ...facts, end: endOf(line), trouble: null };
+        facts = { ...facts, end: endOf(line, refused), trouble: null };
         return line.error === null ? null : `ended: ${line.error.text}`;
     }
   }
@@ -173,11 +180,18 @@ function wordsOf({ kind, title, paths }: Extract<AcpLine, { acp: 'tool' }>): str
 const codeOf = (code: string): EndCode =>
   (END_CODES as readonly string[]).includes(code) ? (code as EndCode) : 'agent_error';
 
-function endOf({ stop_reason: stop, error }: Extract<AcpLine, { acp: 'end' }>): AgentEnd {
+/** Agents end their turn in good order where a person has refused a call: that is no work that was done. */
+function endOf(
+  { stop_reason: stop, error }: Extract<AcpLine, { acp: 'end' }>,
+  refused: string | null,
+): AgentEnd {
   const failure =
     error ?? (stop === null ? { code: 'agent_error', text: 'it ended without a reason' } : null);
   const why = failure ?? failureOfStop(stop ?? '');
-  if (why === null) return { ok: true };
+  if (why === null)
+    return refused === null
+      ? { ok: true }
+      : { ok: false, code: 'permission_denied', text: refused, resetAt: null };
   const resetAt = error?.reset_at ?? null;
   return { ok: false, code: codeOf(why.code), text: why.text, resetAt };
 }

@@ -80,6 +80,30 @@ test('an end that is no end of its turn is none, also without an error beside it
   }
 });
 
+test('a turn that ends at a refusal is no work that was done; one that goes on after it may be', () => {
+  const refusal: AcpLine = {
+    acp: 'permission',
+    tool: '1',
+    kind: 'execute',
+    title: 'make',
+    outcome: 'reject_once',
+    by: 'ada',
+  };
+  const end: AcpLine = { acp: 'end', stop_reason: 'end_turn', error: null };
+  const stopped = reading();
+  for (const each of [refusal, tool('1', 'make', 'failed'), end]) stopped.says(each);
+  assert.deepEqual(stopped.facts().end, {
+    ok: false,
+    code: 'permission_denied',
+    text: 'refused by ada: execute make',
+    resetAt: null,
+  });
+  const another = reading();
+  for (const each of [refusal, { acp: 'message', text: 'I did it by hand.' } as const, end])
+    another.says(each);
+  assert.deepEqual(another.facts().end, { ok: true });
+});
+
 test('what is not of the form is left as it is', () => {
   const { line, facts } = reading();
   for (const text of [
