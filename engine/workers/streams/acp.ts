@@ -115,7 +115,10 @@ export function acpReader(): StreamReader {
         return ['plan', ...line.entries.map(({ text, state }) => `  [${MARKS[state]}] ${text}`)].join('\n');
       case 'permission': {
         const words = `${OUTCOMES[line.outcome]} by ${line.by}: ${line.kind} ${line.title}`;
-        refused = line.outcome === 'reject_once' || line.outcome === 'reject_always' ? words : null;
+        refused =
+          line.outcome === 'reject_once' || line.outcome === 'reject_always'
+            ? keptText(words, LONGEST_WORDS)
+            : null;
         return words;
       }
       case 'usage': {
