@@ -78,7 +78,11 @@ export function createPermissions(deps: PermissionDeps) {
   async function isPermitted(call: KnownCall): Promise<boolean> {
     const [{ permissions, folder }, rules] = await Promise.all([policy(), permissionPolicy()]);
     const inside = insideOf(folder ?? cwd, cwd, reserved);
-    return rules.isPermitted(permissions, { kind: kindOf(call), paths: pathsOf(call).map(inside) });
+    const paths = pathsOf(call).map(inside);
+    // What shows a change makes one, whatever it calls itself.
+    const isChange = call.content?.some(({ type }) => type === 'diff') && !CHANGES.has(kindOf(call));
+    const kinds = isChange ? ['edit', kindOf(call)] : [kindOf(call)];
+    return kinds.every((kind) => rules.isPermitted(permissions, { kind, paths }));
   }
 
   async function ask(call: KnownCall, options: readonly PermissionOption[], given: AbortSignal) {
@@ -99,7 +103,8 @@ export function createPermissions(deps: PermissionDeps) {
   }
 
   async function decide(call: KnownCall, options: readonly PermissionOption[], given: AbortSignal) {
-    const allowed = ofKind(options, 'allow_once') ?? ofKind(options, 'allow_always');
+    // Leave for good would hold for what nobody has looked at.
+    const allowed = ofKind(options, 'allow_once');
     if (allowed !== undefined && (await isPermitted(call))) return { option: allowed, by: 'policy' };
     return ask(call, options, given);
   }
@@ -144,6 +149,8 @@ function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> 
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
   });
 }
+
+const CHANGES: ReadonlySet<string> = new Set(['edit', 'delete', 'move']);
 
 const ofKind = (options: readonly PermissionOption[], kind: string): PermissionOption | undefined =>
   options.find((option) => option.kind === kind);

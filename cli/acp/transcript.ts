@@ -166,16 +166,34 @@ function tokens(usage: unknown): { input: number; cached: number; output: number
 const PATH_NAMES =
   /^(?:abs_?path|(?:abs|absolute|relative|target|source|destination|old|new|notebook)?_?(?:file|path|file_?path|file_?name|folder|dir|directory)|destination|source)s?$/i;
 
+/** Patches whose files are the keys. */
+const BY_PATH = /^(?:file_?)?changes$/i;
+/** Deeper, and of more parts, is no input of a tool. */
+const MOST_DEPTH = 4;
+const MOST_PARTS = 5000;
+
 /** Every path that a call names: where it says it works, what it would change, what its tool is given. */
 export function pathsOf({ locations, content, rawInput }: KnownCall): string[] {
   const found: unknown[] = (locations ?? []).map(({ path }) => path);
   for (const each of content ?? []) if (each.type === 'diff') found.push(each.path);
-  if (typeof rawInput === 'object' && rawInput !== null) {
-    for (const [name, value] of Object.entries(rawInput)) {
-      if (PATH_NAMES.test(name)) found.push(...[value].flat());
+  found.push(...pathsIn(rawInput));
+  return [...new Set(found.filter((path): path is string => typeof path === 'string' && path !== ''))];
+}
+
+function pathsIn(input: unknown): unknown[] {
+  const found: unknown[] = [];
+  const left = [{ value: input, depth: 0 }];
+  for (let parts = 0; left.length > 0 && parts < MOST_PARTS; parts += 1) {
+    const { value, depth } = left.pop()!;
+    if (typeof value !== 'object' || value === null || depth > MOST_DEPTH) continue;
+    for (const [name, inner] of Object.entries(value)) {
+      if (PATH_NAMES.test(name)) found.push(...[inner].flat());
+      if (BY_PATH.test(name) && typeof inner === 'object' && inner !== null && !Array.isArray(inner))
+        found.push(...Object.keys(inner));
+      left.push({ value: inner, depth: depth + 1 });
     }
   }
-  return [...new Set(found.filter((path): path is string => typeof path === 'string' && path !== ''))];
+  return found;
 }
 
 function nearby(cwd: string, path: string): string {
