@@ -21,8 +21,9 @@ const PATCH_KEYS = ['command', 'input', 'patch', 'patchText', 'patch_text'];
 const WRITES =
   /(?:^|_)(?:write|edit|multiedit|create|replace|patch|insert|append|delete|remove|move|rename|update|save)(?:_|$)/;
 
-const PATCH_BEGINS = /^\*\*\* Begin Patch/m;
-const PATCH_NAMES = /^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)[ \t\r]*$/gm;
+// Those who apply it take spaces before its words.
+const PATCH_BEGINS = /^[ \t]*\*\*\* Begin Patch/m;
+const PATCH_NAMES = /^[ \t]*\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)[ \t\r]*$/gm;
 
 /** Reads it from whatever the agent has sent. Throws for what is no object. */
 export function readCall(text: string, here: string): ToolCall {
@@ -45,7 +46,8 @@ function namesIn(input: unknown): string[] {
   if (typeof input === 'string') return namesInPatch(input);
   const fields = fieldsOf(input) ?? {};
   const plain = PATH_KEYS.flatMap((key) => textOf(fields[key]) ?? []);
-  return plain.length > 0 ? plain : PATCH_KEYS.flatMap((key) => namesInPatch(fields[key]));
+  // Both: a path beside a patch says nothing of the files in it.
+  return [...plain, ...PATCH_KEYS.flatMap((key) => namesInPatch(fields[key]))];
 }
 
 /** A patch in the form of `apply_patch`, also as the last word of a command line that is a list. */

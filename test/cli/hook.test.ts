@@ -243,6 +243,13 @@ describe('svc hook', () => {
         '/w/b.ts',
         '/w/c d.ts',
       ]);
+    // Neither a path beside the patch nor spaces hide what it changes.
+    assert.deepEqual(
+      paths({ tool_name: 'apply_patch', tool_input: { path: 'x.ts', input: patch } })[1],
+      '/w/a.ts',
+    );
+    const spaced = patch.replace(/^(?=\*\*\*)/gm, '  ');
+    assert.deepEqual(paths({ tool_name: 'apply_patch', tool_input: { input: spaced } })[0], '/w/a.ts');
     assert.deepEqual(paths({ toolName: 'edit', toolArgs: '{"path":"/x/../y"}' }), ['/y']);
     assert.deepEqual(paths({ tool_input: { command: `echo '${patch}'`, path: 7 } }), []);
   });
