@@ -92,6 +92,49 @@ describe('a limit with a known end', () => {
     }
   });
 
+  test('ends once, whoever resumes, enters, cancels or waits for it at the same time', async () => {
+    const { here } = rig;
+    const before = rig.starts().length;
+    const { session_id, task_id } = await rig.run(limited(Date.now() + DAY));
+    await rig.settled(session_id);
+    const calls = [
+      () => here().call('worker.resume', { session: session_id }),
+      () => here().call('worker.attach', { session: session_id, pid: process.pid }),
+      () => here().call('worker.leave', { session: session_id }),
+      () => here().call('task.cancel', { id: task_id }),
+      () => here().call('worker.kill', { session: session_id }),
+    ];
+    await Promise.allSettled(Array.from({ length: 20 }, (_, at) => calls[at % calls.length]?.()));
+    await here().call('worker.leave', { session: session_id });
+    await until(async () => (await rig.session(session_id)).state === 'ended');
+    assert.equal((await rig.session(session_id)).failure?.code, 'cancelled');
+    assert.ok(rig.starts().length - before <= 2);
+    const ends = (
+      await here().call<{ kind: string; session_id: string }[]>('event.list', { limit: 500 })
+    ).filter(
+      (event) => event.session_id === session_id && (event.kind === 'failed' || event.kind === 'sealed'),
+    );
+    assert.equal(ends.length, 1);
+  });
+
+  test('holds a branch that nobody promotes, and a worktree that nobody prunes', async () => {
+    const { here } = rig;
+    const { session_id, task_id } = await rig.run(limited(Date.now() + DAY));
+    const { worktree } = await rig.settled(session_id);
+    for (const name of ['worktree.promote', 'worktree.trial'])
+      await assert.rejects(here().call(name, { session: session_id }), { code: 'conflict' });
+    await here().call('worktree.prune', {});
+    assert.ok(existsSync(join(worktree ?? '', 'half.txt')));
+    for (const [name, more] of [
+      ['task.retry', {}],
+      ['task.run', {}],
+      ['task.assign', { agent: 'scripted' }],
+    ] as const)
+      await assert.rejects(here().call(name, { id: task_id, ...more }), { code: 'conflict' }, name);
+    await here().call('task.cancel', { id: task_id });
+    await until(async () => (await rig.session(session_id)).state === 'ended');
+  });
+
   test('is no pause when its task has ended meanwhile', async () => {
     const gate = `${rig.ws.repository.folder}/gate-${Date.now()}`;
     const { session_id, task_id } = await rig.run([`wait-for ${gate}`, ...limited(Date.now() + DAY)]);
