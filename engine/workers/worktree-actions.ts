@@ -126,12 +126,22 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
     return [...roots.values()];
   }
 
+  /** The live session that goes on with an ended one; until it has begun the worktree is still that one's. */
+  const nextOf = ({ sessionId, taskId }: Session): Session | undefined =>
+    sessions.ofTask(taskId).find(({ state, continues }) => state !== 'ended' && continues === sessionId);
+
   function ended(prefix: string): Session & { branch: string; repository: string } {
     const session = sessions.resolve(prefix);
     const { sessionId, branch, repository } = session;
     if (session.state !== 'ended') {
       throw new SvcError('conflict', `${sessionId} is still ${session.state}`, {
         hint: `svc task cancel ${session.taskId}`,
+      });
+    }
+    const next = nextOf(session);
+    if (next !== undefined) {
+      throw new SvcError('conflict', `${next.sessionId} goes on with ${sessionId}, in its worktree`, {
+        hint: `svc worker log ${next.sessionId} -f shows what it does`,
       });
     }
     if (session.promotedAt !== null && session.worktree === null) {
@@ -164,7 +174,8 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
   /** Live sessions and those whose worktree was asked to be kept. */
   const isKept = (branch: string): boolean => {
     const session = sessionOfBranch(branch);
-    return session !== null && (session.state !== 'ended' || session.keepWorktree);
+    if (session === null) return false;
+    return session.state !== 'ended' || session.keepWorktree || nextOf(session) !== undefined;
   };
 
   /** A worktree elsewhere than where this session had its own is another workspace's, however its branch is called. */

@@ -221,6 +221,8 @@ describe('a session that failed', () => {
       here().call('worker.attach', { session: first.session_id, pid: process.pid }),
     ]);
     assert.deepEqual(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+    // Nor to be merged or removed; with room for it the next one may have begun already.
+    await assert.rejects(here().call('worktree.promote', { session: first.session_id }));
     const next = (both[0] as PromiseFulfilledResult<{ session_id: string }>).value.session_id;
     await rig.settled(next);
     assert.equal((await session(next)).continues, first.session_id);
