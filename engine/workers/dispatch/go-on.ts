@@ -1,6 +1,8 @@
-import type { Placement } from '../../bus/sessions/index.ts';
+import { appendFile } from 'node:fs/promises';
+import type { Placement, Session } from '../../bus/sessions/index.ts';
 import { presetOf } from './command.ts';
 import type { DispatchDeps } from './context.ts';
+import { logFile } from './folders.ts';
 import type { Launch } from './launch.ts';
 
 const MOST_COMMITS = 20;
@@ -52,4 +54,10 @@ async function doneSoFar(
   } catch {
     return [];
   }
+}
+
+/** A line in the log between the runs of a session. */
+export async function noteRun(deps: DispatchDeps, { sessionId, runs, pause }: Session): Promise<void> {
+  const why = pause === null ? '' : `, after ${pause.code}`;
+  await appendFile(logFile(deps, sessionId), `[svc: run ${runs + 1}${why}]\n`, { mode: 0o600 });
 }

@@ -13,6 +13,7 @@ import { createEndings } from './endings.ts';
 import { enqueue } from './enqueue.ts';
 import { NOTHING_KEPT, verdictOf } from './finish.ts';
 import { runDir } from './folders.ts';
+import { noteRun } from './go-on.ts';
 import { launch } from './launch.ts';
 import { createPersist } from './persist.ts';
 import { place } from './place.ts';
@@ -106,6 +107,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       // One that waited under an older version does not say.
       const auth = queued.auth ?? deps.agents.auth(queued.agent);
       const url = auth === 'gateway' ? await deps.keys.url() : null;
+      if (queued.runs > 0) await noteRun(deps, queued);
       const route = await persist(`the start of ${sessionId}`, () => {
         const logFrom = deps.logs.tail(sessionId, 0);
         sessions.starting(sessionId, { runId, logFrom, transport, profile: deps.profile() });

@@ -108,6 +108,13 @@ export function createSetup(deps: SetupDeps): Setup {
     try {
       const project = consentedSetup(deps.where(), session.project);
       if (project.teardown.length === 0 || cwd === null || !existsSync(cwd)) return [];
+      // What lies there is the work of an agent that was not trusted with this machine.
+      if (session.profile === 'strict') {
+        const why =
+          'was left out: the worker was confined, and what it left is not run outside of the sandbox';
+        if (existsSync(logFile)) note(logFile, 'teardown', why);
+        return [`teardown of ${sessionId} ${why}`];
+      }
       if (!isIn(worktree, cwd)) throw new SvcError('path_outside', `${cwd} leads out of the worktree`);
       mkdirSync(join(agentsDir, sessionId), { recursive: true, mode: 0o700 });
       const runId = randomUUID();
