@@ -24,6 +24,7 @@ const WRITES =
 // Those who apply it take spaces before its words.
 const PATCH_BEGINS = /^[ \t]*\*\*\* Begin Patch/m;
 const PATCH_NAMES = /^[ \t]*\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)[ \t\r]*$/gm;
+const PATCHES = /(?:^|[;&|]\s*|\/)apply_patch\s*<</m;
 
 /** Reads it from whatever the agent has sent. Throws for what is no object. */
 export function readCall(text: string, here: string): ToolCall {
@@ -38,7 +39,10 @@ export function readCall(text: string, here: string): ToolCall {
     tool,
     cwd,
     paths: [...new Set(named.map((path) => resolve(cwd, path)))],
-    writes: tool === null || (WRITES.test(wordsOf(tool)) && fieldsOf(inner)?.command !== 'view'),
+    writes:
+      tool === null ||
+      (WRITES.test(wordsOf(tool)) && fieldsOf(inner)?.command !== 'view') ||
+      isPatching(inner),
   };
 }
 
@@ -55,6 +59,12 @@ function namesInPatch(value: unknown): string[] {
   const text = Array.isArray(value) ? value.at(-1) : value;
   if (typeof text !== 'string' || !PATCH_BEGINS.test(text)) return [];
   return [...text.matchAll(PATCH_NAMES)].map(([, path = '']) => path);
+}
+
+/** A shell command that hands a patch to `apply_patch`, which some agents take for a call of that tool. */
+function isPatching(input: unknown): boolean {
+  const command = fieldsOf(input)?.command;
+  return typeof command === 'string' && PATCHES.test(command) && namesInPatch(command).length > 0;
 }
 
 /** `WriteFile` and `mcp__files__write-file` as words: `write_file`, `mcp__files__write_file`. */

@@ -207,6 +207,9 @@ describe('svc hook', () => {
     for (const tool of ['mcp__files__write-file', 'MultiEdit', 'NotebookEdit', 'StrReplaceFile', 'Delete'])
       assert.equal(writes(tool), true, tool);
     assert.equal(writes('str_replace_editor', { command: 'view' }), false);
+    const patch = '*** Begin Patch\n*** Add File: held.ts\n+x\n*** End Patch';
+    assert.equal(writes('Bash', { command: `cd app && apply_patch <<'EOF'\n${patch}\nEOF` }), true);
+    assert.equal(writes('Bash', { command: `cat <<'EOF'\n${patch}\nEOF` }), false);
     assert.equal(await heard(['pre-write'], write('held.ts', { tool_name: 'Read' })), null);
   });
 

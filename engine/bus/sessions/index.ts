@@ -124,6 +124,8 @@ export interface Sessions {
   running(sessionId: string, process: { pid: number; pidStart: string }): void;
   /** Adds what a run has said of itself, once, when it is over. */
   heard(sessionId: string, facts: RunFacts): void;
+  /** The agent's own session is not to be gone on with. */
+  forgetConversation(sessionId: string): void;
   /** → queued until `resumeAt` (Unix ms), with its worktree. False when it does not run or is being stopped. */
   pause(sessionId: string, why: { resumeAt: number; code: string; text: string }): boolean;
   /** Another time for a paused one to go on, Unix ms. False when it is not paused. */
@@ -204,6 +206,7 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
     tokens_out = CASE WHEN @input IS NULL THEN tokens_out ELSE coalesce(tokens_out, 0) + @output END,
     cost_usd = CASE WHEN @costUsd IS NULL THEN cost_usd ELSE coalesce(cost_usd, 0) + @costUsd END,
     tool_calls = coalesce(tool_calls, 0) + @toolCalls WHERE id = @id`);
+  const setNoConversation = db.prepare('UPDATE session SET agent_session = NULL WHERE id = ?');
   const toPaused =
     db.prepare(`UPDATE session SET state = 'queued', resume_at = ?, pause_code = ?, pause_text = ?, pid = NULL,
     pid_start = NULL WHERE id = ? AND state IN ('starting', 'running') AND stop_reason IS NULL`);
@@ -326,6 +329,7 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
       const id = parseId('s', sessionId);
       setHeard.run({ agentSession, model, input, cached, output, costUsd, toolCalls, id });
     },
+    forgetConversation: (sessionId) => void setNoConversation.run(parseId('s', sessionId)),
     pause: (sessionId, { resumeAt, code, text }) =>
       toPaused.run(resumeAt, code, text, parseId('s', sessionId)).changes === 1,
     resumeAt: (sessionId, at) => setResumeAt.run(at, parseId('s', sessionId)).changes === 1,

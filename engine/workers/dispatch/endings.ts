@@ -8,7 +8,7 @@ import type { DispatchDeps } from './context.ts';
 import { type Kept, keepWork, type Verdict, verdictOf } from './finish.ts';
 import { logFile } from './folders.ts';
 import { createHearing, type Hearing } from './hear.ts';
-import { type Pause, pauseOf } from './pause.ts';
+import { anewOf, type Pause, pauseOf } from './pause.ts';
 import type { Persist } from './persist.ts';
 import { ofThisRun } from './usage.ts';
 
@@ -70,7 +70,7 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
   }
 
   /** The worktree stays as it is, also what is not committed. False when it was stopped, or its task has ended, meanwhile. */
-  function pause(session: Session, { until, code, text }: Pause, facts: StreamFacts): Promise<boolean> {
+  function pause(session: Session, { until, code, text, isLost }: Pause, facts: StreamFacts): Promise<boolean> {
     const { sessionId, taskId, decisionId, title, agent } = session;
     return persist(`the pause of ${sessionId}`, () => {
       // It may be done meanwhile, or wait for another run.
@@ -78,6 +78,7 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
       if (task.sessionId !== sessionId || task.status === 'done' || task.status === 'failed') return false;
       if (!sessions.pause(sessionId, { resumeAt: until, code, text })) return false;
       sessions.heard(sessionId, facts);
+      if (isLost) sessions.forgetConversation(sessionId);
       deps.keys.revoke(sessionId);
       tasks.pause(taskId, sessionId, until);
       events.append({
@@ -104,7 +105,7 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
     await hearing.finish();
     const facts = ofThisRun(deps, session, hearing.facts());
     const verdict = verdictOf(session, exit, facts);
-    const limited = pauseOf(deps, session, verdict, facts);
+    const limited = pauseOf(deps, session, verdict, facts) ?? anewOf(deps, session, verdict, hearing);
     if (limited === null || !(await pause(session, limited, facts)))
       return end(sessionId, verdictOf(sessions.get(sessionId), exit, facts), facts);
     log.info({ session: sessionId, code: limited.code, until: rfc3339(limited.until) }, 'session paused');

@@ -15,7 +15,9 @@ export async function goOn(
   const before = session.continues === null ? null : deps.sessions.get(session.continues);
   const cause = interruption ?? before?.failure?.text ?? null;
   const why = cause === null ? '' : ` The reason: ${cause}.`;
-  const agentSession = session.agentSession ?? (before?.agent === session.agent ? before.agentSession : null);
+  // A later run of its own without one has lost it.
+  const ofBefore = before?.agent === session.agent && session.runs <= 1 ? before.agentSession : null;
+  const agentSession = session.agentSession ?? ofBefore;
   const command = deps.agents.command(session.agent);
   const canResume =
     agentSession !== null &&

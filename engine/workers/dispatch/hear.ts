@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { readLog } from '../processes/index.ts';
+import { tellsLoss } from '../streams/lost.ts';
 import { NO_FACTS, type StreamFacts, type StreamReader } from '../streams/stream.ts';
 import { sound } from './sound.ts';
 
@@ -14,6 +15,8 @@ export interface Hearing {
   /** Reads all that is there, also a last line without its newline. */
   finish(): Promise<void>;
   facts(): StreamFacts;
+  /** It was to go on with a session that the agent does not have. */
+  hasLost(): boolean;
 }
 
 /** @param from where the run's output begins in the log, in bytes */
@@ -22,6 +25,7 @@ export function createHearing(file: string, from: number, reader: StreamReader |
   let begun = '';
   /** In a line that is too long: its rest is none of its own. */
   let isLost = false;
+  let hasLost = false;
 
   /** False when there was nothing more. */
   function read(to: StreamReader): boolean {
@@ -43,7 +47,10 @@ export function createHearing(file: string, from: number, reader: StreamReader |
       begun = '';
       isLost = true;
     }
-    for (const line of lines) to.line(line);
+    for (const line of lines) {
+      to.line(line);
+      hasLost ||= tellsLoss(line);
+    }
     return true;
   }
 
@@ -60,5 +67,6 @@ export function createHearing(file: string, from: number, reader: StreamReader |
       begun = '';
     },
     facts: () => sound(reader?.facts() ?? NO_FACTS),
+    hasLost: () => hasLost,
   };
 }

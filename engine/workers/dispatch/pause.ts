@@ -3,6 +3,7 @@ import { failureOf } from '../failures.ts';
 import type { StreamFacts } from '../streams/stream.ts';
 import type { DispatchDeps } from './context.ts';
 import type { Verdict } from './finish.ts';
+import type { Hearing } from './hear.ts';
 
 /** A session that meets limits again and again must end some day. */
 const MOST_RUNS = 20;
@@ -17,6 +18,8 @@ export interface Pause {
   until: number;
   code: string;
   text: string;
+  /** The agent's own session is gone, and is not to be asked for again. */
+  isLost?: true;
 }
 
 /** The pause that an end really is: a limit whose end is known. Null for any other end. */
@@ -34,4 +37,21 @@ export function pauseOf(
   const now = clock.now();
   if (resetAt - now > LONGEST_MS) return null;
   return { until: Math.max(resetAt, now) + MARGIN_MS, ...failure };
+}
+
+/**
+ * A run that was to go on with a session which its agent does not have: it begins anew at once, with what was done so
+ * far. Null for any other end.
+ */
+export function anewOf(
+  { clock }: Pick<DispatchDeps, 'clock'>,
+  session: Session,
+  { failure }: Verdict,
+  hearing: Hearing,
+): Pause | null {
+  const wentOn = session.runs > 1 || session.continues !== null;
+  if (session.stopReason !== null || session.runs >= MOST_RUNS || !wentOn) return null;
+  if (failure === null || !hearing.hasLost() || hearing.facts().toolCalls > 0) return null;
+  const text = 'its agent no longer had the conversation that it was to go on with';
+  return { until: clock.now(), code: 'agent_error', text, isLost: true };
 }

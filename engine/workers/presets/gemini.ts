@@ -19,6 +19,8 @@ const EVENTS: Partial<Record<HookEvent, { name: string; matcher: string }>> = {
   // PreCompress comes before every request and takes no words; nothing tells of a start after it.
 };
 
+const MOST_ATTEMPTS = 3;
+
 export const gemini: Preset = {
   name: 'gemini',
   programs: ['gemini'],
@@ -36,7 +38,8 @@ export const gemini: Preset = {
     const home = join(folder, 'gemini');
     const settings = {
       security: { auth: { selectedType: 'gemini-api-key' } },
-      general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
+      // Ten attempts are its own idea: minutes in which nobody hears of a limit.
+      general: { enableAutoUpdate: false, enableAutoUpdateNotification: false, maxAttempts: MOST_ATTEMPTS },
       privacy: { usageStatisticsEnabled: false },
       ...(mcp === null
         ? {}

@@ -228,6 +228,25 @@ describe('a session that failed', () => {
     assert.equal((await session(next)).continues, first.session_id);
   });
 
+  test('begins anew, once, when its agent does not have the conversation any more', async () => {
+    const before = rig.starts().length;
+    const first = await rig.run(['edit half.txt half', claudeSays.init('lost'), 'fail 3']);
+    await rig.settled(first.session_id);
+    const { session_id } = await rig
+      .here()
+      .call<{ session_id: string }>('worker.resume', { session: first.session_id });
+    await until(async () => (await rig.session(session_id)).state === 'ended');
+    const [, lost, anew, ...more] = rig.starts().slice(before);
+    assert.ok(lost?.includes('--resume=lost'));
+    assert.ok(!anew?.includes('--resume=lost'));
+    assert.match(
+      anew?.at(-1) ?? '',
+      /^do it\n[^]*no longer had the conversation[^]*Its commits, newest first:/,
+    );
+    assert.deepEqual(more, []);
+    assert.equal((await rig.session(session_id)).runs, 2);
+  });
+
   test('is told what was done when its agent never told a conversation', async () => {
     const first = await rig.run(['edit half.txt half', 'fail 3']);
     await rig.settled(first.session_id);

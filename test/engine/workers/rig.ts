@@ -43,6 +43,7 @@ export async function makeRig(options: WorkspaceOptions & { workerCap?: number }
     `#!/bin/sh
 for each; do printf '%s\\0' "$each"; done >>'${record}'; printf '\\n\\0' >>'${record}'
 for last; do :; done
+case " $* " in *' --resume=lost '*) echo 'No conversation found with session ID: lost'; exit 1 ;; esac
 exec '${process.execPath}' '${AGENT}' -- "$last"
 `,
     { mode: 0o755 },

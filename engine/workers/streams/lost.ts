@@ -1,0 +1,24 @@
+/** What agents say, on a line of its own and before they do anything, when they do not have the session they are to go on with. */
+const LOST: readonly RegExp[] = [
+  // claude
+  /^No conversation found with session ID/,
+  // codex
+  /no rollout found for thread id/,
+  // gemini, which keeps nothing of a session whose first request failed
+  /^Error resuming session: /,
+  // opencode
+  /Error: Session not found$/,
+  // qwen
+  /^No saved session found with ID/,
+  // copilot
+  /^Error: No session, task, or name matched/,
+];
+// biome-ignore lint/suspicious/noControlCharactersInRegex: some print it in colour
+const COLOUR = /\x1b\[[\d;]*m/g;
+
+/** Whether a line of its output says that the agent does not have the session that it was to go on with. */
+export function tellsLoss(line: string): boolean {
+  if (line.startsWith('{') || line.length > 1000) return false;
+  const plain = line.replace(COLOUR, '').trim();
+  return LOST.some((pattern) => pattern.test(plain));
+}

@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import Database from 'better-sqlite3';
+import { hostEngine, type Session, type Wire } from '../../engine/index.ts';
+import { type Script, type SeenRequest, type Step, startModel } from '../../fixtures/model/model.ts';
+import { AGENTS_BIN } from './agents.ts';
+import { type EngineHere, engineHere } from './engine.ts';
+import { until } from './wait.ts';
+import { isRunning, makeWorkspace, SVC, type TestWorkspace } from './workspace.ts';
+
+export interface DeskWish {
+  /** The preset that everything is about. */
+  agent: string;
+  /** More commands for it, by name; each goes to the gateway too. The folder is the desk's own. */
+  commands?(folder: string): Record<string, string>;
+  /** More settings by dotted key. */
+  flags?: Record<string, unknown>;
+  /** Files of the person's home. */
+  home?: Record<string, string>;
+  env?: Record<string, string>;
+}
+
+export interface RunWish {
+  /** Which command; without it the preset's own. */
+  agent?: string;
+  timeoutSec?: number;
+  /** Of the session that begins now, before its agent has begun. */
+  begun?: (session: Wire<Session>) => Promise<unknown>;
+  /** Under this mark instead of the prompt, and before all others: what the model does in a run that goes on. */
+  again?: { when: string; steps: Step[] };
+}
+
+/** One dispatch. */
+export interface DeskRun {
+  id: string;
+  session(): Promise<Wire<Session>>;
+  /** Waits for its end, or its pause. */
+  settled(): Promise<Wire<Session>>;
+  ended(): Promise<Wire<Session>>;
+  /** What reached the model of it: under its key, whatever it is about. */
+  requests(): SeenRequest[];
+  log(): string;
+  cancel(): Promise<void>;
+  /** Processes that carry its mark. */
+  marked(): { pid: number; command: string }[];
+}
+
+/** An engine with a workspace whose workers are one real agent program; the gateway is a stand-in for a model. */
+export interface Desk {
+  ws: TestWorkspace;
+  here: EngineHere;
+  /**
+   * Adds and runs a task.
+   * @param prompt has to be unlike all others of this desk
+   * @param script what its model does; the worktree is known
+   */
+  run(prompt: string, script: (worktree: string) => Step[], wish?: RunWish): Promise<DeskRun>;
+  /** From now on a provider has put a limit on the session. */
+  limit(run: { id: string }, until: number): void;
+  failures: string[];
+  close(): Promise<void>;
+}
+
+const GIT = Object.fromEntries(
+  ['AUTHOR', 'COMMITTER'].flatMap((who) => [
+    [`GIT_${who}_NAME`, 'Worker'],
+    [`GIT_${who}_EMAIL`, 'worker@example.test'],
+  ]),
+);
+
+export async function openDesk({
+  agent,
+  commands = () => ({}),
+  flags = {},
+  home = {},
+  env,
+}: DeskWish): Promise<Desk> {
+  const scripts: Script[] = [];
+  const limits = new Map<string, number>();
+  let db: Database.Database | undefined;
+  const sessionOf = (key: string): string | null => {
+    const row = db
+      ?.prepare<unknown[], { session_id: number }>(
+        'SELECT session_id FROM virtual_key WHERE hash = ? AND revoked_at IS NULL',
+      )
+      .get(createHash('sha256').update(key).digest());
+    return row === undefined ? null : `s-${row.session_id}`;
+  };
+  /** Of which session each key is: what is no key of a run that is under way is refused. */
+  const keys = new Map<string, string>();
+  const model = await startModel({
+    script: scripts,
+    authorize(key) {
+      const id = sessionOf(key);
+      if (id === null) return false;
+      keys.set(key, id);
+      const limit = limits.get(id);
+      if (limit !== undefined)
+        db?.prepare('UPDATE virtual_key SET limited_until = ? WHERE session_id = ?').run(limit, id.slice(2));
+      return true;
+    },
+  });
+  const ws = await makeWorkspace({ env: { ...GIT, ...env } });
+  const more = commands(ws.repository.folder);
+  const person = join(ws.repository.folder, 'person');
+  mkdirSync(person);
+  for (const [path, text] of Object.entries(home)) {
+    mkdirSync(dirname(join(person, path)), { recursive: true });
+    writeFileSync(join(person, path), text);
+  }
+  ws.env.HOME = person;
+  ws.env.PATH = `${AGENTS_BIN}${delimiter}${ws.env.PATH}`;
+  const here = await engineHere(ws, {
+    svc: [process.execPath, SVC],
+    workerCap: 32,
+    graceMs: 3000,
+    flags: {
+      'gateway.addr': new URL(model.url).host,
+      'agents.auth': Object.fromEntries([agent, ...Object.keys(more)].map((name) => [name, 'gateway'])),
+      'agents.cmds': more,
+      ...flags,
+    },
+  });
+  const host = await hostEngine(here.engine);
+  db = new Database(join(ws.root, '.svc', 'svc.db'));
+
+  const session = (id: string) => here.call<Wire<Session>>('session.show', { session: id });
+  return {
+    ws,
+    here,
+    failures: model.failures,
+    limit: ({ id }, until) => void limits.set(id, until),
+    async run(prompt, script, wish = {}) {
+      const { task_id } = await here.call<{ task_id: string }>('task.add', {
+        body: prompt,
+        agent: wish.agent ?? agent,
+        ...(wish.timeoutSec === undefined ? {} : { timeout_sec: wish.timeoutSec }),
+      });
+      const ran = await here.call<{ session: Wire<Session> }>('task.run', { id: task_id });
+      const { session_id: id } = ran.session;
+      // Nothing has had its turn since the answer.
+      scripts.push({
+        when: prompt.split('\n', 1)[0]!,
+        steps: script(join(ws.root, '.svc/agents/worktrees', id)),
+      });
+      if (wish.again !== undefined) scripts.unshift(wish.again);
+      await wish.begun?.(ran.session);
+      const waited = async (isOver: (shown: Wire<Session>) => boolean): Promise<Wire<Session>> => {
+        await until(async () => isOver(await session(id)), `the end of ${id}`, 120_000);
+        return session(id);
+      };
+      const log = (): string => readFileSync(join(ws.root, '.svc', 'agents', id, 'log'), 'utf8');
+      return {
+        id,
+        session: () => session(id),
+        settled: () =>
+          waited(({ state, resume_at }) => state === 'ended' || (state === 'queued' && resume_at !== null)),
+        ended: () => waited(({ state }) => state === 'ended'),
+        requests: () => model.requests.filter(({ key }) => keys.get(key ?? '') === id),
+        log,
+        cancel: async () => void (await here.call('task.cancel', { id: task_id })),
+        marked: () => marked(`SVC_SESSION=${id}`, `SVC_CONFIG=${join(ws.root, 'svc.yaml')}`),
+      };
+    },
+    async close() {
+      db?.close();
+      await here.call('engine.stop', { stop_workers: true }).catch(() => undefined);
+      await host.close();
+      await here.close().catch(() => undefined);
+      await model.close();
+      await ws.close();
+    },
+  };
+}
+
+/** Processes with all of these in their environment. */
+function marked(...marks: string[]): { pid: number; command: string }[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .flatMap((name) => {
+      try {
+        const all = readFileSync(`/proc/${name}/environ`, 'utf8').split('\0');
+        if (!marks.every((mark) => all.includes(mark)) || !isRunning(Number(name))) return [];
+        const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+        return [{ pid: Number(name), command: command.slice(0, 200) }];
+      } catch {
+        return [];
+      }
+    });
+}
+
+/** The text as it is in a request: agents put words of their own around it, in the same text or beside it. */
+export function assertArrived(requests: readonly SeenRequest[], text: string): void {
+  const quoted = JSON.stringify(text).slice(1, -1);
+  const has = requests.some(({ body }) => JSON.stringify(body ?? null).includes(quoted));
+  assert.ok(has, `not in ${requests.length} requests as it is: ${text.slice(0, 200)}`);
+}
