@@ -153,6 +153,10 @@ describe('a dispatch of a real agent', { concurrency: 2 }, () => {
         const { state } = await desk.here.call<{ state: string }>('verify.show', { session: run.id });
         assert.equal(state, 'verified');
         assertArrived(run.requests(), HOSTILE);
+        console.error(
+          name,
+          run.requests().map(({ body }) => JSON.stringify(body).split(NOTE).length - 1),
+        );
         const last = JSON.stringify(run.requests().at(-1)?.body);
         assert.match(last, /locked\.txt is locked: lady/);
         assert.equal(last.split(NOTE).length - 1, 1, last);

@@ -168,7 +168,6 @@ export async function openDesk({
       db?.close();
       await here.call('engine.stop', { stop_workers: true }).catch(() => undefined);
       await host.close();
-      await here.close().catch(() => undefined);
       await model.close();
       await ws.close();
     },

@@ -241,7 +241,7 @@ describe('a session that failed', () => {
     assert.ok(!anew?.includes('--resume=lost'));
     assert.match(
       anew?.at(-1) ?? '',
-      /^do it\n[^]*no longer had the conversation[^]*Its commits, newest first:/,
+      /^do it\n[\s\S]*no longer had the conversation[\s\S]*Its commits, newest first:/,
     );
     assert.deepEqual(more, []);
     assert.equal((await rig.session(session_id)).runs, 2);
