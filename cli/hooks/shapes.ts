@@ -47,7 +47,12 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
   // Events in PascalCase make it speak as claude does.
   copilot: {
     deny: claude.deny,
-    context: { 'pre-write': preWrite, 'post-tool': postTool, 'session-start': sessionStart },
+    context: {
+      'pre-write': preWrite,
+      // Elsewhere it looks for the text at the top only. Its session starts at its very beginning too, whatever is asked for.
+      'post-tool': (additionalContext) => ({ additionalContext }),
+      'session-start': (additionalContext) => ({ additionalContext }),
+    },
   },
   qwen: {
     deny: claude.deny,

@@ -1,3 +1,4 @@
+import { agents } from './agents.ts';
 import { commandLine, daemon } from './commands.ts';
 import { confinement } from './confine.ts';
 import { dashboard } from './dashboard.ts';
@@ -5,6 +6,7 @@ import { approveToSpawn } from './dispatch.ts';
 import type { Figure } from './figure.ts';
 import { hooks } from './hooks.ts';
 import { receiverBench } from './receiver.ts';
+import { scale } from './scale.ts';
 import { tools } from './tools.ts';
 
 // npm run bench [-- --json] [-- name …]: the speed bars, each beside a reference measured in the same run.
@@ -18,6 +20,8 @@ const BENCHES: Record<string, () => Promise<Figure[]>> = {
   tools,
   dashboard,
   confine: confinement,
+  agents,
+  scale,
 };
 
 const isJson = process.argv.includes('--json');

@@ -134,7 +134,7 @@ describe('svc hook', () => {
       sent: (path) => write(path, { tool_name: 'create', tool_input: { path: join(ws.root, path) } }),
       deny: CLAUDE_DENY,
       before: additional('PreToolUse'),
-      after: additional('PostToolUse'),
+      after: field('additionalContext'),
     },
     {
       agent: 'qwen',

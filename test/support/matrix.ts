@@ -59,9 +59,16 @@ export interface Desk {
   run(prompt: string, script: (worktree: string) => Step[], wish?: RunWish): Promise<DeskRun>;
   /** From now on a provider has put a limit on the session. */
   limit(run: { id: string }, until: number): void;
+  /** Of the model. */
+  url: string;
+  /** What it does for a prompt that comes from elsewhere; answers with the key for that. */
+  play(prompt: string, steps: Step[]): string;
   failures: string[];
   close(): Promise<void>;
 }
+
+/** For who is no run of the engine. */
+const KEY_BESIDE = 'svc-vkey-beside';
 
 const GIT = Object.fromEntries(
   ['AUTHOR', 'COMMITTER'].flatMap((who) => [
@@ -93,6 +100,7 @@ export async function openDesk({
   const model = await startModel({
     script: scripts,
     authorize(key) {
+      if (key === KEY_BESIDE) return true;
       const id = sessionOf(key);
       if (id === null) return false;
       keys.set(key, id);
@@ -130,6 +138,11 @@ export async function openDesk({
   return {
     ws,
     here,
+    url: model.url,
+    play(prompt, steps) {
+      scripts.push({ when: prompt, steps });
+      return KEY_BESIDE;
+    },
     failures: model.failures,
     limit: ({ id }, until) => void limits.set(id, until),
     async run(prompt, script, wish = {}) {

@@ -13,7 +13,6 @@ const LOST: readonly RegExp[] = [
   // copilot
   /^Error: No session, task, or name matched/,
 ];
-// biome-ignore lint/suspicious/noControlCharactersInRegex: some print it in colour
 const COLOUR = /\x1b\[[\d;]*m/g;
 
 /** Whether a line of its output says that the agent does not have the session that it was to go on with. */
