@@ -9,7 +9,7 @@ import { type Desk, openDesk } from '../support/matrix.ts';
 import { type Figure, figure, median } from './figure.ts';
 
 const ROUNDS = 5;
-const AGENTS = ['claude', 'codex', 'gemini', 'opencode', 'qwen', 'copilot'];
+const AGENTS = (process.env.SVC_BENCH_AGENTS ?? 'claude,codex,gemini,opencode,qwen,copilot').split(',');
 
 /** What a dispatch adds to an agent that says one word: the same command bare, in a worktree of its own, in turns with it. */
 export async function agents(): Promise<Figure[]> {

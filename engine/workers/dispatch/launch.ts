@@ -12,6 +12,7 @@ import {
   type RunWish,
 } from '../presets/preset.ts';
 import { MARK, type RunningProcess, workerEnvironment } from '../processes/index.ts';
+import type { AgentCommand } from './agents.ts';
 import { brief } from './brief.ts';
 import { behindHost, commandOf, presetOf, type Told } from './command.ts';
 import { startConfined } from './confined.ts';
@@ -60,10 +61,11 @@ export async function launch(deps: DispatchDeps, run: Launch): Promise<RunningPr
   if (svc !== null) env.PATH = [dirname(svc), env.PATH ?? '/usr/local/bin:/usr/bin:/bin'].join(delimiter);
   const wish = wishOf(deps, run, preset, env);
   // Over the protocol the agent is told of the server when its session is made.
-  const setUp = presetOfProgram(argv[0] ?? '')?.setUp({
-    ...wish,
-    ...(command.transport === 'acp' ? { mcp: null } : {}),
-  });
+  const setUp =
+    presetOfProgram(argv[0] ?? '')?.setUp({
+      ...wish,
+      ...(command.transport === 'acp' ? { mcp: null } : {}),
+    }) ?? ofServer(command, preset, wish);
   await writeFiles(setUp);
   const whole = withArguments(argv, setUp?.args ?? []);
   const spec = {
@@ -76,6 +78,16 @@ export async function launch(deps: DispatchDeps, run: Launch): Promise<RunningPr
     ...(stdinFile === undefined ? {} : { stdinFile }),
   };
   return startConfined(deps, session, spec, { program: argv[0] ?? '', preset });
+}
+
+/** A protocol server that is a program of its own has the variables of its preset, and none of its options. */
+function ofServer(
+  { transport, isBuiltIn }: AgentCommand,
+  preset: Preset | null,
+  wish: RunWish,
+): RunSetup | undefined {
+  if (transport !== 'acp' || !isBuiltIn || preset === null) return undefined;
+  return { ...preset.setUp({ ...wish, mcp: null, hooks: null }), args: [] };
 }
 
 /** How the agent finds `svc mcp`, the gateway and our hooks. */

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import type { Ask, Wire } from '../../engine/index.ts';
+import type { Step } from '../../fixtures/model/model.ts';
+import { isInstalled } from '../support/agents.ts';
+import { openDesk } from '../support/matrix.ts';
+import { until } from '../support/wait.ts';
+
+const shell = (call: string, command: string): Step => ({
+  call,
+  arguments: { command, description: 'Commit' },
+});
+
+/** By the program of the protocol: the preset, and its own tools. */
+const SERVERS = {
+  opencode: {
+    agent: 'opencode',
+    write: (path: string): Step => ({ call: 'write', arguments: { filePath: path, content: 'hello\n' } }),
+    shell: (command: string) => shell('bash', command),
+  },
+  'claude-agent-acp': {
+    agent: 'claude',
+    write: (path: string): Step => ({ call: 'Write', arguments: { file_path: path, content: 'hello\n' } }),
+    shell: (command: string) => shell('Bash', command),
+  },
+};
+
+describe('a dispatch of a real agent on transport acp', { concurrency: 1 }, () => {
+  for (const [program, { agent, write, shell }] of Object.entries(SERVERS)) {
+    const skip = isInstalled(program) ? false : `${program} is not installed; .ci/agents.sh installs it`;
+    if (skip) console.error(`NOT TESTED: ${skip}`);
+
+    test(`${program} edits, asks before a command, commits with the answer, and reports by our tools`, {
+      skip,
+    }, async () => {
+      const desk = await openDesk({ agent, flags: { 'agents.transport': { [agent]: 'acp' } } });
+      try {
+        const run = await desk.run('Say hello.', (worktree) => [
+          write(join(worktree, 'hello.txt')),
+          shell('git add -A && git commit -qm "Say hello"'),
+          {
+            call: 'verify_report',
+            arguments: { criteria: [], tests: [{ command: 'true', passed: true }], summary: 'a greeting' },
+          },
+          { say: 'It is done.' },
+        ]);
+        const answered = new Set<number>();
+        const over = async (): Promise<boolean> => {
+          const open = await desk.here.call<Wire<Ask>[]>('ask.list', { status: 'open' });
+          for (const { ask_id, options, from_session } of open) {
+            assert.equal(from_session, run.id);
+            answered.add(ask_id);
+            await desk.here.call('ask_answer', { id: ask_id, answer: options[0] });
+          }
+          return (await run.session()).state === 'ended';
+        };
+        await until(over, 'its end', 120_000);
+        const ended = await run.session();
+        assert.deepEqual([ended.failure, desk.failures], [null, []], run.log());
+        assert.deepEqual([ended.commits, ended.transport, ended.auth], [1, 'acp', 'gateway']);
+        assert.ok(answered.size > 0, 'it asked');
+        assert.ok(run.requests().length > 0, 'its calls had the key of the run');
+        const { state } = await desk.here.call<{ state: string }>('verify.show', { session: run.id });
+        assert.equal(state, 'verified', run.log());
+        assert.deepEqual(run.marked(), []);
+      } finally {
+        await desk.close();
+      }
+    });
+  }
+});
