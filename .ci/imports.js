@@ -55,7 +55,8 @@ const EXCEPTIONS = [
 
 /** The scripted agent of tests speaks its protocol by the library that real ones use. */
 const isSpoken = (from, specifier) =>
-  from.startsWith('fixtures/acp/') && specifier === '@agentclientprotocol/sdk';
+  from.startsWith('fixtures/acp/') &&
+  /^@(?:agentclientprotocol|modelcontextprotocol)\/sdk(?:\/|$)/.test(specifier);
 
 const STATIC = /^[ \t]*(import|export)\b([^;'"`]*?)(?:\bfrom\s*)?(['"])([^'"\n]+)\3/gm;
 const DYNAMIC = /(\btypeof\s+)?\bimport\(\s*(['"])([^'"\n]+)\2\s*\)/g;

@@ -133,6 +133,10 @@ describe('a dispatch of a real agent', { concurrency: 2 }, () => {
           env,
         });
       });
+      // Two that begin at the same time in a new home trip over each other's database.
+      before(async () => {
+        if (name === 'opencode') await (await desk.run('Come first.', () => [{ say: 'Here.' }])).ended();
+      });
       after(() => desk?.close());
 
       const nothingLeft = (run: DeskRun): void => assert.deepEqual(run.marked(), []);

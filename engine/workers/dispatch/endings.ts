@@ -70,7 +70,11 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
   }
 
   /** The worktree stays as it is, also what is not committed. False when it was stopped, or its task has ended, meanwhile. */
-  function pause(session: Session, { until, code, text, isLost }: Pause, facts: StreamFacts): Promise<boolean> {
+  function pause(
+    session: Session,
+    { until, code, text, isLost }: Pause,
+    facts: StreamFacts,
+  ): Promise<boolean> {
     const { sessionId, taskId, decisionId, title, agent } = session;
     return persist(`the pause of ${sessionId}`, () => {
       // It may be done meanwhile, or wait for another run.

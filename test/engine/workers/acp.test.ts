@@ -209,10 +209,10 @@ test('a worker on transport acp and its question outlive the engine; its time li
       );
       db.close();
     });
-    await rig.call('ask_answer', { id: ask_id, answer: 'Allow' });
+    await rig.call('ask_answer', { id: ask_id, answer: 'Allow (once)' });
     const ended = await rig.settled(asking);
     assert.deepEqual([ended.failure, ended.commits], [null, 1], rig.log(asking));
-    assert.match(rig.log(asking), /make all was answered always/);
+    assert.match(rig.log(asking), /make all was answered once/);
     assert.equal((await rig.settled(late)).failure?.code, 'timeout');
     assert.deepEqual(pids.filter(isRunning), []);
     assert.deepEqual(rig.ws.survivors(), []);
@@ -234,7 +234,7 @@ test('a worker on transport acp works confined, with its questions and our tools
   try {
     const id = await rig.run(['permission execute make all', ...WORK, `call verify_report ${REPORT}`]);
     const { ask_id } = await rig.ask(id);
-    await rig.call('ask_answer', { id: ask_id, answer: 'Allow' });
+    await rig.call('ask_answer', { id: ask_id, answer: 'Allow (once)' });
     const ended = await rig.settled(id);
     assert.deepEqual([ended.failure, ended.commits, ended.profile], [null, 1, 'strict'], rig.log(id));
     const { state } = await rig.call<{ state: string }>('verify.show', { session: id });
