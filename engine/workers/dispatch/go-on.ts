@@ -58,8 +58,8 @@ async function doneSoFar(
   }
 }
 
-/** A line in the log between the runs of a session. */
+/** A line in the log between the runs of a session that has paused. Without it the run is no worse. */
 export async function noteRun(deps: DispatchDeps, { sessionId, runs, pause }: Session): Promise<void> {
-  const why = pause === null ? '' : `, after ${pause.code}`;
-  await appendFile(logFile(deps, sessionId), `[svc: run ${runs + 1}${why}]\n`, { mode: 0o600 });
+  const line = `[svc: run ${runs + 1}, after ${pause?.code}]\n`;
+  await appendFile(logFile(deps, sessionId), line, { mode: 0o600 }).catch(() => undefined);
 }
