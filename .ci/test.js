@@ -42,12 +42,12 @@ if (files.length === 0) {
 
 let summary;
 // Files run beside each other, each in a process of its own, started with this very node. Many of them start workers
-// and engines, so many more of them than cores would only make each other late; one more, because some wait for time to
+// and engines, so many more of them than cores would only make each other late; two more, because many wait for time to
 // pass.
 const stream = run({
   files: files.map((file) => join(ROOT, file)),
   cwd: ROOT,
-  concurrency: availableParallelism() + 1,
+  concurrency: availableParallelism() + 2,
   timeout: LONGEST_MS,
 });
 stream.on('test:summary', (data) => {

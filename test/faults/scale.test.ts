@@ -8,7 +8,7 @@ import { until } from '../support/wait.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 
 /** SVC_SCALE_TASKS=50 is what npm run bench -- scale does. */
-const TASKS = Number(process.env.SVC_SCALE_TASKS ?? 20);
+const TASKS = Number(process.env.SVC_SCALE_TASKS ?? 12);
 const SLOTS = 8;
 const BOUND_BYTES = 150 * 1024 * 1024;
 
