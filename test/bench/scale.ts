@@ -59,11 +59,17 @@ async function plain(ws: TestWorkspace): Promise<number> {
     const [code] = await once(spawn(program, words, { cwd, env, stdio: 'ignore' }), 'close');
     if (code !== 0) throw new Error(`${program} ended with ${code}`);
   };
+  // Two of them at once in one repository may fail on each other's locks.
+  let adding: Promise<void> = Promise.resolve();
+  const add = (at: number, cwd: string): Promise<void> => {
+    adding = adding.then(() => run(ws.root, 'git', 'worktree', 'add', '-q', '-b', `plain-${at}`, cwd));
+    return adding;
+  };
   async function slot(): Promise<void> {
     while (next < TASKS) {
       const at = next++;
       const cwd = join(ws.repository.folder, `plain-${at}`);
-      await run(ws.root, 'git', 'worktree', 'add', '-q', '-b', `plain-${at}`, cwd);
+      await add(at, cwd);
       await run(cwd, process.execPath, AGENT, '--', `task ${at}\n#agent: edit file-${at}.txt hello`);
     }
   }
