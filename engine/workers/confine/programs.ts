@@ -66,7 +66,7 @@ function holderOf(real: string, hidden: readonly string[]): string {
   const root = roots.sort((one, other) => other.length - one.length)[0];
   if (root === undefined || !['bin', 'sbin', 'shims'].includes(basename(folder))) return real;
   const way = relative(root, prefix);
-  // A folder such as ~/work/thing/bin is in a project of the person's; tool chains live in folders with a dot.
+  // A folder such as ~/code/thing/bin is in a project of the person's; tool chains live in folders with a dot.
   const isToolchain = way.startsWith('.') && !SHARED_PREFIXES.includes(way);
   return isToolchain ? prefix : real;
 }
