@@ -10,12 +10,11 @@ import { type Ask, type Engine, type Host, hostEngine, openEngine, type Wire } f
 import type { Caller } from '../../engine/operation.ts';
 import { acpReader } from '../../engine/workers/streams/acp.ts';
 import { type Script, startModel } from '../../fixtures/model/model.ts';
-import { AGENTS_BIN, isInstalled } from '../support/agents.ts';
+import { AGENTS_BIN, isInstalled, opencodeEnvironment } from '../support/agents.ts';
 import { settled, until } from '../support/wait.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
 
 const CHAIR: Caller = { seat: 'chair', actor: 'ada', via: 'tui', sessionId: null, project: null, env: {} };
-const MODEL = 'stand-in';
 const KEY = 'no key at all';
 
 interface RealAgent {
@@ -43,23 +42,7 @@ const AGENTS: Record<string, RealAgent> = {
   },
   opencode: {
     words: ['acp'],
-    env: (modelUrl) => ({
-      OPENCODE_DISABLE_MODELS_FETCH: '1',
-      OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
-      OPENCODE_CONFIG_CONTENT: JSON.stringify({
-        autoupdate: false,
-        share: 'disabled',
-        model: `svc/${MODEL}`,
-        small_model: `svc/${MODEL}`,
-        provider: {
-          svc: {
-            npm: '@ai-sdk/openai-compatible',
-            options: { baseURL: `${modelUrl}/v1`, apiKey: KEY },
-            models: { [MODEL]: {} },
-          },
-        },
-      }),
-    }),
+    env: (modelUrl) => opencodeEnvironment({ modelUrl, key: KEY }),
     write: (path) => ({ call: 'write', arguments: { filePath: path, content: 'hello' } }),
     run: (command) => ({ call: 'bash', arguments: { command, description: 'runs it' } }),
   },

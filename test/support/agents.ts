@@ -62,6 +62,34 @@ const opencodeServer = (mcp: McpServer): object =>
 const MODEL = 'stand-in';
 const KEY = 'no key';
 
+/** Tells opencode of the stand-in model, and to reach for nothing else. */
+export const opencodeEnvironment = ({
+  modelUrl,
+  key,
+  more = {},
+}: {
+  modelUrl: string;
+  key: string;
+  more?: object;
+}): Record<string, string> => ({
+  OPENCODE_DISABLE_MODELS_FETCH: '1',
+  OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+  OPENCODE_CONFIG_CONTENT: JSON.stringify({
+    autoupdate: false,
+    share: 'disabled',
+    model: `svc/${MODEL}`,
+    small_model: `svc/${MODEL}`,
+    provider: {
+      svc: {
+        npm: '@ai-sdk/openai-compatible',
+        options: { baseURL: `${modelUrl}/v1`, apiKey: key },
+        models: { [MODEL]: {} },
+      },
+    },
+    ...more,
+  }),
+});
+
 /** How each program is told of a model, of a server with tools, and to ask nobody. */
 const AGENTS: Record<string, (wish: AgentWish) => Command> = {
   claude: ({ prompt, modelUrl, mcp }) => ({
@@ -109,22 +137,7 @@ const AGENTS: Record<string, (wish: AgentWish) => Command> = {
     // Words with spaces get quotes of its own on the way; what it reads is exact.
     input: prompt,
     env: {
-      OPENCODE_DISABLE_MODELS_FETCH: '1',
-      OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
-      OPENCODE_CONFIG_CONTENT: JSON.stringify({
-        autoupdate: false,
-        share: 'disabled',
-        model: `svc/${MODEL}`,
-        small_model: `svc/${MODEL}`,
-        provider: {
-          svc: {
-            npm: '@ai-sdk/openai-compatible',
-            options: { baseURL: `${modelUrl}/v1`, apiKey: KEY },
-            models: { [MODEL]: {} },
-          },
-        },
-        mcp: mcp ? { svc: opencodeServer(mcp) } : {},
-      }),
+      ...opencodeEnvironment({ modelUrl, key: KEY, more: { mcp: mcp ? { svc: opencodeServer(mcp) } : {} } }),
     },
   }),
 };
