@@ -1,8 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { type HookEvent, shellWord } from '../../engine/index.ts';
+import { type HookEvent, presets, shellWord } from '../../engine/index.ts';
 import type { Scope } from './clients.ts';
-import { PLUGIN } from './opencode-plugin.ts';
 
 /** Program and arguments that run svc. */
 export type Words = readonly string[];
@@ -33,7 +32,7 @@ export interface HookFile {
   /** What a new file has besides. */
   start?: Record<string, unknown>;
   /** The whole text of a file of svc alone, where it is no JSON. */
-  text?(svc: Words): string;
+  text?(svc: Words): Promise<string>;
   /** What the person still has to do. */
   next?: string;
 }
@@ -135,7 +134,19 @@ export const HOOK_FILES: readonly HookFile[] = [
     project: { file: '.opencode/plugin/svc.js' },
     user: { variable: 'XDG_CONFIG_HOME', below: '.config', file: 'opencode/plugin/svc.js' },
     entries: () => [],
-    text: (svc) => PLUGIN.replace('SVC_WORDS', () => JSON.stringify(svc)),
+    async text(svc) {
+      const { pluginText } = await presets();
+      const line = (event: HookEvent) => {
+        const [command = '', ...args] = words(svc, event, 'opencode');
+        return { command, args };
+      };
+      return `// Made by svc hooks install opencode; svc hooks remove opencode removes it.\n${pluginText({
+        'pre-write': line('pre-write'),
+        'post-tool': line('post-tool'),
+        'pre-compact': line('pre-compact'),
+        'session-start': line('session-start'),
+      })}`;
+    },
   },
   {
     agent: 'copilot',

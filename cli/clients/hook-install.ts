@@ -20,7 +20,7 @@ export interface HookPlan {
  * Reads the agent's file and changes nothing. Without `svc` its hooks are taken out. Throws `config_invalid` for a file
  * that cannot be read or added to, `exists` for one of somebody else under our name, `usage` where the agent has none.
  */
-export function planHooks(agent: HookFile, place: Place, svc: Words | null): HookPlan {
+export async function planHooks(agent: HookFile, place: Place, svc: Words | null): Promise<HookPlan> {
   const file = placeOf(agent, place.scope, place);
   if (file === undefined) {
     throw new SvcError('usage', `${agent.agent} has no hooks for one project alone`, {
@@ -75,9 +75,14 @@ export function hasHooks(agent: HookFile, place: Place): boolean {
   }
 }
 
-function planOwn(agent: HookFile, file: string, present: string | undefined, svc: Words | null): HookPlan {
-  const textFor = (words: Words): string =>
-    agent.text?.(words) ??
+async function planOwn(
+  agent: HookFile,
+  file: string,
+  present: string | undefined,
+  svc: Words | null,
+): Promise<HookPlan> {
+  const textFor = async (words: Words): Promise<string> =>
+    (await agent.text?.(words)) ??
     `${JSON.stringify({ ...agent.start, hooks: byList(agent.entries(words)) }, null, 2)}\n`;
   if (present !== undefined && !isOwn(agent, present)) {
     if (svc === null) return { file, change: 'none', shown: '', text: present };
@@ -89,7 +94,7 @@ function planOwn(agent: HookFile, file: string, present: string | undefined, svc
     const change = present === undefined ? 'none' : 'removed';
     return { file, change, shown: present?.trimEnd() ?? '', text: null };
   }
-  const text = textFor(svc);
+  const text = await textFor(svc);
   const change = present === undefined ? 'created' : present === text ? 'none' : 'replaced';
   return { file, change, shown: text.trimEnd(), text };
 }

@@ -64,7 +64,7 @@ const install = command({
     const agent = hookFileOf(context.args[0]!)!;
     const scope = scopeOf(agent, context.flags.user);
     const { words, isPortable } = await portableCommand(context);
-    const plan = planHooks(agent, { scope, root: projectFolder(cwd, env), env }, words);
+    const plan = await planHooks(agent, { scope, root: projectFolder(cwd, env), env }, words);
     await carryOut(context, agent, plan, 'runs them already');
     if (agent.next !== undefined && plan.change !== 'none') note(`note: ${agent.next}`);
     if (!isPortable && scope === 'project') {
@@ -85,7 +85,7 @@ const remove = command({
     const { cwd, env } = context;
     const agent = hookFileOf(context.args[0]!)!;
     const scope = scopeOf(agent, context.flags.user);
-    const plan = planHooks(agent, { scope, root: projectFolder(cwd, env), env }, null);
+    const plan = await planHooks(agent, { scope, root: projectFolder(cwd, env), env }, null);
     await carryOut(context, agent, plan, 'has no hooks of svc');
   },
 });

@@ -5,7 +5,7 @@ import type { RunWish } from './preset.ts';
 export const RETRY_MARK = 'svc.retry';
 
 /**
- * A plugin of opencode for one run. It says when opencode waits for a limit, which its own stream keeps quiet about, on
+ * A plugin of opencode, for one run or for whoever installs it. It says when opencode waits for a limit, which its own stream keeps quiet about, on
  * standard error since in ACP standard output is the protocol's. With hooks it runs their commands at each moment as claude
  * would, with the same JSON in and out. Whatever fails in it is left alone: the agent goes on.
  */
@@ -19,7 +19,7 @@ function run(event, input) {
   if (hook === undefined) return Promise.resolve('');
   return new Promise((resolve) => {
     try {
-      const child = spawn(hook.command, hook.args, { stdio: ['pipe', 'pipe', 'ignore'] });
+      const child = spawn(hook.command, hook.args, { cwd: input.cwd, stdio: ['pipe', 'pipe', 'ignore'] });
       const late = setTimeout(() => {
         child.kill('SIGKILL');
         resolve('');
