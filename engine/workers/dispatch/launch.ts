@@ -148,6 +148,3 @@ async function writeBriefs(deps: DispatchDeps, run: Launch, svc: string | null):
   await writeAnew(file, again.text);
   return { ...whole, ...again, file };
 }
-
-/** Where the output of a run that starts now begins in the log, in bytes. */
-export const logEnd = (deps: DispatchDeps, sessionId: string): number => deps.logs.tail(sessionId, 0);
