@@ -2,13 +2,14 @@
 // fails and also when none ran.
 import { existsSync, globSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const LONGEST_MS = 15 * 60_000;
+const LONGEST_SHOWN = 20;
 
 // As the dashboard runs: React's development build is several times slower.
 process.env.NODE_ENV ??= 'production';
@@ -41,6 +42,7 @@ if (files.length === 0) {
 }
 
 let summary;
+const durations = new Map();
 // Files run beside each other, each in a process of its own, started with this very node. Many of them start workers
 // and engines, so many more of them than cores would only make each other late; two more, because many wait for time to
 // pass.
@@ -52,11 +54,19 @@ const stream = run({
 });
 stream.on('test:summary', (data) => {
   if (data.file === undefined) summary = data;
+  else durations.set(data.file, data.duration_ms);
 });
 stream.compose(new spec()).pipe(process.stdout);
 stream.on('end', () => {
   const passed = summary?.success === true && summary.counts.tests > 0;
   if (summary?.counts.tests === 0) console.error('no test ran');
+  if (files.length > LONGEST_SHOWN) {
+    console.log('the files that took longest:');
+    const longest = [...durations].sort(([, one], [, other]) => other - one).slice(0, LONGEST_SHOWN);
+    for (const [file, ms] of longest) {
+      console.log(`${(ms / 1000).toFixed(1).padStart(7)} s  ${relative(join(ROOT, 'dist/test'), file)}`);
+    }
+  }
   process.exitCode = passed ? 0 : 1;
 });
 // Until the summary says otherwise: a run that breaks off has failed.

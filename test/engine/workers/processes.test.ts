@@ -243,13 +243,15 @@ describe('liveness (R6)', () => {
     const blind = createProcesses({ probe: linuxProbe(join(folder, 'no-proc')) });
     assert.equal(blind.isAlive(process.pid, own.start), 'unknown');
 
-    // The shell never waits for its background child, which thereby stays a zombie.
-    const parent = spawn('/bin/sh', ['-c', 'sleep 0 & echo $!; exec sleep 600'], {
+    // A shell may wait for its child until it has become another program, which never does.
+    const parent = spawn('/bin/sh', ['-c', 'sleep 600 & echo $!; exec sleep 600'], {
       stdio: ['ignore', 'pipe', 'ignore'],
     });
     const pid = Number(
       await new Promise((done) => parent.stdout.once('data', (chunk) => done(String(chunk)))),
     );
+    await until(() => readFileSync(`/proc/${parent.pid}/comm`, 'utf8') === 'sleep\n');
+    process.kill(pid, 'SIGKILL');
     const zombie = await until(() => {
       const entry = linuxProbe().read(pid);
       return typeof entry === 'object' && entry.zombie ? entry : null;
