@@ -48,8 +48,11 @@ export interface Context<T extends FlagTable = FlagTable> {
   stdin: NodeJS.ReadStream;
   stdout: NodeJS.WriteStream;
   stderr: NodeJS.WriteStream;
-  /** The workspace's engine, started when none runs. `start: false` fails with `engine_not_running` instead. */
-  engine(options?: { start?: boolean }): Promise<EngineClient>;
+  /**
+   * The workspace's engine, started when none runs. `start: false` fails with `engine_not_running` instead; with
+   * `patienceMs` an engine that hangs is `engine_unreachable` after that time.
+   */
+  engine(options?: { start?: boolean; patienceMs?: number }): Promise<EngineClient>;
   /** Aborted by Ctrl-C or SIGTERM. */
   signal: AbortSignal;
   /** Prints `value` as JSON under `--json`, else what `text` makes of it (nothing when that is empty). */

@@ -15,106 +15,94 @@ import { commandHelp, groupHelp, overview } from './help.ts';
 import { parseArguments } from './parse.ts';
 import { daemonCommand } from './self.ts';
 
+/** Where a command line runs: what it has of its process, or of whoever else calls it. */
+export type Surroundings = Pick<Context, 'cwd' | 'env' | 'stdin' | 'stdout' | 'stderr' | 'signal'>;
+
 /** Runs one command line and returns its exit code. */
-export async function main(argv: readonly string[]): Promise<number> {
+export async function main(argv: readonly string[], around: Surroundings): Promise<number> {
+  const { env, stdout, stderr } = around;
   const isJson = argv.includes('--json');
-  // A reader that went away (`svc task list | head`) is not an error.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0);
-  });
   try {
-    return await dispatch(argv);
+    return await dispatch(argv, around);
   } catch (thrown) {
     const error = asSvcError(thrown);
     // `svc tool` speaks of tools itself.
     const hint = argv[0] === 'tool' || error.hint === undefined ? error.hint : hintForCommands(error.hint);
     if (isJson) {
       const { code, message, data } = error;
-      process.stdout.write(`${JSON.stringify({ error: { code, message, hint: hint ?? null, data } })}\n`);
+      stdout.write(`${JSON.stringify({ error: { code, message, hint: hint ?? null, data } })}\n`);
     }
-    process.stderr.write(`error: ${error.message}\n`);
-    if (hint !== undefined) process.stderr.write(`hint: ${hint}\n`);
-    if (error.code === 'internal' && process.env.DEBUG)
-      process.stderr.write(`${(error.cause as Error)?.stack ?? ''}\n`);
+    stderr.write(`error: ${error.message}\n`);
+    if (hint !== undefined) stderr.write(`hint: ${hint}\n`);
+    if (error.code === 'internal' && env.DEBUG) stderr.write(`${(error.cause as Error)?.stack ?? ''}\n`);
     return exitCode(error.code);
   }
 }
 
-async function dispatch(argv: readonly string[]): Promise<number> {
+async function dispatch(argv: readonly string[], around: Surroundings): Promise<number> {
+  const { cwd, env, stdout, stderr } = around;
   const words = argv.slice(0, 2).filter((word) => !word.startsWith('-'));
   const [first] = words;
   if (argv[0] === '--version' || argv[0] === '-v') {
-    process.stdout.write(`${version}\n`);
+    stdout.write(`${version}\n`);
     return 0;
   }
   // `svc` alone is the dashboard, and on a pipe the error that names the commands which need no terminal.
-  if (argv.length === 0) return dispatch(['dash']);
+  if (argv.length === 0) return dispatch(['dash'], around);
   if (first === undefined || first === 'help') {
     const rest = argv.filter((word) => word !== 'help' && !word.startsWith('-'));
-    if (rest.length > 0) return help(rest);
+    if (rest.length > 0) return help(rest, around);
     const isAsked = first === 'help' || argv.some((word) => word === '--help' || word === '-h');
-    (isAsked ? process.stdout : process.stderr).write(overview(await allCommands()));
+    (isAsked ? stdout : stderr).write(overview(await allCommands()));
     return isAsked ? 0 : EXIT.usage;
   }
-  if (argv.includes('--help') || argv.includes('-h')) return help(argv);
+  if (argv.includes('--help') || argv.includes('-h')) return help(argv, around);
   const found = await findCommand(words);
   if (!found) throw await unknownCommand(words);
   const { command, taken } = found;
   const { args, flags, json } = await parseArguments(command, argv.slice(taken));
 
   let client: Promise<EngineClient> | undefined;
-  const stop = new AbortController();
-  const onSignal = (): void => stop.abort();
-  process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
   const context: Context = {
+    ...around,
     args,
     flags: flags as never,
     json,
-    cwd: process.cwd(),
-    env: process.env,
-    stdin: process.stdin,
-    stdout: process.stdout,
-    stderr: process.stderr,
-    signal: stop.signal,
-    engine({ start = true } = {}) {
-      client ??= connect({
-        cwd: process.cwd(),
-        env: process.env,
-        ...(start ? { daemon: daemonCommand() } : {}),
-      });
+    engine({ start = true, ...limits } = {}) {
+      client ??= connect({ cwd, env, ...limits, ...(start ? { daemon: daemonCommand() } : {}) });
       return client;
     },
     result(value, text) {
       const out = json ? JSON.stringify(value, null, 2) : text(value);
-      if (out !== '') process.stdout.write(`${out}\n`);
+      if (out !== '') stdout.write(`${out}\n`);
     },
     note(line) {
-      if (!json) process.stderr.write(`${line}\n`);
+      if (!json) stderr.write(`${line}\n`);
     },
   };
   try {
     return (await command.run(context)) ?? 0;
   } finally {
     (await client?.catch(() => undefined))?.close();
-    process.removeListener('SIGINT', onSignal).removeListener('SIGTERM', onSignal);
   }
 }
 
-async function help(argv: readonly string[]): Promise<number> {
+async function help(argv: readonly string[], around: Surroundings): Promise<number> {
+  const { stdout } = around;
   const given = argv.filter((word) => !word.startsWith('-'));
   const words = given.slice(0, 2);
   const found = await findCommand(words);
   const instead = found?.command.helpWith?.(given.slice(found.taken));
-  if (instead) return dispatch(instead);
+  if (instead) return dispatch(instead, around);
   if (found) {
     const { name } = found.command;
     const below = (await allCommands()).filter((each) => each.name.startsWith(`${name} `) && !each.hidden);
-    process.stdout.write(commandHelp(found.command, below));
+    stdout.write(commandHelp(found.command, below));
     return 0;
   }
   const group = (await allCommands()).filter((each) => each.name.startsWith(`${words[0]} `));
   if (group.length === 0) throw await unknownCommand(words);
-  process.stdout.write(groupHelp(words[0] ?? '', group));
+  stdout.write(groupHelp(words[0] ?? '', group));
   return 0;
 }
 

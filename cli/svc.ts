@@ -17,9 +17,23 @@ if (major < 22 || (major === 22 && minor < 22)) {
       () => undefined,
     );
   } else {
-    const { main } = await import('./main.ts');
-    process.exitCode = await main(words);
+    await runMain();
   }
+}
+
+async function runMain(): Promise<void> {
+  const { main } = await import('./main.ts');
+  const { env, stdin, stdout, stderr } = process;
+  // A reader that went away (`svc task list | head`) is not an error.
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0);
+  });
+  const stop = new AbortController();
+  const onSignal = (): void => stop.abort();
+  process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
+  const { signal } = stop;
+  process.exitCode = await main(words, { cwd: process.cwd(), env, stdin, stdout, stderr, signal });
+  process.removeListener('SIGINT', onSignal).removeListener('SIGTERM', onSignal);
 }
 
 function tellVersion(): void {

@@ -39,8 +39,6 @@ export const completeCommand: Command = command({
   args: [{ name: 'words', about: 'kind, and what is typed so far', optional: true, rest: true }],
   async run(context) {
     const [kind, typed = ''] = context.args;
-    // The open connection to a hanging engine would keep this process, and with it the shell, waiting.
-    setTimeout(() => process.exit(0), PATIENCE_MS).unref();
     const found = await proposals(context, kind as Kind, typed).catch(() => []);
     // Shells expand what they are given: nothing but plain words may reach them.
     const plain = found.filter((word) => /^[\w.-]+$/.test(word) && word.startsWith(typed));
@@ -50,7 +48,7 @@ export const completeCommand: Command = command({
 
 async function proposals(context: Context, kind: Kind, typed: string): Promise<string[]> {
   const ids = async (operation: string, name: string): Promise<string[]> => {
-    const client = await context.engine({ start: false });
+    const client = await context.engine({ start: false, patienceMs: PATIENCE_MS });
     const limit = /\d$/.test(typed) ? SEARCHED : PROPOSED;
     const rows = await client.call<Record<string, unknown>[]>(operation, { limit });
     return rows.map((row) => String(row[name]));
@@ -78,7 +76,7 @@ async function proposals(context: Context, kind: Kind, typed: string): Promise<s
 }
 
 async function tools(context: Context): Promise<string[]> {
-  const client = await context.engine({ start: false });
+  const client = await context.engine({ start: false, patienceMs: PATIENCE_MS });
   return (await client.call<{ tools: { name: string }[] }>('tool.list')).tools.map(({ name }) => name);
 }
 

@@ -82,10 +82,8 @@ export async function checkStaged(context: Context, holder: string | undefined):
     context.result({ checked: false, reason: why, staged: 0 }, () => '');
     return 0;
   };
-  // The open connection to a hanging engine would keep this process, and with it the commit, waiting.
-  const late = setTimeout(() => process.exit(pass('the engine does not answer')), PATIENCE_MS);
   try {
-    const client = await context.engine({ start: false });
+    const client = await context.engine({ start: false, patienceMs: PATIENCE_MS });
     const locks = await client.call<Wire<Lock>[]>('lock.list');
     const staged = locks.some((lock) => lock.holder !== holder) ? await stagedFiles(context) : [];
     refuse(context.cwd, await heldByOthers(client, staged, holder));
@@ -95,8 +93,6 @@ export async function checkStaged(context: Context, holder: string | undefined):
     const { code, message } = asSvcError(error);
     if (!UNKNOWN.includes(code)) throw error;
     return pass(message);
-  } finally {
-    clearTimeout(late);
   }
 }
 

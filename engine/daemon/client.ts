@@ -56,6 +56,8 @@ export interface ConnectOptions {
   daemon?: readonly string[];
   /** Start one only where the last has died: not where somebody has stopped it. */
   afterCrash?: boolean;
+  /** Ends the connection after that time, whatever it waits for: an engine that hangs must not hold up who asks. */
+  patienceMs?: number;
 }
 
 /** JSON-RPC 2.0, section 5.1. */
@@ -69,13 +71,14 @@ const PAUSE_MS = 50;
 export async function connect(options: ConnectOptions): Promise<EngineClient> {
   const { root, file } = findWorkspace(options);
   const { data, socket } = await whereIs(root, file, options.env);
+  const end = performance.now() + (options.patienceMs ?? Number.POSITIVE_INFINITY);
   let isStarted = false;
   for (let tries = 1; ; tries += 1) {
     const open = await openSocket(readRecord(data)?.socket ?? socketPath(socket)).catch(ignoreAbsent);
     try {
       if (open) return await greet(open, options);
     } catch (error) {
-      if (!open?.destroyed || tries > TRIES) throw error;
+      if (!open?.destroyed || tries > TRIES || performance.now() >= end) throw error;
     }
     if (tries > TRIES) {
       throw new SvcError('engine_unreachable', `the engine of ${root} does not answer`, {
@@ -108,7 +111,7 @@ function ignoreAbsent(error: NodeJS.ErrnoException): null {
 
 async function greet(
   socket: Socket,
-  { cwd, env, via = 'cli', attends = false }: ConnectOptions,
+  { cwd, env, via = 'cli', attends = false, patienceMs }: ConnectOptions,
 ): Promise<EngineClient> {
   const listeners = new Map<number, (notification: Notification) => void>();
   /** What arrived for a subscription before its answer was read. */
@@ -116,8 +119,18 @@ async function greet(
   const rpc = new JSONRPCClient((request) => {
     socket.write(`${JSON.stringify(request)}\n`);
   });
+  let isLate = false;
   const lost = () =>
-    new SvcError('engine_unreachable', 'the connection to the engine ended', { hint: 'svc status' });
+    new SvcError(
+      'engine_unreachable',
+      isLate ? 'the engine does not answer' : 'the connection to the engine ended',
+      { hint: 'svc status' },
+    );
+  const giveUp = (): void => {
+    isLate = true;
+    socket.destroy();
+  };
+  const late = patienceMs === undefined ? undefined : setTimeout(giveUp, patienceMs);
 
   const progress = new Map<unknown, (message: string) => void>();
 
@@ -137,7 +150,10 @@ async function greet(
   }
 
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
-  void closed.then(() => rpc.rejectAllPendingRequests(lost().message));
+  void closed.then(() => {
+    clearTimeout(late);
+    rpc.rejectAllPendingRequests(lost().message);
+  });
   socket.on(
     'data',
     lineSplitter(receive, () => socket.destroy()),

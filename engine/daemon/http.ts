@@ -50,6 +50,8 @@ export function createHttp(deps: HttpDeps): Server {
     answer(deps, request, response).catch((error: unknown) => problem(response, error));
   });
   server.headersTimeout = 10_000;
+  // Longer than clients keep a connection that nothing goes over: one that ends first takes their next request with it.
+  server.keepAliveTimeout = 120_000;
   // A stream of /mcp stays open for as long as its client listens; what it sends is bounded by requestTimeout.
   server.requestTimeout = 30_000;
   server.maxConnections = 512;

@@ -23,7 +23,7 @@ const residentMb = (pid: number): number =>
 export async function commandLine(): Promise<Figure[]> {
   const ws = await makeWorkspace();
   try {
-    for (let count = 0; count < 20; count += 1) await ws.svc(['task', 'add', `task number ${count}`]);
+    for (let count = 0; count < 20; count += 1) await ws.program(['task', 'add', `task number ${count}`]);
     const ours: number[] = [];
     const bare: number[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {

@@ -40,7 +40,7 @@ describe('svc chair', () => {
   after(() => ws.close());
 
   async function chair(words: readonly string[], env: Record<string, string> = {}, input = SAY) {
-    const ran = await ws.svc(['chair', ...words], { env: { HOME: home, ...env }, input });
+    const ran = await ws.program(['chair', ...words], { env: { HOME: home, ...env }, input });
     const lines = ran.stdout.split('\n');
     const parsed = <T>(begin: string): T =>
       JSON.parse(lines.find((line) => line.startsWith(begin)) ?? 'null');

@@ -72,7 +72,9 @@ describe('svc lock', () => {
 
   test('raced for by 16 processes has one winner', async () => {
     const ran = await Promise.all(
-      Array.from({ length: 16 }, (_, index) => ws.svc(['lock', 'acquire', 'app', '--holder', `p-${index}`])),
+      Array.from({ length: 16 }, (_, index) =>
+        ws.program(['lock', 'acquire', 'app', '--holder', `p-${index}`]),
+      ),
     );
     assert.deepEqual(ran.map(({ code }) => code).sort(), [0, ...Array.from({ length: 15 }, () => 5)]);
     const [lock] = (await ws.svc(['lock', 'list', '--json'])).json<Wire<Lock>[]>();

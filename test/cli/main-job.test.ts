@@ -29,25 +29,25 @@ describe('the main job from the command line', () => {
   after(() => ws.close());
 
   const show = async (id: string): Promise<Shown> =>
-    (await ws.svc(['task', 'show', id, '--json'])).json<Shown>();
+    (await ws.program(['task', 'show', id, '--json'])).json<Shown>();
 
   test('a signed request waits, is approved once, runs in a worktree and is sealed with a commit on its branch', async () => {
-    await ws.svc(['up']);
+    await ws.program(['up']);
     const { status, body } = await ws.post('#agent: edit made.txt by the worker');
     assert.equal(status, 201);
     assert.deepEqual([body.dispatched, body.session_id], [false, null]);
     assert.equal((await ws.catcher.received('needs_approval')).decision_id, body.decision_id);
 
-    const waiting = (await ws.svc(['decision', 'list', '--json'])).json<
+    const waiting = (await ws.program(['decision', 'list', '--json'])).json<
       { decision_id: string; hash: string }[]
     >();
     assert.deepEqual(
       waiting.map((each) => each.decision_id),
       [body.decision_id],
     );
-    const wrong = await ws.svc(['decision', 'approve', String(body.decision_id), '--hash', 'not-this']);
+    const wrong = await ws.program(['decision', 'approve', String(body.decision_id), '--hash', 'not-this']);
     assert.equal(wrong.code, 5);
-    const approved = await ws.svc([
+    const approved = await ws.program([
       'decision',
       'approve',
       String(body.decision_id),
@@ -75,24 +75,24 @@ describe('the main job from the command line', () => {
   });
 
   test('a promoted branch is on base, its worktree gone, and the checkout brought along', async () => {
-    const [session] = (await ws.svc(['worktree', 'list', '--json'])).json<{ session_id: string }[]>();
-    const promoted = await ws.svc(['worktree', 'promote', String(session?.session_id), '--json']);
+    const [session] = (await ws.program(['worktree', 'list', '--json'])).json<{ session_id: string }[]>();
+    const promoted = await ws.program(['worktree', 'promote', String(session?.session_id), '--json']);
     assert.equal(promoted.code, 0, promoted.stderr);
     assert.equal(ws.repository.git('show', 'main:made.txt'), 'by the worker');
     assert.equal(ws.repository.git('status', '--porcelain'), '');
-    assert.deepEqual((await ws.svc(['worktree', 'list', '--json'])).json(), []);
+    assert.deepEqual((await ws.program(['worktree', 'list', '--json'])).json(), []);
     await ws.catcher.received('worktree_promoted');
   });
 
   test('a denied decision fails the task with its reason, starts nothing, and cannot be approved any more', async () => {
     const { body } = await ws.post('no');
     assert.equal(
-      (await ws.svc(['decision', 'deny', String(body.decision_id)])).code,
+      (await ws.program(['decision', 'deny', String(body.decision_id)])).code,
       2,
       'a reason is required',
     );
-    assert.equal((await ws.svc(['decision', 'deny', String(body.decision_id), 'not', 'today'])).code, 0);
-    const approved = await ws.svc(['decision', 'approve', String(body.decision_id)]);
+    assert.equal((await ws.program(['decision', 'deny', String(body.decision_id), 'not', 'today'])).code, 0);
+    const approved = await ws.program(['decision', 'approve', String(body.decision_id)]);
     assert.equal(approved.code, 5);
     const { task, sessions } = await show(String(body.task_id));
     assert.deepEqual([task.status, task.failure?.code, sessions.length], ['failed', 'denied', 0]);
@@ -100,7 +100,7 @@ describe('the main job from the command line', () => {
   });
 
   test('a failed run says so, keeps its dirty end as a commit, and can be tried again', async () => {
-    const ran = await ws.svc([
+    const ran = await ws.program([
       'task',
       'add',
       'breaks',
@@ -120,14 +120,14 @@ describe('the main job from the command line', () => {
       /work in progress/,
     );
     assert.equal((await ws.catcher.received('failed')).reason, 'scripted exited with code 3');
-    const again = await ws.svc(['task', 'retry', task.task_id, '-f', '--json']);
+    const again = await ws.program(['task', 'retry', task.task_id, '-f', '--json']);
     assert.equal(again.code, 1);
     const after = await show(task.task_id);
     assert.deepEqual([after.task.attempt, after.sessions.length], [2, 2]);
   });
 
   test('a task cancelled while it runs ends as cancelled and leaves no process', async () => {
-    const added = await ws.svc(['task', 'add', 'hangs', '-p', '#agent: hang', '--run', '--json']);
+    const added = await ws.program(['task', 'add', 'hangs', '-p', '#agent: hang', '--run', '--json']);
     const { task } = added.json<{ task: Shown['task'] }>();
     const client = await ws.connect();
     await new Promise<void>((resolve) => {
@@ -136,26 +136,26 @@ describe('the main job from the command line', () => {
         if (event.kind === 'session_started' && event.task_id === task.task_id) resolve();
       });
     });
-    assert.equal((await ws.svc(['task', 'cancel', task.task_id])).code, 0);
-    assert.equal((await ws.svc(['task', 'log', task.task_id, '-f'])).code, 0);
+    assert.equal((await ws.program(['task', 'cancel', task.task_id])).code, 0);
+    assert.equal((await ws.program(['task', 'log', task.task_id, '-f'])).code, 0);
     const { task: ended } = await show(task.task_id);
     assert.deepEqual([ended.status, ended.failure?.code], ['failed', 'cancelled']);
     assert.deepEqual(ws.survivors(), []);
   });
 
   test('ids are found by a unique prefix; an ambiguous or unknown one is an error of its own', async () => {
-    for (let count = 0; count < 10; count += 1) await ws.svc(['task', 'add', `number ${count}`]);
-    assert.equal((await ws.svc(['task', 'show', 't-1'])).code, 0, 'an exact id wins over longer ones');
-    assert.equal((await ws.svc(['task', 'show', 't-99'])).code, 4);
-    assert.equal((await ws.svc(['task', 'show', 'nonsense'])).code, 4);
+    for (let count = 0; count < 10; count += 1) await ws.program(['task', 'add', `number ${count}`]);
+    assert.equal((await ws.program(['task', 'show', 't-1'])).code, 0, 'an exact id wins over longer ones');
+    assert.equal((await ws.program(['task', 'show', 't-99'])).code, 4);
+    assert.equal((await ws.program(['task', 'show', 'nonsense'])).code, 4);
   });
 
   test('from inside a worker nobody approves, runs or promotes', async () => {
-    const held = (await ws.svc(['task', 'add', 'held', '-a', 'scripted', '--json'])).json<{
+    const held = (await ws.program(['task', 'add', 'held', '-a', 'scripted', '--json'])).json<{
       task_id: string;
     }>();
     const client = await ws.connect();
-    const ran = (await ws.svc(['task', 'add', 'hangs', '-p', '#agent: hang', '--run', '--json'])).json<{
+    const ran = (await ws.program(['task', 'add', 'hangs', '-p', '#agent: hang', '--run', '--json'])).json<{
       task: Shown['task'];
       session: { session_id: string };
     }>();
@@ -177,11 +177,11 @@ describe('the main job from the command line', () => {
       ['decision', 'deny', 'd-1', 'x'],
       ['down'],
     ]) {
-      const refused = await ws.svc([...args, '--json'], asWorker);
+      const refused = await ws.program([...args, '--json'], asWorker);
       assert.equal(refused.code, 3, args.join(' '));
       assert.equal(refused.json<{ error: { code: string } }>().error.code, 'chair_only');
     }
-    assert.equal((await ws.svc(['task', 'list'], asWorker)).code, 0);
-    await ws.svc(['task', 'cancel', ran.task.task_id]);
+    assert.equal((await ws.program(['task', 'list'], asWorker)).code, 0);
+    await ws.program(['task', 'cancel', ran.task.task_id]);
   });
 });

@@ -28,7 +28,7 @@ describe('sixteen MCP servers on one workspace', { timeout: 200_000 }, () => {
 
   before(async () => {
     ws = await makeWorkspace({ yaml: 'bus: { max_acked: 0 }\n' });
-    await ws.svc(['up']);
+    await ws.program(['up']);
     racers = await Promise.all(
       rounds(SERVERS).map(async () => {
         const client = await stdioClient(ws);

@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type CatchServer, type CaughtEvent, startCatchServer } from '../../cli/commands/catch-server.ts';
 import { connect, type EngineClient, readRecord, samples } from '../../engine/index.ts';
+import { type Ran, runHere } from './command-line.ts';
 import { gitEnvironment, makeRepository, type TestRepository } from './git.ts';
 import { isRunning } from './processes.ts';
 import { until } from './wait.ts';
 
+export type { Ran } from './command-line.ts';
 export { isRunning } from './processes.ts';
 
 export const SVC = fileURLToPath(new URL('../../cli/svc.js', import.meta.url));
@@ -15,12 +17,10 @@ export const AGENT = fileURLToPath(new URL('../../fixtures/agent/agent.js', impo
 const DAEMON = [process.execPath, SVC, 'daemon'];
 export const SECRET = 'a secret of the tests';
 
-export interface Ran {
-  code: number;
-  stdout: string;
-  stderr: string;
-  /** stdout as JSON. */
-  json<T = Record<string, unknown>>(): T;
+interface RunOptions {
+  env?: NodeJS.ProcessEnv;
+  cwd?: string;
+  input?: string;
 }
 
 export interface Posted {
@@ -37,11 +37,10 @@ export interface TestWorkspace {
   /** Everything that the automation at the catch URL was sent. */
   events: CaughtEvent[];
   catcher: CatchServer;
-  /** Runs the built command line in the workspace. */
-  svc(
-    args: readonly string[],
-    options?: { env?: NodeJS.ProcessEnv; cwd?: string; input?: string },
-  ): Promise<Ran>;
+  /** Runs a command line in the workspace, within this process: for what is only asked what it answers. */
+  svc(args: readonly string[], options?: RunOptions): Promise<Ran>;
+  /** Runs it as a program of its own, for what counts on being a process. */
+  program(args: readonly string[], options?: RunOptions): Promise<Ran>;
   /** Connects, starting the daemon when none runs. */
   connect(): Promise<EngineClient>;
   daemonPid(): number | null;
@@ -101,7 +100,7 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
   const data = join(root, '.svc');
   const clients = new Set<EngineClient>();
 
-  const svc: TestWorkspace['svc'] = (args, { env: own = {}, cwd = root, input } = {}) =>
+  const program: TestWorkspace['program'] = (args, { env: own = {}, cwd = root, input } = {}) =>
     new Promise((resolve) => {
       const child = execFile(
         process.execPath,
@@ -114,6 +113,9 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
       );
       child.stdin?.end(input ?? '');
     });
+
+  const svc: TestWorkspace['svc'] = (args, { env: own = {}, cwd = root, input = '' } = {}) =>
+    runHere(args, { cwd, env: { ...env, ...own }, input });
 
   const daemonPid = (): number | null => readRecord(data)?.pid ?? null;
 
@@ -149,6 +151,7 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
     events,
     catcher,
     svc,
+    program,
     async connect() {
       const client = await connect({ cwd: root, env, daemon: DAEMON });
       clients.add(client);
