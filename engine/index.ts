@@ -47,7 +47,7 @@ export type { Circuit as AgentCircuit } from './workers/dispatch/index.ts';
 export type { ListedSession } from './workers/operations.ts';
 export type { HookEvent, McpServer } from './workers/presets/preset.ts';
 export type { CarriedSetup } from './workers/setup/projects.ts';
-export type { AcpLine } from './workers/streams/acp.ts';
+export type { AcpError, AcpLine, AgentError, FoundError } from './workers/streams/acp.ts';
 export type { EndCode } from './workers/streams/stream.ts';
 export type { SessionTrial } from './workers/worktree-actions.ts';
 export type { PromoteResult, PruneEntry, SessionWorktree } from './workers/worktrees/index.ts';

@@ -7,10 +7,10 @@ import {
   type PromptResponse,
   type RequestPermissionRequest,
 } from '@agentclientprotocol/sdk';
-import { type AcpLine, acpStream, asSvcError, version } from '../../engine/index.ts';
+import { type AcpError, type AcpLine, acpStream, asSvcError, version } from '../../engine/index.ts';
 import type { KeptLink } from '../link.ts';
 import { type AgentProcess, startAgent, within } from './agent.ts';
-import { type Failure, failureOf, short, withoutSecrets } from './failure.ts';
+import { errorLine, short, withoutSecrets } from './failure.ts';
 import { environmentFor } from './known.ts';
 import { createPermissions } from './permission.ts';
 import { Failed, openSession } from './session.ts';
@@ -42,7 +42,7 @@ const CANCEL_MS = 1000;
 /** How a turn came to its end: by the agent's own word, or not. */
 type Ending =
   | { answer: PromptResponse; failure: null }
-  | { answer: null; failure: Failure; isCancelled?: boolean };
+  | { answer: null; failure: AcpError; isCancelled?: boolean };
 
 /** Runs an agent for one prompt, over the agent client protocol; `stdout` gets the lines of its log. */
 export async function runAcp(run: AcpRun): Promise<number> {
@@ -58,39 +58,34 @@ export async function runAcp(run: AcpRun): Promise<number> {
     const [program = ''] = argv;
     const added = environmentFor(program, env);
     agent = startAgent({ argv, cwd, env: { ...env, ...added }, stderr: run.stderr });
-    ending = await converse({ ...run, agent, transcript, print });
+    ending = await converse({ ...run, agent, transcript, print, clean });
   } catch (error) {
-    ending = { answer: null, failure: { ...failureOf(asSvcError(error)), code: 'agent_error' } };
+    const text = short(clean(asSvcError(error).message));
+    ending = { answer: null, failure: { code: 'agent_error', text } };
   }
 
   transcript.flush();
   const usage = transcript.usage(ending.answer);
   if (usage !== null) print(usage);
   const stop = ending.answer?.stopReason ?? null;
-  const ownFailure = ending.failure ?? failureOfStop(stop ?? '');
-  if (ownFailure === null) print({ acp: 'end', stop_reason: stop, error: null });
-  else {
-    const { code } = ownFailure;
-    const text = clean(ownFailure.text);
-    const resetAt = ending.failure?.resetAt ?? null;
-    const isCancelled = ending.answer === null && ending.isCancelled === true;
-    if (stop === null && !isCancelled) print({ acp: 'error', code, text });
-    const error = { code, text, reset_at: resetAt };
-    print({ acp: 'end', stop_reason: isCancelled ? 'cancelled' : stop, error });
-  }
+  const error = ending.failure ?? failureOfStop(stop ?? '');
+  const isCancelled = ending.answer === null && ending.isCancelled === true;
+  if (error !== null && stop === null && !isCancelled) print({ acp: 'error', ...error });
+  print({ acp: 'end', stop_reason: isCancelled ? 'cancelled' : stop, error });
   await agent?.end();
   await link.close();
-  return ownFailure === null ? 0 : 1;
+  return error === null ? 0 : 1;
 }
 
 type Talk = AcpRun & {
   agent: AgentProcess;
   transcript: ReturnType<typeof createTranscript>;
   print(line: AcpLine): void;
+  clean(text: string): string;
 };
 
 async function converse(talk: Talk): Promise<Ending> {
-  const { argv, cwd, env, prompt, resume, signal, link, agent, transcript, print } = talk;
+  const { argv, cwd, env, prompt, resume, signal, link, agent, transcript, print, clean } = talk;
   const program = basename(argv[0] ?? '');
   let agentName = env.SVC_AGENT || program;
   let session: string | null = null;
@@ -143,7 +138,7 @@ async function converse(talk: Talk): Promise<Ending> {
     const { id, model, lost } = opened;
     print({ acp: 'session', id, agent: opened.agent, model });
     if (lost !== null) {
-      const text = short(`session ${resume} is not gone on with, this is a new one: ${lost}`);
+      const text = short(`session ${resume} is not gone on with, this is a new one: ${clean(lost)}`);
       print({ acp: 'error', code: 'agent_error', text });
     }
     const answer = await connection.agent.request(methods.agent.session.prompt, {
@@ -158,8 +153,8 @@ async function converse(talk: Talk): Promise<Ending> {
   const turnOver = spoken().catch((error: unknown) => failed(error, talk));
   const isOver = Promise.race([
     turnOver,
-    agent.ended.then((how) => brokenOff(how, agent)),
-    agent.broken.then((why) => brokenOff(why, agent)),
+    agent.ended.then((how) => brokenOff(how, talk)),
+    agent.broken.then((why) => brokenOff(why, talk)),
   ]);
   const first = await Promise.race([isOver, aborted(signal)]);
   if (first !== null) {
@@ -172,32 +167,32 @@ async function converse(talk: Talk): Promise<Ending> {
     await within(CANCEL_MS, isOver);
   }
   connection.close();
-  const failure: Failure = { code: 'agent_error', text: 'cancelled', resetAt: null };
-  return { answer: null, failure, isCancelled: true };
+  return { answer: null, failure: { code: 'agent_error', text: 'cancelled' }, isCancelled: true };
 }
 
 const asGiven = (params: unknown): unknown => params;
 
 /** Why the talk ended early. When the connection is what ended, the reason is how the agent did. */
-async function failed(error: unknown, { agent, transcript }: Talk): Promise<Ending> {
+async function failed(error: unknown, talk: Talk): Promise<Ending> {
+  const { agent, transcript, clean } = talk;
   if (error instanceof Failed) {
-    const words = error.failure.code === 'agent_error' ? lastWords(agent) : '';
-    return { answer: null, failure: { ...error.failure, text: short(`${error.message}${words}`) } };
+    const words = error.code === 'agent_error' ? lastWords(talk) : '';
+    return { answer: null, failure: { code: error.code, text: short(`${clean(error.message)}${words}`) } };
   }
   if (typeof (error as { code?: unknown }).code === 'number') {
-    return { answer: null, failure: failureOf(error, transcript.limitedUntil()) };
+    return { answer: null, failure: errorLine(error, clean, transcript.limitedUntil()) };
   }
   const how = await within(CANCEL_MS, Promise.race([agent.broken, agent.ended]));
-  return brokenOff(how ?? 'it closed its output', agent);
+  return brokenOff(how ?? 'it closed its output', talk);
 }
 
-function brokenOff(how: string, agent: AgentProcess): Ending {
-  const text = short(`the agent broke off: ${how}${lastWords(agent)}`);
-  return { answer: null, failure: { code: 'agent_error', text, resetAt: null } };
+function brokenOff(how: string, talk: Talk): Ending {
+  const text = short(`the agent broke off: ${talk.clean(how)}${lastWords(talk)}`);
+  return { answer: null, failure: { code: 'agent_error', text } };
 }
 
-function lastWords(agent: AgentProcess): string {
-  const words = agent.lastWords().split('\n').slice(-5).join(' | ').slice(-250);
+function lastWords({ agent, clean }: Talk): string {
+  const words = clean(agent.lastWords()).split('\n').slice(-5).join(' | ').slice(-250);
   return words === '' ? '' : `; at last it said: ${words}`;
 }
 

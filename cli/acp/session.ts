@@ -6,7 +6,8 @@ import {
   PROTOCOL_VERSION,
   RequestError,
 } from '@agentclientprotocol/sdk';
-import { type Failure, failureOf, short } from './failure.ts';
+import { acpStream, type FoundError } from '../../engine/index.ts';
+import { errorLine } from './failure.ts';
 import { loginWithKey } from './known.ts';
 
 export interface OpenedSession {
@@ -30,10 +31,10 @@ export interface SessionWish {
 
 /** A failure that this end has found, as opposed to one that the agent has told. */
 export class Failed extends Error {
-  readonly failure: Failure;
-  constructor(text: string, code: Failure['code'] = 'agent_error') {
+  readonly code: FoundError['code'];
+  constructor(text: string, code: FoundError['code'] = 'agent_error') {
     super(text);
-    this.failure = { code, text, resetAt: null };
+    this.code = code;
   }
 }
 
@@ -55,18 +56,26 @@ export async function openSession(agent: ClientContext, wish: SessionWish): Prom
     throw new Failed(`it speaks version ${spoken} of the agent client protocol, not ${PROTOCOL_VERSION}`);
   }
   const opened = await open(agent, hello, wish).catch(async (error: unknown) => {
-    if (failureOf(error).code !== 'auth_failed') throw error;
+    const failure = await failureOf(error);
+    if (failure?.code !== 'auth_failed') throw error;
     const offered = (hello.authMethods ?? []).map(({ id }) => id);
     const methodId = loginWithKey(offered, env);
     if (methodId === undefined) {
       const ways = offered.length === 0 ? '' : `; it offers ${offered.join(', ')}`;
-      throw new Failed(short(`${failureOf(error).text}${ways}`), 'auth_failed');
+      throw new Failed(`${failure.text}${ways}`, failure.code);
     }
     await inTime(patienceMs, 'authenticate', agent.request(methods.agent.authenticate, { methodId }));
     return open(agent, hello, wish);
   });
   const { title, name } = hello.agentInfo ?? {};
   return { ...opened, agent: { name: title || name || program, version: hello.agentInfo?.version ?? null } };
+}
+
+/** What an agent's answer means; null for a failure that is none of its answers. */
+async function failureOf(error: unknown) {
+  if (!(error instanceof RequestError)) return null;
+  const { failureOfError } = await acpStream();
+  return failureOfError(errorLine(error, (text) => text));
 }
 
 async function open(
@@ -87,7 +96,7 @@ async function open(
       return { id: resume, model: modelOf(answer), lost };
     } catch (error) {
       if (!(error instanceof RequestError || error instanceof Failed)) throw error;
-      if (failureOf(error).code === 'auth_failed') throw error;
+      if ((await failureOf(error))?.code === 'auth_failed') throw error;
       lost = error.message;
     }
   }

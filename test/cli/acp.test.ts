@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { failureOf } from '../../cli/acp/failure.ts';
+import { errorLine, withoutSecrets } from '../../cli/acp/failure.ts';
 import { environmentFor } from '../../cli/acp/known.ts';
 import { runAcp } from '../../cli/acp/run.ts';
 import type { KeptLink } from '../../cli/link.ts';
@@ -20,6 +20,7 @@ import {
   type Wire,
 } from '../../engine/index.ts';
 import type { Caller } from '../../engine/operation.ts';
+import { acpReader } from '../../engine/workers/streams/acp.ts';
 import { childrenOf } from '../support/processes.ts';
 import { settled, until } from '../support/wait.ts';
 import { isRunning, makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
@@ -95,7 +96,11 @@ describe('svc acp run', () => {
     const said = lines.flatMap((line) => (line.acp === 'message' ? [line.text] : []));
     const end = lines.at(-1);
     assert.equal(end?.acp, 'end');
-    return { code, lines, said, stderr, end, error: end.error };
+    // As the engine reads it.
+    const reader = acpReader();
+    for (const line of lines) reader.line(JSON.stringify(line));
+    const told = reader.facts().end;
+    return { code, lines, said, stderr, end, error: told?.ok === false ? told : null };
   }
   const of = <K extends AcpLine['acp']>(lines: readonly AcpLine[], kind: K) =>
     lines.filter((line): line is Extract<AcpLine, { acp: K }> => line.acp === kind);
@@ -251,33 +256,24 @@ describe('svc acp run', () => {
     ]);
     assert.deepEqual([refused.end.stop_reason, refused.error?.code], ['refusal', 'refused']);
     assert.deepEqual([turns.end.stop_reason, turns.error?.code], ['max_turn_requests', 'turn_limit']);
-    assert.deepEqual(error.error, { code: 'auth_failed', text: '401 for …', reset_at: null });
+    assert.deepEqual(error.error, { ok: false, code: 'auth_failed', text: '401 for …', resetAt: null });
+    assert.doesNotMatch(JSON.stringify(error.lines), /sk-of-the-tests/);
     assert.deepEqual([refused.code, turns.code, error.code], [1, 1, 1]);
   });
 
-  test('errors of the model are told apart by what real programs send', () => {
-    const of = (message: string, data: object = {}, code = -32_603) =>
-      failureOf({ code, message: `Internal error: ${message}`, data }).code;
-    assert.equal(of('API Error: Request rejected (429) · x', { errorKind: 'rate_limit' }), 'rate_limited');
-    assert.equal(of('API Error: 529 Overloaded. Try again', { errorKind: 'server_error' }), 'rate_limited');
-    assert.equal(of('invalid x-api-key', { service: 'session', errorName: 'APIError' }), 'auth_failed');
-    assert.equal(of('Session too large', { errorName: 'ContextOverflowError' }), 'context_exceeded');
-    assert.equal(
-      of('Prompt is too long · 250000 tokens', { errorKind: 'invalid_request' }),
-      'context_exceeded',
-    );
-    assert.equal(of('API Error: 500 boom', { errorKind: 'server_error' }), 'model_error');
-    assert.equal(of('Authentication required', {}, -32_000), 'auth_failed');
-    assert.equal(of('cannot read a property of undefined'), 'agent_error');
-    assert.deepEqual(failureOf({ code: 500, message: '{"error":{"message":"not_found_error: x"}}' }), {
-      code: 'model_error',
-      text: 'not_found_error: x',
-      resetAt: null,
+  test('an agent’s error is told as it came, shortened, and without half a secret', () => {
+    const clean = withoutSecrets({ API_KEY: 'a secret of many words', PATH: '/usr/local/bin' });
+    const message = `${'x'.repeat(1990)}a secret of many words`;
+    const data = { details: ['a secret of many words at /usr/local/bin'], status: 429 };
+    const { at, ...line } = errorLine({ code: -32_603, message, data }, clean, 5);
+    assert.ok(at > 0);
+    assert.deepEqual(line, {
+      code: -32_603,
+      message: `${'x'.repeat(1990)}…`,
+      data: '{"details":["… at /usr/local/bin"],"status":429}',
+      reset_at: 5,
     });
-    const limited = failureOf({ message: 'usage limit reached|1900000000' });
-    assert.deepEqual([limited.code, limited.resetAt], ['usage_limit', 1_900_000_000_000]);
-    // An agent that has told when its plan's limit ends speaks of a rate limit all the same.
-    assert.deepEqual(failureOf({ message: 'rate limit' }, 5).code, 'usage_limit');
+    assert.equal(errorLine({ code: 1, message: 'y'.repeat(5000) }, clean).message.length, 2000);
   });
 
   test('goes on with a session where the agent can, and begins another where it cannot', async () => {

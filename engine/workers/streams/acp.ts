@@ -1,4 +1,7 @@
+import { codeOf, type Failure, failure, statusIn } from './failure.ts';
+import { jsonOf, numberOf, textOf } from './json-lines.ts';
 import { createRecent, keptText } from './recent.ts';
+import { resetTimeIn } from './reset-time.ts';
 import {
   type AgentEnd,
   END_CODES,
@@ -13,6 +16,27 @@ import {
 export type PermissionOutcome = 'allow_once' | 'allow_always' | 'reject_once' | 'reject_always' | 'cancelled';
 
 export type AcpStop = 'end_turn' | 'max_tokens' | 'max_turn_requests' | 'refusal' | 'cancelled';
+
+/** What an agent answered that could not do what it was asked: shortened, without secrets, and not yet judged. */
+export interface AgentError {
+  /** Of JSON-RPC, or the status of HTTP that some pass on. */
+  code: number;
+  message: string;
+  /** As JSON. */
+  data?: string;
+  /** When a plan's limit ends, Unix ms, where the agent has told that; and when it answered so. */
+  reset_at: number | null;
+  at: number;
+}
+
+/** What `svc acp run` has found itself. The version before told what an agent answered so as well. */
+export interface FoundError {
+  code: EndCode;
+  text: string;
+  reset_at?: number | null;
+}
+
+export type AcpError = AgentError | FoundError;
 
 /** One line of what `svc acp run` prints: the log of a run on transport acp. */
 export type AcpLine =
@@ -43,14 +67,10 @@ export type AcpLine =
       by: string;
     }
   | { acp: 'usage'; input: number; cached: number; output: number; cost_usd: number | null }
-  | { acp: 'error'; code: EndCode; text: string }
-  | {
-      acp: 'end';
-      stop_reason: AcpStop | null;
-      error: { code: EndCode; text: string; reset_at: number | null } | null;
-    };
+  | ({ acp: 'error' } & AcpError)
+  | { acp: 'end'; stop_reason: AcpStop | null; error: AcpError | null };
 
-const STOPS: Readonly<Record<string, { code: EndCode; text: string }>> = {
+const STOPS: Readonly<Record<string, FoundError>> = {
   max_tokens: { code: 'context_exceeded', text: 'the model reached its limit of tokens' },
   max_turn_requests: {
     code: 'turn_limit',
@@ -61,7 +81,7 @@ const STOPS: Readonly<Record<string, { code: EndCode; text: string }>> = {
 };
 
 /** How a turn that ended so failed; null when it did not. */
-export const failureOfStop = (stop: string): { code: EndCode; text: string } | null => STOPS[stop] ?? null;
+export const failureOfStop = (stop: string): FoundError | null => STOPS[stop] ?? null;
 
 const MARKS: Readonly<Record<PlanEntry['state'], string>> = { done: 'x', active: '>', pending: ' ' };
 const OUTCOMES: Readonly<Record<PermissionOutcome, string>> = {
@@ -126,12 +146,16 @@ export function acpReader(): StreamReader {
         facts = { ...facts, usage: { input, cached, output, costUsd } };
         return null;
       }
-      case 'error':
-        facts = { ...facts, trouble: { ok: false, code: codeOf(line.code), text: line.text, resetAt: null } };
-        return `error: ${line.text}`;
-      case 'end':
-        facts = { ...facts, end: endOf(line, refused), trouble: null };
-        return line.error === null ? null : `ended: ${line.error.text}`;
+      case 'error': {
+        const trouble = failureIn(line);
+        facts = { ...facts, trouble };
+        return `error: ${trouble.text}`;
+      }
+      case 'end': {
+        const end = endOf(line, refused);
+        facts = { ...facts, end, trouble: null };
+        return line.error === null || end.ok ? null : `ended: ${end.text}`;
+      }
     }
   }
 
@@ -180,21 +204,54 @@ function wordsOf({ kind, title, paths }: Extract<AcpLine, { acp: 'tool' }>): str
   return `${kind} ${what}`;
 }
 
-const codeOf = (code: string): EndCode =>
-  (END_CODES as readonly string[]).includes(code) ? (code as EndCode) : 'agent_error';
+/** `RequestError.authRequired` of the protocol. */
+const AUTH_REQUIRED = -32_000;
+
+/** What an agent's error means. */
+export function failureOfError(error: AgentError): Failure {
+  const { code, reset_at: limitedUntil = null } = error;
+  const [message, data] = [textOf(error.message), textOf(error.data)];
+  const text = wordsIn(message, data);
+  const told = `${text} ${message} ${data}`;
+  const now = numberOf(error.at) || Date.now();
+  if (code === AUTH_REQUIRED) return failure('auth_failed', text);
+  const found = codeOf(code >= 400 && code < 600 ? code : statusIn(told), told) ?? 'agent_error';
+  // It speaks of a rate limit all the same.
+  const meant = found === 'rate_limited' && limitedUntil !== null ? 'usage_limit' : found;
+  const isLimit = meant === 'rate_limited' || meant === 'usage_limit';
+  return failure(meant, text, { resetAt: isLimit ? (limitedUntil ?? resetTimeIn(told, now)) : null, now });
+}
+
+/** Without what the protocol's library puts before it, and out of the JSON that some pass on. */
+function wordsIn(message: string, data: string): string {
+  const text = message.replace(/^Internal error: /, '');
+  // Then its reason is beside it.
+  if (text === 'Internal error') return `${text} ${data}`.trim();
+  try {
+    return textOf(jsonOf(jsonOf(JSON.parse(text)).error).message) || text;
+  } catch {
+    // A sentence, as it should be.
+    return text;
+  }
+}
+
+function failureIn(error: AcpError): Failure {
+  if (!('text' in error)) return failureOfError(error);
+  const { code, text, reset_at: resetAt = null } = error;
+  return { ok: false, code: isEndCode(code) ? code : 'agent_error', text, resetAt };
+}
+
+const isEndCode = (code: string): code is EndCode => (END_CODES as readonly string[]).includes(code);
 
 /** Agents end their turn in good order where a person has refused a call: that is no work that was done. */
 function endOf(
   { stop_reason: stop, error }: Extract<AcpLine, { acp: 'end' }>,
   refused: string | null,
 ): AgentEnd {
-  const failure =
-    error ?? (stop === null ? { code: 'agent_error', text: 'it ended without a reason' } : null);
-  const why = failure ?? failureOfStop(stop ?? '');
-  if (why === null)
-    return refused === null
-      ? { ok: true }
-      : { ok: false, code: 'permission_denied', text: refused, resetAt: null };
-  const resetAt = error?.reset_at ?? null;
-  return { ok: false, code: codeOf(why.code), text: why.text, resetAt };
+  const nothing = stop === null ? { code: 'agent_error' as const, text: 'it ended without a reason' } : null;
+  const why = error ?? nothing ?? failureOfStop(stop ?? '');
+  if (why !== null) return failureIn(why);
+  return refused === null
+    ? { ok: true }
+    : { ok: false, code: 'permission_denied', text: refused, resetAt: null };
 }

@@ -4,25 +4,31 @@ import type { AgentEnd, EndCode } from './stream.ts';
 
 export type Failure = Extract<AgentEnd, { ok: false }>;
 
+// The one list of the words by which agents and services tell a failure. An agent's own words are never tried by it.
+
 /** Said of a quota that is used up, in contrast to a rate that is too high. */
 const USED_UP =
-  /usage[ _]limit|hit your .{0,40}limit|current (?:token )?quota|insufficient[ _](?:quota|balance)|credit balance|account balance|out of (?:\w+ )?(?:credits|usage)|(?:daily|monthly|weekly|plan) (?:quota|limit)|per ?day|exhausted your (?:daily|capacity)|QuotaExceeded|TerminalQuota|quota_exhausted|billing/i;
+  /usage[ _]limit|(?:hour|weekly|session|plan|opus|sonnet) limit reached|payment required|hit your .{0,40}limit|current (?:token )?quota|insufficient[ _](?:quota|balance)|credit balance|account balance|out of (?:\w+ )?(?:credits|usage)|(?:daily|monthly|weekly|plan) (?:quota|limit)|per ?day|exhausted your (?:daily|capacity)|QuotaExceeded|TerminalQuota|quota_exhausted|billing/i;
 /** Said of money that was given to it, by the gateway or by the agent's service. */
 const SPENT =
   /\bbudget_exceeded\b|\bbudget .{0,40}(?:exceeded|exhausted|used up|spent)|spend(?:ing)? (?:cap|limit)/i;
 const TOO_LONG =
-  /prompt is too long|context[ _](?:length|window|overflow)|maximum context|model token limit|input token count|request_too_large/i;
+  /prompt is too long|context[ _]?(?:length|window|overflow|limit)|too large to compact|maximum context|model token limit|input token count|request_too_large/i;
 const TOO_FAST =
   /rate[ _-]?limit|too many requests|overloaded|resource[ _]exhausted|no capacity|unavailable|RetryableQuota/i;
 const NO_ENTRY =
-  /not logged in|\/login|unauthori[sz]ed|authentication|unauthenticated|invalid[ _]?(?:api|access)[ _-]?(?:key|token)|api[ _-]?key|auth type|permission_denied|forbidden/i;
+  /not logged in|log ?in required|\/login|ProviderAuth|unauthori[sz]ed|authentication|unauthenticated|invalid[ _]?(?:api|access)[ _-]?(?:key|token)|api[ _-]?key|auth type|permission_denied|forbidden/i;
+/** Said of the model's service or of the way to it, when nothing above says more. */
+const OF_MODEL =
+  /API ?Error|server_error|invalid_request|not_found_error|provider_error|ModelNotFound|fetch failed|ECONNREFUSED|unable to connect/i;
 
-/** The status of HTTP that a text names, such as `API Error: 429 …`; null without one. */
+/** The status of HTTP that a text names, such as `API Error: 429 …` or `"statusCode":429`; null without one. */
 export function statusIn(text: string): number | null {
-  const found = /(?:error|status)(?: code)?["']?[:= (]+(?:status: )?([45]\d\d)\b|^\[?([45]\d\d)\b/i.exec(
-    text,
-  );
-  const status = found?.[1] ?? found?.[2];
+  const found =
+    /(?:error|status|rejected|fail(?:s|ed) with|http(?:\/[\d.]+)?)(?: ?code)?["']?[:= (]+(?:status: )?([45]\d\d)\b|"code": ?([45]\d\d)\b|^\[?([45]\d\d)\b/i.exec(
+      text,
+    );
+  const status = found?.slice(1).find((digits) => digits !== undefined);
   return status === undefined ? null : Number(status);
 }
 
@@ -40,7 +46,8 @@ export function codeOf(status: number | null, text: string): EndCode | null {
     return 'auth_failed';
   if (status !== null) return 'model_error';
   if (TOO_FAST.test(text)) return 'rate_limited';
-  return NO_ENTRY.test(text) ? 'auth_failed' : null;
+  if (NO_ENTRY.test(text)) return 'auth_failed';
+  return OF_MODEL.test(text) ? 'model_error' : null;
 }
 
 /** Keys in what an agent says; it should not say them, and some do. */

@@ -101,7 +101,8 @@ export function createOpencodeReader(now: () => number = Date.now): StreamReader
     const next = numberOf(event.next);
     const isLong = next > now() + LONGEST_WAIT_MS;
     const told = codeOf(null, text) ?? 'rate_limited';
-    const code = isLong && told === 'rate_limited' && !/rate|fast|many/i.test(text) ? 'usage_limit' : told;
+    const isLimit = told === 'rate_limited' || told === 'model_error';
+    const code = isLong && isLimit && !/rate|fast|many/i.test(text) ? 'usage_limit' : told;
     const limit = failure(code, text, { resetAt: next > 0 ? next : null });
     if (isLong) facts.end = limit;
     else facts.trouble = limit;

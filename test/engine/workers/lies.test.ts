@@ -43,6 +43,7 @@ describe('what a run says of itself', () => {
         { acp: 'session', id: { a: 1 }, agent: { name: 'x', version: null }, model: ['m'] },
         { acp: 'usage', input: 1.5, cached: '7', output: 1e300, cost_usd: 'much' },
         { acp: 'plan', entries: 'all' },
+        { acp: 'error', code: [], message: { a: 1 }, data: { a: 1 }, reset_at: 'soon', at: 'now' },
         { acp: 'end', stop_reason: null, error: { code: 'usage_limit', text: { a: 1 }, reset_at: 'soon' } },
       ),
       acpReader(),

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AcpLine, acpReader } from '../../../../engine/workers/streams/acp.ts';
+import {
+  type AcpLine,
+  type AgentError,
+  acpReader,
+  failureOfError,
+} from '../../../../engine/workers/streams/acp.ts';
 
 const reading = () => {
   const reader = acpReader();
@@ -54,15 +59,77 @@ test('the lines of a run on transport acp become text for a person, and facts', 
   });
 });
 
+const NOW = Date.UTC(2026, 10, 21);
+const answered = (message: string, more: Partial<AgentError> & { about?: object } = {}) => {
+  const { about, ...fields } = more;
+  const data = about === undefined ? {} : { data: JSON.stringify(about) };
+  const error = { code: -32_603, message: `Internal error: ${message}`, reset_at: null, at: NOW };
+  return failureOfError({ ...error, ...data, ...fields });
+};
+
 test('a failure is told with its code and when its limit ends; one that is overcome counts no more', () => {
+  const { says, facts } = reading();
+  const slower: AgentError = { code: 429, message: 'retry after 20 seconds', reset_at: null, at: NOW };
+  assert.equal(says({ acp: 'error', ...slower }), 'error: retry after 20 seconds');
+  const limit = { ok: false, code: 'rate_limited', text: slower.message, resetAt: NOW + 20_000 };
+  assert.deepEqual(facts().trouble, limit);
+  says({ acp: 'message', text: 'on' });
+  assert.equal(facts().trouble, null);
+  const usedUp = { ...slower, message: 'usage limit reached' };
+  assert.equal(says({ acp: 'end', stop_reason: null, error: usedUp }), 'ended: usage limit reached');
+  const end = facts().end;
+  assert.equal(end?.ok === false && end.code, 'usage_limit');
+});
+
+test('what the run has found itself, and every line of the version before, says its code', () => {
   const { says, facts } = reading();
   says({ acp: 'error', code: 'rate_limited', text: 'slower' });
   assert.deepEqual(facts().trouble, { ok: false, code: 'rate_limited', text: 'slower', resetAt: null });
-  says({ acp: 'message', text: 'on' });
-  assert.equal(facts().trouble, null);
   const error = { code: 'usage_limit' as const, text: 'used up', reset_at: 5 };
   assert.equal(says({ acp: 'end', stop_reason: null, error }), 'ended: used up');
   assert.deepEqual(facts().end, { ok: false, code: 'usage_limit', text: 'used up', resetAt: 5 });
+});
+
+test('errors of the model are told apart by what real programs send', () => {
+  for (const [code, message, more] of [
+    ['rate_limited', 'API Error: Request rejected (429) · x'],
+    ['rate_limited', 'Request rejected', { about: { errorKind: 'rate_limit' } }],
+    ['rate_limited', 'API Error: 529 Overloaded. Try again', { about: { errorKind: 'server_error' } }],
+    ['rate_limited', 'No', { about: { errorName: 'APIError', statusCode: 429 } }],
+    ['auth_failed', 'invalid x-api-key', { about: { service: 'session', errorName: 'APIError' } }],
+    ['auth_failed', 'No', { about: { errorName: 'ProviderAuthError' } }],
+    ['auth_failed', 'Authentication required', { code: -32_000 }],
+    ['auth_failed', 'Login required'],
+    ['auth_failed', 'the request failed with 401', { about: { errorName: 'APIError' } }],
+    ['context_exceeded', 'Session too large', { about: { errorName: 'ContextOverflowError' } }],
+    ['context_exceeded', 'Prompt is too long · 250000 tokens', { about: { errorKind: 'invalid_request' } }],
+    ['context_exceeded', 'The conversation is too large to compact'],
+    ['usage_limit', '5-hour limit reached ∙ resets 3pm'],
+    ['usage_limit', 'Rate limit reached', { reset_at: 5 }],
+    ['rate_limited', 'Rate limit reached for the model'],
+    ['usage_limit', 'Payment Required'],
+    ['budget_exceeded', 'the budget of this key is spent'],
+    ['model_error', 'API Error: 500 boom', { about: { errorKind: 'server_error' } }],
+    ['model_error', 'TypeError: fetch failed', { about: { cause: 'ECONNREFUSED' } }],
+    ['model_error', 'No', { about: { errorName: 'ProviderModelNotFoundError' } }],
+    ['agent_error', 'cannot read a property of undefined'],
+    ['agent_error', 'the file a-429.txt has 503 lines'],
+  ] as const)
+    assert.equal(answered(message, more).code, code, message);
+});
+
+test('an error is shown in the words that say most', () => {
+  assert.equal(
+    answered('{"error":{"message":"not_found_error: x"}}', { code: 500 }).text,
+    'not_found_error: x',
+  );
+  const bare = { message: 'Internal error', about: { details: 'no such model' } };
+  assert.equal(answered('', bare).text, 'Internal error {"details":"no such model"}');
+  const limited = answered(`usage limit reached|${NOW / 1000 + 60}`);
+  assert.deepEqual([limited.code, limited.resetAt], ['usage_limit', NOW + 60_000]);
+  assert.equal(answered('Too many requests', { about: { wait: 'retry after 2 m' } }).resetAt, NOW + 120_000);
+  assert.equal(answered('rate limit', { reset_at: 5 }).resetAt, 5);
+  assert.equal(answered('API Error: 500 resets in 2h').resetAt, null);
 });
 
 test('an end that is no end of its turn is none, also without an error beside it', () => {
