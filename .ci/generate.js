@@ -115,12 +115,15 @@ is in [agents.md](agents.md), how seats are decided in [mcp.md](mcp.md).`,
   ].join('\n\n');
 }
 
-function hooksPage() {
+async function hooksPage() {
   const moments = ['pre-write', 'post-tool', 'pre-compact', 'session-start'];
+  const { presetNamed } = await presets();
   const told = HOOK_FILES.map(({ agent }) => [
     agent,
     'yes',
-    ...moments.map((event) => (SHAPES[agent].context[event] === undefined ? '-' : 'yes')),
+    ...moments.map((event) =>
+      presetNamed(agent).hooks.moments[event] && SHAPES[agent].context[event] ? 'yes' : '-',
+    ),
   ]);
   const places = HOOK_FILES.map(({ agent, project, user }) => [
     agent,
@@ -150,7 +153,9 @@ agent that it does not know or a call that is refused, it prints nothing. Its ex
 
 ## What reaches the model
 
-\`-\` is a moment at which the agent takes no text. What was to be said before a write is then said after it.
+\`-\` is a moment that the agent does not have, or at which it takes no text. What was to be said before a write is then said after it.
+What opencode is told after a compaction comes with the result of its next tool. Of cursor's \`session-start\`, which is the beginning of
+any conversation, only its documentation is known.
 
 ${table(['agent', 'refusal', ...moments.map(code)], told)}
 
@@ -365,7 +370,7 @@ const FILES = Object.fromEntries([
   page('docs/config.md', configMarkdown()),
   page('docs/errors.md', errorsPage()),
   page('docs/events.md', await eventsPage()),
-  page('docs/hooks.md', hooksPage()),
+  page('docs/hooks.md', await hooksPage()),
   page('docs/keys.md', keysPage()),
   page('docs/tools.md', await toolsPage()),
   await withPresets('docs/presets.md'),

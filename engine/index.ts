@@ -45,6 +45,7 @@ export type { ToolDescription } from './tool.ts';
 export { version } from './version.ts';
 export type { Circuit as AgentCircuit } from './workers/dispatch/index.ts';
 export type { ListedSession } from './workers/operations.ts';
+export type { AgentHooks, HookEntry, HookLines } from './workers/presets/hooks.ts';
 export type { HookEvent, McpServer } from './workers/presets/preset.ts';
 export type { CarriedSetup } from './workers/setup/projects.ts';
 export type { AcpError, AcpLine, AgentError, FoundError } from './workers/streams/acp.ts';

@@ -1,16 +1,10 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { type HookEvent, presets, shellWord } from '../../engine/index.ts';
+import { type AgentHooks, type HookLines, presets } from '../../engine/index.ts';
 import type { Scope } from './clients.ts';
 
 /** Program and arguments that run svc. */
 export type Words = readonly string[];
-
-/** One entry of a list of hooks, under the agent's own name of the event. */
-export interface HookEntry {
-  list: string;
-  entry: Record<string, unknown>;
-}
 
 interface Place {
   file: string;
@@ -21,75 +15,18 @@ interface Place {
 
 /** An agent whose hooks a person can have svc in. */
 export interface HookFile {
-  /** The name of its preset. */
+  /** The name of its preset, which knows the hooks themselves. */
   agent: string;
-  /** json: lists below `hooks`; toml: tables at the end of the file; own: a file of svc alone. */
-  format: 'json' | 'toml' | 'own';
+  /** json: lists below `hooks`; toml: tables at the end of the file; own: a file of svc alone; plugin: a program. */
+  format: 'json' | 'toml' | 'own' | 'plugin';
   /** Null where it has none. */
   project: Place | null;
   user: Place;
-  entries(svc: Words): HookEntry[];
   /** What a new file has besides. */
   start?: Record<string, unknown>;
-  /** The whole text of a file of svc alone, where it is no JSON. */
-  text?(svc: Words): Promise<string>;
   /** What the person still has to do. */
   next?: string;
 }
-
-/** A hook of ours that is slower is broken, and must not hold the agent up. */
-const TIMEOUT_SEC = 10;
-
-const words = (svc: Words, event: HookEvent, agent: string): string[] => [
-  ...svc,
-  'hook',
-  event,
-  '--agent',
-  agent,
-];
-
-/** For agents that hand the command to a shell. */
-const shell = (svc: Words, event: HookEvent, agent: string): string =>
-  words(svc, event, agent)
-    .map((word) => (/^[\w./=:@+-]+$/.test(word) ? word : shellWord(word)))
-    .join(' ');
-
-type Names = Partial<Record<HookEvent, { list: string; matcher?: string }>>;
-
-/** What claude calls the moments, and others after it. */
-const CLAUDE: Names = {
-  'pre-write': { list: 'PreToolUse', matcher: 'Write|Edit|MultiEdit|NotebookEdit' },
-  'post-tool': { list: 'PostToolUse', matcher: '*' },
-  'pre-compact': { list: 'PreCompact' },
-  'session-start': { list: 'SessionStart', matcher: 'compact' },
-};
-
-const withoutCompact = ({ 'pre-compact': _, ...names }: Names): Names => names;
-
-const eachOf = (names: Names): [HookEvent, { list: string; matcher?: string }][] =>
-  Object.entries(names) as [HookEvent, { list: string; matcher?: string }][];
-
-/** Entries in claude's form, with the command in the way that the agent takes it. */
-const grouped =
-  (names: Names, hook: (svc: Words, event: HookEvent) => Record<string, unknown>) =>
-  (svc: Words): HookEntry[] =>
-    eachOf(names).map(([event, { list, ...matcher }]) => ({
-      list,
-      entry: { ...matcher, hooks: [{ type: 'command', ...hook(svc, event) }] },
-    }));
-
-const shellHook =
-  (agent: string, timeout: number) =>
-  (svc: Words, event: HookEvent): Record<string, unknown> => ({ command: shell(svc, event, agent), timeout });
-
-/** Entries that are the command itself. */
-const flat =
-  (names: Names, hook: (svc: Words, event: HookEvent) => Record<string, unknown>) =>
-  (svc: Words): HookEntry[] =>
-    eachOf(names).map(([event, { list, ...matcher }]) => ({
-      list,
-      entry: { ...matcher, ...hook(svc, event) },
-    }));
 
 /** The places and forms as the programs themselves have them; docs/hooks.md has the same as a table. */
 export const HOOK_FILES: readonly HookFile[] = [
@@ -98,20 +35,12 @@ export const HOOK_FILES: readonly HookFile[] = [
     format: 'json',
     project: { file: '.claude/settings.local.json' },
     user: { variable: 'CLAUDE_CONFIG_DIR', below: '.claude', file: 'settings.json' },
-    entries: grouped(CLAUDE, (svc, event) => {
-      const [command, ...args] = words(svc, event, 'claude');
-      return { command, args, timeout: TIMEOUT_SEC };
-    }),
   },
   {
     agent: 'codex',
     format: 'toml',
     project: null,
     user: { variable: 'CODEX_HOME', below: '.codex', file: 'config.toml' },
-    entries: grouped(
-      withoutCompact({ ...CLAUDE, 'pre-write': { list: 'PreToolUse', matcher: 'Write|Edit|apply_patch' } }),
-      shellHook('codex', TIMEOUT_SEC),
-    ),
     next: 'codex runs a new hook only after you have trusted it: it asks at its next start, or open /hooks',
   },
   {
@@ -119,44 +48,18 @@ export const HOOK_FILES: readonly HookFile[] = [
     format: 'json',
     project: { file: '.gemini/settings.json' },
     user: { variable: 'GEMINI_CLI_HOME', below: '', file: '.gemini/settings.json' },
-    entries: grouped(
-      {
-        'pre-write': { list: 'BeforeTool', matcher: 'write_file|replace' },
-        'post-tool': { list: 'AfterTool', matcher: '*' },
-        'session-start': { list: 'SessionStart' },
-      },
-      (svc, event) => ({ name: `svc-${event}`, ...shellHook('gemini', TIMEOUT_SEC * 1000)(svc, event) }),
-    ),
   },
   {
     agent: 'opencode',
-    format: 'own',
+    format: 'plugin',
     project: { file: '.opencode/plugin/svc.js' },
     user: { variable: 'XDG_CONFIG_HOME', below: '.config', file: 'opencode/plugin/svc.js' },
-    entries: () => [],
-    async text(svc) {
-      const { pluginText } = await presets();
-      const line = (event: HookEvent) => {
-        const [command = '', ...args] = words(svc, event, 'opencode');
-        return { command, args };
-      };
-      return `// Made by svc hooks install opencode; svc hooks remove opencode removes it.\n${pluginText({
-        'pre-write': line('pre-write'),
-        'post-tool': line('post-tool'),
-        'pre-compact': line('pre-compact'),
-        'session-start': line('session-start'),
-      })}`;
-    },
   },
   {
     agent: 'copilot',
     format: 'own',
     project: null,
     user: { variable: 'COPILOT_HOME', below: '.copilot', file: 'hooks/svc.json' },
-    entries: flat(
-      { 'pre-write': { list: 'PreToolUse' }, 'post-tool': { list: 'PostToolUse' } },
-      (svc, event) => ({ type: 'command', bash: shell(svc, event, 'copilot'), timeoutSec: TIMEOUT_SEC }),
-    ),
     start: { version: 1 },
   },
   {
@@ -164,41 +67,18 @@ export const HOOK_FILES: readonly HookFile[] = [
     format: 'json',
     project: { file: '.qwen/settings.json' },
     user: { variable: 'QWEN_HOME', below: '.qwen', file: 'settings.json' },
-    entries: grouped(
-      { ...CLAUDE, 'pre-write': { list: 'PreToolUse', matcher: '^(write_file|edit|notebook_edit)$' } },
-      shellHook('qwen', TIMEOUT_SEC),
-    ),
   },
   {
     agent: 'kimi',
     format: 'toml',
     project: null,
     user: { variable: 'KIMI_CODE_HOME', below: '.kimi-code', file: 'config.toml' },
-    entries: (svc) => [
-      {
-        list: '',
-        entry: {
-          event: 'PreToolUse',
-          matcher: '^(Write|Edit)$',
-          command: shell(svc, 'pre-write', 'kimi'),
-          timeout: TIMEOUT_SEC,
-        },
-      },
-    ],
   },
   {
     agent: 'cursor',
     format: 'json',
     project: { file: '.cursor/hooks.json' },
     user: { below: '.cursor', file: 'hooks.json' },
-    entries: flat(
-      {
-        'pre-write': { list: 'preToolUse', matcher: 'Write|Edit|Delete' },
-        'post-tool': { list: 'postToolUse' },
-        'session-start': { list: 'sessionStart' },
-      },
-      shellHook('cursor', TIMEOUT_SEC),
-    ),
     start: { version: 1 },
   },
   {
@@ -206,15 +86,29 @@ export const HOOK_FILES: readonly HookFile[] = [
     format: 'json',
     project: { file: '.factory/settings.json' },
     user: { below: '.factory', file: 'settings.json' },
-    entries: grouped(
-      { ...CLAUDE, 'pre-write': { list: 'PreToolUse', matcher: 'Create|Edit|MultiEdit|ApplyPatch|Write' } },
-      shellHook('droid', TIMEOUT_SEC),
-    ),
   },
 ];
 
 export const hookFileOf = (agent: string): HookFile | undefined =>
   HOOK_FILES.find((each) => each.agent === agent);
+
+/** How the agent of a file is told of our hooks, as its preset has it. */
+export async function hooksOf({ agent }: HookFile): Promise<AgentHooks> {
+  const { presetNamed } = await presets();
+  return presetNamed(agent)!.hooks!;
+}
+
+/** The command of each moment. */
+export function linesOf({ agent }: HookFile, svc: Words): HookLines {
+  const [command = '', ...args] = svc;
+  const line = (event: keyof HookLines) => ({ command, args: [...args, 'hook', event, '--agent', agent] });
+  return {
+    'pre-write': line('pre-write'),
+    'post-tool': line('post-tool'),
+    'pre-compact': line('pre-compact'),
+    'session-start': line('session-start'),
+  };
+}
 
 /** The file of a scope; undefined where the agent has none there. */
 export function placeOf(

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { SvcError } from '../../engine/index.ts';
-import { type HookFile, isOurs, placeOf, type Words } from './hook-files.ts';
+import { type HookFile, hooksOf, isOurs, linesOf, placeOf, type Words } from './hook-files.ts';
 import { byList, type HookText, jsonHooks, tomlHooks } from './hook-text.ts';
 import type { Place } from './install.ts';
 
@@ -28,9 +28,9 @@ export async function planHooks(agent: HookFile, place: Place, svc: Words | null
     });
   }
   const present = readIfThere(file);
-  if (agent.format === 'own') return planOwn(agent, file, present, svc);
+  if (isAlone(agent)) return planOwn(agent, file, present, svc);
   const format = formatOf(agent);
-  const wanted = svc === null ? [] : agent.entries(svc);
+  const wanted = svc === null ? [] : (await hooksOf(agent)).entries(linesOf(agent, svc));
   const shown = format.show(wanted);
   if (present === undefined || present.trim() === '') {
     if (svc === null) return { file, change: 'none', shown, text: present ?? null };
@@ -69,7 +69,7 @@ export function hasHooks(agent: HookFile, place: Place): boolean {
   try {
     const text = file === undefined ? undefined : readIfThere(file);
     if (text === undefined) return false;
-    return agent.format === 'own' ? isOwn(agent, text) : formatOf(agent).find(text).length > 0;
+    return isAlone(agent) ? isOwn(agent, text) : formatOf(agent).find(text).length > 0;
   } catch {
     return false;
   }
@@ -81,9 +81,6 @@ async function planOwn(
   present: string | undefined,
   svc: Words | null,
 ): Promise<HookPlan> {
-  const textFor = async (words: Words): Promise<string> =>
-    (await agent.text?.(words)) ??
-    `${JSON.stringify({ ...agent.start, hooks: byList(agent.entries(words)) }, null, 2)}\n`;
   if (present !== undefined && !isOwn(agent, present)) {
     if (svc === null) return { file, change: 'none', shown: '', text: present };
     throw new SvcError('exists', `${file} is not of svc and stays as it is`, {
@@ -94,13 +91,27 @@ async function planOwn(
     const change = present === undefined ? 'none' : 'removed';
     return { file, change, shown: present?.trimEnd() ?? '', text: null };
   }
-  const text = await textFor(svc);
+  const text = await ownText(agent, svc);
   const change = present === undefined ? 'created' : present === text ? 'none' : 'replaced';
   return { file, change, shown: text.trimEnd(), text };
 }
 
-const isOwn = ({ agent, text }: HookFile, present: string): boolean =>
-  text === undefined ? isOurs(present, agent) : present.startsWith('// Made by svc hooks install');
+/** The whole file. */
+async function ownText(agent: HookFile, svc: Words): Promise<string> {
+  const { entries, plugin } = await hooksOf(agent);
+  const lines = linesOf(agent, svc);
+  if (plugin === undefined)
+    return `${JSON.stringify({ ...agent.start, hooks: byList(entries(lines)) }, null, 2)}\n`;
+  const name = agent.agent;
+  return `// ${MADE} ${name}; svc hooks remove ${name} removes it.\n${plugin(lines)}`;
+}
+
+const MADE = 'Made by svc hooks install';
+
+const isAlone = ({ format }: HookFile): boolean => format === 'own' || format === 'plugin';
+
+const isOwn = ({ agent, format }: HookFile, present: string): boolean =>
+  format === 'plugin' ? present.startsWith(`// ${MADE}`) : isOurs(present, agent);
 
 const formatOf = ({ agent, format }: HookFile): HookText =>
   (format === 'toml' ? tomlHooks : jsonHooks)((value) => isOurs(value, agent));

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parse, stringify } from 'smol-toml';
-import type { HookEntry } from './hook-files.ts';
+import type { HookEntry } from '../../engine/index.ts';
 import { editJson, json } from './json.ts';
 import { toml } from './toml.ts';
 

@@ -40,7 +40,7 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
   },
   gemini: {
     deny: (reason) => ({ decision: 'deny', reason }),
-    context: { 'post-tool': additional('AfterTool'), 'session-start': sessionStart },
+    context: { 'post-tool': additional('AfterTool') },
   },
   // The plugin that stands between speaks as claude does.
   opencode: claude,
@@ -49,9 +49,8 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
     deny: claude.deny,
     context: {
       'pre-write': preWrite,
-      // Elsewhere it looks for the text at the top only. Its session starts at its very beginning too, whatever is asked for.
+      // Elsewhere it looks for the text at the top only.
       'post-tool': (additionalContext) => ({ additionalContext }),
-      'session-start': (additionalContext) => ({ additionalContext }),
     },
   },
   qwen: {

@@ -1,5 +1,5 @@
 import { createClaudeReader } from '../streams/claude.ts';
-import { claudeHooks, HOOK_TIMEOUT_SEC } from './claude-hooks.ts';
+import { grouped, HOOK_TIMEOUT_SEC, hookLists } from './hooks.ts';
 import { jsonFlag } from './mcp.ts';
 import { TO_FILE } from './notify.ts';
 import { homeFolder, KEY_VARIABLE, type Preset, withArguments } from './preset.ts';
@@ -17,6 +17,17 @@ const OTHERS = {
   CLAUDE_CODE_USE_FOUNDRY: '',
 };
 
+const HOOKS = grouped(
+  {
+    'pre-write': { name: 'PreToolUse', matcher: 'Write|Edit|MultiEdit|NotebookEdit' },
+    'post-tool': { name: 'PostToolUse', matcher: '*' },
+    'pre-compact': { name: 'PreCompact' },
+    'session-start': { name: 'SessionStart', matcher: 'compact' },
+  },
+  // It starts the program itself.
+  ({ command, args }) => ({ type: 'command', command, args, timeout: HOOK_TIMEOUT_SEC }),
+);
+
 export const claude: Preset = {
   name: 'claude',
   programs: ['claude'],
@@ -28,19 +39,13 @@ export const claude: Preset = {
   reader: createClaudeReader,
   resume: (argv, id) => withArguments(argv, [`--resume=${id}`]),
   resumeInteractive: (argv, id) => withArguments(argv, [`--resume=${id}`]),
+  hooks: HOOKS,
   setUp({ mcp, gateway, hooks, env, isAttended }) {
     const args: string[] = [];
     const more: Record<string, string> = {};
     if (mcp !== null) args.push(jsonFlag('--mcp-config', mcp, { type: 'stdio' }));
     const settings: { hooks?: object; env?: object; apiKeyHelper?: string } = {};
-    if (hooks !== null) {
-      settings.hooks = claudeHooks(hooks, ({ command, args: words }) => ({
-        type: 'command',
-        command,
-        args: words,
-        timeout: HOOK_TIMEOUT_SEC,
-      }));
-    }
+    if (hooks !== null) settings.hooks = hookLists(HOOKS, hooks);
     if (gateway !== null) {
       // What a person's settings file has under `env` goes before the environment; only these settings go before that.
       settings.env = { ANTHROPIC_BASE_URL: gateway.url, ...OTHERS };

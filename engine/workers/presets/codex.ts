@@ -1,5 +1,5 @@
 import { createCodexReader } from '../streams/codex.ts';
-import { claudeHooks, HOOK_TIMEOUT_SEC } from './claude-hooks.ts';
+import { grouped, hookLists } from './hooks.ts';
 import { TO_FILE } from './notify.ts';
 import {
   type GatewayRoute,
@@ -7,10 +7,8 @@ import {
   KEY_VARIABLE,
   type McpServer,
   type Preset,
-  type RunWish,
   withArguments,
 } from './preset.ts';
-import { shellCommand } from './shell-command.ts';
 import { tomlText, tomlValue } from './toml.ts';
 
 const OPTIONS = 'codex exec --json --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox';
@@ -28,6 +26,14 @@ export const PASSED_ON: readonly string[] = [
   'SVC_HOME',
 ];
 
+const HOOKS = grouped({
+  // Patches come by a tool of their own or through its shell, which is Bash to a hook.
+  'pre-write': { name: 'PreToolUse', matcher: 'Write|Edit|apply_patch|Bash' },
+  'post-tool': { name: 'PostToolUse', matcher: '*' },
+  // It has a PreCompact too, which takes no words.
+  'session-start': { name: 'SessionStart', matcher: 'compact' },
+});
+
 export const codex: Preset = {
   name: 'codex',
   programs: ['codex'],
@@ -40,12 +46,15 @@ export const codex: Preset = {
   countsConversation: true,
   resume: resumed,
   resumeInteractive: ([program = 'codex', ...rest], id) => [program, 'resume', id, ...rest],
+  hooks: HOOKS,
   setUp({ mcp, gateway, hooks }) {
     const settings = [
       ...(mcp === null ? [] : [`mcp_servers.svc=${serverTable(mcp)}`]),
       ...(gateway === null ? [] : [...routeTo(gateway), 'analytics.enabled=false']),
       ...(gateway === null && hooks === null ? [] : ['check_for_update_on_startup=false']),
-      ...(hooks === null ? [] : hooksOf(hooks)),
+      ...Object.entries(hooks === null ? {} : hookLists(HOOKS, hooks)).map(
+        ([name, groups]) => `hooks.${name}=${tomlValue(groups)}`,
+      ),
     ];
     return {
       args: [
@@ -86,18 +95,6 @@ function routeTo({ url }: GatewayRoute): string[] {
   };
   return ['model_provider="svc"', `model_providers.svc=${tomlValue(provider)}`];
 }
-
-/** Patches come by a tool of their own or through its shell, which is Bash to a hook. */
-const WRITES = 'Write|Edit|apply_patch|Bash';
-
-const hooksOf = (hooks: NonNullable<RunWish['hooks']>): string[] =>
-  Object.entries(
-    claudeHooks(
-      hooks,
-      (line) => ({ type: 'command', command: shellCommand(line), timeout: HOOK_TIMEOUT_SEC }),
-      { 'pre-write': WRITES },
-    ),
-  ).map(([event, groups]) => `hooks.${event}=${tomlValue(groups)}`);
 
 /**
  * Options of `exec` that `resume` has not may stand before that word, which is where they are when a `--` says where the

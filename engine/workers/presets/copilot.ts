@@ -1,13 +1,19 @@
 import { join } from 'node:path';
 import { createCopilotReader } from '../streams/copilot.ts';
-import { claudeHooks, HOOK_TIMEOUT_SEC } from './claude-hooks.ts';
+import { grouped, type HookLines, hookLists } from './hooks.ts';
 import { jsonFlag } from './mcp.ts';
 import { TO_FILE } from './notify.ts';
-import { homeFolder, type Preset, type RunSetup, type RunWish, withArguments } from './preset.ts';
-import { shellCommand } from './shell-command.ts';
+import { homeFolder, type Preset, type RunSetup, withArguments } from './preset.ts';
 
 const OPTIONS =
   'copilot --output-format json --allow-all --no-ask-user --trust-folder --no-auto-update --name={{name}}';
+
+/** With names of moments in this form it calls its tools by names like claude's. */
+const HOOKS = grouped({
+  'pre-write': { name: 'PreToolUse', matcher: 'Write|Edit|MultiEdit|NotebookEdit' },
+  'post-tool': { name: 'PostToolUse', matcher: '*' },
+  // PreCompact takes no words, and SessionStart comes at the very beginning, never after a compaction.
+});
 
 export const copilot: Preset = {
   name: 'copilot',
@@ -25,6 +31,7 @@ export const copilot: Preset = {
       [`--resume=${id}`],
     ),
   resumeInteractive: (argv, id) => withArguments(argv, [`--resume=${id}`]),
+  hooks: HOOKS,
   setUp({ mcp, gateway, hooks, folder, env }) {
     const setup: RunSetup = { args: [], env: {}, files: [] };
     if (mcp !== null) {
@@ -61,17 +68,12 @@ export const copilot: Preset = {
 };
 
 /** A plugin is the one place for hooks that is not the person's or the project's. */
-function pluginFiles(folder: string, hooks: NonNullable<RunWish['hooks']>): RunSetup['files'] {
-  const entries = claudeHooks(hooks, (line) => ({
-    type: 'command',
-    command: shellCommand(line),
-    timeout: HOOK_TIMEOUT_SEC,
-  }));
+function pluginFiles(folder: string, lines: HookLines): RunSetup['files'] {
   return [
     {
       path: join(folder, 'plugin.json'),
       text: JSON.stringify({ name: 'svc', version: '1.0.0', description: 'svc', hooks: 'hooks.json' }),
     },
-    { path: join(folder, 'hooks.json'), text: JSON.stringify({ hooks: entries }) },
+    { path: join(folder, 'hooks.json'), text: JSON.stringify({ hooks: hookLists(HOOKS, lines) }) },
   ];
 }

@@ -1,4 +1,5 @@
 import { createDroidReader } from '../streams/droid.ts';
+import { grouped } from './hooks.ts';
 import { TO_FILE } from './notify.ts';
 import { homeFolder, NOTHING, type Preset, withArguments } from './preset.ts';
 
@@ -16,6 +17,12 @@ export const droid: Preset = {
   reader: createDroidReader,
   resume: (argv, id) => withArguments(argv, ['-s', id]),
   resumeInteractive: (argv, id) => withArguments(argv, ['--resume', id]),
+  hooks: grouped({
+    'pre-write': { name: 'PreToolUse', matcher: 'Create|Edit|MultiEdit|ApplyPatch|Write' },
+    'post-tool': { name: 'PostToolUse', matcher: '*' },
+    'pre-compact': { name: 'PreCompact' },
+    'session-start': { name: 'SessionStart', matcher: 'compact' },
+  }),
   setUp: () => NOTHING,
   auth: 'account',
   home: homeFolder('.factory', {

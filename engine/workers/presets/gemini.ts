@@ -1,23 +1,18 @@
 import { join } from 'node:path';
 import { createGeminiReader } from '../streams/gemini.ts';
-import { HOOK_TIMEOUT_SEC } from './claude-hooks.ts';
+import { grouped, HOOK_TIMEOUT_SEC, hookLists, shellHook } from './hooks.ts';
 import { TO_FILE } from './notify.ts';
-import {
-  type CommandLine,
-  type HookEvent,
-  homeFolder,
-  NOTHING,
-  type Preset,
-  withArguments,
-} from './preset.ts';
-import { shellCommand } from './shell-command.ts';
+import { homeFolder, NOTHING, type Preset, withArguments } from './preset.ts';
 
-/** Its own names of the moments. */
-const EVENTS: Partial<Record<HookEvent, { name: string; matcher: string }>> = {
-  'pre-write': { name: 'BeforeTool', matcher: 'write_file|replace' },
-  'post-tool': { name: 'AfterTool', matcher: '*' },
-  // PreCompress comes before every request and takes no words; nothing tells of a start after it.
-};
+const HOOKS = grouped(
+  {
+    'pre-write': { name: 'BeforeTool', matcher: 'write_file|replace' },
+    'post-tool': { name: 'AfterTool', matcher: '*' },
+    // PreCompress comes before every request and takes no words; nothing tells of a start after it.
+  },
+  // Milliseconds here.
+  (line, event) => ({ name: `svc-${event}`, ...shellHook(line, event), timeout: HOOK_TIMEOUT_SEC * 1000 }),
+);
 
 const MOST_ATTEMPTS = 3;
 
@@ -32,6 +27,7 @@ export const gemini: Preset = {
   reader: createGeminiReader,
   resume: (argv, id) => withArguments(argv, [`--resume=${id}`]),
   resumeInteractive: (argv, id) => withArguments(argv, [`--resume=${id}`]),
+  hooks: HOOKS,
   setUp({ mcp, gateway, hooks, folder }) {
     // Its settings are the person's, with the login beside them: another home only where no login is needed.
     if (gateway === null) return NOTHING;
@@ -44,7 +40,7 @@ export const gemini: Preset = {
       ...(mcp === null
         ? {}
         : { mcpServers: { svc: { command: mcp.command, args: mcp.args, env: mcp.env } } }),
-      ...(hooks === null ? {} : { hooks: hooksOf(hooks) }),
+      ...(hooks === null ? {} : { hooks: hookLists(HOOKS, hooks) }),
     };
     return {
       args: [],
@@ -70,14 +66,3 @@ export const gemini: Preset = {
     hooks: 'its only way for one run hides the login of the person',
   },
 };
-
-function hooksOf(hooks: Readonly<Record<HookEvent, CommandLine>>): Record<string, object[]> {
-  return Object.fromEntries(
-    Object.entries(EVENTS).map(([event, { name, ...matcher }]) => {
-      const command = shellCommand(hooks[event as HookEvent]);
-      // Milliseconds here.
-      const entry = { name: `svc-${event}`, type: 'command', command, timeout: HOOK_TIMEOUT_SEC * 1000 };
-      return [name, [{ ...matcher, hooks: [entry] }]];
-    }),
-  );
-}

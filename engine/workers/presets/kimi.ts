@@ -1,25 +1,30 @@
 import { join } from 'node:path';
 import { createKimiReader } from '../streams/kimi.ts';
-import { HOOK_TIMEOUT_SEC } from './claude-hooks.ts';
+import { type AgentHooks, HOOK_TIMEOUT_SEC, type HookLines } from './hooks.ts';
 import { TO_FILE } from './notify.ts';
-import {
-  type CommandLine,
-  type HookEvent,
-  homeFolder,
-  NOTHING,
-  type Preset,
-  withArguments,
-} from './preset.ts';
+import { homeFolder, NOTHING, type Preset, withArguments } from './preset.ts';
 import { shellCommand } from './shell-command.ts';
-import { tomlText } from './toml.ts';
+import { tomlValue } from './toml.ts';
 
 /** Asked for where the person has not set another one. */
 const MODEL = 'kimi-for-coding';
 
-const EVENTS: Partial<Record<HookEvent, { event: string; matcher?: string }>> = {
-  'pre-write': { event: 'PreToolUse', matcher: '^(Write|Edit)$' },
-  'post-tool': { event: 'PostToolUse' },
-  'pre-compact': { event: 'PreCompact' },
+const MATCHER = '^(Write|Edit)$';
+
+const HOOKS: AgentHooks = {
+  // The others it tells of and takes no words at.
+  moments: { 'pre-write': { name: 'PreToolUse', matcher: MATCHER } },
+  entries: (lines) => [
+    {
+      list: '',
+      entry: {
+        event: 'PreToolUse',
+        matcher: MATCHER,
+        command: shellCommand(lines['pre-write']),
+        timeout: HOOK_TIMEOUT_SEC,
+      },
+    },
+  ],
 };
 
 export const kimi: Preset = {
@@ -33,6 +38,7 @@ export const kimi: Preset = {
   reader: createKimiReader,
   resume: (argv, id) => withArguments(argv, [`--session=${id}`]),
   resumeInteractive: (argv, id) => withArguments(argv, [`--session=${id}`]),
+  hooks: HOOKS,
   setUp({ mcp, gateway, hooks, folder, env }) {
     // Servers and hooks are read from its home alone, where the login is too: another one only where none is needed.
     if (gateway === null) return NOTHING;
@@ -68,11 +74,8 @@ export const kimi: Preset = {
   },
 };
 
-const hooksOf = (hooks: Readonly<Record<HookEvent, CommandLine>>): string =>
-  Object.entries(EVENTS)
-    .map(([name, entry]) => {
-      const command = shellCommand(hooks[name as HookEvent]);
-      const lines = Object.entries({ ...entry, command }).map(([key, text]) => `${key} = ${tomlText(text)}`);
-      return ['[[hooks]]', ...lines, `timeout = ${HOOK_TIMEOUT_SEC}`].join('\n');
-    })
+const hooksOf = (lines: HookLines): string =>
+  HOOKS.entries(lines)
+    .map(({ entry }) => Object.entries(entry).map(([key, value]) => `${key} = ${tomlValue(value)}`))
+    .map((members) => ['[[hooks]]', ...members].join('\n'))
     .join('\n\n');

@@ -12,6 +12,7 @@ export const kiro: Preset = {
   reader: null,
   resume: null,
   resumeInteractive: null,
+  hooks: null,
   setUp: () => NOTHING,
   auth: 'account',
   home: NO_HOME,

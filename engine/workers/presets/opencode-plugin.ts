@@ -1,8 +1,16 @@
-import { HOOK_TIMEOUT_SEC } from './claude-hooks.ts';
+import { type AgentHooks, HOOK_TIMEOUT_SEC } from './hooks.ts';
 import type { RunWish } from './preset.ts';
 
 /** The type of the line by which the plugin tells that opencode waits for its model. */
 export const RETRY_MARK = 'svc.retry';
+
+/** Its own names; the tools are those that it runs by them. */
+const MOMENTS = {
+  'pre-write': { name: 'tool.execute.before', matcher: 'write|edit|multiedit|patch|apply_patch' },
+  'post-tool': { name: 'tool.execute.after' },
+  'pre-compact': { name: 'experimental.session.compacting' },
+  'session-start': { name: 'session.compacted' },
+} as const satisfies AgentHooks['moments'];
 
 /**
  * A plugin of opencode, for one run or for whoever installs it. It says when opencode waits for a limit, which its own stream keeps quiet about, on
@@ -12,7 +20,7 @@ export const RETRY_MARK = 'svc.retry';
 export const pluginText = (hooks: RunWish['hooks']): string => `import { spawn } from 'node:child_process';
 
 const HOOKS = ${JSON.stringify(hooks ?? {})};
-const WRITES = new Set(['write', 'edit', 'multiedit', 'patch', 'apply_patch']);
+const WRITES = new Set(${JSON.stringify(MOMENTS['pre-write'].matcher.split('|'))});
 
 function run(event, input) {
   const hook = HOOKS[event];
@@ -51,9 +59,19 @@ const contextOf = (text) => {
 
 export const Svc = async ({ directory }) => {
   const held = new Map();
+  // What was to be said after a compaction, by session: with a result too, which stays in the conversation.
+  const after = new Map();
   const hooks = {
     event: async ({ event }) => {
       try {
+        const sessionID = event.properties?.sessionID;
+        if (event.type === '${MOMENTS['session-start'].name}' && sessionID)
+          after.set(sessionID, run('session-start', {
+            hook_event_name: 'SessionStart',
+            session_id: sessionID,
+            cwd: directory,
+            source: 'compact',
+          }));
         const status = event.type === 'session.status' ? event.properties?.status : undefined;
         if (status?.type !== 'retry' || process.stderr.isTTY) return;
         const { attempt, message, next } = status;
@@ -72,7 +90,7 @@ export const Svc = async ({ directory }) => {
   });
   return {
     ...hooks,
-    'tool.execute.before': async (input, output) => {
+    '${MOMENTS['pre-write'].name}': async (input, output) => {
       if (!WRITES.has(input.tool)) return;
       const text = await run('pre-write', given('PreToolUse', input, output?.args));
       const said = parsed(text).hookSpecificOutput;
@@ -80,16 +98,18 @@ export const Svc = async ({ directory }) => {
       // There is no way to say something before a tool: it is said with its result.
       if (said?.additionalContext) held.set(input.callID, said.additionalContext);
     },
-    'tool.execute.after': async (input, output) => {
+    '${MOMENTS['post-tool'].name}': async (input, output) => {
       const text = await run('post-tool', {
         ...given('PostToolUse', input, input.args),
         tool_response: output?.output,
       });
-      const more = [held.get(input.callID), contextOf(text)].filter(Boolean);
+      const start = after.get(input.sessionID);
+      after.delete(input.sessionID);
+      const more = [held.get(input.callID), contextOf(await start), contextOf(text)].filter(Boolean);
       held.delete(input.callID);
       if (more.length > 0 && output) output.output = [output.output, ...more].join('\\n\\n');
     },
-    'experimental.session.compacting': async (input, output) => {
+    '${MOMENTS['pre-compact'].name}': async (input, output) => {
       const text = await run('pre-compact', {
         hook_event_name: 'PreCompact',
         session_id: input?.sessionID,
@@ -101,3 +121,6 @@ export const Svc = async ({ directory }) => {
   };
 };
 `;
+
+/** It has no entries: the plugin runs our commands. */
+export const OPENCODE_HOOKS: AgentHooks = { moments: MOMENTS, entries: () => [], plugin: pluginText };

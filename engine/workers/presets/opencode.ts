@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { SvcError } from '../../errors.ts';
 import { createOpencodeReader } from '../streams/opencode.ts';
 import { TO_OPENCODE } from './notify.ts';
-import { pluginText } from './opencode-plugin.ts';
+import { OPENCODE_HOOKS, pluginText } from './opencode-plugin.ts';
 import { type GatewayRoute, KEY_VARIABLE, type Preset, type RunSetup, withArguments } from './preset.ts';
 
 export const opencode: Preset = {
@@ -18,6 +18,7 @@ export const opencode: Preset = {
   reader: createOpencodeReader,
   resume: (argv, id) => withArguments(argv, [`--session=${id}`]),
   resumeInteractive: (argv, id) => withArguments(argv, [`--session=${id}`]),
+  hooks: OPENCODE_HOOKS,
   setUp({ mcp, gateway, hooks, folder, env }) {
     const files: RunSetup['files'] = [];
     const more: Record<string, string> = {};

@@ -1,5 +1,6 @@
 import type { AgentNotify } from '../config.ts';
 import type { StreamReader } from '../streams/stream.ts';
+import type { AgentHooks, HookLines } from './hooks.ts';
 
 /** A program and its arguments. */
 export interface CommandLine {
@@ -33,7 +34,7 @@ export interface RunWish {
   mcp: McpServer | null;
   gateway: GatewayRoute | null;
   /** The command per event, to be run by the agent as it is. */
-  hooks: Readonly<Record<HookEvent, CommandLine>> | null;
+  hooks: HookLines | null;
   /** A folder of the session alone, for files that the agent reads or keeps; absolute, made when a file needs it. */
   folder: string;
   /** The environment that the run has otherwise. */
@@ -97,6 +98,8 @@ export interface Preset {
   resume: ((argv: readonly string[], agentSession: string) => string[]) | null;
   /** The same for the interactive command. */
   resumeInteractive: ((argv: readonly string[], agentSession: string) => string[]) | null;
+  /** The moments at which it runs commands of ours, and how it is told of them; null when none are known. */
+  hooks: AgentHooks | null;
   /** What of a wish it can be told for one run; what it cannot is left out, see `cannot`. Throws `config_invalid`. */
   setUp(wish: RunWish): RunSetup;
   /** Whether it has a login of its own that is used unless `agents.auth` says otherwise. */

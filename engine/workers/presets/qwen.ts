@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import { createClaudeReader } from '../streams/claude.ts';
-import { claudeHooks, HOOK_TIMEOUT_SEC } from './claude-hooks.ts';
+import { grouped, hookLists } from './hooks.ts';
 import { jsonFlag } from './mcp.ts';
 import { TO_FILE } from './notify.ts';
-import { type CommandLine, homeFolder, type Preset, type RunSetup, withArguments } from './preset.ts';
-import { shellCommand } from './shell-command.ts';
+import { homeFolder, type Preset, type RunSetup, withArguments } from './preset.ts';
 
 const OPTIONS = 'qwen --output-format stream-json --approval-mode yolo';
 
@@ -13,6 +12,13 @@ const MODEL = 'qwen3-coder-plus';
 
 /** Lowest of all its settings, so that a person's own stay what they are. */
 const DEFAULTS = 'QWEN_CODE_SYSTEM_DEFAULTS_PATH';
+
+const HOOKS = grouped({
+  'pre-write': { name: 'PreToolUse', matcher: '^(write_file|edit|notebook_edit)$' },
+  'post-tool': { name: 'PostToolUse', matcher: '*' },
+  'pre-compact': { name: 'PreCompact' },
+  'session-start': { name: 'SessionStart', matcher: 'compact' },
+});
 
 export const qwen: Preset = {
   name: 'qwen',
@@ -25,6 +31,7 @@ export const qwen: Preset = {
   reader: createClaudeReader,
   resume: (argv, id) => withArguments(argv, [`--resume=${id}`]),
   resumeInteractive: (argv, id) => withArguments(argv, [`--resume=${id}`]),
+  hooks: HOOKS,
   setUp({ mcp, gateway, hooks, folder, env }) {
     const setup: RunSetup = { args: [], env: {}, files: [] };
     if (mcp !== null) setup.args.push(jsonFlag('--mcp-config', mcp));
@@ -41,14 +48,7 @@ export const qwen: Preset = {
       // Beyond its first few attempts it would wait for minutes, ten times, without a word.
       defaults.model = { generationConfig: { maxRetries: 0 } };
     }
-    if (hooks !== null) {
-      const entry = (line: CommandLine): object => ({
-        type: 'command',
-        command: shellCommand(line),
-        timeout: HOOK_TIMEOUT_SEC,
-      });
-      defaults.hooks = claudeHooks(hooks, entry, { 'pre-write': '^(write_file|edit|notebook_edit)$' });
-    }
+    if (hooks !== null) defaults.hooks = hookLists(HOOKS, hooks);
     // A machine's own defaults, where it has some, are not to be hidden.
     if (Object.keys(defaults).length > 0 && !env[DEFAULTS]) {
       const path = join(folder, 'qwen-defaults.json');

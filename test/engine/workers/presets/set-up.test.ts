@@ -37,7 +37,7 @@ for (const name of NAMES) {
   });
 }
 
-const SHELL = (event: string): string => `'/opt/it'\\''s svc' 'hook' '${event}' '--agent' 'x'`;
+const SHELL = (event: string): string => `'/opt/it'\\''s svc' hook ${event} --agent x`;
 
 test('claude is told of everything by options and variables', () => {
   const { args, env } = presetOf('claude').setUp({ ...ALL, env: { CLAUDE_CODE_USE_BEDROCK: '1' } });
