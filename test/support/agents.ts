@@ -66,10 +66,13 @@ const KEY = 'no key';
 export const opencodeEnvironment = ({
   modelUrl,
   key,
+  limit,
   more = {},
 }: {
   modelUrl: string;
   key: string;
+  /** Of the model's tokens; without one it never compacts. */
+  limit?: { context: number; output: number };
   more?: object;
 }): Record<string, string> => ({
   OPENCODE_DISABLE_MODELS_FETCH: '1',
@@ -83,7 +86,7 @@ export const opencodeEnvironment = ({
       svc: {
         npm: '@ai-sdk/openai-compatible',
         options: { baseURL: `${modelUrl}/v1`, apiKey: key },
-        models: { [MODEL]: {} },
+        models: { [MODEL]: limit === undefined ? {} : { limit } },
       },
     },
     ...more,

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { SHAPES } from '../../cli/hooks/shapes.ts';
+import type { HookEvent } from '../../engine/index.ts';
+import { type CommandLine, HOOK_EVENTS } from '../../engine/workers/presets/preset.ts';
+import { type Script, startModel } from '../../fixtures/model/model.ts';
+import { runPreset } from '../support/agent-run.ts';
+import { isInstalled, opencodeEnvironment } from '../support/agents.ts';
+import { makeRepository } from '../support/git.ts';
+
+const KEPT = 'kept through the compaction';
+const AFTER = 'said after the compaction';
+const SAID: Partial<Record<HookEvent, string>> = { 'pre-compact': KEPT, 'session-start': AFTER };
+
+const CODEX_SETTINGS = 'model = "stand-in"\nmodel_auto_compact_token_limit = 50\n';
+
+/** It has to compact after every step. */
+const shortOpencode = (modelUrl: string): Record<string, string> => ({
+  ...opencodeEnvironment({ modelUrl, key: 'no key', limit: { context: 100, output: 50 } }),
+  npm_config_registry: 'http://127.0.0.1:9',
+  npm_config_fetch_retries: '0',
+});
+
+interface Agent {
+  script: Script | Script[];
+  /** The prompts, one after the other in one session. */
+  prompts: string[];
+  /** What has to be heard by the model; and where that is the end. */
+  hears: string[];
+  stopsThen?: true;
+  env?(modelUrl: string): Record<string, string>;
+}
+
+const AGENTS: Record<string, Agent> = {
+  claude: {
+    script: { steps: [{ say: 'Hello.' }] },
+    prompts: ['Say hello.', '/compact', 'Go on.'],
+    hears: [KEPT, AFTER],
+  },
+  codex: {
+    // It compacts by itself once it has called a tool; of its own end it takes no words.
+    script: [
+      { when: 'produced by the other language model', steps: [{ say: 'Read.' }] },
+      { steps: [{ call: 'exec_command', arguments: { cmd: 'true' } }, { say: 'Hello.' }] },
+    ],
+    prompts: ['Say hello.'],
+    hears: [AFTER],
+  },
+  // It takes back a compaction that does not save enough, so that nothing comes after it.
+  qwen: {
+    script: { steps: [{ say: 'Hello.' }] },
+    prompts: ['Say hello.', '/compress'],
+    hears: [KEPT],
+  },
+  opencode: {
+    script: {
+      steps: [{ call: 'bash', arguments: { command: 'true', description: 'Nothing' } }, { say: 'Hello.' }],
+    },
+    prompts: ['Say hello.'],
+    hears: [KEPT, AFTER],
+    stopsThen: true,
+    env: shortOpencode,
+  },
+};
+
+describe('what real agents are told around a compaction', { concurrency: 2 }, () => {
+  for (const [agent, { script, prompts, hears, stopsThen, env }] of Object.entries(AGENTS)) {
+    const skip = isInstalled(agent) ? false : `${agent} is not installed; .ci/agents.sh installs it`;
+    test(`${agent} passes it on to its model`, { skip, timeout: 120_000 }, async () => {
+      const { root, folder, remove } = makeRepository();
+      const model = await startModel({ script });
+      mkdirSync(join(folder, 'session', 'home', '.codex'), { recursive: true });
+      writeFileSync(join(folder, 'session', 'home', '.codex', 'config.toml'), CODEX_SETTINGS);
+      const heard = (words: string): boolean =>
+        model.requests.some(({ body }) => JSON.stringify(body).includes(words));
+      const hook = (event: HookEvent): CommandLine => {
+        const words = SAID[event];
+        const answer = words === undefined ? '' : (SHAPES[agent]!.context[event]?.(words) ?? '');
+        const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
+        return { command: process.execPath, args: ['-e', `console.log(${JSON.stringify(text)})`] };
+      };
+      const hooks = Object.fromEntries(HOOK_EVENTS.map((event) => [event, hook(event)])) as Record<
+        HookEvent,
+        CommandLine
+      >;
+      try {
+        let session: string | null = null;
+        for (const prompt of prompts) {
+          const { facts } = await runPreset(agent, {
+            prompt,
+            gateway: env === undefined ? { url: model.url, key: 'no key' } : null,
+            hooks,
+            cwd: root,
+            folder: join(folder, 'session'),
+            ...(env === undefined ? {} : { env: env(model.url) }),
+            ...(session === null ? {} : { resume: session }),
+            ...(stopsThen ? { stopWhen: () => hears.every(heard) } : {}),
+          });
+          session = facts.agentSession;
+        }
+        assert.deepEqual(hears.filter(heard), hears);
+      } finally {
+        await model.close();
+        remove();
+      }
+    });
+  }
+});
