@@ -117,8 +117,12 @@ export async function openEngine(options: OpenOptions) {
       return { left: stopWorkers ? [] : live.map((session) => session.sessionId) };
     }
 
+    const reload = () => {
+      keeper.refresh();
+      return { configProblem: keeper.problem(), restartNeeded: keeper.restartNeeded() };
+    };
     const declared = [
-      ...engineOperations({ status, stop }),
+      ...engineOperations({ status, reload, stop }),
       ...eventOperations({ events, taskId: (prefix) => tasks.resolve(prefix).taskId }),
       ...board.operations,
       ...bus.operations,

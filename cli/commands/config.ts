@@ -55,6 +55,9 @@ const get = command({
   },
 });
 
+/** How long the change of a key may wait for an engine that hangs. */
+const PATIENCE_MS = 2000;
+
 const set = command({
   name: 'config set',
   about: 'change one key of svc.yaml; the whole file is checked before it is written',
@@ -73,8 +76,21 @@ const set = command({
     const source = loaded.sources.get(name) ?? 'workspace';
     context.result({ key: name, value, source, file }, () => `${name} = ${short(value)}`);
     if (source === 'environment') context.note('note: an environment variable overrides what the file says');
+    await tellEngine(context);
   },
 });
+
+/** An engine that runs sees the change by itself, a moment later: the next command is to find it in use. */
+async function tellEngine(context: Context): Promise<void> {
+  try {
+    const client = await context.engine({ start: false, patienceMs: PATIENCE_MS });
+    const told = await client.call<{ restart_needed: string[] }>('engine.reload');
+    const keys = told.restart_needed;
+    if (keys.length > 0) context.note(`note: ${keys.join(', ')} count after svc down and svc up`);
+  } catch {
+    // None runs, or it cannot be asked: it reads the file when it can.
+  }
+}
 
 const check = command({
   name: 'config check',

@@ -14,6 +14,8 @@ export interface ConfigKeeper {
   problem(): string | null;
   /** Keys of `FIXED` that differ between what is in use and what svc.yaml says now. */
   restartNeeded(): string[];
+  /** Looks at svc.yaml now, for whoever has just written it: its change is noticed a moment later. */
+  refresh(): void;
   /** Follows svc.yaml; `onChange` is called after each change was taken or refused. */
   watch(onChange: (change: { problem: string | null }) => void): void;
   close(): Promise<void>;
@@ -26,12 +28,13 @@ const stampOf = (file: string): string => {
 
 /** Keeps a running engine's configuration: a broken edit is reported and the old one stays in use. */
 export function createConfigKeeper(options: LoadOptions): ConfigKeeper {
-  const stamp = stampOf(options.file);
+  let stamp = stampOf(options.file);
   const first = loadConfig(options);
   let current = first;
   let problem: string | null = null;
   let restart: string[] = [];
   let watcher: ReturnType<typeof watch> | null = null;
+  let tell: Parameters<ConfigKeeper['watch']>[0] = () => undefined;
 
   const at = (config: Loaded['config'], key: string): string =>
     JSON.stringify(getAt(config as never, key.split('.')) ?? null);
@@ -48,24 +51,29 @@ export function createConfigKeeper(options: LoadOptions): ConfigKeeper {
     }
   }
 
+  /** A change counts once, whoever sees it first. */
+  function refresh(): void {
+    const now = stampOf(options.file);
+    if (now === stamp) return;
+    stamp = now;
+    reload();
+    tell({ problem });
+  }
+
   return {
     loaded: () => current,
     problem: () => problem,
     restartNeeded: () => restart,
+    refresh,
     watch(onChange) {
-      const changed = (): void => {
-        reload();
-        onChange({ problem });
-      };
+      tell = onChange;
       watcher = watch(options.file, {
         ignoreInitial: true,
         awaitWriteFinish: { stabilityThreshold: 50, pollInterval: 20 },
       });
-      watcher.on('all', changed);
+      watcher.on('all', refresh);
       // What changed between the first reading and the first look of the watcher is no change to it.
-      watcher.on('ready', () => {
-        if (stampOf(options.file) !== stamp) changed();
-      });
+      watcher.on('ready', refresh);
       watcher.on('error', () => undefined);
     },
     async close() {

@@ -27,6 +27,7 @@ export interface EngineStatus {
 /** What clients may ask about the engine itself. */
 export function engineOperations(deps: {
   status(): EngineStatus;
+  reload(): { configProblem: string | null; restartNeeded: string[] };
   stop(options: { stopWorkers: boolean }): Promise<{ left: string[] }>;
 }): Operation[] {
   return [
@@ -37,6 +38,14 @@ export function engineOperations(deps: {
       changes: false,
       input: z.strictObject({}),
       run: () => deps.status(),
+    }),
+    operation({
+      name: 'engine.reload',
+      about: 'Read svc.yaml again now, for whoever has just written it.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({}),
+      run: () => deps.reload(),
     }),
     operation({
       name: 'engine.stop',

@@ -44,7 +44,7 @@ describe('a real agent program as the Chair', () => {
       const ws = await makeWorkspace();
       const model = await startModel({ script: ROUND });
       try {
-        await ws.program(['up']);
+        await ws.svc(['up']);
         const ran = await runAgent(agent, {
           prompt: 'Have visitors greeted.',
           modelUrl: model.url,
@@ -55,9 +55,7 @@ describe('a real agent program as the Chair', () => {
         assert.deepEqual(model.failures, []);
         assert.equal(ran.code, 0, ran.stderr);
         assert.ok(model.isDone());
-        const tasks = (await ws.program(['task', 'list', '--json'])).json<
-          { status: string; title: string }[]
-        >();
+        const tasks = (await ws.svc(['task', 'list', '--json'])).json<{ status: string; title: string }[]>();
         assert.deepEqual(
           tasks.map(({ status, title }) => ({ status, title })),
           [{ status: 'done', title: 'Greet visitors' }],

@@ -32,8 +32,8 @@ describe('a real agent program without a model', () => {
           PATH: `${AGENTS_BIN}${delimiter}${ws.env.PATH}`,
           OPENAI_API_KEY: '',
         };
-        await ws.program(['up'], { env });
-        const ran = await ws.program([
+        await ws.svc(['up'], { env });
+        const ran = await ws.svc([
           'task',
           'add',
           'say hello',

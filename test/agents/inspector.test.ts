@@ -28,7 +28,7 @@ describe('the official inspector', () => {
       return;
     }
     ws = await makeWorkspace();
-    await ws.program(['up']);
+    await ws.svc(['up']);
     const record = JSON.parse(readFileSync(join(ws.root, '.svc', 'daemon.json'), 'utf8'));
     stdio = {
       command: [process.execPath, SVC, 'mcp'],
@@ -74,7 +74,7 @@ describe('the official inspector', () => {
     const added = await call(stdio, 'task_add', { title: 'Say hello', agent: 'scripted' });
     assert.equal(added.code, 0, added.stderr);
     const id = String(added.result.structuredContent?.task_id);
-    const { task } = (await ws.program(['task', 'show', id, '--json'])).json<{ task: { title: string } }>();
+    const { task } = (await ws.svc(['task', 'show', id, '--json'])).json<{ task: { title: string } }>();
     assert.equal(task.title, 'Say hello');
     const missing = await call(stdio, 'task_run', { id: 't-999' });
     assert.equal(missing.code, 5, missing.stderr);

@@ -76,7 +76,7 @@ describe('a Chair and a worker that are real agents', () => {
         },
       });
       try {
-        await ws.program(['up'], { env: { HOME: join(ws.repository.folder, 'worker-home') } });
+        await ws.svc(['up'], { env: { HOME: join(ws.repository.folder, 'worker-home') } });
         const ran = await runAgent(chair, {
           prompt: PLEASE,
           modelUrl: model.url,
@@ -89,7 +89,7 @@ describe('a Chair and a worker that are real agents', () => {
         assert.equal(ws.repository.git('show', 'main:greeting.txt').trim(), 'Good day, formal visitor');
         const verified = model.requests.some(({ body }) => JSON.stringify(body).includes('verified'));
         assert.ok(verified, 'the Chair was shown that it is verified');
-        const shown = (await ws.program(['verify', 'show', 's-1', '--json'])).json<{ state: string }>();
+        const shown = (await ws.svc(['verify', 'show', 's-1', '--json'])).json<{ state: string }>();
         assert.equal(shown.state, 'verified');
         assert.deepEqual(ws.survivors(), []);
       } finally {

@@ -17,7 +17,7 @@ describe('svc.yaml changed while the engine runs', () => {
   after(() => ws.close());
 
   const status = async () =>
-    (await ws.program(['status', '--json'])).json<{
+    (await ws.svc(['status', '--json'])).json<{
       config_problem: string | null;
       restart_needed: string[];
     }>();
@@ -29,7 +29,7 @@ describe('svc.yaml changed while the engine runs', () => {
     await awaitEvent(client, (event) => event.kind === 'alert', seq);
     const { config_problem: problem } = await status();
     assert.match(problem ?? '', /svc\.yaml:\d+:\d+ agents_typo: unknown key/);
-    assert.equal((await ws.program(['task', 'add', 'still works', '-a', 'scripted', '--run', '-f'])).code, 0);
+    assert.equal((await ws.svc(['task', 'add', 'still works', '-a', 'scripted', '--run', '-f'])).code, 0);
     report(
       'svc.yaml broken while the engine runs',
       'the earlier one stayed in use; file, line and key were shown',

@@ -73,11 +73,11 @@ describe('kill -9 of the daemon loses nothing that was acknowledged and runs not
     const { task_id, decision_id } = await post(prompt);
     await ws.killDaemon();
     await release(go);
-    const shown = (await ws.program(['decision', 'show', decision_id, '--json'])).json<{
+    const shown = (await ws.svc(['decision', 'show', decision_id, '--json'])).json<{
       decision: { state: string };
     }>();
     assert.equal(shown.decision.state, 'pending');
-    assert.equal((await ws.program(['decision', 'approve', decision_id])).code, 0);
+    assert.equal((await ws.svc(['decision', 'approve', decision_id])).code, 0);
     await expectSealedOnce(task_id, count, 'after the 201');
   });
 
@@ -94,7 +94,7 @@ describe('kill -9 of the daemon loses nothing that was acknowledged and runs not
   test('when the agent has just begun: it is adopted', async () => {
     const { prompt, count, go } = await prepared();
     const { task_id, decision_id } = await post(prompt);
-    await ws.program(['decision', 'approve', decision_id]);
+    await ws.svc(['decision', 'approve', decision_id]);
     await until(() => counted(count) === 1, 'the agent to begin');
     await ws.killDaemon();
     assert.equal(ws.survivors().length > 0, true, 'the worker outlives the daemon');
@@ -106,7 +106,7 @@ describe('kill -9 of the daemon loses nothing that was acknowledged and runs not
   test('while the agent ends: its result is recorded at the next start', async () => {
     const { prompt, count, go } = await prepared();
     const { task_id, decision_id } = await post(prompt);
-    await ws.program(['decision', 'approve', decision_id]);
+    await ws.svc(['decision', 'approve', decision_id]);
     await until(() => counted(count) === 1, 'the agent to begin');
     await ws.killDaemon();
     await release(go);

@@ -21,11 +21,11 @@ it('an engine whose data folder is deleted promises nothing more, ends its worke
     code: /storage_failed|engine_unreachable/,
   });
   // The next engine may start before the first has noticed; it must not lose its socket to it.
-  const added = await workspace.program(['task', 'add', 'after it', '--json']);
+  const added = await workspace.svc(['task', 'add', 'after it', '--json']);
   assert.equal(added.code, 0, added.stderr);
   await until(() => !isRunning(first), 'the end of the first engine');
   assert.notEqual(workspace.daemonPid(), first);
-  const listed = await workspace.program(['task', 'list', '--json']);
+  const listed = await workspace.svc(['task', 'list', '--json']);
   assert.deepEqual(
     listed.json<{ title: string }[]>().map((each) => each.title),
     ['after it'],

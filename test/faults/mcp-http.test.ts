@@ -133,7 +133,7 @@ describe('/mcp under clients that do not behave', { timeout: 200_000 }, () => {
     asked.catch(() => undefined);
     await waits;
     const pid = ws.daemonPid();
-    assert.equal((await ws.program(['down'])).code, 0);
+    assert.equal((await ws.svc(['down'])).code, 0);
     await until(() => !isRunning(pid as number));
     await web.close();
   });

@@ -10,20 +10,18 @@ describe('twenty processes at once', () => {
   let ws: TestWorkspace;
   before(async () => {
     ws = await makeWorkspace();
-    await ws.program(['up']);
+    await ws.svc(['up']);
   });
   after(() => ws.close());
 
   const sessionsOf = async (id: string) =>
-    (await ws.program(['task', 'show', id, '--json'])).json<{
+    (await ws.svc(['task', 'show', id, '--json'])).json<{
       sessions: unknown[];
       task: { status: string };
     }>();
 
   test('run the same task: one worker starts, the others are told by whom it runs', async () => {
-    const { task_id } = (
-      await ws.program(['task', 'add', 'once', '-a', 'scripted', '-p', 'go', '--json'])
-    ).json<{
+    const { task_id } = (await ws.svc(['task', 'add', 'once', '-a', 'scripted', '-p', 'go', '--json'])).json<{
       task_id: string;
     }>();
     const ran = await Promise.all(
@@ -39,7 +37,7 @@ describe('twenty processes at once', () => {
   test('approve the same decision: one worker starts, and everyone gets the same answer', async () => {
     const { body } = await ws.post('go');
     const ran = await Promise.all(
-      Array.from({ length: RACERS }, () => ws.program(['decision', 'approve', body.decision_id, '--json'])),
+      Array.from({ length: RACERS }, () => ws.svc(['decision', 'approve', body.decision_id, '--json'])),
     );
     assert.deepEqual([...new Set(ran.map((each) => each.code))], [0]);
     await awaitEvent(
@@ -54,9 +52,7 @@ describe('twenty processes at once', () => {
     const { body } = await ws.post('go');
     await Promise.all(
       Array.from({ length: RACERS }, (_, index) =>
-        ws.program(
-          index % 2 === 0 ? ['decision', 'approve', body.decision_id] : ['task', 'run', body.task_id],
-        ),
+        ws.svc(index % 2 === 0 ? ['decision', 'approve', body.decision_id] : ['task', 'run', body.task_id]),
       ),
     );
     await awaitEvent(
@@ -71,7 +67,7 @@ describe('twenty processes at once', () => {
     const { body } = await ws.post('go');
     const ran = await Promise.all(
       Array.from({ length: RACERS }, (_, index) =>
-        ws.program(
+        ws.svc(
           index % 2 === 0
             ? ['decision', 'edit', body.decision_id, '--prompt', `go ${index}`, '--json']
             : ['decision', 'approve', body.decision_id, '--json'],
@@ -82,7 +78,7 @@ describe('twenty processes at once', () => {
       ran.filter((each, index) => index % 2 === parity && each.code === 0).length;
     const [edits, approvals] = [winners(0), winners(1)];
     assert.deepEqual([...new Set(ran.map((each) => each.code))].sort(), [0, 5]);
-    const { sessions, task, decision } = (await ws.program(['task', 'show', body.task_id, '--json'])).json<{
+    const { sessions, task, decision } = (await ws.svc(['task', 'show', body.task_id, '--json'])).json<{
       sessions: unknown[];
       task: { prompt: string };
       decision: { decision_id: string; state: string };
@@ -96,20 +92,20 @@ describe('twenty processes at once', () => {
     } else {
       assert.deepEqual([edits, sessions.length, decision.state], [1, 0, 'pending']);
       assert.match(task.prompt, /^go \d+$/);
-      await ws.program(['decision', 'deny', decision.decision_id, 'seen']);
+      await ws.svc(['decision', 'deny', decision.decision_id, 'seen']);
     }
     report('10 processes edit and 10 approve one decision', '1 winner; the others were told');
   });
 
   test('assign the same task: the last one to commit has it, and every change is in the log', async () => {
-    const { task_id } = (await ws.program(['task', 'add', 'who', '--json'])).json<{ task_id: string }>();
+    const { task_id } = (await ws.svc(['task', 'add', 'who', '--json'])).json<{ task_id: string }>();
     const ran = await Promise.all(
       Array.from({ length: RACERS }, (_, index) =>
-        ws.program(['task', 'assign', task_id, index % 2 === 0 ? 'claude' : 'codex', '--json']),
+        ws.svc(['task', 'assign', task_id, index % 2 === 0 ? 'claude' : 'codex', '--json']),
       ),
     );
     assert.deepEqual([...new Set(ran.map((each) => each.code))], [0]);
-    const shown = (await ws.program(['task', 'show', task_id, '--json'])).json<{
+    const shown = (await ws.svc(['task', 'show', task_id, '--json'])).json<{
       task: { agent: string };
       timeline: { kind: string; data: { agent: string } }[];
     }>();
@@ -121,11 +117,11 @@ describe('twenty processes at once', () => {
 
   test('create tasks: every acknowledged one is there, no id twice', async () => {
     const ran = await Promise.all(
-      Array.from({ length: RACERS }, (_, index) => ws.program(['task', 'add', `made ${index}`, '--json'])),
+      Array.from({ length: RACERS }, (_, index) => ws.svc(['task', 'add', `made ${index}`, '--json'])),
     );
     const ids = ran.map((each) => each.json<{ task_id: string }>().task_id);
     assert.equal(new Set(ids).size, RACERS);
-    const listed = (await ws.program(['task', 'list', '-n', '1000', '--json']))
+    const listed = (await ws.svc(['task', 'list', '-n', '1000', '--json']))
       .json<{ task_id: string }[]>()
       .map((task) => task.task_id);
     assert.deepEqual(
@@ -136,7 +132,7 @@ describe('twenty processes at once', () => {
   });
 
   test('start the engine: one of them hosts it, all of them reach it', async () => {
-    await ws.program(['down']);
+    await ws.svc(['down']);
     const ran = await Promise.all(Array.from({ length: RACERS }, () => ws.program(['up', '--json'])));
     assert.deepEqual(
       [...new Set(ran.map((each) => each.code))],

@@ -21,16 +21,16 @@ describe('the database', () => {
   const database = () => join(ws.root, '.svc', 'svc.db');
 
   test('locked by another program: nothing is acknowledged, the error says why, and it goes on when free', async () => {
-    await ws.program(['up']);
+    await ws.svc(['up']);
     const intruder = new Database(database());
     intruder.exec('BEGIN IMMEDIATE');
-    const refused = await ws.program(['task', 'add', 'while locked', '--json']);
+    const refused = await ws.svc(['task', 'add', 'while locked', '--json']);
     assert.equal(refused.code, 1);
     assert.equal(refused.json<{ error: { code: string } }>().error.code, 'storage_failed');
     intruder.exec('ROLLBACK');
     intruder.close();
-    assert.equal((await ws.program(['task', 'add', 'when free'])).code, 0);
-    const titles = (await ws.program(['task', 'list', '--json']))
+    assert.equal((await ws.svc(['task', 'add', 'when free'])).code, 0);
+    const titles = (await ws.svc(['task', 'list', '--json']))
       .json<{ title: string }[]>()
       .map((task) => task.title);
     assert.deepEqual(titles, ['when free']);
@@ -41,11 +41,11 @@ describe('the database', () => {
   });
 
   test('locked at the start: the engine is refused with the reason', async () => {
-    await ws.program(['up']);
-    await ws.program(['down']);
+    await ws.svc(['up']);
+    await ws.svc(['down']);
     const intruder = new Database(database());
     intruder.exec('BEGIN EXCLUSIVE');
-    const refused = await ws.program(['up', '--json']);
+    const refused = await ws.svc(['up', '--json']);
     intruder.close();
     assert.equal(refused.code, 1, refused.stdout);
     assert.equal(refused.json<{ error: { code: string } }>().error.code, 'storage_failed');
@@ -56,7 +56,7 @@ describe('the database', () => {
     mkdirSync(join(ws.root, '.svc'), { recursive: true });
     writeFileSync(database(), 'this is not a database, but it may be all that is left of one'.repeat(50));
     const before = readFileSync(database());
-    const refused = await ws.program(['up', '--json']);
+    const refused = await ws.svc(['up', '--json']);
     assert.equal(refused.code, 1);
     assert.match(refused.stderr, /not a database/);
     assert.deepEqual(readFileSync(database()), before);
@@ -64,12 +64,12 @@ describe('the database', () => {
   });
 
   test('of a newer svc: refused untouched', async () => {
-    await ws.program(['up']);
-    await ws.program(['down']);
+    await ws.svc(['up']);
+    await ws.svc(['down']);
     const db = new Database(database());
     db.pragma('user_version = 999');
     db.close();
-    const refused = await ws.program(['up', '--json']);
+    const refused = await ws.svc(['up', '--json']);
     assert.equal(refused.json<{ error: { code: string } }>().error.code, 'storage_newer');
     report('a database of a newer schema', 'refused untouched');
   });
@@ -102,7 +102,7 @@ describe('the database', () => {
   });
 
   test('checked after all of this: its integrity is ok', async () => {
-    await ws.program(['task', 'add', 'something']);
+    await ws.svc(['task', 'add', 'something']);
     await ws.killDaemon();
     const db = new Database(database());
     assert.equal(db.pragma('integrity_check', { simple: true }), 'ok');
@@ -149,17 +149,17 @@ describe('a full disk', () => {
     }
     const ws = await makeWorkspace({ yaml: `db: { path: "${mount}/svc.db" }\n` });
     try {
-      await ws.program(['task', 'add', 'before']);
+      await ws.svc(['task', 'add', 'before']);
       writeFileSync(join(mount, 'filler'), '');
       spawnSync('dd', ['if=/dev/zero', `of=${mount}/filler`, 'bs=4096']);
       const refused = await until(async () => {
-        const ran = await ws.program(['task', 'add', 'x'.repeat(400), '--json']);
+        const ran = await ws.svc(['task', 'add', 'x'.repeat(400), '--json']);
         return ran.code === 0 ? null : ran;
       }, 'the disk to be full');
       assert.equal(refused.json<{ error: { code: string } }>().error.code, 'storage_full');
       rmSync(join(mount, 'filler'));
-      assert.equal((await ws.program(['task', 'add', 'after'])).code, 0);
-      const titles = (await ws.program(['task', 'list', '--json']))
+      assert.equal((await ws.svc(['task', 'add', 'after'])).code, 0);
+      const titles = (await ws.svc(['task', 'list', '--json']))
         .json<{ title: string }[]>()
         .map((task) => task.title);
       assert.equal(titles[0], 'after');

@@ -7,9 +7,9 @@ import { until } from '../support/wait.ts';
 import { isRunning, makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
 
 const SERVERS = 16;
-const ROUNDS = Number(process.env.SVC_RACE_ROUNDS ?? 30);
+const ROUNDS = Number(process.env.SVC_RACE_ROUNDS ?? 12);
 /** A round of these is a worker and a merge. */
-const MERGES = Number(process.env.SVC_RACE_ROUNDS ?? 3);
+const MERGES = Number(process.env.SVC_RACE_ROUNDS ?? 2);
 
 interface Racer extends McpClient {
   /** The Chair's session that the engine gave it. */
@@ -28,7 +28,7 @@ describe('sixteen MCP servers on one workspace', { timeout: 200_000 }, () => {
 
   before(async () => {
     ws = await makeWorkspace({ yaml: 'bus: { max_acked: 0 }\n' });
-    await ws.program(['up']);
+    await ws.svc(['up']);
     racers = await Promise.all(
       rounds(SERVERS).map(async () => {
         const client = await stdioClient(ws);

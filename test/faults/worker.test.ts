@@ -19,12 +19,12 @@ describe('a worker that misbehaves', () => {
   let ws: TestWorkspace;
   before(async () => {
     ws = await makeWorkspace();
-    await ws.program(['up']);
+    await ws.svc(['up']);
   });
   after(() => ws.close());
 
   async function run(prompt: string, ...args: string[]): Promise<Ended['task']> {
-    const ran = await ws.program([
+    const ran = await ws.svc([
       'task',
       'add',
       'misbehaves',
@@ -47,16 +47,8 @@ describe('a worker that misbehaves', () => {
   test('that prints nothing is stopped at the idle timeout', async () => {
     const quiet = await makeWorkspace({ env: {}, yaml: '' });
     try {
-      await quiet.program(['config', 'set', 'agents.idle_timeout_sec', '1']);
-      const ran = await quiet.program([
-        'task',
-        'add',
-        'quiet',
-        '--prompt=#agent: hang',
-        '--run',
-        '-f',
-        '--json',
-      ]);
+      await quiet.svc(['config', 'set', 'agents.idle_timeout_sec', '1']);
+      const ran = await quiet.svc(['task', 'add', 'quiet', '--prompt=#agent: hang', '--run', '-f', '--json']);
       const { task } = ran.json<Ended>();
       assert.deepEqual([task.status, task.failure?.code], ['failed', 'idle_timeout']);
     } finally {
@@ -75,7 +67,7 @@ describe('a worker that misbehaves', () => {
 
   test('that leaves a detached child and is cancelled ends with it', async () => {
     const file = join(ws.repository.folder, 'detached-2.pid');
-    const added = await ws.program([
+    const added = await ws.svc([
       'task',
       'add',
       'detaches',
@@ -85,9 +77,9 @@ describe('a worker that misbehaves', () => {
     ]);
     const { task } = added.json<Ended>();
     const pid = Number(await until(() => readText(file), 'the detached child'));
-    await ws.program(['task', 'cancel', task.task_id]);
+    await ws.svc(['task', 'cancel', task.task_id]);
     await until(() => !isRunning(pid), 'the detached child to end');
-    await ws.program(['task', 'log', task.task_id, '-f']);
+    await ws.svc(['task', 'log', task.task_id, '-f']);
     assert.deepEqual(ws.survivors(), []);
     report('a worker that leaves a detached child and is cancelled', 'the child ended with it');
   });
@@ -97,25 +89,14 @@ describe('a worker that misbehaves', () => {
     assert.equal(task.status, 'done');
     const log = join(ws.root, '.svc', 'agents', task.session_id, 'log');
     assert.ok(statSync(log).size <= 64 * 1024 * 1024, `${statSync(log).size} bytes are kept`);
-    const tail = await ws.program(['task', 'log', task.task_id, '-n', '3']);
+    const tail = await ws.svc(['task', 'log', task.task_id, '-n', '3']);
     assert.match(tail.stdout, /agent: done/);
     report('a worker that prints 100 MB', 'sealed; the log was cut to its newest part');
   });
 
   test('whose program is missing fails with the name of the program and starts nothing', async () => {
-    await ws.program(['config', 'set', 'agents.cmds.absent', 'no-such-agent-program -- {{prompt}}']);
-    const ran = await ws.program([
-      'task',
-      'add',
-      'absent',
-      '-a',
-      'absent',
-      '-p',
-      'x',
-      '--run',
-      '-f',
-      '--json',
-    ]);
+    await ws.svc(['config', 'set', 'agents.cmds.absent', 'no-such-agent-program -- {{prompt}}']);
+    const ran = await ws.svc(['task', 'add', 'absent', '-a', 'absent', '-p', 'x', '--run', '-f', '--json']);
     const { task } = ran.json<Ended>();
     assert.equal(task.failure?.code, 'agent_not_found');
     assert.match(task.failure?.text ?? '', /no-such-agent-program/);
@@ -145,7 +126,7 @@ describe('a worker that misbehaves', () => {
   });
 
   test('beyond the cap waits in order and runs when there is room', async () => {
-    await ws.program(['down', '--stop-workers']);
+    await ws.svc(['down', '--stop-workers']);
     const { spawn } = await import('node:child_process');
     const { SVC } = await import('../support/workspace.ts');
     const daemon = spawn(process.execPath, [SVC, 'daemon', '--max-workers', '1'], {
@@ -157,24 +138,23 @@ describe('a worker that misbehaves', () => {
       await until(() => ws.daemonPid() === daemon.pid, 'the daemon');
       const go = join(ws.repository.folder, 'go');
       const first = (
-        await ws.program(['task', 'add', 'first', `--prompt=#agent: wait-for ${go}`, '--run', '--json'])
+        await ws.svc(['task', 'add', 'first', `--prompt=#agent: wait-for ${go}`, '--run', '--json'])
       ).json<Ended>().task;
-      const second = (await ws.program(['task', 'add', 'second', '-p', 'x', '--run', '--json'])).json<Ended>()
+      const second = (await ws.svc(['task', 'add', 'second', '-p', 'x', '--run', '--json'])).json<Ended>()
         .task;
       const status = async (id: string) =>
-        (await ws.program(['task', 'show', id, '--json'])).json<Ended>().task.status;
+        (await ws.svc(['task', 'show', id, '--json'])).json<Ended>().task.status;
       await until(async () => (await status(first.task_id)) === 'running', 'the first to run');
       assert.equal(await status(second.task_id), 'assigned');
-      const third = (await ws.program(['task', 'add', 'third', '-p', 'x', '--run', '--json'])).json<Ended>()
-        .task;
-      await ws.program(['task', 'cancel', third.task_id]);
+      const third = (await ws.svc(['task', 'add', 'third', '-p', 'x', '--run', '--json'])).json<Ended>().task;
+      await ws.svc(['task', 'cancel', third.task_id]);
       assert.equal(await status(third.task_id), 'failed', 'it need not wait for room');
-      const { task, sessions } = (await ws.program(['task', 'show', third.task_id, '--json'])).json<
+      const { task, sessions } = (await ws.svc(['task', 'show', third.task_id, '--json'])).json<
         Ended & { sessions: { worktree: string | null }[] }
       >();
       assert.deepEqual([task.failure?.code, sessions[0]?.worktree], ['cancelled', null]);
       (await import('node:fs')).writeFileSync(go, '');
-      await ws.program(['task', 'log', second.task_id, '-f']);
+      await ws.svc(['task', 'log', second.task_id, '-f']);
       assert.deepEqual([await status(first.task_id), await status(second.task_id)], ['done', 'done']);
     } finally {
       daemon.kill('SIGTERM');

@@ -22,7 +22,7 @@ export async function openDash(
   const workspace = await makeWorkspace(options);
   t.after(workspace.close);
   // The engine is started by the command line: its receiver has the secret.
-  await workspace.program(['up']);
+  await workspace.svc(['up']);
   const terminal = await openTerminal({
     command: [process.execPath, SVC, ...args],
     cwd: workspace.root,

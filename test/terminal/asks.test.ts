@@ -13,8 +13,8 @@ describe('a worker that asks', () => {
     const { workspace, terminal } = await openDash(t, {
       commands: { asker: asker('-o', 'yes', '-o', 'no') },
     });
-    await workspace.program(['task', 'add', 'Keep the old name?', '--agent', 'asker']);
-    await workspace.program(['task', 'run', 't-1']);
+    await workspace.svc(['task', 'add', 'Keep the old name?', '--agent', 'asker']);
+    await workspace.svc(['task', 'run', 't-1']);
     await terminal.shows('3 Asks 1');
     terminal.keys('3');
     await terminal.shows('is blocked on this');
@@ -23,22 +23,22 @@ describe('a worker that asks', () => {
     await act(terminal, '2');
     await terminal.shows('is answered: no');
     await until(
-      async () => (await workspace.program(['task', 'show', 't-1', '--json'])).stdout.includes('"done"'),
+      async () => (await workspace.svc(['task', 'show', 't-1', '--json'])).stdout.includes('"done"'),
       'the end of the task',
     );
-    assert.match((await workspace.program(['task', 'log', 't-1'])).stdout, /no/);
+    assert.match((await workspace.svc(['task', 'log', 't-1'])).stdout, /no/);
   });
 
   it('that was answered by someone else meanwhile is not answered twice', async (t) => {
     const { workspace, terminal } = await openDash(t, { commands: { asker: asker() } });
-    await workspace.program(['task', 'add', 'Which port?', '--agent', 'asker']);
-    await workspace.program(['task', 'run', 't-1']);
+    await workspace.svc(['task', 'add', 'Which port?', '--agent', 'asker']);
+    await workspace.svc(['task', 'run', 't-1']);
     await terminal.shows('3 Asks 1');
     terminal.keys('3');
     await terminal.shows('is blocked on this');
     await act(terminal, 'Enter');
     await terminal.shows('type the answer');
-    await workspace.program(['ask', 'answer', '1', '8080']);
+    await workspace.svc(['ask', 'answer', '1', '8080']);
     await terminal.shows('ask 1 is closed, nothing was sent');
     await terminal.shows('[3 Asks 0]');
   });

@@ -23,7 +23,7 @@ describe('losing things', withTmux, () => {
     terminal.keys('a');
     await terminal.shows('the engine is away; u starts it');
     // Another client starts it, and work arrives before the dashboard is back.
-    await workspace.program(['task', 'add', 'while it was gone', '--agent', 'scripted']);
+    await workspace.svc(['task', 'add', 'while it was gone', '--agent', 'scripted']);
     await terminal.gone('ENGINE GONE');
     terminal.keys('1');
     await terminal.shows('while it was gone');
@@ -32,7 +32,7 @@ describe('losing things', withTmux, () => {
     await terminal.shows('ENGINE GONE since');
     terminal.keys('u');
     await terminal.gone('ENGINE GONE');
-    assert.equal((await workspace.program(['status'])).code, 0);
+    assert.equal((await workspace.svc(['status'])).code, 0);
   });
 
   it('the data folder is deleted: the dashboard says so, and shows the new one when it is there', async (t) => {
@@ -43,7 +43,7 @@ describe('losing things', withTmux, () => {
     rmSync(join(workspace.root, '.svc'), { recursive: true, force: true });
     await terminal.shows('ENGINE GONE since');
     await until(() => !isRunning(first), 'the end of the engine');
-    await workspace.program(['task', 'add', 'of the new folder']);
+    await workspace.svc(['task', 'add', 'of the new folder']);
     await terminal.gone('ENGINE GONE');
     await terminal.shows('Nothing waits for you');
     terminal.keys('1');
@@ -54,12 +54,12 @@ describe('losing things', withTmux, () => {
   it('the terminal is closed: the dashboard ends, the engine and its worker go on', async (t) => {
     const { workspace, terminal } = await openDash(t);
     await terminal.shows('Nothing waits for you');
-    await workspace.program(['task', 'add', '--agent', 'scripted', '--prompt', '#agent: hang', '--run']);
+    await workspace.svc(['task', 'add', '--agent', 'scripted', '--prompt', '#agent: hang', '--run']);
     await terminal.shows('Workers 1');
     const pid = terminal.pid();
     await terminal.close();
     assert.ok(!isRunning(pid));
-    const { workers } = (await workspace.program(['status', '--json'])).json<{
+    const { workers } = (await workspace.svc(['status', '--json'])).json<{
       workers: { running: number };
     }>();
     assert.equal(workers.running, 1);

@@ -15,7 +15,7 @@ async function openLog(
 ): Promise<{ workspace: TestWorkspace; child: ChildProcess; text(): string }> {
   const workspace = await makeWorkspace();
   t.after(workspace.close);
-  await workspace.program(['up']);
+  await workspace.svc(['up']);
   const child = spawn(process.execPath, [SVC, 'dash', '--plain'], {
     cwd: workspace.root,
     env: workspace.env,
@@ -40,7 +40,7 @@ describe('svc dash --plain', () => {
     await until(() => text().includes('notice to s-7: **note 3** hello from a worker'), 'the notice');
     await workspace.killDaemon();
     await until(() => text().includes('ENGINE GONE'), 'the loss');
-    await workspace.program(['task', 'add', 'while it was gone']);
+    await workspace.svc(['task', 'add', 'while it was gone']);
     await until(() => /task_created t-2.*while it was gone/.test(text()), 'what happened meanwhile');
     assert.ok(!text().includes('\u001b'), JSON.stringify(text()));
     child.kill('SIGTERM');

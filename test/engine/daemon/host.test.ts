@@ -15,7 +15,7 @@ describe('the host of a workspace', () => {
   const data = () => join(ws.root, '.svc');
   before(async () => {
     ws = await makeWorkspace();
-    await ws.program(['up']);
+    await ws.svc(['up']);
   });
   after(() => ws.close());
 
@@ -100,7 +100,7 @@ describe('the host of a workspace', () => {
     const wrong = await ask('{"jsonrpc":"2.0","id":3,"method":"hello","params":{"protocol":1,"pid":"x"}}');
     assert.equal(wrong.error?.data?.code, 'fields_invalid');
     socket.destroy();
-    assert.equal((await ws.program(['status'])).code, 0);
+    assert.equal((await ws.svc(['status'])).code, 0);
   });
 
   test('lets a client resume where it stopped, over a restart, and misses nothing', async () => {
@@ -109,9 +109,9 @@ describe('the host of a workspace', () => {
     await first.call('task.add', { title: 'one' });
     const one = await awaitEvent(first, (event) => event.kind === 'task_created', from);
     first.close();
-    await ws.program(['task', 'add', 'two']);
+    await ws.svc(['task', 'add', 'two']);
     await ws.killDaemon();
-    await ws.program(['task', 'add', 'three']);
+    await ws.svc(['task', 'add', 'three']);
     const again = await ws.connect();
     const titles: unknown[] = [];
     await new Promise<void>((resolve) => {
@@ -139,41 +139,41 @@ describe('the host of a workspace', () => {
   });
 
   test('refuses everything that changes to an actor who is not listed, and shows what is', async () => {
-    await ws.program(['config', 'set', 'policy.actors', '[ada]']);
-    await ws.program(['config', 'set', 'policy.mode', 'allowlist']);
+    await ws.svc(['config', 'set', 'policy.actors', '[ada]']);
+    await ws.svc(['config', 'set', 'policy.mode', 'allowlist']);
     const as = (actor: string) => ({ env: { SVC_ACTOR: actor } });
     await until(
-      async () => (await ws.program(['task', 'add', 'x'], as('eve'))).code === 3,
+      async () => (await ws.svc(['task', 'add', 'x'], as('eve'))).code === 3,
       'the policy to be taken',
     );
-    const refused = await ws.program(['task', 'add', 'x', '--json'], as('eve'));
+    const refused = await ws.svc(['task', 'add', 'x', '--json'], as('eve'));
     assert.equal(refused.json<{ error: { code: string } }>().error.code, 'actor_denied');
-    assert.equal((await ws.program(['task', 'list'], as('eve'))).code, 0);
-    assert.equal((await ws.program(['task', 'add', 'x'], as('ada'))).code, 0);
+    assert.equal((await ws.svc(['task', 'list'], as('eve'))).code, 0);
+    assert.equal((await ws.svc(['task', 'add', 'x'], as('ada'))).code, 0);
 
     // From outside: a task is always made, but who is not listed neither approves in advance nor afterwards.
     const addr = await ws.receiver();
-    const send = (...args: string[]) => ws.program(['webhook', 'test', '--addr', addr, '--json', ...args]);
+    const send = (...args: string[]) => ws.svc(['webhook', 'test', '--addr', addr, '--json', ...args]);
     const made = await send('-a', 'scripted', '-p', 'x', '--dispatch', '--approve');
     const { body } = made.json<{ body: { dispatched: boolean; decision_id: string } }>();
     assert.equal(body.dispatched, false);
     const denied = await send('--route', 'approve', '--decision', body.decision_id);
     assert.equal(denied.json<{ body: { code: string } }>().body.code, 'actor_denied');
-    assert.equal((await ws.program(['decision', 'deny', body.decision_id, 'enough'], as('ada'))).code, 0);
-    await ws.program(['config', 'set', 'policy.mode', 'solo']);
+    assert.equal((await ws.svc(['decision', 'deny', body.decision_id, 'enough'], as('ada'))).code, 0);
+    await ws.svc(['config', 'set', 'policy.mode', 'solo']);
     await until(
-      async () => (await ws.program(['task', 'add', 'x'], as('eve'))).code === 0,
+      async () => (await ws.svc(['task', 'add', 'x'], as('eve'))).code === 0,
       'the policy to be taken',
     );
   });
 
   test('stops on request: the socket and the record are gone, the next start works', async () => {
     const pid = ws.daemonPid() ?? 0;
-    assert.equal((await ws.program(['down'])).code, 0);
+    assert.equal((await ws.svc(['down'])).code, 0);
     assert.equal(isRunning(pid), false);
     assert.equal(readRecord(data()), null);
-    assert.equal((await ws.program(['status'])).code, 4);
-    assert.equal((await ws.program(['up'])).code, 0);
+    assert.equal((await ws.svc(['status'])).code, 4);
+    assert.equal((await ws.svc(['up'])).code, 0);
   });
 
   test('whose HTTP address is taken fails at once with the address, and leaves nothing behind', async () => {
@@ -181,10 +181,10 @@ describe('the host of a workspace', () => {
     mkdirSync(folder);
     const { http: address } = readRecord(data()) ?? assert.fail();
     writeFileSync(join(folder, 'svc.yaml'), `daemon: { addr: "127.0.0.1:${address.port}" }\n`);
-    const refused = await ws.program(['up', '--json'], { cwd: folder });
+    const refused = await ws.svc(['up', '--json'], { cwd: folder });
     assert.equal(refused.json<{ error: { code: string } }>().error.code, 'address_in_use');
     assert.equal(readRecord(join(folder, '.svc')), null);
-    assert.equal((await ws.program(['status'], { cwd: folder })).code, 4);
+    assert.equal((await ws.svc(['status'], { cwd: folder })).code, 4);
   });
 
   test('works below a path too long for a socket', async () => {
@@ -194,18 +194,18 @@ describe('the host of a workspace', () => {
     );
     mkdirSync(deep, { recursive: true });
     writeFileSync(join(deep, 'svc.yaml'), 'workspace: { name: deep }\n');
-    assert.equal((await ws.program(['task', 'add', 'deep down'], { cwd: deep })).code, 0);
-    assert.equal((await ws.program(['down'], { cwd: deep })).code, 0);
+    assert.equal((await ws.svc(['task', 'add', 'deep down'], { cwd: deep })).code, 0);
+    assert.equal((await ws.svc(['down'], { cwd: deep })).code, 0);
   });
 
   test('with a moved data folder is found by its clients', async () => {
     const moved = join(ws.repository.folder, 'moved');
     mkdirSync(moved);
     writeFileSync(join(moved, 'svc.yaml'), 'paths: { data: elsewhere/data }\n');
-    assert.equal((await ws.program(['task', 'add', 'there'], { cwd: moved })).code, 0);
+    assert.equal((await ws.svc(['task', 'add', 'there'], { cwd: moved })).code, 0);
     assert.equal(statSync(join(moved, 'elsewhere', 'data', 'svc.db')).isFile(), true);
     assert.equal(statSync(join(moved, '.svc'), { throwIfNoEntry: false }), undefined);
-    assert.equal((await ws.program(['task', 'list'], { cwd: moved })).stdout.includes('there'), true);
-    assert.equal((await ws.program(['down'], { cwd: moved })).code, 0);
+    assert.equal((await ws.svc(['task', 'list'], { cwd: moved })).stdout.includes('there'), true);
+    assert.equal((await ws.svc(['down'], { cwd: moved })).code, 0);
   });
 });
