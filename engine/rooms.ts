@@ -18,6 +18,7 @@ import { createReceiver } from './receiver/index.ts';
 import { createListeners, type Listeners } from './receiver/listeners.ts';
 import type { EventLog, Storage } from './storage/index.ts';
 import { version } from './version.ts';
+import { createCommandConfinement } from './workers/confine/commands.ts';
 import { createConfinement } from './workers/confine/index.ts';
 import {
   type Agents,
@@ -111,6 +112,7 @@ export function createRooms(ground: Ground): Rooms {
     machineHome: machineHome(env),
     svc: ground.svc,
   });
+  const confine = createCommandConfinement(confinement, paths.agents);
   const carried = (): Where => ({ root, config: config(), home: machineHome(env) });
   const setup = createSetup({
     processes,
@@ -164,6 +166,7 @@ export function createRooms(ground: Ground): Rooms {
     processes,
     isStrict,
     workerEnvironment: childEnvironment,
+    confine,
     createDispatch: (tasks) =>
       createDispatcher({
         storage,

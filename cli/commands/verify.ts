@@ -77,7 +77,7 @@ const show = command({
 
 const rerun = command({
   name: 'verify rerun',
-  about: 'run the tests that an ended session reported again, in its worktree',
+  about: 'run the tests that an ended session reported again, in its worktree, as confined as it was',
   args: sessionArg,
   flags: { timeout: { type: 'number', value: 'seconds', about: 'how long each may take (600)' } },
   examples: ['verify rerun s-12', 'verify rerun s-12 --timeout 1800'],

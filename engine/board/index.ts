@@ -3,6 +3,7 @@ import type { Session, Sessions } from '../bus/sessions/index.ts';
 import type { Clock } from '../clock.ts';
 import type { Operation, Policy } from '../operation.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
+import type { CommandConfinement } from '../workers/confine/commands.ts';
 import type { Processes } from '../workers/processes/index.ts';
 import type { Worktrees } from '../workers/worktrees/index.ts';
 import type { WorkspacePaths } from '../workspace-path.ts';
@@ -36,6 +37,7 @@ export interface BoardDeps<D extends Dispatch & Planner> {
   isStrict(): boolean;
   /** What a program that checks a worker's claims may see. */
   workerEnvironment(extra: Record<string, string>): Record<string, string>;
+  confine: CommandConfinement;
   /** The dispatcher needs tasks, and the workflow needs the dispatcher. */
   createDispatch(tasks: Tasks): D;
 }

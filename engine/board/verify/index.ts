@@ -7,6 +7,7 @@ import { SvcError } from '../../errors.ts';
 import { parseId, workerSession } from '../../ids.ts';
 import type { By } from '../../operation.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
+import type { CommandConfinement, SessionCommand } from '../../workers/confine/commands.ts';
 import type { Processes } from '../../workers/processes/index.ts';
 import type { Worktrees } from '../../workers/worktrees/index.ts';
 import type { Tasks } from '../tasks/index.ts';
@@ -34,6 +35,7 @@ export interface VerifyDeps {
   processes: Pick<Processes, 'startOf' | 'stop' | 'sweep'>;
   /** What a program that checks a worker's claims may see. */
   workerEnvironment(extra: Record<string, string>): Record<string, string>;
+  confine: CommandConfinement;
 }
 
 /** Whose evidence it is. */
@@ -199,13 +201,17 @@ export function createVerify(deps: VerifyDeps): Verify {
   }
 
   async function runAll(what: ReturnType<typeof toRunAgain>, request: RerunRequest): Promise<void> {
-    const { evidence, tests, folder } = what;
+    const { session, evidence, tests, folder } = what;
     const mark = randomUUID();
     // On record before anything runs: an engine that is killed meanwhile leaves word of what to end.
     await storage.write(() => setMark.run(mark, evidence.id));
     const signal = AbortSignal.any([request.signal, closing.signal]);
     const run = { cwd: folder, mark, timeoutMs: request.timeoutSec * 1000, signal };
-    const running = { processes, environment: deps.workerEnvironment };
+    const running = {
+      processes,
+      environment: deps.workerEnvironment,
+      confine: (command: SessionCommand) => deps.confine(session, command),
+    };
     const results: RerunResult[] = [];
     try {
       for (const [at, test] of tests.entries()) {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SvcError } from '../../errors.ts';
+import type { SessionCommand } from '../../workers/confine/commands.ts';
 import type { Processes } from '../../workers/processes/index.ts';
 import type { RerunResult, TestResult } from './rows.ts';
 
@@ -8,6 +9,8 @@ export interface RunDeps {
   processes: Pick<Processes, 'startOf' | 'stop' | 'sweep'>;
   /** What the command may see. */
   environment(extra: Record<string, string>): Record<string, string>;
+  /** What is started for a command: confined for a session that was. */
+  confine(command: SessionCommand): Promise<readonly string[]>;
 }
 
 export interface Run {
@@ -38,12 +41,14 @@ export async function runAgain(
 async function runCommand(
   command: string,
   { cwd, mark, timeoutMs, signal }: Run,
-  { processes, environment }: RunDeps,
+  { processes, environment, confine }: RunDeps,
 ): Promise<{ exitCode: number | null; output: string }> {
+  const env = environment({ SVC_RUN_ID: mark });
+  const [program = '', ...args] = await confine({ argv: ['/bin/sh', '-c', command], cwd, env });
   if (signal.aborted) throw stopped(command);
-  const child = spawn('/bin/sh', ['-c', command], {
+  const child = spawn(program, args, {
     cwd,
-    env: environment({ SVC_RUN_ID: mark }),
+    env,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -62,7 +67,9 @@ async function runCommand(
     });
     child.once('error', (error) => {
       reject(
-        new SvcError('spawn_failed', `sh could not be started in ${cwd}: ${error.message}`, { cause: error }),
+        new SvcError('spawn_failed', `${program} could not be started in ${cwd}: ${error.message}`, {
+          cause: error,
+        }),
       );
     });
   });

@@ -30,6 +30,8 @@ export interface ConfineSpec {
   seatFolder: string | null;
   /** What the agent needs of the person's home; null when svc does not know the agent. */
   home: HomeShare | null;
+  /** It is killed with the process that starts it; a worker goes on. */
+  endsWithParent?: boolean;
 }
 
 export interface Confinement {
@@ -224,6 +226,7 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
         ...DROPPED.flatMap((name) => ['--unsetenv', name]),
         ...['--setenv', 'GIT_CONFIG_COUNT', String(GIT_SETTINGS.length), ...settings],
         ...['--chdir', spec.cwd],
+        ...(spec.endsWithParent ? ['--die-with-parent'] : []),
       ];
       if (!isFolder(spec.cwd))
         throw new SvcError('spawn_failed', `the worker's folder ${spec.cwd} does not exist`);

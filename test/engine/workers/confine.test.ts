@@ -1,82 +1,25 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { readRecord } from '../../../engine/daemon/record.ts';
-import { type Host, hostEngine } from '../../../engine/index.ts';
-import { checkConfinement, createConfinement } from '../../../engine/workers/confine/index.ts';
+import type { Host } from '../../../engine/index.ts';
+import { createConfinement } from '../../../engine/workers/confine/index.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
-import { isRunning } from '../../support/processes.ts';
+import {
+  attempts,
+  commandLines,
+  ended,
+  impossible,
+  logOf,
+  makeStrict,
+  openHere,
+  said,
+  started,
+} from '../../support/strict.ts';
 import { until } from '../../support/wait.ts';
-import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspace.ts';
-
-const impossible = await checkConfinement(process.env).then(
-  () => null,
-  (error: Error) => error.message,
-);
-if (impossible !== null) console.error(`NOT TESTED, workers cannot be confined here: ${impossible}`);
-
-type Ended = ReturnType<EngineHere['engine']['resolveSession']>;
-
-/** A workspace in which workers are confined; the person's home is in it, and holds what a worker must not see. */
-async function makeStrict(): Promise<TestWorkspace & { home: string }> {
-  const ws = await makeWorkspace({ yaml: 'guard: { profile: strict }\n' });
-  const home = join(ws.repository.folder, 'person');
-  mkdirSync(join(home, '.ssh'), { recursive: true });
-  writeFileSync(join(home, 'notes.txt'), 'private');
-  writeFileSync(join(home, '.ssh', 'id_ed25519'), 'private');
-  writeFileSync(join(home, '.gitconfig'), '[user]\n\tname = A Person\n\temail = person@example.test\n');
-  delete ws.env.GIT_CONFIG_GLOBAL;
-  Object.assign(ws.env, { HOME: home, SSH_AUTH_SOCK: join(home, 'agent.sock') });
-  return Object.assign(ws, { home });
-}
-
-async function openHere(ws: TestWorkspace): Promise<{ here: EngineHere; host: Host }> {
-  const here = await engineHere(ws, { svc: [process.execPath, SVC], graceMs: 500 });
-  return { here, host: await hostEngine(here.engine) };
-}
-
-/** The session of an approved task, once it has begun. */
-async function started(here: EngineHere, prompt: string, options: object = {}): Promise<string> {
-  const { decision_id } = await here.ask(prompt);
-  const { session } = await here.call<{ session: { session_id: string } }>('decision.approve', {
-    id: decision_id,
-    ...options,
-  });
-  return session.session_id;
-}
-
-async function ended(here: EngineHere, sessionId: string): Promise<Ended> {
-  await until(() => here.engine.sessionEnded(sessionId), `the end of ${sessionId}`);
-  return here.engine.resolveSession(sessionId);
-}
-
-const logOf = (ws: TestWorkspace, sessionId: string): string =>
-  readFileSync(join(ws.root, '.svc', 'agents', sessionId, 'log'), 'utf8');
-
-/** A shell script that says of each attempt whether it succeeded. */
-const attempts = (tries: Record<string, string>): string =>
-  Object.entries(tries)
-    .map(
-      ([what, command]) =>
-        `if ( ${command} ) >/dev/null 2>&1; then echo "CAN ${what}"; else echo "CANNOT ${what}"; fi`,
-    )
-    .join('\n');
-
-const said = (log: string, word: 'CAN' | 'CANNOT'): string[] =>
-  log.split('\n').flatMap((line) => (line.startsWith(`${word} `) ? [line.slice(word.length + 1)] : []));
-
-const commandLines = (): string[] =>
-  readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && isRunning(Number(name)))
-    .map((name) => {
-      try {
-        return readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ');
-      } catch {
-        return '';
-      }
-    });
+import { SVC } from '../../support/workspace.ts';
 
 /** One client of /mcp: with the Chair's own token it tries to start a task. */
 const OVER_HTTP = `

@@ -1,0 +1,78 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Host, hostEngine } from '../../engine/index.ts';
+import { checkConfinement } from '../../engine/workers/confine/index.ts';
+import { type EngineHere, engineHere } from './engine.ts';
+import { isRunning } from './processes.ts';
+import { until } from './wait.ts';
+import { makeWorkspace, SVC, type TestWorkspace } from './workspace.ts';
+
+/** Why workers cannot be confined here; null when they can. */
+export const impossible = await checkConfinement(process.env).then(
+  () => null,
+  (error: Error) => error.message,
+);
+if (impossible !== null) console.error(`NOT TESTED, workers cannot be confined here: ${impossible}`);
+
+export type Ended = ReturnType<EngineHere['engine']['resolveSession']>;
+
+/** A workspace in which workers are confined; the person's home is in it, and holds what a worker must not see. */
+export async function makeStrict(): Promise<TestWorkspace & { home: string }> {
+  const ws = await makeWorkspace({ yaml: 'guard: { profile: strict }\n' });
+  const home = join(ws.repository.folder, 'person');
+  mkdirSync(join(home, '.ssh'), { recursive: true });
+  writeFileSync(join(home, 'notes.txt'), 'private');
+  writeFileSync(join(home, '.ssh', 'id_ed25519'), 'private');
+  writeFileSync(join(home, '.gitconfig'), '[user]\n\tname = A Person\n\temail = person@example.test\n');
+  delete ws.env.GIT_CONFIG_GLOBAL;
+  Object.assign(ws.env, { HOME: home, SSH_AUTH_SOCK: join(home, 'agent.sock') });
+  return Object.assign(ws, { home });
+}
+
+export async function openHere(ws: TestWorkspace): Promise<{ here: EngineHere; host: Host }> {
+  const here = await engineHere(ws, { svc: [process.execPath, SVC], graceMs: 500 });
+  return { here, host: await hostEngine(here.engine) };
+}
+
+/** The session of an approved task, once it has begun. */
+export async function started(here: EngineHere, prompt: string, options: object = {}): Promise<string> {
+  const { decision_id } = await here.ask(prompt);
+  const { session } = await here.call<{ session: { session_id: string } }>('decision.approve', {
+    id: decision_id,
+    ...options,
+  });
+  return session.session_id;
+}
+
+export async function ended(here: EngineHere, sessionId: string): Promise<Ended> {
+  await until(() => here.engine.sessionEnded(sessionId), `the end of ${sessionId}`);
+  return here.engine.resolveSession(sessionId);
+}
+
+export const logOf = (ws: TestWorkspace, sessionId: string): string =>
+  readFileSync(join(ws.root, '.svc', 'agents', sessionId, 'log'), 'utf8');
+
+/** A shell script that says of each attempt whether it succeeded. */
+export const attempts = (tries: Record<string, string>): string =>
+  Object.entries(tries)
+    .map(
+      ([what, command]) =>
+        `if ( ${command} ) >/dev/null 2>&1; then echo "CAN ${what}"; else echo "CANNOT ${what}"; fi`,
+    )
+    .join('\n');
+
+/** What succeeded, or did not, of a script of `attempts`. */
+export const said = (log: string, word: 'CAN' | 'CANNOT'): string[] =>
+  log.split('\n').flatMap((line) => (line.startsWith(`${word} `) ? [line.slice(word.length + 1)] : []));
+
+/** Of every process of this machine. */
+export const commandLines = (): string[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && isRunning(Number(name)))
+    .map((name) => {
+      try {
+        return readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ');
+      } catch {
+        return '';
+      }
+    });
