@@ -119,6 +119,7 @@ export function createRooms(ground: Ground): Rooms {
     worktrees,
     where: carried,
     environment: childEnvironment,
+    confine,
     configFile: ground.file,
     agentsDir: paths.agents,
     log,

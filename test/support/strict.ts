@@ -17,8 +17,8 @@ if (impossible !== null) console.error(`NOT TESTED, workers cannot be confined h
 export type Ended = ReturnType<EngineHere['engine']['resolveSession']>;
 
 /** A workspace in which workers are confined; the person's home is in it, and holds what a worker must not see. */
-export async function makeStrict(): Promise<TestWorkspace & { home: string }> {
-  const ws = await makeWorkspace({ yaml: 'guard: { profile: strict }\n' });
+export async function makeStrict(yaml = ''): Promise<TestWorkspace & { home: string }> {
+  const ws = await makeWorkspace({ yaml: `guard: { profile: strict }\n${yaml}` });
   const home = join(ws.repository.folder, 'person');
   mkdirSync(join(home, '.ssh'), { recursive: true });
   writeFileSync(join(home, 'notes.txt'), 'private');

@@ -3,6 +3,7 @@ import type { DispatchDeps } from './context.ts';
 import { logFile } from './folders.ts';
 import { createHearing } from './hear.ts';
 import { type Run, supervise } from './supervise.ts';
+import { isOfWorkers } from './untrusted.ts';
 
 /**
  * Makes a new worktree ready before its agent starts, under the limits of the session: it can be cancelled, and has
@@ -18,7 +19,7 @@ export async function prepare(
   const setupSince = clock.now();
   const hearing = createHearing(logFile(deps, sessionId), 0, null);
   const hasRun = await setup.prepare(
-    { session, placement, runId },
+    { session, placement, runId, isOfWorkers: () => isOfWorkers(deps, session) },
     {
       mayGoOn: () => sessions.get(sessionId).stopReason === null && !closing.aborted,
       end: (running) => supervise(deps, { sessionId, runId, running, hearing, looks, closing, setupSince }),

@@ -17,6 +17,8 @@ export interface Commands {
   /** Their run directories are made in it, and removed with it. */
   folder: string;
   logFile: string;
+  /** What is started for a command: confined where it has to be. */
+  confine(argv: readonly string[]): Promise<readonly string[]>;
 }
 
 /** How the commands are followed. */
@@ -53,7 +55,7 @@ function clause({ code, signal }: ExitResult, seconds: number): string {
  */
 export async function runCommands(
   processes: Pick<Processes, 'start' | 'sweep'>,
-  { what, commands, cwd, env, runId, folder, logFile }: Commands,
+  { what, commands, cwd, env, runId, folder, logFile, confine }: Commands,
   follow: Follow,
 ): Promise<string | null> {
   try {
@@ -65,9 +67,12 @@ export async function runCommands(
       mkdirSync(runDir, { recursive: true, mode: 0o700 });
       let running: RunningProcess;
       try {
-        running = await processes.start({ runDir, runId, argv: tokenise(command), cwd, env, logFile });
+        const argv = await confine(tokenise(command));
+        running = await processes.start({ runDir, runId, argv, cwd, env, logFile });
       } catch (thrown) {
         const { code, message } = asSvcError(thrown);
+        // Not the command's fault, and the same for every other one.
+        if (code === 'tool_missing' || code === 'confinement_unavailable') throw thrown;
         const why = code === 'agent_not_found' ? 'there is no such program' : message;
         note(logFile, what, why);
         return `${JSON.stringify(command)} could not be started: ${why}`;

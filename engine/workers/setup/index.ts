@@ -4,6 +4,7 @@ import { join, relative, sep } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Placement, Session } from '../../bus/sessions/index.ts';
 import { asSvcError, SvcError } from '../../errors.ts';
+import type { CommandConfinement } from '../confine/commands.ts';
 import type { Processes } from '../processes/index.ts';
 import type { Worktrees } from '../worktrees/index.ts';
 import { type Follow, note, runCommands } from './commands.ts';
@@ -22,6 +23,7 @@ export interface SetupDeps {
   environment(extra: Record<string, string>): Record<string, string>;
   /** svc.yaml, given to the commands as `SVC_CONFIG`. */
   configFile: string;
+  confine: CommandConfinement;
   /** Folder of the sessions' own folders. */
   agentsDir: string;
   log: { warn(facts: object, text: string): void };
@@ -34,6 +36,8 @@ export interface Prepared {
   session: Session;
   placement: Placement;
   runId: string;
+  /** Whether a worker may have written what lies in the worktree. */
+  isOfWorkers(): Promise<boolean>;
 }
 
 /** Makes worktrees ready for work, and undoes that before they go. In place nothing is done. */
@@ -61,6 +65,10 @@ const isIn = (folder: string, path: string): boolean => {
   const way = relative(realpathSync(folder), realpathSync(path));
   return way !== '..' && !way.startsWith(`..${sep}`);
 };
+
+function checkInside(worktree: string, place: string): void {
+  if (!isIn(worktree, place)) throw new SvcError('worktree_unsafe', `${place} leads out of the worktree`);
+}
 
 export function createSetup(deps: SetupDeps): Setup {
   const { processes, agentsDir } = deps;
@@ -108,26 +116,22 @@ export function createSetup(deps: SetupDeps): Setup {
     try {
       const project = consentedSetup(deps.where(), session.project);
       if (project.teardown.length === 0 || cwd === null || !existsSync(cwd)) return [];
-      // What lies there is the work of an agent that was not trusted with this machine.
-      if (session.profile === 'strict') {
-        const why =
-          'was left out: the worker was confined, and what it left is not run outside of the sandbox';
-        if (existsSync(logFile)) note(logFile, 'teardown', why);
-        return [`teardown of ${sessionId} ${why}`];
-      }
       if (!isIn(worktree, cwd)) throw new SvcError('path_outside', `${cwd} leads out of the worktree`);
       mkdirSync(join(agentsDir, sessionId), { recursive: true, mode: 0o700 });
       const runId = randomUUID();
+      const env = environmentOf(session);
       const failed = await runCommands(
         processes,
         {
           what: 'teardown',
           commands: project.teardown,
           cwd,
-          env: environmentOf(session),
+          env,
           runId,
           folder: join(teardowns, runId),
           logFile,
+          // What lies there is the work of its agent.
+          confine: (argv) => deps.confine(session, { argv, cwd, env }),
         },
         {
           mayGoOn: () => !closing.signal.aborted,
@@ -171,25 +175,30 @@ export function createSetup(deps: SetupDeps): Setup {
       mkdirSync(join(agentsDir, sessionId), { recursive: true, mode: 0o700 });
       mkdirSync(join(worktree, '.svc'), { recursive: true, mode: 0o700 });
       // A repository may hold links in these places.
-      for (const place of [join(worktree, '.svc'), cwd])
-        if (!isIn(worktree, place))
-          throw new SvcError('worktree_unsafe', `${place} leads out of the worktree`);
+      for (const place of [join(worktree, '.svc'), cwd]) checkInside(worktree, place);
       await copyFiles(project, run, worktree);
+      const env = environmentOf(session);
+      const isOfWorkers = session.profile === 'strict' && (await run.isOfWorkers());
       const problem = await runCommands(
         processes,
         {
           what: 'setup',
           commands: project.setup,
           cwd,
-          env: environmentOf(session),
+          env,
           runId,
           folder: setupFolder(sessionId, runId),
           logFile: logOf(sessionId),
+          confine: async (argv) =>
+            isOfWorkers ? deps.confine({ ...session, worktree }, { argv, cwd, env }) : argv,
         },
         follow,
       );
       if (problem !== null) throw failed(problem);
-      writeFileSync(markerOf(worktree), '', { mode: 0o600 });
+      // The commands may be of a worker's making, and so may a link in this place.
+      checkInside(worktree, join(worktree, '.svc'));
+      rmSync(markerOf(worktree), { force: true });
+      writeFileSync(markerOf(worktree), '', { mode: 0o600, flag: 'wx' });
       return true;
     },
 

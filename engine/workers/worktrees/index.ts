@@ -24,6 +24,7 @@ import { createQueue } from './queue.ts';
 import { branchRef, commitOf, type Repository, repositoryOf, verifyToplevel } from './repository.ts';
 import { filesOf, type SessionWorktree, type StatusRequest, status } from './status.ts';
 import { type Trial, type TrialRequest, trial } from './trial.ts';
+import { isTakenIn } from './whose.ts';
 
 export type { CreatedWorktree, CreateRequest, Origin, OriginRequest } from './create.ts';
 export type { Diff, DiffRequest } from './diff.ts';
@@ -59,6 +60,8 @@ export interface Worktrees {
   status(request: StatusRequest): Promise<SessionWorktree[]>;
   /** R3: by ancestry, by tree, by patch ids, by the patch id of the whole. */
   isMerged(repository: string, branch: string, base: string): Promise<boolean>;
+  /** Whether a commit is in a branch or tag that is not a session's. False when in doubt. */
+  isTakenIn(repository: string, commit: string): Promise<boolean>;
   promote(request: PromoteRequest): Promise<PromoteResult>;
   /** Whether `promote` by merge would go through; writes nothing. */
   trial(request: TrialRequest): Promise<Trial>;
@@ -90,6 +93,7 @@ export function createWorktrees({
     finish: (request) => finish(git, folders, queue, request),
     status: (request) => status(git, folders, request),
     isMerged: (repository, branch, base) => isMerged(git, repository, branch, base),
+    isTakenIn: (repository, commit) => isTakenIn(git, repository, commit),
     async promote(request) {
       const { commonDir } = await repositoryOf(git, request.repository);
       return queue(commonDir, () => promote(git, request));

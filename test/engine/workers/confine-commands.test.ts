@@ -12,6 +12,7 @@ import {
   commandLines,
   ended,
   impossible,
+  logOf,
   makeStrict,
   said,
   started,
@@ -19,13 +20,20 @@ import {
 import { until } from '../../support/wait.ts';
 import { SVC } from '../../support/workspace.ts';
 
+const CARRIES = { id: 'own', path: '.', setup: ['sh setup.sh'], teardown: ['sh teardown.out'] };
+/** Only the sandbox has another home in the place of the person's. */
+const SETUP = 'test -e "$HOME/notes.txt" && echo OUTSIDE || echo INSIDE\n';
+
 describe('what is run for a strict session besides its agent', { skip: impossible ?? false }, () => {
   let ws: Awaited<ReturnType<typeof makeStrict>>;
   let here: EngineHere;
 
   before(async () => {
-    ws = await makeStrict();
+    ws = await makeStrict(`projects: [${JSON.stringify(CARRIES)}]\n`);
+    ws.repository.commit({ '.gitignore': '.svc/\n*.out\n', 'setup.sh': SETUP }, 'a setup');
     here = await engineHere(ws, { svc: [process.execPath, SVC], graceMs: 500 });
+    const { digest } = await here.call<{ digest: string }>('project.show', { id: 'own' });
+    await here.call('project.trust', { id: 'own', digest });
   });
   after(async () => {
     await here?.call('engine.stop', { stop_workers: true });
@@ -37,7 +45,7 @@ describe('what is run for a strict session besides its agent', { skip: impossibl
 
   /** What a command may do there, and then what it may not. */
   const tries = (session: string): Record<string, string> => ({
-    'write the worktree, its home and /tmp': 'echo x > written.txt && echo x > "$HOME/x" && echo x > /tmp/x',
+    'write the worktree, its home and /tmp': 'echo x > written.out && echo x > "$HOME/x" && echo x > /tmp/x',
     'run svc': `${process.execPath} ${SVC} --version`,
     'read the checkout': `cat ${ws.root}/README.md`,
     'read a file of the home': `cat ${ws.home}/notes.txt`,
@@ -70,6 +78,40 @@ describe('what is run for a strict session besides its agent', { skip: impossibl
   const rerun = (session: string, timeoutSec = 60): Promise<Wire<Verification>> =>
     here.call<Wire<Verification>>('verify.rerun', { session, timeout_sec: timeoutSec });
 
+  interface Pruned {
+    removed: { branch: string }[];
+    warnings: string[];
+  }
+
+  test('a teardown is run in the sandbox, in what the worker has left, or not at all', async () => {
+    const first = await started(here, 'leaves\n#agent: no-change');
+    await ended(here, first);
+    // As if by the worker; git ignores it, so that the worktree may go.
+    writeFileSync(join(worktreeOf(first), 'teardown.out'), attempts(tries(first)));
+    const [pruned] = await here.call<Pruned[]>('worktree.prune', {});
+    assert.deepEqual(
+      pruned?.removed.map(({ branch }) => branch).filter((branch) => branch === `svc/${first}`),
+      [`svc/${first}`],
+    );
+    const torn = logOf(ws, first);
+    assertConfined(torn.slice(torn.indexOf('[svc: teardown]')), first);
+    const marker = join(ws.repository.folder, 'torn-outside');
+    const second = await started(
+      here,
+      `leaves\n#agent: run echo "touch ${marker}" > teardown.out\n#agent: no-change`,
+    );
+    await ended(here, second);
+    const { PATH } = ws.env;
+    try {
+      ws.env.PATH = ws.repository.folder;
+      const [told] = await here.call<Pruned[]>('worktree.prune', {});
+      assert.match(told?.warnings.join() ?? '', new RegExp(`teardown of ${second} failed: .*bwrap`));
+    } finally {
+      ws.env.PATH = PATH;
+    }
+    assert.equal(existsSync(marker), false);
+  });
+
   test('evidence is run again in the sandbox of its worker, which nothing of it outlives', async () => {
     const session = await claims('true');
     const leaves = `setsid env -i sh -c '(setsid sleep 98771 &) ; exec sleep 98772' & sleep 0.1`;
@@ -80,16 +122,16 @@ describe('what is run for a strict session besides its agent', { skip: impossibl
         result: 'passed',
       })),
     });
-    const { rerun: told } = await rerun(session, 3);
+    const { rerun: told } = await rerun(session, 2);
     const [first, second, third, last] = told?.results ?? [];
     assertConfined(first?.output ?? '', session);
     assert.deepEqual([first?.agrees, second?.exit_code, third?.agrees], [true, 3, true]);
-    assert.match(last?.output ?? '', /ended after 3 s/);
+    assert.match(last?.output ?? '', /ended after 2 s/);
     assert.deepEqual(
       commandLines().filter((line) => /^sleep 9877/.test(line)),
       [],
     );
-    assert.equal(readFileSync(join(worktreeOf(session), 'written.txt'), 'utf8'), 'x\n');
+    assert.equal(readFileSync(join(worktreeOf(session), 'written.out'), 'utf8'), 'x\n');
     assert.equal(existsSync(join(ws.home, 'x')), false);
   });
 
@@ -143,5 +185,29 @@ describe('what is run for a strict session besides its agent', { skip: impossibl
     parent.kill('SIGKILL');
     await once(parent, 'exit');
     await until(() => sleeping() === 0);
+  });
+
+  test('a setup is run outside, but in the sandbox on what a worker may have written', async () => {
+    const setups = (session: string): string[] =>
+      logOf(ws, session)
+        .split('\n')
+        .filter((line) => line === 'OUTSIDE' || line === 'INSIDE');
+    const own = 'git commit -qam "a setup of its own"';
+    const writes = `echo "echo MINE" >> setup.sh && ${own} && rm .svc/set-up`;
+    const first = await started(here, `first\n#agent: run ${writes}\n#agent: no-change\n#agent: fail 7`);
+    await ended(here, first);
+    assert.deepEqual(setups(first), ['OUTSIDE']);
+    const onItsBranch = await started(here, 'on it\n#agent: no-change', { base: `svc/${first}` });
+    assert.equal((await ended(here, onItsBranch)).failure, null);
+    assert.deepEqual(setups(onItsBranch), ['INSIDE']);
+    assert.match(logOf(ws, onItsBranch), /^MINE$/m);
+    // It has taken away the sign that its worktree was made ready.
+    const { session_id: next } = await here.call<{ session_id: string }>('worker.resume', { session: first });
+    await ended(here, next);
+    assert.deepEqual(setups(next), ['INSIDE']);
+    ws.repository.git('tag', 'taken-in', `svc/${first}`);
+    const onTaken = await started(here, 'on it\n#agent: no-change', { base: `svc/${first}` });
+    await ended(here, onTaken);
+    assert.deepEqual(setups(onTaken), ['OUTSIDE']);
   });
 });
