@@ -75,8 +75,12 @@ export const samples = () => import('./receiver/sample.ts');
 /** What `svc doctor` asks about the parts that only the engine uses. */
 export const health = () => import('./health.ts');
 
-/** Whether workers can be confined here. */
-export const confinement = () => import('./workers/confine/index.ts');
+/** Whether workers can be confined here, and how one is opened for a person. */
+export const confinement = async () => ({
+  ...(await import('./workers/confine/index.ts')),
+  ...(await import('./workers/confine/terminal.ts')),
+  ...(await import('./workers/processes/environment.ts')),
+});
 
 /** The MCP server over an engine, for what bridges a client's pipe to it. */
 export const mcpServer = () => import('./daemon/mcp/server.ts');

@@ -8,7 +8,7 @@ import {
   isLoopback,
   machineHome,
   parseAddress,
-  variableNames,
+  secretVariables,
 } from './config/index.ts';
 import { createRunSockets, type RunSockets } from './daemon/run-sockets.ts';
 import { createKeys } from './gateway/keys/index.ts';
@@ -90,10 +90,7 @@ export function createRooms(ground: Ground): Rooms {
   const agents = createAgents({ root, config, env });
   const runSockets = createRunSockets({ root, version });
   closing(runSockets.close);
-  const secretNames = () => [
-    ...variableNames(config().webhook.secret_env),
-    ...config().notify.webhooks.flatMap((hook) => variableNames(hook.secret_env ?? '')),
-  ];
+  const secretNames = () => secretVariables(config());
   const childEnvironment = (extra: Record<string, string> = {}) =>
     workerEnvironment(env, extra, secretNames());
   // A worker can write the filters and drivers that git runs in its repository; they see what git sees.

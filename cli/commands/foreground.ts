@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { constants } from 'node:os';
+import type { Writable } from 'node:stream';
 import { SvcError } from '../../engine/index.ts';
 
 /** A port of the loopback interface on which nobody listens just now. */
@@ -27,9 +28,19 @@ export async function runInForeground(start: {
   cwd: string;
   env: NodeJS.ProcessEnv;
   isTerminal: boolean;
+  /** What it reads from its file 3. */
+  filter?: Buffer | null;
 }): Promise<number> {
   const [program = '', ...args] = start.argv;
-  const child = spawn(program, args, { cwd: start.cwd, env: start.env, stdio: 'inherit' });
+  const { cwd, env, filter = null } = start;
+  const child = spawn(program, args, {
+    cwd,
+    env,
+    stdio: ['inherit', 'inherit', 'inherit', ...(filter === null ? [] : (['pipe'] as const))],
+  });
+  const third = child.stdio[3] as Writable | null | undefined;
+  // One that has ended at once says so itself.
+  third?.on('error', () => undefined).end(filter);
   const forward = (signal: NodeJS.Signals): void => void child.kill(signal);
   const ignore = (): void => undefined;
   const fromTerminal = start.isTerminal ? ignore : forward;

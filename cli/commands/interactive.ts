@@ -19,12 +19,19 @@ export interface Start {
 /** They would make the person's own agent pass for a worker, or for the wrong one. */
 const OF_WORKERS = ['SVC_SESSION', 'SVC_TASK', 'SVC_ROLE', 'SVC_NAME', 'SVC_SESSION_NAME', 'SVC_RUN_ID'];
 
-/** How the agent of a preset is started here; `agentSession` is a conversation of its own that is to go on. */
+/**
+ * How the agent of a preset is started here.
+ * @param agentSession a conversation of its own that is to go on
+ * @param reachesEngine false where it will find none, and so has no use for the tools
+ */
 export async function prepare(
   preset: string,
   template: string,
   { cwd, env }: Pick<Context, 'cwd' | 'env'>,
-  agentSession: string | null = null,
+  {
+    agentSession = null,
+    reachesEngine = true,
+  }: { agentSession?: string | null; reachesEngine?: boolean } = {},
 ): Promise<Start> {
   const { presetNamed, renderCommand, withArguments } = await presets();
   const own: Record<string, string> = { SVC_AGENT: preset };
@@ -36,7 +43,7 @@ export async function prepare(
   const argv =
     agentSession === null ? rendered : (known?.resumeInteractive?.(rendered, agentSession) ?? rendered);
   const forRun =
-    known === null || known.cannot.mcp !== undefined
+    known === null || known.cannot.mcp !== undefined || !reachesEngine
       ? null
       : known.setUp({
           mcp: { command, args, env: {} },
@@ -46,7 +53,7 @@ export async function prepare(
           env,
           isAttended: true,
         });
-  const client = forRun === null ? await clientNamed(preset) : undefined;
+  const client = forRun === null && reachesEngine ? await clientNamed(preset) : undefined;
   return {
     preset,
     argv: withArguments(argv, forRun?.args ?? []),

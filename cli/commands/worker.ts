@@ -1,6 +1,7 @@
 import { age, configuration, type EngineClient, findWorkspace, SvcError } from '../../engine/index.ts';
 import { type Command, command } from '../command.ts';
 import { table } from '../print.ts';
+import { confined } from './confined.ts';
 import { logFlags, showLog } from './follow-log.ts';
 import { runInForeground } from './foreground.ts';
 import { environmentOf, prepare, shellLine, word } from './interactive.ts';
@@ -146,13 +147,18 @@ const attach = command({
   name: 'worker attach',
   about: 'open the agent of a session that does not run, in its worktree and conversation',
   args: sessionArg,
-  flags: { print: { type: 'boolean', about: 'only print what would be started' } },
+  flags: {
+    print: { type: 'boolean', about: 'only print what would be started' },
+    outside: {
+      type: 'boolean',
+      about:
+        'without the sandbox of a session that ran in one: what the worker left there can do all that you can',
+    },
+  },
   async run(context) {
     const { cwd, env, note } = context;
-    const { agents } = (await configuration()).loadConfig({
-      file: findWorkspace({ cwd, env }).file,
-      env,
-    }).config;
+    const { file } = findWorkspace({ cwd, env });
+    const { agents } = (await configuration()).loadConfig({ file, env }).config;
     const client = await context.engine();
     const row = await client.call<Row>('session.show', { session: context.args[0] });
     const template = agents.interactive[row.agent];
@@ -160,10 +166,27 @@ const attach = command({
       throw new SvcError('unknown_agent', `there is no interactive command for ${row.agent}`, {
         hint: 'add one under agents.interactive',
       });
-    const start = await prepare(row.agent, template, { cwd: row.cwd ?? cwd, env }, row.agent_session);
+    const wasConfined = row.profile === 'strict';
+    const isConfined = wasConfined && !context.flags.outside;
+    // That of a confined run is in the private folders of its session.
+    const agentSession = wasConfined && !isConfined ? null : row.agent_session;
+    const start = await prepare(
+      row.agent,
+      template,
+      { cwd: row.cwd ?? cwd, env },
+      { agentSession, reachesEngine: !isConfined },
+    );
     // It takes part under a name of its own: neither as the Chair nor as the worker that was here.
     start.env.SVC_SESSION = `with-${row.session_id}`;
     if (context.flags.print) {
+      if (isConfined)
+        throw new SvcError(
+          'usage',
+          `${row.session_id} ran in a sandbox, which no line for a shell can open`,
+          {
+            hint: '--print --outside prints what opens its agent without one',
+          },
+        );
       const folder = row.cwd ?? cwd;
       // Agents know their conversations by the folder that they were in.
       context.result({ ...start, cwd: folder }, () => `cd ${word(folder)} && ${shellLine(start)}`);
@@ -176,12 +199,15 @@ const attach = command({
     note(
       `${entered.session_id} in ${entered.cwd}${row.agent_session === null ? '; it told no conversation to go on with' : ''}`,
     );
+    if (isConfined) note('in its sandbox, without the tools of svc');
+    else if (wasConfined) note('outside of the sandbox that it ran in, in a new conversation');
     try {
+      const isTerminal = context.stdin.isTTY === true;
+      const inside = isConfined ? await confined(row, start, { cwd: entered.cwd, env, file }) : null;
       return await runInForeground({
-        argv: start.argv,
+        ...(inside ?? { argv: start.argv, env: environmentOf(start, env) }),
         cwd: entered.cwd,
-        env: environmentOf(start, env),
-        isTerminal: context.stdin.isTTY === true,
+        isTerminal,
       });
     } finally {
       // The engine may have been restarted meanwhile; it finds out by itself that this process is gone.

@@ -14,3 +14,12 @@ export function receiverSecrets(config: { webhook: { secret_env: string } }, loo
     { hint: isNamed ? `export ${names[0]}=…` : 'svc config set webhook.secret_env SVC_WEBHOOK_SECRET' },
   );
 }
+
+/** Variables that hold secrets of svc, which no agent is given. */
+export const secretVariables = (config: {
+  webhook: { secret_env: string };
+  notify: { webhooks: readonly { secret_env?: string | undefined }[] };
+}): string[] => [
+  ...variableNames(config.webhook.secret_env),
+  ...config.notify.webhooks.flatMap((hook) => variableNames(hook.secret_env ?? '')),
+];

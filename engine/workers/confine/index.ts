@@ -32,6 +32,8 @@ export interface ConfineSpec {
   home: HomeShare | null;
   /** It is killed with the process that starts it; a worker goes on. */
   endsWithParent?: boolean;
+  /** An open file with a filter of its system calls, by its number in the process that starts it. */
+  filterFd?: number;
 }
 
 export interface Confinement {
@@ -84,7 +86,7 @@ function bubblewrap(path: string | undefined): string {
   const found = findProgram('bwrap', { cwd: sep, path });
   if (found !== undefined) return found;
   throw new SvcError('tool_missing', 'guard.profile is strict, and bwrap (bubblewrap) is not on PATH', {
-    hint: 'install bubblewrap (Debian: apt install bubblewrap), or set guard.profile to lite',
+    hint: 'install bubblewrap (Debian: apt install bubblewrap), or set guard.profile to lite for what starts from then on',
   });
 }
 
@@ -231,7 +233,8 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
       if (!isFolder(spec.cwd))
         throw new SvcError('spawn_failed', `the worker's folder ${spec.cwd} does not exist`);
       await tryOut(bwrap, words, spec.env);
-      return [bwrap, ...words, '--', program, ...spec.argv.slice(1)];
+      const filter = spec.filterFd === undefined ? [] : ['--seccomp', String(spec.filterFd)];
+      return [bwrap, ...words, ...filter, '--', program, ...spec.argv.slice(1)];
     },
   };
 }

@@ -1,0 +1,78 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { configuration, confinement, presets, SvcError } from '../../engine/index.ts';
+import { svcCommand } from '../self.ts';
+import type { Start } from './interactive.ts';
+import type { SessionRow } from './session-text.ts';
+
+/** The file from which the sandbox reads its filter; see `runInForeground`. */
+const FILTER_FD = 3;
+
+/** A start inside the sandbox of a session. */
+export interface ConfinedStart {
+  argv: string[];
+  env: Record<string, string>;
+  filter: Buffer | null;
+}
+
+/** The words that give a program the signals back that are ignored around it, where there is such a program. */
+async function withOwnSignals(env: NodeJS.ProcessEnv): Promise<string[]> {
+  const words = ['env', '--default-signal=INT,QUIT'];
+  const isKnown = await new Promise<boolean>((done) =>
+    execFile('env', [...words.slice(1), 'true'], { env }, (error) => done(error === null)),
+  );
+  return isKnown ? words : [];
+}
+
+/**
+ * The start of an agent for a person, in the sandbox that its runs had: with the agent's private folders of the session,
+ * so that it finds its conversation, but without a way to the engine. Throws as a run does that cannot be confined.
+ */
+export async function confined(
+  row: Pick<SessionRow, 'session_id' | 'worktree'>,
+  start: Start,
+  { cwd, env, file }: { cwd: string; env: NodeJS.ProcessEnv; file: string },
+): Promise<ConfinedStart> {
+  const { dataPaths, loadConfig, machineHome, secretVariables } = await configuration();
+  const { createConfinement, terminalGuard, workerEnvironment } = await confinement();
+  const { presetNamed, presetOfProgram } = await presets();
+  const loaded = loadConfig({ file, env });
+  const paths = dataPaths(loaded);
+  const given = workerEnvironment(env, start.env, secretVariables(loaded.config));
+  const [program = ''] = start.argv;
+  const preset = presetOfProgram(program) ?? presetNamed(start.preset);
+  try {
+    const filter = terminalGuard();
+    const words = await createConfinement({
+      env,
+      root: loaded.root,
+      configFile: file,
+      paths,
+      machineHome: machineHome(env),
+      svc: svcCommand(),
+    }).wrap({
+      // Undone for the agent what is done below.
+      argv: [...(await withOwnSignals(env)), ...start.argv],
+      program,
+      cwd,
+      env: given,
+      worktree: row.worktree,
+      sessionFolder: join(paths.agents, row.session_id),
+      seatFolder: null,
+      home: preset?.home ?? null,
+      endsWithParent: true,
+      ...(filter === null ? {} : { filterFd: FILTER_FD }),
+    });
+    // Ctrl-C reaches all on the terminal, and bubblewrap would end of it, whatever the agent makes of it.
+    return { argv: ['/bin/sh', '-c', 'trap "" INT QUIT; exec "$@"', 'svc', ...words], env: given, filter };
+  } catch (thrown) {
+    if (!(thrown instanceof SvcError)) throw thrown;
+    const { code, message, hint, data } = thrown;
+    const outside = '--outside opens it without a sandbox, with all that the worker has left there';
+    throw new SvcError(code, message, {
+      cause: thrown,
+      hint: hint === undefined ? outside : `${hint}; ${outside}`,
+      data,
+    });
+  }
+}
