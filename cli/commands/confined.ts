@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { configuration, confinement, presets, SvcError } from '../../engine/index.ts';
 import { svcCommand } from '../self.ts';
@@ -38,7 +39,9 @@ export async function confined(
   const { presetNamed, presetOfProgram } = await presets();
   const loaded = loadConfig({ file, env });
   const paths = dataPaths(loaded);
-  const given = workerEnvironment(env, start.env, secretVariables(loaded.config));
+  // To the engine it is nobody's run, and so not the Chair, should it come by loopback with a token that it has found.
+  const own = { ...start.env, SVC_RUN_ID: randomUUID() };
+  const given = workerEnvironment(env, own, secretVariables(loaded.config));
   const [program = ''] = start.argv;
   const preset = presetOfProgram(program) ?? presetNamed(start.preset);
   try {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import type { Session, Wire } from '../../engine/index.ts';
-import { attempts, impossible, makeStrict, said } from '../support/strict.ts';
+import { readRecord, type Session, type Wire } from '../../engine/index.ts';
+import { attempts, impossible, makeStrict, OVER_HTTP, said } from '../support/strict.ts';
 import { openTerminal, withTmux } from '../support/terminal.ts';
 import { until } from '../support/wait.ts';
 import { AGENT, SVC } from '../support/workspace.ts';
@@ -18,6 +18,7 @@ case "$last" in *'#agent:'*)
   mkdir -p "$kept"; echo 'what was said' > "$kept/c-1"; exec '${process.execPath}' '${AGENT}' -- "$last";;
 esac
 echo "given $*; found $(cat "$kept/c-1")"
+node http.mjs $(cat .svc/http) > http.out 2>&1
 [ ! -e tries.sh ] || sh tries.sh > tries.out 2>&1
 trap 'echo "heard an interrupt"' INT
 echo 'the agent is here'
@@ -48,8 +49,12 @@ describe('entering the session of a strict worker', { skip: impossible ?? withTm
       'find a secret': 'test -n "$SVC_WEBHOOK_SECRET"',
       'type for the person': `perl -e 'ioctl(STDIN, 0x5412, my $key = "x") or exit 1'`,
     };
-    ws.repository.commit({ '.gitignore': '.svc/\n*.out\n', 'tries.sh': attempts(tries) }, 'tries');
+    ws.repository.commit(
+      { '.gitignore': '.svc/\n*.out\n', 'tries.sh': attempts(tries), 'http.mjs': OVER_HTTP },
+      'tries',
+    );
     const client = await ws.connect();
+    const waiting = await client.call<{ task_id: string }>('task.add', { body: 'waits', agent: 'claude' });
     const done = says({ type: 'result', subtype: 'success', is_error: false, result: 'done' });
     const init = says({ type: 'system', subtype: 'init', session_id: 'c-1', model: 'm' });
     const { task_id } = await client.call<{ task_id: string }>('task.add', {
@@ -63,6 +68,11 @@ describe('entering the session of a strict worker', { skip: impossible ?? withTm
       return now.state === 'ended' && now;
     });
     assert.equal(session.failure, null, JSON.stringify(session.failure));
+
+    // Should it have found the token somewhere.
+    const { http, token } = readRecord(join(ws.root, '.svc')) ?? assert.fail();
+    const words = `http://127.0.0.1:${http.port}/mcp ${token} ${waiting.task_id}`;
+    writeFileSync(join(session.worktree ?? '', '.svc', 'http'), words);
 
     const attach = (...words: string[]) =>
       openTerminal({
@@ -78,6 +88,10 @@ describe('entering the session of a strict worker', { skip: impossible ?? withTm
     const told = readFileSync(join(session.worktree ?? '', 'tries.out'), 'utf8');
     assert.deepEqual(said(told, 'CAN'), Object.keys(tries).slice(0, 1), told);
     assert.deepEqual(said(told, 'CANNOT'), Object.keys(tries).slice(1), told);
+    assert.match(
+      readFileSync(join(session.worktree ?? '', 'http.out'), 'utf8'),
+      /chair_only|is for the Chair/,
+    );
     terminal.keys('C-c');
     await terminal.shows('heard an interrupt');
     terminal.resize(90, 20);

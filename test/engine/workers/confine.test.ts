@@ -14,23 +14,13 @@ import {
   impossible,
   logOf,
   makeStrict,
+  OVER_HTTP,
   openHere,
   said,
   started,
 } from '../../support/strict.ts';
 import { until } from '../../support/wait.ts';
 import { SVC } from '../../support/workspace.ts';
-
-/** One client of /mcp: with the Chair's own token it tries to start a task. */
-const OVER_HTTP = `
-const [url, token, id] = process.argv.slice(2);
-const headers = { authorization: 'Bearer ' + token, 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-const post = (body, more = {}) => fetch(url, { method: 'POST', headers: { ...headers, ...more }, body: JSON.stringify({ jsonrpc: '2.0', ...body }) });
-const first = await post({ id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'c', version: '1' } } });
-const session = { 'mcp-session-id': first.headers.get('mcp-session-id') ?? '' };
-console.log('HTTP', first.status);
-if (first.ok) console.log('HTTP', await (await post({ id: 2, method: 'tools/call', params: { name: 'task_run', arguments: { id } } }, session)).text());
-`;
 
 describe('a strict worker', { skip: impossible ?? false }, () => {
   let ws: Awaited<ReturnType<typeof makeStrict>>;
