@@ -114,7 +114,7 @@ export interface Sessions {
   create(session: NewSession): Session;
   /**
    * queued → starting under a new mark; also a start that is known never to have happened, again. From here on it is
-   * no longer paused.
+   * no longer paused; why it was is kept until it runs, for what its agent is told.
    */
   starting(sessionId: string, run: RunStart): void;
   place(sessionId: string, placement: Placement): void;
@@ -197,8 +197,8 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
     VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const toStarting =
     db.prepare(`UPDATE session SET state = 'starting', run_id = ?, log_from = ?, transport = ?, profile = ?,
-    runs = runs + (state = 'queued'), resume_at = NULL, pause_code = NULL, pause_text = NULL, pid = NULL,
-    pid_start = NULL WHERE id = ? AND state IN ('queued', 'starting')`);
+    runs = runs + (state = 'queued'), resume_at = NULL, pid = NULL, pid_start = NULL
+    WHERE id = ? AND state IN ('queued', 'starting')`);
   const setHeard = db.prepare(`UPDATE session SET agent_session = coalesce(@agentSession, agent_session),
     model = coalesce(@model, model),
     tokens_in = CASE WHEN @input IS NULL THEN tokens_in ELSE coalesce(tokens_in, 0) + @input END,
@@ -223,7 +223,7 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
   const setLogFrom = db.prepare('UPDATE session SET log_from = ? WHERE id = ?');
   const toRunning = db.prepare(
     `UPDATE session SET state = 'running', pid = @pid, pid_start = @pidStart, started_at = coalesce(started_at, @now),
-     run_started_at = @now WHERE id = @id AND state = 'starting'`,
+     run_started_at = @now, pause_code = NULL, pause_text = NULL WHERE id = @id AND state = 'starting'`,
   );
   const setStopping = db.prepare(
     `UPDATE session SET stop_reason = ?, stop_actor = ? WHERE id = ? AND state <> 'ended' AND stop_reason IS NULL`,

@@ -56,7 +56,7 @@ export interface Session {
   priority: -1 | 0 | 1;
   /** Set while it has paused: it is queued then, and goes on at that time. */
   resumeAt: string | null;
-  /** Why it has paused. */
+  /** Why it has paused, also while it is being started again. */
   pause: { code: string; text: string } | null;
   /** How often its agent was started. */
   runs: number;

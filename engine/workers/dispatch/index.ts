@@ -107,7 +107,8 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       // One that waited under an older version does not say.
       const auth = queued.auth ?? deps.agents.auth(queued.agent);
       const url = auth === 'gateway' ? await deps.keys.url() : null;
-      if (queued.pause !== null) await noteRun(deps, queued);
+      // A start that is made again has its line.
+      if (queued.state === 'queued' && queued.pause !== null) await noteRun(deps, queued);
       const route = await persist(`the start of ${sessionId}`, () => {
         const logFrom = deps.logs.tail(sessionId, 0);
         sessions.starting(sessionId, { runId, logFrom, transport, profile: deps.profile() });

@@ -1,0 +1,59 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isRunning } from './processes.ts';
+import { until } from './wait.ts';
+import type { TestWorkspace } from './workspace.ts';
+
+/** A moment of a worker's start: its process is about to be there, or has just begun to be. */
+export type Moment = 'before' | 'after';
+
+/** Loaded into a daemon ahead of its own code: it kills itself with SIGKILL, once, where the file says. */
+const preload = (order: string): string => `
+import childProcess from 'node:child_process';
+import { readFileSync, unlinkSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+
+const spawn = childProcess.spawn;
+childProcess.spawn = (program, args, options) => {
+  const die = (moment) => {
+    let wanted;
+    try {
+      wanted = readFileSync(${JSON.stringify(order)}, 'utf8').split(' ');
+    } catch {
+      return;
+    }
+    if (wanted[0] !== moment || !args.some((each) => each.includes('/' + wanted[1] + '/'))) return;
+    unlinkSync(${JSON.stringify(order)});
+    process.kill(process.pid, 'SIGKILL');
+  };
+  if (args[2] === 'svc-worker') die('before');
+  const child = spawn(program, args, options);
+  if (args[2] === 'svc-worker') die('after');
+  return child;
+};
+syncBuiltinESMExports();
+`;
+
+/** Makes the daemons that the workspace starts from now on kill themselves when they are told to. */
+export function makeMortal(ws: TestWorkspace): (
+  moment: Moment,
+  sessionId: string,
+) => {
+  /** The one that was told is dead. */
+  isDead(): Promise<void>;
+} {
+  const file = join(ws.repository.folder, 'mortal.mjs');
+  const order = join(ws.repository.folder, 'die');
+  writeFileSync(file, preload(order));
+  // No variable that a worker inherits.
+  ws.env.NODE_OPTIONS = `--import=${file}`;
+  return (moment, sessionId) => {
+    writeFileSync(order, `${moment} ${sessionId}`);
+    return {
+      async isDead() {
+        await until(() => !existsSync(order), `the daemon to die ${moment} the start`);
+        await until(() => !isRunning(ws.daemonPid() ?? 0), 'the daemon to be gone');
+      },
+    };
+  };
+}
