@@ -30,7 +30,8 @@ export interface NewSession {
   priority: -1 | 0 | 1;
   /** An ended session whose worktree and conversation it goes on with. */
   continues: string | null;
-  auth: 'account' | 'gateway';
+  /** Its runs have the agent's own login, whatever `agents.auth` says. */
+  gatewayBypass: boolean;
   tokenBudget: number | null;
   /** The session that dispatched it. */
   parent: string | null;
@@ -53,6 +54,7 @@ export interface RunStart {
   /** Where in the log its output will begin, in bytes. */
   logFrom: number;
   transport: 'subprocess' | 'acp';
+  auth: 'account' | 'gateway';
   /** `guard.profile`. */
   profile: string;
 }
@@ -177,8 +179,8 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
   );
   const secrets = db.prepare<
     unknown[],
-    { run_id: string | null; pid_start: string | null; log_from: number }
-  >('SELECT run_id, pid_start, log_from FROM session WHERE id = ?');
+    { run_id: string | null; pid_start: string | null; log_from: number; bypasses: number }
+  >(`SELECT run_id, pid_start, log_from, auth IS 'bypass' AS bypasses FROM session WHERE id = ?`);
   const waiting = db.prepare<
     unknown[],
     { id: number; agent: string; project: string | null; priority: number }
@@ -197,6 +199,7 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
     VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const toStarting =
     db.prepare(`UPDATE session SET state = 'starting', run_id = ?, log_from = ?, transport = ?, profile = ?,
+    auth = CASE auth WHEN 'bypass' THEN auth ELSE ? END,
     runs = runs + (state = 'queued'), resume_at = NULL, pid = NULL, pid_start = NULL
     WHERE id = ? AND state IN ('queued', 'starting')`);
   const setHeard = db.prepare(`UPDATE session SET agent_session = coalesce(@agentSession, agent_session),
@@ -271,7 +274,12 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
     },
     private(sessionId) {
       const row = secrets.get(parseId('s', sessionId));
-      return { runId: row?.run_id ?? null, pidStart: row?.pid_start ?? null, logFrom: row?.log_from ?? 0 };
+      return {
+        runId: row?.run_id ?? null,
+        pidStart: row?.pid_start ?? null,
+        logFrom: row?.log_from ?? 0,
+        bypassesGateway: row?.bypasses === 1,
+      };
     },
     byRunId(runId) {
       const row = byRun.get(runId);
@@ -305,13 +313,13 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
         session.priority,
         session.continues === null ? null : parseId('s', session.continues),
         session.tokenBudget,
-        session.auth,
+        session.gatewayBypass ? 'bypass' : null,
       );
       return get(formatId('s', Number(lastInsertRowid)));
     },
-    starting(sessionId, { runId, logFrom, transport, profile }) {
+    starting(sessionId, { runId, logFrom, transport, auth, profile }) {
       const id = parseId('s', sessionId);
-      if (toStarting.run(runId, logFrom, transport, profile, id).changes === 0) {
+      if (toStarting.run(runId, logFrom, transport, profile, auth, id).changes === 0) {
         throw new SvcError('conflict', `${sessionId} is ${get(sessionId).state} and cannot be started`);
       }
     },

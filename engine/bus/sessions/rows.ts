@@ -64,7 +64,7 @@ export interface Session {
   runStartedAt: string | null;
   /** The ended session whose worktree and conversation it goes on with. */
   continues: string | null;
-  /** These four are known from the first start on. */
+  /** These three are those of its last run, known from the first start on; a dispatch may have bound `auth` to account. */
   transport: 'subprocess' | 'acp' | null;
   auth: 'account' | 'gateway' | null;
   /** `guard.profile` as it was then. */
@@ -88,6 +88,8 @@ export interface SessionPrivate {
   pidStart: string | null;
   /** Where in the log, in bytes, the output of its last run begins. */
   logFrom: number;
+  /** See `NewSession`. */
+  bypassesGateway: boolean;
 }
 
 export interface SessionRow {
@@ -135,7 +137,8 @@ export interface SessionRow {
   run_started_at: number | null;
   continues: number | null;
   transport: 'subprocess' | 'acp' | null;
-  auth: 'account' | 'gateway' | null;
+  /** `bypass`: account, whatever the configuration says when a run starts. */
+  auth: 'account' | 'gateway' | 'bypass' | null;
   profile: string | null;
   token_budget: number | null;
   agent_session: string | null;
@@ -192,7 +195,7 @@ export const toSession = (row: SessionRow): Session => ({
   runStartedAt: time(row.run_started_at),
   continues: formatIdOrNull('s', row.continues),
   transport: row.transport,
-  auth: row.auth,
+  auth: row.auth === 'bypass' ? 'account' : row.auth,
   profile: row.profile,
   tokenBudget: row.token_budget,
   agentSession: row.agent_session,

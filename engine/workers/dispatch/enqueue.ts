@@ -37,7 +37,7 @@ export function enqueue(
     idleTimeoutSec,
     priority: task.priority,
     continues: options.continues ?? null,
-    auth: options.gatewayBypass ? 'account' : deps.agents.auth(agent),
+    gatewayBypass: options.gatewayBypass ?? false,
     tokenBudget: options.tokenBudget ?? null,
     parent: options.parent ?? null,
     callKey: options.callKey ?? null,

@@ -104,14 +104,15 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       const { transport } = deps.agents.command(queued.agent);
       checkBudget(deps, queued);
       deps.setup.check(queued);
-      // One that waited under an older version does not say.
-      const auth = queued.auth ?? deps.agents.auth(queued.agent);
+      // As it is configured now: whoever changed it after a limit wants what waits to go on by it.
+      const { bypassesGateway } = sessions.private(sessionId);
+      const auth = bypassesGateway ? 'account' : deps.agents.auth(queued.agent);
       const url = auth === 'gateway' ? await deps.keys.url() : null;
       // A start that is made again has its line.
       if (queued.state === 'queued' && queued.pause !== null) await noteRun(deps, queued);
       const route = await persist(`the start of ${sessionId}`, () => {
         const logFrom = deps.logs.tail(sessionId, 0);
-        sessions.starting(sessionId, { runId, logFrom, transport, profile: deps.profile() });
+        sessions.starting(sessionId, { runId, logFrom, transport, auth, profile: deps.profile() });
         const { taskId, tokenBudget } = queued;
         return url === null
           ? null

@@ -32,7 +32,8 @@ export function pauseOf(
   if (session.stopReason !== null || session.runs >= MOST_RUNS) return null;
   if (failure === null || !failureOf(failure.code)?.isLimit) return null;
   const told = end?.ok === false ? end.resetAt : (trouble?.resetAt ?? null);
-  const resetAt = told ?? keys.limitedUntil(session.sessionId);
+  // Of a run with its own login, a limit that the gateway told an earlier one is none of its own.
+  const resetAt = told ?? (session.auth === 'gateway' ? keys.limitedUntil(session.sessionId) : null);
   if (resetAt === null) return null;
   const now = clock.now();
   if (resetAt - now > LONGEST_MS) return null;

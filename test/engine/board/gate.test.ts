@@ -38,7 +38,7 @@ describe('a task that its ledger holds', () => {
           timeoutSec: 1,
           idleTimeoutSec: 0,
           priority: 0,
-          auth: 'account',
+          gatewayBypass: false,
           continues: null,
           tokenBudget: null,
           parent: null,

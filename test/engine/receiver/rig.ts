@@ -56,7 +56,7 @@ export function openSpine(path: string, clock: Clock) {
         timeoutSec: task.timeoutSec ?? 600,
         idleTimeoutSec: 0,
         priority: 0,
-        auth: 'account',
+        gatewayBypass: false,
         continues: null,
         tokenBudget: null,
         parent: null,

@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import Database from 'better-sqlite3';
+import { until } from '../../support/wait.ts';
 import { claudeSays, makeRig, type Rig } from './rig.ts';
 
 describe('the way to the gateway', () => {
@@ -16,14 +17,27 @@ describe('the way to the gateway', () => {
     const addr = `127.0.0.1:${(gateway.address() as { port: number }).port}`;
     url = `http://${addr}`;
     rig = await makeRig({ yaml: `gateway: { addr: "${addr}" }\n` });
-    await rig.ws.svc(['config', 'set', 'agents.auth', '{"claude":"gateway"}']);
-    await rig.down();
-    await rig.up();
+    await configure('gateway');
   });
   after(async () => {
     gateway.close();
     await rig.close();
   });
+
+  async function configure(auth: string): Promise<void> {
+    await rig.ws.svc(['config', 'set', 'agents.auth', JSON.stringify({ claude: auth })]);
+    await rig.down();
+    await rig.up();
+  }
+
+  function keysOf(id: string): number {
+    const db = new Database(join(rig.ws.root, '.svc', 'svc.db'), { readonly: true });
+    const { n } = db
+      .prepare("SELECT count(*) AS n FROM virtual_key WHERE 's-' || session_id = ?")
+      .get(id) as { n: number };
+    db.close();
+    return n;
+  }
 
   const environment = (id: string): Record<string, string> =>
     JSON.parse(
@@ -58,6 +72,32 @@ describe('the way to the gateway', () => {
     assert.equal((await rig.settled(session_id)).auth, 'account');
     const env = environment(session_id);
     assert.deepEqual([env.ANTHROPIC_AUTH_TOKEN, env.SVC_VKEY], [undefined, undefined]);
+  });
+
+  test('is what the configuration says when a run starts, also of a session that has paused; a bypass stays', async () => {
+    const limited = [
+      'no-change',
+      claudeSays.init('c-2'),
+      claudeSays.limit(Date.now() + 86_400_000),
+      claudeSays.result({ is_error: true, api_error_status: 429, result: 'usage limit', session_id: 'c-2' }),
+    ];
+    const routed = (await rig.run(limited)).session_id;
+    const bypassing = (await rig.run(limited, { env: { SVC_GATEWAY_BYPASS: '1' } })).session_id;
+    const auths = async () =>
+      Promise.all([routed, bypassing].map(async (id) => (await rig.settled(id)).auth));
+    assert.deepEqual(await auths(), ['gateway', 'account']);
+    const resume = async (id: string) => {
+      await rig.here().call('worker.resume', { session: id });
+      await until(async () => (await rig.session(id)).state === 'ended');
+      const { failure, runs } = await rig.session(id);
+      assert.deepEqual([failure, runs], [null, 2]);
+    };
+    await resume(bypassing);
+    await configure('account');
+    await resume(routed);
+    assert.deepEqual(await auths(), ['account', 'account']);
+    assert.deepEqual([keysOf(routed), keysOf(bypassing)], [1, 0]);
+    await configure('gateway');
   });
 
   test('ends the start when nothing is there, and nothing was run', async () => {
