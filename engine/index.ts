@@ -48,6 +48,7 @@ export type { ListedSession } from './workers/operations.ts';
 export type { AgentHooks, HookEntry, HookLines } from './workers/presets/hooks.ts';
 export type { HookEvent, McpServer } from './workers/presets/preset.ts';
 export type { CarriedSetup } from './workers/setup/projects.ts';
+export { carriedFacts, consentWords } from './workers/setup/words.ts';
 export type { AcpError, AcpLine, AgentError, FoundError } from './workers/streams/acp.ts';
 export type { EndCode } from './workers/streams/stream.ts';
 export type { SessionTrial } from './workers/worktree-actions.ts';

@@ -1,5 +1,7 @@
 import {
   age,
+  carriedFacts,
+  consentWords,
   type Edited,
   type EngineClient,
   type ListedDecision,
@@ -78,7 +80,7 @@ const isOpen = ({ state, consumed_at }: DecisionView): boolean =>
   state === 'pending' || (state === 'approved' && consumed_at === null);
 
 /** What a run would do, for who has to answer for it. */
-function planned(plan: Wire<TaskPlan>): [name: string, value: string | null][] {
+function planned(plan: Wire<TaskPlan>): (readonly [name: string, value: string | null])[] {
   const { running, queued, cap } = plan.workers;
   const idle = plan.idle_timeout_sec === 0 ? '' : `, ${plan.idle_timeout_sec} s without output`;
   return [
@@ -86,6 +88,9 @@ function planned(plan: Wire<TaskPlan>): [name: string, value: string | null][] {
     ['command', plan.command],
     ['folder', plan.folder],
     ['worktree', plan.base === null ? null : `${plan.branch_prefix}<session> from ${plan.base}`],
+    ...(plan.carries === null
+      ? []
+      : ([...carriedFacts(plan.carries), ['consent', consentWords(plan.carries)]] as const)),
     ['timeout', `${plan.timeout_sec} s${idle}`],
     ['waits', plan.starts === 'now' ? null : `${running} running, ${queued} queued, at most ${cap}`],
     [

@@ -1,5 +1,6 @@
 import {
   type CarriedSetup,
+  carriedFacts,
   configuration,
   EXIT,
   printable,
@@ -29,19 +30,9 @@ const carries = ({ setup, teardown, env_files }: Project): string =>
   ].join(', ') || 'nothing';
 
 /** Exactly what a consent is about, a line each. */
-const shown = ({ id, folder, setup, teardown, env_files }: Project): string =>
-  [
-    ['project', id],
-    ['folder', folder],
-    ...setup.map((each) => ['setup', each]),
-    ...teardown.map((each) => ['teardown', each]),
-    ...env_files.map((each) => ['copies', each]),
-  ]
-    // A line of a script stays a line: what is behind a # on one line would be run on two.
-    .map(
-      ([name = '', text = '']) =>
-        `${name.padEnd(10)}${text.trimEnd().replaceAll('\n', `\n${' '.repeat(10)}`)}`,
-    )
+const shown = (project: Project): string =>
+  [['project', project.id], ['folder', project.folder], ...carriedFacts(project)]
+    .map(([name = '', text = '']) => `${name.padEnd(10)}${text}`)
     .join('\n');
 
 const idArg = [{ name: 'id', about: 'project id' }] as const;

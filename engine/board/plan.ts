@@ -1,4 +1,5 @@
 import { type Problem, problemOf, SvcError } from '../errors.ts';
+import type { CarriedSetup } from '../workers/setup/projects.ts';
 import { hashOf } from './decisions/index.ts';
 import type { LedgerGate } from './ledger/index.ts';
 import type { Task, Tasks } from './tasks/index.ts';
@@ -20,6 +21,8 @@ export interface RunPlan {
   /** Absolute. */
   folder: string | null;
   inplace: false;
+  /** What would be run in its worktree and copied to it, if that is agreed to; null for an unknown project. */
+  carries: CarriedSetup | null;
   /** Top folder of the checkout. */
   repository: string | null;
   /** The branch, or with a detached HEAD the commit, that the worktree would be made from. */

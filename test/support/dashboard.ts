@@ -225,6 +225,7 @@ export const plan = (id: number, more: Partial<Plan> = {}): Plan => ({
   project: null,
   folder: '/repository',
   inplace: false,
+  carries: null,
   repository: '/repository',
   base: 'main',
   transport: 'subprocess',

@@ -107,6 +107,23 @@ describe('the screen', () => {
     }
   });
 
+  it('shows what the project runs in the worktree, and whether that was agreed to', () => {
+    const carries = {
+      id: 'api',
+      folder: '/repository/api',
+      own: false,
+      setup: ['npm ci'],
+      teardown: ['./stop'],
+      env_files: ['.env'],
+      consent: 'none' as const,
+      digest: '',
+      problem: null,
+    };
+    const text = screenOf(showDecision(board(80, 24), 1, { carries }).state()).join('\n');
+    for (const part of [/setup +npm ci/, /teardown +\.\/stop/, /copies +\.env/, /consent +not given/])
+      assert.match(text, part);
+  });
+
   it('an opened question shows what is asked and the keys that answer', () => {
     const text = screenOf(board(80, 24).keys('3', 'enter', 'pagedown', 'pagedown', 'pagedown').state()).join(
       '\n',

@@ -1,4 +1,4 @@
-import { age, localTime } from '../../engine/index.ts';
+import { age, carriedFacts, consentWords, localTime } from '../../engine/index.ts';
 import type { Plan, SessionRow, State, TaskRow } from '../state/model.ts';
 import { clean, factLines, width, wrap } from '../text.ts';
 import { type Line, type Style, span } from '../theme.ts';
@@ -131,6 +131,15 @@ export const untilWords = (reopenAt: string, now: number): string =>
 const costOf = ({ agent, auth }: Plan): string =>
   `one run of ${agent ?? 'an agent'}${auth === null ? '' : auth === 'gateway' ? ', through the gateway' : ', on its own account'}; what it spends is told while it runs`;
 
+/** What is run outside of any confinement is read before anything is agreed to. */
+const carriedLines = ({ carries }: Plan): [name: string, text: string | null, style?: Style][] =>
+  carries === null
+    ? []
+    : [
+        ...carriedFacts(carries),
+        ['consent', consentWords(carries), carries.consent === 'given' ? 'warn' : 'bad'],
+      ];
+
 /** What a run would do and what it would cost. */
 export function planLines(plan: Plan, { link, now }: Pick<State, 'link' | 'now'>, cells: number): Line[] {
   const { agent, command, project, base, workers, held_back: held } = plan;
@@ -145,6 +154,7 @@ export function planLines(plan: Plan, { link, now }: Pick<State, 'link' | 'now'>
         ],
         ['command', command],
         ['how', howOf(plan)],
+        ...carriedLines(plan),
         [
           'starts',
           plan.starts === 'now'

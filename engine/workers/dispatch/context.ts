@@ -47,7 +47,7 @@ export interface DispatchDeps {
   processes: Processes;
   worktrees: Worktrees;
   agents: Agents;
-  setup: Pick<Setup, 'check' | 'prepare' | 'abandon' | 'recover'>;
+  setup: Pick<Setup, 'carried' | 'check' | 'prepare' | 'abandon' | 'recover'>;
   logs: SessionLogs;
   circuits: Circuits;
   keys: RunKeys;

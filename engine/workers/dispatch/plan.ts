@@ -38,6 +38,7 @@ export async function planRun(
   const folder = await known(() => deps.agents.folder(task.project));
   if (folder !== null)
     await known(() => deps.setup.check({ ...task, inplace: false, worktree: null, continues: null }));
+  const carries = folder === null ? null : await known(() => deps.setup.carried(task.project));
   const origin =
     folder === null
       ? null
@@ -63,6 +64,7 @@ export async function planRun(
     project: task.project,
     folder,
     inplace: false,
+    carries,
     repository: origin?.repository ?? null,
     base: origin?.base ?? origin?.baseCommit ?? null,
     branchPrefix: SESSION_PREFIX,

@@ -9,7 +9,7 @@ import type { Processes } from '../processes/index.ts';
 import type { Worktrees } from '../worktrees/index.ts';
 import { type Follow, note, runCommands } from './commands.ts';
 import { copyEnvFiles } from './env-files.ts';
-import { type CarriedSetup, consentedSetup, type Where } from './projects.ts';
+import { type CarriedSetup, carriedSetup, consentedSetup, type Where } from './projects.ts';
 
 export type { Follow } from './commands.ts';
 export type { CarriedSetup, ConsentState, Where } from './projects.ts';
@@ -42,6 +42,8 @@ export interface Prepared {
 
 /** Makes worktrees ready for work, and undoes that before they go. In place nothing is done. */
 export interface Setup {
+  /** What sessions of a project would be made ready with. Throws `unknown_project`. */
+  carried(project: string | null): CarriedSetup;
   /** Throws `consent_missing` when a session of the project would need a consent that there is not. */
   check(session: Pick<Session, 'project' | 'inplace' | 'worktree' | 'continues'>): void;
   /**
@@ -156,6 +158,8 @@ export function createSetup(deps: SetupDeps): Setup {
   }
 
   return {
+    carried: (project) => carriedSetup(deps.where(), project),
+
     check({ project, inplace, worktree, continues }) {
       // What goes on in a worktree finds it made ready, or is refused when it is not.
       if (!inplace && worktree === null && continues === null) consentedSetup(deps.where(), project);

@@ -8,6 +8,15 @@ import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 
 type Plan = Wire<TaskPlan>;
 
+/** What only one of its projects needs. */
+const api = {
+  id: 'api',
+  path: 'docs',
+  setup: ['npm ci\nnpm run build # once'],
+  teardown: ['./stop'],
+  env_files: ['.env'],
+};
+
 describe('the plan of a run', () => {
   let ws: TestWorkspace;
   let here: EngineHere;
@@ -49,6 +58,7 @@ projects: [{ id: bare, path: ../bare }, { id: docs, path: docs }]
       project: 'docs',
       folder: join(ws.root, 'docs'),
       inplace: false,
+      carries: rest.carries,
       repository: ws.root,
       base: 'main',
       branch_prefix: 'svc/',
@@ -58,6 +68,7 @@ projects: [{ id: bare, path: ../bare }, { id: docs, path: docs }]
       starts: 'queued',
       problem: null,
     });
+    assert.equal(rest.carries?.consent, 'not_needed');
     assert.match(rest.command ?? '', /agent\.js' -- \{\{prompt\}\}$/);
     assert.deepEqual(sizes(), before);
     const seen = await here.call<Plan>('task.plan', { id }, { seat: 'worker', sessionId: 's-1' });
@@ -137,7 +148,7 @@ projects: [{ id: bare, path: ../bare }, { id: docs, path: docs }]
     for (const [key, value] of [
       ['agents.cmds.absent', 'null'],
       ['agents.default_preset', "''"],
-      ['projects', '[]'],
+      ['projects', JSON.stringify([api])],
     ] as const) {
       assert.equal((await ws.svc(['config', 'set', key, value])).code, 0, key);
     }
@@ -161,6 +172,12 @@ projects: [{ id: bare, path: ../bare }, { id: docs, path: docs }]
     });
     assert.deepEqual(shown.plan, await plan(task_id));
     assert.equal(shown.plan.hash, shown.decision.hash);
+    const carrying = (await here.ask('and at this', { project: 'api' })).decision_id;
+    const { plan: untrusted } = await here.call<{ plan: Plan }>('decision.show', { id: carrying });
+    assert.deepEqual(
+      [untrusted.carries?.setup, untrusted.carries?.consent, untrusted.problem?.code],
+      [api.setup, 'none', 'consent_missing'],
+    );
     await here.close();
     const { stdout } = await ws.svc(['decision', 'show', decision_id]);
     for (const line of [
@@ -171,7 +188,16 @@ projects: [{ id: bare, path: ../bare }, { id: docs, path: docs }]
     ]) {
       assert.match(stdout, line);
     }
-    assert.doesNotMatch(stdout, /^(?:problem|waits)/m);
+    assert.doesNotMatch(stdout, /^(?:problem|waits|setup|consent)/m);
+    const carried = /^setup +npm ci\n +npm run build # once\nteardown +\.\/stop\ncopies +\.env\nconsent +/m;
+    const held = (await ws.svc(['decision', 'show', carrying])).stdout;
+    assert.match(held, carried);
+    assert.match(held, /^consent +not given on this machine: .* until svc project trust api$/m);
+    await ws.svc(['project', 'trust', 'api', '--yes']);
+    const trusted = (await ws.svc(['decision', 'show', carrying])).stdout;
+    assert.match(trusted, carried);
+    assert.match(trusted, /^consent +given on this machine/m);
+    assert.doesNotMatch(trusted, /^problem/m);
     ws.repository.git('branch', '-m', 'main', 'trunk');
     const other = await ws.svc(['decision', 'show', decision_id], { env: { SVC_GIT_BASE: 'main' } });
     assert.match(other.stdout, /^problem +there is no branch or commit "main".*\(check --base/m);
