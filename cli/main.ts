@@ -47,16 +47,17 @@ async function dispatch(argv: readonly string[], around: Surroundings): Promise<
     stdout.write(`${version}\n`);
     return 0;
   }
-  // `svc` alone is the dashboard, and on a pipe the error that names the commands which need no terminal.
-  if (argv.length === 0) return dispatch(['dash'], around);
+  const asksHelp = argv.some((word) => word === '--help' || word === '-h');
+  // `svc` alone is the dashboard, also with options of it; on a pipe the error that names the commands which need no terminal.
+  if (!asksHelp && argv.every((word) => word.startsWith('-'))) return dispatch(['dash', ...argv], around);
   if (first === undefined || first === 'help') {
     const rest = argv.filter((word) => word !== 'help' && !word.startsWith('-'));
     if (rest.length > 0) return help(rest, around);
-    const isAsked = first === 'help' || argv.some((word) => word === '--help' || word === '-h');
+    const isAsked = first === 'help' || asksHelp;
     (isAsked ? stdout : stderr).write(overview(await allCommands()));
     return isAsked ? 0 : EXIT.usage;
   }
-  if (argv.includes('--help') || argv.includes('-h')) return help(argv, around);
+  if (asksHelp) return help(argv, around);
   const found = await findCommand(words);
   if (!found) throw await unknownCommand(words);
   const { command, taken } = found;

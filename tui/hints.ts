@@ -12,19 +12,29 @@ const shown = (binding: Binding, isDisabled: boolean): Span[] => [
   span(` ${binding.label} `, isDisabled ? 'dim' : undefined),
 ];
 
-/** The keys of where the keyboard is. `? help` and `q quit` are always there; of the others as many as fit. */
+/**
+ * The keys of where the keyboard is. `? help` and `q quit` are always there; of the others as many as fit, and what does
+ * nothing with this row gives way to what does.
+ */
 export function hintLine(state: State): Line {
   const here = KEYMAP.filter((each) => !each.quiet && isHere(each, state));
   const ordered = here.toSorted((one, other) => rank(one) - rank(other));
   const last = ordered.filter((each) => rank(each) === 2).flatMap((each) => shown(each, false));
   const cells = (spans: readonly Span[]): number => spans.reduce((sum, each) => sum + width(each.text), 0);
   let room = state.size.columns - cells(last);
-  const line: Span[] = [];
-  for (const binding of ordered.filter((each) => rank(each) < 2)) {
-    const spans = shown(binding, reasonAgainst(binding, state) !== null);
+  const offered = ordered
+    .filter((each) => rank(each) < 2)
+    .map((binding) => {
+      const isDisabled = reasonAgainst(binding, state) !== null;
+      return { rank: rank(binding), isDisabled, spans: shown(binding, isDisabled) };
+    });
+  const fitting = new Set<readonly Span[]>();
+  for (const { spans } of offered.toSorted(
+    (one, other) => one.rank - other.rank || Number(one.isDisabled) - Number(other.isDisabled),
+  )) {
     if (cells(spans) > room) continue;
-    line.push(...spans);
+    fitting.add(spans);
     room -= cells(spans);
   }
-  return [...line, ...last];
+  return [...offered.flatMap(({ spans }) => (fitting.has(spans) ? spans : [])), ...last];
 }

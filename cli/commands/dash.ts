@@ -33,7 +33,7 @@ export async function dashboard(
 
 export const dashCommand = command({
   name: 'dash',
-  about: 'open the dashboard; svc alone on a terminal does the same',
+  about: 'open the dashboard; svc alone, or with these options alone, does the same',
   flags: {
     plain: { type: 'boolean', about: 'no borders and no screen of its own: changes are appended as lines' },
     bell: { type: 'boolean', about: 'ring when something new waits for you' },

@@ -9,14 +9,14 @@ import { withTmux } from '../support/terminal.ts';
 import { until } from '../support/wait.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
 
-/** `svc dash --plain` without a terminal, as for a log. */
+/** `svc --plain` without a terminal, as for a log: svc alone is the dashboard, with its options too. */
 async function openLog(
   t: TestContext,
 ): Promise<{ workspace: TestWorkspace; child: ChildProcess; text(): string }> {
   const workspace = await makeWorkspace();
   t.after(workspace.close);
   await workspace.svc(['up']);
-  const child = spawn(process.execPath, [SVC, 'dash', '--plain'], {
+  const child = spawn(process.execPath, [SVC, '--plain'], {
     cwd: workspace.root,
     env: workspace.env,
     stdio: ['ignore', 'pipe', 'inherit'],

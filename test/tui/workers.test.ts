@@ -103,6 +103,15 @@ describe('what a worker does', () => {
 });
 
 describe('a paused worker', () => {
+  it('has the keys that do something with it in the last line of a narrow screen, and plain says that a question was left', () => {
+    const dash = bench(80, 24)
+      .keys('4')
+      .data({ sessions: [paused(1)] });
+    assert.match(screenOf(dash.state()).at(-1) ?? '', /x stop +R go on +A attach .*\? help +q quit/);
+    const asked = dash.keys('R').state();
+    assert.deepEqual(changes(asked, dash.keys('esc').state()), ['nothing was done']);
+  });
+
   it('is told from a queued one, for how long in lists and until when in previews', () => {
     const dash = workers(paused(1), paused(2, { resume_at: later(-1) }));
     assert.match(textOf(dash), /▶s-1 .*paused 40m .*usage_limit · Task number 1/);

@@ -43,7 +43,9 @@ export function runLines({ data, now }: Pick<State, 'data' | 'now'>, row: Sessio
     [
       [
         'paused',
-        isWaiting ? `until ${clockTime(at, now)}, ${wait(at, now)} from now; R lets it go on now` : null,
+        isWaiting
+          ? `until ${clockTime(at, now)}, ${wait(at, now)} from now; R lets it go on now, A opens it here`
+          : null,
         'warn',
       ],
       ['why', isWaiting && pause !== null ? `${pause.code}: ${pause.text}` : null],

@@ -153,8 +153,13 @@ function engineLines({ data: { status } }: State): string[] {
   ];
 }
 
-const questionTexts = (before: State, after: State): string[] =>
-  after.armed === before.armed ? [] : questionLines(after).map((line) => plainText(line).trim());
+function questionTexts(before: State, after: State): string[] {
+  if (after.armed === before.armed) return [];
+  if (after.armed !== null) return questionLines(after).map((line) => plainText(line).trim());
+  // An answer is told by what it does.
+  const isLeft = (['message', 'busy', 'overlay'] as const).every((each) => after[each] === before[each]);
+  return isLeft ? ['nothing was done'] : [];
+}
 
 /** The keys of the moment, for whoever asks. */
 export const keysLine = (state: State): string =>
