@@ -1,82 +1,13 @@
 import { hash } from 'node:crypto';
-import { type Clock, rfc3339 } from '../../clock.ts';
+import type { Clock } from '../../clock.ts';
 import { SvcError } from '../../errors.ts';
-import { findByPrefix, formatId, formatIdOrNull, idArray, parseId } from '../../ids.ts';
+import { findByPrefix, idArray, parseId } from '../../ids.ts';
 import type { By } from '../../operation.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import type { Task } from '../tasks/index.ts';
+import { type Decision, type DecisionRow, type DecisionState, toDecision } from './rows.ts';
 
-export type DecisionState = 'pending' | 'approved' | 'denied' | 'expired';
-export const DECISION_STATES = [
-  'pending',
-  'approved',
-  'denied',
-  'expired',
-] as const satisfies DecisionState[];
-
-/** A question to a person: may this run? */
-export interface Decision {
-  decisionId: string;
-  taskId: string;
-  kind: 'dispatch';
-  state: DecisionState;
-  agent: string | null;
-  project: string | null;
-  /** SHA-256, hex, of agent, project and prompt: an approval holds for exactly that. */
-  hash: string;
-  /** Why it was held. */
-  why: string;
-  source: string;
-  sourceRef: string | null;
-  createdAt: string;
-  decidedAt: string | null;
-  decidedBy: string | null;
-  decidedVia: string | null;
-  reason: string | null;
-  /** When it started its one session. */
-  consumedAt: string | null;
-  sessionId: string | null;
-}
-
-interface Row {
-  id: number;
-  task_id: number;
-  kind: 'dispatch';
-  state: DecisionState;
-  agent: string | null;
-  project: string | null;
-  hash: string;
-  why: string;
-  source: string;
-  source_ref: string | null;
-  created_at: number;
-  decided_at: number | null;
-  decided_by: string | null;
-  decided_via: string | null;
-  reason: string | null;
-  consumed_at: number | null;
-  session_id: number | null;
-}
-
-const toDecision = (row: Row): Decision => ({
-  decisionId: formatId('d', row.id),
-  taskId: formatId('t', row.task_id),
-  kind: row.kind,
-  state: row.state,
-  agent: row.agent,
-  project: row.project,
-  hash: row.hash,
-  why: row.why,
-  source: row.source,
-  sourceRef: row.source_ref,
-  createdAt: rfc3339(row.created_at),
-  decidedAt: row.decided_at === null ? null : rfc3339(row.decided_at),
-  decidedBy: row.decided_by,
-  decidedVia: row.decided_via,
-  reason: row.reason,
-  consumedAt: row.consumed_at === null ? null : rfc3339(row.consumed_at),
-  sessionId: formatIdOrNull('s', row.session_id),
-});
+export { DECISION_STATES, type Decision, type DecisionState } from './rows.ts';
 
 /** What an approval is bound to. */
 export const hashOf = (task: Pick<Task, 'agent' | 'project' | 'prompt'>): string =>
@@ -128,7 +59,7 @@ const COLUMNS = [
   'decided_at',
   'decided_by',
   'decided_via',
-] as const satisfies (keyof Row)[];
+] as const satisfies (keyof DecisionRow)[];
 
 /** Word for word the condition of the partial index `decision_one_open`, so that SQLite uses it. */
 const OPEN = `(state = 'pending' OR (state = 'approved' AND consumed_at IS NULL))`;
@@ -143,21 +74,25 @@ export function createDecisions({
   clock: Clock;
 }): Decisions {
   const { db } = storage;
-  const byId = db.prepare<unknown[], Row>('SELECT * FROM decision WHERE id = ?');
-  const byPrefix = db.prepare<unknown[], Row>('SELECT * FROM decision WHERE CAST(id AS TEXT) LIKE ? LIMIT 2');
-  const newest = db.prepare<unknown[], Row>('SELECT * FROM decision ORDER BY id DESC LIMIT +?');
-  const ofState = db.prepare<unknown[], Row>('SELECT * FROM decision WHERE state = ? ORDER BY id LIMIT +?');
-  const among = db.prepare<unknown[], Row>(
+  const byId = db.prepare<unknown[], DecisionRow>('SELECT * FROM decision WHERE id = ?');
+  const byPrefix = db.prepare<unknown[], DecisionRow>(
+    'SELECT * FROM decision WHERE CAST(id AS TEXT) LIKE ? LIMIT 2',
+  );
+  const newest = db.prepare<unknown[], DecisionRow>('SELECT * FROM decision ORDER BY id DESC LIMIT +?');
+  const ofState = db.prepare<unknown[], DecisionRow>(
+    'SELECT * FROM decision WHERE state = ? ORDER BY id LIMIT +?',
+  );
+  const among = db.prepare<unknown[], DecisionRow>(
     `SELECT * FROM decision WHERE id IN (SELECT value FROM json_each(?)) AND state = coalesce(?, state)
      ORDER BY id DESC LIMIT +?`,
   );
-  const waiting = db.prepare<unknown[], Row>(
+  const waiting = db.prepare<unknown[], DecisionRow>(
     `SELECT * FROM decision WHERE ${OPEN} AND state = 'pending' ORDER BY id LIMIT +?`,
   );
   const pending = db.prepare<unknown[], { n: number }>(
     `SELECT count(*) AS n FROM decision WHERE ${OPEN} AND state = 'pending'`,
   );
-  const open = db.prepare<unknown[], Row>(`SELECT * FROM decision WHERE task_id = ? AND ${OPEN}`);
+  const open = db.prepare<unknown[], DecisionRow>(`SELECT * FROM decision WHERE task_id = ? AND ${OPEN}`);
   const insert = db.prepare(
     `INSERT INTO decision (${COLUMNS.join(', ')}) VALUES (${COLUMNS.map(() => '?').join(', ')})`,
   );
@@ -189,7 +124,7 @@ export function createDecisions({
   function create(task: Task, state: 'pending' | 'approved', why: string, by: By): Decision {
     const now = clock.now();
     const isDecided = state === 'approved';
-    const row: Row = {
+    const row: DecisionRow = {
       id: 0,
       task_id: parseId('t', task.taskId),
       kind: 'dispatch',

@@ -1,0 +1,74 @@
+import { rfc3339 } from '../../clock.ts';
+import { formatId, formatIdOrNull } from '../../ids.ts';
+
+export type DecisionState = 'pending' | 'approved' | 'denied' | 'expired';
+export const DECISION_STATES = [
+  'pending',
+  'approved',
+  'denied',
+  'expired',
+] as const satisfies DecisionState[];
+
+/** A question to a person: may this run? */
+export interface Decision {
+  decisionId: string;
+  taskId: string;
+  kind: 'dispatch';
+  state: DecisionState;
+  agent: string | null;
+  project: string | null;
+  /** SHA-256, hex, of agent, project and prompt: an approval holds for exactly that. */
+  hash: string;
+  /** Why it was held. */
+  why: string;
+  source: string;
+  sourceRef: string | null;
+  createdAt: string;
+  decidedAt: string | null;
+  decidedBy: string | null;
+  decidedVia: string | null;
+  reason: string | null;
+  /** When it started its one session. */
+  consumedAt: string | null;
+  sessionId: string | null;
+}
+
+export interface DecisionRow {
+  id: number;
+  task_id: number;
+  kind: 'dispatch';
+  state: DecisionState;
+  agent: string | null;
+  project: string | null;
+  hash: string;
+  why: string;
+  source: string;
+  source_ref: string | null;
+  created_at: number;
+  decided_at: number | null;
+  decided_by: string | null;
+  decided_via: string | null;
+  reason: string | null;
+  consumed_at: number | null;
+  session_id: number | null;
+}
+
+export const toDecision = (row: DecisionRow): Decision => ({
+  decisionId: formatId('d', row.id),
+  taskId: formatId('t', row.task_id),
+  kind: row.kind,
+  state: row.state,
+  agent: row.agent,
+  project: row.project,
+  hash: row.hash,
+  why: row.why,
+  source: row.source,
+  sourceRef: row.source_ref,
+  createdAt: rfc3339(row.created_at),
+  decidedAt: row.decided_at === null ? null : rfc3339(row.decided_at),
+  decidedBy: row.decided_by,
+  decidedVia: row.decided_via,
+  reason: row.reason,
+  consumedAt: row.consumed_at === null ? null : rfc3339(row.consumed_at),
+  sessionId: formatIdOrNull('s', row.session_id),
+});
