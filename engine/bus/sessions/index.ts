@@ -2,99 +2,22 @@ import type { Clock } from '../../clock.ts';
 import { SvcError } from '../../errors.ts';
 import { findByPrefix, formatId, idArray, parseId, workerSession } from '../../ids.ts';
 import type { Storage } from '../../storage/index.ts';
+import type { NewSession, Placement, RunFacts, RunStart, SessionEnd, SessionFilter } from './records.ts';
 import {
   type Session,
   type SessionPrivate,
   type SessionRow,
   type SessionState,
-  type SessionUsage,
   type StopReason,
   toSession,
 } from './rows.ts';
+import { createTurns, type Turns } from './turns.ts';
 
+export type { NewSession, Placement } from './records.ts';
 export type { Session, SessionState, SessionUsage, StopReason } from './rows.ts';
 
-export interface NewSession {
-  taskId: string;
-  decisionId: string;
-  title: string;
-  agent: string;
-  project: string | null;
-  inplace: boolean;
-  keepWorktree: boolean;
-  base: string | null;
-  /** A worker's given name: the same name is the same worker. */
-  name: string | null;
-  timeoutSec: number;
-  idleTimeoutSec: number;
-  priority: -1 | 0 | 1;
-  /** An ended session whose worktree and conversation it goes on with. */
-  continues: string | null;
-  /** Its runs have the agent's own login, whatever `agents.auth` says. */
-  gatewayBypass: boolean;
-  tokenBudget: number | null;
-  /** The session that dispatched it. */
-  parent: string | null;
-  /** See `Call.key`. */
-  callKey: string | null;
-}
-
-export interface Placement {
-  repository: string | null;
-  worktree: string | null;
-  cwd: string;
-  branch: string | null;
-  base: string | null;
-  baseCommit: string | null;
-}
-
-/** How a run is about to be made. */
-export interface RunStart {
-  runId: string;
-  /** Where in the log its output will begin, in bytes. */
-  logFrom: number;
-  transport: 'subprocess' | 'acp';
-  auth: 'account' | 'gateway';
-  /** `guard.profile`. */
-  profile: string;
-}
-
-/** One that may start as soon as there is room. */
-export interface ReadySession {
-  sessionId: string;
-  agent: string;
-  project: string | null;
-  priority: number;
-}
-
-/** What a run has said of itself; its tokens are added to those of the runs before. */
-export interface RunFacts {
-  agentSession: string | null;
-  model: string | null;
-  usage: SessionUsage | null;
-  toolCalls: number;
-}
-
-export interface SessionEnd {
-  exitCode: number | null;
-  exitSignal: string | null;
-  failure: { code: string; text: string } | null;
-  headCommit?: string | null;
-  commits?: number | null;
-  files?: number | null;
-  insertions?: number | null;
-  deletions?: number | null;
-}
-
-export interface SessionFilter {
-  state?: SessionState | undefined;
-  live?: boolean | undefined;
-  ids?: readonly string[] | undefined;
-  limit?: number | undefined;
-}
-
 /** Owns the register of worker sessions. What changes something runs inside `storage.write`. */
-export interface Sessions {
+export interface Sessions extends Turns {
   get(sessionId: string): Session;
   resolve(prefix: string): Session;
   /** Whether the id is that of a worker session. */
@@ -128,18 +51,6 @@ export interface Sessions {
   heard(sessionId: string, facts: RunFacts): void;
   /** The agent's own session is not to be gone on with. */
   forgetConversation(sessionId: string): void;
-  /** → queued until `resumeAt` (Unix ms), with its worktree. False when it does not run or is being stopped. */
-  pause(sessionId: string, why: { resumeAt: number; code: string; text: string }): boolean;
-  /** Another time for a paused one to go on, Unix ms. False when it is not paused. */
-  resumeAt(sessionId: string, at: number): boolean;
-  /** Queued ones that may start at `now`, the older first; paused ones when their time has come. */
-  ready(now: number): ReadySession[];
-  /** A person is in it, as that process; null: no longer. */
-  attach(sessionId: string, process: { pid: number; pidStart: string } | null): void;
-  /** Sessions that a person went into; whether the process still lives is not known here. */
-  attached(): { sessionId: string; pid: number; pidStart: string }[];
-  /** When the next paused one goes on that waits at `now`, Unix ms. */
-  nextResume(now: number): number | null;
   /** Records why it is being stopped; the first reason stays. False when it has one or has ended. */
   stopping(sessionId: string, reason: StopReason, actor: string): boolean;
   /** → ended, once: false when it had ended. */
@@ -181,16 +92,6 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
     unknown[],
     { run_id: string | null; pid_start: string | null; log_from: number; bypasses: number }
   >(`SELECT run_id, pid_start, log_from, auth IS 'bypass' AS bypasses FROM session WHERE id = ?`);
-  const waiting = db.prepare<
-    unknown[],
-    { id: number; agent: string; project: string | null; priority: number }
-  >(
-    `SELECT id, agent, project, priority FROM session WHERE state = 'queued' AND stop_reason IS NULL
-     AND coalesce(resume_at, 0) <= +? ORDER BY id`,
-  );
-  const earliest = db.prepare<unknown[], { at: number | null }>(
-    'SELECT min(resume_at) AS at FROM session WHERE resume_at > +?',
-  );
   const workerNamed = db.prepare<unknown[], { id: number }>('SELECT id FROM worker WHERE name = ?');
   const addWorker = db.prepare('INSERT INTO worker (name) VALUES (?)');
   const insert = db.prepare(`INSERT INTO session
@@ -210,16 +111,6 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
     cost_usd = CASE WHEN @costUsd IS NULL THEN cost_usd ELSE coalesce(cost_usd, 0) + @costUsd END,
     tool_calls = coalesce(tool_calls, 0) + @toolCalls WHERE id = @id`);
   const setNoConversation = db.prepare('UPDATE session SET agent_session = NULL WHERE id = ?');
-  const toPaused =
-    db.prepare(`UPDATE session SET state = 'queued', resume_at = ?, pause_code = ?, pause_text = ?, pid = NULL,
-    pid_start = NULL WHERE id = ? AND state IN ('starting', 'running') AND stop_reason IS NULL`);
-  const setAttached = db.prepare('UPDATE session SET attach_pid = ?, attach_start = ? WHERE id = ?');
-  const entered = db.prepare<unknown[], { id: number; attach_pid: number; attach_start: string }>(
-    'SELECT id, attach_pid, attach_start FROM session WHERE attach_pid IS NOT NULL',
-  );
-  const setResumeAt = db.prepare(
-    `UPDATE session SET resume_at = ? WHERE id = ? AND state = 'queued' AND resume_at IS NOT NULL`,
-  );
   const setPlace = db.prepare(
     'UPDATE session SET repository = ?, worktree = ?, cwd = ?, branch = ?, base = ?, base_commit = ? WHERE id = ?',
   );
@@ -253,6 +144,7 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
   }
 
   return {
+    ...createTurns(storage),
     get,
     resolve: (prefix) =>
       toSession(
@@ -338,20 +230,6 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
       setHeard.run({ agentSession, model, input, cached, output, costUsd, toolCalls, id });
     },
     forgetConversation: (sessionId) => void setNoConversation.run(parseId('s', sessionId)),
-    pause: (sessionId, { resumeAt, code, text }) =>
-      toPaused.run(resumeAt, code, text, parseId('s', sessionId)).changes === 1,
-    resumeAt: (sessionId, at) => setResumeAt.run(at, parseId('s', sessionId)).changes === 1,
-    ready: (now) => waiting.all(now).map(({ id, ...rest }) => ({ sessionId: formatId('s', id), ...rest })),
-    attach(sessionId, process) {
-      setAttached.run(process?.pid ?? null, process?.pidStart ?? null, parseId('s', sessionId));
-    },
-    attached: () =>
-      entered.all().map(({ id, attach_pid, attach_start }) => ({
-        sessionId: formatId('s', id),
-        pid: attach_pid,
-        pidStart: attach_start,
-      })),
-    nextResume: (now) => earliest.get(now)?.at ?? null,
     stopping: (sessionId, reason, actor) =>
       setStopping.run(reason, actor, parseId('s', sessionId)).changes === 1,
     end(sessionId, end) {
