@@ -1,9 +1,10 @@
 import type { Session, Sessions } from '../bus/sessions/index.ts';
-import { asSvcError, SvcError } from '../errors.ts';
+import { SvcError } from '../errors.ts';
 import type { Caller } from '../operation.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
+import { createPromotion, type EndedSession, type Promoted } from './promotion.ts';
+import { createWorktreeRemoval } from './worktree-removal.ts';
 import {
-  type PromoteResult,
   type PruneEntry,
   type PruneResult,
   type SessionWorktree,
@@ -45,17 +46,6 @@ export interface ListedWorktree extends SessionWorktree {
   state: string | null;
 }
 
-export interface Promoted extends PromoteResult {
-  sessionId: string;
-  branch: string;
-  /** Worktree and branch are gone, as they are no longer needed. */
-  removed: boolean;
-  /** Why they are not. */
-  kept: string[];
-  /** What whoever promotes should know, such as missing evidence. */
-  warnings: string[];
-}
-
 export interface Pruned extends PruneResult {
   repository: string;
   base: string;
@@ -95,14 +85,6 @@ export interface WorktreeActions {
   ): Promise<Pruned[]>;
 }
 
-const withRemoval = (
-  done: Omit<Promoted, 'removed' | 'kept'>,
-  removal: Pick<Promoted, 'removed' | 'kept' | 'warnings'>,
-): Promoted => ({ ...done, ...removal, warnings: [...done.warnings, ...removal.warnings] });
-
-/** Names the answers of a promotion. */
-const PROMOTE = 'worktree_promote';
-
 const baseOf = (wanted: { base?: string | undefined }, caller: Caller): string | undefined =>
   wanted.base ?? caller.env.SVC_GIT_BASE;
 
@@ -110,7 +92,9 @@ const ifGiven = <K extends string>(key: K, value: string | undefined) =>
   (value === undefined ? {} : { [key]: value }) as { [P in K]?: string };
 
 export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeActions {
-  const { storage, events, sessions, worktrees } = deps;
+  const { sessions, worktrees } = deps;
+  const removal = createWorktreeRemoval(deps);
+  const { recordGone, tearDownOf } = removal;
 
   /** Each repository once, however many projects it holds. */
   async function repositories(project: string | undefined): Promise<string[]> {
@@ -130,7 +114,7 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
   const nextOf = ({ sessionId, taskId }: Session): Session | undefined =>
     sessions.ofTask(taskId).find(({ state, continues }) => state !== 'ended' && continues === sessionId);
 
-  function ended(prefix: string): Session & { branch: string; repository: string } {
+  function ended(prefix: string): EndedSession {
     const session = sessions.resolve(prefix);
     const { sessionId, branch, repository } = session;
     if (session.state !== 'ended') {
@@ -185,124 +169,6 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
     return path === null || (session.worktree !== null && samePath(path, session.worktree));
   };
 
-  async function recordGone(branches: string[]): Promise<void> {
-    const gone = branches.flatMap((branch) => sessionOfBranch(branch) ?? []);
-    if (gone.length === 0) return;
-    await storage.write(() => {
-      for (const { sessionId, taskId, branch } of gone) {
-        sessions.worktreeGone(sessionId);
-        events.append({ kind: 'worktree_pruned', sessionId, taskId, data: { branch } });
-      }
-    });
-  }
-
-  /** What happens in a worktree ahead of its removal. A teardown that fails does not stop it, and is told. */
-  const tearDownOf =
-    (warnings: string[]) =>
-    async ({ branch, path }: PruneEntry): Promise<void> => {
-      const session = sessionOfBranch(branch);
-      const isItsOwn = path !== null && session?.worktree != null && samePath(path, session.worktree);
-      if (session === null || !isItsOwn) return;
-      const found = await deps.tearDown(session);
-      warnings.push(...found);
-      if (found.length === 0) return;
-      const { sessionId, taskId, title } = session;
-      const data = {
-        title,
-        reason: 'the teardown of a worktree did not go as it should',
-        detail: found.join('; '),
-      };
-      await storage.write(() => events.append({ kind: 'alert', sessionId, taskId, via: 'engine', data }));
-    };
-
-  /** Throws `unverified` under a strict guard; otherwise one sentence when the evidence is not there. */
-  async function doubts(sessionId: string): Promise<string[]> {
-    const { state, reasons } = await deps.evidence(sessionId);
-    if (state === 'verified') return [];
-    const why = reasons.length === 0 ? '' : `: ${reasons.join('; ')}`;
-    const text = `${sessionId} is not verified (${state}${why})`;
-    if (!deps.isStrict()) return [text];
-    throw new SvcError('unverified', `${text}, and guard.profile is strict`, {
-      hint: `look at svc verify show ${sessionId}; svc verify rerun runs its tests again`,
-    });
-  }
-
-  /** The same call again is told what it has done, and what it could not finish is finished. */
-  async function promotedOnce(
-    sessionId: string,
-    wanted: Parameters<WorktreeActions['promote']>[0],
-    caller: Caller,
-    key: string | null,
-  ): Promise<Promoted> {
-    const before = storage.answerOf<Omit<Promoted, 'removed' | 'kept'>>(PROMOTE, key);
-    if (before !== undefined && sessions.get(sessionId).worktree === null) {
-      return { ...before, removed: true, kept: [] };
-    }
-    const { session, base: into } = promotion(wanted, caller);
-    if (before === undefined) return promote(session, into, wanted, caller, key);
-    return withRemoval(before, await removed(session, into, wanted.keep === true));
-  }
-
-  /** Promotions under way, by session: each ends before the next of the same session begins. */
-  const promoting = new Map<string, Promise<void>>();
-
-  async function promote(
-    session: ReturnType<typeof ended>,
-    into: string,
-    wanted: Parameters<WorktreeActions['promote']>[0],
-    caller: Caller,
-    key: string | null,
-  ): Promise<Promoted> {
-    const { sessionId, taskId, title, branch, repository } = session;
-    const about = { sessionId, taskId, actor: caller.actor, via: caller.via };
-    const warnings = await doubts(sessionId);
-    const promoted = await worktrees
-      .promote({
-        repository,
-        branch,
-        base: into,
-        strategy: wanted.strategy ?? 'merge',
-        message: `Merge ${branch}: ${title} (${taskId})`,
-        ...ifGiven('head', wanted.head),
-      })
-      .catch(async (thrown: unknown) => {
-        const error = asSvcError(thrown);
-        if (error.code === 'promote_conflict') {
-          const data = { title, base: into, paths: error.data.paths ?? [] };
-          await storage.write(() => events.append({ ...about, kind: 'promote_conflict', data }));
-        }
-        throw error;
-      });
-    const done = await storage.once(PROMOTE, key, () => {
-      sessions.promoted(sessionId, caller.sessionId ?? caller.actor);
-      events.append({ ...about, kind: 'worktree_promoted', data: { title, ...promoted } });
-      return { sessionId, branch, ...promoted, warnings };
-    });
-    return withRemoval(done, await removed(session, into, wanted.keep === true));
-  }
-
-  /** What is not needed after a promotion any more. */
-  async function removed(
-    { branch, repository, keepWorktree }: ReturnType<typeof ended>,
-    into: string,
-    isKeepAsked: boolean,
-  ): Promise<Pick<Promoted, 'removed' | 'kept' | 'warnings'>> {
-    if (isKeepAsked || keepWorktree) return { removed: false, kept: ['as asked'], warnings: [] };
-    const plan = await worktrees.prunePlan({
-      repository,
-      base: into,
-      keep: () => false,
-      isOurs: (other) => other === branch,
-    });
-    const warnings: string[] = [];
-    const { removed: gone, refused } = await worktrees.prune(plan, tearDownOf(warnings));
-    await recordGone(gone.map((each) => each.branch));
-    const kept = [...refused, ...plan.entries]
-      .filter((each) => each.branch === branch)
-      .flatMap((each) => each.reasons);
-    return { removed: gone.length > 0, kept, warnings };
-  }
-
   return {
     async list(wanted, caller) {
       const lists = await Promise.all(
@@ -334,19 +200,7 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
       return { sessionId, ...(await worktrees.trial({ repository, branch, base })) };
     },
 
-    async promote(wanted, caller, key = null) {
-      const asked = sessions.resolve(wanted.session).sessionId;
-      // Whoever comes second looks again at what the first has made of it.
-      while (promoting.has(asked)) await promoting.get(asked);
-      const work = promotedOnce(asked, wanted, caller, key);
-      const over = work.then(
-        () => undefined,
-        () => undefined,
-      );
-      promoting.set(asked, over);
-      void over.then(() => promoting.delete(asked));
-      return work;
-    },
+    promote: createPromotion(deps, removal, promotion),
 
     async prune(wanted, caller) {
       return Promise.all(

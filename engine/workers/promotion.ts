@@ -1,0 +1,140 @@
+import type { Session } from '../bus/sessions/index.ts';
+import { asSvcError, SvcError } from '../errors.ts';
+import type { Caller } from '../operation.ts';
+import type { Wanted, WorktreeActions, WorktreeActionsDeps } from './worktree-actions.ts';
+import type { WorktreeRemoval } from './worktree-removal.ts';
+import type { PromoteResult } from './worktrees/index.ts';
+
+export interface Promoted extends PromoteResult {
+  sessionId: string;
+  branch: string;
+  /** Worktree and branch are gone, as they are no longer needed. */
+  removed: boolean;
+  /** Why they are not. */
+  kept: string[];
+  /** What whoever promotes should know, such as missing evidence. */
+  warnings: string[];
+}
+
+const withRemoval = (
+  done: Omit<Promoted, 'removed' | 'kept'>,
+  removal: Pick<Promoted, 'removed' | 'kept' | 'warnings'>,
+): Promoted => ({ ...done, ...removal, warnings: [...done.warnings, ...removal.warnings] });
+
+/** Names the answers of a promotion. */
+const PROMOTE = 'worktree_promote';
+
+/** An ended session that has a branch of its own. */
+export type EndedSession = Session & { branch: string; repository: string };
+
+/** Brings the branch of an ended session into its base, and clears up after it. */
+export function createPromotion(
+  deps: Pick<WorktreeActionsDeps, 'storage' | 'events' | 'sessions' | 'worktrees' | 'evidence' | 'isStrict'>,
+  { tearDownOf, recordGone }: WorktreeRemoval,
+  /** What it is about: an ended session's branch, and the branch that takes its work in. */
+  promotion: (wanted: Wanted, caller: Caller) => { session: EndedSession; base: string },
+): WorktreeActions['promote'] {
+  const { storage, events, sessions, worktrees } = deps;
+
+  /** Throws `unverified` under a strict guard; otherwise one sentence when the evidence is not there. */
+  async function doubts(sessionId: string): Promise<string[]> {
+    const { state, reasons } = await deps.evidence(sessionId);
+    if (state === 'verified') return [];
+    const why = reasons.length === 0 ? '' : `: ${reasons.join('; ')}`;
+    const text = `${sessionId} is not verified (${state}${why})`;
+    if (!deps.isStrict()) return [text];
+    throw new SvcError('unverified', `${text}, and guard.profile is strict`, {
+      hint: `look at svc verify show ${sessionId}; svc verify rerun runs its tests again`,
+    });
+  }
+
+  /** The same call again is told what it has done, and what it could not finish is finished. */
+  async function promotedOnce(
+    sessionId: string,
+    wanted: Parameters<WorktreeActions['promote']>[0],
+    caller: Caller,
+    key: string | null,
+  ): Promise<Promoted> {
+    const before = storage.answerOf<Omit<Promoted, 'removed' | 'kept'>>(PROMOTE, key);
+    if (before !== undefined && sessions.get(sessionId).worktree === null) {
+      return { ...before, removed: true, kept: [] };
+    }
+    const { session, base: into } = promotion(wanted, caller);
+    if (before === undefined) return promote(session, into, wanted, caller, key);
+    return withRemoval(before, await removed(session, into, wanted.keep === true));
+  }
+
+  /** Promotions under way, by session: each ends before the next of the same session begins. */
+  const promoting = new Map<string, Promise<void>>();
+
+  async function promote(
+    session: EndedSession,
+    into: string,
+    wanted: Parameters<WorktreeActions['promote']>[0],
+    caller: Caller,
+    key: string | null,
+  ): Promise<Promoted> {
+    const { sessionId, taskId, title, branch, repository } = session;
+    const about = { sessionId, taskId, actor: caller.actor, via: caller.via };
+    const warnings = await doubts(sessionId);
+    const promoted = await worktrees
+      .promote({
+        repository,
+        branch,
+        base: into,
+        strategy: wanted.strategy ?? 'merge',
+        message: `Merge ${branch}: ${title} (${taskId})`,
+        ...(wanted.head === undefined ? {} : { head: wanted.head }),
+      })
+      .catch(async (thrown: unknown) => {
+        const error = asSvcError(thrown);
+        if (error.code === 'promote_conflict') {
+          const data = { title, base: into, paths: error.data.paths ?? [] };
+          await storage.write(() => events.append({ ...about, kind: 'promote_conflict', data }));
+        }
+        throw error;
+      });
+    const done = await storage.once(PROMOTE, key, () => {
+      sessions.promoted(sessionId, caller.sessionId ?? caller.actor);
+      events.append({ ...about, kind: 'worktree_promoted', data: { title, ...promoted } });
+      return { sessionId, branch, ...promoted, warnings };
+    });
+    return withRemoval(done, await removed(session, into, wanted.keep === true));
+  }
+
+  /** What is not needed after a promotion any more. */
+  async function removed(
+    { branch, repository, keepWorktree }: EndedSession,
+    into: string,
+    isKeepAsked: boolean,
+  ): Promise<Pick<Promoted, 'removed' | 'kept' | 'warnings'>> {
+    if (isKeepAsked || keepWorktree) return { removed: false, kept: ['as asked'], warnings: [] };
+    const plan = await worktrees.prunePlan({
+      repository,
+      base: into,
+      keep: () => false,
+      isOurs: (other) => other === branch,
+    });
+    const warnings: string[] = [];
+    const { removed: gone, refused } = await worktrees.prune(plan, tearDownOf(warnings));
+    await recordGone(gone.map((each) => each.branch));
+    const kept = [...refused, ...plan.entries]
+      .filter((each) => each.branch === branch)
+      .flatMap((each) => each.reasons);
+    return { removed: gone.length > 0, kept, warnings };
+  }
+
+  return async (wanted, caller, key = null) => {
+    const asked = sessions.resolve(wanted.session).sessionId;
+    // Whoever comes second looks again at what the first has made of it.
+    while (promoting.has(asked)) await promoting.get(asked);
+    const work = promotedOnce(asked, wanted, caller, key);
+    const over = work.then(
+      () => undefined,
+      () => undefined,
+    );
+    promoting.set(asked, over);
+    void over.then(() => promoting.delete(asked));
+    return work;
+  };
+}
