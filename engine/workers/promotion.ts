@@ -3,7 +3,7 @@ import { asSvcError, SvcError } from '../errors.ts';
 import type { Caller } from '../operation.ts';
 import type { Wanted, WorktreeActions, WorktreeActionsDeps } from './worktree-actions.ts';
 import type { WorktreeRemoval } from './worktree-removal.ts';
-import type { PromoteResult } from './worktrees/index.ts';
+import type { PromoteResult, Repository } from './worktrees/index.ts';
 
 export interface Promoted extends PromoteResult {
   sessionId: string;
@@ -77,9 +77,10 @@ export function createPromotion(
     const { sessionId, taskId, title, branch, repository } = session;
     const about = { sessionId, taskId, actor: caller.actor, via: caller.via };
     const warnings = await doubts(sessionId);
+    const found = await worktrees.repositoryOf(repository);
     const promoted = await worktrees
       .promote({
-        repository,
+        repository: found,
         branch,
         base: into,
         strategy: wanted.strategy ?? 'merge',
@@ -99,12 +100,17 @@ export function createPromotion(
       events.append({ ...about, kind: 'worktree_promoted', data: { title, ...promoted } });
       return { sessionId, branch, ...promoted, warnings };
     });
-    return withRemoval(done, await removed(session, into, wanted.keep === true));
+    const rest = { ...session, repository: found };
+    return withRemoval(done, await removed(rest, into, wanted.keep === true));
   }
 
   /** What is not needed after a promotion any more. */
   async function removed(
-    { branch, repository, keepWorktree }: EndedSession,
+    {
+      branch,
+      repository,
+      keepWorktree,
+    }: Pick<EndedSession, 'branch' | 'keepWorktree'> & { repository: string | Repository },
     into: string,
     isKeepAsked: boolean,
   ): Promise<Pick<Promoted, 'removed' | 'kept' | 'warnings'>> {

@@ -7,6 +7,7 @@ import { createWorktreeRemoval } from './worktree-removal.ts';
 import {
   type PruneEntry,
   type PruneResult,
+  type Repository,
   type SessionWorktree,
   samePath,
   type Trial,
@@ -97,17 +98,17 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
   const { recordGone, tearDownOf } = removal;
 
   /** Each repository once, however many projects it holds. */
-  async function repositories(project: string | undefined): Promise<string[]> {
+  async function repositories(project: string | undefined): Promise<Repository[]> {
     const wanted = project === undefined ? deps.projects() : [project];
-    const roots = new Map<string, string>();
+    const found = new Map<string, Repository>();
     for (const each of wanted) {
-      const found = await worktrees.repositoryOf(deps.folder(each)).catch((error: unknown) => {
+      const repository = await worktrees.repositoryOf(deps.folder(each)).catch((error: unknown) => {
         if (project !== undefined) throw error;
         return null;
       });
-      if (found) roots.set(found.commonDir, found.root);
+      if (repository) found.set(repository.commonDir, repository);
     }
-    return [...roots.values()];
+    return [...found.values()];
   }
 
   /** The live session that goes on with an ended one; until it has begun the worktree is still that one's. */
@@ -181,7 +182,7 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
           return entries.map((entry): ListedWorktree => {
             const session = sessionOfBranch(entry.branch);
             return {
-              repository,
+              repository: repository.root,
               ...entry,
               sessionId: session?.sessionId ?? null,
               taskId: session?.taskId ?? null,
@@ -218,7 +219,7 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
               ? { removed: [], refused: [] }
               : await worktrees.prune(plan, tearDownOf(warnings));
           await recordGone(done.removed.map((each) => each.branch));
-          return { repository, base: plan.base, entries: plan.entries, ...done, warnings };
+          return { repository: plan.repository, base: plan.base, entries: plan.entries, ...done, warnings };
         }),
       );
     },

@@ -149,7 +149,9 @@ export function createVerify(deps: VerifyDeps): Verify {
 
   async function of(name: string): Promise<Verification> {
     const whose = subject(name);
-    return assembled(whose, await headOf(whose.session));
+    // Where nothing was reported there is nothing that could be older than the branch.
+    const head = evidenceOf(whose.sessionId) === null ? undefined : await headOf(whose.session);
+    return assembled(whose, head);
   }
 
   const taskNumber = (taskId: string | null): number | null =>

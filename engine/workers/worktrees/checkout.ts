@@ -1,15 +1,9 @@
-import { lstatSync } from 'node:fs';
+import { lstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../errors.ts';
 import { type Git, NOT_INSIDE, records } from './git.ts';
-import {
-  branchRef,
-  gitDirOf,
-  listWorktrees,
-  operationIn,
-  rebasedBranch,
-  verifyToplevel,
-} from './repository.ts';
+import { verifyToplevel } from './look.ts';
+import { branchRef, gitDirOf, listWorktrees, operationIn, rebasedBranch } from './repository.ts';
 
 /** The checkout of a branch that has to follow when the branch moves. */
 export interface Checkout {
@@ -40,22 +34,32 @@ export const dirty = ({ path, reason, paths }: Pick<Checkout, 'path' | 'reason' 
 
 /** Looks at the branch's checkout. Throws `worktree_unsafe`. */
 export async function checkoutOf(git: Git, root: string, base: string): Promise<Checkout> {
+  return (await checkoutAndGitDir(git, root, base)).checkout;
+}
+
+/** The same with the checkout's git folder where it is a clean one. */
+export async function checkoutAndGitDir(
+  git: Git,
+  root: string,
+  base: string,
+): Promise<{ checkout: Checkout; gitDir: string | null }> {
+  const without = (checkout: Checkout) => ({ checkout, gitDir: null });
   const ref = branchRef(base);
   let found: string | null = null;
   for (const entry of await listWorktrees(git, root)) {
     if (entry.prunable) continue;
     // A branch under rebase is checked out nowhere, but moving it would make the rebase fail at its end.
     if (entry.ref === null && rebasedBranch(await gitDirOf(git, entry.path)) === ref) {
-      return stopped(entry.path, `is in the middle of a rebase of ${base}`);
+      return without(stopped(entry.path, `is in the middle of a rebase of ${base}`));
     }
     if (entry.ref !== ref) continue;
-    if (found !== null) return stopped(entry.path, `and ${found} both have ${base} checked out`);
+    if (found !== null) return without(stopped(entry.path, `and ${found} both have ${base} checked out`));
     found = entry.path;
   }
-  if (found === null) return { state: 'none', path: null, paths: [], reason: null };
-  await verifyToplevel(git, found);
-  const operation = operationIn(await gitDirOf(git, found));
-  if (operation !== null) return stopped(found, `is in the middle of a ${operation}`);
+  if (found === null) return without({ state: 'none', path: null, paths: [], reason: null });
+  const gitDir = await verifyToplevel(git, found);
+  const operation = operationIn(gitDir);
+  if (operation !== null) return without(stopped(found, `is in the middle of a ${operation}`));
   const { stdout } = await git.run(found, [
     'status',
     '--porcelain=v1',
@@ -65,8 +69,23 @@ export async function checkoutOf(git: Git, root: string, base: string): Promise<
     NOT_INSIDE,
   ]);
   const paths = records(stdout).map((record) => record.slice(3));
-  if (paths.length > 0) return stopped(found, `has changes in ${named(paths)}`, paths);
-  return { state: 'clean', path: found, paths: [], reason: null };
+  if (paths.length > 0) return without(stopped(found, `has changes in ${named(paths)}`, paths));
+  return { checkout: { state: 'clean', path: found, paths: [], reason: null }, gitDir };
+}
+
+/** Whether a branch is what is checked out, at this moment. Where git keeps it in a file of one line, that is enough. */
+export async function isCheckedOut(
+  git: Git,
+  { path, gitDir }: { path: string; gitDir: string | null },
+  branch: string,
+): Promise<boolean> {
+  const ref = branchRef(branch);
+  try {
+    if (gitDir !== null && readFileSync(join(gitDir, 'HEAD'), 'utf8') === `ref: ${ref}\n`) return true;
+  } catch {
+    // git knows
+  }
+  return (await git.text(path, ['symbolic-ref', '--quiet', 'HEAD'], { allowFail: true })) === ref;
 }
 
 /** More than these are not asked for by name; one is enough to stop a checkout. */

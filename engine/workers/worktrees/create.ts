@@ -9,9 +9,10 @@ import {
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { SvcError } from '../../errors.ts';
+import { asSvcError, SvcError } from '../../errors.ts';
 import { type Git, NOT_INSIDE } from './git.ts';
 import { gitRunsFor } from './live.ts';
+import { lookAt, verifyToplevel } from './look.ts';
 import type { Queue } from './queue.ts';
 import {
   branchOrCommit,
@@ -22,7 +23,7 @@ import {
   type Repository,
   repositoryOf,
   samePath,
-  verifyToplevel,
+  type WorktreeEntry,
 } from './repository.ts';
 
 export interface CreateRequest {
@@ -110,28 +111,36 @@ export async function origin(git: Git, request: OriginRequest): Promise<Origin> 
 
 /**
  * Clears what an earlier try that was killed has left at the path. Nothing here can be work: the agent starts only
- * after a complete worktree was recorded.
+ * after a complete worktree was recorded. Returns the checkouts that there are now.
  */
-async function clearHalfMade(git: Git, root: string, path: string): Promise<void> {
-  const entryOf = async () => (await listWorktrees(git, root)).find((entry) => samePath(entry.path, path));
-  let entry = await entryOf();
+async function clearHalfMade(git: Git, root: string, path: string): Promise<WorktreeEntry[]> {
+  let entries = await listWorktrees(git, root);
+  const entryAt = () => entries.find((each) => samePath(each.path, path));
+  let entry = entryAt();
   const deadline = performance.now() + LEFTOVER_WAIT_MS;
   // git marks a worktree that it is still making with this lock.
   while (entry?.locked === 'initializing' && gitRunsFor(path) && performance.now() < deadline) {
     await delay(50);
-    entry = await entryOf();
+    entries = await listWorktrees(git, root);
+    entry = entryAt();
   }
   if (entry?.locked === 'initializing') {
     await git.run(root, ['worktree', 'remove', '--force', '--force', entry.path]);
-    return;
+    return listWorktrees(git, root);
   }
   const isEmpty = existsSync(path) && readdirSync(path).length === 0;
   if (isEmpty) rmdirSync(path);
   if (entry && !existsSync(path)) {
     // Only this entry: `git worktree prune` would also forget a user's worktree on a disk that is not mounted.
     await git.run(root, ['worktree', 'remove', '--force', entry.path]);
+    return listWorktrees(git, root);
   }
+  return entries;
 }
+
+/** Names of the form that we give need no asking. */
+const isBranchName = async (git: Git, root: string, branch: string): Promise<boolean> =>
+  /^svc\/[a-z0-9-]+$/.test(branch) || git.succeeds(root, ['check-ref-format', '--branch', branch]);
 
 /**
  * Makes the session's branch and worktree; a second call for the same session takes up what an earlier one has made.
@@ -142,7 +151,7 @@ export async function create(git: Git, queue: Queue, request: CreateRequest): Pr
   const { worktreePath: path, branch } = request;
   const { repository, project } = await checkoutsOf(git, request);
   const { root, commonDir } = repository;
-  if (!(await git.succeeds(root, ['check-ref-format', '--branch', branch]))) {
+  if (!(await isBranchName(git, root, branch))) {
     throw new SvcError('usage', `${JSON.stringify(branch)} is not a branch name`, { data: { branch } });
   }
   const exists = (what: string): SvcError =>
@@ -154,16 +163,25 @@ export async function create(git: Git, queue: Queue, request: CreateRequest): Pr
   const made = await queue(commonDir, async () => {
     const base = await resolveBase(git, request, repository, project);
     excludeOwnFolder(commonDir);
-    await clearHalfMade(git, root, path);
-    const entries = await listWorktrees(git, root);
+    const entries = await clearHalfMade(git, root, path);
     const entry = entries.find((candidate) => samePath(candidate.path, path));
     // Another workspace in this repository may have a session of that number, and be done with its work or not.
     const isElsewhere = entries.some((other) => other !== entry && other.ref === branchRef(branch));
     if (isElsewhere) throw exists(`the branch ${branch}`);
+    const add = (...from: string[]) => git.run(root, ['worktree', 'add', '--quiet', ...from]);
+    // git refuses a branch that is there: only then it has to be looked at.
+    let refused: SvcError | null = null;
+    if (!entry) {
+      if (existsSync(path)) throw exists(path);
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      refused = await add('--no-track', '-b', branch, path, base.commit).then(() => null, asSvcError);
+      if (refused === null) return base;
+    }
     const branchCommit = await commitOf(git, root, branchRef(branch));
     // An earlier try may have begun from an older commit of the base; work of its own it cannot have.
     const holdsNoWork = branchCommit === null || (await isAncestor(git, root, branchCommit, base.commit));
     if (!holdsNoWork) throw exists(`the branch ${branch}`);
+    const begun = { ...base, commit: branchCommit ?? base.commit };
     if (entry) {
       const isOurs = entry.ref === branchRef(branch);
       if (!isOurs) throw exists(`a worktree at ${path}`);
@@ -171,18 +189,15 @@ export async function create(git: Git, queue: Queue, request: CreateRequest): Pr
       if ((await git.text(path, ['status', '--porcelain', '--untracked-files=all', NOT_INSIDE])) !== '') {
         throw exists(`a worktree with changes at ${path}`);
       }
-      return { ...base, commit: branchCommit ?? base.commit };
+      return begun;
     }
-    if (existsSync(path)) throw exists(path);
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    const from = branchCommit === null ? ['--no-track', '-b', branch, path, base.commit] : [path, branch];
-    await git.run(root, ['worktree', 'add', '--quiet', ...from]);
-    return { ...base, commit: branchCommit ?? base.commit };
+    if (branchCommit === null || existsSync(path)) throw refused;
+    await add(path, branch);
+    return begun;
   });
 
   // R4: success is reported after it was looked at.
-  await verifyToplevel(git, path);
-  if ((await commitOf(git, path, 'HEAD')) !== made.commit) {
+  if ((await lookAt(git, path)).head !== made.commit) {
     throw new SvcError('git_failed', `the new worktree ${path} is not at the commit that was asked for`);
   }
   const inside = relative(project.root, realpathSync(request.projectPath));

@@ -2,7 +2,7 @@ import { rfc3339 } from '../../clock.ts';
 import { SvcError } from '../../errors.ts';
 import { changes } from './finish.ts';
 import { type Git, records } from './git.ts';
-import { branchRef, commitOf } from './repository.ts';
+import { branchRef, commitOf, idsOf } from './repository.ts';
 
 export interface DiffRequest {
   /** Any checkout of the repository. */
@@ -24,10 +24,9 @@ export interface Diff {
 /** What a session has changed since its base. */
 export async function diff(git: Git, { repository, branch, head, baseCommit }: DiffRequest): Promise<Diff> {
   const name = branch === undefined ? (head ?? '') : branchRef(branch);
-  const [tip, base] = await Promise.all([
-    commitOf(git, repository, name),
-    commitOf(git, repository, baseCommit),
-  ]);
+  const [tip = null, base = null] =
+    (await idsOf(git, repository, [`${name}^{commit}`, `${baseCommit}^{commit}`])) ??
+    (await Promise.all([commitOf(git, repository, name), commitOf(git, repository, baseCommit)]));
   if (tip === null || base === null) {
     const missing = tip === null ? (branch ?? head) : baseCommit;
     throw new SvcError('not_found', `there is no commit ${JSON.stringify(missing)} in ${repository}`);

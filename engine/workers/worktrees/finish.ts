@@ -1,22 +1,21 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../errors.ts';
+import { type Contents, contentsOf } from './files.ts';
 import { type Git, records } from './git.ts';
 import { processesInside, type WorkingFolders } from './live.ts';
-import { findNested } from './nested.ts';
+import { type Look, lookAt, verifyToplevel } from './look.ts';
 import type { Queue } from './queue.ts';
 import {
   branchRef,
   commitOf,
   compareAndSet,
-  gitDirOf,
   isAncestor,
   listWorktrees,
   operationIn,
   sessionOf,
-  verifyToplevel,
 } from './repository.ts';
-import { repairIndex, saveWork } from './wip.ts';
+import { repairIndex, type SavedWork, saveWork } from './wip.ts';
 
 export interface FinishRequest {
   path: string;
@@ -78,12 +77,11 @@ export async function changes(
 }
 
 /** Removes the locks of a git that died with its worker. Only while nothing works in the worktree. */
-async function removeStaleLocks(git: Git, path: string, gitDir: string, branch: string): Promise<void> {
-  const common = await git.text(path, ['rev-parse', '--path-format=absolute', '--git-common-dir']);
+function removeStaleLocks({ gitDir, commonDir }: Look, branch: string): void {
   for (const file of [
     join(gitDir, 'index.lock'),
     join(gitDir, 'HEAD.lock'),
-    join(common, `${branchRef(branch)}.lock`),
+    join(commonDir, `${branchRef(branch)}.lock`),
   ]) {
     rmSync(file, { force: true });
   }
@@ -159,6 +157,23 @@ async function saveMergeHead(git: Git, path: string, gitDir: string, branch: str
   return saved;
 }
 
+/** What is in a worktree, with its index repaired where that is what stands in the way. */
+async function contentsAtEnd(git: Git, path: string, { gitDir, head }: Look): Promise<Contents> {
+  const repair = () => repairIndex(git, path, gitDir, head);
+  // Without one all files would merely be new.
+  if (!existsSync(join(gitDir, 'index'))) await repair();
+  try {
+    return await contentsOf(git, path);
+  } catch (error) {
+    if (!(await repair())) throw error;
+    return contentsOf(git, path);
+  }
+}
+
+/** Nothing that could be committed, as far as git can tell; repositories inside are not for us to commit. */
+const isClean = ({ changed, untracked, nested, isWhole }: Contents): boolean =>
+  isWhole && changed.length === 0 && untracked.every((name) => nested.includes(name.replace(/\/$/, '')));
+
 /**
  * Ends a session's worktree: a dirty end is committed on the session's branch, and commits that the agent has made
  * elsewhere in its worktree are held by a ref. Called after the worker and all its processes are gone. Never throws
@@ -170,68 +185,80 @@ export async function finish(
   queue: Queue,
   request: FinishRequest,
 ): Promise<FinishResult> {
-  const { path, branch, baseCommit, message } = request;
+  const { path, branch, message } = request;
   let result = nothing;
   let unsafe: string | null = null;
+  let seen: Seen = { isVerified: false };
   try {
-    await verifyToplevel(git, path);
-    const gitDir = await gitDirOf(git, path);
+    const look = await lookAt(git, path);
+    const { gitDir, commonDir, ref } = look;
     const inside = processesInside(path, folders());
-    if (inside !== null && inside.length === 0) await removeStaleLocks(git, path, gitDir, branch);
+    if (inside !== null && inside.length === 0) removeStaleLocks(look, branch);
     const operation = operationIn(gitDir);
-    const before = await commitOf(git, path, 'HEAD');
-    await repairIndex(git, path, gitDir, before);
-    const nested = await findNested(git, path);
-    const common = await git.text(path, ['rev-parse', '--path-format=absolute', '--git-common-dir']);
+    const contents = await contentsAtEnd(git, path, look);
+    const { nested } = contents;
     result = { ...result, operation, nested };
 
-    const symbolic = await git.run(path, ['symbolic-ref', '--quiet', 'HEAD'], { allowFail: true });
-    const headRef = symbolic.code === 0 ? symbolic.stdout.trim() : null;
-    const saved = await saveWork(git, {
-      path,
-      gitDir,
-      head: before,
-      onBranch: headRef === branchRef(branch) ? headRef : null,
-      nested,
-      message,
-    });
+    const isOnBranch = ref === branchRef(branch);
+    const saved: SavedWork = isClean(contents)
+      ? { head: look.head, wip: false, failed: [] }
+      : await saveWork(git, {
+          path,
+          gitDir,
+          head: look.head,
+          headTree: look.tree,
+          onBranch: isOnBranch ? ref : null,
+          nested,
+          message,
+        });
     if (saved.failed.length > 0) {
       unsafe = `${saved.failed.length} path(s) could not be read into git, first ${saved.failed[0]}`;
     }
     // A commit of ours on a foreign branch has left HEAD detached.
-    const refNow = saved.wip && headRef !== branchRef(branch) ? null : headRef;
+    const refNow = saved.wip && !isOnBranch ? null : ref;
     result = { ...result, wip: saved.wip };
-    const savedRefs = await queue(common, async () => {
+    const savedRefs = await queue(commonDir, async () => {
       const { head } = saved;
       const isBusy = operation !== null;
       const held = head === null ? [] : await holdHead(git, { path, branch, head, headRef: refNow, isBusy });
       return [...held, ...(await saveMergeHead(git, path, gitDir, branch))];
     });
     result = { ...result, savedRefs };
+    seen = { isVerified: true, ...(isOnBranch ? { tip: saved.head } : {}) };
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     unsafe = error.message;
   }
   return {
     ...result,
-    ...(await count(git, request, baseCommit, result.savedRefs)),
+    ...(await count(git, request, seen, result.savedRefs)),
     ...(unsafe === null ? {} : { unsafe }),
   };
 }
 
+/** What the end has found out that its counting need not ask again. */
+interface Seen {
+  /** The worktree is its own (R2). */
+  isVerified: boolean;
+  /** Where the session's branch ends, if that is known. */
+  tip?: string | null;
+}
+
+const NONE = { commits: 0, files: 0, insertions: 0, deletions: 0 };
+
 async function count(
   git: Git,
-  { path, branch, repository }: FinishRequest,
-  baseCommit: string,
+  { path, branch, repository, baseCommit }: FinishRequest,
+  { isVerified, tip }: Seen,
   savedRefs: readonly string[],
 ): Promise<Pick<FinishResult, 'commits' | 'head' | 'files' | 'insertions' | 'deletions'>> {
   // The worktree is preferred; the repository still answers when the worktree is broken.
   for (const cwd of repository === undefined ? [path] : [path, repository]) {
     try {
-      await verifyToplevel(git, cwd);
-      const head = await commitOf(git, cwd, branchRef(branch));
+      if (cwd !== path || !isVerified) await verifyToplevel(git, cwd);
+      const head = tip === undefined ? await commitOf(git, cwd, branchRef(branch)) : tip;
       const tips = [...(head === null ? [] : [head]), ...savedRefs];
-      if (tips.length === 0) return { commits: 0, head, files: 0, insertions: 0, deletions: 0 };
+      if (tips.every((each) => each === baseCommit)) return { ...NONE, head };
       const commits = await git.text(cwd, ['rev-list', '--count', ...tips, `^${baseCommit}`]);
       const files = await changes(git, cwd, baseCommit, head ?? savedRefs[0]!);
       return {
@@ -245,5 +272,5 @@ async function count(
       if (!(error instanceof SvcError)) throw error;
     }
   }
-  return { commits: 0, head: null, files: 0, insertions: 0, deletions: 0 };
+  return { ...NONE, head: null };
 }

@@ -7,9 +7,11 @@ import {
   origin,
 } from './create.ts';
 import { type Diff, type DiffRequest, diff } from './diff.ts';
+import { filesOf } from './files.ts';
 import { type FinishRequest, type FinishResult, finish } from './finish.ts';
 import { createGit } from './git.ts';
 import { type WorkingFolders, workingFolders } from './live.ts';
+import { verifyToplevel } from './look.ts';
 import { isMerged } from './merged.ts';
 import { type PromoteRequest, type PromoteResult, promote } from './promote.ts';
 import {
@@ -21,8 +23,8 @@ import {
   prunePlan,
 } from './prune.ts';
 import { createQueue } from './queue.ts';
-import { branchRef, commitOf, type Repository, repositoryOf, verifyToplevel } from './repository.ts';
-import { filesOf, type SessionWorktree, type StatusRequest, status } from './status.ts';
+import { branchRef, commitOf, type Repository, repositoryAt, repositoryOf } from './repository.ts';
+import { type SessionWorktree, type StatusRequest, status } from './status.ts';
 import { type Trial, type TrialRequest, trial } from './trial.ts';
 import { isTakenIn } from './whose.ts';
 
@@ -89,14 +91,14 @@ export function createWorktrees({
     repositoryOf: (path) => repositoryOf(git, path),
     origin: (request) => origin(git, request),
     create: (request) => create(git, queue, request),
-    verifyToplevel: (path) => verifyToplevel(git, path),
+    verifyToplevel: async (path) => void (await verifyToplevel(git, path)),
     finish: (request) => finish(git, folders, queue, request),
     status: (request) => status(git, folders, request),
     isMerged: (repository, branch, base) => isMerged(git, repository, branch, base),
     isTakenIn: (repository, commit) => isTakenIn(git, repository, commit),
     async promote(request) {
-      const { commonDir } = await repositoryOf(git, request.repository);
-      return queue(commonDir, () => promote(git, request));
+      const repository = await repositoryAt(git, request.repository);
+      return queue(repository.commonDir, () => promote(git, { ...request, repository }));
     },
     trial: (request) => trial(git, request),
     prunePlan: (request) => prunePlan(git, folders, request),

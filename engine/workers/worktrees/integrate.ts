@@ -7,7 +7,7 @@ import { commitOf, listWorktrees } from './repository.ts';
 
 const TEMPORARY = 'svc-rebase-';
 
-const conflict = (paths: readonly string[], strategy: string): SvcError =>
+export const conflict = (paths: readonly string[], strategy: string): SvcError =>
   new SvcError(
     'promote_conflict',
     `the ${strategy} stops at conflicts in ${paths.join(', ')}; nothing was changed`,
@@ -36,25 +36,6 @@ export async function mergedTree(
     );
   }
   return { tree, conflicts: merge.code === 1 ? [...new Set(paths)] : [] };
-}
-
-/** A merge commit of two commits, made without touching any checkout. Throws `promote_conflict`. */
-export async function mergeCommit(
-  git: Git,
-  root: string,
-  {
-    base,
-    branch,
-    message,
-    env,
-  }: { base: string; branch: string; message: string; env: Record<string, string> },
-): Promise<string> {
-  const { tree, conflicts } = await mergedTree(git, root, { base, branch, env });
-  if (conflicts.length > 0) throw conflict(conflicts, 'merge');
-  return git.text(root, ['commit-tree', tree, '-p', base, '-p', branch, '-F', '-'], {
-    env,
-    input: `${message}\n`,
-  });
 }
 
 /** Worktrees that a host killed during a rebase has left. Their content is only a computation of ours. */

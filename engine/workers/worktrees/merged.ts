@@ -1,5 +1,5 @@
 import { type Git, records } from './git.ts';
-import { branchOrCommit, isAncestor } from './repository.ts';
+import { branchOrCommit, idsOf } from './repository.ts';
 
 /** Both sides of a comparison of patches must be made alike, whatever the user has configured. */
 const PATCH = [
@@ -20,19 +20,46 @@ const MAX_COMMITS = 1000;
 /** A change of more files is compared whole. */
 const MAX_PATHS = 200;
 
+/** `isCommitMerged` of a branch's commit and a base's, by their names. */
+export async function isMerged(git: Git, cwd: string, branch: string, base: string): Promise<boolean> {
+  const [tip, target] = await Promise.all([branchOrCommit(git, cwd, branch), branchOrCommit(git, cwd, base)]);
+  return tip !== null && target !== null && isCommitMerged(git, cwd, tip, target);
+}
+
 /**
  * R3: whether a branch's work is in the base, also when it arrived there rebased or squashed: by ancestry, by the
  * tree that a merge would give, by patch ids commit by commit, by the patch id of the whole. False when in doubt.
+ * @param tip the branch's commit, as a full id
+ * @param target the base's
  */
-export async function isMerged(git: Git, cwd: string, branch: string, base: string): Promise<boolean> {
-  const [tip, target] = await Promise.all([branchOrCommit(git, cwd, branch), branchOrCommit(git, cwd, base)]);
-  if (tip === null || target === null) return false;
-  if (await isAncestor(git, cwd, tip, target)) return true;
+export async function isCommitMerged(git: Git, cwd: string, tip: string, target: string): Promise<boolean> {
+  if (tip === target) return true;
+  const base = await git.run(cwd, ['merge-base', target, tip], { allowFail: true });
+  if (base.code > 1) return false;
+  const fork = base.stdout.trim().split('\n')[0] || null;
+  if (fork === tip) return true;
+  if (fork === target) return isSameTree(git, cwd, tip, target);
   return (
     (await mergesToNothing(git, cwd, tip, target)) ||
     (await everyPatchIsThere(git, cwd, tip, target)) ||
-    (await isSquashed(git, cwd, tip, target))
+    (fork !== null && (await isSquashed(git, cwd, tip, target, fork)))
   );
+}
+
+/** The same where it is known how many commits only the one side has. */
+export async function isMergedAfter(
+  git: Git,
+  cwd: string,
+  { tip, target, ahead, behind }: { tip: string; target: string; ahead: number; behind: number },
+): Promise<boolean> {
+  if (ahead === 0) return true;
+  return behind === 0 ? isSameTree(git, cwd, tip, target) : isCommitMerged(git, cwd, tip, target);
+}
+
+/** What is left to ask of a base that has not moved since the branch began: no commit of it could hold the work. */
+async function isSameTree(git: Git, cwd: string, one: string, other: string): Promise<boolean> {
+  const trees = await idsOf(git, cwd, [`${one}^{tree}`, `${other}^{tree}`]);
+  return trees !== null && trees[0] === trees[1];
 }
 
 async function mergesToNothing(git: Git, cwd: string, tip: string, target: string): Promise<boolean> {
@@ -44,17 +71,26 @@ async function mergesToNothing(git: Git, cwd: string, tip: string, target: strin
 }
 
 async function everyPatchIsThere(git: Git, cwd: string, tip: string, target: string): Promise<boolean> {
-  // `git cherry` passes over merges, and a merge may hold changes of its own.
-  const merges = await git.text(cwd, ['rev-list', '--merges', '--max-count=1', tip, `^${target}`]);
-  if (merges !== '') return false;
-  const lines = (await git.text(cwd, ['cherry', target, tip])).split('\n').filter(Boolean);
-  return lines.length > 0 && lines.every((line) => line.startsWith('- '));
+  // Commits of either side, and those that both have under other ids. A merge may hold changes of its own: it counts
+  // as one that is missing.
+  const counts = await git.text(cwd, [
+    'rev-list',
+    '--left-right',
+    '--cherry-mark',
+    '--count',
+    `${target}...${tip}`,
+    '--',
+  ]);
+  return counts.split('\t')[1] === '0';
 }
 
-async function isSquashed(git: Git, cwd: string, tip: string, target: string): Promise<boolean> {
-  const base = await git.run(cwd, ['merge-base', target, tip], { allowFail: true });
-  if (base.code !== 0) return false;
-  const fork = base.stdout.trim().split('\n')[0]!;
+async function isSquashed(
+  git: Git,
+  cwd: string,
+  tip: string,
+  target: string,
+  fork: string,
+): Promise<boolean> {
   const stat = records(
     (await git.run(cwd, ['diff-tree', '-r', '-z', '--numstat', '--no-renames', fork, tip])).stdout,
   );
@@ -63,12 +99,12 @@ async function isSquashed(git: Git, cwd: string, tip: string, target: string): P
   const paths = stat.map((record) => `:(literal)${record.split('\t').slice(2).join('\t')}`);
   // Only the files that the branch touches: the squashed commit may have changed others too.
   const limit = paths.length <= MAX_PATHS ? ['--', ...paths] : [];
+  const log = ['log', '-p', '--no-merges', `--max-count=${MAX_COMMITS}`, '--format=commit %H', ...PATCH];
+  const ids = await git.pipe(cwd, [...log, target, `^${fork}`, ...limit], ['patch-id', '--stable']);
+  if (ids === '') return false;
   const idOf = (line: string): string => line.split(' ')[0] ?? '';
   const whole = idOf(
     await git.pipe(cwd, ['diff-tree', '-r', '-p', ...PATCH, fork, tip], ['patch-id', '--stable']),
   );
-  if (whole === '') return false;
-  const log = ['log', '-p', '--no-merges', `--max-count=${MAX_COMMITS}`, '--format=commit %H', ...PATCH];
-  const ids = await git.pipe(cwd, [...log, target, `^${fork}`, ...limit], ['patch-id', '--stable']);
-  return ids.split('\n').some((line) => idOf(line) === whole);
+  return whole !== '' && ids.split('\n').some((line) => idOf(line) === whole);
 }

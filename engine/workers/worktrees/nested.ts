@@ -1,6 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Git, NOT_INSIDE, records } from './git.ts';
 
 /** Folders of dependencies: their repositories are copies, and there are too many to look at. */
 const NOT_WORK = new Set(['node_modules', '.venv', 'venv', 'vendor', 'target', '.cargo', '.svc']);
@@ -30,27 +29,23 @@ function insideIgnored(root: string, folders: readonly string[]): string[] {
   return found;
 }
 
+const isFolder = (name: string): boolean => name.endsWith('/');
+const withoutSlash = (name: string): string => name.slice(0, -1);
+
 /**
  * Git repositories inside a worktree, as paths relative to it: their commits are nowhere else, so a worktree that
  * holds one is never removed by itself. Initialised submodules count as well.
+ * @param files what `git status` lists, and `git ls-files --stage`
  */
-export async function findNested(git: Git, path: string): Promise<string[]> {
-  const [untracked, ignored, staged] = await Promise.all([
-    // With every untracked file listed, a folder is listed only where git does not look inside: a repository.
-    git.run(path, ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames', NOT_INSIDE]),
-    git.run(path, ['ls-files', '-z', '--others', '--ignored', '--exclude-standard', '--directory']),
-    git.run(path, ['ls-files', '-z', '--stage']),
-  ]);
-  const open = records(untracked.stdout)
-    .filter((record) => record.startsWith('?? ') && record.endsWith('/'))
-    .map((record) => record.slice(3, -1));
-  const links = records(staged.stdout)
+export function nestedIn(
+  path: string,
+  files: { untracked: readonly string[]; ignored: readonly string[]; staged: readonly string[] },
+): string[] {
+  const open = files.untracked.filter(isFolder).map(withoutSlash);
+  const links = files.staged
     .filter((record) => record.startsWith('160000 '))
     .map((record) => record.slice(record.indexOf('\t') + 1))
     .filter((link) => existsSync(join(path, link, '.git')));
-  const hidden = insideIgnored(
-    path,
-    records(ignored.stdout).flatMap((record) => (record.endsWith('/') ? [record.slice(0, -1)] : [])),
-  );
+  const hidden = insideIgnored(path, files.ignored.filter(isFolder).map(withoutSlash));
   return [...new Set([...open, ...links, ...hidden])].sort();
 }

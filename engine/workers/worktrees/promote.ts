@@ -1,11 +1,20 @@
 import { SvcError } from '../../errors.ts';
-import { checkoutOf, dirty, named } from './checkout.ts';
+import { checkoutAndGitDir, dirty, isCheckedOut, named } from './checkout.ts';
+import { commitTree } from './commit.ts';
 import { type Git, identity } from './git.ts';
-import { mergeCommit, rebasedCommit } from './integrate.ts';
-import { branchRef, commitOf, compareAndSet, isAncestor, repositoryOf } from './repository.ts';
+import { conflict, mergedTree, rebasedCommit } from './integrate.ts';
+import {
+  branchRef,
+  commitOf,
+  compareAndSet,
+  idsOf,
+  isAncestor,
+  type RepositoryOrPath,
+  repositoryAt,
+} from './repository.ts';
 
 export interface PromoteRequest {
-  repository: string;
+  repository: RepositoryOrPath;
   /** The session's branch. */
   branch: string;
   /** The branch that takes the work in. */
@@ -34,18 +43,23 @@ const moved = (base: string): SvcError =>
     hint: 'promote again',
   });
 
+interface Follower {
+  path: string;
+  gitDir: string | null;
+}
+
 /** The checkout of the base that has to follow, or null. Throws `checkout_dirty` when it cannot. */
-async function followerOf(git: Git, root: string, base: string): Promise<string | null> {
-  const checkout = await checkoutOf(git, root, base);
+async function followerOf(git: Git, root: string, base: string): Promise<Follower | null> {
+  const { checkout, gitDir } = await checkoutAndGitDir(git, root, base);
   if (checkout.state === 'dirty') throw dirty(checkout);
-  return checkout.path;
+  const { path } = checkout;
+  return path === null ? null : { path, gitDir };
 }
 
 /** Fast-forwards a clean checkout. git refuses by itself when a file that it does not track is in the way. */
-async function forward(git: Git, path: string, base: string, next: string): Promise<void> {
-  if ((await git.text(path, ['symbolic-ref', '--quiet', 'HEAD'], { allowFail: true })) !== branchRef(base)) {
-    throw moved(base);
-  }
+async function forward(git: Git, follower: Follower, base: string, next: string): Promise<void> {
+  const { path } = follower;
+  if (!(await isCheckedOut(git, follower, base))) throw moved(base);
   // Without --no-overwrite-ignore a merge replaces ignored files silently.
   const merge = await git.run(
     path,
@@ -71,21 +85,56 @@ async function forward(git: Git, path: string, base: string, next: string): Prom
   });
 }
 
+/** Where base and branch end. */
+export interface Tips {
+  /** The base's commit, and its tree. */
+  before: string;
+  beforeTree: string;
+  /** The branch's commit. */
+  tip: string;
+}
+
 /** The commits of base and branch. Throws `not_found`. */
 export async function tipsOf(
   git: Git,
   root: string,
   { branch, base }: Pick<PromoteRequest, 'branch' | 'base'>,
-): Promise<{ before: string; tip: string }> {
-  const [before, tip] = await Promise.all([
-    commitOf(git, root, branchRef(base)),
-    commitOf(git, root, branchRef(branch)),
-  ]);
-  if (before !== null && tip !== null) return { before, tip };
-  const missing = before === null ? base : branch;
+): Promise<Tips> {
+  const into = branchRef(base);
+  const ids = await idsOf(git, root, [`${into}^{commit}`, `${into}^{tree}`, `${branchRef(branch)}^{commit}`]);
+  const [before, beforeTree, tip] = ids ?? [];
+  if (before !== undefined && beforeTree !== undefined && tip !== undefined)
+    return { before, beforeTree, tip };
+  const missing = (await commitOf(git, root, into)) === null ? base : branch;
   throw new SvcError('not_found', `there is no branch ${JSON.stringify(missing)} in ${root}`, {
     data: { branch: missing },
   });
+}
+
+/**
+ * The commit that promoting would put at the base's end, made without touching any checkout; null when the base holds
+ * the work already. Throws `promote_conflict`, `checkout_dirty`.
+ */
+async function promoted(
+  git: Git,
+  root: string,
+  { base, strategy, message }: PromoteRequest,
+  { before, beforeTree, tip }: Tips,
+): Promise<string | null> {
+  if (strategy === 'merge') {
+    const { tree, conflicts } = await mergedTree(git, root, { base: before, branch: tip, env: {} });
+    if (conflicts.length > 0) {
+      await followerOf(git, root, base); // what stands in the way there has to be put away first
+      throw conflict(conflicts, 'merge');
+    }
+    // The work arrived there, perhaps squashed or picked: a merge commit would only add noise.
+    return tree === beforeTree ? null : commitTree(git, root, { tree, parents: [before, tip], message });
+  }
+  if (await isAncestor(git, root, tip, before)) return null;
+  await followerOf(git, root, base); // refuse early, before anything is computed
+  const after = await rebasedCommit(git, root, { base: before, branch: tip, env: await identity(git, root) });
+  if (after === before) return null;
+  return (await git.text(root, ['rev-parse', `${after}^{tree}`])) === beforeTree ? null : after;
 }
 
 /**
@@ -94,9 +143,10 @@ export async function tipsOf(
  * Throws `promote_conflict` (data.paths), `checkout_dirty` (data.paths), `conflict`, `not_found`, `git_failed`.
  */
 export async function promote(git: Git, request: PromoteRequest): Promise<PromoteResult> {
-  const { branch, base, strategy, message, head } = request;
-  const { root } = await repositoryOf(git, request.repository);
-  const { before, tip } = await tipsOf(git, root, request);
+  const { branch, base, strategy, head } = request;
+  const { root } = await repositoryAt(git, request.repository);
+  const tips = await tipsOf(git, root, request);
+  const { before, tip } = tips;
   if (head !== undefined && head !== tip) {
     throw new SvcError('conflict', `the branch ${branch} moved since you looked; nothing was changed`, {
       hint: 'look again, then promote what is there now',
@@ -111,17 +161,8 @@ export async function promote(git: Git, request: PromoteRequest): Promise<Promot
     alreadyMerged: true,
     checkout: 'none',
   };
-  if (await isAncestor(git, root, tip, before)) return unchanged;
-  await followerOf(git, root, base); // refuse early, before anything is computed
-
-  const env = await identity(git, root);
-  const after =
-    strategy === 'merge'
-      ? await mergeCommit(git, root, { base: before, branch: tip, message, env })
-      : await rebasedCommit(git, root, { base: before, branch: tip, env });
-  const treeOf = (commit: string): Promise<string> => git.text(root, ['rev-parse', `${commit}^{tree}`]);
-  // The work arrived there squashed or picked: a merge commit would only add noise.
-  if (after === before || (await treeOf(after)) === (await treeOf(before))) return unchanged;
+  const after = await promoted(git, root, request, tips);
+  if (after === null) return unchanged;
 
   const checkout = await followerOf(git, root, base);
   if (checkout === null) {
@@ -132,7 +173,8 @@ export async function promote(git: Git, request: PromoteRequest): Promise<Promot
   }
   // R4: the person may have committed on top in the meantime; anything else is not what was intended.
   const now = await commitOf(git, root, branchRef(base));
-  if (now === null || !(await isAncestor(git, root, after, now))) {
+  const isThere = now === after || (now !== null && (await isAncestor(git, root, after, now)));
+  if (!isThere) {
     throw new SvcError('conflict', `${base} is not where promoting ${branch} has put it`, {
       hint: `the result is the commit ${after}`,
       data: { intended: after, found: now },

@@ -1,21 +1,13 @@
 import { existsSync, readdirSync, rmdirSync, statSync } from 'node:fs';
 import { SvcError } from '../../errors.ts';
+import { contentsOf } from './files.ts';
 import type { Git } from './git.ts';
 import { processesInside, type WorkingFolders } from './live.ts';
-import { isMerged } from './merged.ts';
-import { findNested } from './nested.ts';
+import { verifyToplevel } from './look.ts';
+import { isCommitMerged } from './merged.ts';
 import type { Queue } from './queue.ts';
-import {
-  branchRef,
-  commitOf,
-  compareAndSet,
-  gitDirOf,
-  isAncestor,
-  operationIn,
-  repositoryOf,
-  verifyToplevel,
-} from './repository.ts';
-import { baseOf, filesOf, isIn, type Pairing, pairings, type StatusRequest } from './status.ts';
+import { branchRef, commitOf, compareAndSet, isAncestor, operationIn, repositoryAt } from './repository.ts';
+import { baseNameOf, isIn, listing, listingWithBase, type Pairing, type StatusRequest } from './status.ts';
 
 export interface PruneRequest extends StatusRequest {
   /** Sessions that are not over, or whose worktree is to be kept. Asked again at the deletion. */
@@ -53,22 +45,24 @@ export interface PruneResult {
   refused: { branch: string; path: string | null; reasons: string[] }[];
 }
 
-type Context = Pick<PrunePlan, 'repository' | 'base' | 'keep'>;
+/** With the base's commit now; null when there is no such base. */
+type Context = Pick<PrunePlan, 'repository' | 'base' | 'keep'> & { target: string | null };
 
 /** Every reason against removing a session's branch and worktree (R1). Empty means safe, at this moment. */
 async function reasonsAgainst(
   git: Git,
   folders: WorkingFolders,
-  { repository, base, keep }: Context,
+  { repository, base, target, keep }: Context,
   pairing: Pairing,
 ): Promise<string[]> {
   const { branch, head, entry, stray, elsewhere } = pairing;
   // One reason is enough, and a promotion keeps every branch but its own.
   if (keep(branch)) return ['its session is kept'];
   const reasons: string[] = [];
+  const isMerged = async (commit: string): Promise<boolean> =>
+    target !== null && isCommitMerged(git, repository, commit, target);
   if (elsewhere !== null) reasons.push(`checked out at ${elsewhere}`);
-  if (head !== null && !(await isMerged(git, repository, head, base)))
-    reasons.push(`unmerged work (not in ${base})`);
+  if (head !== null && !(await isMerged(head))) reasons.push(`unmerged work (not in ${base})`);
   if (stray !== null && readdirSync(stray).length > 0)
     reasons.push('unreadable: git does not know this folder');
   if (entry === null) return reasons;
@@ -76,24 +70,23 @@ async function reasonsAgainst(
   // Commits that only the worktree's HEAD holds, e.g. after the agent has switched or detached it.
   if (entry.head !== null && entry.head !== head) {
     const isHeld = head !== null && (await isAncestor(git, repository, entry.head, head));
-    if (!isHeld && !(await isMerged(git, repository, entry.head, base)))
-      reasons.push('its HEAD holds unmerged work');
+    if (!isHeld && !(await isMerged(entry.head))) reasons.push('its HEAD holds unmerged work');
   }
   if (statSync(entry.path, { throwIfNoEntry: false }) === undefined) return reasons;
   try {
-    await verifyToplevel(git, entry.path);
+    const gitDir = await verifyToplevel(git, entry.path);
     const inside = processesInside(entry.path, folders());
     if (inside === null) reasons.push('it cannot be known whether a process works in it');
     else if (inside.length > 0) reasons.push(`process ${inside.join(', ')} works in it`);
-    const files = await filesOf(git, entry.path);
+    const files = await contentsOf(git, entry.path);
     if (files.changed.length > 0)
       reasons.push(`uncommitted changes: ${files.changed.slice(0, 3).join(', ')}`);
     if (files.untracked.length > 0)
       reasons.push(`untracked files: ${files.untracked.slice(0, 3).join(', ')}`);
-    const operation = operationIn(await gitDirOf(git, entry.path));
+    const operation = operationIn(gitDir);
     if (operation !== null) reasons.push(`a ${operation} was left unfinished in it`);
-    const nested = await findNested(git, entry.path);
-    if (nested.length > 0) reasons.push(`holds the git repository ${nested.slice(0, 3).join(', ')}`);
+    if (files.nested.length > 0)
+      reasons.push(`holds the git repository ${files.nested.slice(0, 3).join(', ')}`);
   } catch (error) {
     reasons.push(`unreadable: ${error instanceof Error ? error.message : String(error)}`);
   }
@@ -108,14 +101,20 @@ export async function prunePlan(
   folders: WorkingFolders,
   request: PruneRequest,
 ): Promise<PrunePlan> {
-  const { root, commonDir } = await repositoryOf(git, request.repository);
-  const base = await baseOf(git, root, request.base);
+  const repository = await repositoryAt(git, request.repository);
+  const { root, commonDir } = repository;
+  const base = baseNameOf(repository, request.base);
   const { keep, isOurs, worktreesDir } = request;
+  const found = await listingWithBase(git, root, {
+    base,
+    ...(worktreesDir === undefined ? {} : { worktreesDir }),
+  });
+  const context = { repository: root, base, target: found.base, keep };
   const entries: PruneEntry[] = [];
-  for (const pairing of await pairings(git, root, worktreesDir)) {
+  for (const pairing of found.pairings) {
     const path = pathOf(pairing);
     if (!isIn(worktreesDir, path) && !isOurs(pairing.branch, path)) continue;
-    const reasons = await reasonsAgainst(git, folders, { repository: root, base, keep }, pairing);
+    const reasons = await reasonsAgainst(git, folders, context, pairing);
     const { branch, head } = pairing;
     entries.push({
       branch,
@@ -131,8 +130,8 @@ export async function prunePlan(
 /** Keeps a commit before the branch that held it goes. Throws when that cannot be verified. */
 async function save(git: Git, root: string, branch: string, commit: string): Promise<string> {
   const ref = `refs/svc/pruned/${branch}/${commit.slice(0, 12)}`;
-  if ((await commitOf(git, root, ref)) !== commit)
-    await compareAndSet(git, root, ref, commit, null, 'pruned');
+  // Not made where it is there already; what it holds is looked at in any case.
+  await compareAndSet(git, root, ref, commit, null, 'pruned');
   if ((await commitOf(git, root, ref)) === commit) return ref;
   throw new SvcError('git_failed', `the commit ${commit} of ${branch} could not be saved under ${ref}`);
 }
@@ -174,12 +173,15 @@ export async function prune(
       const refuse = (...reasons: string[]): void =>
         void result.refused.push({ branch, path: planned.path, reasons });
       try {
-        const list = await pairings(git, root, worktreesDir ?? undefined);
-        const pairing = list.find((candidate) => candidate.branch === branch);
+        const now = await listing(git, root, {
+          base: plan.base,
+          ...(worktreesDir === null ? {} : { worktreesDir }),
+        });
+        const pairing = now.pairings.find((candidate) => candidate.branch === branch);
         if (pairing === undefined) return; // somebody else has removed it
         if (pairing.head !== planned.head || pathOf(pairing) !== planned.path)
           return refuse('it has changed since');
-        const reasons = await reasonsAgainst(git, folders, plan, pairing);
+        const reasons = await reasonsAgainst(git, folders, { ...plan, target: now.base }, pairing);
         if (reasons.length > 0) return refuse(...reasons);
 
         const commits = new Set([pairing.head, pairing.entry?.head].filter((commit) => commit != null));

@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { isAbsolute, join, resolve } from 'node:path';
 import { SvcError } from '../../errors.ts';
 import { type Git, records } from './git.ts';
 
@@ -33,6 +33,19 @@ export const branchRef = (branch: string): string => `refs/heads/${branch}`;
 export const sessionOf = (branch: string): string =>
   branch.startsWith(SESSION_PREFIX) ? branch.slice(SESSION_PREFIX.length) : branch;
 
+/** A full object id. */
+export const isId = (text: string | undefined): text is string =>
+  text !== undefined && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
+
+/** The ids of several revisions in one question; null unless all of them are there. */
+export async function idsOf(git: Git, cwd: string, revisions: readonly string[]): Promise<string[] | null> {
+  if (revisions.some((revision) => revision.startsWith('-'))) return null;
+  const { code, stdout } = await git.run(cwd, ['rev-parse', ...revisions], { allowFail: true });
+  const ids = linesOf(stdout);
+  // A range gives several, and a file of that name its name.
+  return code === 0 && ids.length === revisions.length && ids.every(isId) ? ids : null;
+}
+
 /** The commit that a revision names, or null. */
 export async function commitOf(git: Git, cwd: string, revision: string): Promise<string | null> {
   if (revision === '' || revision.startsWith('-')) return null;
@@ -44,8 +57,7 @@ export async function commitOf(git: Git, cwd: string, revision: string): Promise
 
 /** The commit of a branch, or else of a tag or commit of that name; or null. */
 export async function branchOrCommit(git: Git, cwd: string, name: string): Promise<string | null> {
-  const isId = /^[0-9a-f]{40,64}$/.test(name);
-  return (isId ? null : await commitOf(git, cwd, branchRef(name))) ?? (await commitOf(git, cwd, name));
+  return (isId(name) ? null : await commitOf(git, cwd, branchRef(name))) ?? (await commitOf(git, cwd, name));
 }
 
 export const isAncestor = (git: Git, cwd: string, ancestor: string, commit: string): Promise<boolean> =>
@@ -63,11 +75,48 @@ export async function aheadBehind(
   return { ahead: Number(ahead), behind: Number(behind) };
 }
 
+const linesOf = (text: string): string[] => text.replace(/\n$/, '').split('\n');
+const branchOf = (ref: string): string => ref.replace(/^refs\/heads\//, '');
+
+/** What is asked of the repository around a folder, in one question where all of it has an answer of one line. */
+const WHOLE = [
+  'rev-parse',
+  '--path-format=absolute',
+  '--is-bare-repository',
+  '--git-common-dir',
+  '--show-toplevel',
+  'HEAD^{commit}',
+  '--symbolic-full-name',
+  'HEAD',
+];
+
+/** Null where something has to be asked by itself: bare, nothing committed yet, a newline in the path. */
+function wholeOf(stdout: string): Repository | null {
+  const lines = linesOf(stdout);
+  const [isBare, commonDir = '', root = '', headCommit, ref = ''] = lines;
+  const isPlain = lines.length === 5 && isBare === 'false' && isId(headCommit);
+  if (!isPlain || !(ref === 'HEAD' || ref.startsWith('refs/heads/'))) return null;
+  return { root, commonDir, head: ref === 'HEAD' ? null : branchOf(ref), headCommit };
+}
+
 /** The repository that contains a folder. Throws `not_a_repository`, or `repository_empty` for one without commits. */
 export async function repositoryOf(git: Git, path: string): Promise<Repository> {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
     throw new SvcError('not_a_repository', `${path} is not a folder`, { data: { path } });
   }
+  const look = { allowFail: true, discover: true } as const;
+  const whole = await git.run(path, WHOLE, look);
+  return (whole.code === 0 ? wholeOf(whole.stdout) : null) ?? repositoryByParts(git, path);
+}
+
+/** What was found of a repository a moment ago, by the same operation, or a folder in it. */
+export type RepositoryOrPath = Repository | string;
+
+export const repositoryAt = async (git: Git, place: RepositoryOrPath): Promise<Repository> =>
+  typeof place === 'string' ? repositoryOf(git, place) : place;
+
+/** The same with a question for each part, so that it can be said which of them is not there. */
+async function repositoryByParts(git: Git, path: string): Promise<Repository> {
   const look = { allowFail: true, discover: true } as const;
   const found = await git.run(
     path,
@@ -100,51 +149,13 @@ export async function repositoryOf(git: Git, path: string): Promise<Repository> 
   }
   const root = top.stdout.replace(/\n$/, '');
   const [symbolic, headCommit] = await Promise.all([
-    git.run(root, ['symbolic-ref', '--quiet', '--short', 'HEAD'], { allowFail: true }),
+    git.run(root, ['symbolic-ref', '--quiet', 'HEAD'], { allowFail: true }),
     commitOf(git, root, 'HEAD'),
   ]);
   if (headCommit === null && (await git.text(root, ['rev-list', '--all', '--max-count=1'])) === '') {
     throw empty('has no commits yet');
   }
-  return { root, commonDir, head: symbolic.code === 0 ? symbolic.stdout.trim() : null, headCommit };
-}
-
-/**
- * A link among the files that git writes for a worktree: git makes none, and would follow it to a file of somebody
- * else. A worker can write that folder, also a confined one. Null without one, and for a main checkout.
- */
-function linkIn(gitDir: string): string | null {
-  if (basename(dirname(gitDir)) !== 'worktrees') return null;
-  for (const folder of [gitDir, join(gitDir, 'logs')]) {
-    if (!existsSync(folder)) continue;
-    const found = readdirSync(folder, { withFileTypes: true }).find((entry) => entry.isSymbolicLink());
-    if (found !== undefined) return join(folder, found.name);
-  }
-  return null;
-}
-
-/** R2: git in this folder must mean this folder. Throws `worktree_unsafe`. */
-export async function verifyToplevel(git: Git, path: string): Promise<void> {
-  const unsafe = (reason: string): SvcError =>
-    new SvcError('worktree_unsafe', `${path} ${reason}`, { hint: 'look at it by hand', data: { path } });
-  let real: string;
-  try {
-    real = realpathSync(path);
-  } catch {
-    throw unsafe('does not exist or cannot be read');
-  }
-  const look = ['rev-parse', '--show-toplevel', '--absolute-git-dir'];
-  const { code, stdout } = await git.run(path, look, { allowFail: true });
-  if (code !== 0) throw unsafe('is not a git worktree any more');
-  // A path may hold a newline.
-  const lines = stdout.replace(/\n$/, '').split('\n');
-  const first = (count: number): string => lines.slice(0, count).join('\n');
-  const isSame = (folder: string): boolean => existsSync(folder) && realpathSync(folder) === real;
-  const end = lines.findIndex((_, at) => isSame(first(at + 1)));
-  if (end === -1) throw unsafe(`belongs to the checkout ${lines[0]}`);
-  const gitDir = lines.slice(end + 1).join('\n');
-  const link = linkIn(gitDir);
-  if (link !== null) throw unsafe(`has a link in its git folder: ${link}`);
+  return { root, commonDir, head: symbolic.code === 0 ? branchOf(symbolic.stdout.trim()) : null, headCommit };
 }
 
 /** Every checkout of the repository, the main one first. */

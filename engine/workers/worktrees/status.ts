@@ -1,26 +1,28 @@
 import { readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { SvcError } from '../../errors.ts';
-import { type Git, NOT_INSIDE, records } from './git.ts';
+import { filesOf } from './files.ts';
+import type { Git } from './git.ts';
 import { processesInside, type WorkingFolders } from './live.ts';
-import { isMerged } from './merged.ts';
+import { verifyToplevel } from './look.ts';
+import { isMergedAfter } from './merged.ts';
 import { mapLimit } from './queue.ts';
 import {
   aheadBehind,
   branchOrCommit,
   branchRef,
-  gitDirOf,
   listWorktrees,
   operationIn,
-  repositoryOf,
+  type Repository,
+  type RepositoryOrPath,
+  repositoryAt,
   SESSION_PREFIX,
   samePath,
-  verifyToplevel,
   type WorktreeEntry,
 } from './repository.ts';
 
 export interface StatusRequest {
-  repository: string;
+  repository: RepositoryOrPath;
   /** The branch to compare with; by default the one checked out in `repository`. */
   base?: string;
   /** The folder that holds the session worktrees: what lies in it but is not known to git is listed too. */
@@ -68,43 +70,69 @@ export interface Pairing {
 }
 
 /** The base branch's name: the given one, else what is checked out. */
-export async function baseOf(git: Git, repository: string, base?: string): Promise<string> {
-  const name = base ?? (await repositoryOf(git, repository)).head;
-  if (name === null) {
-    throw new SvcError(
-      'usage',
-      `${repository} has no branch checked out, so there is nothing to compare with`,
-      {
-        hint: 'name a base branch, or set SVC_GIT_BASE',
-      },
-    );
-  }
-  if ((await branchOrCommit(git, repository, name)) === null) {
-    throw new SvcError('not_found', `there is no branch ${JSON.stringify(name)} in ${repository}`);
-  }
-  return name;
+export function baseNameOf({ root, head }: Repository, base?: string): string {
+  const name = base ?? head;
+  if (name !== null) return name;
+  throw new SvcError('usage', `${root} has no branch checked out, so there is nothing to compare with`, {
+    hint: 'name a base branch, or set SVC_GIT_BASE',
+  });
+}
+
+/** The listing with the base's commit, which there has to be. Throws `not_found`. */
+export async function listingWithBase(
+  git: Git,
+  root: string,
+  wanted: { base: string; worktreesDir?: string },
+): Promise<Listing & { base: string }> {
+  const { pairings, base } = await listing(git, root, wanted);
+  if (base !== null) return { pairings, base };
+  throw new SvcError('not_found', `there is no branch ${JSON.stringify(wanted.base)} in ${root}`);
 }
 
 /** Whether a worktree is one of those that are made in `worktreesDir`. */
 export const isIn = (worktreesDir: string | undefined, path: string | null): boolean =>
   worktreesDir !== undefined && path !== null && samePath(join(path, '..'), worktreesDir);
 
+/** What there is of sessions in a repository, and where the base ends now; null when there is no such base. */
+export interface Listing {
+  pairings: Pairing[];
+  base: string | null;
+}
+
 /** Session branches with their worktrees, worktrees whose branch is gone, and folders that git does not know. */
-export async function pairings(git: Git, root: string, worktreesDir?: string): Promise<Pairing[]> {
+export async function listing(
+  git: Git,
+  root: string,
+  { base, worktreesDir }: { base: string; worktreesDir?: string },
+): Promise<Listing> {
+  const sessionRef = branchRef(SESSION_PREFIX);
   const [refs, entries] = await Promise.all([
-    git.text(root, [
-      'for-each-ref',
-      '--format=%(refname:lstrip=2) %(objectname)',
-      `refs/heads/${SESSION_PREFIX}`,
-    ]),
+    git.text(root, ['for-each-ref', '--format=%(objectname) %(refname)', sessionRef, branchRef(base)]),
     listWorktrees(git, root),
   ]);
+  const heads = new Map(
+    refs.split('\n').flatMap((line) => {
+      const [id = '', ref = ''] = line.split(' ');
+      return ref === '' ? [] : [[ref, id] as const];
+    }),
+  );
+  const found = paired(heads, entries, worktreesDir);
+  // A tag or a commit will do as well.
+  return { pairings: found, base: heads.get(branchRef(base)) ?? (await branchOrCommit(git, root, base)) };
+}
+
+function paired(
+  heads: ReadonlyMap<string, string>,
+  entries: readonly WorktreeEntry[],
+  worktreesDir: string | undefined,
+): Pairing[] {
+  const sessionRef = branchRef(SESSION_PREFIX);
   const found = new Map<string, Pairing>();
-  for (const line of refs.split('\n').filter(Boolean)) {
-    const [branch = '', head = ''] = line.split(' ');
+  for (const [ref, head] of heads) {
+    if (!ref.startsWith(sessionRef)) continue;
+    const branch = ref.slice('refs/heads/'.length);
     found.set(branch, { branch, head, entry: null, stray: null, elsewhere: null });
   }
-  const sessionRef = branchRef(SESSION_PREFIX);
   for (const entry of entries.slice(1)) {
     // An agent may have switched its worktree to another branch; the folder still tells whose it is.
     const own = entry.ref?.startsWith(sessionRef) ? entry.ref.slice('refs/heads/'.length) : null;
@@ -139,36 +167,21 @@ function foldersIn(folder: string): string[] {
   }
 }
 
-/** What git says of the files in a worktree. */
-export async function filesOf(git: Git, path: string): Promise<{ changed: string[]; untracked: string[] }> {
-  const { stdout } = await git.run(path, [
-    'status',
-    '--porcelain=v1',
-    '-z',
-    '--untracked-files=all',
-    '--no-renames',
-    NOT_INSIDE,
-  ]);
-  const lines = records(stdout);
-  const named = (isWanted: (record: string) => boolean): string[] =>
-    lines.filter(isWanted).map((record) => record.slice(3));
-  return {
-    changed: named((record) => !record.startsWith('?? ')),
-    untracked: named((record) => record.startsWith('?? ')),
-  };
-}
-
 /** Every session branch and worktree of a repository, in the order of their numbers. */
 export async function status(
   git: Git,
   workingFolders: WorkingFolders,
   request: StatusRequest,
 ): Promise<SessionWorktree[]> {
-  const { root } = await repositoryOf(git, request.repository);
-  const base = await baseOf(git, root, request.base);
-  const target = (await branchOrCommit(git, root, base)) ?? base;
+  const repository = await repositoryAt(git, request.repository);
+  const { root } = repository;
+  const { worktreesDir } = request;
+  const wanted = {
+    base: baseNameOf(repository, request.base),
+    ...(worktreesDir === undefined ? {} : { worktreesDir }),
+  };
+  const { pairings: list, base: target } = await listingWithBase(git, root, wanted);
   const folders = workingFolders();
-  const list = await pairings(git, root, request.worktreesDir);
   list.sort((one, other) => one.branch.localeCompare(other.branch, 'en', { numeric: true }));
   return mapLimit(list, 4, (pairing) => describe(git, root, target, pairing, folders));
 }
@@ -201,17 +214,18 @@ async function describe(
     unreadable: null,
   };
   if (head !== null) {
-    Object.assign(result, await aheadBehind(git, root, base, head));
-    result.merged = await isMerged(git, root, head, base);
+    const counts = await aheadBehind(git, root, base, head);
+    Object.assign(result, counts);
+    result.merged = await isMergedAfter(git, root, { tip: head, target: base, ...counts });
   }
   if (stray !== null) result.unreadable = 'git does not know this folder as a worktree';
   if (entry !== null && isThere) {
     try {
-      await verifyToplevel(git, entry.path);
+      const gitDir = await verifyToplevel(git, entry.path);
       const files = await filesOf(git, entry.path);
       result.dirty = files.changed.length > 0;
       result.untracked = files.untracked.length > 0;
-      result.operation = operationIn(await gitDirOf(git, entry.path));
+      result.operation = operationIn(gitDir);
     } catch (error) {
       if (!(error instanceof SvcError)) throw error;
       result.unreadable = error.message;

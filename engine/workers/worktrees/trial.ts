@@ -5,7 +5,7 @@ import { type Checkout, checkoutOf, withRoomFor } from './checkout.ts';
 import { type Git, records } from './git.ts';
 import { mergedTree } from './integrate.ts';
 import { type PromoteRequest, tipsOf } from './promote.ts';
-import { aheadBehind, isAncestor, repositoryOf } from './repository.ts';
+import { aheadBehind, repositoryAt } from './repository.ts';
 
 export type TrialRequest = Pick<PromoteRequest, 'repository' | 'branch' | 'base'>;
 
@@ -32,15 +32,14 @@ export interface Trial {
 /** Merges aside, where nobody sees it: what git writes for that goes into a folder that is removed again. */
 export async function trial(git: Git, request: TrialRequest): Promise<Trial> {
   const { branch, base } = request;
-  const { root, commonDir } = await repositoryOf(git, request.repository);
-  const { before, tip: head } = await tipsOf(git, root, request);
-  const [counts, isIn, checkout] = await Promise.all([
+  const { root, commonDir } = await repositoryAt(git, request.repository);
+  const { before, beforeTree, tip: head } = await tipsOf(git, root, request);
+  const [counts, checkout] = await Promise.all([
     aheadBehind(git, root, before, head),
-    isAncestor(git, root, head, before),
     checkoutOf(git, root, base),
   ]);
   const about = { branch, head, base, strategy: 'merge', ...counts } as const;
-  if (isIn) return { ...about, promotable: true, alreadyMerged: true, conflicts: [], checkout };
+  if (counts.ahead === 0) return { ...about, promotable: true, alreadyMerged: true, conflicts: [], checkout };
 
   const objects = mkdtempSync(join(tmpdir(), 'svc-trial-'));
   try {
@@ -63,7 +62,7 @@ export async function trial(git: Git, request: TrialRequest): Promise<Trial> {
     return {
       ...about,
       promotable: conflicts.length === 0 && follows.state !== 'dirty',
-      alreadyMerged: tree === (await git.text(root, ['rev-parse', `${before}^{tree}`])),
+      alreadyMerged: tree === beforeTree,
       conflicts,
       checkout: follows,
     };

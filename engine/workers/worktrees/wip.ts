@@ -2,27 +2,30 @@ import { randomUUID } from 'node:crypto';
 import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../errors.ts';
-import { type Git, identity, NOT_INSIDE, records } from './git.ts';
+import { commitTree } from './commit.ts';
+import { type Git, NOT_INSIDE, records } from './git.ts';
 import { compareAndSet } from './repository.ts';
 
 /**
  * A worktree whose index is gone or damaged gets that of its last commit: the files themselves are not touched, so
- * whatever differs shows as changed. Not done where the index is merely unreadable for another reason.
+ * whatever differs shows as changed. Not done where the index is merely unreadable for another reason. Says whether it
+ * was done.
  */
 export async function repairIndex(
   git: Git,
   path: string,
   gitDir: string,
   head: string | null,
-): Promise<void> {
+): Promise<boolean> {
   const index = join(gitDir, 'index');
-  if (head === null) return;
+  if (head === null) return false;
   if (existsSync(index)) {
     const { code, stderr } = await git.run(path, ['ls-files', '--stage', '--unmerged'], { allowFail: true });
-    if (code === 0 || !/index file|bad signature|bad index/i.test(stderr)) return;
+    if (code === 0 || !/index file|bad signature|bad index/i.test(stderr)) return false;
     renameSync(index, `${index}.svc-damaged`);
   }
   await git.run(path, ['read-tree', head]);
+  return true;
 }
 
 export interface SavedWork {
@@ -45,6 +48,7 @@ const literal = (paths: readonly string[]): string =>
  * plumbing: hooks, a half-done merge or rebase and a lock that a dead git has left cannot get in the way, and the
  * worktree's own index is replaced only once the commit exists.
  * @param head the commit checked out, or null
+ * @param headTree its tree
  * @param onBranch full name of the ref that may move; otherwise HEAD is detached at the new commit, so that a branch
  *   the agent merely switched to stays where it was
  */
@@ -54,12 +58,13 @@ export async function saveWork(
     path: string;
     gitDir: string;
     head: string | null;
+    headTree: string | null;
     onBranch: string | null;
     nested: readonly string[];
     message: string;
   },
 ): Promise<SavedWork> {
-  const { path, gitDir, head, onBranch, nested, message } = request;
+  const { path, gitDir, head, headTree, onBranch, nested, message } = request;
   const index = join(gitDir, 'index');
   const copy = join(gitDir, `index.svc-${randomUUID()}`);
   const env = { GIT_INDEX_FILE: copy };
@@ -67,18 +72,10 @@ export async function saveWork(
     if (existsSync(index)) copyFileSync(index, copy);
     const failed = await addAll(git, path, env, nested);
     const tree = await git.text(path, ['write-tree'], { env });
-    const headTree = head === null ? null : await git.text(path, ['rev-parse', `${head}^{tree}`]);
     const isEmpty = headTree === null && (await git.text(path, ['ls-tree', tree])) === '';
     if (tree === headTree || isEmpty) return { head, wip: false, failed };
 
-    const commit = await git.text(
-      path,
-      ['commit-tree', tree, ...(head === null ? [] : ['-p', head]), '-F', '-'],
-      {
-        env: await identity(git, path),
-        input: `${message}\n`,
-      },
-    );
+    const commit = await commitTree(git, path, { tree, parents: head === null ? [] : [head], message });
     const isMoved =
       onBranch !== null
         ? await compareAndSet(git, path, onBranch, commit, head, 'work in progress')

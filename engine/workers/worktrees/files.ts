@@ -1,0 +1,46 @@
+import { type Git, NOT_INSIDE, records } from './git.ts';
+import { nestedIn } from './nested.ts';
+
+/** The files of a worktree that are in no commit, as paths relative to it. */
+export interface Uncommitted {
+  changed: string[];
+  untracked: string[];
+}
+
+export interface Contents extends Uncommitted {
+  /** Git repositories inside; see `nestedIn`. */
+  nested: string[];
+  /** git had nothing to remark: it could read all that there is. */
+  isWhole: boolean;
+}
+
+// With every untracked file listed, a folder is listed only where git does not look inside: a repository.
+const STATUS = ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames', NOT_INSIDE];
+
+/** The paths of the records that begin with one of these marks, or with none of them. */
+const pathsOf = (lines: readonly string[], isWanted: (mark: string) => boolean): string[] =>
+  lines.flatMap((record) => (isWanted(record.slice(0, 2)) ? [record.slice(3)] : []));
+
+const uncommittedIn = (lines: readonly string[]): Uncommitted => ({
+  changed: pathsOf(lines, (mark) => mark !== '??' && mark !== '!!'),
+  untracked: pathsOf(lines, (mark) => mark === '??'),
+});
+
+/** What git says of the files in a worktree. */
+export async function filesOf(git: Git, path: string): Promise<Uncommitted> {
+  return uncommittedIn(records((await git.run(path, STATUS)).stdout));
+}
+
+/** The same, and what repositories are in there. */
+export async function contentsOf(git: Git, path: string): Promise<Contents> {
+  const [status, staged] = await Promise.all([
+    // Of an ignored folder its name, whatever it holds.
+    git.run(path, [...STATUS, '--ignored=matching']),
+    git.run(path, ['ls-files', '-z', '--stage']),
+  ]);
+  const lines = records(status.stdout);
+  const files = uncommittedIn(lines);
+  const ignored = pathsOf(lines, (mark) => mark === '!!');
+  const nested = nestedIn(path, { ...files, ignored, staged: records(staged.stdout) });
+  return { ...files, nested, isWhole: status.stderr === '' };
+}

@@ -1,0 +1,105 @@
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { SvcError } from '../../errors.ts';
+import type { Git } from './git.ts';
+import { commitOf, isId } from './repository.ts';
+
+/**
+ * A link among the files that git writes for a worktree: git makes none, and would follow it to a file of somebody
+ * else. A worker can write that folder, also a confined one. Null without one, and for a main checkout.
+ */
+function linkIn(gitDir: string): string | null {
+  if (basename(dirname(gitDir)) !== 'worktrees') return null;
+  for (const folder of [gitDir, join(gitDir, 'logs')]) {
+    if (!existsSync(folder)) continue;
+    const found = readdirSync(folder, { withFileTypes: true }).find((entry) => entry.isSymbolicLink());
+    if (found !== undefined) return join(folder, found.name);
+  }
+  return null;
+}
+
+const unsafe = (path: string, reason: string): SvcError =>
+  new SvcError('worktree_unsafe', `${path} ${reason}`, { hint: 'look at it by hand', data: { path } });
+
+function realOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    throw unsafe(path, 'does not exist or cannot be read');
+  }
+}
+
+/** The git folder that git has named after the top of a folder's checkout, if that is the folder itself. */
+function ownGitDir(path: string, real: string, lines: readonly string[]): string {
+  // A path may hold a newline.
+  const first = (count: number): string => lines.slice(0, count).join('\n');
+  const isSame = (folder: string): boolean => existsSync(folder) && realpathSync(folder) === real;
+  const end = lines.findIndex((_, at) => isSame(first(at + 1)));
+  if (end === -1) throw unsafe(path, `belongs to the checkout ${lines[0]}`);
+  const gitDir = lines.slice(end + 1).join('\n');
+  const link = linkIn(gitDir);
+  if (link !== null) throw unsafe(path, `has a link in its git folder: ${link}`);
+  return gitDir;
+}
+
+/** R2: git in this folder must mean this folder. Returns its git folder. Throws `worktree_unsafe`. */
+export async function verifyToplevel(git: Git, path: string): Promise<string> {
+  const real = realOf(path);
+  const look = ['rev-parse', '--show-toplevel', '--absolute-git-dir'];
+  const { code, stdout } = await git.run(path, look, { allowFail: true });
+  if (code !== 0) throw unsafe(path, 'is not a git worktree any more');
+  return ownGitDir(path, real, stdout.replace(/\n$/, '').split('\n'));
+}
+
+/** A checkout that is its own (R2), and where it stands. */
+export interface Look {
+  gitDir: string;
+  /** The git folder that all worktrees of the repository share. */
+  commonDir: string;
+  /** What is checked out: the commit and its tree, both null when nothing was committed yet. */
+  head: string | null;
+  tree: string | null;
+  /** The full name of the ref that HEAD stands for; null when it is detached. */
+  ref: string | null;
+}
+
+const WHOLE = [
+  'rev-parse',
+  '--path-format=absolute',
+  '--show-toplevel',
+  '--absolute-git-dir',
+  '--git-common-dir',
+  'HEAD^{commit}',
+  'HEAD^{tree}',
+  '--symbolic-full-name',
+  'HEAD',
+];
+
+/** `verifyToplevel`, and where HEAD stands, in one question where all of it has an answer. Throws `worktree_unsafe`. */
+export async function lookAt(git: Git, path: string): Promise<Look> {
+  const real = realOf(path);
+  const { code, stdout } = await git.run(path, WHOLE, { allowFail: true });
+  const lines = stdout.replace(/\n$/, '').split('\n');
+  const [top = '', own = '', commonDir = '', head, tree, ref = ''] = lines;
+  const isNamed = ref === 'HEAD' || ref.startsWith('refs/');
+  if (code === 0 && lines.length === 6 && isId(head) && isId(tree) && isNamed) {
+    const gitDir = ownGitDir(path, real, [top, own]);
+    return { gitDir, commonDir, head, tree, ref: ref === 'HEAD' ? null : ref };
+  }
+  return lookByParts(git, path);
+}
+
+/** Nothing committed yet, HEAD damaged, or a newline in a path. */
+async function lookByParts(git: Git, path: string): Promise<Look> {
+  const gitDir = await verifyToplevel(git, path);
+  const commonDir = await git.text(path, ['rev-parse', '--path-format=absolute', '--git-common-dir']);
+  const head = await commitOf(git, path, 'HEAD');
+  const symbolic = await git.run(path, ['symbolic-ref', '--quiet', 'HEAD'], { allowFail: true });
+  return {
+    gitDir,
+    commonDir,
+    head,
+    tree: head === null ? null : await git.text(path, ['rev-parse', `${head}^{tree}`]),
+    ref: symbolic.code === 0 ? symbolic.stdout.trim() : null,
+  };
+}
