@@ -39,11 +39,46 @@ export async function isCommitMerged(git: Git, cwd: string, tip: string, target:
   const fork = base.stdout.trim().split('\n')[0] || null;
   if (fork === tip) return true;
   if (fork === target) return isSameTree(git, cwd, tip, target);
+  const change = fork === null ? null : await changeOf(git, cwd, fork, tip);
+  if (change !== null) {
+    if (change.paths.length === 0) return true;
+    if (!(await touches(git, cwd, change, target))) return false;
+  }
   return (
     (await mergesToNothing(git, cwd, tip, target)) ||
     (await everyPatchIsThere(git, cwd, tip, target)) ||
-    (fork !== null && (await isSquashed(git, cwd, tip, target, fork)))
+    (change !== null && (await isSquashed(git, cwd, change, target)))
   );
+}
+
+/** What a branch has changed in all since it began at `fork`. */
+interface Change {
+  fork: string;
+  tip: string;
+  /** As pathspecs. */
+  paths: string[];
+  isBinary: boolean;
+}
+
+async function changeOf(git: Git, cwd: string, fork: string, tip: string): Promise<Change> {
+  const stat = records(
+    (await git.run(cwd, ['diff-tree', '-r', '-z', '--numstat', '--no-renames', fork, tip])).stdout,
+  );
+  return {
+    fork,
+    tip,
+    paths: stat.map((record) => `:(literal)${record.split('\t').slice(2).join('\t')}`),
+    isBinary: stat.some((record) => record.startsWith('-\t')),
+  };
+}
+
+/** Only the files that the branch touches: a commit of the base may have changed others too. */
+const limitOf = ({ paths }: Change): string[] => (paths.length <= MAX_PATHS ? ['--', ...paths] : ['--']);
+
+/** Whether any commit of the base since the branch began changes a file that the branch does; else none holds its work. */
+async function touches(git: Git, cwd: string, change: Change, target: string): Promise<boolean> {
+  const since = ['rev-list', '--full-history', '--max-count=1', target, `^${change.fork}`];
+  return (await git.text(cwd, [...since, ...limitOf(change)])) !== '';
 }
 
 /** The same where it is known how many commits only the one side has. */
@@ -84,23 +119,12 @@ async function everyPatchIsThere(git: Git, cwd: string, tip: string, target: str
   return counts.split('\t')[1] === '0';
 }
 
-async function isSquashed(
-  git: Git,
-  cwd: string,
-  tip: string,
-  target: string,
-  fork: string,
-): Promise<boolean> {
-  const stat = records(
-    (await git.run(cwd, ['diff-tree', '-r', '-z', '--numstat', '--no-renames', fork, tip])).stdout,
-  );
+async function isSquashed(git: Git, cwd: string, change: Change, target: string): Promise<boolean> {
+  const { fork, tip, isBinary } = change;
   // The patch id of a binary file does not tell its content.
-  if (stat.length === 0 || stat.some((record) => record.startsWith('-\t'))) return false;
-  const paths = stat.map((record) => `:(literal)${record.split('\t').slice(2).join('\t')}`);
-  // Only the files that the branch touches: the squashed commit may have changed others too.
-  const limit = paths.length <= MAX_PATHS ? ['--', ...paths] : [];
+  if (isBinary) return false;
   const log = ['log', '-p', '--no-merges', `--max-count=${MAX_COMMITS}`, '--format=commit %H', ...PATCH];
-  const ids = await git.pipe(cwd, [...log, target, `^${fork}`, ...limit], ['patch-id', '--stable']);
+  const ids = await git.pipe(cwd, [...log, target, `^${fork}`, ...limitOf(change)], ['patch-id', '--stable']);
   if (ids === '') return false;
   const idOf = (line: string): string => line.split(' ')[0] ?? '';
   const whole = idOf(

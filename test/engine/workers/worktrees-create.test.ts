@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { SvcError } from '../../../engine/errors.ts';
@@ -62,6 +71,31 @@ describe('finding the repository', () => {
         (error) => failsWith('repository_empty')(error) && (error as SvcError).hint !== undefined,
       );
     }
+  });
+
+  test('whatever else is called HEAD, and with a newline in its path', async () => {
+    repository.git('update-ref', 'refs/heads/HEAD', 'HEAD');
+    repository.git('tag', 'main');
+    repository.write('HEAD^{commit}', 'a file\n');
+    const first = await worktrees.repositoryOf(repository.root);
+    assert.deepEqual([first.root, first.head], [repository.root, 'main']);
+    const path = join(repository.folder, 'two\nlines');
+    renameSync(repository.root, path);
+    const found = await worktrees.repositoryOf(path);
+    assert.deepEqual([found.root, found.head, found.headCommit], [path, 'main', first.headCommit]);
+    const made = await worktrees.create({
+      repositoryPath: path,
+      worktreePath: join(repository.folder, 's\n1'),
+      branch: 'svc/s-1',
+      projectPath: path,
+    });
+    const end = await worktrees.finish({
+      path: made.path,
+      branch: made.branch,
+      baseCommit: made.baseCommit,
+      message: 'wip',
+    });
+    assert.deepEqual([end.head, end.commits, end.unsafe], [first.headCommit, 0, undefined]);
   });
 
   test('git variables of the host lead nowhere else', async () => {

@@ -246,8 +246,8 @@ describe('whatever state the worker left', () => {
   });
 
   test('repositories inside it are named, and everything around them is saved', async () => {
-    commit({ '.gitignore': 'out/\n' });
-    for (const name of ['unborn', 'with-commit', 'deep/er', 'out/hidden']) {
+    commit({ '.gitignore': 'out/\ncache/*\n', 'out/tracked.txt': 'x\n' });
+    for (const name of ['unborn', 'with-commit', 'deep/er', 'out/hidden', 'out/far/below', 'cache/one']) {
       mkdirSync(join(made.path, name), { recursive: true });
       repository.gitIn(join(made.path, name), 'init', '--quiet');
       writeFileSync(join(made.path, name, 'inner.txt'), 'inner');
@@ -255,10 +255,25 @@ describe('whatever state the worker left', () => {
     repository.commit({ 'inner.txt': 'inner' }, 'inner', join(made.path, 'with-commit'));
     write('deep/beside.txt', 'beside\n');
     const end = await finish();
-    assert.deepEqual(end.nested, ['deep/er', 'out/hidden', 'unborn', 'with-commit']);
+    assert.deepEqual(end.nested, [
+      'cache/one',
+      'deep/er',
+      'out/far/below',
+      'out/hidden',
+      'unborn',
+      'with-commit',
+    ]);
     assert.deepEqual([end.wip, end.unsafe], [true, undefined]);
     const files = repository.git('ls-tree', '-r', '--name-only', 'svc/s-1').split('\n');
-    assert.deepEqual(files, ['.gitignore', 'README.md', 'app/main.txt', 'deep/beside.txt']);
+    assert.deepEqual(files, [
+      '.gitignore',
+      'README.md',
+      'app/main.txt',
+      'deep/beside.txt',
+      'out/tracked.txt',
+    ]);
+    const again = await finish();
+    assert.deepEqual([again.wip, again.head, again.nested], [false, end.head, end.nested]);
   });
 
   test('a repository that the agent has committed as a link is still named', async () => {

@@ -88,6 +88,17 @@ describe('merged is recognised (R3)', () => {
     assert.equal(await isMerged(), true);
   });
 
+  test('not because the base has moved on elsewhere; but when the branch has undone its own work', async () => {
+    work({ 'a.txt': 'a\n' });
+    repository.commit({ 'b.txt': 'b\n' });
+    assert.equal(await isMerged(), false);
+    repository.commit({ 'a.txt': 'of the base\n' });
+    assert.equal(await isMerged(), false);
+    repository.gitIn(path, 'rm', '--quiet', 'a.txt');
+    work({}, 'undone');
+    assert.equal(await isMerged(), true);
+  });
+
   test('not when a part is missing, nor for binary files of which only the names agree', async () => {
     work({ 'a.txt': 'a\n' });
     work({ 'c.txt': 'c\n' });
