@@ -40,10 +40,7 @@ export async function isCommitMerged(git: Git, cwd: string, tip: string, target:
   if (fork === tip) return true;
   if (fork === target) return isSameTree(git, cwd, tip, target);
   const change = fork === null ? null : await changeOf(git, cwd, fork, tip);
-  if (change !== null) {
-    if (change.paths.length === 0) return true;
-    if (!(await touches(git, cwd, change, target))) return false;
-  }
+  if (change !== null && !(await mayHold(git, cwd, change, target))) return false;
   return (
     (await mergesToNothing(git, cwd, tip, target)) ||
     (await everyPatchIsThere(git, cwd, tip, target)) ||
@@ -76,8 +73,10 @@ async function changeOf(git: Git, cwd: string, fork: string, tip: string): Promi
 const limitOf = ({ paths }: Change): string[] => (paths.length <= MAX_PATHS ? ['--', ...paths] : ['--']);
 
 /** Whether any commit of the base since the branch began changes a file that the branch does; else none holds its work. */
-async function touches(git: Git, cwd: string, change: Change, target: string): Promise<boolean> {
-  const since = ['rev-list', '--full-history', '--max-count=1', target, `^${change.fork}`];
+async function mayHold(git: Git, cwd: string, change: Change, target: string): Promise<boolean> {
+  const { fork, paths } = change;
+  if (paths.length === 0 || paths.length > MAX_PATHS) return true;
+  const since = ['rev-list', '--full-history', '--max-count=1', target, `^${fork}`];
   return (await git.text(cwd, [...since, ...limitOf(change)])) !== '';
 }
 
@@ -122,7 +121,7 @@ async function everyPatchIsThere(git: Git, cwd: string, tip: string, target: str
 async function isSquashed(git: Git, cwd: string, change: Change, target: string): Promise<boolean> {
   const { fork, tip, isBinary } = change;
   // The patch id of a binary file does not tell its content.
-  if (isBinary) return false;
+  if (isBinary || change.paths.length === 0) return false;
   const log = ['log', '-p', '--no-merges', `--max-count=${MAX_COMMITS}`, '--format=commit %H', ...PATCH];
   const ids = await git.pipe(cwd, [...log, target, `^${fork}`, ...limitOf(change)], ['patch-id', '--stable']);
   if (ids === '') return false;
