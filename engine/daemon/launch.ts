@@ -4,6 +4,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { isErrorCode, SvcError } from '../errors.ts';
+import { takeStartTurn } from './start-turn.ts';
 
 /** The file descriptor on which a started daemon says that it is ready, or why not. */
 export const READY_FD = 3;
@@ -16,11 +17,7 @@ const LONGEST_START_MS = 20_000;
 /** What belongs to the caller's own session and must not become the engine's. */
 const NOT_INHERITED = /^SVC_(SESSION|TASK|ROLE|AGENT|NAME|SESSION_NAME|RUN_ID|GIT_BASE|LEDGER_FORCE|ACTOR)$/;
 
-/**
- * Starts the engine's host in the background and waits until it listens (`ready`). When two clients start one at
- * the same time, the loser's host finds the workspace taken (`taken`): the first may still be opening, or closing.
- */
-export async function startDaemon(options: {
+interface StartOptions {
   command: readonly string[];
   root: string;
   /** svc.yaml. */
@@ -28,7 +25,13 @@ export async function startDaemon(options: {
   /** The data folder; what the host prints goes below it. */
   data: string;
   env: NodeJS.ProcessEnv;
-}): Promise<'ready' | 'taken'> {
+}
+
+/**
+ * Starts the engine's host in the background and waits until it listens (`ready`). When another client has just started
+ * one, or this host finds the workspace taken, it is `taken`: the first may still be opening, or closing.
+ */
+export async function startDaemon(options: StartOptions): Promise<'ready' | 'taken'> {
   const [program, ...args] = options.command;
   if (program === undefined) throw new SvcError('internal', 'no daemon command');
   const folder = join(options.data, 'log');
@@ -41,6 +44,21 @@ export async function startDaemon(options: {
       hint: 'it cannot be started from inside a confined worker; wait until it is back',
     });
   }
+  const endTurn = await takeStartTurn(options.data);
+  if (endTurn === null) return 'taken';
+  try {
+    return await launch(program, args, options, folder);
+  } finally {
+    endTurn();
+  }
+}
+
+async function launch(
+  program: string,
+  args: readonly string[],
+  options: Pick<StartOptions, 'root' | 'file' | 'env'>,
+  folder: string,
+): Promise<'ready' | 'taken'> {
   const output = openSync(join(folder, 'daemon.out'), 'a', 0o600);
   const env = Object.fromEntries(Object.entries(options.env).filter(([name]) => !NOT_INHERITED.test(name)));
   const child = spawn(program, [...args, '--ready-fd', String(READY_FD)], {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect as connectSocket } from 'node:net';
 import { join } from 'node:path';
@@ -174,6 +175,22 @@ describe('the host of a workspace', () => {
     assert.equal(readRecord(data()), null);
     assert.equal((await ws.svc(['status'])).code, 4);
     assert.equal((await ws.svc(['up'])).code, 0);
+  });
+
+  test('is started by one client at a time; one that died on it is in nobody’s way', async () => {
+    const starting = join(data(), 'starting');
+    await ws.svc(['down']);
+    // Another client is starting it: this process.
+    writeFileSync(starting, `${process.pid}\n`);
+    const up = ws.svc(['up']);
+    assert.equal((await ws.svc(['status'])).code, 4);
+    rmSync(starting);
+    assert.equal((await up).code, 0);
+    await ws.svc(['down']);
+    const { pid } = spawnSync('true');
+    writeFileSync(starting, `${pid}\n`);
+    assert.equal((await ws.svc(['up'])).code, 0);
+    assert.equal(existsSync(starting), false);
   });
 
   test('whose HTTP address is taken fails at once with the address, and leaves nothing behind', async () => {
