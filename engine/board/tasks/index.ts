@@ -6,14 +6,18 @@ import type { EventLog, Storage } from '../../storage/index.ts';
 import { titleOf } from '../../text.ts';
 import {
   NEW_TASK_COLUMNS,
+  SUMMARY_COLUMNS,
+  type SummaryRow,
   type Task,
   type TaskRow,
   type TaskSource,
   type TaskStatus,
+  type TaskSummary,
+  toSummary,
   toTask,
 } from './rows.ts';
 
-export { TASK_STATUSES, type Task, type TaskSource, type TaskStatus } from './rows.ts';
+export { TASK_STATUSES, type Task, type TaskSource, type TaskStatus, type TaskSummary } from './rows.ts';
 
 export interface NewTask {
   title: string;
@@ -54,7 +58,7 @@ export interface Tasks {
   /** A full id or a prefix that fits one task. Throws `not_found` or `conflict` (several fit). */
   resolve(prefix: string): Task;
   /** Newest first, at most `limit` (100, or as many as there are `ids`). What `ids` name and is not there is left out. */
-  list(filter: TaskFilter): Task[];
+  list(filter: TaskFilter): TaskSummary[];
   counts(): Record<TaskStatus, number>;
   create(task: NewTask): Task;
   /** The task that this very call has made. */
@@ -82,8 +86,9 @@ export interface Tasks {
 }
 
 /** The decision that a task shows is its newest one. */
-const SELECT =
-  'SELECT *, (SELECT max(d.id) FROM decision d WHERE d.task_id = task.id) AS decision_id FROM task';
+const NEWEST_DECISION = '(SELECT max(d.id) FROM decision d WHERE d.task_id = task.id) AS decision_id';
+const SELECT = `SELECT *, ${NEWEST_DECISION} FROM task`;
+const SELECT_SUMMARY = `SELECT ${SUMMARY_COLUMNS.join(', ')}, ${NEWEST_DECISION} FROM task`;
 
 export function createTasks({
   storage,
@@ -100,12 +105,14 @@ export function createTasks({
   const byCall = db.prepare<unknown[], TaskRow>(`${SELECT} WHERE call_key = ?`);
   const moveTo = db.prepare(`UPDATE task SET project = ?
     WHERE id = ? AND status IN ('open', 'assigned') AND session_id IS NULL`);
-  const newest = db.prepare<unknown[], TaskRow>(`${SELECT} WHERE id < ? ORDER BY id DESC LIMIT +?`);
-  const newestOf = db.prepare<unknown[], TaskRow>(
-    `${SELECT} WHERE status = +? AND id < ? ORDER BY id DESC LIMIT +?`,
+  const newest = db.prepare<unknown[], SummaryRow>(
+    `${SELECT_SUMMARY} WHERE id < ? ORDER BY id DESC LIMIT +?`,
   );
-  const newestAmong = db.prepare<unknown[], TaskRow>(
-    `${SELECT} WHERE id IN (SELECT value FROM json_each(?)) AND status = coalesce(?, status) AND id < ?
+  const newestOf = db.prepare<unknown[], SummaryRow>(
+    `${SELECT_SUMMARY} WHERE status = +? AND id < ? ORDER BY id DESC LIMIT +?`,
+  );
+  const newestAmong = db.prepare<unknown[], SummaryRow>(
+    `${SELECT_SUMMARY} WHERE id IN (SELECT value FROM json_each(?)) AND status = coalesce(?, status) AND id < ?
      ORDER BY id DESC LIMIT +?`,
   );
   const countByStatus = db.prepare<unknown[], { status: TaskStatus; n: number }>(
@@ -154,8 +161,10 @@ export function createTasks({
     list({ status, ids, before, limit = ids?.length ?? 100 }) {
       const end = before === undefined ? Number.MAX_SAFE_INTEGER : parseId('t', before);
       if (ids !== undefined)
-        return newestAmong.all(idArray('t', ids), status ?? null, end, limit).map(toTask);
-      return (status === undefined ? newest.all(end, limit) : newestOf.all(status, end, limit)).map(toTask);
+        return newestAmong.all(idArray('t', ids), status ?? null, end, limit).map(toSummary);
+      return (status === undefined ? newest.all(end, limit) : newestOf.all(status, end, limit)).map(
+        toSummary,
+      );
     },
     counts() {
       const counts = { open: 0, assigned: 0, running: 0, done: 0, failed: 0 };

@@ -4,13 +4,11 @@ import type { AgentChoice, ProjectChoice } from '../../workers/dispatch/index.ts
 import type { BoardOperationsDeps } from '../deps.ts';
 import { body, dispatchInput, hash, id, ids, limit, optionsOf, priority, timeout } from '../input.ts';
 import type { Submitted } from '../workflow/index.ts';
-import { TASK_STATUSES, type Task } from './index.ts';
+import { TASK_STATUSES, type TaskSummary } from './index.ts';
 import { checkOwn } from './tools.ts';
 
-type TaskSummary = Omit<Task, 'body' | 'prompt' | 'context' | 'acceptanceCriteria'>;
-
-/** A task in a list. */
-export interface ListedTask extends TaskSummary {
+/** A task in a list: a board of ten thousand stays small on the wire. */
+export interface ListedTask extends Omit<TaskSummary, 'acceptanceCriteria'> {
   /** A decision of it is pending. */
   waits: boolean;
 }
@@ -23,12 +21,6 @@ export interface TaskChoices {
   templates: { id: string; agent: string | null; project: string | null }[];
   /** The workspace's own first. */
   projects: ProjectChoice[];
-}
-
-/** Rows of a list carry no prompts: a board of ten thousand tasks stays small on the wire. */
-function summary(task: Task): TaskSummary {
-  const { body: _body, prompt: _prompt, context: _context, acceptanceCriteria: _criteria, ...rest } = task;
-  return rest;
 }
 
 /** What clients may ask about tasks. */
@@ -77,7 +69,12 @@ export function taskOperations(deps: BoardOperationsDeps): Operation[] {
         const waiting = new Set(
           decisions.list({ state: 'pending', ids: asked }).map((decision) => decision.taskId),
         );
-        return listed.map((task): ListedTask => ({ ...summary(task), waits: waiting.has(task.taskId) }));
+        return listed.map(
+          ({ acceptanceCriteria: _criteria, ...task }): ListedTask => ({
+            ...task,
+            waits: waiting.has(task.taskId),
+          }),
+        );
       },
     }),
     operation({

@@ -45,6 +45,9 @@ export interface Task {
   summary: string | null;
 }
 
+/** A task in a list: without what may be long, which would be read from the disk for each row. */
+export type TaskSummary = Omit<Task, 'body' | 'prompt' | 'context'>;
+
 export interface TaskRow {
   id: number;
   title: string;
@@ -95,6 +98,35 @@ export const NEW_TASK_COLUMNS = [
   'call_key',
 ] as const satisfies (keyof TaskRow)[];
 
+/** Of a task in a list, beside `decision_id`. */
+export const SUMMARY_COLUMNS = [
+  'id',
+  'title',
+  'agent',
+  'project',
+  'template',
+  'status',
+  'acceptance_criteria',
+  'ledger',
+  'source',
+  'source_ref',
+  'session_id',
+  'attempt',
+  'timeout_sec',
+  'resume_at',
+  'priority',
+  'created_at',
+  'assigned_at',
+  'started_at',
+  'ended_at',
+  'exit_code',
+  'failure_code',
+  'failure_text',
+  'summary',
+] as const satisfies (keyof TaskRow)[];
+
+export type SummaryRow = Pick<TaskRow, (typeof SUMMARY_COLUMNS)[number] | 'decision_id'>;
+
 /** With nothing but a body the prompt is that body, byte for byte. Agents see the prompt, and not all of them the brief. */
 function promptOf(row: TaskRow, criteria: string[]): string {
   const parts = [row.body === '' ? row.title : row.body];
@@ -113,18 +145,24 @@ function promptOf(row: TaskRow, criteria: string[]): string {
 const time = (ms: number | null): string | null => (ms === null ? null : rfc3339(ms));
 
 export function toTask(row: TaskRow): Task {
-  const acceptanceCriteria = JSON.parse(row.acceptance_criteria) as string[];
+  const summary = toSummary(row);
+  return {
+    ...summary,
+    body: row.body,
+    prompt: promptOf(row, summary.acceptanceCriteria),
+    context: row.context,
+  };
+}
+
+export function toSummary(row: SummaryRow): TaskSummary {
   return {
     taskId: formatId('t', row.id),
     title: row.title,
-    body: row.body,
-    prompt: promptOf(row, acceptanceCriteria),
     agent: row.agent,
     project: row.project,
     template: row.template,
     status: row.status,
-    acceptanceCriteria,
-    context: row.context,
+    acceptanceCriteria: JSON.parse(row.acceptance_criteria) as string[],
     ledger: row.ledger,
     source: row.source,
     sourceRef: row.source_ref,

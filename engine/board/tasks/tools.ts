@@ -6,7 +6,7 @@ import { tool } from '../../tool.ts';
 import type { BoardOperationsDeps } from '../deps.ts';
 import { dispatchInput, optionsOf } from '../input.ts';
 import type { Submitted } from '../workflow/index.ts';
-import { TASK_STATUSES, type Task } from './index.ts';
+import { TASK_STATUSES, type Task, type TaskSummary } from './index.ts';
 
 const dispatching = {
   actor: z.string().min(1).optional().describe('who acts, for records; default: you'),
@@ -231,7 +231,7 @@ export function checkOwn(task: Task, caller: Caller): void {
   }
 }
 
-const row = (task: Task): Record<string, unknown> => ({
+const row = (task: TaskSummary): Record<string, unknown> => ({
   id: task.taskId,
   title: task.title,
   status: task.status,
