@@ -24,7 +24,7 @@ const TURNS = 3;
 
 /**
  * One fsync for everything written in a few turns of the event loop: requests that arrive together share a commit, a
- * lone request waits for nobody. Each piece of work has a savepoint, so one that throws does not take the rest along.
+ * lone request waits for nobody. Of several pieces each has a savepoint, so one that throws does not take the rest along.
  */
 export function createGroupCommit(db: Database, { isGone }: { isGone(): boolean }): GroupCommit {
   let queue: Job[] = [];
@@ -37,6 +37,16 @@ export function createGroupCommit(db: Database, { isGone }: { isGone(): boolean 
   const release = db.prepare('RELEASE work');
   const undo = db.prepare('ROLLBACK TO work');
 
+  /** Nothing else is undone with it; and in a savepoint SQLite copies every page before it changes it. */
+  function runAlone(job: Job): () => void {
+    try {
+      const value = job.work();
+      return () => job.resolve(value);
+    } catch (error) {
+      throw mapped(error);
+    }
+  }
+
   function runOne(job: Job): () => void {
     save.run();
     try {
@@ -48,7 +58,8 @@ export function createGroupCommit(db: Database, { isGone }: { isGone(): boolean 
       if (!db.inTransaction) throw error;
       undo.run();
       release.run();
-      return () => job.reject(error instanceof SvcError ? error : mapped(error));
+      const failed = mapped(error);
+      return () => job.reject(failed);
     }
   }
 
@@ -61,7 +72,7 @@ export function createGroupCommit(db: Database, { isGone }: { isGone(): boolean 
     try {
       if (isGone()) throw removed();
       begin.run();
-      settle = jobs.map(runOne);
+      settle = jobs.map(jobs.length === 1 ? runAlone : runOne);
       commit.run();
     } catch (error) {
       if (db.inTransaction) rollback.run();
