@@ -224,6 +224,7 @@ export function createRooms(ground: Ground): Rooms {
     workflow,
     dispatcher: board.dispatcher,
     processes,
+    worktrees,
   });
   const notify = createNotify({
     storage,

@@ -5,6 +5,7 @@ import type { By } from '../operation.ts';
 import type { Storage } from '../storage/index.ts';
 import type { Dispatcher } from './dispatch/index.ts';
 import type { Processes } from './processes/index.ts';
+import type { Worktrees } from './worktrees/index.ts';
 
 /** Where a person enters a session, and with which conversation. */
 export interface Entrance {
@@ -40,8 +41,9 @@ export function createSessionActions(deps: {
   workflow: Workflow;
   dispatcher: Pick<Dispatcher, 'stop' | 'resume' | 'look'>;
   processes: Pick<Processes, 'isAlive' | 'startOf'>;
+  worktrees: Pick<Worktrees, 'clearTraps'>;
 }): SessionActions {
-  const { storage, sessions, workflow, dispatcher, processes } = deps;
+  const { storage, sessions, workflow, dispatcher, processes, worktrees } = deps;
 
   /** Throws while somebody is in it: two agents in one worktree would undo each other's work. */
   function checkEmpty({ sessionId }: Session): void {
@@ -121,6 +123,9 @@ export function createSessionActions(deps: {
       }),
 
     async leave(sessionId) {
+      const { profile, worktree } = sessions.get(sessionId);
+      // The agent of a confined worker was in it, as in a run.
+      if (profile === 'strict' && worktree !== null) worktrees.clearTraps(worktree);
       await storage.write(() => sessions.attach(sessionId, null));
       dispatcher.look();
     },

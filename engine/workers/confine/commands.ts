@@ -35,6 +35,8 @@ export const createCommandConfinement =
       sessionFolder: join(agentsDir, sessionId),
       seatFolder: null,
       home: null,
+      // Whoever calls git next would find what it has left there.
+      readsGit: true,
       endsWithParent: true,
     });
   };

@@ -8,7 +8,7 @@ import { findProgram } from '../program.ts';
 import { homeRules } from './home.ts';
 import { isFolder, isWithin, realOf } from './paths.ts';
 import { programRules } from './programs.ts';
-import { gitFoldersOf, inplaceRules, worktreeRules } from './repository.ts';
+import { gitFoldersOf, inplaceRules, lookingRules, worktreeRules } from './repository.ts';
 import { hiding, mounts, type Place, showing, shownAt } from './rules.ts';
 
 /** Where a confined run finds the engine: the folder of its own socket (see engine/daemon/run-sockets.ts). */
@@ -30,6 +30,8 @@ export interface ConfineSpec {
   seatFolder: string | null;
   /** What the agent needs of the person's home; null when svc does not know the agent. */
   home: HomeShare | null;
+  /** It may look into the repository, but commit nothing. */
+  readsGit?: boolean;
   /** It is killed with the process that starts it; a worker goes on. */
   endsWithParent?: boolean;
   /** An open file with a filter of its system calls, by its number in the process that starts it. */
@@ -142,6 +144,9 @@ export async function checkConfinement(env: NodeJS.ProcessEnv): Promise<{ progra
   return { program };
 }
 
+const gitRulesOf = ({ readsGit, worktree }: ConfineSpec) =>
+  readsGit ? lookingRules : worktree === null ? inplaceRules : worktreeRules;
+
 /** Confines workers with bubblewrap. It keeps nothing: what a run may is decided anew for each. */
 export function createConfinement(deps: ConfinementDeps): Confinement {
   const { root, configFile, paths, machineHome, svc } = deps;
@@ -194,7 +199,7 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
       ...programRules({ env: spec.env, home, hidden: hiddenFolders, programs, svc }),
       ...(home === null ? [] : homeRules(home, spec.home, join(realOf(kept) ?? kept, 'home'))),
       ...showing(writable, 'write'),
-      ...(git === null ? [] : spec.worktree === null ? inplaceRules(git) : worktreeRules(git)),
+      ...(git === null ? [] : gitRulesOf(spec)(git)),
       ...showing(spec.sessionFolder, 'read'),
       ...showing(kept, 'write'),
       ...seat,

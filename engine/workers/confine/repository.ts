@@ -20,6 +20,7 @@ export function gitFoldersOf(folder: string): GitFolders | null {
     const own = realOf(mark) ?? mark;
     return { mark, own, common: own };
   }
+  if (!statSync(mark).isFile()) return null;
   const named = /^gitdir: (.+)$/m.exec(readFileSync(mark, 'utf8'))?.[1];
   const own = named === undefined ? null : realOf(resolve(top, named));
   if (own === null) return null;
@@ -52,9 +53,11 @@ function made(folder: string): string {
 
 /** A file that has to be there to be protected; empty it says nothing to git. */
 function present(file: string): string {
-  // A link of an earlier worker's would make it elsewhere.
-  if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()) rmSync(file);
-  closeSync(openSync(file, 'a', 0o600));
+  const found = lstatSync(file, { throwIfNoEntry: false });
+  if (found?.isFile()) return file;
+  // Whatever an earlier worker has put there: a link would make it elsewhere, and at a pipe we would wait for ever.
+  if (found !== undefined) rmSync(file, { recursive: true, force: true });
+  closeSync(openSync(file, 'wx', 0o600));
   return file;
 }
 
@@ -68,7 +71,7 @@ const BRANCHES = join('refs', 'heads', 'svc');
  */
 export function worktreeRules({ mark, own, common }: GitFolders): Place[] {
   // git removes a folder of refs that has become empty, and a mount with it: this keeps it, and is no ref to git.
-  present(join(made(join(common, BRANCHES)), 'confined.lock'));
+  const keeps = present(join(made(join(common, BRANCHES)), 'confined.lock'));
   // Of the logs the one of its own branch, as a file that is there: somebody's git would follow a link to write it.
   const log = present(join(made(join(common, 'logs', BRANCHES)), basename(dirname(mark))));
   return [
@@ -84,6 +87,7 @@ export function worktreeRules({ mark, own, common }: GitFolders): Place[] {
       join(own, 'gitdir'),
       present(join(own, 'config.worktree')),
       made(join(own, 'modules')),
+      keeps,
     ].flatMap((path) => showing(path, 'read')),
   ];
 }
@@ -107,3 +111,10 @@ export function inplaceRules({ mark, own, common }: GitFolders): Place[] {
     ...(dirname(own) === join(common, 'worktrees') ? [] : showing(join(common, 'worktrees'), 'read')),
   ];
 }
+
+/** For what may look into the repository only. */
+export const lookingRules = ({ mark, common }: GitFolders): Place[] => [
+  ...showing(common, 'read'),
+  ...alternates(common),
+  ...showing(mark, 'read'),
+];

@@ -24,6 +24,15 @@ export interface Endings {
   over(sessionId: string, exit: ExitResult, heard?: Hearing): Promise<void>;
 }
 
+/** Before git is called in what a confined run has left. */
+function clearAfter({ worktrees, log }: DispatchDeps, { sessionId, profile, worktree, cwd }: Session): void {
+  const folder = worktree ?? cwd;
+  if (profile !== 'strict' || folder === null) return;
+  const traps = worktrees.clearTraps(folder);
+  if (traps.length > 0)
+    log.warn({ session: sessionId, traps }, 'the worker left pipes or links for git, which are gone');
+}
+
 export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
   const { sessions, tasks, events, log } = deps;
 
@@ -104,6 +113,7 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
 
   async function over(sessionId: string, exit: ExitResult, heard?: Hearing): Promise<void> {
     const session = sessions.get(sessionId);
+    clearAfter(deps, session);
     if (session.state === 'queued') return end(sessionId, verdictOf(session, exit));
     const hearing = heard ?? hearingOf(session);
     await hearing.finish();

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../errors.ts';
 import { type Contents, contentsOf } from './files.ts';
@@ -15,6 +15,7 @@ import {
   operationIn,
   sessionOf,
 } from './repository.ts';
+import { textIn } from './traps.ts';
 import { repairIndex, type SavedWork, saveWork } from './wip.ts';
 
 export interface FinishRequest {
@@ -142,12 +143,7 @@ async function saveCommit(git: Git, cwd: string, ref: string, commit: string): P
 
 /** The other side of an unfinished merge may be on no branch at all, e.g. when it was fetched by hand. */
 async function saveMergeHead(git: Git, path: string, gitDir: string, branch: string): Promise<string[]> {
-  let commits: string[];
-  try {
-    commits = readFileSync(join(gitDir, 'MERGE_HEAD'), 'utf8').split('\n').filter(Boolean);
-  } catch {
-    return [];
-  }
+  const commits = (textIn(join(gitDir, 'MERGE_HEAD')) ?? '').split('\n').filter(Boolean);
   const saved: string[] = [];
   for (const commit of commits) {
     const holder = await git.text(path, ['for-each-ref', '--count=1', '--contains', commit]);

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SvcError } from '../../errors.ts';
+import { PATIENCE_MS, watchForPipes } from './stuck.ts';
 
 export interface GitOptions {
   /** A non-zero exit is an answer, not an error. */
@@ -128,8 +129,11 @@ function collect(
   return { bytes: () => Buffer.concat(chunks), isFull: () => isFull };
 }
 
-/** The git command line, with an environment of its own making. */
-export function createGit(env: NodeJS.ProcessEnv = process.env): Git {
+/**
+ * The git command line, with an environment of its own making.
+ * @param patienceMs how long a call may take before it is looked what it waits for
+ */
+export function createGit(env: NodeJS.ProcessEnv = process.env, { patienceMs = PATIENCE_MS } = {}): Git {
   const base = baseEnvironment(env);
 
   const launch = (cwd: string, args: readonly string[], options: GitOptions, stdin: 'ignore' | 'pipe') => {
@@ -143,10 +147,20 @@ export function createGit(env: NodeJS.ProcessEnv = process.env): Git {
       },
       stdio: [stdin, 'pipe', 'pipe'],
     });
+    const watch = watchForPipes(cwd, () => child.kill('SIGKILL'), patienceMs);
     const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((done, fail) => {
       child.once('error', fail);
-      child.once('close', (code, signal) => done({ code, signal }));
-    });
+      child.once('close', (code, signal) => {
+        const pipe = code === null ? watch.found() : null;
+        if (pipe === null) return done({ code, signal });
+        fail(
+          new SvcError('git_failed', `git ${args[0]} waited at a pipe, and was ended: ${pipe}`, {
+            hint: 'a worker has put it there: remove it when it is still there, and look at its work',
+            data: { cwd, path: pipe },
+          }),
+        );
+      });
+    }).finally(watch.close);
     return { child, ended };
   };
 

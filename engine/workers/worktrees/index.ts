@@ -25,6 +25,7 @@ import {
 import { createQueue } from './queue.ts';
 import { branchRef, commitOf, type Repository, repositoryAt, repositoryOf } from './repository.ts';
 import { type SessionWorktree, type StatusRequest, status } from './status.ts';
+import { clearTraps, foldersNamed } from './traps.ts';
 import { type Trial, type TrialRequest, trial } from './trial.ts';
 import { isTakenIn } from './whose.ts';
 
@@ -57,6 +58,11 @@ export interface Worktrees {
   create(request: CreateRequest): Promise<CreatedWorktree>;
   /** R2: throws `worktree_unsafe` unless git in this folder means this folder. */
   verifyToplevel(path: string): Promise<void>;
+  /**
+   * Takes away what a worker has left in the repository's folders for git to wait at or to follow. Returns what that was.
+   * Call it after the worker's processes are gone.
+   */
+  clearTraps(path: string): string[];
   /** Saves what a worker left and counts what it did. Call it after the worker's processes are gone. */
   finish(request: FinishRequest): Promise<FinishResult>;
   status(request: StatusRequest): Promise<SessionWorktree[]>;
@@ -92,6 +98,10 @@ export function createWorktrees({
     origin: (request) => origin(git, request),
     create: (request) => create(git, queue, request),
     verifyToplevel: async (path) => void (await verifyToplevel(git, path)),
+    clearTraps(path) {
+      const named = foldersNamed(path);
+      return named === null ? [] : clearTraps(named);
+    },
     finish: (request) => finish(git, folders, queue, request),
     status: (request) => status(git, folders, request),
     isMerged: (repository, branch, base) => isMerged(git, repository, branch, base),

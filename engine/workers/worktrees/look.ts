@@ -1,21 +1,18 @@
-import { existsSync, readdirSync, realpathSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { existsSync, realpathSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { SvcError } from '../../errors.ts';
 import type { Git } from './git.ts';
 import { commitOf, isId } from './repository.ts';
+import { trapsIn } from './traps.ts';
 
 /**
- * A link among the files that git writes for a worktree: git makes none, and would follow it to a file of somebody
- * else. A worker can write that folder, also a confined one. Null without one, and for a main checkout.
+ * A link or a pipe among the files that git writes for a worktree: git makes none, and would follow the one to a file of
+ * somebody else and wait at the other. A worker can write that folder, also a confined one. Null without one, and for a
+ * main checkout.
  */
-function linkIn(gitDir: string): string | null {
+function trapIn(gitDir: string): string | null {
   if (basename(dirname(gitDir)) !== 'worktrees') return null;
-  for (const folder of [gitDir, join(gitDir, 'logs')]) {
-    if (!existsSync(folder)) continue;
-    const found = readdirSync(folder, { withFileTypes: true }).find((entry) => entry.isSymbolicLink());
-    if (found !== undefined) return join(folder, found.name);
-  }
-  return null;
+  return trapsIn(gitDir, { links: true })[0] ?? null;
 }
 
 const unsafe = (path: string, reason: string): SvcError =>
@@ -37,8 +34,8 @@ function ownGitDir(path: string, real: string, lines: readonly string[]): string
   const end = lines.findIndex((_, at) => isSame(first(at + 1)));
   if (end === -1) throw unsafe(path, `belongs to the checkout ${lines[0]}`);
   const gitDir = lines.slice(end + 1).join('\n');
-  const link = linkIn(gitDir);
-  if (link !== null) throw unsafe(path, `has a link in its git folder: ${link}`);
+  const trap = trapIn(gitDir);
+  if (trap !== null) throw unsafe(path, `has a link or pipe in its git folder: ${trap}`);
   return gitDir;
 }
 

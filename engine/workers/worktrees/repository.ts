@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { SvcError } from '../../errors.ts';
 import { type Git, records } from './git.ts';
+import { textIn } from './traps.ts';
 
 export interface Repository {
   /** Top folder of the checkout that holds the path. */
@@ -196,11 +197,8 @@ export const operationIn = (gitDir: string): string | null =>
 /** The branch that a rebase in this worktree will move when it ends, or null. */
 export function rebasedBranch(gitDir: string): string | null {
   for (const folder of ['rebase-merge', 'rebase-apply']) {
-    try {
-      return readFileSync(join(gitDir, folder, 'head-name'), 'utf8').trim();
-    } catch {
-      // no such rebase
-    }
+    const name = textIn(join(gitDir, folder, 'head-name'));
+    if (name !== null) return name.trim();
   }
   return null;
 }

@@ -1,0 +1,40 @@
+import { clearTraps, foldersNamed, pipeIn } from './traps.ts';
+
+/** Longer than most calls take; then it is worth a look. */
+export const PATIENCE_MS = 5000;
+
+/**
+ * Watches a call of git that may wait at a pipe that a worker has put in its way, which would never end. What is in git's
+ * own folders is taken away, so that the next call goes on.
+ * @param stop ends the call
+ * @param folder where it was called
+ */
+export function watchForPipes(
+  folder: string,
+  stop: () => void,
+  patienceMs: number,
+): { close(): void; found(): string | null } {
+  const closing = new AbortController();
+  let found: string | null = null;
+  let timer: NodeJS.Timeout;
+  const look = async (afterMs: number): Promise<void> => {
+    const named = foldersNamed(folder);
+    const cleared = named === null ? [] : clearTraps(named);
+    found = cleared[0] ?? (await pipeIn(folder, closing.signal));
+    if (closing.signal.aborted) return;
+    if (found !== null) return stop();
+    wait(afterMs * 2);
+  };
+  const wait = (ms: number): void => {
+    timer = setTimeout(() => void look(ms), ms);
+    timer.unref();
+  };
+  wait(patienceMs);
+  return {
+    close() {
+      clearTimeout(timer);
+      closing.abort();
+    },
+    found: () => found,
+  };
+}

@@ -1,0 +1,119 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
+import { opendir } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Far more than git keeps in these folders between two clean-ups. */
+const MOST_ENTRIES = 500_000;
+
+/**
+ * Pipes and links in a folder of git's: git makes none, would wait at the one for ever, and follow the other to write
+ * what is somebody else's.
+ * @param links whether they count: in a main checkout the person may have put some there
+ */
+export function trapsIn(folder: string, { links }: { links: boolean }): string[] {
+  const found: string[] = [];
+  const queue = [folder];
+  for (let looked = 0; queue.length > 0 && looked < MOST_ENTRIES; ) {
+    const at = queue.pop()!;
+    for (const entry of entriesOf(at)) {
+      looked += 1;
+      const path = join(at, entry.name);
+      if (entry.isDirectory()) queue.push(path);
+      else if (entry.isFIFO() || (links && entry.isSymbolicLink())) found.push(path);
+    }
+  }
+  return found;
+}
+
+function entriesOf(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return []; // not there, or shut
+  }
+}
+
+/** What a worker may write of a repository: its worktree's own folder, the objects, and the branches of sessions. */
+export interface WrittenFolders {
+  own: string;
+  common: string;
+}
+
+/** Takes away what a worker has left for whoever calls git next. Returns what that was. */
+export function clearTraps({ own, common }: WrittenFolders): string[] {
+  const isWorktree = own !== common;
+  const found = [
+    ...(isWorktree ? trapsIn(own, { links: true }) : trapsIn(join(common, 'refs'), { links: false })),
+    ...entriesOf(common).flatMap((entry) => (entry.isFIFO() ? [join(common, entry.name)] : [])),
+    ...trapsIn(join(common, 'objects'), { links: false }),
+    ...linkedObjects(join(common, 'objects')),
+    ...trapsIn(join(common, 'refs', 'heads', 'svc'), { links: true }),
+  ];
+  for (const path of found) rmSync(path, { force: true });
+  return found;
+}
+
+/** Single objects are written into what is called like this; packs may be kept elsewhere, by a person's own link. */
+const OBJECTS = /^[0-9a-f]{2}$/;
+
+const linkedObjects = (objects: string): string[] =>
+  entriesOf(objects).flatMap((entry) => {
+    if (!OBJECTS.test(entry.name)) return [];
+    const path = join(objects, entry.name);
+    return entry.isSymbolicLink() ? [path] : trapsIn(path, { links: true });
+  });
+
+/** What git reads of a worktree by its name, in every folder. */
+const READ_BY_NAME = new Set(['.gitattributes', '.gitignore', '.gitmodules', '.mailmap']);
+
+/** A pipe in a worktree at which git waits; null without one. */
+export async function pipeIn(worktree: string, signal: AbortSignal): Promise<string | null> {
+  const queue = [worktree];
+  for (let looked = 0; queue.length > 0 && looked < MOST_ENTRIES && !signal.aborted; ) {
+    const at = queue.pop()!;
+    try {
+      for await (const entry of await opendir(at)) {
+        looked += 1;
+        if (entry.isDirectory()) queue.push(join(at, entry.name));
+        else if (entry.isFIFO() && READ_BY_NAME.has(entry.name)) return join(at, entry.name);
+      }
+    } catch {
+      // shut, or gone meanwhile
+    }
+  }
+  return null;
+}
+
+/** The text of a file where a worker may have put something else; null then, and where there is none. */
+export function textIn(file: string): string | null {
+  let fd: number;
+  try {
+    fd = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch {
+    return null;
+  }
+  try {
+    return fstatSync(fd).isFile() ? readFileSync(fd, 'utf8') : null;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The folders of git that a checkout names; null where it names none. */
+export function foldersNamed(worktree: string): WrittenFolders | null {
+  const mark = join(worktree, '.git');
+  if (lstatSync(mark, { throwIfNoEntry: false })?.isDirectory()) return { own: mark, common: mark };
+  const own = /^gitdir: (.+)$/m.exec(textIn(mark) ?? '')?.[1];
+  // As git has made it: anything else is looked at by `verifyToplevel`.
+  const common = own === undefined ? undefined : /^(.+)\/worktrees\/[^/]+$/.exec(own)?.[1];
+  return own === undefined || common === undefined ? null : { own, common };
+}
