@@ -225,6 +225,7 @@ export function createRooms(ground: Ground): Rooms {
     dispatcher: board.dispatcher,
     processes,
     worktrees,
+    isStrict,
   });
   const notify = createNotify({
     storage,

@@ -126,14 +126,22 @@ const resume = command({
   name: 'worker resume',
   about: 'let a paused session go on now, or one that failed, in its worktree and conversation',
   args: sessionArg,
-  flags: { timeout: { type: 'number', value: 'seconds', about: 'hard cap of the run' } },
+  flags: {
+    timeout: { type: 'number', value: 'seconds', about: 'hard cap of the run' },
+    outside: {
+      type: 'boolean',
+      about:
+        'without the sandbox that it ran in, in a new conversation, when guard.profile is no longer strict',
+    },
+  },
   async run(context) {
-    const { timeout } = context.flags;
+    const { timeout, outside } = context.flags;
     const client = await context.engine();
     const [session = ''] = context.args;
     const row = await client.call<Row>('worker.resume', {
       session,
       ...(timeout === undefined ? {} : { timeout_sec: timeout }),
+      ...(outside ? { outside } : {}),
     });
     context.result(row, () =>
       row.continues === null

@@ -105,15 +105,20 @@ export function sessionOperations(deps: {
         'Lets a paused session go on now, and one that failed go on in a new session, in the same worktree and conversation.',
       seat: 'chair',
       changes: true,
-      input: z.strictObject({ session: z.string(), timeout_sec: timeout }),
+      input: z.strictObject({
+        session: z.string(),
+        timeout_sec: timeout,
+        outside: z.boolean().optional(),
+      }),
       run: (input, caller, call) => {
         const { sessionId } = sessions.resolve(input.session);
-        const { timeout_sec } = input;
+        const { timeout_sec, outside } = input;
         return actions.resume(
           sessionId,
           {
             parent: caller.sessionId ?? undefined,
             callKey: call.key ?? undefined,
+            outside,
             ...(timeout_sec === undefined ? {} : { timeoutSec: timeout_sec }),
           },
           by(caller),

@@ -42,8 +42,10 @@ export function createSessionActions(deps: {
   dispatcher: Pick<Dispatcher, 'stop' | 'resume' | 'look'>;
   processes: Pick<Processes, 'isAlive' | 'startOf'>;
   worktrees: Pick<Worktrees, 'clearTraps'>;
+  /** `guard.profile` is strict. */
+  isStrict(): boolean;
 }): SessionActions {
-  const { storage, sessions, workflow, dispatcher, processes, worktrees } = deps;
+  const { storage, sessions, workflow, dispatcher, processes, worktrees, isStrict } = deps;
 
   /** Throws while somebody is in it: two agents in one worktree would undo each other's work. */
   function checkEmpty({ sessionId }: Session): void {
@@ -51,6 +53,14 @@ export function createSessionActions(deps: {
     if (holder === undefined || processes.isAlive(holder.pid, holder.pidStart) === 'dead') return;
     throw new SvcError('conflict', `a person is in ${sessionId} (process ${holder.pid})`, {
       hint: `leave it first: end the agent that svc worker attach opened`,
+    });
+  }
+
+  /** Throws where the configuration has every run confined. */
+  function checkMayLeave({ sessionId }: Session): void {
+    if (!isStrict()) return;
+    throw new SvcError('conflict', `guard.profile is strict, and so ${sessionId} goes on in the sandbox`, {
+      hint: 'without --outside it goes on; another profile is for all that starts from then on',
     });
   }
 
@@ -67,6 +77,11 @@ export function createSessionActions(deps: {
       storage.write(() => {
         const session = sessions.get(sessionId);
         checkEmpty(session);
+        if (options.outside) checkMayLeave(session);
+        if (options.outside && session.state === 'queued' && session.resumeAt !== null) {
+          sessions.forgetProfile(sessionId);
+          sessions.forgetConversation(sessionId);
+        }
         if (session.state === 'queued' && dispatcher.resume(sessionId, by)) return sessions.get(sessionId);
         if (session.state !== 'ended')
           throw new SvcError('conflict', `${sessionId} is ${session.state} and has nothing to go on with`, {

@@ -35,8 +35,13 @@ export async function openHere(ws: TestWorkspace): Promise<{ here: EngineHere; h
 }
 
 /** The session of an approved task, once it has begun. */
-export async function started(here: EngineHere, prompt: string, options: object = {}): Promise<string> {
-  const { decision_id } = await here.ask(prompt);
+export async function started(
+  here: EngineHere,
+  prompt: string,
+  options: object = {},
+  wish: { agent?: string } = {},
+): Promise<string> {
+  const { decision_id } = await here.ask(prompt, wish);
   const { session } = await here.call<{ session: { session_id: string } }>('decision.approve', {
     id: decision_id,
     ...options,

@@ -26,6 +26,8 @@ export interface DispatchOptions {
   tokenBudget?: number | undefined;
   /** An ended session whose worktree and conversation this one goes on with. */
   continues?: string | undefined;
+  /** A person lets it go on without the sandbox that the one before ran in. */
+  outside?: boolean | undefined;
 }
 
 /** What the workers room offers to the workflow. */

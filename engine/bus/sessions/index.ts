@@ -51,6 +51,8 @@ export interface Sessions extends Turns {
   heard(sessionId: string, facts: RunFacts): void;
   /** The agent's own session is not to be gone on with. */
   forgetConversation(sessionId: string): void;
+  /** Its next run need not have the profile that it had so far. */
+  forgetProfile(sessionId: string): void;
   /** Records why it is being stopped; the first reason stays. False when it has one or has ended. */
   stopping(sessionId: string, reason: StopReason, actor: string): boolean;
   /** → ended, once: false when it had ended. */
@@ -96,8 +98,8 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
   const addWorker = db.prepare('INSERT INTO worker (name) VALUES (?)');
   const insert = db.prepare(`INSERT INTO session
     (task_id, decision_id, worker_id, title, agent, project, state, inplace, keep_worktree, base_wanted,
-     timeout_sec, idle_timeout_sec, parent, call_key, created_at, priority, continues, token_budget, auth)
-    VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+     timeout_sec, idle_timeout_sec, parent, call_key, created_at, priority, continues, token_budget, auth, profile)
+    VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const toStarting =
     db.prepare(`UPDATE session SET state = 'starting', run_id = ?, log_from = ?, transport = ?, profile = ?,
     auth = CASE auth WHEN 'bypass' THEN auth ELSE ? END,
@@ -110,6 +112,7 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
     tokens_out = CASE WHEN @input IS NULL THEN tokens_out ELSE coalesce(tokens_out, 0) + @output END,
     cost_usd = CASE WHEN @costUsd IS NULL THEN cost_usd ELSE coalesce(cost_usd, 0) + @costUsd END,
     tool_calls = coalesce(tool_calls, 0) + @toolCalls WHERE id = @id`);
+  const setNoProfile = db.prepare('UPDATE session SET profile = NULL WHERE id = ?');
   const setNoConversation = db.prepare('UPDATE session SET agent_session = NULL WHERE id = ?');
   const setPlace = db.prepare(
     'UPDATE session SET repository = ?, worktree = ?, cwd = ?, branch = ?, base = ?, base_commit = ? WHERE id = ?',
@@ -206,6 +209,7 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
         session.continues === null ? null : parseId('s', session.continues),
         session.tokenBudget,
         session.gatewayBypass ? 'bypass' : null,
+        session.profile ?? null,
       );
       return get(formatId('s', Number(lastInsertRowid)));
     },
@@ -228,6 +232,9 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
       const { input = null, cached = null, output = null, costUsd = null } = usage ?? {};
       const id = parseId('s', sessionId);
       setHeard.run({ agentSession, model, input, cached, output, costUsd, toolCalls, id });
+    },
+    forgetProfile(sessionId) {
+      setNoProfile.run(parseId('s', sessionId));
     },
     forgetConversation: (sessionId) => void setNoConversation.run(parseId('s', sessionId)),
     stopping: (sessionId, reason, actor) =>

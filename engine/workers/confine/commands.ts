@@ -36,7 +36,7 @@ export const createCommandConfinement =
       seatFolder: null,
       home: null,
       // Whoever calls git next would find what it has left there.
-      readsGit: true,
+      isGuest: true,
       endsWithParent: true,
     });
   };

@@ -1,8 +1,9 @@
-import { constants, copyFileSync, existsSync, lstatSync, mkdirSync } from 'node:fs';
+import { constants, copyFileSync, existsSync, lstatSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { SvcError } from '../../errors.ts';
+import { madeWithin } from '../made-within.ts';
 import type { HomeShare } from '../presets/preset.ts';
-import { realOf } from './paths.ts';
+import { isFolder, isWithin, realOf } from './paths.ts';
 import { type Place, showing } from './rules.ts';
 
 /** git's identity and settings; not `credentials`, which lies beside them. */
@@ -11,11 +12,22 @@ const GIT = ['.gitconfig', '.config/git/config', '.config/git/ignore', '.config/
 /** A folder below `kept`. An earlier run could write there: a link that it left must not lead us elsewhere. */
 function madeOwn(kept: string, path: string): string {
   const folder = join(kept, path);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (realOf(folder) === folder) return folder;
-  throw new SvcError('confinement_unavailable', `the worker has put a link in the way of ${folder}`, {
+  const inTheWay = madeWithin(dirname(kept), folder);
+  if (inTheWay === null) return folder;
+  throw new SvcError('confinement_unavailable', `the worker has put something in the way of ${inTheWay}`, {
     hint: 'svc task retry begins a new session',
   });
+}
+
+/**
+ * Makes way for what of the person's is shown inside a private folder: bubblewrap makes the place for it there, and would
+ * follow a link that an earlier run has left.
+ */
+function makeWay(kept: string, path: string, source: string): void {
+  const place = join(madeOwn(kept, dirname(path)), basename(path));
+  const found = lstatSync(place, { throwIfNoEntry: false });
+  const isFit = isFolder(source) ? found?.isDirectory() : found?.isFile();
+  if (found !== undefined && !isFit) rmSync(place, { recursive: true, force: true });
 }
 
 /**
@@ -28,7 +40,9 @@ function madeOwn(kept: string, path: string): string {
 export function homeRules(home: string, share: HomeShare | null, kept: string): Place[] {
   const inHome = (path: string, show: 'read' | 'write'): Place[] => {
     const from = realOf(join(home, path));
-    return from === null ? [] : [{ path: join(home, path), show, from }];
+    if (from === null) return [];
+    if (share?.own.some((folder) => isWithin(folder, path))) makeWay(kept, path, from);
+    return [{ path: join(home, path), show, from }];
   };
   const git = GIT.flatMap((path) => showing(join(home, path), 'read'));
   if (share === null) return git;

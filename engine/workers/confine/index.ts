@@ -30,8 +30,8 @@ export interface ConfineSpec {
   seatFolder: string | null;
   /** What the agent needs of the person's home; null when svc does not know the agent. */
   home: HomeShare | null;
-  /** It may look into the repository, but commit nothing. */
-  readsGit?: boolean;
+  /** It may look into the repository and the agent's private folder, but write in neither. */
+  isGuest?: boolean;
   /** It is killed with the process that starts it; a worker goes on. */
   endsWithParent?: boolean;
   /** An open file with a filter of its system calls, by its number in the process that starts it. */
@@ -144,8 +144,8 @@ export async function checkConfinement(env: NodeJS.ProcessEnv): Promise<{ progra
   return { program };
 }
 
-const gitRulesOf = ({ readsGit, worktree }: ConfineSpec) =>
-  readsGit ? lookingRules : worktree === null ? inplaceRules : worktreeRules;
+const gitRulesOf = ({ isGuest, worktree }: ConfineSpec) =>
+  isGuest ? lookingRules : worktree === null ? inplaceRules : worktreeRules;
 
 /** Confines workers with bubblewrap. It keeps nothing: what a run may is decided anew for each. */
 export function createConfinement(deps: ConfinementDeps): Confinement {
@@ -196,12 +196,12 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
       ...showing('/run/current-system', 'read'),
       ...showing(root, 'read'),
       ...showing(configFile, 'read'),
-      ...programRules({ env: spec.env, home, hidden: hiddenFolders, programs, svc }),
+      ...programRules({ env: spec.env, home, hidden: hiddenFolders, programs, svc, written: writable }),
       ...(home === null ? [] : homeRules(home, spec.home, join(realOf(kept) ?? kept, 'home'))),
       ...showing(writable, 'write'),
       ...(git === null ? [] : gitRulesOf(spec)(git)),
       ...showing(spec.sessionFolder, 'read'),
-      ...showing(kept, 'write'),
+      ...showing(kept, spec.isGuest ? 'read' : 'write'),
       ...seat,
     ];
     // In place the configuration lies in what may be written, and it names programs that the engine runs.

@@ -80,6 +80,7 @@ const packageOf = (file: string): string =>
  * svc itself. Read-only.
  * @param hidden folders that are hidden, links resolved
  * @param svc program and arguments that run svc
+ * @param written a folder that the run may write, and an earlier one could: what a link in it leads to is not shown
  */
 export function programRules(options: {
   env: Readonly<Record<string, string>>;
@@ -87,8 +88,11 @@ export function programRules(options: {
   hidden: readonly string[];
   programs: readonly string[];
   svc: readonly string[] | null;
+  written: string;
 }): Place[] {
-  const { env, home, hidden, programs, svc } = options;
+  const { env, home, hidden, programs, svc, written } = options;
+  const isWritten = (path: string): boolean =>
+    [written, realOf(written) ?? written].some((folder) => isWithin(folder, path));
   const isHidden = (path: string): boolean => hidden.some((root) => isWithin(root, path));
   /** Never a folder that holds a hidden one: it would be shown with all that is in it. */
   const shown = (path: string): Place[] => {
@@ -104,7 +108,7 @@ export function programRules(options: {
   };
   const folders = (env.PATH ?? '')
     .split(delimiter)
-    .filter((folder) => isAbsolute(folder) && isFolder(folder));
+    .filter((folder) => isAbsolute(folder) && !isWritten(folder) && isFolder(folder));
   const named = NAMED_BY.flatMap((name) => env[name] ?? []).filter((path) => isAbsolute(path));
   const [node, script] = svc ?? [];
   return [
@@ -114,7 +118,7 @@ export function programRules(options: {
     ]),
     ...(home === null ? [] : IN_HOME.flatMap((path) => shown(join(home, path)))),
     ...named.flatMap(shown),
-    ...programs.flatMap(withNeeds),
+    ...programs.filter((path) => !isWritten(path)).flatMap(withNeeds),
     ...(node === undefined || !isAbsolute(node) ? [] : withNeeds(node)),
     ...(script === undefined || !isAbsolute(script) ? [] : shown(packageOf(realOf(script) ?? script))),
   ];

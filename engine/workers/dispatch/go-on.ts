@@ -1,5 +1,6 @@
 import { appendFile } from 'node:fs/promises';
 import type { Placement, Session } from '../../bus/sessions/index.ts';
+import { formerOf } from './carry.ts';
 import { presetOf } from './command.ts';
 import type { DispatchDeps } from './context.ts';
 import { logFile } from './folders.ts';
@@ -16,7 +17,7 @@ export async function goOn(
   const cause = interruption ?? before?.failure?.text ?? null;
   const why = cause === null ? '' : ` The reason: ${cause}.`;
   // A later run of its own without one has lost it.
-  const ofBefore = before?.agent === session.agent && session.runs <= 1 ? before.agentSession : null;
+  const ofBefore = formerOf(deps, session)?.agentSession ?? null;
   const agentSession = session.agentSession ?? ofBefore;
   const command = deps.agents.command(session.agent);
   const canResume =

@@ -7,6 +7,7 @@ import type { By } from '../../operation.ts';
 import type { ExitResult, RunningProcess } from '../processes/index.ts';
 import { NO_FACTS, type StreamFacts } from '../streams/stream.ts';
 import { checkBudget } from './budget.ts';
+import { hasMoved, profileOf, takeUpAgentFolder } from './carry.ts';
 import { seatOfRun } from './confined.ts';
 import type { DispatchDeps } from './context.ts';
 import { createEndings } from './endings.ts';
@@ -112,7 +113,8 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       if (queued.state === 'queued' && queued.pause !== null) await noteRun(deps, queued);
       const route = await persist(`the start of ${sessionId}`, () => {
         const logFrom = deps.logs.tail(sessionId, 0);
-        sessions.starting(sessionId, { runId, logFrom, transport, auth, profile: deps.profile() });
+        sessions.starting(sessionId, { runId, logFrom, transport, auth, profile: profileOf(deps, queued) });
+        if (hasMoved(deps, queued)) sessions.forgetConversation(sessionId);
         const { taskId, tokenBudget } = queued;
         return url === null
           ? null
@@ -123,6 +125,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
         sessions.place(sessionId, placement);
         if (queued.continues !== null && queued.cwd === null) sessions.worktreeGone(queued.continues);
       });
+      takeUpAgentFolder(deps, sessions.get(sessionId));
       await prepare(deps, { sessionId, runId, looks, closing: closing.signal }, placement);
       const session = sessions.get(sessionId);
       if (session.stopReason !== null) throw new SvcError('conflict', 'cancelled before it started');

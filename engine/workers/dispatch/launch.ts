@@ -66,7 +66,7 @@ export async function launch(deps: DispatchDeps, run: Launch): Promise<RunningPr
       ...wish,
       ...(command.transport === 'acp' ? { mcp: null } : {}),
     }) ?? ofServer(command, preset, wish);
-  await writeFiles(setUp);
+  await writeFiles(wish.folder, setUp);
   const whole = withArguments(argv, setUp?.args ?? []);
   const spec = {
     runDir: folder,
@@ -117,8 +117,8 @@ function wishOf(
   };
 }
 
-async function writeFiles(setUp: RunSetup | undefined): Promise<void> {
-  for (const { path, text } of setUp?.files ?? []) await writeAnew(path, text);
+async function writeFiles(folder: string, setUp: RunSetup | undefined): Promise<void> {
+  for (const { path, text } of setUp?.files ?? []) await writeAnew(folder, path, text);
 }
 
 /**
@@ -136,15 +136,15 @@ async function writeShim({ svc }: DispatchDeps, folder: string): Promise<string 
 /** In a worktree the files lie in its `.svc/`, which git's own exclude list hides; else beside the log. */
 async function writeBriefs(deps: DispatchDeps, run: Launch, svc: string | null): Promise<Told> {
   const { session, task, placement } = run;
-  const folder =
-    placement.worktree === null ? sessionDir(deps, session.sessionId) : join(placement.worktree, '.svc');
+  const top = placement.worktree ?? sessionDir(deps, session.sessionId);
+  const folder = placement.worktree === null ? top : join(top, '.svc');
   const promptFile = join(folder, 'prompt.md');
-  await writeAnew(promptFile, task.prompt);
-  await writeAnew(join(folder, 'TASK_BRIEF.md'), brief(session, task, placement, svc));
+  await writeAnew(top, promptFile, task.prompt);
+  await writeAnew(top, join(folder, 'TASK_BRIEF.md'), brief(session, task, placement, svc));
   const whole = { text: task.prompt, file: promptFile, name: session.workerId, agentSession: null };
   if (session.runs <= 1 && session.continues === null) return whole;
   const again = await goOn(deps, run);
   const file = join(folder, 'go-on.md');
-  await writeAnew(file, again.text);
+  await writeAnew(top, file, again.text);
   return { ...whole, ...again, file };
 }

@@ -1,20 +1,20 @@
-import { lstat, mkdir, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { SvcError } from '../../errors.ts';
+import { madeWithin } from '../made-within.ts';
 
 /**
  * Writes a file where a worker may have written before: a link that it left there must not lead us to a file of
- * somebody else. The folder is made when it is missing. Throws `worktree_unsafe`.
+ * somebody else. The folders below `top` are made when they are missing. Throws `worktree_unsafe`.
  */
-export async function writeAnew(file: string, text: string): Promise<void> {
-  const folder = dirname(file);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  if (!(await lstat(folder)).isDirectory()) {
-    throw new SvcError('worktree_unsafe', `${folder} is a link, and svc writes nothing through it`, {
+export async function writeAnew(top: string, file: string, text: string): Promise<void> {
+  const inTheWay = madeWithin(top, dirname(file));
+  if (inTheWay !== null) {
+    throw new SvcError('worktree_unsafe', `${inTheWay} is a link or a file, and svc writes nothing there`, {
       hint: 'take it out of the branch, or begin from another one',
-      data: { path: folder },
+      data: { path: inTheWay },
     });
   }
-  await rm(file, { force: true });
+  await rm(file, { recursive: true, force: true });
   await writeFile(file, text, { mode: 0o600, flag: 'wx' });
 }

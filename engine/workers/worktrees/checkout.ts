@@ -1,9 +1,10 @@
-import { lstatSync, readFileSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../errors.ts';
 import { type Git, NOT_INSIDE, records } from './git.ts';
 import { verifyToplevel } from './look.ts';
 import { branchRef, gitDirOf, listWorktrees, operationIn, rebasedBranch } from './repository.ts';
+import { textIn } from './traps.ts';
 
 /** The checkout of a branch that has to follow when the branch moves. */
 export interface Checkout {
@@ -80,11 +81,7 @@ export async function isCheckedOut(
   branch: string,
 ): Promise<boolean> {
   const ref = branchRef(branch);
-  try {
-    if (gitDir !== null && readFileSync(join(gitDir, 'HEAD'), 'utf8') === `ref: ${ref}\n`) return true;
-  } catch {
-    // git knows
-  }
+  if (gitDir !== null && textIn(join(gitDir, 'HEAD')) === `ref: ${ref}\n`) return true;
   return (await git.text(path, ['symbolic-ref', '--quiet', 'HEAD'], { allowFail: true })) === ref;
 }
 

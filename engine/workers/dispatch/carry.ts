@@ -1,0 +1,39 @@
+import { lstatSync, mkdirSync, renameSync } from 'node:fs';
+import type { Session } from '../../bus/sessions/index.ts';
+import type { DispatchDeps } from './context.ts';
+import { agentDir, sessionDir } from './folders.ts';
+
+const isStrict = (profile: string | null): boolean => profile === 'strict';
+
+/** Of the next run: what began confined stays so, since it finds what was left there, unless a person has said otherwise. */
+export const profileOf = (
+  deps: Pick<DispatchDeps, 'profile'>,
+  { profile }: Pick<Session, 'profile'>,
+): string => (isStrict(profile) ? 'strict' : deps.profile());
+
+/** Its next run will not find the conversation of the one before: that is in a home of its own, or in the person's. */
+export const hasMoved = (deps: Pick<DispatchDeps, 'profile'>, session: Pick<Session, 'profile'>): boolean =>
+  session.profile !== null && isStrict(session.profile) !== isStrict(profileOf(deps, session));
+
+/** The session whose conversation it can take up: of the same agent, and kept in the same home. */
+export function formerOf({ sessions }: Pick<DispatchDeps, 'sessions'>, session: Session): Session | null {
+  if (session.continues === null || session.runs > 1) return null;
+  const before = sessions.get(session.continues);
+  const isSame = before.agent === session.agent && isStrict(before.profile) === isStrict(session.profile);
+  return isSame ? before : null;
+}
+
+/**
+ * The agent's own folder of the session that this one goes on with becomes this one's, as its worktree does. It is moved
+ * as a whole: whatever a worker has put into it, nothing of it is read or followed.
+ */
+export function takeUpAgentFolder(deps: Pick<DispatchDeps, 'sessions' | 'paths'>, session: Session): void {
+  const before = formerOf(deps, session);
+  if (before === null) return;
+  const from = agentDir(deps, before.sessionId);
+  const to = agentDir(deps, session.sessionId);
+  if (!lstatSync(from, { throwIfNoEntry: false })?.isDirectory()) return;
+  if (lstatSync(to, { throwIfNoEntry: false }) !== undefined) return;
+  mkdirSync(sessionDir(deps, session.sessionId), { recursive: true, mode: 0o700 });
+  renameSync(from, to);
+}
