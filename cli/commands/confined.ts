@@ -30,13 +30,13 @@ async function withOwnSignals(env: NodeJS.ProcessEnv): Promise<string[]> {
  * so that it finds its conversation, but without a way to the engine. Throws as a run does that cannot be confined.
  */
 export async function confined(
-  row: Pick<SessionRow, 'session_id' | 'worktree'>,
+  row: Pick<SessionRow, 'session_id' | 'worktree' | 'repository'>,
   start: Start,
   { cwd, env, file }: { cwd: string; env: NodeJS.ProcessEnv; file: string },
 ): Promise<ConfinedStart> {
   const { dataPaths, loadConfig, machineHome, secretVariables } = await configuration();
   const { createConfinement, terminalGuard, workerEnvironment } = await confinement();
-  const { presetNamed, presetOfProgram } = await presets();
+  const { presetNamed, presetOfProgram, withArguments } = await presets();
   const loaded = loadConfig({ file, env });
   const paths = dataPaths(loaded);
   // To the engine it is nobody's run, and so not the Chair, should it come by loopback with a token that it has found.
@@ -44,6 +44,8 @@ export async function confined(
   const given = workerEnvironment(env, own, secretVariables(loaded.config));
   const [program = ''] = start.argv;
   const preset = presetOfProgram(program) ?? presetNamed(start.preset);
+  // It cannot write its settings inside, and would ask again and again; what it trusts there can do no more than itself.
+  const trusting = preset?.trusting?.([cwd, row.repository ?? cwd]) ?? [];
   try {
     const filter = terminalGuard();
     const words = await createConfinement({
@@ -55,7 +57,7 @@ export async function confined(
       svc: svcCommand(),
     }).wrap({
       // Undone for the agent what is done below.
-      argv: [...(await withOwnSignals(env)), ...start.argv],
+      argv: [...(await withOwnSignals(env)), ...withArguments(start.argv, trusting)],
       program,
       cwd,
       env: given,

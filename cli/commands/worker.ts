@@ -220,6 +220,8 @@ const attach = command({
     } finally {
       // The engine may have been restarted meanwhile; it finds out by itself that this process is gone.
       await client.call('worker.leave', { session: row.session_id }).catch(() => undefined);
+      // Agents name a command of their own, which finds nothing outside.
+      if (isConfined) note(`svc worker attach ${row.session_id} opens it again`);
       if (entered.is_paused) note(`svc worker resume ${row.session_id} lets the worker go on`);
     }
   },

@@ -46,6 +46,10 @@ export const codex: Preset = {
   countsConversation: true,
   resume: resumed,
   resumeInteractive: ([program = 'codex', ...rest], id) => [program, 'resume', id, ...rest],
+  trusting: (folders) => {
+    const tables = [...new Set(folders)].map((folder) => `${tomlText(folder)}={trust_level="trusted"}`);
+    return ['-c', `projects={${tables.join(',')}}`];
+  },
   hooks: HOOKS,
   setUp({ mcp, gateway, hooks }) {
     const settings = [

@@ -98,6 +98,8 @@ export interface Preset {
   resume: ((argv: readonly string[], agentSession: string) => string[]) | null;
   /** The same for the interactive command. */
   resumeInteractive: ((argv: readonly string[], agentSession: string) => string[]) | null;
+  /** Words for a person's start that trust these folders, when it would ask, and keep the answer in its settings. */
+  trusting?: (folders: readonly string[]) => string[];
   /** The moments at which it runs commands of ours, and how it is told of them; null when none are known. */
   hooks: AgentHooks | null;
   /** What of a wish it can be told for one run; what it cannot is left out, see `cannot`. Throws `config_invalid`. */

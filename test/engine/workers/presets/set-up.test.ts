@@ -37,6 +37,17 @@ for (const name of NAMES) {
   });
 }
 
+test('codex trusts the folders that it is opened in for one run, each once', () => {
+  const [option, text = ''] = presetOf('codex').trusting?.(['/w/s-1', '/w/"it"', '/w/s-1']) ?? [];
+  assert.equal(option, '-c');
+  assert.equal(
+    JSON.stringify(parse(text)),
+    JSON.stringify({
+      projects: { '/w/s-1': { trust_level: 'trusted' }, '/w/"it"': { trust_level: 'trusted' } },
+    }),
+  );
+});
+
 const SHELL = (event: string): string => `'/opt/it'\\''s svc' hook ${event} --agent x`;
 
 test('claude is told of everything by options and variables', () => {
