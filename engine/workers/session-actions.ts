@@ -41,7 +41,7 @@ export function createSessionActions(deps: {
   workflow: Workflow;
   dispatcher: Pick<Dispatcher, 'stop' | 'resume' | 'look'>;
   processes: Pick<Processes, 'isAlive' | 'startOf'>;
-  worktrees: Pick<Worktrees, 'clearTraps'>;
+  worktrees: Pick<Worktrees, 'clearTraps' | 'releaseCheckout'>;
   /** `guard.profile` is strict. */
   isStrict(): boolean;
 }): SessionActions {
@@ -138,9 +138,14 @@ export function createSessionActions(deps: {
       }),
 
     async leave(sessionId) {
-      const { profile, worktree } = sessions.get(sessionId);
+      const { profile, worktree, repository } = sessions.get(sessionId);
+      const folder = worktree ?? repository;
       // The agent of a confined worker was in it, as in a run.
-      if (profile === 'strict' && worktree !== null) worktrees.clearTraps(worktree);
+      if (profile === 'strict' && folder !== null) {
+        worktrees.clearTraps(folder);
+        const live = sessions.list({ live: true, limit: 100_000 });
+        if (worktree === null && !live.some(({ inplace }) => inplace)) worktrees.releaseCheckout(folder);
+      }
       await storage.write(() => sessions.attach(sessionId, null));
       dispatcher.look();
     },

@@ -1,4 +1,4 @@
-import { closeSync, lstatSync, mkdirSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { lstatSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { above, isFolder, realOf } from './paths.ts';
 import { type Place, showing } from './rules.ts';
@@ -51,13 +51,13 @@ function made(folder: string): string {
   return folder;
 }
 
-/** A file that has to be there to be protected; empty it says nothing to git. */
-function present(file: string): string {
+/** A file that has to be there to be protected; empty it mostly says nothing to git. */
+function present(file: string, text = ''): string {
   const found = lstatSync(file, { throwIfNoEntry: false });
   if (found?.isFile()) return file;
   // Whatever an earlier worker has put there: a link would make it elsewhere, and at a pipe we would wait for ever.
   if (found !== undefined) rmSync(file, { recursive: true, force: true });
-  closeSync(openSync(file, 'wx', 0o600));
+  writeFileSync(file, text, { flag: 'wx', mode: 0o600 });
   return file;
 }
 
@@ -92,6 +92,9 @@ export function worktreeRules({ mark, own, common }: GitFolders): Place[] {
   ];
 }
 
+/** In a main checkout's `commondir`, where it is only during a run: that folder itself. */
+export const NO_OTHER = '.\n';
+
 /** The same for a worker in the project's folder itself: it commits on the branch that is checked out there. */
 export function inplaceRules({ mark, own, common }: GitFolders): Place[] {
   const folders = [
@@ -100,7 +103,9 @@ export function inplaceRules({ mark, own, common }: GitFolders): Place[] {
     join(common, 'info'),
     sealedObjects(common),
   ];
-  const files = [join(common, 'config'), present(join(own, 'config.worktree')), join(own, 'commondir')];
+  // Of a main checkout too git would believe another folder for its configuration and hooks; this is how it says: none.
+  const ofCommon = present(join(own, 'commondir'), NO_OTHER);
+  const files = [join(common, 'config'), present(join(own, 'config.worktree')), ofCommon];
   return [
     ...showing(common, 'write'),
     ...showing(own, 'write'),

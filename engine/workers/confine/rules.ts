@@ -66,11 +66,30 @@ function around(path: string, by: ReadonlyMap<string, Place>): Place | null {
 }
 
 /**
+ * The folders that a run may write around what it may not: it could move one away, and make another in its place. What is
+ * mounted cannot be moved.
+ */
+function pinned(by: ReadonlyMap<string, Place>): Set<string> {
+  const found = new Set<string>();
+  for (const place of by.values()) {
+    if (!('show' in place) || place.show === 'write') continue;
+    for (let folder = dirname(place.path); folder !== dirname(folder); folder = dirname(folder)) {
+      const shown = by.get(folder) ?? around(folder, by);
+      if (shown === null || !('show' in shown) || shown.show !== 'write' || shown.from !== undefined) break;
+      found.add(folder);
+    }
+  }
+  return found;
+}
+
+/**
  * The mounts as bubblewrap's words, outermost first, so that the deepest rule is on top. `/` is there already,
  * read-only.
  */
 export function mounts(places: readonly Place[]): string[] {
   const by = strongest(places);
+  const held = pinned(by);
+  for (const path of held) if (!by.has(path)) by.set(path, { path, show: 'write' });
   const ordered = [...by.values()].sort((one, other) => depth(one.path) - depth(other.path));
   const words: string[] = [];
   const shut: string[] = [];
@@ -86,7 +105,7 @@ export function mounts(places: readonly Place[]): string[] {
       const isPlain =
         from === undefined && (outer === null || 'link' in outer ? 'read' : outer.show) === show;
       const isOfOther = outer !== null && 'show' in outer && outer.from !== undefined;
-      if (isPlain && !isOfOther) continue;
+      if (isPlain && !isOfOther && !held.has(path)) continue;
       words.push(show === 'read' ? '--ro-bind' : '--bind', from ?? path, path);
       continue;
     }

@@ -25,12 +25,16 @@ export interface Endings {
 }
 
 /** Before git is called in what a confined run has left. */
-function clearAfter({ worktrees, log }: DispatchDeps, { sessionId, profile, worktree, cwd }: Session): void {
-  const folder = worktree ?? cwd;
+function clearAfter({ worktrees, sessions, log }: DispatchDeps, session: Session): void {
+  const { sessionId, profile, worktree, repository } = session;
+  const folder = worktree ?? repository;
   if (profile !== 'strict' || folder === null) return;
   const traps = worktrees.clearTraps(folder);
   if (traps.length > 0)
     log.warn({ session: sessionId, traps }, 'the worker left pipes or links for git, which are gone');
+  if (worktree !== null) return;
+  const others = sessions.list({ live: true, limit: 100_000 });
+  if (!others.some((each) => each.inplace && each.sessionId !== sessionId)) worktrees.releaseCheckout(folder);
 }
 
 export function createEndings(deps: DispatchDeps, persist: Persist): Endings {

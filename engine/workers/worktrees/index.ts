@@ -25,7 +25,7 @@ import {
 import { createQueue } from './queue.ts';
 import { branchRef, commitOf, type Repository, repositoryAt, repositoryOf } from './repository.ts';
 import { type SessionWorktree, type StatusRequest, status } from './status.ts';
-import { clearTraps, foldersNamed } from './traps.ts';
+import { clearTraps, foldersNamed, releaseCheckout } from './traps.ts';
 import { type Trial, type TrialRequest, trial } from './trial.ts';
 import { isTakenIn } from './whose.ts';
 
@@ -63,6 +63,8 @@ export interface Worktrees {
    * Call it after the worker's processes are gone.
    */
   clearTraps(path: string): string[];
+  /** Takes out of a main checkout what protected it while a worker was in it. */
+  releaseCheckout(path: string): void;
   /** Saves what a worker left and counts what it did. Call it after the worker's processes are gone. */
   finish(request: FinishRequest): Promise<FinishResult>;
   status(request: StatusRequest): Promise<SessionWorktree[]>;
@@ -101,6 +103,10 @@ export function createWorktrees({
     clearTraps(path) {
       const named = foldersNamed(path);
       return named === null ? [] : clearTraps(named);
+    },
+    releaseCheckout(path) {
+      const named = foldersNamed(path);
+      if (named !== null) releaseCheckout(named);
     },
     finish: (request) => finish(git, folders, queue, request),
     status: (request) => status(git, folders, request),

@@ -72,6 +72,12 @@ const linkedObjects = (objects: string): string[] =>
     return entry.isSymbolicLink() ? [path] : trapsIn(path, { links: true });
   });
 
+/** Takes what protected a main checkout while a worker was in it out of its git folder, where git has nothing of the kind. */
+export function releaseCheckout({ own, common }: WrittenFolders): void {
+  const file = join(common, 'commondir');
+  if (own === common && textIn(file)?.trim() === '.') rmSync(file, { force: true });
+}
+
 /** What git reads of a worktree by its name, in every folder. */
 const READ_BY_NAME = new Set(['.gitattributes', '.gitignore', '.gitmodules', '.mailmap']);
 

@@ -245,6 +245,8 @@ describe('a strict worker', { skip: impossible ?? false }, () => {
   });
 
   test('in place writes the folder, but neither hooks nor the configuration', async () => {
+    // A mount cannot be renamed; `mv` would then copy it, and empty it.
+    const rename = (path: string): string => `node -e 'require("fs").renameSync("${path}", "away")'`;
     const tries = {
       'write the folder': 'echo x > place.txt',
       commit: 'git add place.txt && git commit -qm "in place"',
@@ -252,6 +254,9 @@ describe('a strict worker', { skip: impossible ?? false }, () => {
       'change the configuration of git': 'git config core.pager x',
       'change svc.yaml': 'echo x >> svc.yaml || mv svc.yaml away',
       'read the database': 'cat .svc/svc.db',
+      'put another repository in its place': `${rename('.git')} && cp -r away .git && echo x > .git/hooks/pre-commit; code=$?; [ ! -e away ] || mv -T away .git; exit $code`,
+      'let a later run read elsewhere': `${rename('.git/objects')} && mkdir -p .git/objects/info && echo ${ws.home} > .git/objects/info/alternates`,
+      'make its git folder another': 'mkdir -p evil && cp .git/config evil && echo ../evil > .git/commondir',
     };
     ws.repository.commit({ 'place.sh': attempts(tries) }, 'place');
     const session = await started(here, 'place\n#agent: run sh place.sh\n#agent: no-change', {
@@ -260,6 +265,7 @@ describe('a strict worker', { skip: impossible ?? false }, () => {
     assert.equal((await ended(here, session)).failure, null);
     assert.deepEqual(said(logOf(ws, session), 'CAN'), ['write the folder', 'commit'], logOf(ws, session));
     assert.equal(ws.repository.git('log', '-1', '--format=%s'), 'in place');
+    assert.equal(existsSync(join(ws.root, '.git', 'commondir')), false);
   });
 });
 
