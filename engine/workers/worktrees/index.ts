@@ -102,7 +102,7 @@ export function createWorktrees({
     verifyToplevel: async (path) => void (await verifyToplevel(git, path)),
     clearTraps(path) {
       const named = foldersNamed(path);
-      return named === null ? [] : clearTraps(named);
+      return named === null ? [] : clearTraps(named, { links: true });
     },
     releaseCheckout(path) {
       const named = foldersNamed(path);

@@ -19,7 +19,7 @@ export function watchForPipes(
   let timer: NodeJS.Timeout;
   const look = async (afterMs: number): Promise<void> => {
     const named = foldersNamed(folder);
-    const cleared = named === null ? [] : clearTraps(named);
+    const cleared = named === null ? [] : clearTraps(named, { links: false });
     found = cleared[0] ?? (await pipeIn(folder, closing.signal));
     if (closing.signal.aborted) return;
     if (found !== null) return stop();

@@ -48,15 +48,18 @@ export interface WrittenFolders {
   common: string;
 }
 
-/** Takes away what a worker has left for whoever calls git next. Returns what that was. */
-export function clearTraps({ own, common }: WrittenFolders): string[] {
+/**
+ * Takes away what a worker has left for whoever calls git next. Returns what that was.
+ * @param links also links, which is for what a confined worker has written: nothing of them is the person's
+ */
+export function clearTraps({ own, common }: WrittenFolders, { links }: { links: boolean }): string[] {
   const isWorktree = own !== common;
   const found = [
-    ...(isWorktree ? trapsIn(own, { links: true }) : trapsIn(join(common, 'refs'), { links: false })),
+    ...(isWorktree ? trapsIn(own, { links }) : trapsIn(join(common, 'refs'), { links: false })),
     ...entriesOf(common).flatMap((entry) => (entry.isFIFO() ? [join(common, entry.name)] : [])),
     ...trapsIn(join(common, 'objects'), { links: false }),
-    ...linkedObjects(join(common, 'objects')),
-    ...trapsIn(join(common, 'refs', 'heads', 'svc'), { links: true }),
+    ...(links ? linkedObjects(join(common, 'objects')) : []),
+    ...trapsIn(join(common, 'refs', 'heads', 'svc'), { links }),
   ];
   for (const path of found) rmSync(path, { force: true });
   return found;
