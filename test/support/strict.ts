@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Host, hostEngine } from '../../engine/index.ts';
-import { checkConfinement } from '../../engine/workers/confine/index.ts';
+import { type Confinement, checkConfinement, createConfinement } from '../../engine/workers/confine/index.ts';
 import { type EngineHere, engineHere } from './engine.ts';
 import { isRunning } from './processes.ts';
 import { until } from './wait.ts';
@@ -28,6 +28,17 @@ export async function makeStrict(yaml = ''): Promise<TestWorkspace & { home: str
   Object.assign(ws.env, { HOME: home, SSH_AUTH_SOCK: join(home, 'agent.sock') });
   return Object.assign(ws, { home });
 }
+
+/** The sandbox as the engine has it there. */
+export const confinementOf = (ws: TestWorkspace, { engine }: EngineHere): Confinement =>
+  createConfinement({
+    env: ws.env,
+    root: ws.root,
+    configFile: join(ws.root, 'svc.yaml'),
+    paths: engine.paths,
+    machineHome: ws.env.SVC_HOME ?? '',
+    svc: null,
+  });
 
 export async function openHere(ws: TestWorkspace): Promise<{ here: EngineHere; host: Host }> {
   const here = await engineHere(ws, { svc: [process.execPath, SVC], graceMs: 500 });

@@ -5,11 +5,11 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Verification, Wire } from '../../../engine/index.ts';
-import { createConfinement } from '../../../engine/workers/confine/index.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import {
   attempts,
   commandLines,
+  confinementOf,
   ended,
   impossible,
   logOf,
@@ -160,14 +160,7 @@ describe('what is run for a strict session besides its agent', { skip: impossibl
   test('a command dies with what has started it', async () => {
     const session = await claims('true');
     const { paths } = here.engine;
-    const confinement = createConfinement({
-      env: ws.env,
-      root: ws.root,
-      configFile: join(ws.root, 'svc.yaml'),
-      paths,
-      machineHome: ws.env.SVC_HOME ?? '',
-      svc: null,
-    });
+    const confinement = confinementOf(ws, here);
     const env = { PATH: ws.env.PATH ?? '', HOME: ws.home };
     const words = await confinement.wrap({
       argv: ['/bin/sh', '-c', 'env -i setsid sleep 98774 & sleep 98774'],

@@ -3,12 +3,20 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { createConfinement } from '../../../engine/workers/confine/index.ts';
 import { presetNamed } from '../../../engine/workers/presets/index.ts';
 import { createGit } from '../../../engine/workers/worktrees/git.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { makeRepository } from '../../support/git.ts';
-import { attempts, ended, impossible, logOf, makeStrict, said, started } from '../../support/strict.ts';
+import {
+  attempts,
+  confinementOf,
+  ended,
+  impossible,
+  logOf,
+  makeStrict,
+  said,
+  started,
+} from '../../support/strict.ts';
 import { AGENT, SVC } from '../../support/workspace.ts';
 
 /** A link in the place of every folder of objects that is not there yet. */
@@ -121,14 +129,7 @@ describe('what a strict worker leaves for whoever comes next', { skip: impossibl
     const { paths } = here.engine;
     const sessionFolder = join(paths.agents, id);
     const env = { PATH: `${join(worktree, 'bin')}:bin:${ws.env.PATH}`, HOME: ws.home };
-    const confinement = createConfinement({
-      env: ws.env,
-      root: ws.root,
-      configFile: join(ws.root, 'svc.yaml'),
-      paths,
-      machineHome: ws.env.SVC_HOME ?? '',
-      svc: null,
-    });
+    const confinement = confinementOf(ws, here);
     const wrap = (program: string) =>
       confinement.wrap({
         ...{ argv: ['/bin/sh', '-c', `cat ${secret}`], program, cwd: worktree, env, worktree, sessionFolder },
