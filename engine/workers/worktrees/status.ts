@@ -11,6 +11,7 @@ import {
   aheadBehind,
   branchOrCommit,
   branchRef,
+  isId,
   listWorktrees,
   operationIn,
   type Repository,
@@ -117,8 +118,9 @@ export async function listing(
     }),
   );
   const found = paired(heads, entries, worktreesDir);
-  // A tag or a commit will do as well.
-  return { pairings: found, base: heads.get(branchRef(base)) ?? (await branchOrCommit(git, root, base)) };
+  // A tag or a commit will do as well; what is named like a commit is that commit.
+  const branch = isId(base) ? undefined : heads.get(branchRef(base));
+  return { pairings: found, base: branch ?? (await branchOrCommit(git, root, base)) };
 }
 
 function paired(

@@ -193,6 +193,21 @@ describe('pruning (R1)', () => {
     assert.match(reasonsOf(made.entries, 's-1'), /cannot be known/);
   });
 
+  test('a commit named as the base is that commit, whatever branch a worker calls so', async () => {
+    const path = await create('s-1');
+    const base = repository.git('rev-parse', 'main');
+    repository.commit({ 'work.txt': 'work' }, 'work', path);
+    repository.git('update-ref', `refs/heads/${base}`, 'svc/s-1');
+    const { entries } = await worktrees.prunePlan({
+      repository: repository.root,
+      worktreesDir,
+      base,
+      keep: () => false,
+      isOurs: () => true,
+    });
+    assert.match(reasonsOf(entries, 's-1'), /unmerged work/);
+  });
+
   test('leaves a branch that is checked out elsewhere, also when that makes it the base', async () => {
     repository.git('checkout', '--quiet', '-b', 'svc/s-1');
     const { entries } = await plan();
