@@ -34,15 +34,19 @@ export async function isMerged(git: Git, cwd: string, branch: string, base: stri
  */
 export async function isCommitMerged(git: Git, cwd: string, tip: string, target: string): Promise<boolean> {
   if (tip === target) return true;
-  const base = await git.run(cwd, ['merge-base', target, tip], { allowFail: true });
-  if (base.code > 1) return false;
-  const fork = base.stdout.trim().split('\n')[0] || null;
+  // Of a range git tells both ends and, with a mark, where they have parted.
+  const asked = ['rev-parse', `${target}^{tree}`, `${tip}^{tree}`, `${target}...${tip}`];
+  const { code, stdout } = await git.run(cwd, asked, { allowFail: true });
+  if (code !== 0) return false;
+  const [tree = '', own = '', ...ends] = stdout.trimEnd().split('\n');
+  const fork = ends.find((line) => line.startsWith('^'))?.slice(1) ?? null;
   if (fork === tip) return true;
-  if (fork === target) return isSameTree(git, cwd, tip, target);
+  // No commit of the base could hold the work.
+  if (fork === target) return own === tree;
+  if (await mergesTo(git, cwd, { tip, target, tree })) return true;
   const change = fork === null ? null : await changeOf(git, cwd, fork, tip);
   if (change !== null && !(await mayHold(git, cwd, change, target))) return false;
   return (
-    (await mergesToNothing(git, cwd, tip, target)) ||
     (await everyPatchIsThere(git, cwd, tip, target)) ||
     (change !== null && (await isSquashed(git, cwd, change, target)))
   );
@@ -72,7 +76,10 @@ async function changeOf(git: Git, cwd: string, fork: string, tip: string): Promi
 /** Only the files that the branch touches: a commit of the base may have changed others too. */
 const limitOf = ({ paths }: Change): string[] => (paths.length <= MAX_PATHS ? ['--', ...paths] : ['--']);
 
-/** Whether any commit of the base since the branch began changes a file that the branch does; else none holds its work. */
+/**
+ * Whether any commit of the base since the branch began changes a file that the branch does; else none is one of the
+ * branch's, or all of them. A merge may still find the work: under another name, where the base has renamed a folder.
+ */
 async function mayHold(git: Git, cwd: string, change: Change, target: string): Promise<boolean> {
   const { fork, paths } = change;
   if (paths.length === 0 || paths.length > MAX_PATHS) return true;
@@ -96,26 +103,24 @@ async function isSameTree(git: Git, cwd: string, one: string, other: string): Pr
   return trees !== null && trees[0] === trees[1];
 }
 
-async function mergesToNothing(git: Git, cwd: string, tip: string, target: string): Promise<boolean> {
+/** Whether a merge would give the base's own tree. */
+async function mergesTo(
+  git: Git,
+  cwd: string,
+  { tip, target, tree }: { tip: string; target: string; tree: string },
+): Promise<boolean> {
   const merge = await git.run(cwd, ['merge-tree', '--write-tree', '--no-messages', target, tip], {
     allowFail: true,
   });
-  if (merge.code !== 0) return false;
-  return merge.stdout.trim() === (await git.text(cwd, ['rev-parse', `${target}^{tree}`]));
+  return merge.code === 0 && merge.stdout.trim() === tree;
 }
 
 async function everyPatchIsThere(git: Git, cwd: string, tip: string, target: string): Promise<boolean> {
   // Commits of either side, and those that both have under other ids. A merge may hold changes of its own: it counts
   // as one that is missing.
-  const counts = await git.text(cwd, [
-    'rev-list',
-    '--left-right',
-    '--cherry-mark',
-    '--count',
-    `${target}...${tip}`,
-    '--',
-  ]);
-  return counts.split('\t')[1] === '0';
+  const sides = ['rev-list', '--left-right', '--cherry-mark', '--count', `${target}...${tip}`, '--'];
+  const { code, stdout } = await git.run(cwd, sides, { allowFail: true });
+  return code === 0 && stdout.split('\t')[1] === '0';
 }
 
 async function isSquashed(git: Git, cwd: string, change: Change, target: string): Promise<boolean> {

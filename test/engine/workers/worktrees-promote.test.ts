@@ -99,6 +99,17 @@ describe('merged is recognised (R3)', () => {
     assert.equal(await isMerged(), true);
   });
 
+  test('squashed where the base has renamed the folder, which the merge follows', async () => {
+    repository.git('config', 'merge.directoryRenames', 'true');
+    work({ 'app/new.txt': 'new\n' });
+    repository.git('mv', 'app', 'lib');
+    repository.commit({}, 'renamed');
+    repository.git('merge', '--quiet', '--squash', 'svc/s-1');
+    repository.commit({}, 'squashed');
+    assert.equal(existsSync(join(repository.root, 'lib/new.txt')), true);
+    assert.equal(await isMerged(), true);
+  });
+
   test('not when a part is missing, nor for binary files of which only the names agree', async () => {
     work({ 'a.txt': 'a\n' });
     work({ 'c.txt': 'c\n' });
