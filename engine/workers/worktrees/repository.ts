@@ -86,17 +86,22 @@ const WHOLE = [
   '--is-bare-repository',
   '--git-common-dir',
   '--show-toplevel',
+  '--is-inside-work-tree',
   'HEAD^{commit}',
   '--symbolic-full-name',
   'HEAD',
 ];
 
-/** Null where something has to be asked by itself: bare, nothing committed yet, a newline in the path. */
+/**
+ * Null where something has to be asked by itself: bare, nothing committed yet, a newline in the path, or a checkout that
+ * `core.worktree` has put where git finds no repository or another one.
+ */
 function wholeOf(stdout: string): Repository | null {
   const lines = linesOf(stdout);
-  const [isBare, commonDir = '', root = '', headCommit, ref = ''] = lines;
-  const isPlain = lines.length === 5 && isBare === 'false' && isId(headCommit);
+  const [isBare, commonDir = '', root = '', isInside, headCommit, ref = ''] = lines;
+  const isPlain = lines.length === 6 && isBare === 'false' && isInside === 'true' && isId(headCommit);
   if (!isPlain || !(ref === 'HEAD' || ref.startsWith('refs/heads/'))) return null;
+  if (!existsSync(join(root, '.git'))) return null;
   return { root, commonDir, head: ref === 'HEAD' ? null : branchOf(ref), headCommit };
 }
 

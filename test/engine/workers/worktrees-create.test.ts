@@ -73,6 +73,18 @@ describe('finding the repository', () => {
     }
   });
 
+  test('not a checkout that its configuration has put where git finds nothing, or another repository', async () => {
+    const other = makeRepository();
+    others.push(other);
+    const bare = join(repository.folder, 'no-repository');
+    mkdirSync(bare);
+    repository.git('config', 'core.worktree', bare);
+    await assert.rejects(worktrees.repositoryOf(repository.root), failsWith('git_failed'));
+    repository.git('config', 'core.worktree', other.root);
+    other.git('checkout', '--quiet', '-b', 'of-the-other');
+    assert.equal((await worktrees.repositoryOf(repository.root)).head, 'of-the-other', 'as all that follows');
+  });
+
   test('whatever else is called HEAD, and with a newline in its path', async () => {
     repository.git('update-ref', 'refs/heads/HEAD', 'HEAD');
     repository.git('tag', 'main');
