@@ -1,9 +1,9 @@
 import { existsSync, realpathSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { SvcError } from '../../errors.ts';
 import type { Git } from './git.ts';
-import { commitOf, isId } from './repository.ts';
-import { trapsIn } from './traps.ts';
+import { commitOf, isId, samePath } from './repository.ts';
+import { textIn, trapsIn } from './traps.ts';
 
 /**
  * A link or a pipe among the files that git writes for a worktree: git makes none, and would follow the one to a file of
@@ -72,9 +72,26 @@ const WHOLE = [
   'HEAD',
 ];
 
-/** `verifyToplevel`, and where HEAD stands, in one question where all of it has an answer. Throws `worktree_unsafe`. */
+/**
+ * Whether the git folder of a worktree names the worktree in turn. A worker can write the `.git` of its worktree: what
+ * is saved there would go into another checkout's index, and move that one's HEAD.
+ */
+function namesBack(gitDir: string, real: string): boolean {
+  if (basename(dirname(gitDir)) !== 'worktrees') return false;
+  const named = textIn(join(gitDir, 'gitdir'))?.replace(/\n$/, '');
+  return named !== undefined && samePath(dirname(resolve(gitDir, named)), real);
+}
+
+/** `verifyToplevel` of a session's worktree, and where HEAD stands. Throws `worktree_unsafe`. */
 export async function lookAt(git: Git, path: string): Promise<Look> {
   const real = realOf(path);
+  const look = await wholeLook(git, path, real);
+  if (namesBack(look.gitDir, real)) return look;
+  throw unsafe(path, `uses a git folder that was not made for it: ${look.gitDir}`);
+}
+
+/** In one question where all of it has an answer. */
+async function wholeLook(git: Git, path: string, real: string): Promise<Look> {
   const { code, stdout } = await git.run(path, WHOLE, { allowFail: true });
   const lines = stdout.replace(/\n$/, '').split('\n');
   const [top = '', own = '', commonDir = '', head, tree, ref = ''] = lines;

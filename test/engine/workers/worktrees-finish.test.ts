@@ -363,6 +363,24 @@ describe('what a worker has left for git', () => {
     }
   });
 
+  test('commits nothing in another checkout, whose git folder its own was made to name', async () => {
+    const other = join(repository.folder, 's-2');
+    repository.git('worktree', 'add', '--quiet', '-b', 'svc/s-2', other);
+    write('work.txt', 'work\n');
+    for (const checkout of [repository.root, other]) {
+      const gitDir = repository.gitIn(checkout, 'rev-parse', '--absolute-git-dir');
+      const look = () => [
+        repository.gitIn(checkout, 'symbolic-ref', 'HEAD'),
+        repository.gitIn(checkout, 'status', '--short'),
+      ];
+      const before = look();
+      write('.git', `gitdir: ${gitDir}\n`);
+      const end = await finish();
+      assert.match(end.unsafe ?? '', /not made for it/);
+      assert.deepEqual(look(), before);
+    }
+  });
+
   test('writes nowhere else through a link in its git folder', async () => {
     const gitDir = inWorktree('rev-parse', '--absolute-git-dir').trim();
     const other = join(repository.folder, 'other.txt');
