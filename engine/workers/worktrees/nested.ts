@@ -9,10 +9,12 @@ const MAX_FOLDERS = 2000;
 /** Repositories in ignored folders, near the top: `git status` says nothing of what is in there. */
 function insideIgnored(root: string, folders: readonly string[]): string[] {
   const found: string[] = [];
+  const seen = new Set<string>();
   const queue = folders.map((folder) => ({ folder, depth: 0 }));
   for (let looked = 0; queue.length > 0 && looked < MAX_FOLDERS; looked += 1) {
     const { folder, depth } = queue.shift()!;
-    if (NOT_WORK.has(folder.split('/').at(-1) ?? '')) continue;
+    if (seen.has(folder) || NOT_WORK.has(folder.split('/').at(-1) ?? '')) continue;
+    seen.add(folder);
     if (existsSync(join(root, folder, '.git'))) {
       found.push(folder);
       continue;
@@ -33,6 +35,32 @@ const isFolder = (name: string): boolean => name.endsWith('/');
 const withoutSlash = (name: string): string => name.slice(0, -1);
 
 /**
+ * The ignored folders, and those that hold ignored files and nothing that git tracks: git looks into a repository that
+ * is damaged, and where its files are ignored one by one it is listed nowhere.
+ */
+function foldersOf(ignored: readonly string[], tracked: readonly string[]): string[] {
+  if (ignored.length === 0) return [];
+  const known = new Set<string>();
+  for (const name of tracked) {
+    for (let end = name.lastIndexOf('/'); end > 0; end = name.lastIndexOf('/', end - 1)) {
+      const folder = name.slice(0, end);
+      if (known.has(folder)) break;
+      known.add(folder);
+    }
+  }
+  const folders = new Set<string>();
+  for (const name of ignored) {
+    let end = name.indexOf('/');
+    while (end > 0 && known.has(name.slice(0, end))) end = name.indexOf('/', end + 1);
+    if (end < 0) continue;
+    const top = name.slice(0, end);
+    folders.add(top);
+    if (isFolder(name) && !NOT_WORK.has(top.split('/').at(-1) ?? '')) folders.add(withoutSlash(name));
+  }
+  return [...folders];
+}
+
+/**
  * Git repositories inside a worktree, as paths relative to it: their commits are nowhere else, so a worktree that
  * holds one is never removed by itself. Initialised submodules count as well.
  * @param files what `git status` lists, and `git ls-files --stage`
@@ -42,10 +70,11 @@ export function nestedIn(
   files: { untracked: readonly string[]; ignored: readonly string[]; staged: readonly string[] },
 ): string[] {
   const open = files.untracked.filter(isFolder).map(withoutSlash);
+  const nameOf = (record: string): string => record.slice(record.indexOf('\t') + 1);
   const links = files.staged
     .filter((record) => record.startsWith('160000 '))
-    .map((record) => record.slice(record.indexOf('\t') + 1))
+    .map(nameOf)
     .filter((link) => existsSync(join(path, link, '.git')));
-  const hidden = insideIgnored(path, files.ignored.filter(isFolder).map(withoutSlash));
+  const hidden = insideIgnored(path, foldersOf(files.ignored, files.staged.map(nameOf)));
   return [...new Set([...open, ...links, ...hidden])].sort();
 }

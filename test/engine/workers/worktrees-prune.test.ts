@@ -102,6 +102,16 @@ describe('pruning (R1)', () => {
     }
   });
 
+  test('refuses a damaged repository, also where its files are ignored one by one', async () => {
+    repository.commit({ '.gitignore': '*.log\n' });
+    const inner = join(await create('s-1'), 'far/inner');
+    mkdirSync(inner, { recursive: true });
+    repository.gitIn(inner, 'init', '--quiet');
+    repository.commit({ 'a.log': 'a' }, 'inner', inner);
+    rmSync(join(inner, '.git/HEAD'));
+    assert.match(reasonsOf((await plan()).entries, 's-1'), /^holds the git repository far\/inner$/);
+  });
+
   test('examines again at the moment of deletion: a plan that has aged removes nothing', async () => {
     const names = [
       'dirty',
