@@ -4,6 +4,9 @@
 # version is left alone. SVC_AGENTS_DIR is another folder for them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# What the machine's npm is told for everybody (a certificate, a mirror) lies beside its own node.
+npm_config_globalconfig="${npm_config_globalconfig:-$(npm config get globalconfig)}"
+export npm_config_globalconfig
 # Their install scripts and some of the programs need the node of this project, not an older one of the machine.
 export PATH="$PWD/node_modules/.bin:$PATH"
 folder="${SVC_AGENTS_DIR:-$PWD/.cache/agents}"

@@ -13,7 +13,10 @@ describe('the packed package', () => {
   after(() => rmSync(folder, { recursive: true, force: true }));
 
   test('installed globally runs the main job from an empty folder', { timeout: 180_000 }, () => {
-    const inherited = Object.entries(gitEnvironment()).filter(([name]) => !/^(SVC_|npm_)/i.test(name));
+    // Where npm's settings lie stays: the machine's own need not be beside this node.
+    const inherited = Object.entries(gitEnvironment()).filter(
+      ([name]) => !/^(SVC_|npm_(?!config_(global|user)config$))/i.test(name),
+    );
     const prefix = join(folder, 'global');
     const env = {
       ...Object.fromEntries(inherited),

@@ -35,13 +35,13 @@ const isFolder = (name: string): boolean => name.endsWith('/');
 const withoutSlash = (name: string): string => name.slice(0, -1);
 
 /**
- * The ignored folders, and those that hold ignored files and nothing that git tracks: git looks into a repository that
+ * The ignored folders, and those that hold nothing but ignored files: git looks into a repository that
  * is damaged, and where its files are ignored one by one it is listed nowhere.
  */
-function foldersOf(ignored: readonly string[], tracked: readonly string[]): string[] {
+function foldersOf(ignored: readonly string[], others: readonly string[]): string[] {
   if (ignored.length === 0) return [];
   const known = new Set<string>();
-  for (const name of tracked) {
+  for (const name of others) {
     for (let end = name.lastIndexOf('/'); end > 0; end = name.lastIndexOf('/', end - 1)) {
       const folder = name.slice(0, end);
       if (known.has(folder)) break;
@@ -75,6 +75,7 @@ export function nestedIn(
     .filter((record) => record.startsWith('160000 '))
     .map(nameOf)
     .filter((link) => existsSync(join(path, link, '.git')));
-  const hidden = insideIgnored(path, foldersOf(files.ignored, files.staged.map(nameOf)));
+  const others = [...files.staged.map(nameOf), ...files.untracked];
+  const hidden = insideIgnored(path, foldersOf(files.ignored, others));
   return [...new Set([...open, ...links, ...hidden])].sort();
 }
