@@ -57,8 +57,7 @@ export function clearTraps({ own, common }: WrittenFolders, { links }: { links: 
   const found = [
     ...(isWorktree ? trapsIn(own, { links }) : trapsIn(join(common, 'refs'), { links: false })),
     ...entriesOf(common).flatMap((entry) => (entry.isFIFO() ? [join(common, entry.name)] : [])),
-    ...trapsIn(join(common, 'objects'), { links: false }),
-    ...(links ? linkedObjects(join(common, 'objects')) : []),
+    ...trapsAmongObjects(join(common, 'objects'), { links }),
     ...trapsIn(join(common, 'refs', 'heads', 'svc'), { links }),
   ];
   for (const path of found) rmSync(path, { force: true });
@@ -68,11 +67,12 @@ export function clearTraps({ own, common }: WrittenFolders, { links }: { links: 
 /** Single objects are written into what is called like this; packs may be kept elsewhere, by a person's own link. */
 const OBJECTS = /^[0-9a-f]{2}$/;
 
-const linkedObjects = (objects: string): string[] =>
+const trapsAmongObjects = (objects: string, { links }: { links: boolean }): string[] =>
   entriesOf(objects).flatMap((entry) => {
-    if (!OBJECTS.test(entry.name)) return [];
     const path = join(objects, entry.name);
-    return entry.isSymbolicLink() ? [path] : trapsIn(path, { links: true });
+    const isOfSingle = links && OBJECTS.test(entry.name);
+    if (entry.isDirectory()) return trapsIn(path, { links: isOfSingle });
+    return entry.isFIFO() || (isOfSingle && entry.isSymbolicLink()) ? [path] : [];
   });
 
 /** Takes what protected a main checkout while a worker was in it out of its git folder, where git has nothing of the kind. */
