@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import type { Peers } from '../../bus/peers.ts';
 import type { Session, Sessions } from '../../bus/sessions/index.ts';
 import type { Clock } from '../../clock.ts';
@@ -11,7 +10,7 @@ import type { CommandConfinement, SessionCommand } from '../../workers/confine/c
 import type { Processes } from '../../workers/processes/index.ts';
 import type { Worktrees } from '../../workers/worktrees/index.ts';
 import type { Tasks } from '../tasks/index.ts';
-import { runAgain } from './rerun.ts';
+import { runAgain, type ToRunAgain, toRunAgain } from './rerun.ts';
 import {
   type Evidence,
   type RerunResult,
@@ -173,36 +172,7 @@ export function createVerify(deps: VerifyDeps): Verify {
     forget.run({ session: sessionId });
   }
 
-  /** What is to be run, and where. */
-  function toRunAgain(name: string) {
-    const session = sessions.resolve(name);
-    const { sessionId, state, taskId, worktree, cwd, branch, base, promotedAt } = session;
-    if (state !== 'ended') {
-      throw new SvcError('conflict', `${sessionId} is still ${state}; its files may change while tests run`, {
-        hint: `wait for its end; svc task show ${taskId} shows it`,
-      });
-    }
-    const evidence = evidenceOf(sessionId);
-    const tests = (evidence?.tests ?? []).filter(({ result }) => result !== 'skipped');
-    if (evidence === null || tests.length === 0) {
-      throw new SvcError('not_found', `${sessionId} reported no test that ran`, {
-        hint: `svc verify show ${sessionId} shows what it reported`,
-      });
-    }
-    if (worktree === null || !existsSync(worktree)) {
-      throw new SvcError('not_found', `the worktree of ${sessionId} is not there any more`, {
-        hint:
-          branch === null
-            ? `it worked in ${cwd ?? "the project's folder"}: run them there by hand`
-            : promotedAt === null
-              ? `its work is on ${branch}: check that out and run them by hand`
-              : `its work is in ${base}: run them there by hand`,
-      });
-    }
-    return { session, evidence, tests, folder: cwd !== null && existsSync(cwd) ? cwd : worktree };
-  }
-
-  async function runAll(what: ReturnType<typeof toRunAgain>, request: RerunRequest): Promise<void> {
+  async function runAll(what: ToRunAgain, request: RerunRequest): Promise<void> {
     const { session, evidence, tests, folder } = what;
     const mark = randomUUID();
     // On record before anything runs: an engine that is killed meanwhile leaves word of what to end.
@@ -227,11 +197,7 @@ export function createVerify(deps: VerifyDeps): Verify {
     await storage.write(() => recordRerun(what, results, request.by));
   }
 
-  function recordRerun(
-    { session, evidence }: ReturnType<typeof toRunAgain>,
-    results: RerunResult[],
-    by: By,
-  ): void {
+  function recordRerun({ session, evidence }: ToRunAgain, results: RerunResult[], by: By): void {
     setRerun.run(JSON.stringify(results), clock.now(), by.actor, evidence.id);
     const { sessionId, taskId } = session;
     const agrees = results.every((each) => each.agrees);
@@ -276,8 +242,9 @@ export function createVerify(deps: VerifyDeps): Verify {
       });
     },
     async rerun(name, request) {
-      const what = toRunAgain(name);
-      const { sessionId } = what.session;
+      const session = sessions.resolve(name);
+      const { sessionId } = session;
+      const what = toRunAgain(session, evidenceOf(sessionId));
       if (under.has(sessionId)) {
         throw new SvcError('conflict', `the tests of ${sessionId} are being run again already`, {
           hint: `svc verify show ${sessionId} has the result when they are done`,
