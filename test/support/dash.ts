@@ -46,6 +46,21 @@ export async function act(terminal: Terminal, key: string): Promise<void> {
   terminal.keys(key);
 }
 
+/** What the dashboard says to a key that it did not take now, and takes when it is pressed again. */
+const NOT_NOW =
+  /press again|press them one after the other|still being fetched|still under way|nothing was done/;
+
+/** The first key of a question, pressed until the question is there, as a person does who reads why it is not. */
+export async function ask(terminal: Terminal, key: string, question: string): Promise<void> {
+  const either = new RegExp(`${question.replace(/\W/g, '\\$&')}|${NOT_NOW.source}`);
+  for (;;) {
+    terminal.keys(key);
+    const screen = await terminal.shows(either, question);
+    if (screen.includes(question)) return;
+    await delay(LOOK_MS);
+  }
+}
+
 /** The second key of a question that is on the screen. */
 export async function answer(terminal: Terminal, key: string): Promise<void> {
   await delay(HAND_MS);

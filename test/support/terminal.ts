@@ -128,15 +128,19 @@ export async function openTerminal({
 
   async function awaitScreen(fits: (screen: string) => boolean, what: string): Promise<string> {
     let seen = look();
+    // The last screens that differ: what a program said to a key is gone again long before the wait is given up.
+    let screens = [seen.screen];
     try {
       await until(() => {
         seen = look();
+        if (seen.screen !== screens.at(-1)) screens = [...screens.slice(-3), seen.screen];
         if (fits(seen.screen)) return true;
         if (seen.status === undefined) return false;
         throw new Error(`the program ended with status ${seen.status} before ${what}`);
       }, what);
     } catch (error) {
-      throw new Error(`${(error as Error).message}; the last screen:\n${framed(seen.screen)}`);
+      const shown = screens.map(framed).join('\nand then\n');
+      throw new Error(`${(error as Error).message}; the last screens:\n${shown}`);
     }
     return seen.screen;
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { answer, openDash } from '../support/dash.ts';
+import { answer, ask, openDash } from '../support/dash.ts';
 import { withTmux } from '../support/terminal.ts';
 
 const PROMPT = `Say hello in a file
@@ -22,8 +22,7 @@ describe('the main job at a terminal', withTmux, () => {
       await terminal.shows(`▶${body.decision_id}`, 'the decision in the list');
       await terminal.shows('│ │ Say hello in a file', 'its prompt');
 
-      terminal.keys('a');
-      await terminal.shows(`Approve ${body.decision_id} and start scripted on ${body.task_id}?`);
+      await ask(terminal, 'a', `Approve ${body.decision_id} and start scripted on ${body.task_id}?`);
       await answer(terminal, 'y');
       await terminal.shows(`${body.decision_id} approved: s-1 starts on ${body.task_id}`);
 
@@ -44,8 +43,7 @@ describe('the main job at a terminal', withTmux, () => {
       if (rows < 40) terminal.keys('G');
       await terminal.shows('+Hello from the worker', 'the patch');
 
-      terminal.keys('p');
-      await terminal.shows('Promote svc/s-1 into main?');
+      await ask(terminal, 'p', 'Promote svc/s-1 into main?');
       assert.ok(!existsSync(join(workspace.root, 'hello.txt')), 'nothing is merged before the second key');
       await answer(terminal, 'm');
       await terminal.shows('nothing was pushed', 'the promotion');
