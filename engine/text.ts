@@ -58,8 +58,15 @@ export function age(at: string | null, now: number = Date.now()): string {
 }
 
 /** Local time, to the second. */
-export const localTime = (at: string | null): string =>
-  at === null ? '-' : new Date(at).toLocaleString('sv-SE', { hour12: false });
+export function localTime(at: string | null): string {
+  if (at === null) return '-';
+  const date = new Date(at);
+  const [month, day, hour, minute, second] = [
+    date.getMonth() + 1,
+    ...[date.getDate(), date.getHours(), date.getMinutes(), date.getSeconds()],
+  ].map((part) => String(part).padStart(2, '0'));
+  return `${date.getFullYear()}-${month}-${day} ${hour}:${minute}:${second}`;
+}
 
 /** A text as one word of a POSIX shell, whatever is in it. */
 export const shellWord = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

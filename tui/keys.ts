@@ -1,4 +1,5 @@
 import type { Key } from 'ink';
+import { graphemes } from './text.ts';
 
 /** The name of a key as the keymap spells it, from what Ink has parsed; a burst of characters gives one name each. */
 export function keyNames(input: string, key: Key): string[] {
@@ -18,7 +19,7 @@ export function keyNames(input: string, key: Key): string[] {
   if (key.ctrl && input !== '') return [`ctrl+${input}`];
   // With Alt held it is another key, and none of ours.
   if (key.meta) return [];
-  return [...new Intl.Segmenter().segment(input)].map(({ segment }) => nameOf(segment));
+  return graphemes(input).map(nameOf);
 }
 
 function nameOf(character: string): string {

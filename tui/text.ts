@@ -5,6 +5,10 @@ import { type Line, type Span, type Style, span } from './theme.ts';
 const ASCII = /^[\u0020-\u007e]*$/;
 const TAB = 4;
 
+/** What a reader sees as the characters of a text. */
+export const graphemes = (text: string): string[] =>
+  ASCII.test(text) ? [...text] : Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
+
 /** Cells of a text on a terminal. */
 export const width = (text: string): number => (ASCII.test(text) ? text.length : stringWidth(text));
 
@@ -53,7 +57,7 @@ export function wrap(text: string, cells: number): string[] {
 function headOf(text: string, cells: number): string {
   if (ASCII.test(text)) return text.slice(0, cells);
   let head = '';
-  for (const { segment } of new Intl.Segmenter().segment(text)) {
+  for (const segment of graphemes(text)) {
     if (head !== '' && width(head + segment) > cells) break;
     head += segment;
   }

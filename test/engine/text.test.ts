@@ -53,6 +53,8 @@ describe('text for a terminal', () => {
 
   test('tells a time of here, to the second', () => {
     assert.match(localTime('2026-01-02T03:04:05.678Z'), /^2026-01-0[123] \d\d:\d\d:05$/);
+    const then = new Date(2026, 0, 2, 3, 4, 5);
+    assert.equal(localTime(then.toISOString()), '2026-01-02 03:04:05');
     assert.equal(localTime(null), '-');
   });
 });

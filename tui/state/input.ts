@@ -1,3 +1,4 @@
+import { graphemes } from '../text.ts';
 import type { Input } from './model.ts';
 
 export const EMPTY_INPUT: Input = { value: '', caret: 0 };
@@ -13,8 +14,8 @@ export function insert({ value, caret }: Input, text: string): Input {
 /** Start of the character before, or after, the caret: a character may be several code units. */
 function step(value: string, caret: number, by: -1 | 1): number {
   const side = by < 0 ? value.slice(0, caret) : value.slice(caret);
-  const parts = [...new Intl.Segmenter().segment(side)];
-  const size = (by < 0 ? parts.at(-1) : parts[0])?.segment.length ?? 0;
+  const parts = graphemes(side);
+  const size = (by < 0 ? parts.at(-1) : parts[0])?.length ?? 0;
   return caret + by * size;
 }
 
@@ -55,4 +56,4 @@ export function edited(input: Input, key: string): Input | null {
 }
 
 /** Whether a key is a character, and not a name such as `enter` or `ctrl+d`. */
-export const isText = (key: string): boolean => [...new Intl.Segmenter().segment(key)].length === 1;
+export const isText = (key: string): boolean => graphemes(key).length === 1;
