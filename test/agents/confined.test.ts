@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { hostEngine } from '../../engine/index.ts';
 import { checkConfinement } from '../../engine/workers/confine/index.ts';
 import { type Script, startModel } from '../../fixtures/model/model.ts';
-import { AGENTS_BIN, isInstalled } from '../support/agents.ts';
+import { AGENTS_BIN } from '../support/agents.ts';
 import { engineHere } from '../support/engine.ts';
+import { assertArrived, openDesk } from '../support/matrix.ts';
+import { COMMIT, REAL_AGENTS, report, skipped } from '../support/real-agents.ts';
 import { until } from '../support/wait.ts';
 import { makeWorkspace, SVC } from '../support/workspace.ts';
 
+const PRIVATE = 'private words';
 const TASK = 'Greet visitors by name.';
 
 /** What the worker's model does: tries to look and to leave something in the home, works, reports by its tools. */
@@ -36,16 +39,59 @@ const WORKER: Script = {
   ],
 };
 
-test('claude, confined, does its task with its own tools and those of svc to its end', async (t) => {
-  const impossible = await checkConfinement(process.env).then(
-    () => (isInstalled('claude') ? null : 'claude is not installed; .ci/agents.sh installs it'),
-    (error: Error) => error.message,
-  );
-  if (impossible !== null) {
-    console.error(`NOT TESTED: ${impossible}`);
-    t.skip(impossible);
-    return;
+const impossible = await checkConfinement(process.env).then(
+  () => false as const,
+  (error: Error) => error.message,
+);
+if (impossible) console.error(`NOT TESTED: ${impossible}`);
+
+/** The dispatch of `dispatch.test.ts` once more, by agents that see nothing of the person's home but what is theirs. */
+describe('a real agent in the sandbox', { concurrency: 2, skip: impossible }, () => {
+  for (const [name, agent] of Object.entries(REAL_AGENTS)) {
+    test(`${name} works, reports by our tools, is kept from the home, and goes on after a limit`, {
+      skip: skipped(name),
+      timeout: 300_000,
+    }, async () => {
+      const { home, env = {} } = agent;
+      const desk = await openDesk({
+        agent: name,
+        home: { ...home, 'notes.txt': PRIVATE },
+        env,
+        flags: { 'guard.profile': 'strict' },
+      });
+      try {
+        const notes = join(desk.ws.env.HOME ?? '', 'notes.txt');
+        const first = [
+          agent.shell(`cat '${notes}'; echo mine > '${notes}'; echo hello > hello.txt; echo LOOKED`),
+        ];
+        const run = await desk.run(TASK, () => [...first, { fail: { status: 429, retryAfterSec: 1 } }], {
+          begun: async ({ session_id }) => desk.limit({ id: session_id }, Date.now() + 1000),
+          again: {
+            when: 'You were interrupted',
+            steps: [...first, agent.shell(COMMIT), ...report(agent), { say: 'It is done.' }],
+          },
+        });
+        const ended = await run.ended();
+        assert.deepEqual([ended.failure, desk.failures], [null, []], run.log());
+        assert.deepEqual([ended.runs, ended.commits, ended.profile], [2, 1, 'strict'], run.log());
+        assert.equal(desk.ws.repository.git('show', `${ended.branch}:hello.txt`), 'hello');
+        const { state } = await desk.here.call<{ state: string }>('verify.show', { session: run.id });
+        assert.equal(state, 'verified');
+        assertArrived(run.requests().slice(-1), TASK);
+        assertArrived(run.requests(), 'LOOKED');
+        assert.doesNotMatch(JSON.stringify(run.requests()), new RegExp(PRIVATE));
+        assert.equal(readFileSync(notes, 'utf8'), PRIVATE);
+        assert.deepEqual(run.marked(), []);
+      } finally {
+        await desk.close();
+      }
+    });
   }
+});
+
+test('claude, confined, does its task with its own tools and those of svc to its end', {
+  skip: impossible || skipped('claude'),
+}, async () => {
   const model = await startModel({ script: [WORKER] });
   const ws = await makeWorkspace({
     yaml: 'guard: { profile: strict }\n',
@@ -65,7 +111,7 @@ test('claude, confined, does its task with its own tools and those of svc to its
   mkdirSync(join(home, '.claude'), { recursive: true });
   writeFileSync(join(home, '.claude', 'settings.json'), settings);
   writeFileSync(join(home, '.claude.json'), '{ "numStartups": 3 }');
-  writeFileSync(join(home, 'notes.txt'), 'private words');
+  writeFileSync(join(home, 'notes.txt'), PRIVATE);
   ws.env.HOME = home;
   const here = await engineHere(ws, { svc: [process.execPath, SVC] });
   const host = await hostEngine(here.engine);
@@ -79,7 +125,7 @@ test('claude, confined, does its task with its own tools and those of svc to its
     assert.deepEqual(model.failures, [], log);
     assert.equal(here.engine.resolveSession(session.session_id).failure, null, log);
     assert.match(log, /COMMITTED/);
-    assert.doesNotMatch(log, /private words/);
+    assert.doesNotMatch(log, new RegExp(PRIVATE));
     assert.equal(ws.repository.git('show', `svc/${session.session_id}:greeting.txt`), 'hello');
     const { state } = await here.call<{ state: string }>('verify.show', { session: session.session_id });
     assert.equal(state, 'verified');

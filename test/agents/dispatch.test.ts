@@ -4,92 +4,13 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Step } from '../../fixtures/model/model.ts';
 import { presetOf } from '../support/agent-run.ts';
-import { AGENTS_BIN, isInstalled } from '../support/agents.ts';
+import { AGENTS_BIN } from '../support/agents.ts';
 import { assertArrived, type Desk, type DeskRun, openDesk } from '../support/matrix.ts';
 import { childrenOf } from '../support/processes.ts';
+import { COMMIT, REAL_AGENTS, report, skipped } from '../support/real-agents.ts';
 import { until } from '../support/wait.ts';
 
-const COMMIT = 'git add -A && git commit -qm "Say hello"';
 const HOSTILE = `--help "quotes" 'more' $(touch pwned) \`touch pwned\` \${HOME} \\n %s -- 日本 🎉\nsecond line\n\n- third`;
-
-const EVIDENCE = { criteria: [], tests: [{ command: 'true', passed: true }], summary: 'a greeting' };
-
-interface Agent {
-  /** With its own tools, whose names and arguments differ. */
-  write(path: string): Step & { call: string };
-  shell(command: string): Step & { call: string };
-  /** So that it gives up soon. */
-  env?: Record<string, string>;
-  home?: Record<string, string>;
-  /** Its command without what lets it do everything. */
-  careful: string;
-  codes: Record<400 | 401 | 429, string>;
-  /** What it may not do it does not offer to its model: nobody is denied anything, and nothing can be told. */
-  isMuteWhenDenied?: boolean;
-  /** It never tells how many tokens it took. */
-  isSilentOnUsage?: boolean;
-  /** How its model gets at our tools, where they are not simply there. */
-  report?: Step[];
-}
-
-const described = (call: string, command: string) => ({ call, arguments: { command, description: 'Shell' } });
-
-const AGENTS: Record<string, Agent> = {
-  claude: {
-    write: (path) => ({ call: 'Write', arguments: { file_path: path, content: 'hello\n' } }),
-    shell: (command) => described('Bash', command),
-    env: { CLAUDE_CODE_MAX_RETRIES: '1' },
-    careful: 'claude -p --output-format stream-json --verbose -- {{prompt}}',
-    codes: { 400: 'model_error', 401: 'auth_failed', 429: 'rate_limited' },
-  },
-  codex: {
-    write: (path) => ({
-      call: 'exec_command',
-      arguments: {
-        cmd: `apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: ${path}\n+hello\n*** End Patch\nEOF`,
-      },
-    }),
-    shell: (cmd) => ({ call: 'exec_command', arguments: { cmd } }),
-    home: {
-      // Without a model that it knows it has its plain tools.
-      '.codex/config.toml':
-        'model = "stand-in"\n[model_providers.svc]\nname = "svc"\nrequest_max_retries = 0\nstream_max_retries = 0\n',
-    },
-    careful: 'codex exec --json --skip-git-repo-check -s read-only -c approval_policy=never -- {{prompt}}',
-    codes: { 400: 'model_error', 401: 'auth_failed', 429: 'rate_limited' },
-  },
-  gemini: {
-    write: (path) => ({ call: 'write_file', arguments: { file_path: path, content: 'hello\n' } }),
-    shell: (command) => described('run_shell_command', command),
-    careful: 'gemini --output-format stream-json --skip-trust --prompt={{prompt}}',
-    isMuteWhenDenied: true,
-    codes: { 400: 'model_error', 401: 'auth_failed', 429: 'rate_limited' },
-  },
-  opencode: {
-    write: (path) => ({ call: 'write', arguments: { filePath: path, content: 'hello\n' } }),
-    shell: (command) => described('bash', command),
-    careful: 'opencode run --format json < {{prompt_file}}',
-    codes: { 400: 'model_error', 401: 'auth_failed', 429: 'rate_limited' },
-  },
-  qwen: {
-    write: (path) => ({ call: 'write_file', arguments: { file_path: path, content: 'hello\n' } }),
-    shell: (command) => ({ call: 'run_shell_command', arguments: { command, is_background: false } }),
-    careful: 'qwen --output-format stream-json --approval-mode default --prompt={{prompt}}',
-    report: [
-      { call: 'tool_search', arguments: { query: 'select:mcp__svc__verify_report' } },
-      { call: 'tool_call', arguments: { name: 'mcp__svc__verify_report', arguments: EVIDENCE } },
-    ],
-    isMuteWhenDenied: true,
-    codes: { 400: 'model_error', 401: 'auth_failed', 429: 'rate_limited' },
-  },
-  copilot: {
-    write: (path) => ({ call: 'create', arguments: { path, file_text: 'hello\n' } }),
-    shell: (command) => described('bash', command),
-    careful: 'copilot --output-format json --no-ask-user --trust-folder --no-auto-update --prompt={{prompt}}',
-    isSilentOnUsage: true,
-    codes: { 400: 'model_error', 401: 'auth_failed', 429: 'rate_limited' },
-  },
-};
 
 /** The built-in command, by a program of the same name that stays when the real one has ended. */
 function hanging(name: string, program: string): string {
@@ -98,14 +19,6 @@ function hanging(name: string, program: string): string {
   writeFileSync(program, text, { mode: 0o755 });
   return (presetOf(name).headless ?? '').replace(/^\S+/, `'${program}'`);
 }
-
-const REPORT: Step = { call: 'verify_report', arguments: EVIDENCE };
-
-/** All of them take minutes. Without the variable the two that are fastest are run wherever they are installed. */
-const isWanted = (name: string): boolean => {
-  const wanted = (process.env.SVC_TEST_AGENTS ?? 'claude,codex').split(',');
-  return wanted.includes('all') || wanted.includes(name);
-};
 
 /** Leaves a process in a session of its own behind, says so, and waits. */
 const stuck = (mark: string): string =>
@@ -116,13 +29,8 @@ const NOTE = 'The port is 8790 now.';
 
 /** Real agent programs of .ci/agents.sh as workers, with the stand-in model as the gateway. */
 describe('a dispatch of a real agent', { concurrency: 2 }, () => {
-  for (const [name, agent] of Object.entries(AGENTS)) {
-    const skip = !isInstalled(name)
-      ? `${name} is not installed; .ci/agents.sh installs it`
-      : !isWanted(name) && `${name} is left out; SVC_TEST_AGENTS=all has all of them`;
-    if (skip) console.error(`NOT TESTED: ${skip}`);
-
-    describe(name, { concurrency: 5, skip, timeout: 300_000 }, () => {
+  for (const [name, agent] of Object.entries(REAL_AGENTS)) {
+    describe(name, { concurrency: 5, skip: skipped(name), timeout: 300_000 }, () => {
       let desk: Desk;
       before(async () => {
         const { careful, home = {}, env = {} } = agent;
@@ -149,7 +57,7 @@ describe('a dispatch of a real agent', { concurrency: 2 }, () => {
             { ...agent.write(join(worktree, 'locked.txt')), isRefused: true },
             agent.write(join(worktree, 'hello.txt')),
             agent.shell(COMMIT),
-            ...(agent.report ?? [REPORT]),
+            ...report(agent),
             { say: 'It is done.' },
           ],
           { begun: ({ session_id }) => desk.here.call('msg_send', { to_session: session_id, body: NOTE }) },

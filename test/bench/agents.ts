@@ -2,16 +2,21 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { withArguments } from '../../engine/workers/presets/index.ts';
+import { fileURLToPath } from 'node:url';
+import { type RunWish, withArguments } from '../../engine/workers/presets/index.ts';
 import { commandOf, presetOf } from '../support/agent-run.ts';
 import { isInstalled } from '../support/agents.ts';
 import { type Desk, openDesk } from '../support/matrix.ts';
 import { type Figure, figure, median } from './figure.ts';
 
 const ROUNDS = 5;
+const TRIVIAL = fileURLToPath(new URL('./tools-child.js', import.meta.url));
 const AGENTS = (process.env.SVC_BENCH_AGENTS ?? 'claude,codex,gemini,opencode,qwen,copilot').split(',');
 
-/** What a dispatch adds to an agent that says one word: the same command bare, in a worktree of its own, in turns with it. */
+/**
+ * What a dispatch adds to an agent that says one word, in turns with the same command in a worktree of its own: bare,
+ * and with a trivial MCP server and hooks that do nothing, since an agent takes its time for those whoever gives them.
+ */
 export async function agents(): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const agent of AGENTS.filter(isInstalled)) {
@@ -19,8 +24,10 @@ export async function agents(): Promise<Figure[]> {
     try {
       const ours: number[] = [];
       const bare: number[] = [];
+      const equipped: number[] = [];
       for (let round = 0; round < ROUNDS; round += 1) {
-        bare.push(await runBare(desk, agent, round));
+        bare.push(await runReference(desk, agent, `bare-${round}`, { mcp: null, hooks: null }));
+        equipped.push(await runReference(desk, agent, `equipped-${round}`, equipment(desk)));
         const begin = performance.now();
         const run = await desk.run(`Say a word, ${round}.`, () => [{ say: 'Word.' }]);
         const { failure } = await run.ended();
@@ -29,6 +36,12 @@ export async function agents(): Promise<Figure[]> {
       }
       figures.push(
         figure(`dispatch of ${agent}, p50 (reference: its bare command)`, median(ours), 'ms', median(bare)),
+        figure(
+          `dispatch of ${agent}, p50 (reference: with a trivial MCP server and hooks)`,
+          median(ours),
+          'ms',
+          median(equipped),
+        ),
       );
     } finally {
       await desk.close();
@@ -37,20 +50,32 @@ export async function agents(): Promise<Figure[]> {
   return figures;
 }
 
-/** The built-in command with nothing but the route to the same model. */
-async function runBare(desk: Desk, agent: string, round: number): Promise<number> {
+type Equipment = Pick<RunWish, 'mcp' | 'hooks'>;
+
+/** As an agent gets them from us, with nothing behind. */
+function equipment({ ws }: Desk): Equipment {
+  const nothing = { command: process.execPath, args: ['-e', '0'] };
+  const args = [TRIVIAL, 'stdio', join(ws.repository.folder, 'trivial')];
+  return {
+    mcp: { command: process.execPath, args, env: {} },
+    hooks: { 'pre-write': nothing, 'post-tool': nothing, 'pre-compact': nothing, 'session-start': nothing },
+  };
+}
+
+/** The built-in command with nothing but the route to the same model, and what it is equipped with. */
+async function runReference(desk: Desk, agent: string, name: string, given: Equipment): Promise<number> {
   const { ws, url } = desk;
   const preset = presetOf(agent);
-  const folder = join(ws.repository.folder, `bare-${round}`);
+  const folder = join(ws.repository.folder, name);
   const cwd = join(folder, 'worktree');
   mkdirSync(folder);
-  ws.repository.git('worktree', 'add', '-q', '-b', `bare-${round}`, cwd);
-  const prompt = `Say a bare word, ${round}.`;
+  ws.repository.git('worktree', 'add', '-q', '-b', name, cwd);
+  const prompt = `Say a word, ${name}.`;
   const promptFile = join(folder, 'prompt.md');
   writeFileSync(promptFile, prompt);
   const { argv, stdinFile } = commandOf(preset, { prompt, promptFile });
   const gateway = { url, key: desk.play(prompt, [{ say: 'Word.' }]) };
-  const setUp = preset.setUp({ mcp: null, hooks: null, gateway, folder: join(folder, 'agent'), env: ws.env });
+  const setUp = preset.setUp({ ...given, gateway, folder: join(folder, 'agent'), env: ws.env });
   for (const { path, text } of setUp.files) {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
@@ -65,6 +90,6 @@ async function runBare(desk: Desk, agent: string, round: number): Promise<number
   });
   const [code] = (await once(child, 'close')) as [number | null];
   closeSync(stdin);
-  if (code !== 0) throw new Error(`the bare ${agent} ended with ${code}`);
+  if (code !== 0) throw new Error(`the ${name} ${agent} ended with ${code}`);
   return performance.now() - begin;
 }
