@@ -178,6 +178,7 @@ export async function openEngine(options: OpenOptions) {
     board.start();
     bus.start();
     await dispatcher.recover();
+    await rooms.sessionActions.reap();
     log.info({ pid: process.pid, version, root }, 'engine open');
 
     return {

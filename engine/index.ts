@@ -46,7 +46,7 @@ export { version } from './version.ts';
 export type { Circuit as AgentCircuit } from './workers/dispatch/index.ts';
 export type { ListedSession } from './workers/operations.ts';
 export type { AgentHooks, HookEntry, HookLines } from './workers/presets/hooks.ts';
-export type { HookEvent, McpServer } from './workers/presets/preset.ts';
+export type { GatewayRoute, HookEvent, McpServer } from './workers/presets/preset.ts';
 export type { CarriedSetup } from './workers/setup/projects.ts';
 export { carriedFacts, consentWords } from './workers/setup/words.ts';
 export type { AcpError, AcpLine, AgentError, FoundError } from './workers/streams/acp.ts';
@@ -103,6 +103,7 @@ export const presets = async () => ({
   ...(await import('./workers/presets/index.ts')),
   ...(await import('./workers/presets/ability.ts')),
   ...(await import('./workers/presets/detect.ts')),
+  ...(await import('./workers/dispatch/write-anew.ts')),
   ...(await import('./workers/template.ts')),
   ...(await import('./workers/program.ts')),
 });

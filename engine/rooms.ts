@@ -22,6 +22,7 @@ import { createCommandConfinement } from './workers/confine/commands.ts';
 import { createConfinement } from './workers/confine/index.ts';
 import {
   type Agents,
+  agentDir,
   type Circuits,
   createAgents,
   createCircuits,
@@ -144,7 +145,10 @@ export function createRooms(ground: Ground): Rooms {
     seatClosed: (sessionId) => board.sessionEnded(sessionId),
     startOf: processes.startOf,
     isAlive: processes.isAlive,
-    takeUp: () => board.dispatcher.takeUp(),
+    async takeUp() {
+      await board.dispatcher.takeUp();
+      await sessionActions.reap();
+    },
     templates: { fallback: TO_FILE, words: tokenise, fill: fillPlaceholders, isLoopback },
     log,
   });
@@ -225,6 +229,8 @@ export function createRooms(ground: Ground): Rooms {
     dispatcher: board.dispatcher,
     processes,
     worktrees,
+    keys,
+    agentFolder: (sessionId) => agentDir({ paths }, sessionId),
     isStrict,
   });
   const notify = createNotify({

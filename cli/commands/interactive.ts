@@ -1,4 +1,4 @@
-import { presets, shellWord } from '../../engine/index.ts';
+import { type GatewayRoute, presets, shellWord } from '../../engine/index.ts';
 import { clientNamed, isInstalled } from '../clients/install.ts';
 import type { Context } from '../command.ts';
 import { mcpCommand } from '../self.ts';
@@ -19,21 +19,24 @@ export interface Start {
 /** They would make the person's own agent pass for a worker, or for the wrong one. */
 const OF_WORKERS = ['SVC_SESSION', 'SVC_TASK', 'SVC_ROLE', 'SVC_NAME', 'SVC_SESSION_NAME', 'SVC_RUN_ID'];
 
-/**
- * How the agent of a preset is started here.
- * @param agentSession a conversation of its own that is to go on
- * @param reachesEngine false where it will find none, and so has no use for the tools
- */
+/** What it is to have beyond its command. */
+export interface Wish {
+  /** A conversation of its own that is to go on. */
+  agentSession?: string | null;
+  /** False where it will find none, and so has no use for the tools. */
+  reachesEngine?: boolean;
+  /** Where its model calls go, and the folder for what it is told of that; null for its own login. */
+  routed?: { gateway: GatewayRoute; folder: string } | null;
+}
+
+/** How the agent of a preset is started here. Writes the files that it needs for a route. */
 export async function prepare(
   preset: string,
   template: string,
   { cwd, env }: Pick<Context, 'cwd' | 'env'>,
-  {
-    agentSession = null,
-    reachesEngine = true,
-  }: { agentSession?: string | null; reachesEngine?: boolean } = {},
+  { agentSession = null, reachesEngine = true, routed = null }: Wish = {},
 ): Promise<Start> {
-  const { presetNamed, renderCommand, withArguments } = await presets();
+  const { presetNamed, renderCommand, withArguments, writeAnew } = await presets();
   const own: Record<string, string> = { SVC_AGENT: preset };
   const port = template.includes('{{notify_port}}') ? String(await freePort()) : '';
   if (port !== '') own.SVC_NOTIFY_URL = `http://127.0.0.1:${port}`;
@@ -42,24 +45,28 @@ export async function prepare(
   const known = presetNamed(preset);
   const argv =
     agentSession === null ? rendered : (known?.resumeInteractive?.(rendered, agentSession) ?? rendered);
+  // With its own login some cannot be told of the tools.
+  const isTold = reachesEngine && (routed !== null || known?.cannot.mcp === undefined);
   const forRun =
-    known === null || known.cannot.mcp !== undefined || !reachesEngine
+    known === null || (!isTold && routed === null)
       ? null
       : known.setUp({
-          mcp: { command, args, env: {} },
-          gateway: null,
+          mcp: isTold ? { command, args, env: {} } : null,
+          gateway: routed?.gateway ?? null,
           hooks: null,
-          folder: cwd,
+          folder: routed?.folder ?? cwd,
           env,
           isAttended: true,
         });
+  if (routed !== null)
+    for (const { path, text } of forRun?.files ?? []) await writeAnew(routed.folder, path, text);
   const client = forRun === null && reachesEngine ? await clientNamed(preset) : undefined;
   return {
     preset,
     argv: withArguments(argv, forRun?.args ?? []),
     env: { ...own, ...forRun?.env },
     unset: OF_WORKERS.filter((name) => env[name] !== undefined),
-    mcp: forRun ? 'run' : client && (await isInstalled(client, cwd, env)) ? 'installed' : 'none',
+    mcp: forRun && isTold ? 'run' : client && (await isInstalled(client, cwd, env)) ? 'installed' : 'none',
   };
 }
 

@@ -1,10 +1,17 @@
-import { age, configuration, type EngineClient, findWorkspace, SvcError } from '../../engine/index.ts';
+import {
+  age,
+  configuration,
+  type EngineClient,
+  findWorkspace,
+  type GatewayRoute,
+  SvcError,
+} from '../../engine/index.ts';
 import { type Command, command } from '../command.ts';
 import { table } from '../print.ts';
 import { confined } from './confined.ts';
 import { logFlags, showLog } from './follow-log.ts';
 import { runInForeground } from './foreground.ts';
-import { environmentOf, prepare, shellLine, word } from './interactive.ts';
+import { environmentOf, prepare, type Start, shellLine, type Wish, word } from './interactive.ts';
 import {
   nextOf,
   type OpenAsk,
@@ -22,6 +29,8 @@ interface Entered {
   cwd: string;
   agent_session: string | null;
   is_paused: boolean;
+  gateway: GatewayRoute | null;
+  agent_folder: string;
 }
 
 const sessionArg = [
@@ -151,6 +160,18 @@ const resume = command({
   },
 });
 
+/** It takes part under a name of its own: neither as the Chair nor as the worker that was here. */
+const nameIn = ({ session_id }: Row): string => `with-${session_id}`;
+
+const unprintable = ({ session_id }: Row, { isConfined }: { isConfined: boolean }): SvcError =>
+  isConfined
+    ? new SvcError('usage', `${session_id} ran in a sandbox, which no line for a shell can open`, {
+        hint: '--print --outside prints what opens its agent without one',
+      })
+    : new SvcError('usage', `${session_id} ran through the gateway, with a key that is for nobody to read`, {
+        hint: '--print --account prints what opens its agent with your own login',
+      });
+
 const attach = command({
   name: 'worker attach',
   about: 'open the agent of a session that does not run, in its worktree and conversation',
@@ -161,6 +182,10 @@ const attach = command({
       type: 'boolean',
       about:
         'without the sandbox of a session that ran in one: what the worker left there can do all that you can',
+    },
+    account: {
+      type: 'boolean',
+      about: 'with your own login, in a new conversation, where its runs went through the gateway',
     },
   },
   async run(context) {
@@ -176,25 +201,20 @@ const attach = command({
       });
     const wasConfined = row.profile === 'strict';
     const isConfined = wasConfined && !context.flags.outside;
-    // That of a confined run is in the private folders of its session.
-    const agentSession = wasConfined && !isConfined ? null : row.agent_session;
-    const start = await prepare(
-      row.agent,
-      template,
-      { cwd: row.cwd ?? cwd, env },
-      { agentSession, reachesEngine: !isConfined },
-    );
-    // It takes part under a name of its own: neither as the Chair nor as the worker that was here.
-    start.env.SVC_SESSION = `with-${row.session_id}`;
+    const isRouted = row.auth === 'gateway' && !context.flags.account && isConfined === wasConfined;
+    // What its runs left is in the private folders of a sandbox, and some keep it beside the settings of their route.
+    const isSame = isConfined === wasConfined && isRouted === (row.auth === 'gateway');
+    const open = (routed: Required<Wish>['routed']): Promise<Start> =>
+      prepare(
+        row.agent,
+        template,
+        { cwd: row.cwd ?? cwd, env },
+        { agentSession: isSame ? row.agent_session : null, reachesEngine: !isConfined, routed },
+      );
     if (context.flags.print) {
-      if (isConfined)
-        throw new SvcError(
-          'usage',
-          `${row.session_id} ran in a sandbox, which no line for a shell can open`,
-          {
-            hint: '--print --outside prints what opens its agent without one',
-          },
-        );
+      if (isConfined || isRouted) throw unprintable(row, { isConfined });
+      const start = await open(null);
+      start.env.SVC_SESSION = nameIn(row);
       const folder = row.cwd ?? cwd;
       // Agents know their conversations by the folder that they were in.
       context.result({ ...start, cwd: folder }, () => `cd ${word(folder)} && ${shellLine(start)}`);
@@ -203,13 +223,19 @@ const attach = command({
     const entered = await client.call<Entered>('worker.attach', {
       session: row.session_id,
       pid: process.pid,
+      ...(isRouted ? {} : { account: true }),
     });
     note(
       `${entered.session_id} in ${entered.cwd}${row.agent_session === null ? '; it told no conversation to go on with' : ''}`,
     );
     if (isConfined) note('in its sandbox, without the tools of svc');
     else if (wasConfined) note('outside of the sandbox that it ran in, in a new conversation');
+    else if (!isSame) note('with your own login, in a new conversation');
+    if (isRouted) note('through the gateway, as its runs');
     try {
+      const { gateway, agent_folder: folder } = entered;
+      const start = await open(gateway && { gateway, folder });
+      start.env.SVC_SESSION = nameIn(row);
       const isTerminal = context.stdin.isTTY === true;
       const inside = isConfined ? await confined(row, start, { cwd: entered.cwd, env, file }) : null;
       return await runInForeground({

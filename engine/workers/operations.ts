@@ -128,11 +128,16 @@ export function sessionOperations(deps: {
     operation({
       name: 'worker.attach',
       about:
-        'Lets a person into the worktree of a session that does not run; `pid` is the process that holds it.',
+        'Lets a person into the worktree of a session that does not run; `pid` is the process that holds it. With `account` the agent has its own login also where its runs went through the gateway.',
       seat: 'chair',
       changes: true,
-      input: z.strictObject({ session: z.string(), pid: z.int().min(2) }),
-      run: (input) => actions.attach(sessions.resolve(input.session).sessionId, input.pid),
+      input: z.strictObject({
+        session: z.string(),
+        pid: z.int().min(2),
+        account: z.boolean().optional(),
+      }),
+      run: ({ session, pid, account }) =>
+        actions.attach(sessions.resolve(session).sessionId, pid, { hasOwnLogin: account }),
     }),
     operation({
       name: 'worker.leave',

@@ -3,7 +3,8 @@ import type { Session, Sessions } from '../bus/sessions/index.ts';
 import { SvcError } from '../errors.ts';
 import type { By } from '../operation.ts';
 import type { Storage } from '../storage/index.ts';
-import type { Dispatcher } from './dispatch/index.ts';
+import type { Dispatcher, RunKeys } from './dispatch/index.ts';
+import type { GatewayRoute } from './presets/preset.ts';
 import type { Processes } from './processes/index.ts';
 import type { Worktrees } from './worktrees/index.ts';
 
@@ -19,6 +20,10 @@ export interface Entrance {
   agentSession: string | null;
   /** It is paused, and goes on by itself only when the person has left. */
   isPaused: boolean;
+  /** Where its model calls go, as those of its runs did, with a key that holds until the person leaves. */
+  gateway: GatewayRoute | null;
+  /** What the agent itself kept or read in its runs, beside the person's own configuration; absolute. */
+  agentFolder: string;
 }
 
 /** What a person does with a session of a worker. */
@@ -30,9 +35,14 @@ export interface SessionActions {
    * Throws `conflict` for any other.
    */
   resume(sessionId: string, options: DispatchOptions, by: By): Promise<Session>;
-  /** Lets a person in, as process `pid`, as long as that lives. Throws `conflict` while its agent runs. */
-  attach(sessionId: string, pid: number): Promise<Entrance>;
+  /**
+   * Lets a person in, as process `pid`, as long as that lives. Throws `conflict` while its agent runs, and
+   * `gateway_unreachable` where its runs went through the gateway and `hasOwnLogin` is not set.
+   */
+  attach(sessionId: string, pid: number, how?: { hasOwnLogin?: boolean | undefined }): Promise<Entrance>;
   leave(sessionId: string): Promise<void>;
+  /** Who was in a session, and whose process has ended without a word, has left. */
+  reap(): Promise<void>;
 }
 
 export function createSessionActions(deps: {
@@ -42,10 +52,12 @@ export function createSessionActions(deps: {
   dispatcher: Pick<Dispatcher, 'stop' | 'resume' | 'look'>;
   processes: Pick<Processes, 'isAlive' | 'startOf'>;
   worktrees: Pick<Worktrees, 'clearTraps' | 'releaseCheckout'>;
+  keys: Pick<RunKeys, 'url' | 'issue' | 'revoke'>;
+  agentFolder(sessionId: string): string;
   /** `guard.profile` is strict. */
   isStrict(): boolean;
 }): SessionActions {
-  const { storage, sessions, workflow, dispatcher, processes, worktrees, isStrict } = deps;
+  const { storage, sessions, workflow, dispatcher, processes, worktrees, keys, isStrict } = deps;
 
   /** Throws while somebody is in it: two agents in one worktree would undo each other's work. */
   function checkEmpty({ sessionId }: Session): void {
@@ -64,6 +76,60 @@ export function createSessionActions(deps: {
     });
   }
 
+  /** A session that a person may go into. Throws `conflict` for any other. */
+  function enterable(sessionId: string): Session & { cwd: string; isPaused: boolean } {
+    const session = sessions.get(sessionId);
+    const isPaused = isPausedOne(session);
+    if (session.state !== 'ended' && !isPaused)
+      throw new SvcError('conflict', `${sessionId} is ${session.state}: its agent works alone`, {
+        hint: `svc worker log ${sessionId} -f shows what it does; once it has ended or paused it can be entered`,
+      });
+    checkEmpty(session);
+    const next = sessions
+      .ofTask(session.taskId)
+      .find(({ state, continues }) => state !== 'ended' && continues === sessionId);
+    if (next !== undefined)
+      throw new SvcError('conflict', `${next.sessionId} goes on with ${sessionId}, in its worktree`, {
+        hint: `svc worker log ${next.sessionId} -f shows what it does`,
+      });
+    const cwd = session.worktree === null && !session.inplace ? null : session.cwd;
+    if (cwd === null)
+      throw new SvcError('conflict', `the worktree of ${sessionId} is no longer there`, {
+        hint: `svc worktree list shows those that are`,
+      });
+    return { ...session, cwd, isPaused };
+  }
+
+  async function gatewayUrl(sessionId: string): Promise<string> {
+    try {
+      return await keys.url();
+    } catch (thrown) {
+      if (!(thrown instanceof SvcError)) throw thrown;
+      const hint = `start the gateway, or svc worker attach ${sessionId} --account opens it with your own login`;
+      throw new SvcError(thrown.code, thrown.message, { cause: thrown, hint });
+    }
+  }
+
+  async function leave(sessionId: string): Promise<void> {
+    const session = sessions.get(sessionId);
+    // Somebody may have let it go on after the person's process had ended: then all of it is the run's.
+    const isFree = session.state === 'ended' || isPausedOne(session);
+    const folder = session.worktree ?? session.repository;
+    // The agent of a confined worker was in it, as in a run.
+    if (isFree && session.profile === 'strict' && folder !== null) {
+      worktrees.clearTraps(folder);
+      const live = sessions.list({ live: true, limit: 100_000 });
+      if (session.worktree === null && !live.some(({ inplace }) => inplace))
+        worktrees.releaseCheckout(folder);
+    }
+    await storage.write(() => {
+      sessions.attach(sessionId, null);
+      const now = sessions.get(sessionId);
+      if (now.state === 'ended' || isPausedOne(now)) keys.revoke(sessionId);
+    });
+    dispatcher.look();
+  }
+
   return {
     kill: (sessionId, by) =>
       storage.write(() => {
@@ -78,7 +144,7 @@ export function createSessionActions(deps: {
         const session = sessions.get(sessionId);
         checkEmpty(session);
         if (options.outside) checkMayLeave(session);
-        if (options.outside && session.state === 'queued' && session.resumeAt !== null) {
+        if (options.outside && isPausedOne(session)) {
           sessions.forgetProfile(sessionId);
           sessions.forgetConversation(sessionId);
         }
@@ -109,48 +175,31 @@ export function createSessionActions(deps: {
         return started.session ?? session;
       }),
 
-    attach: (sessionId, pid) =>
-      storage.write(() => {
-        const session = sessions.get(sessionId);
-        const isPaused = session.state === 'queued' && session.resumeAt !== null;
-        if (session.state !== 'ended' && !isPaused)
-          throw new SvcError('conflict', `${sessionId} is ${session.state}: its agent works alone`, {
-            hint: `svc worker log ${sessionId} -f shows what it does; once it has ended or paused it can be entered`,
-          });
-        checkEmpty(session);
-        const next = sessions
-          .ofTask(session.taskId)
-          .find(({ state, continues }) => state !== 'ended' && continues === sessionId);
-        if (next !== undefined)
-          throw new SvcError('conflict', `${next.sessionId} goes on with ${sessionId}, in its worktree`, {
-            hint: `svc worker log ${next.sessionId} -f shows what it does`,
-          });
-        const cwd = session.worktree === null && !session.inplace ? null : session.cwd;
-        if (cwd === null)
-          throw new SvcError('conflict', `the worktree of ${sessionId} is no longer there`, {
-            hint: `svc worktree list shows those that are`,
-          });
+    async attach(sessionId, pid, { hasOwnLogin = false } = {}) {
+      const { auth } = enterable(sessionId);
+      const url = auth === 'gateway' && !hasOwnLogin ? await gatewayUrl(sessionId) : null;
+      return storage.write(() => {
+        const { taskId, agent, branch, agentSession, tokenBudget, cwd, isPaused } = enterable(sessionId);
         const pidStart = processes.startOf(pid);
         if (pidStart === null) throw new SvcError('usage', `there is no process ${pid}`);
         sessions.attach(sessionId, { pid, pidStart });
-        const { taskId, agent, branch, agentSession } = session;
-        return { sessionId, taskId, agent, cwd, branch, agentSession, isPaused };
-      }),
+        const gateway =
+          url === null ? null : { url, key: keys.issue({ sessionId, taskId, budgetTokens: tokenBudget }) };
+        const agentFolder = deps.agentFolder(sessionId);
+        return { sessionId, taskId, agent, cwd, branch, agentSession, isPaused, gateway, agentFolder };
+      });
+    },
 
-    async leave(sessionId) {
-      const { profile, worktree, repository } = sessions.get(sessionId);
-      const folder = worktree ?? repository;
-      // The agent of a confined worker was in it, as in a run.
-      if (profile === 'strict' && folder !== null) {
-        worktrees.clearTraps(folder);
-        const live = sessions.list({ live: true, limit: 100_000 });
-        if (worktree === null && !live.some(({ inplace }) => inplace)) worktrees.releaseCheckout(folder);
-      }
-      await storage.write(() => sessions.attach(sessionId, null));
-      dispatcher.look();
+    leave,
+
+    async reap() {
+      for (const { sessionId, pid, pidStart } of sessions.attached())
+        if (processes.isAlive(pid, pidStart) === 'dead') await leave(sessionId);
     },
   };
 }
+
+const isPausedOne = ({ state, resumeAt }: Session): boolean => state === 'queued' && resumeAt !== null;
 
 /** What the run before was asked for. */
 const optionsOf = ({

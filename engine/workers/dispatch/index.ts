@@ -35,6 +35,7 @@ export { type Circuit, type Circuits, createCircuits } from './circuit.ts';
 export { readerFor } from './command.ts';
 export type { DispatchDeps, DispatchPaths, Log, RunKeys } from './context.ts';
 export type { Kept, Verdict } from './finish.ts';
+export { agentDir } from './folders.ts';
 export { createSessionLogs, type SessionLogs } from './logs.ts';
 
 export interface Dispatcher extends Dispatch, Planner {

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -39,6 +42,14 @@ describe('the way to the gateway', () => {
     return n;
   }
 
+  function holds(key = ''): boolean {
+    const db = new Database(join(rig.ws.root, '.svc', 'svc.db'), { readonly: true });
+    const hash = createHash('sha256').update(key).digest();
+    const row = db.prepare('SELECT revoked_at FROM virtual_key WHERE hash = ?').get(hash);
+    db.close();
+    return (row as { revoked_at: number | null } | undefined)?.revoked_at === null;
+  }
+
   const environment = (id: string): Record<string, string> =>
     JSON.parse(
       rig
@@ -58,13 +69,52 @@ describe('the way to the gateway', () => {
     assert.equal(env.SVC_VKEY, key);
     // No argument has it: those are for everybody on the machine to read.
     assert.ok(rig.starts().every((words) => words.every((word) => !word.includes(key))));
-    const db = new Database(join(rig.ws.root, '.svc', 'svc.db'), { readonly: true });
-    const row = db
-      .prepare('SELECT session_id, revoked_at FROM virtual_key WHERE hash = ?')
-      .get(createHash('sha256').update(key).digest()) as { session_id: number; revoked_at: number | null };
-    db.close();
-    assert.equal(`s-${row.session_id}`, session_id);
-    assert.notEqual(row.revoked_at, null);
+    assert.deepEqual([keysOf(session_id), holds(key)], [1, false]);
+  });
+
+  test('is there for a person who enters too, with a key that holds until they leave, or are gone', async () => {
+    const { session_id } = await rig.run(['no-change']);
+    await rig.settled(session_id);
+    const enter = (pid: number, more = {}) =>
+      rig
+        .here()
+        .call<{ gateway: { url: string; key: string } | null; agent_folder: string }>('worker.attach', {
+          session: session_id,
+          pid,
+          ...more,
+        });
+    const entered = await enter(process.pid);
+    assert.equal(entered.gateway?.url, url);
+    assert.equal(entered.agent_folder, join(rig.ws.root, '.svc', 'agents', session_id, 'agent'));
+    assert.equal(holds(entered.gateway?.key), true);
+    await rig.here().call('worker.leave', { session: session_id });
+    assert.equal(holds(entered.gateway?.key), false);
+
+    assert.equal((await enter(process.pid, { account: true })).gateway, null);
+    await rig.here().call('worker.leave', { session: session_id });
+
+    // Killed, it says nothing; an engine that starts finds out.
+    const person = spawn('tail', ['-f', '/dev/null']);
+    const { gateway: left } = await enter(person.pid ?? 0);
+    person.kill('SIGKILL');
+    await once(person, 'close');
+    assert.equal(holds(left?.key), true);
+    await rig.down();
+    await rig.up();
+    assert.equal(holds(left?.key), false);
+  });
+
+  test('is not lost to a run by a person who leaves late', async () => {
+    const wait = join(rig.ws.repository.folder, 'go-on');
+    const { session_id } = await rig.run(['no-change', 'echo-env', 'say begun', `wait-for ${wait}`]);
+    await until(async () => (await rig.session(session_id)).state === 'running');
+    await until(() => rig.log(session_id).includes('begun\n'));
+    const key = environment(session_id).SVC_VKEY;
+    await rig.here().call('worker.leave', { session: session_id });
+    assert.equal(holds(key), true);
+    writeFileSync(wait, '');
+    await rig.settled(session_id);
+    assert.equal(holds(key), false);
   });
 
   test('is left out of one dispatch by SVC_GATEWAY_BYPASS', async () => {
