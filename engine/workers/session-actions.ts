@@ -110,7 +110,8 @@ export function createSessionActions(deps: {
     }
   }
 
-  async function leave(sessionId: string): Promise<void> {
+  /** With `holder` only where that process is still the one that is in it. */
+  async function leave(sessionId: string, holder?: { pid: number; pidStart: string }): Promise<void> {
     const session = sessions.get(sessionId);
     // Somebody may have let it go on after the person's process had ended: then all of it is the run's.
     const isFree = session.state === 'ended' || isPausedOne(session);
@@ -123,6 +124,8 @@ export function createSessionActions(deps: {
         worktrees.releaseCheckout(folder);
     }
     await storage.write(() => {
+      const found = sessions.attached().find((each) => each.sessionId === sessionId);
+      if (holder && (found?.pid !== holder.pid || found.pidStart !== holder.pidStart)) return;
       sessions.attach(sessionId, null);
       const now = sessions.get(sessionId);
       if (now.state === 'ended' || isPausedOne(now)) keys.revoke(sessionId);
@@ -190,11 +193,11 @@ export function createSessionActions(deps: {
       });
     },
 
-    leave,
+    leave: (sessionId) => leave(sessionId),
 
     async reap() {
       for (const { sessionId, pid, pidStart } of sessions.attached())
-        if (processes.isAlive(pid, pidStart) === 'dead') await leave(sessionId);
+        if (processes.isAlive(pid, pidStart) === 'dead') await leave(sessionId, { pid, pidStart });
     },
   };
 }
