@@ -4,6 +4,7 @@ import {
   type EngineClient,
   findWorkspace,
   type GatewayRoute,
+  presets,
   SvcError,
 } from '../../engine/index.ts';
 import { type Command, command } from '../command.ts';
@@ -163,6 +164,9 @@ const resume = command({
 /** It takes part under a name of its own: neither as the Chair nor as the worker that was here. */
 const nameIn = ({ session_id }: Row): string => `with-${session_id}`;
 
+const hasRoutedHome = async (agent: string): Promise<boolean> =>
+  (await presets()).presetNamed(agent)?.hasRoutedHome === true;
+
 const unprintable = ({ session_id }: Row, { isConfined }: { isConfined: boolean }): SvcError =>
   isConfined
     ? new SvcError('usage', `${session_id} ran in a sandbox, which no line for a shell can open`, {
@@ -185,7 +189,7 @@ const attach = command({
     },
     account: {
       type: 'boolean',
-      about: 'with your own login, in a new conversation, where its runs went through the gateway',
+      about: 'with your own login, where its runs went through the gateway',
     },
   },
   async run(context) {
@@ -202,8 +206,9 @@ const attach = command({
     const wasConfined = row.profile === 'strict';
     const isConfined = wasConfined && !context.flags.outside;
     const isRouted = row.auth === 'gateway' && !context.flags.account && isConfined === wasConfined;
-    // What its runs left is in the private folders of a sandbox, and some keep it beside the settings of their route.
-    const isSame = isConfined === wasConfined && isRouted === (row.auth === 'gateway');
+    const isApart = row.auth === 'gateway' && !isRouted && (await hasRoutedHome(row.agent));
+    // The conversation of a confined run is in the private folders of its session.
+    const isSame = isConfined === wasConfined && !isApart;
     const open = (routed: Required<Wish>['routed']): Promise<Start> =>
       prepare(
         row.agent,
@@ -230,7 +235,7 @@ const attach = command({
     );
     if (isConfined) note('in its sandbox, without the tools of svc');
     else if (wasConfined) note('outside of the sandbox that it ran in, in a new conversation');
-    else if (!isSame) note('with your own login, in a new conversation');
+    else if (isApart) note('with your own login, in a new conversation');
     if (isRouted) note('through the gateway, as its runs');
     try {
       const { gateway, agent_folder: folder } = entered;

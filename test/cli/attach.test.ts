@@ -20,6 +20,12 @@ echo "key:$GEMINI_API_KEY:"
 exit 3
 `;
 
+/** One that keeps its conversations in the person's home, whatever its route. */
+const QWEN = `#!/bin/sh
+echo '{"type":"system","subtype":"init","session_id":"q-1","model":"a-model"}'
+echo '{"type":"result","subtype":"success","is_error":false,"result":"done","session_id":"q-1"}'
+`;
+
 test('a person enters a session by the way that its runs went', async (t) => {
   const gateway = createServer().listen(0, '127.0.0.1');
   await new Promise((done) => gateway.once('listening', done));
@@ -30,16 +36,23 @@ test('a person enters a session by the way that its runs went', async (t) => {
   const bin = join(ws.repository.folder, 'bin');
   mkdirSync(bin);
   writeFileSync(join(bin, 'gemini'), GEMINI, { mode: 0o755 });
+  writeFileSync(join(bin, 'qwen'), QWEN, { mode: 0o755 });
   ws.env.PATH = `${bin}:${ws.env.PATH}`;
+  await ws.svc(['config', 'set', 'agents.auth', '{ "qwen": "gateway" }']);
   const client = await ws.connect();
-  const { task_id } = await client.call<{ task_id: string }>('task.add', { body: 'look', agent: 'gemini' });
-  const { session } = await client.call<{ session: Wire<Session> }>('task.run', { id: task_id });
-  const id = session.session_id;
-  await until(async () => {
-    const { state, failure } = await client.call<Wire<Session>>('session.show', { session: id });
-    assert.equal(failure, null);
-    return state === 'ended';
-  });
+  async function worked(agent: string): Promise<string> {
+    const { task_id } = await client.call<{ task_id: string }>('task.add', { body: 'look', agent });
+    const { session } = await client.call<{ session: Wire<Session> }>('task.run', { id: task_id });
+    await until(async () => {
+      const { state, failure } = await client.call<Wire<Session>>('session.show', {
+        session: session.session_id,
+      });
+      assert.equal(failure, null);
+      return state === 'ended';
+    });
+    return session.session_id;
+  }
+  const [id, other] = [await worked('gemini'), await worked('qwen')];
   const attach = (...words: string[]) => ws.program(['worker', 'attach', id, ...words]);
   const given = (stdout: string, name: string) => new RegExp(`^${name}:(.*):$`, 'm').exec(stdout)?.[1];
 
@@ -55,15 +68,17 @@ test('a person enters a session by the way that its runs went', async (t) => {
   const settings = readFileSync(join(home, '.gemini', 'settings.json'), 'utf8');
   assert.ok(JSON.parse(settings).mcpServers.svc, settings);
 
-  const printed = await attach('--print');
+  const printed = await ws.svc(['worker', 'attach', id, '--print']);
   assert.equal(printed.code, 2);
   assert.match(printed.stderr, /--print --account/);
-  const line = (await attach('--print', '--account')).stdout;
+  const line = (await ws.svc(['worker', 'attach', id, '--print', '--account'])).stdout;
   assert.match(line, /gemini$/m);
-  assert.doesNotMatch(line, /vkey/);
+  assert.doesNotMatch(line, /vkey|resume/);
+  const found = (await ws.svc(['worker', 'attach', other, '--print', '--account'])).stdout;
+  assert.match(found, /qwen .*--resume=q-1/);
 
   gateway.close();
-  const alone = await attach();
+  const alone = await ws.svc(['worker', 'attach', id]);
   assert.equal(alone.code, 1);
   assert.match(alone.stderr, /nothing listens at gateway\.addr[\s\S]*svc worker attach s-1 --account/);
   const own = await attach('--account');

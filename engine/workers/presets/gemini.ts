@@ -57,6 +57,7 @@ export const gemini: Preset = {
     };
   },
   auth: 'gateway',
+  hasRoutedHome: true,
   home: homeFolder('.gemini', {
     login: ['oauth_creds.json', 'google_accounts.json'],
     settings: ['settings.json', 'installation_id', '.env', 'GEMINI.md', 'commands', 'extensions', 'skills'],

@@ -63,6 +63,7 @@ export const kimi: Preset = {
     };
   },
   auth: 'account',
+  hasRoutedHome: true,
   home: homeFolder('.kimi-code', {
     login: ['credentials', 'oauth'],
     settings: ['config.toml', 'mcp.json', 'device_id', 'skills'],

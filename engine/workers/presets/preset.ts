@@ -106,6 +106,8 @@ export interface Preset {
   setUp(wish: RunWish): RunSetup;
   /** Whether it has a login of its own that is used unless `agents.auth` says otherwise. */
   auth: 'account' | 'gateway';
+  /** Through the gateway it has a home of its own, with its conversations: with its own login it finds none of them. */
+  hasRoutedHome?: true;
   /** What of the person's home a confined run sees. */
   home: HomeShare;
   /**
