@@ -90,11 +90,9 @@ describe('svc doctor in a workspace', () => {
       chmodSync(join(folder, name), 0o755);
     };
     program('claude', `printf '\\033[31m9.8.7 (%s)\\033[0m\\nmore\\n' "\${SVC_WEBHOOK_SECRET:-no secret}"`);
-    program('codex', 'exec sleep 60');
+    program('codex', 'exec tail -f /dev/null');
     const PATH = [folder, workspace.env.PATH].join(delimiter);
-    const started = performance.now();
     const { code, checks } = await doctor({ PATH });
-    assert.ok(performance.now() - started < 20_000);
     assert.equal(code, 0);
     assert.equal(named(checks, 'agent claude').found, 'claude: 9.8.7 (no secret)');
     assert.match(named(checks, 'agent codex').found, /no version within 5 s/);
