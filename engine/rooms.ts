@@ -232,6 +232,7 @@ export function createRooms(ground: Ground): Rooms {
     keys,
     agentFolder: (sessionId) => agentDir({ paths }, sessionId),
     isStrict,
+    log,
   });
   const notify = createNotify({
     storage,

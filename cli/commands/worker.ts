@@ -161,9 +161,6 @@ const resume = command({
   },
 });
 
-/** It takes part under a name of its own: neither as the Chair nor as the worker that was here. */
-const nameIn = ({ session_id }: Row): string => `with-${session_id}`;
-
 const hasRoutedHome = async (agent: string): Promise<boolean> =>
   (await presets()).presetNamed(agent)?.hasRoutedHome === true;
 
@@ -209,17 +206,20 @@ const attach = command({
     const isApart = row.auth === 'gateway' && !isRouted && (await hasRoutedHome(row.agent));
     // The conversation of a confined run is in the private folders of its session.
     const isSame = isConfined === wasConfined && !isApart;
-    const open = (routed: Required<Wish>['routed']): Promise<Start> =>
-      prepare(
+    const open = async (routed: Required<Wish>['routed']): Promise<Start> => {
+      const start = await prepare(
         row.agent,
         template,
         { cwd: row.cwd ?? cwd, env },
         { agentSession: isSame ? row.agent_session : null, reachesEngine: !isConfined, routed },
       );
+      // It takes part under a name of its own: neither as the Chair nor as the worker that was here.
+      start.env.SVC_SESSION = `with-${row.session_id}`;
+      return start;
+    };
     if (context.flags.print) {
       if (isConfined || isRouted) throw unprintable(row, { isConfined });
       const start = await open(null);
-      start.env.SVC_SESSION = nameIn(row);
       const folder = row.cwd ?? cwd;
       // Agents know their conversations by the folder that they were in.
       context.result({ ...start, cwd: folder }, () => `cd ${word(folder)} && ${shellLine(start)}`);
@@ -240,7 +240,6 @@ const attach = command({
     try {
       const { gateway, agent_folder: folder } = entered;
       const start = await open(gateway && { gateway, folder });
-      start.env.SVC_SESSION = nameIn(row);
       const isTerminal = context.stdin.isTTY === true;
       const inside = isConfined ? await confined(row, start, { cwd: entered.cwd, env, file }) : null;
       return await runInForeground({

@@ -1,9 +1,9 @@
 import type { DispatchOptions, Workflow } from '../board/workflow/index.ts';
 import type { Session, Sessions } from '../bus/sessions/index.ts';
-import { SvcError } from '../errors.ts';
+import { asSvcError, SvcError } from '../errors.ts';
 import type { By } from '../operation.ts';
 import type { Storage } from '../storage/index.ts';
-import type { Dispatcher, RunKeys } from './dispatch/index.ts';
+import type { Dispatcher, Log, RunKeys } from './dispatch/index.ts';
 import type { GatewayRoute } from './presets/preset.ts';
 import type { Processes } from './processes/index.ts';
 import type { Worktrees } from './worktrees/index.ts';
@@ -41,7 +41,7 @@ export interface SessionActions {
    */
   attach(sessionId: string, pid: number, how?: { hasOwnLogin?: boolean | undefined }): Promise<Entrance>;
   leave(sessionId: string): Promise<void>;
-  /** Who was in a session, and whose process has ended without a word, has left. */
+  /** Who was in a session, and whose process has ended without a word, has left. Never rejects. */
   reap(): Promise<void>;
 }
 
@@ -56,8 +56,9 @@ export function createSessionActions(deps: {
   agentFolder(sessionId: string): string;
   /** `guard.profile` is strict. */
   isStrict(): boolean;
+  log: Pick<Log, 'error'>;
 }): SessionActions {
-  const { storage, sessions, workflow, dispatcher, processes, worktrees, keys, isStrict } = deps;
+  const { storage, sessions, workflow, dispatcher, processes, worktrees, keys, isStrict, log } = deps;
 
   /** Throws while somebody is in it: two agents in one worktree would undo each other's work. */
   function checkEmpty({ sessionId }: Session): void {
@@ -197,7 +198,13 @@ export function createSessionActions(deps: {
 
     async reap() {
       for (const { sessionId, pid, pidStart } of sessions.attached())
-        if (processes.isAlive(pid, pidStart) === 'dead') await leave(sessionId, { pid, pidStart });
+        if (processes.isAlive(pid, pidStart) === 'dead')
+          await leave(sessionId, { pid, pidStart }).catch((error) =>
+            log.error(
+              { session: sessionId, error: asSvcError(error).message },
+              'a person’s end is not recorded',
+            ),
+          );
     },
   };
 }
