@@ -57,15 +57,14 @@ export function age(at: string | null, now: number = Date.now()): string {
   return hours < 72 ? `${hours}h` : `${Math.round(hours / 24)}d`;
 }
 
+const two = (part: number): string => String(part).padStart(2, '0');
+
 /** Local time, to the second. */
 export function localTime(at: string | null): string {
   if (at === null) return '-';
   const date = new Date(at);
-  const [month, day, hour, minute, second] = [
-    date.getMonth() + 1,
-    ...[date.getDate(), date.getHours(), date.getMinutes(), date.getSeconds()],
-  ].map((part) => String(part).padStart(2, '0'));
-  return `${date.getFullYear()}-${month}-${day} ${hour}:${minute}:${second}`;
+  const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-');
+  return `${day} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':')}`;
 }
 
 /** A text as one word of a POSIX shell, whatever is in it. */

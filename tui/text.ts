@@ -1,6 +1,8 @@
-import stringWidth from 'string-width';
 import { cut as cutTo, printable } from '../engine/index.ts';
 import { type Line, type Span, type Style, span } from './theme.ts';
+import width from './widths.ts';
+
+export { width };
 
 const ASCII = /^[\u0020-\u007e]*$/;
 const TAB = 4;
@@ -9,14 +11,11 @@ const TAB = 4;
 export const graphemes = (text: string): string[] =>
   ASCII.test(text) ? [...text] : Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
 
-/** Cells of a text on a terminal. */
-export const width = (text: string): number => (ASCII.test(text) ? text.length : stringWidth(text));
-
 /** At most `cells` wide, with an ellipsis where something is left out. */
 export const cut = (text: string, cells: number): string => {
   if (cells <= 0) return '';
   if (ASCII.test(text)) return text.length <= cells ? text : `${text.slice(0, cells - 1)}…`;
-  return cutTo(text, cells, stringWidth);
+  return cutTo(text, cells, width);
 };
 
 /** Exactly `cells` wide. */

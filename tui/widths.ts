@@ -6,7 +6,7 @@ const ASCII = /^[\u0020-\u007e]*$/;
 
 const known = new Map<string, number>();
 
-/** `string-width`, which remembers what it has measured: from one frame to the next most lines stay as they are. */
+/** Cells of a text on a terminal: `string-width`, which remembers what it has measured: from one frame to the next most lines stay as they are. */
 export default function rememberedWidth(text: string, options?: Options): number {
   if (options !== undefined) return stringWidth(text, options);
   if (ASCII.test(text)) return text.length;

@@ -113,6 +113,15 @@ export function createSessionActions(deps: {
 
   /** With `holder` only where that process is still the one that is in it. */
   async function leave(sessionId: string, holder?: { pid: number; pidStart: string }): Promise<void> {
+    const isIn = (): boolean =>
+      holder === undefined ||
+      sessions
+        .attached()
+        .some(
+          (each) =>
+            each.sessionId === sessionId && each.pid === holder.pid && each.pidStart === holder.pidStart,
+        );
+    if (!isIn()) return;
     const session = sessions.get(sessionId);
     // Somebody may have let it go on after the person's process had ended: then all of it is the run's.
     const isFree = session.state === 'ended' || isPausedOne(session);
@@ -125,8 +134,7 @@ export function createSessionActions(deps: {
         worktrees.releaseCheckout(folder);
     }
     await storage.write(() => {
-      const found = sessions.attached().find((each) => each.sessionId === sessionId);
-      if (holder && (found?.pid !== holder.pid || found.pidStart !== holder.pidStart)) return;
+      if (!isIn()) return;
       sessions.attach(sessionId, null);
       const now = sessions.get(sessionId);
       if (now.state === 'ended' || isPausedOne(now)) keys.revoke(sessionId);

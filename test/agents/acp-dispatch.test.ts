@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Ask, Wire } from '../../engine/index.ts';
 import type { Step } from '../../fixtures/model/model.ts';
-import { isInstalled } from '../support/agents.ts';
+import { missing } from '../support/agents.ts';
 import { openDesk } from '../support/matrix.ts';
 import { until } from '../support/wait.ts';
 
@@ -28,7 +28,7 @@ const SERVERS = {
 
 describe('a dispatch of a real agent on transport acp', { concurrency: 1 }, () => {
   for (const [program, { agent, write, shell }] of Object.entries(SERVERS)) {
-    const skip = isInstalled(program) ? false : `${program} is not installed; .ci/agents.sh installs it`;
+    const skip = missing(program);
     if (skip) console.error(`NOT TESTED: ${skip}`);
 
     test(`${program} edits, asks before a command, commits with the answer, and reports by our tools`, {

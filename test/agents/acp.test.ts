@@ -10,7 +10,7 @@ import { type Ask, type Engine, type Host, hostEngine, openEngine, type Wire } f
 import type { Caller } from '../../engine/operation.ts';
 import { acpReader } from '../../engine/workers/streams/acp.ts';
 import { type Script, startModel } from '../../fixtures/model/model.ts';
-import { AGENTS_BIN, isInstalled, opencodeEnvironment } from '../support/agents.ts';
+import { AGENTS_BIN, missing, opencodeEnvironment } from '../support/agents.ts';
 import { settled, until } from '../support/wait.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
 
@@ -110,7 +110,7 @@ describe('a real agent program on transport acp', () => {
 
   for (const agent of Object.keys(AGENTS)) {
     const given = {
-      skip: isInstalled(agent) ? false : `${agent} is not installed; .ci/agents.sh installs it`,
+      skip: missing(agent),
       timeout: 180_000,
     };
     const { write, run } = AGENTS[agent]!;
@@ -173,7 +173,7 @@ describe('a real agent program on transport acp', () => {
   }
 
   const agent = 'claude-agent-acp';
-  const given = { skip: isInstalled(agent) ? false : `${agent} is not installed; .ci/agents.sh installs it` };
+  const given = { skip: missing(agent) };
   test(`${agent} whose key is refused has failed to log in`, given, async () => {
     const refusing = await startSilent(401);
     try {

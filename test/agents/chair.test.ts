@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { type Script, startModel } from '../../fixtures/model/model.ts';
-import { isInstalled, type McpServer, runAgent } from '../support/agents.ts';
+import { type McpServer, missing, runAgent } from '../support/agents.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
 
 /** Results are JSON with one agent and words with another, so that ids are found by their form. */
@@ -37,10 +37,8 @@ describe('a real agent program as the Chair', () => {
   );
   for (const { way, agent } of cases) {
     test(`${agent} adds a task, has it done and promotes it through ${way}`, async (t) => {
-      if (!isInstalled(agent)) {
-        t.skip(`${agent} is not installed; .ci/agents.sh installs it`);
-        return;
-      }
+      const why = missing(agent);
+      if (why) return t.skip(why);
       const ws = await makeWorkspace();
       const model = await startModel({ script: ROUND });
       try {

@@ -7,7 +7,7 @@ import type { HookEvent } from '../../engine/index.ts';
 import { type CommandLine, HOOK_EVENTS } from '../../engine/workers/presets/preset.ts';
 import { type Script, startModel } from '../../fixtures/model/model.ts';
 import { runPreset } from '../support/agent-run.ts';
-import { isInstalled, opencodeEnvironment } from '../support/agents.ts';
+import { missing, opencodeEnvironment } from '../support/agents.ts';
 import { makeRepository } from '../support/git.ts';
 
 const KEPT = 'kept through the compaction';
@@ -67,7 +67,7 @@ const AGENTS: Record<string, Agent> = {
 
 describe('what real agents are told around a compaction', { concurrency: 2 }, () => {
   for (const [agent, { script, prompts, hears, stopsThen, env }] of Object.entries(AGENTS)) {
-    const skip = isInstalled(agent) ? false : `${agent} is not installed; .ci/agents.sh installs it`;
+    const skip = missing(agent);
     test(`${agent} passes it on to its model`, { skip, timeout: 120_000 }, async () => {
       const { root, folder, remove } = makeRepository();
       const model = await startModel({ script });

@@ -3,12 +3,12 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { hostEngine } from '../../engine/index.ts';
-import { checkConfinement } from '../../engine/workers/confine/index.ts';
 import { type Script, startModel } from '../../fixtures/model/model.ts';
 import { AGENTS_BIN } from '../support/agents.ts';
 import { engineHere } from '../support/engine.ts';
 import { assertArrived, openDesk } from '../support/matrix.ts';
 import { COMMIT, REAL_AGENTS, report, skipped } from '../support/real-agents.ts';
+import { impossible } from '../support/strict.ts';
 import { until } from '../support/wait.ts';
 import { makeWorkspace, SVC } from '../support/workspace.ts';
 
@@ -39,14 +39,8 @@ const WORKER: Script = {
   ],
 };
 
-const impossible = await checkConfinement(process.env).then(
-  () => false as const,
-  (error: Error) => error.message,
-);
-if (impossible) console.error(`NOT TESTED: ${impossible}`);
-
 /** The dispatch of `dispatch.test.ts` once more, by agents that see nothing of the person's home but what is theirs. */
-describe('a real agent in the sandbox', { concurrency: 2, skip: impossible }, () => {
+describe('a real agent in the sandbox', { concurrency: 2, skip: impossible ?? false }, () => {
   for (const [name, agent] of Object.entries(REAL_AGENTS)) {
     test(`${name} works, reports by our tools, is kept from the home, and goes on after a limit`, {
       skip: skipped(name),
@@ -90,7 +84,7 @@ describe('a real agent in the sandbox', { concurrency: 2, skip: impossible }, ()
 });
 
 test('claude, confined, does its task with its own tools and those of svc to its end', {
-  skip: impossible || skipped('claude'),
+  skip: impossible ?? skipped('claude'),
 }, async () => {
   const model = await startModel({ script: [WORKER] });
   const ws = await makeWorkspace({

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe, test } from 'node:test';
-import { AGENTS_BIN, isInstalled } from '../support/agents.ts';
+import { AGENTS_BIN, missing } from '../support/agents.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 
 /**
@@ -20,10 +20,8 @@ describe('a real agent program without a model', () => {
     test(`${agent} ends with its own failure, recorded, and leaves no process`, {
       timeout: 120_000,
     }, async (t) => {
-      if (!isInstalled(agent)) {
-        t.skip(`${agent} is not installed; .ci/agents.sh installs it`);
-        return;
-      }
+      const why = missing(agent);
+      if (why) return t.skip(why);
       const ws = await makeWorkspace();
       try {
         // A home of its own: no login and no setting of whoever runs the tests.

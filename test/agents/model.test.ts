@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type Script, startModel } from '../../fixtures/model/model.ts';
-import { isInstalled, runAgent } from '../support/agents.ts';
+import { missing, runAgent } from '../support/agents.ts';
 import { makeRepository } from '../support/git.ts';
 
 const MCP_CHILD = fileURLToPath(new URL('../support/mcp-child.js', import.meta.url));
@@ -54,7 +54,7 @@ const EDITS: Record<string, (file: string) => Script> = {
 describe('a real agent program with a scripted model', () => {
   for (const agent of Object.keys(EDITS)) {
     const given = {
-      skip: isInstalled(agent) ? false : `${agent} is not installed; .ci/agents.sh installs it`,
+      skip: missing(agent),
     };
 
     test(`${agent} plays a Chair's round trip over a server of tools`, given, async () => {

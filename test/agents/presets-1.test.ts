@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { type Model, type Script, type Step, startModel } from '../../fixtures/model/model.ts';
 import { type BareRun, type BareWish, presetOf, runPreset } from '../support/agent-run.ts';
-import { isInstalled } from '../support/agents.ts';
+import { missing } from '../support/agents.ts';
 import { makeRepository, type TestRepository } from '../support/git.ts';
 import { outcomeOf } from '../support/streams.ts';
 
@@ -55,7 +55,7 @@ describe('real agent programs by their presets alone', { concurrency: 2 }, () =>
   for (const [name, agent] of Object.entries(AGENTS)) {
     describe(name, {
       concurrency: 1,
-      skip: isInstalled(name) ? false : `${name} is not installed; .ci/agents.sh installs it`,
+      skip: missing(name),
     }, () => {
       let repository: TestRepository;
       let worktree: string;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { type Script, startModel } from '../../fixtures/model/model.ts';
 import { type BareRun, type BareWish, runPreset } from '../support/agent-run.ts';
-import { isInstalled } from '../support/agents.ts';
+import { missing } from '../support/agents.ts';
 import { makeRepository } from '../support/git.ts';
 
 interface Agent {
@@ -61,7 +61,8 @@ for (const [agent, own] of Object.entries(AGENTS)) {
         place: { git(...args: string[]): string; root: string; said(): string },
       ) => Promise<void>,
     ): Promise<void> {
-      if (!isInstalled(agent)) return t.skip(`${agent} is not installed; .ci/agents.sh installs it`);
+      const why = missing(agent);
+      if (why) return t.skip(why);
       const repository = makeRepository();
       const model = await startModel({ script });
       const folder = join(repository.folder, 'session');
@@ -187,7 +188,8 @@ for (const [agent, own] of Object.entries(AGENTS)) {
 }
 
 test('opencode says when it would wait for a limit for hours', { timeout: 120_000 }, async (t) => {
-  if (!isInstalled('opencode')) return t.skip('opencode is not installed; .ci/agents.sh installs it');
+  const why = missing('opencode');
+  if (why) return t.skip(why);
   const { root, folder, remove } = makeRepository();
   const model = await startModel({ script: { steps: [{ fail: { status: 429, retryAfterSec: 7200 } }] } });
   let asked = 0;

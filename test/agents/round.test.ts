@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { delimiter, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { type Script, startModel } from '../../fixtures/model/model.ts';
-import { AGENTS_BIN, isInstalled, runAgent } from '../support/agents.ts';
+import { AGENTS_BIN, missing, runAgent } from '../support/agents.ts';
 import { makeWorkspace, SVC } from '../support/workspace.ts';
 
 const PLEASE = 'Have visitors greeted, please.';
@@ -55,11 +55,8 @@ const WORKER: Script = {
 describe('a Chair and a worker that are real agents', () => {
   for (const chair of ['claude', 'codex', 'opencode']) {
     test(`${chair} has claude do a task, answers its question and merges what it verified`, async (t) => {
-      for (const agent of [chair, 'claude']) {
-        if (isInstalled(agent)) continue;
-        t.skip(`${agent} is not installed; .ci/agents.sh installs it`);
-        return;
-      }
+      const why = missing(chair) || missing('claude');
+      if (why) return t.skip(why);
       const model = await startModel({ script: [CHAIR, WORKER] });
       const ws = await makeWorkspace({
         env: {

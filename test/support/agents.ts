@@ -9,6 +9,10 @@ export const AGENTS_BIN = fileURLToPath(new URL('../../../.cache/agents/node_mod
 
 export const isInstalled = (agent: string): boolean => existsSync(join(AGENTS_BIN, agent));
 
+/** Why a test of this agent is skipped; false where it is installed. */
+export const missing = (agent: string): string | false =>
+  isInstalled(agent) ? false : `${agent} is not installed; .ci/agents.sh installs it`;
+
 /** A server with tools: one to start, or one that is there. */
 export type McpServer =
   | { command: string; args: string[]; env?: Record<string, string> }

@@ -1,5 +1,5 @@
 import type { Step } from '../../fixtures/model/model.ts';
-import { isInstalled } from './agents.ts';
+import { missing } from './agents.ts';
 
 /** Commits what was written, in a shell of the agent's. */
 export const COMMIT = 'git add -A && git commit -qm "Say hello"';
@@ -93,11 +93,8 @@ export const report = ({ report: own }: RealAgent): Step[] =>
  */
 export function skipped(name: string): string | false {
   const wanted = (process.env.SVC_TEST_AGENTS ?? 'claude,codex').split(',');
-  const why = !isInstalled(name)
-    ? `${name} is not installed; .ci/agents.sh installs it`
-    : !wanted.includes('all') &&
-      !wanted.includes(name) &&
-      `${name} is left out; SVC_TEST_AGENTS=all has all of them`;
+  const isWanted = wanted.includes('all') || wanted.includes(name);
+  const why = missing(name) || (!isWanted && `${name} is left out; SVC_TEST_AGENTS=all has all of them`);
   if (why) console.error(`NOT TESTED: ${why}`);
   return why;
 }

@@ -139,8 +139,8 @@ export async function openTerminal({
         throw new Error(`the program ended with status ${seen.status} before ${what}`);
       }, what);
     } catch (error) {
-      const shown = screens.map(framed).join('\nand then\n');
-      throw new Error(`${(error as Error).message}; the last screens:\n${shown}`);
+      const shown = screens.reverse().map(framed).join('\nand before\n');
+      throw new Error(`${(error as Error).message}; the last screen:\n${shown}`);
     }
     return seen.screen;
   }
