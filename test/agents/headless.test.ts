@@ -12,7 +12,7 @@ import { makeWorkspace } from '../support/workspace.ts';
 describe('a real agent program without a model', () => {
   const cases = [
     // Nobody is logged in: it says so and exits by itself.
-    { agent: 'qwen', codes: ['exit_code'], says: /auth/i },
+    { agent: 'qwen', codes: ['auth_failed'], says: /auth/i },
     // It waits for the network for as long as it is let.
     { agent: 'codex', codes: ['timeout', 'exit_code'], says: /"type":"(thread\.started|error)"/ },
   ];
