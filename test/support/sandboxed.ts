@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createConfinement } from '../../engine/workers/confine/index.ts';
+import { createWorktrees, type FinishResult } from '../../engine/workers/worktrees/index.ts';
 import { makeRepository, type TestRepository } from './git.ts';
 import { giveFolderTo, runAs, type TestUser } from './hostile.ts';
 
@@ -12,13 +13,20 @@ export interface Sandboxed {
   root: string;
   worktree: string;
   home: string;
+  /** git in the checkout, also in that of another user. */
+  git(...args: string[]): string;
   /** Runs a script of the shell as a strict worker of that user; standard output and error. */
   run(script: string): Promise<string>;
+  /** What the engine does at the end of a run. */
+  finish(): Promise<FinishResult>;
+  /** What the engine shows of the branch while the run goes on. */
+  patch(): Promise<string>;
 }
 
 interface Wish {
   root: string;
   home: string;
+  act: 'run' | 'finish' | 'patch';
   script: string;
 }
 
@@ -35,31 +43,47 @@ export async function makeSandboxed(user: TestUser): Promise<Sandboxed> {
   writeFileSync(join(root, 'svc.yaml'), '');
   writeFileSync(join(home, '.gitconfig'), '[user]\n\tname = A Person\n\temail = person@example.test\n');
   repository.git('worktree', 'add', '--quiet', '-b', 'svc/s-1', worktree);
+  const baseCommit = repository.git('rev-parse', 'main');
   giveFolderTo(folder, user);
   chmodSync(folder, 0o755);
   const env = { PATH: process.env.PATH ?? '', HOME: home };
+  async function act(what: Wish['act'], script: string): Promise<string> {
+    const wish: Wish = { root, home, act: what, script };
+    const { code, stdout, stderr } = await runAs(user, [process.execPath, SELF, JSON.stringify(wish)], {
+      cwd: '/',
+      env,
+    });
+    if (code !== 0) throw new Error(`${stdout}${stderr}`);
+    return stdout;
+  }
   return {
     repository,
     root,
     worktree,
     home,
-    async run(script) {
-      const wish: Wish = { root, home, script };
-      const { code, stdout, stderr } = await runAs(user, [process.execPath, SELF, JSON.stringify(wish)], {
-        cwd: '/',
-        env,
-      });
-      if (code !== 0) throw new Error(`${stdout}${stderr}`);
-      return stdout;
-    },
+    git: (...args) => repository.git('-c', 'safe.directory=*', ...args),
+    run: (script) => act('run', script),
+    finish: async () => JSON.parse(await act('finish', baseCommit)) as FinishResult,
+    patch: () => act('patch', baseCommit),
   };
 }
 
-async function runConfined({ root, home, script }: Wish): Promise<void> {
+async function carryOut({ root, home, act, script }: Wish): Promise<void> {
   const data = join(root, '.svc');
   const agents = join(data, 'agents');
   const worktree = join(agents, 'worktrees', 's-1');
   const env = { PATH: process.env.PATH ?? '', HOME: home };
+  if (act !== 'run') {
+    const worktrees = createWorktrees({ env, agentsDir: agents });
+    const about = { branch: 'svc/s-1', baseCommit: script, repository: root };
+    const text =
+      act === 'finish'
+        ? JSON.stringify(
+            await worktrees.finish({ ...about, path: worktree, message: 'svc: work in progress' }),
+          )
+        : (await (await worktrees.diff(about)).patch(1024 * 1024)).text;
+    return void process.stdout.write(text);
+  }
   const confinement = createConfinement({
     env,
     root,
@@ -83,4 +107,4 @@ async function runConfined({ root, home, script }: Wish): Promise<void> {
 }
 
 const [, , wish] = process.argv;
-if (process.argv[1] === SELF && wish !== undefined) await runConfined(JSON.parse(wish) as Wish);
+if (process.argv[1] === SELF && wish !== undefined) await carryOut(JSON.parse(wish) as Wish);

@@ -3,6 +3,7 @@ import { mkdirSync, statSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { SvcError } from '../../errors.ts';
 import type { HomeShare } from '../presets/preset.ts';
+import { REAL_OBJECTS } from '../private-git.ts';
 import { programOf } from '../processes/start.ts';
 import { findProgram } from '../program.ts';
 import { homeRules } from './home.ts';
@@ -252,7 +253,7 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
       ...programRules({ env: spec.env, home, hidden: hiddenFolders, programs, svc, written: writable }),
       ...(home === null ? [] : homeRules(home, spec.home, join(realOf(kept) ?? kept, 'home'))),
       ...showing(writable, 'write'),
-      ...(git === null ? [] : gitRulesOf(spec)(git)),
+      ...(git === null ? [] : gitRulesOf(spec)(git, realOf(paths.agents) ?? paths.agents)),
       ...showing(spec.sessionFolder, 'read'),
       ...showing(kept, spec.isGuest ? 'read' : 'write'),
       ...seat,
@@ -274,10 +275,17 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
   }
 
   /** What no run may write, whatever its rules say; in place much of it lies in what it may. */
-  const readOnlyOf = ({ worktree, sessionFolder }: ConfineSpec): string[] => [
-    ...['log', 'passwd'].map((name) => join(sessionFolder, name)),
-    ...(worktree === null ? [] : [root, configFile]),
-  ];
+  function readOnlyOf({ worktree, sessionFolder }: ConfineSpec): string[] {
+    const ofSession = ['log', 'passwd', 'git'].map((name) => join(sessionFolder, name));
+    const common = worktree === null ? null : gitFoldersOf(worktree)?.common;
+    if (common == null) return ofSession;
+    const ofGit = ['', 'HEAD', 'config', 'packed-refs', 'refs/heads', 'refs/heads/main', 'hooks', 'info'];
+    return [
+      ...ofSession,
+      ...[root, configFile, paths.data, paths.agents, machineHome, REAL_OBJECTS],
+      ...[...ofGit, 'objects/info'].map((name) => join(common, name)),
+    ];
+  }
 
   return {
     async wrap(spec) {
