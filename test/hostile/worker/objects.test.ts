@@ -311,7 +311,7 @@ hostile(
       await here.run(`git checkout -q --detach HEAD~1 && echo d > d && git add d && git commit -qm detached
       git checkout -q svc/s-1 && git rebase -q --onto HEAD~2 HEAD~1 && git log --format=%s
       echo dirty > dirty.txt`);
-    assert.match(log, /^other\na\n/, log);
+    assert.match(log, /^other\na\n/m, log);
     const end = await here.finish();
     assert.deepEqual([end.unsafe, end.wip], [undefined, true]);
     assert.equal(repository.git('show', 'svc/s-1:dirty.txt'), 'dirty');
