@@ -95,7 +95,7 @@ export function createRooms(ground: Ground): Rooms {
   const childEnvironment = (extra: Record<string, string> = {}) =>
     workerEnvironment(env, extra, secretNames());
   // A worker can write the filters and drivers that git runs in its repository; they see what git sees.
-  const worktrees = createWorktrees({ env: childEnvironment() });
+  const worktrees = createWorktrees({ env: childEnvironment(), agentsDir: paths.agents });
   const workspacePaths = createWorkspacePaths({
     root,
     worktrees: paths.worktrees,

@@ -36,12 +36,31 @@ export async function checkStrict(env: NodeJS.ProcessEnv, workspace: Workspace |
   if (workspace?.loaded.config.guard.profile !== 'strict') return [];
   const name = 'guard.profile';
   try {
-    const { program } = await (await confinement()).checkConfinement(env);
-    return [ok(name, `strict: workers are confined by ${program}`)];
+    const { program, canShutUserns, abstractSockets } = await (await confinement()).checkConfinement(env);
+    const userns = canShutUserns
+      ? ''
+      : '; programs inside may make namespaces of users (bubblewrap 0.8 could forbid it)';
+    return [
+      ok(name, `strict: tried, workers are confined by ${program}${userns}`),
+      ...(abstractSockets.length === 0 ? [] : [reachableSockets(name, abstractSockets)]),
+    ];
   } catch (thrown) {
     const { message, hint } = asSvcError(thrown);
     return [fail(name, message, hint ?? 'svc config set guard.profile lite')];
   }
+}
+
+/** Sockets without a file belong to the network, which workers have. X11 lets whoever comes read every key that is typed. */
+function reachableSockets(name: string, sockets: readonly string[]): Check {
+  const named = sockets.slice(0, 3).map((each) => printable(each).slice(0, 60));
+  const more = sockets.length > 3 ? ` and ${sockets.length - 3} more` : '';
+  const text = `strict workers reach what listens at ${named.join(', ')}${more}`;
+  if (!sockets.some((each) => each.includes('.X11-unix'))) return ok(name, text);
+  return warn(
+    name,
+    `${text}: an X server is among them`,
+    'start it with -nolisten local, or use Wayland without it',
+  );
 }
 
 /** The agents whose program is on the path, with their versions, and whether the default one is among them. */

@@ -51,7 +51,7 @@ export function createSessionActions(deps: {
   workflow: Workflow;
   dispatcher: Pick<Dispatcher, 'stop' | 'resume' | 'look'>;
   processes: Pick<Processes, 'isAlive' | 'startOf'>;
-  worktrees: Pick<Worktrees, 'clearTraps' | 'releaseCheckout'>;
+  worktrees: Pick<Worktrees, 'clearTraps' | 'settle' | 'releaseCheckout'>;
   keys: Pick<RunKeys, 'url' | 'issue' | 'revoke'>;
   agentFolder(sessionId: string): string;
   /** `guard.profile` is strict. */
@@ -129,6 +129,10 @@ export function createSessionActions(deps: {
     // The agent of a confined worker was in it, as in a run.
     if (isFree && session.profile === 'strict' && folder !== null) {
       worktrees.clearTraps(folder);
+      if (session.worktree !== null) {
+        const problem = await worktrees.settle(session.worktree);
+        if (problem !== null) log.error({ session: sessionId, problem }, 'work was not taken over');
+      }
       const live = sessions.list({ live: true, limit: 100_000 });
       if (session.worktree === null && !live.some(({ inplace }) => inplace))
         worktrees.releaseCheckout(folder);

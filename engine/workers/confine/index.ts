@@ -1,15 +1,20 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { SvcError } from '../../errors.ts';
 import type { HomeShare } from '../presets/preset.ts';
+import { REAL_OBJECTS } from '../private-git.ts';
 import { programOf } from '../processes/start.ts';
 import { findProgram } from '../program.ts';
 import { homeRules } from './home.ts';
+import { kernelWords } from './kernel.ts';
 import { isFolder, isWithin, realOf } from './paths.ts';
+import { findOpen, type ProbeWish, probeCommand } from './probe.ts';
 import { programRules } from './programs.ts';
 import { gitFoldersOf, inplaceRules, lookingRules, worktreeRules } from './repository.ts';
 import { hiding, mounts, type Place, showing, shownAt } from './rules.ts';
+import { listeningSockets, SERVICE_FOLDERS } from './sockets.ts';
+import { nameUserInside, userInside } from './user.ts';
 
 /** Where a confined run finds the engine: the folder of its own socket (see engine/daemon/run-sockets.ts). */
 export const SEAT_FOLDER = '/run/svc';
@@ -92,64 +97,111 @@ function bubblewrap(path: string | undefined): string {
   });
 }
 
-/** What does not depend on the run. */
-const namespaces = (): string[] => [
+/** What of the sandbox depends on the bubblewrap that there is. */
+interface Ability {
+  /** Programs inside can make no namespaces of users: fewer parts of the kernel are within their reach. */
+  canShutUserns: boolean;
+}
+
+/** What does not depend on the run. `uid` is the user that root is inside; null for an ordinary user. */
+const namespaces = (uid: number | null, { canShutUserns }: Ability): string[] => [
   // An ordinary user gets a namespace of users by itself; root would otherwise keep its rights.
-  ...(process.getuid?.() === 0 ? ['--unshare-user', '--cap-drop', 'ALL'] : []),
-  ...[
-    '--unshare-pid',
-    '--unshare-ipc',
-    '--unshare-uts',
-    '--ro-bind',
-    '/',
-    '/',
-    '--dev',
-    '/dev',
-    '--proc',
-    '/proc',
-  ],
+  ...(uid === null
+    ? []
+    : ['--unshare-user', '--uid', String(uid), '--gid', String(uid), '--cap-drop', 'ALL']),
+  ...(canShutUserns ? [...(uid === null ? ['--unshare-user'] : []), '--disable-userns'] : []),
+  ...['--unshare-pid', '--unshare-ipc', '--unshare-uts'],
+  ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
+  ...kernelWords(),
 ];
 
-/** Runs bubblewrap once with `/bin/sh` and nothing to do. Throws `confinement_unavailable` with its own words. */
-async function tryOut(program: string, words: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
-  await new Promise<void>((done, fail) => {
-    const args = [...words, '--', '/bin/sh', '-c', ':'];
-    const child = execFile(
-      program,
-      args,
-      { env, timeout: TRIAL_MS, killSignal: 'SIGKILL' },
-      (error, _, stderr) => {
-        if (error === null) return done();
-        const said = stderr.split('\n').find((line) => line.trim() !== '') ?? error.message;
-        const isForbidden = /namespace|uid map|Operation not permitted|Permission denied/i.test(said);
-        fail(
-          unavailable(
-            said.replace(/^bwrap: /, ''),
-            isForbidden
-              ? `this system lets no ordinary user make namespaces (AppArmor, sysctl, or a container); ${DOCS}`
-              : DOCS,
-            error,
-          ),
-        );
-      },
+const uidInside = (): number | null => (process.getuid?.() === 0 ? userInside() : null);
+
+interface Answer {
+  error: Error | null;
+  stdout: string;
+  stderr: string;
+}
+
+function runOnce(program: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Answer> {
+  return new Promise((done) => {
+    const options = { env, timeout: TRIAL_MS, killSignal: 'SIGKILL', maxBuffer: 4 * 1024 * 1024 } as const;
+    const child = execFile(program, [...args], options, (error, stdout, stderr) =>
+      done({ error, stdout, stderr }),
     );
     child.stdin?.end();
   });
 }
 
-/** Whether workers can be confined here. Throws as `wrap` does. */
-export async function checkConfinement(env: NodeJS.ProcessEnv): Promise<{ program: string }> {
+/** Whether this bubblewrap can shut off namespaces of users, here: it needs 0.8, and a /proc that can be written outside. */
+async function abilityOf(program: string, env: NodeJS.ProcessEnv): Promise<Ability> {
+  const { stdout, stderr } = await runOnce(program, ['--help'], env);
+  if (!`${stdout}${stderr}`.includes('--disable-userns')) return { canShutUserns: false };
+  const words = namespaces(uidInside(), { canShutUserns: true });
+  const { error } = await runOnce(program, [...words, '--', '/bin/sh', '-c', ':'], env);
+  return { canShutUserns: error === null };
+}
+
+/**
+ * Tries the sandbox out with a shell that says what is open in it. Throws `confinement_unavailable`, with bubblewrap's own
+ * words or with what is open that should not be.
+ */
+async function tryOut(
+  program: string,
+  words: readonly string[],
+  env: NodeJS.ProcessEnv,
+  probe: ProbeWish,
+): Promise<void> {
+  const { error, stdout, stderr } = await runOnce(program, [...words, '--', ...probeCommand(probe)], env);
+  if (error !== null) {
+    const said = stderr.split('\n').find((line) => line.trim() !== '') ?? error.message;
+    const isForbidden = /namespace|uid map|Operation not permitted|Permission denied/i.test(said);
+    throw unavailable(
+      said.replace(/^bwrap: /, ''),
+      isForbidden
+        ? `this system lets no ordinary user make namespaces (AppArmor, sysctl, or a container); ${DOCS}`
+        : DOCS,
+      error,
+    );
+  }
+  const open = findOpen(stdout, probe);
+  if (open.length === 0) return;
+  throw unavailable(
+    `the sandbox was tried, and ${open.slice(0, 3).join('; ')}${open.length > 3 ? `; and ${open.length - 3} more` : ''}`,
+    `something on this machine opens what bubblewrap has shut; ${DOCS}`,
+  );
+}
+
+/** What doctor says of the sandbox. */
+export interface ConfinementHere extends Ability {
+  program: string;
+  /** Names at which programs of this machine listen and which a worker reaches with the network. */
+  abstractSockets: string[];
+}
+
+/** Whether workers can be confined here, tried out. Throws as `wrap` does. */
+export async function checkConfinement(env: NodeJS.ProcessEnv): Promise<ConfinementHere> {
   const program = bubblewrap(env.PATH);
-  await tryOut(program, namespaces(), env);
-  return { program };
+  const ability = await abilityOf(program, env);
+  const nothing = { places: [], readOnly: [], unseen: [] };
+  await tryOut(program, namespaces(uidInside(), ability), env, nothing);
+  return { program, ...ability, abstractSockets: listeningSockets().abstract };
 }
 
 const gitRulesOf = ({ isGuest, worktree }: ConfineSpec) =>
   isGuest ? lookingRules : worktree === null ? inplaceRules : worktreeRules;
 
-/** Confines workers with bubblewrap. It keeps nothing: what a run may is decided anew for each. */
+/** Confines workers with bubblewrap. What a run may is decided anew for each; kept is only what bubblewrap can do. */
 export function createConfinement(deps: ConfinementDeps): Confinement {
   const { root, configFile, paths, machineHome, svc } = deps;
+  const abilities = new Map<string, Promise<Ability>>();
+
+  function abilityHere(program: string): Promise<Ability> {
+    const key = `${program} ${statSync(program).mtimeMs}`;
+    const known = abilities.get(key) ?? abilityOf(program, deps.env);
+    abilities.set(key, known);
+    return known;
+  }
 
   /** Folders of which a worker sees nothing, or only what is shown in them on purpose. */
   function hidden(home: string | null): Place[] {
@@ -157,7 +209,7 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
     const apart = [paths.db, paths.socket].map(dirname).filter((folder) => !isWithin(paths.data, folder));
     return [
       ...['/tmp', '/var/tmp'].flatMap((path) => hiding(path, 'empty', '1777')),
-      ...['/run', '/var/run'].flatMap((path) => hiding(path, 'shut')),
+      ...['/run', '/var/run', ...SERVICE_FOLDERS].flatMap((path) => hiding(path, 'shut')),
       ...(home === null ? [] : hiding(home, 'empty', '0700')),
       ...[machineHome, paths.data, paths.agents, paths.worktrees, ...apart].flatMap((path) =>
         hiding(path, 'shut'),
@@ -178,6 +230,8 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
     const hides = hidden(home);
     const hiddenFolders = hides.map(({ path }) => path);
     const { seatFolder } = spec;
+    const isSeat = (path: string): boolean =>
+      seatFolder !== null && isWithin(realOf(seatFolder) ?? seatFolder, path);
     const seat: Place[] =
       seatFolder === null
         ? []
@@ -199,7 +253,7 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
       ...programRules({ env: spec.env, home, hidden: hiddenFolders, programs, svc, written: writable }),
       ...(home === null ? [] : homeRules(home, spec.home, join(realOf(kept) ?? kept, 'home'))),
       ...showing(writable, 'write'),
-      ...(git === null ? [] : gitRulesOf(spec)(git)),
+      ...(git === null ? [] : gitRulesOf(spec)(git, realOf(paths.agents) ?? paths.agents)),
       ...showing(spec.sessionFolder, 'read'),
       ...showing(kept, spec.isGuest ? 'read' : 'write'),
       ...seat,
@@ -208,12 +262,29 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
     if (spec.worktree === null)
       rules.push(...[{ path: realOf(configFile) ?? configFile, show: 'read' } as const]);
     const real = realOf(writable) ?? writable;
+    // Last, when it is known what would be shown. What listens in the worktree is the worker's own.
+    for (const path of listeningSockets().files)
+      if (!isWithin(real, path) && !['empty', 'shut'].includes(shownAt(path, rules)) && !isSeat(path))
+        rules.push({ path, show: 'read', from: '/dev/null' });
     if (shownAt(real, rules) !== 'write')
       throw unavailable(
         `${writable} is a folder that has to be hidden`,
         'move the project into one of its own',
       );
     return rules;
+  }
+
+  /** What no run may write, whatever its rules say; in place much of it lies in what it may. */
+  function readOnlyOf({ worktree, sessionFolder }: ConfineSpec): string[] {
+    const ofSession = ['log', 'passwd', 'git'].map((name) => join(sessionFolder, name));
+    const common = worktree === null ? null : gitFoldersOf(worktree)?.common;
+    if (common == null) return ofSession;
+    const ofGit = ['', 'HEAD', 'config', 'packed-refs', 'refs/heads', 'refs/heads/main', 'hooks', 'info'];
+    return [
+      ...ofSession,
+      ...[root, configFile, paths.data, paths.agents, machineHome, REAL_OBJECTS],
+      ...[...ofGit, 'objects/info'].map((name) => join(common, name)),
+    ];
   }
 
   return {
@@ -227,9 +298,12 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
         ...['--setenv', `GIT_CONFIG_KEY_${at}`, name],
         ...['--setenv', `GIT_CONFIG_VALUE_${at}`, value],
       ]);
+      const uid = uidInside();
+      const home = spec.env.HOME ?? '';
       const words = [
-        ...namespaces(),
+        ...namespaces(uid, await abilityHere(bwrap)),
         ...mounts(places),
+        ...(uid === null ? [] : nameUserInside(uid, { home, folder: spec.sessionFolder })),
         ...DROPPED.flatMap((name) => ['--unsetenv', name]),
         ...['--setenv', 'GIT_CONFIG_COUNT', String(GIT_SETTINGS.length), ...settings],
         ...['--chdir', spec.cwd],
@@ -237,7 +311,8 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
       ];
       if (!isFolder(spec.cwd))
         throw new SvcError('spawn_failed', `the worker's folder ${spec.cwd} does not exist`);
-      await tryOut(bwrap, words, spec.env);
+      const unseen = [paths.db, join(machineHome, 'keys.env')];
+      await tryOut(bwrap, words, spec.env, { places, readOnly: readOnlyOf(spec), unseen });
       const filter = spec.filterFd === undefined ? [] : ['--seccomp', String(spec.filterFd)];
       return [bwrap, ...words, ...filter, '--', program, ...spec.argv.slice(1)];
     },

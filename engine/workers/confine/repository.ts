@@ -1,5 +1,14 @@
 import { lstatSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { SvcError } from '../../errors.ts';
+import {
+  alternatesOf,
+  type PrivateGit,
+  preparePrivateGit,
+  privateGitOf,
+  REAL_OBJECTS,
+  readPrivateGit,
+} from '../private-git.ts';
 import { above, isFolder, realOf } from './paths.ts';
 import { type Place, showing } from './rules.ts';
 
@@ -41,10 +50,7 @@ const sealedObjects = (common: string): string => made(join(common, 'objects', '
 
 /** Object folders of other repositories that this one reads as its own. */
 const alternates = (common: string): Place[] =>
-  (textOf(join(common, 'objects', 'info', 'alternates')) ?? '')
-    .split('\n')
-    .filter((line) => line !== '' && !line.startsWith('#'))
-    .flatMap((line) => showing(resolve(common, 'objects', line), 'read'));
+  alternatesOf(join(common, 'objects')).flatMap((path) => showing(path, 'read'));
 
 function made(folder: string): string {
   mkdirSync(folder, { recursive: true });
@@ -64,30 +70,55 @@ function present(file: string, text = ''): string {
 /** Where the branches of sessions are. */
 const BRANCHES = join('refs', 'heads', 'svc');
 
+/** The private folder of a worktree in the place of what the repository has there. */
+function privateRules({ common, own }: GitFolders, git: PrivateGit, show: 'read' | 'write'): Place[] {
+  const at = (path: string): string => realOf(join(common, path)) ?? join(common, path);
+  const objects = at('objects');
+  return [
+    { path: objects, show, from: git.objects },
+    { path: join(objects, 'info'), show: 'read', from: git.info },
+    { path: REAL_OBJECTS, show: 'read', from: objects },
+    { path: at(BRANCHES), show, from: git.refs },
+    { path: at(join('logs', BRANCHES)), show, from: git.logs },
+    { path: join(own, 'refs'), show, from: git.ownRefs },
+    { path: join(own, 'logs'), show, from: git.ownLogs },
+  ];
+}
+
 /**
- * What git may write for a worker in a worktree: objects, branches below `svc/`, and the worktree's own folder. All
- * else is read-only, so the user's branches, hooks and configuration are as they were. What would lead git, called by
- * somebody else in this worktree, to a configuration of the worker's making is read-only too: it could name programs.
+ * What git may write for a worker in a worktree: a private folder in the place of the objects and of the branches below
+ * `svc/`, and the worktree's own folder. All else is read-only, so nothing that others read is ever of its making. What
+ * would lead git, called by somebody else in this worktree, to a configuration of the worker's making is read-only too: it
+ * could name programs. Throws `confinement_unavailable`.
+ * @param agentsDir the folder of the sessions' own folders
  */
-export function worktreeRules({ mark, own, common }: GitFolders): Place[] {
-  // git removes a folder of refs that has become empty, and a mount with it: this keeps it, and is no ref to git.
-  const keeps = present(join(made(join(common, BRANCHES)), 'confined.lock'));
-  // Of the logs the one of its own branch, as a file that is there: somebody's git would follow a link to write it.
-  const log = present(join(made(join(common, 'logs', BRANCHES)), basename(dirname(mark))));
+export function worktreeRules(folders: GitFolders, agentsDir: string): Place[] {
+  const { mark, own, common } = folders;
+  const worktree = dirname(mark);
+  if (isFolder(join(common, 'reftable')))
+    throw new SvcError('confinement_unavailable', `${common} keeps its refs as reftable`, {
+      hint: 'one file for all of them cannot be shared out: git refs migrate --ref-format=files, or set guard.profile to lite',
+    });
+  // git removes a folder of refs that has become empty, also one that is mounted elsewhere: this keeps it, and is no ref to git.
+  present(join(made(join(common, BRANCHES)), 'confined.lock'));
+  made(join(common, 'logs', BRANCHES));
+  for (const folder of [join(common, 'objects', 'info'), join(own, 'refs'), join(own, 'logs')]) made(folder);
+  const git = preparePrivateGit(agentsDir, worktree, common);
+  if (git === null)
+    throw new SvcError('confinement_unavailable', `the branch of ${worktree} is gone from ${common}`, {
+      hint: 'svc task retry begins anew, on a branch of its own',
+    });
   return [
     ...showing(common, 'read'),
     ...alternates(common),
-    ...[join(common, 'objects'), join(common, BRANCHES), log, own].flatMap((path) => showing(path, 'write')),
-    ...showing(sealedObjects(common), 'read'),
-    // The other way in which a repository may keep its refs: one file for all of them.
-    ...showing(join(common, 'reftable'), 'write'),
+    ...showing(own, 'write'),
+    ...privateRules(folders, git, 'write'),
     ...[
       mark,
       join(own, 'commondir'),
       join(own, 'gitdir'),
       present(join(own, 'config.worktree')),
       made(join(own, 'modules')),
-      keeps,
     ].flatMap((path) => showing(path, 'read')),
   ];
 }
@@ -117,9 +148,15 @@ export function inplaceRules({ mark, own, common }: GitFolders): Place[] {
   ];
 }
 
-/** For what may look into the repository only. */
-export const lookingRules = ({ mark, common }: GitFolders): Place[] => [
-  ...showing(common, 'read'),
-  ...alternates(common),
-  ...showing(mark, 'read'),
-];
+/** For what may look into the repository only: as the worker of that worktree sees it. */
+export function lookingRules(folders: GitFolders, agentsDir: string): Place[] {
+  const { mark, common } = folders;
+  const git = privateGitOf(agentsDir, dirname(mark));
+  const isThere = mark !== common && readPrivateGit(git) !== null && isFolder(join(common, BRANCHES));
+  return [
+    ...showing(common, 'read'),
+    ...alternates(common),
+    ...showing(mark, 'read'),
+    ...(isThere ? privateRules(folders, git, 'read') : []),
+  ];
+}

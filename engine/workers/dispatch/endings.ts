@@ -37,6 +37,13 @@ function clearAfter({ worktrees, sessions, log }: DispatchDeps, session: Session
   if (!others.some((each) => each.inplace && each.sessionId !== sessionId)) worktrees.releaseCheckout(folder);
 }
 
+/** What goes on later may do so outside of the sandbox, and a person may look before. */
+async function settlePaused({ worktrees, log }: DispatchDeps, session: Session): Promise<void> {
+  if (session.profile !== 'strict' || session.worktree === null) return;
+  const problem = await worktrees.settle(session.worktree);
+  if (problem !== null) log.warn({ session: session.sessionId, problem }, 'work was not taken over');
+}
+
 export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
   const { sessions, tasks, events, log } = deps;
 
@@ -124,6 +131,7 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
     const facts = ofThisRun(deps, session, hearing.facts());
     const verdict = verdictOf(session, exit, facts);
     const limited = pauseOf(deps, session, verdict, facts) ?? anewOf(deps, session, verdict, hearing);
+    if (limited !== null) await settlePaused(deps, session);
     if (limited === null || !(await pause(session, limited, facts)))
       return end(sessionId, verdictOf(sessions.get(sessionId), exit, facts), facts);
     log.info({ session: sessionId, code: limited.code, until: rfc3339(limited.until) }, 'session paused');

@@ -15,6 +15,7 @@ import {
   operationIn,
   sessionOf,
 } from './repository.ts';
+import type { TakenOver } from './take-over.ts';
 import { textIn } from './traps.ts';
 import { repairIndex, type SavedWork, saveWork } from './wip.ts';
 
@@ -174,16 +175,18 @@ const isClean = ({ changed, untracked, nested, isWhole }: Contents): boolean =>
  * Ends a session's worktree: a dirty end is committed on the session's branch, and commits that the agent has made
  * elsewhere in its worktree are held by a ref. Called after the worker and all its processes are gone. Never throws
  * for the state of the worktree: what could not be saved is told in `unsafe`.
+ * @param taken what was found in the worktree's private folder, if it has one
  */
 export async function finish(
   git: Git,
   folders: WorkingFolders,
   queue: Queue,
   request: FinishRequest,
+  taken: TakenOver | null,
 ): Promise<FinishResult> {
   const { path, branch, message } = request;
-  let result = nothing;
-  let unsafe: string | null = null;
+  let result = { ...nothing, savedRefs: taken?.savedRefs ?? [] };
+  let unsafe: string | null = taken?.problem ?? null;
   let seen: Seen = { isVerified: false };
   try {
     const look = await lookAt(git, path);
@@ -206,9 +209,10 @@ export async function finish(
           onBranch: isOnBranch ? ref : null,
           nested,
           message,
+          ...(taken === null ? {} : { env: taken.env, takeCommit: taken.takeCommit, isAnew: !taken.isWhole }),
         });
     if (saved.failed.length > 0) {
-      unsafe = `${saved.failed.length} path(s) could not be read into git, first ${saved.failed[0]}`;
+      unsafe ??= `${saved.failed.length} path(s) could not be read into git, first ${saved.failed[0]}`;
     }
     // A commit of ours on a foreign branch has left HEAD detached.
     const refNow = saved.wip && !isOnBranch ? null : ref;
@@ -219,11 +223,11 @@ export async function finish(
       const held = head === null ? [] : await holdHead(git, { path, branch, head, headRef: refNow, isBusy });
       return [...held, ...(await saveMergeHead(git, path, gitDir, branch))];
     });
-    result = { ...result, savedRefs };
+    result = { ...result, savedRefs: [...result.savedRefs, ...savedRefs] };
     seen = { isVerified: true, ...(isOnBranch ? { tip: saved.head } : {}) };
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
-    unsafe = error.message;
+    unsafe = [unsafe, error.message].filter((each) => each !== null).join('; ');
   }
   return {
     ...result,

@@ -14,6 +14,8 @@ export interface GitOptions {
   discover?: boolean;
   /** Stop reading and end git after this many bytes of output; 256 MiB. */
   maxBytes?: number;
+  /** End git after this long, ms; without it it may take as long as it needs. */
+  timeoutMs?: number;
 }
 
 export interface GitResult {
@@ -31,8 +33,16 @@ export interface Git {
   text(cwd: string, args: readonly string[], options?: GitOptions): Promise<string>;
   /** Whether the command succeeded. */
   succeeds(cwd: string, args: readonly string[], options?: GitOptions): Promise<boolean>;
-  /** The output of one command as the input of the next; the second one's output. */
-  pipe(cwd: string, from: readonly string[], to: readonly string[]): Promise<string>;
+  /** The output of one command as the input of the next; the second one's output. Throws as `run` does. */
+  pipe(
+    cwd: string,
+    from: readonly string[],
+    to: readonly string[],
+    options?: {
+      from?: Omit<GitOptions, 'allowFail' | 'maxBytes'>;
+      to?: Pick<GitOptions, 'env' | 'timeoutMs'>;
+    },
+  ): Promise<string>;
   /** The host's environment as git sees it. */
   readonly env: Readonly<NodeJS.ProcessEnv>;
 }
@@ -148,6 +158,8 @@ export function createGit(env: NodeJS.ProcessEnv = process.env, { patienceMs = P
       stdio: [stdin, 'pipe', 'pipe'],
     });
     const watch = watchForPipes(cwd, () => child.kill('SIGKILL'), patienceMs);
+    const { timeoutMs } = options;
+    const limit = timeoutMs === undefined ? null : setTimeout(() => child.kill('SIGKILL'), timeoutMs);
     const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((done, fail) => {
       child.once('error', fail);
       child.once('close', (code, signal) => {
@@ -160,7 +172,10 @@ export function createGit(env: NodeJS.ProcessEnv = process.env, { patienceMs = P
           }),
         );
       });
-    }).finally(watch.close);
+    }).finally(() => {
+      watch.close();
+      if (limit !== null) clearTimeout(limit);
+    });
     return { child, ended };
   };
 
@@ -215,10 +230,13 @@ export function createGit(env: NodeJS.ProcessEnv = process.env, { patienceMs = P
     async succeeds(cwd, args, options) {
       return (await run(cwd, args, { ...options, allowFail: true })).code === 0;
     },
-    async pipe(cwd, from, to) {
+    async pipe(cwd, from, to, options = {}) {
+      const { input } = options.from ?? {};
       try {
-        const first = launch(cwd, from, {}, 'ignore');
-        const second = launch(cwd, to, {}, 'pipe');
+        const first = launch(cwd, from, options.from ?? {}, input === undefined ? 'ignore' : 'pipe');
+        const second = launch(cwd, to, options.to ?? {}, 'pipe');
+        first.child.stdin?.on('error', () => {});
+        first.child.stdin?.end(input);
         const stdout = collect(second.child.stdout, DEFAULT_MAX_BYTES, () => second.child.kill());
         const firstError = collect(first.child.stderr, 64 * 1024, () => {});
         const secondError = collect(second.child.stderr, 64 * 1024, () => {});
@@ -226,7 +244,8 @@ export function createGit(env: NodeJS.ProcessEnv = process.env, { patienceMs = P
         first.child.stdout?.pipe(second.child.stdin!);
         const [one, two] = await Promise.all([first.ended, second.ended]);
         if (one.code !== 0 || two.code !== 0) {
-          const text = firstLine(firstError.bytes().toString() || secondError.bytes().toString());
+          const said = firstLine(firstError.bytes().toString() || secondError.bytes().toString());
+          const text = said || `ended by ${one.signal ?? two.signal ?? 'a failure'}`;
           throw new SvcError('git_failed', `git ${from[0]} | git ${to[0]}: ${text}`, { data: { cwd } });
         }
         return stdout.bytes().toString('utf8');
@@ -234,6 +253,22 @@ export function createGit(env: NodeJS.ProcessEnv = process.env, { patienceMs = P
         throw explain(error, cwd);
       }
     },
+  };
+}
+
+/** The same git with more in its environment at every call. */
+export function withEnvironment(git: Git, env: Readonly<Record<string, string>>): Git {
+  const more = <T extends GitOptions>(options: T | undefined) => ({
+    ...options,
+    env: { ...env, ...options?.env },
+  });
+  return {
+    env: git.env,
+    run: (cwd, args, options) => git.run(cwd, args, more(options)),
+    text: (cwd, args, options) => git.text(cwd, args, more(options)),
+    succeeds: (cwd, args, options) => git.succeeds(cwd, args, more(options)),
+    pipe: (cwd, from, to, options) =>
+      git.pipe(cwd, from, to, { from: more(options?.from), to: more(options?.to) }),
   };
 }
 

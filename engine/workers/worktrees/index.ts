@@ -1,3 +1,5 @@
+import { basename } from 'node:path';
+import { removePrivateGit } from '../private-git.ts';
 import {
   type CreatedWorktree,
   type CreateRequest,
@@ -23,8 +25,16 @@ import {
   prunePlan,
 } from './prune.ts';
 import { createQueue } from './queue.ts';
-import { branchRef, commitOf, type Repository, repositoryAt, repositoryOf } from './repository.ts';
+import {
+  branchRef,
+  commitOf,
+  type Repository,
+  repositoryAt,
+  repositoryOf,
+  SESSION_PREFIX,
+} from './repository.ts';
 import { type SessionWorktree, type StatusRequest, status } from './status.ts';
+import { createTakeOver } from './take-over.ts';
 import { clearTraps, foldersNamed, releaseCheckout } from './traps.ts';
 import { type Trial, type TrialRequest, trial } from './trial.ts';
 import { isTakenIn } from './whose.ts';
@@ -47,6 +57,8 @@ export interface WorktreesDeps {
   env?: NodeJS.ProcessEnv;
   /** Who works where; by default this machine's process table. */
   workingFolders?: WorkingFolders;
+  /** The folder of the sessions' own folders, where strict workers commit; without it there are none. */
+  agentsDir?: string;
 }
 
 export interface Worktrees {
@@ -63,6 +75,11 @@ export interface Worktrees {
    * Call it after the worker's processes are gone.
    */
   clearTraps(path: string): string[];
+  /**
+   * Brings into the repository what a strict worker has committed or staged in its sandbox, for whoever goes on with its
+   * worktree. Call it after the worker's processes are gone. Never throws; returns what could not be, if so.
+   */
+  settle(path: string): Promise<string | null>;
   /** Takes out of a main checkout what protected it while a worker was in it. */
   releaseCheckout(path: string): void;
   /** Saves what a worker left and counts what it did. Call it after the worker's processes are gone. */
@@ -92,9 +109,15 @@ export interface Worktrees {
 export function createWorktrees({
   env,
   workingFolders: folders = workingFolders,
+  agentsDir,
 }: WorktreesDeps = {}): Worktrees {
   const git = createGit(env);
   const queue = createQueue();
+  // What is read of a branch is read in the repository: first comes there what its worker has committed meanwhile.
+  const takeOver = agentsDir === undefined ? null : createTakeOver(git, agentsDir);
+  const followed = async (branch: string | null | undefined): Promise<void> => {
+    if (branch != null) await takeOver?.follow(branch);
+  };
   return {
     repositoryOf: (path) => repositoryOf(git, path),
     origin: (request) => origin(git, request),
@@ -108,8 +131,16 @@ export function createWorktrees({
       const named = foldersNamed(path);
       if (named !== null) releaseCheckout(named);
     },
-    finish: (request) => finish(git, folders, queue, request),
-    status: (request) => status(git, folders, request),
+    async settle(path) {
+      return (await takeOver?.settle(path, { index: true }))?.problem ?? null;
+    },
+    async finish(request) {
+      return finish(git, folders, queue, request, (await takeOver?.settle(request.path)) ?? null);
+    },
+    async status(request) {
+      await takeOver?.followAll();
+      return status(git, folders, request);
+    },
     isMerged: (repository, branch, base) => isMerged(git, repository, branch, base),
     isTakenIn: (repository, commit) => isTakenIn(git, repository, commit),
     async promote(request) {
@@ -118,14 +149,26 @@ export function createWorktrees({
     },
     trial: (request) => trial(git, request),
     prunePlan: (request) => prunePlan(git, folders, request),
-    prune: (plan, before) => prune(git, folders, queue, plan, before),
-    diff: (request) => diff(git, request),
-    head: (repository, branch) => commitOf(git, repository, branch === null ? 'HEAD' : branchRef(branch)),
+    async prune(plan, before) {
+      const result = await prune(git, folders, queue, plan, before);
+      if (agentsDir !== undefined)
+        for (const { path } of result.removed) if (path !== null) removePrivateGit(agentsDir, path);
+      return result;
+    },
+    async diff(request) {
+      await followed(request.branch);
+      return diff(git, request);
+    },
+    async head(repository, branch) {
+      await followed(branch);
+      return commitOf(git, repository, branch === null ? 'HEAD' : branchRef(branch));
+    },
     async isIgnored(path, file) {
       await verifyToplevel(git, path);
       return git.succeeds(path, ['check-ignore', '--quiet', '--', file]);
     },
     async uncommitted(path) {
+      await followed(`${SESSION_PREFIX}${basename(path)}`);
       await verifyToplevel(git, path);
       const { changed, untracked } = await filesOf(git, path);
       return changed.length + untracked.length;

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../errors.ts';
 import { commitTree } from './commit.ts';
-import { type Git, NOT_INSIDE, records } from './git.ts';
+import { type Git, NOT_INSIDE, records, withEnvironment } from './git.ts';
 import { compareAndSet } from './repository.ts';
 
 /**
@@ -62,20 +62,32 @@ export async function saveWork(
     onBranch: string | null;
     nested: readonly string[];
     message: string;
+    /** The index is nobody's to believe: every file is read anew. */
+    isAnew?: boolean;
+    /** Where git reads and writes objects, when that is not the repository; `takeCommit` then brings the commit there. */
+    env?: Readonly<Record<string, string>>;
+    takeCommit?(commit: string): Promise<void>;
   },
 ): Promise<SavedWork> {
   const { path, gitDir, head, headTree, onBranch, nested, message } = request;
   const index = join(gitDir, 'index');
   const copy = join(gitDir, `index.svc-${randomUUID()}`);
-  const env = { GIT_INDEX_FILE: copy };
+  const env = { ...request.env, GIT_INDEX_FILE: copy };
   try {
-    if (existsSync(index)) copyFileSync(index, copy);
+    if (request.isAnew && head !== null) await git.run(path, ['read-tree', head], { env });
+    else if (existsSync(index)) copyFileSync(index, copy);
     const failed = await addAll(git, path, env, nested);
     const tree = await git.text(path, ['write-tree'], { env });
-    const isEmpty = headTree === null && (await git.text(path, ['ls-tree', tree])) === '';
+    const isEmpty = headTree === null && (await git.text(path, ['ls-tree', tree], { env })) === '';
     if (tree === headTree || isEmpty) return { head, wip: false, failed };
 
-    const commit = await commitTree(git, path, { tree, parents: head === null ? [] : [head], message });
+    const parents = head === null ? [] : [head];
+    const commit = await commitTree(withEnvironment(git, request.env ?? {}), path, {
+      tree,
+      parents,
+      message,
+    });
+    await request.takeCommit?.(commit);
     const isMoved =
       onBranch !== null
         ? await compareAndSet(git, path, onBranch, commit, head, 'work in progress')

@@ -1,0 +1,114 @@
+import { isWithin } from './paths.ts';
+import { type Place, shownAt } from './rules.ts';
+
+/**
+ * Told from inside of a sandbox: the mounts, what can be written of the paths before `--`, and what can be seen of those
+ * after it. Nothing is written, and no file opened: whether it could be is what the kernel answers.
+ */
+const SCRIPT = `while IFS= read -r line; do printf 'mount %s\\n' "$line"; done < /proc/self/mountinfo
+while [ "$#" -gt 0 ] && [ "$1" != -- ]; do if [ -w "$1" ]; then printf 'open %s\\n' "$1"; fi; shift; done
+for path; do if [ -e "$path" ]; then printf 'seen %s\\n' "$path"; fi; done
+:`;
+
+/** Switches of the kernel by which root outside could be had, and the groups of processes. */
+const OF_KERNEL = [
+  ...[
+    'kernel/core_pattern',
+    'kernel/modprobe',
+    'kernel/hotplug',
+    'kernel/poweroff_cmd',
+    'vm/drop_caches',
+  ].map((name) => `/proc/sys/${name}`),
+  ...[
+    '/proc/sys/fs/binfmt_misc/register',
+    '/proc/sysrq-trigger',
+    '/proc/irq/default_smp_affinity',
+    '/proc/mtrr',
+  ],
+  ...['/sys/kernel/uevent_helper', '/sys/kernel/profiling', '/sys/power/state', '/sys/kernel/debug'],
+  ...[
+    '/sys/kernel/security',
+    '/sys/fs/cgroup',
+    '/sys/fs/cgroup/unified',
+    '/sys/fs/cgroup/memory/release_agent',
+  ],
+];
+
+export interface ProbeWish {
+  /** As which the sandbox is made. */
+  places: readonly Place[];
+  /** Must not be writable, beside what the kernel shows. */
+  readOnly: readonly string[];
+  /** Must not be there at all. */
+  unseen: readonly string[];
+}
+
+/** What to run inside. */
+export const probeCommand = ({ readOnly, unseen }: Pick<ProbeWish, 'readOnly' | 'unseen'>): string[] => [
+  ...['/bin/sh', '-c', SCRIPT, 'svc'],
+  ...OF_KERNEL,
+  ...readOnly,
+  '--',
+  ...unseen,
+];
+
+interface Mount {
+  id: string;
+  parent: string;
+  path: string;
+  isWritable: boolean;
+}
+
+/** A line of mountinfo; see proc(5). Null for what is none. */
+function mountOf(line: string): Mount | null {
+  const [id, parent, , , path, options, ...rest] = line.split(' ');
+  if (id === undefined || parent === undefined || path === undefined || options === undefined) return null;
+  const ofAll = rest.slice(rest.indexOf('-') + 1)[2] ?? '';
+  const isWritable = [options, ofAll].every((each) => !each.split(',').includes('ro'));
+  const plain = path.replaceAll(/\\([0-7]{3})/g, (_, octal: string) =>
+    String.fromCharCode(Number.parseInt(octal, 8)),
+  );
+  return { id, parent, path: plain, isWritable };
+}
+
+/** Those at which a path can arrive: not what lies below another mount. */
+function reachable(mounts: readonly Mount[]): Mount[] {
+  const byId = new Map(mounts.map((mount) => [mount.id, mount]));
+  return mounts.filter((mount) => {
+    let below: Mount | null = null;
+    for (let at: Mount | undefined = mount; at !== undefined; below = at, at = byId.get(at.parent)) {
+      const self = at;
+      const isCovered = mounts.some(
+        (other) =>
+          other !== self &&
+          other.id !== other.parent &&
+          ((other.parent === self.id && other.path === self.path && other !== below) ||
+            (other.parent === self.parent && other.path !== self.path && isWithin(other.path, self.path))),
+      );
+      if (isCovered) return false;
+      if (at.parent === at.id) break;
+    }
+    return true;
+  });
+}
+
+/** Made for the sandbox itself. */
+const isItsOwn = (path: string): boolean => path === '/proc' || isWithin('/dev', path);
+
+/** What of a sandbox is open that should not be, one sentence each, from what the probe has told. */
+export function findOpen(told: string, { places }: Pick<ProbeWish, 'places'>): string[] {
+  const lines = told.split('\n');
+  const after = (word: string): string[] =>
+    lines.flatMap((line) => (line.startsWith(`${word} `) ? [line.slice(word.length + 1)] : []));
+  const mounts = after('mount').flatMap((line) => mountOf(line) ?? []);
+  if (mounts.length === 0) return ['it does not say what is mounted in it'];
+  const writable = reachable(mounts).filter(
+    ({ path, isWritable }) =>
+      isWritable && !isItsOwn(path) && !['write', 'empty'].includes(shownAt(path, places)),
+  );
+  return [
+    ...after('open').map((path) => `${path} can be written`),
+    ...writable.map(({ path }) => `${path} is mounted writable`),
+    ...after('seen').map((path) => `${path} can be seen`),
+  ];
+}

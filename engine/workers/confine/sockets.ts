@@ -1,0 +1,43 @@
+import { lstatSync, readFileSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+import { realOf } from './paths.ts';
+
+/** Of services that keep their sockets apart from `/run`, with what lies beside them. */
+export const SERVICE_FOLDERS = [
+  ...['docker', 'containerd', 'containers', 'libvirt', 'lxd', 'incus', 'mysql', 'postgresql', 'redis'].map(
+    (name) => `/var/lib/${name}`,
+  ),
+  ...['/var/snap', '/var/spool/postfix', '/var/spool/cron', '/var/spool/cups'],
+];
+
+/** In the flags of a socket: somebody listens at it. */
+const LISTENS = 0x10000;
+
+export interface ListeningSockets {
+  /** Files, links resolved. */
+  files: string[];
+  /** Names without a file, such as `@/tmp/.X11-unix/X0`: they belong to the network. */
+  abstract: string[];
+}
+
+/** Where programs of this machine listen by sockets of Unix. */
+export function listeningSockets(table = tableOfSockets()): ListeningSockets {
+  const files = new Set<string>();
+  const abstract = new Set<string>();
+  for (const line of table.split('\n').slice(1)) {
+    const [, flags = '', name = ''] = /^\S+ \S+ \S+ ([0-9A-F]+) \S+ \S+ +\d+ (.+)$/.exec(line) ?? [];
+    if ((Number.parseInt(flags, 16) & LISTENS) === 0) continue;
+    if (name.startsWith('@')) abstract.add(name);
+    const real = isAbsolute(name) ? realOf(name) : null;
+    if (real !== null && lstatSync(real, { throwIfNoEntry: false })?.isSocket()) files.add(real);
+  }
+  return { files: [...files], abstract: [...abstract] };
+}
+
+function tableOfSockets(): string {
+  try {
+    return readFileSync('/proc/net/unix', 'utf8');
+  } catch {
+    return '';
+  }
+}

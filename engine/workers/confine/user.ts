@@ -1,0 +1,43 @@
+import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const PASSWD = '/etc/passwd';
+/** People begin here, and end below what the kernel shows of users that a sandbox does not know. */
+const FIRST = 1000;
+const NOBODY = 65_534;
+
+/**
+ * The user that root is inside: one that nobody is outside. Its files stay root's. Programs that refuse to work as root
+ * do work, and what only looks at the number does not take the worker for root.
+ */
+export function userInside(): number {
+  const taken = new Set(
+    textOf(PASSWD)
+      .split('\n')
+      .map((line) => Number(line.split(':')[2])),
+  );
+  let uid = FIRST;
+  while (taken.has(uid) || uid === NOBODY) uid += 1;
+  return uid;
+}
+
+/** bubblewrap's words by which that user has a name and a home: programs ask for them, and some fail without. */
+export function nameUserInside(uid: number, { home, folder }: { home: string; folder: string }): string[] {
+  const file = join(folder, 'passwd');
+  const line = `worker:x:${uid}:${uid}:a worker of svc:${home.replaceAll(/[:\n]/g, '')}:/bin/sh\n`;
+  const known = textOf(PASSWD);
+  writeFileSync(file, `${known}${known === '' || known.endsWith('\n') ? '' : '\n'}${line}`, { mode: 0o600 });
+  try {
+    return ['--ro-bind', file, realpathSync(PASSWD)];
+  } catch {
+    return []; // names of users are kept elsewhere here
+  }
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
