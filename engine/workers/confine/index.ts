@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { SvcError } from '../../errors.ts';
+import { SEAT_FOLDER } from '../../seat-folder.ts';
 import type { HomeShare } from '../presets/preset.ts';
 import { programOf } from '../processes/start.ts';
 import { findProgram } from '../program.ts';
@@ -10,9 +11,6 @@ import { isFolder, isWithin, realOf } from './paths.ts';
 import { programRules } from './programs.ts';
 import { gitFoldersOf, inplaceRules, lookingRules, worktreeRules } from './repository.ts';
 import { hiding, mounts, type Place, showing, shownAt } from './rules.ts';
-
-/** Where a confined run finds the engine: the folder of its own socket (see engine/daemon/run-sockets.ts). */
-export const SEAT_FOLDER = '/run/svc';
 
 /** A run that is to be confined. */
 export interface ConfineSpec {
