@@ -13,9 +13,11 @@ const DOOR = 'engine/index.ts';
 const SIDE_DOOR = { from: /^cli\/hooks\//, to: 'engine/daemon/one-call.ts' };
 
 /** What every room may use; the rest of another room reaches it as a constructor argument. */
-const SHARED = ['errors', 'clock', 'hints', 'ids', 'text', 'operation', 'tool', 'version'].map(
-  (name) => `engine/${name}.ts`,
-);
+const SHARED = [
+  ...['errors', 'clock', 'hints', 'ids', 'text', 'operation', 'tool', 'version'],
+  // what is ours on this machine: asked by every command, so these load no package
+  ...['account', 'data-folder', 'machine-home', 'owner', 'private-files', 'seat-folder'],
+].map((name) => `engine/${name}.ts`);
 
 /** Files that put the rooms together and so may import any of them. */
 const COMPOSERS = [

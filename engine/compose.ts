@@ -1,9 +1,11 @@
 import { availableParallelism, totalmem } from 'node:os';
+import { dirname } from 'node:path';
 import { isPlainName } from './bus/seats/index.ts';
 import { systemClock } from './clock.ts';
 import { type Config, dataPaths, isLoopback, parseAddress, receiverSecrets } from './config/index.ts';
 import { createConfigKeeper } from './config/keeper.ts';
 import { type EngineStatus, engineOperations } from './daemon/operations.ts';
+import { checkKeptPaths, claimDataFolder, databaseFiles, dataFolderRefused } from './data-folder.ts';
 import { hookOperations } from './hooks/operations.ts';
 import { openLog } from './log.ts';
 import { toolOperations } from './manifest.ts';
@@ -17,6 +19,7 @@ import { sessionOperations } from './workers/operations.ts';
 import { ownerOfConnection } from './workers/processes/index.ts';
 import { projectOperations } from './workers/setup/operations.ts';
 import { worktreeOperations } from './workers/worktree-operations.ts';
+import { trackedFiles } from './workers/worktrees/tracked.ts';
 
 export interface OpenOptions {
   /** Path of svc.yaml. */
@@ -40,7 +43,7 @@ const GIB = 1024 ** 3;
 export const defaultWorkerCap = (): number =>
   Math.max(1, Math.min(4 * availableParallelism(), Math.floor(totalmem() / GIB)));
 
-/** Opens a workspace: takes its lock, has its rooms built, and takes over what an earlier host left. */
+/** Opens a workspace: finds its data folder to be this machine's own, takes its lock, has its rooms built, and takes over what an earlier host left. */
 export async function openEngine(options: OpenOptions) {
   const env = options.env ?? process.env;
   const clock = systemClock;
@@ -54,6 +57,17 @@ export async function openEngine(options: OpenOptions) {
   const config = (): Config => keeper.loaded().config;
   const paths = dataPaths(keeper.loaded());
 
+  const kept = databaseFiles(paths.db).filter((file) => dirname(file) !== paths.data);
+  const tracked = await trackedFiles([paths.data, ...kept], env);
+  if (tracked[0] !== undefined)
+    throw dataFolderRefused(
+      tracked[0],
+      'tracked',
+      'is tracked by git, which may replace it at any time',
+      'svc adopt --fresh takes it out of git, moves the folder aside and starts anew',
+    );
+  const dataId = claimDataFolder({ root, data: paths.data }, env);
+  checkKeptPaths(paths);
   const lock = holdHostLock(paths.data);
   const closers: (() => unknown)[] = [() => lock.release()];
   const closing = (close: () => unknown): void => void closers.push(close);
@@ -64,7 +78,7 @@ export async function openEngine(options: OpenOptions) {
   try {
     const { log, close: closeLog } = openLog(paths.data);
     closing(closeLog);
-    const storage = openStorage({ path: paths.db });
+    const storage = openStorage({ path: paths.db, dataId });
     closing(() => storage.close());
     const events = createEventLog({ storage, clock });
     const rooms = createRooms({
@@ -186,6 +200,9 @@ export async function openEngine(options: OpenOptions) {
       version,
       startedAt,
       paths,
+      /** The id of the data folder. */
+      dataId,
+      env,
       config,
       events,
       operations,

@@ -42,6 +42,9 @@ export const CODES = {
   path_outside: denied(403),
   unverified: denied(403),
   consent_missing: denied(403),
+  data_folder_unknown: denied(403),
+  owner_untrusted: denied(403),
+  limit_reached: denied(429),
   // what is not there
   not_found: notFound,
   no_workspace: notFound,

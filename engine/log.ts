@@ -1,6 +1,7 @@
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { closeSync, lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
+import { makePrivateFolder, openPrivate } from './private-files.ts';
 
 const LARGEST_BYTES = 10 * 1024 ** 2;
 const KEPT = 6;
@@ -8,14 +9,19 @@ const KEPT = 6;
 /** Structured logs under `.svc/log/`: files of 10 MiB, the newest six kept. Writing them never stops the engine. */
 export function openLog(dataDir: string): { log: Logger; close(): void } {
   const folder = join(dataDir, 'log');
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makePrivateFolder(dataDir, folder);
   const path = (number: number): string => join(folder, `engine.${number}.log`);
   const numbers = (): number[] =>
     readdirSync(folder).flatMap((name) => Number(/^engine\.(\d+)\.log$/.exec(name)?.[1] ?? []));
 
   let newest = Math.max(1, ...numbers());
-  let size = statSync(path(newest), { throwIfNoEntry: false })?.size ?? 0;
-  const stream = pino.destination({ dest: path(newest), mode: 0o600, sync: false });
+  /** There and ours, before the library opens it by its name. */
+  const made = (file: string): string => {
+    closeSync(openPrivate(file, 'add'));
+    return file;
+  };
+  const stream = pino.destination({ dest: made(path(newest)), mode: 0o600, sync: false });
+  let size = lstatSync(path(newest)).size;
   // A full disk loses log lines, not the engine.
   stream.on('error', () => undefined);
   stream.on('write', (bytes: number) => {
@@ -25,7 +31,7 @@ export function openLog(dataDir: string): { log: Logger; close(): void } {
     newest += 1;
     try {
       // What is being written still ends in the old file, so no line is cut.
-      stream.reopen(path(newest));
+      stream.reopen(made(path(newest)));
       for (const number of numbers()) if (number <= newest - KEPT) rmSync(path(number), { force: true });
     } catch (error) {
       stream.emit('error', error);

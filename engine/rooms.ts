@@ -89,11 +89,12 @@ export function createRooms(ground: Ground): Rooms {
   const sessions = createSessions({ storage, clock });
   const processes = createProcesses();
   const agents = createAgents({ root, config, env });
-  const runSockets = createRunSockets({ root, version });
+  const runSockets = createRunSockets({ root, version, env });
   closing(runSockets.close);
   const secretNames = () => secretVariables(config());
+  // With the machine home, without which a client does not know the data folder.
   const childEnvironment = (extra: Record<string, string> = {}) =>
-    workerEnvironment(env, extra, secretNames());
+    workerEnvironment(env, { SVC_HOME: machineHome(env), ...extra }, secretNames());
   // A worker can write the filters and drivers that git runs in its repository; they see what git sees.
   const worktrees = createWorktrees({ env: childEnvironment(), agentsDir: paths.agents });
   const workspacePaths = createWorkspacePaths({

@@ -66,8 +66,11 @@ export async function checkPaths(
   return 0;
 }
 
-/** No engine, no workspace: then nobody can say who holds what. */
-const UNKNOWN = ['engine_not_running', 'engine_unreachable', 'engine_closing', 'no_workspace'];
+/** No engine, no workspace, or none that is ours: then nobody can say who holds what. */
+const UNKNOWN = [
+  ...['engine_not_running', 'engine_unreachable', 'engine_closing', 'no_workspace'],
+  ...['data_folder_unknown', 'owner_untrusted', 'storage_unsafe'],
+];
 
 /** How long a commit may have to wait for an engine that hangs. */
 const PATIENCE_MS = 10_000;

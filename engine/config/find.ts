@@ -1,14 +1,27 @@
 import { statSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import { SvcError } from '../errors.ts';
+import { checkWorkspaceOwner } from '../owner.ts';
 
 // Apart from loading, because every command has to find its workspace and few have to read the configuration.
 
-/** svc.yaml and its folder: SVC_CONFIG, else the first one upwards from `cwd`. Throws `no_workspace`. */
-export function findWorkspace({ cwd, env }: { cwd: string; env: NodeJS.ProcessEnv }): {
+/** A workspace's folder and its svc.yaml. */
+interface Found {
   root: string;
   file: string;
-} {
+}
+
+/**
+ * svc.yaml and its folder: SVC_CONFIG, else the first one upwards from `cwd`. Throws `no_workspace`, and `owner_untrusted`
+ * for one that another user can change.
+ */
+export function findWorkspace(from: { cwd: string; env: NodeJS.ProcessEnv }): Found {
+  const found = nearestWorkspace(from);
+  checkWorkspaceOwner(found.root, found.file, from.env);
+  return found;
+}
+
+function nearestWorkspace({ cwd, env }: { cwd: string; env: NodeJS.ProcessEnv }): Found {
   const named = env.SVC_CONFIG;
   if (named) {
     const path = resolve(cwd, named);

@@ -1,6 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { join } from 'node:path';
 import { readSource, readText, type Source } from './source.ts';
 
 /** The machine home: what one person uses in every workspace. */
@@ -16,16 +15,6 @@ export interface Home {
 
 /** Finds a secret by the name of its variable: the environment first, then `keys.env`. */
 export type SecretLookup = (name: string) => string | undefined;
-
-/** The folder of the machine home: SVC_HOME, else svc below the local app data, the XDG folder or ~/.config. */
-export function machineHome(env: NodeJS.ProcessEnv): string {
-  const { SVC_HOME, LOCALAPPDATA, XDG_CONFIG_HOME, HOME } = env;
-  if (SVC_HOME) return SVC_HOME;
-  if (LOCALAPPDATA) return join(LOCALAPPDATA, 'svc');
-  // A relative XDG folder is to be ignored, as its specification says.
-  if (XDG_CONFIG_HOME && isAbsolute(XDG_CONFIG_HOME)) return join(XDG_CONFIG_HOME, 'svc');
-  return join(HOME || homedir(), '.config', 'svc');
-}
 
 /** Reads the machine home; files that are not there are fine. */
 export function readHome(path: string): Home {

@@ -1,11 +1,13 @@
 /** Configuration: svc.yaml, the environment and the machine home as one checked value. */
+
+export { machineHome } from '../machine-home.ts';
 export { type Address, formatAddress, isLoopback, parseAddress } from './address.ts';
 export { parseDuration } from './duration.ts';
 export { keyPath, parseValue, replaceFile, setKey } from './edit.ts';
 export { ENVIRONMENT, environmentFlag, type Variable } from './environment.ts';
 export { configMarkdown, exampleYaml, type Starter, starterYaml } from './example.ts';
 export { findWorkspace } from './find.ts';
-export { type Home, machineHome, readHome, type SecretLookup, secretLookup } from './home.ts';
+export { type Home, readHome, type SecretLookup, secretLookup } from './home.ts';
 export { configJsonSchema } from './json-schema.ts';
 export { describeKeys, type KeyInfo } from './keys.ts';
 export { getAt } from './layers.ts';

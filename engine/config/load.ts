@@ -2,10 +2,12 @@ import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type * as z from 'zod';
 import { SvcError } from '../errors.ts';
+import { machineHome } from '../machine-home.ts';
+import { checkHomeOwner } from '../owner.ts';
 import { ACP, HEADLESS, INTERACTIVE } from '../workers/presets/index.ts';
 import { crossCheck } from './cross-check.ts';
 import { environmentLayer, overriding } from './environment.ts';
-import { type Home, machineHome, readHome, type SecretLookup, secretLookup } from './home.ts';
+import { type Home, readHome, type SecretLookup, secretLookup } from './home.ts';
 import { describeKeys } from './keys.ts';
 import { dotted, getAt, isTree, merge, setAt, type Tree } from './layers.ts';
 import { suggestion } from './nearest.ts';
@@ -45,11 +47,13 @@ export interface LoadOptions {
 
 /**
  * Reads, merges and checks the configuration: flag over environment over workspace over home over default.
- * Throws `config_invalid` with every problem, each with its place, in the message and in `data.problems`.
+ * Throws `config_invalid` with every problem, each with its place, in the message and in `data.problems`, and
+ * `owner_untrusted` for a machine home that another user can change.
  */
 export function loadConfig(options: LoadOptions): Loaded {
   const { env } = options;
   const file = resolve(options.file);
+  if (options.home === undefined) checkHomeOwner(env, ['', 'ai.yaml', 'keys.env']);
   const home = options.home ?? readHome(machineHome(env));
   const workspace = readSource(file, options.text);
   const files = [workspace, ...(home.ai ? [home.ai] : [])];

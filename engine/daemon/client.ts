@@ -2,14 +2,12 @@ import { connect as connectSocket, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { JSONRPCClient } from 'json-rpc-2.0';
 import { findWorkspace } from '../config/find.ts';
-import { SvcError } from '../errors.ts';
+import { asSvcError, SvcError } from '../errors.ts';
 import type { Wire } from '../operation.ts';
 import { helloFrom } from './hello.ts';
 import { lineSplitter } from './json-lines.ts';
 import { startDaemon } from './launch.ts';
-import { readRecord } from './record.ts';
-import { socketPath } from './socket-path.ts';
-import { whereIs } from './where.ts';
+import { locateEngine } from './where.ts';
 import { errorFromWire, type Hello, type Welcome } from './wire.ts';
 
 // This module is the cold start of every command: it loads neither zod nor yaml nor the database.
@@ -67,18 +65,24 @@ const METHOD_NOT_FOUND = -32601;
 const TRIES = 40;
 const PAUSE_MS = 50;
 
-/** Connects to the engine of the workspace around `cwd`. Throws `no_workspace`, `engine_not_running`, `engine_unreachable`. */
+/**
+ * Connects to the engine of the workspace around `cwd`. Throws `no_workspace`, `engine_not_running`, `engine_unreachable`,
+ * and as `locateEngine` where what is there is not this machine's own.
+ */
 export async function connect(options: ConnectOptions): Promise<EngineClient> {
   const { root, file } = findWorkspace(options);
-  const { data, socket } = await whereIs(root, file, options.env);
   const end = performance.now() + (options.patienceMs ?? Number.POSITIVE_INFINITY);
   let isStarted = false;
   for (let tries = 1; ; tries += 1) {
-    const open = await openSocket(readRecord(data)?.socket ?? socketPath(socket)).catch(ignoreAbsent);
+    const { data, socket, record, isConfined } = await locateEngine({ root, file }, options.env);
+    const open = socket === null ? null : await openSocket(socket).catch(ignoreAbsent);
     try {
       if (open) return await greet(open, options);
     } catch (error) {
-      if (!open?.destroyed || tries > TRIES || performance.now() >= end) throw error;
+      // Only what ended without a word is tried again.
+      const isLost = open?.destroyed === true && asSvcError(error).code === 'engine_unreachable';
+      open?.destroy();
+      if (!isLost || tries > TRIES || performance.now() >= end) throw error;
     }
     if (tries > TRIES) {
       throw new SvcError('engine_unreachable', `the engine of ${root} does not answer`, {
@@ -87,8 +91,12 @@ export async function connect(options: ConnectOptions): Promise<EngineClient> {
     }
     if (open || isStarted) {
       await delay(PAUSE_MS);
-    } else if (options.daemon === undefined || (options.afterCrash === true && readRecord(data) === null)) {
+    } else if (options.daemon === undefined || (options.afterCrash === true && record === null)) {
       throw new SvcError('engine_not_running', `no engine runs for ${root}`, { hint: 'svc up starts it' });
+    } else if (isConfined) {
+      throw new SvcError('engine_not_running', `no engine runs for ${root}`, {
+        hint: 'it cannot be started from inside a confined worker; wait until it is back',
+      });
     } else {
       isStarted =
         (await startDaemon({ command: options.daemon, root, file, data, env: options.env })) === 'ready';
@@ -120,7 +128,10 @@ async function greet(
     socket.write(`${JSON.stringify(request)}\n`);
   });
   let isLate = false;
+  /** Why the engine would not have this connection. */
+  let refused: SvcError | null = null;
   const lost = () =>
+    refused ??
     new SvcError(
       'engine_unreachable',
       isLate ? 'the engine does not answer' : 'the connection to the engine ended',
@@ -135,7 +146,11 @@ async function greet(
   const progress = new Map<unknown, (message: string) => void>();
 
   function receive(line: string): void {
-    const message = JSON.parse(line) as { id?: unknown } & Notification;
+    const message = JSON.parse(line) as { id?: unknown; error?: { message: string } } & Notification;
+    if (message.id === null && message.error !== undefined) {
+      refused = errorFromWire(message.error);
+      return;
+    }
     if (message.method === undefined) {
       rpc.receive(message as never);
       return;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, renameSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import type { Engine } from '../compose.ts';
@@ -9,7 +9,7 @@ import { serveConnection } from './connection.ts';
 import { createHttp } from './http.ts';
 import { mcpOverHttp } from './mcp/index.ts';
 import { removeRecord, writeRecord } from './record.ts';
-import { socketPath } from './socket-path.ts';
+import { checkSocket, makeSocketFolder, socketPath } from './socket-path.ts';
 
 export interface Host {
   readonly socket: string;
@@ -22,8 +22,9 @@ export interface Host {
 /** Lets clients in: the local socket, the loopback HTTP side, and `daemon.json` that says where they are. */
 export async function hostEngine(engine: Engine): Promise<Host> {
   const { paths } = engine;
-  const path = socketPath(paths.socket);
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const path = socketPath(paths.socket, engine.env);
+  makeSocketFolder(dirname(path), dirname(path) === paths.data);
+  checkSocket(path, paths.data);
 
   const connections = new Set<Socket>();
   const server = createServer((socket) => {
@@ -73,6 +74,7 @@ export async function hostEngine(engine: Engine): Promise<Host> {
     pid: process.pid,
     version,
     root,
+    dataId: engine.dataId,
     socket: path,
     http,
     token,

@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { claimDataFolder } from '../data-folder.ts';
 import { isErrorCode, SvcError } from '../errors.ts';
+import { machineHome } from '../machine-home.ts';
+import { makePrivateFolder, openPrivate } from '../private-files.ts';
 import { takeStartTurn } from './start-turn.ts';
 
 /** The file descriptor on which a started daemon says that it is ready, or why not. */
@@ -29,21 +32,15 @@ interface StartOptions {
 
 /**
  * Starts the engine's host in the background and waits until it listens (`ready`). When another client has just started
- * one, or this host finds the workspace taken, it is `taken`: the first may still be opening, or closing.
+ * one, or this host finds the workspace taken, it is `taken`: the first may still be opening, or closing. Throws as
+ * `claimDataFolder`.
  */
 export async function startDaemon(options: StartOptions): Promise<'ready' | 'taken'> {
   const [program, ...args] = options.command;
   if (program === undefined) throw new SvcError('internal', 'no daemon command');
+  claimDataFolder(options, options.env);
   const folder = join(options.data, 'log');
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EROFS') throw error;
-    throw new SvcError('engine_not_running', `no engine runs for ${options.root}`, {
-      cause: error,
-      hint: 'it cannot be started from inside a confined worker; wait until it is back',
-    });
-  }
+  makePrivateFolder(options.data, folder);
   const endTurn = await takeStartTurn(options.data);
   if (endTurn === null) return 'taken';
   try {
@@ -59,12 +56,13 @@ async function launch(
   options: Pick<StartOptions, 'root' | 'file' | 'env'>,
   folder: string,
 ): Promise<'ready' | 'taken'> {
-  const output = openSync(join(folder, 'daemon.out'), 'a', 0o600);
+  const output = openPrivate(join(folder, 'daemon.out'), 'add');
   const env = Object.fromEntries(Object.entries(options.env).filter(([name]) => !NOT_INHERITED.test(name)));
   const child = spawn(program, [...args, '--ready-fd', String(READY_FD)], {
     cwd: options.root,
     detached: true,
-    env: { ...env, SVC_CONFIG: options.file },
+    // Absolute, since the host stands elsewhere.
+    env: { ...env, SVC_CONFIG: options.file, SVC_HOME: machineHome(options.env) },
     stdio: ['ignore', output, output, 'pipe'],
   });
   closeSync(output);

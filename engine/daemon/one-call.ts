@@ -2,8 +2,7 @@ import { connect } from 'node:net';
 import { findWorkspace } from '../config/find.ts';
 import { helloFrom } from './hello.ts';
 import { lineSplitter } from './json-lines.ts';
-import { readRecord } from './record.ts';
-import { whereIs } from './where.ts';
+import { locateEngine } from './where.ts';
 
 // Loaded at every tool call of every agent: nothing here or below it may load a package.
 
@@ -22,15 +21,13 @@ interface Answer {
 
 /**
  * Opens a connection to the engine of the workspace around `cwd`, for one call and in one round trip. Null when none
- * runs, and none is started. Throws `no_workspace`.
+ * runs, and none is started. Throws `no_workspace`, and as `locateEngine`.
  */
 export async function openForOneCall(options: {
   cwd: string;
   env: NodeJS.ProcessEnv;
 }): Promise<OneCall | null> {
-  const { root, file } = findWorkspace(options);
-  const { data } = await whereIs(root, file, options.env);
-  const record = readRecord(data);
+  const { record } = await locateEngine(findWorkspace(options), options.env);
   if (record === null) return null;
   const socket = connect(record.socket);
   const waiting = new Map<number, { resolve(answer: Answer): void; reject(error: Error): void }>();

@@ -1,11 +1,15 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { idInDataFolder } from '../data-folder.ts';
+import { readPrivate, replacePrivate } from '../private-files.ts';
 
 /** Where the host of a workspace listens: `.svc/daemon.json`, mode 0600. */
 export interface DaemonRecord {
   pid: number;
   version: string;
   root: string;
+  /** The id of the data folder that it is of: what a repository brings along does not know it. */
+  dataId: string;
   socket: string;
   http: { host: string; port: number };
   /** Bearer token of the HTTP side. */
@@ -13,22 +17,34 @@ export interface DaemonRecord {
   startedAt: string;
 }
 
+const MOST_BYTES = 64 * 1024;
+
 const file = (dataDir: string): string => join(dataDir, 'daemon.json');
 
-/** Null when there is none; a damaged one counts as none, since the host's lock and not this file says who hosts. */
+/**
+ * Null when there is none; a damaged one, and one that the host of another data folder has written, count as none, since
+ * the host's lock and not this file says who hosts. The folder has to be known as this machine's own (`lookAtDataFolder`).
+ */
 export function readRecord(dataDir: string): DaemonRecord | null {
   try {
-    const record = JSON.parse(readFileSync(file(dataDir), 'utf8')) as DaemonRecord;
-    return typeof record.pid === 'number' && typeof record.socket === 'string' ? record : null;
+    const record = parseRecord(readPrivate(file(dataDir), MOST_BYTES));
+    return record !== null && record.dataId === idInDataFolder(dataDir) ? record : null;
   } catch {
     return null;
   }
 }
 
-export function writeRecord(dataDir: string, record: DaemonRecord): void {
-  const temporary = `${file(dataDir)}.${process.pid}.tmp`;
-  writeFileSync(temporary, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
-  renameSync(temporary, file(dataDir));
+/** The record that a text is, whoever wrote it; null for none. */
+export function parseRecord(text: string | null): DaemonRecord | null {
+  try {
+    const record = JSON.parse(text ?? 'null') as DaemonRecord | null;
+    return typeof record?.pid === 'number' && typeof record.socket === 'string' ? record : null;
+  } catch {
+    return null;
+  }
 }
+
+export const writeRecord = (dataDir: string, record: DaemonRecord): void =>
+  replacePrivate(file(dataDir), `${JSON.stringify(record, null, 2)}\n`);
 
 export const removeRecord = (dataDir: string): void => rmSync(file(dataDir), { force: true });

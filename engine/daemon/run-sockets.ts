@@ -1,10 +1,9 @@
 import { once } from 'node:events';
-import { chmodSync, lstatSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { SvcError } from '../errors.ts';
 import { writeRecord } from './record.ts';
-import { socketFolder } from './socket-path.ts';
+import { makeSocketFolder, socketFolder } from './socket-path.ts';
 
 /** The worker that a connection is, whatever its client says. */
 export interface SeatOfRun {
@@ -33,16 +32,16 @@ export interface RunSockets {
   close(): Promise<void>;
 }
 
-/** Made for this user alone. Throws `storage_unsafe`. */
-function privateFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const found = lstatSync(folder);
-  if (!found.isDirectory() || (process.getuid !== undefined && found.uid !== process.getuid()))
-    throw new SvcError('storage_unsafe', `${folder} belongs to somebody else`);
-}
-
 /** Owns the sockets of confined runs, to which neither pids nor marks mean anything. */
-export function createRunSockets({ root, version }: { root: string; version: string }): RunSockets {
+export function createRunSockets({
+  root,
+  version,
+  env,
+}: {
+  root: string;
+  version: string;
+  env: NodeJS.ProcessEnv;
+}): RunSockets {
   const servers = new Set<Server>();
   const opened = new Map<string, RunSocket>();
   const connections = new Set<Socket>();
@@ -61,8 +60,8 @@ export function createRunSockets({ root, version }: { root: string; version: str
     async open(run, wanted, seenAt) {
       const known = opened.get(run.runId);
       if (known !== undefined) return known;
-      const folder = socketFolder(wanted);
-      privateFolder(folder);
+      const folder = socketFolder(wanted, env);
+      makeSocketFolder(folder, folder === wanted);
       const path = join(folder, 'svc.sock');
       rmSync(path, { force: true });
       const own = new Set<Socket>();
@@ -83,6 +82,7 @@ export function createRunSockets({ root, version }: { root: string; version: str
         pid: process.pid,
         version,
         root,
+        dataId: '',
         socket: join(seenAt, 'svc.sock'),
         http: { host: '', port: 0 },
         token: '',

@@ -1,6 +1,7 @@
-import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
+import { lstatSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { readPrivate, withPrivate } from '../private-files.ts';
 
 /** Nobody starts an engine for longer than this, ms; a mark that is older was left behind. */
 const LONGEST_MS = 20_000;
@@ -23,9 +24,7 @@ export async function takeStartTurn(data: string): Promise<(() => void) | null> 
 function mark(file: string): boolean {
   for (let tries = 0; tries < 2; tries += 1) {
     try {
-      const opened = openSync(file, 'wx', 0o600);
-      writeSync(opened, `${process.pid}\n`);
-      closeSync(opened);
+      withPrivate(file, 'new', (fd) => writeSync(fd, `${process.pid}\n`));
       return true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') return true;
@@ -38,8 +37,8 @@ function mark(file: string): boolean {
 
 function isHeld(file: string): boolean {
   try {
-    if (Date.now() - statSync(file).mtimeMs > LONGEST_MS) return false;
-    const pid = Number(readFileSync(file, 'utf8'));
+    if (Date.now() - lstatSync(file).mtimeMs > LONGEST_MS) return false;
+    const pid = Number(readPrivate(file, 32) ?? Number.NaN);
     // Empty for the moment between its making and its text.
     return pid === 0 || process.kill(pid, 0);
   } catch (error) {

@@ -1,5 +1,21 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
+import { lookAtDataFolder } from '../data-folder.ts';
+import { readSeatFolder } from '../seat-folder.ts';
+import { type DaemonRecord, parseRecord, readRecord } from './record.ts';
+import { checkSocket, socketPath } from './socket-path.ts';
+
+/** Where the engine of a workspace is to be found, if one runs. */
+export interface EnginePlace {
+  /** The data folder. */
+  data: string;
+  /** Null while there cannot be one. */
+  socket: string | null;
+  /** What its host has written; null for none. */
+  record: DaemonRecord | null;
+  /** This is a confined run, whose way to the engine is its own. */
+  isConfined: boolean;
+}
 
 /** The folder with the engine's record and its socket. Only a workspace that moved them has its configuration read. */
 export async function whereIs(
@@ -14,4 +30,24 @@ export async function whereIs(
   }
   const { dataPaths, loadConfig } = await import('../config/index.ts');
   return dataPaths(loadConfig({ file, env }));
+}
+
+/**
+ * Finds the engine of a workspace for a client. Throws `data_folder_unknown` before anything in a strange data folder is
+ * believed, and `storage_unsafe` for a socket that is another user's.
+ */
+export async function locateEngine(
+  { root, file }: { root: string; file: string },
+  env: NodeJS.ProcessEnv,
+): Promise<EnginePlace> {
+  const seat = parseRecord(readSeatFolder());
+  if (seat !== null && seat.root === realpathSync(root))
+    return { data: join(root, '.svc'), socket: seat.socket, record: seat, isConfined: true };
+  const { data, socket: wanted } = await whereIs(root, file, env);
+  const place = { data, record: null, isConfined: false };
+  if (lookAtDataFolder({ root, data }, env).state !== 'ours') return { ...place, socket: null };
+  const record = readRecord(data);
+  const socket = record?.socket ?? socketPath(wanted, env);
+  checkSocket(socket, data);
+  return { ...place, record, socket };
 }

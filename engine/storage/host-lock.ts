@@ -1,7 +1,8 @@
-import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
+import { closeSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { SvcError } from '../errors.ts';
+import { openPrivate, readPrivate, replacePrivate } from '../private-files.ts';
 import { networkFileSystem } from './network-file-system.ts';
 import { storageError } from './sqlite-errors.ts';
 
@@ -10,17 +11,16 @@ export interface HostLock {
 }
 
 /**
- * Takes the data folder for this process. The lock is SQLite's own file lock on `host.lock`, so the system frees it
+ * Takes the data folder, which is there and this machine's own, for this process. The lock is SQLite's own file lock on `host.lock`, so the system frees it
  * however the process ends; a pid file alone could be stale. Throws `already_running` with the first host's pid.
  */
 export function holdHostLock(dataDir: string): HostLock {
   const file = join(dataDir, 'host.lock');
   const pidFile = join(dataDir, 'host.pid');
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    chmodSync(dataDir, 0o700);
-    closeSync(openSync(file, 'a', 0o600));
+    closeSync(openPrivate(file, 'add'));
   } catch (error) {
+    if (error instanceof SvcError) throw error;
     throw storageError(error, `cannot use the data folder ${dataDir}`);
   }
   const network = networkFileSystem(statfsSync(dataDir).type);
@@ -51,7 +51,12 @@ export function holdHostLock(dataDir: string): HostLock {
       },
     );
   }
-  writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
+  try {
+    replacePrivate(pidFile, `${process.pid}\n`);
+  } catch (error) {
+    db.close();
+    throw storageError(error, `cannot use the data folder ${dataDir}`);
+  }
   return {
     release() {
       if (db.open) db.close();
@@ -61,7 +66,7 @@ export function holdHostLock(dataDir: string): HostLock {
 
 function readPid(file: string): number | null {
   try {
-    const pid = Number(readFileSync(file, 'utf8').trim());
+    const pid = Number(readPrivate(file, 32)?.trim());
     return Number.isInteger(pid) && pid > 0 ? pid : null;
   } catch {
     return null;

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, fchmodSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { SvcError } from '../errors.ts';
+import { openPrivate } from '../private-files.ts';
 import { type Answered, createAnswered } from './answered.ts';
+import { prepareDatabase } from './database-file.ts';
 import { createGroupCommit, type GroupCommit } from './group-commit.ts';
 import { migrate } from './migrate.ts';
 import { presenceOf } from './presence.ts';
@@ -44,15 +46,21 @@ export interface Storage {
 /** How long a foreign lock is waited for. Short, because the wait holds up everything else; only we should write. */
 const BUSY_MS = 300;
 
-/** Opens and migrates the database at `path`. Throws `storage_newer`, `storage_failed` or `storage_full`. */
-export function openStorage({ path }: { path: string }): Storage {
+/**
+ * Opens and migrates the database at `path`. Throws `storage_newer`, `storage_failed`, `storage_full`, and
+ * `data_folder_unknown` for one that is not of the data folder with that id.
+ */
+export function openStorage({ path, dataId }: { path: string; dataId?: string }): Storage {
   let db: Db | undefined;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    if (dataId !== undefined) prepareDatabase(path, dataId);
     // Created by us first so that it never exists with wider rights than 0600.
-    closeSync(openSync(path, 'a', 0o600));
-    chmodSync(path, 0o600);
+    const file = openPrivate(path, 'add');
+    fchmodSync(file, 0o600);
+    closeSync(file);
     db = new Database(path, { timeout: BUSY_MS });
+    db.pragma('trusted_schema = OFF');
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = FULL');
     db.pragma('foreign_keys = ON');

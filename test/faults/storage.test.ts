@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import Database from 'better-sqlite3';
@@ -53,7 +53,8 @@ describe('the database', () => {
   });
 
   test('damaged: the engine is refused, the file is left as it is', async () => {
-    mkdirSync(join(ws.root, '.svc'), { recursive: true });
+    await ws.svc(['up']);
+    await ws.svc(['down']);
     writeFileSync(database(), 'this is not a database, but it may be all that is left of one'.repeat(50));
     const before = readFileSync(database());
     const refused = await ws.svc(['up', '--json']);
@@ -83,9 +84,8 @@ describe('the database', () => {
     const folder = temporaryFolder();
     cpSync(ws.root, join(folder, 'copy'), { recursive: true });
     rmSync(join(folder, 'copy', '.svc'), { recursive: true, force: true });
-    mkdirSync(join(folder, 'copy', '.svc'));
     chmodSync(folder, 0o755);
-    chmodSync(join(folder, 'copy', '.svc'), 0o555);
+    chmodSync(join(folder, 'copy'), 0o555);
     chownSync(folder, 0, 0);
     const ran = spawnSync(process.execPath, [SVC, 'daemon', '--json'], {
       cwd: join(folder, 'copy'),

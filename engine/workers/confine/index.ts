@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { SvcError } from '../../errors.ts';
+import { SEAT_FOLDER } from '../../seat-folder.ts';
 import type { HomeShare } from '../presets/preset.ts';
 import { REAL_OBJECTS } from '../private-git.ts';
 import { programOf } from '../processes/start.ts';
@@ -15,9 +16,6 @@ import { gitFoldersOf, inplaceRules, lookingRules, worktreeRules } from './repos
 import { hiding, mounts, type Place, showing, shownAt } from './rules.ts';
 import { listeningSockets, SERVICE_FOLDERS } from './sockets.ts';
 import { nameUserInside, userInside } from './user.ts';
-
-/** Where a confined run finds the engine: the folder of its own socket (see engine/daemon/run-sockets.ts). */
-export const SEAT_FOLDER = '/run/svc';
 
 /** A run that is to be confined. */
 export interface ConfineSpec {

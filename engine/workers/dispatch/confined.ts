@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Session } from '../../bus/sessions/index.ts';
 import type { RunSocket } from '../../daemon/run-sockets.ts';
-import { SEAT_FOLDER } from '../confine/index.ts';
+import { SEAT_FOLDER } from '../../seat-folder.ts';
 import type { Preset } from '../presets/index.ts';
 import type { RunningProcess, StartSpec } from '../processes/index.ts';
 import type { DispatchDeps } from './context.ts';

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import type { Task } from '../../board/tasks/index.ts';
 import type { Placement, Session } from '../../bus/sessions/index.ts';
+import { machineHome } from '../../machine-home.ts';
 import { shellWord } from '../../text.ts';
 import { presetOfProgram, type RunSetup, withArguments } from '../presets/index.ts';
 import {
@@ -47,6 +48,8 @@ export async function launch(deps: DispatchDeps, run: Launch): Promise<RunningPr
     deps.env,
     {
       SVC_CONFIG: deps.configFile,
+      // Where it is on record whose data folder that is; it may be hidden from the run itself.
+      SVC_HOME: machineHome(deps.env),
       SVC_TASK: task.taskId,
       SVC_SESSION: sessionId,
       SVC_ROLE: 'worker',

@@ -1,0 +1,147 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  writeSync,
+} from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { SvcError } from './errors.ts';
+
+// What svc keeps lies where a repository, a backup or a worker may have put something before. Nothing here follows a link,
+// waits for a pipe or writes into a file that has a second name.
+
+const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = constants;
+
+/** How a file is opened: `add` makes a missing one, `new` wants none to be there. */
+export type PrivateUse = 'read' | 'change' | 'add' | 'new';
+
+const FLAGS: Record<PrivateUse, number> = {
+  read: O_RDONLY,
+  change: O_RDWR,
+  add: O_WRONLY | O_APPEND | O_CREAT,
+  new: O_WRONLY | O_CREAT | O_EXCL,
+};
+
+const unsafe = (path: string, what: string): SvcError =>
+  new SvcError('storage_unsafe', `${path} ${what}, and svc opens no such file`, {
+    hint: `look at it, then take it away: ls -ld ${path}`,
+    data: { path },
+  });
+
+/** What keeps a file from being one of ours, as the end of a sentence; null for nothing. */
+function faultOf(found: Stats): string | null {
+  if (found.isSymbolicLink()) return 'is a link';
+  if (!found.isFile()) return 'is not a file';
+  return found.nlink > 1 ? 'has a second name (a hard link)' : null;
+}
+
+/**
+ * Opens a file of svc's own, made with mode 0600. Throws `storage_unsafe` for a link, a pipe, a folder and a file with two
+ * names; else as `openSync` does.
+ */
+export function openPrivate(file: string, use: PrivateUse): number {
+  let fd: number;
+  try {
+    fd = openSync(file, FLAGS[use] | O_NOFOLLOW | O_NONBLOCK, 0o600);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ELOOP' || code === 'EMLINK') throw unsafe(file, 'is a link');
+    // A pipe that nobody reads, or a socket.
+    if (code === 'ENXIO' || code === 'EISDIR') throw unsafe(file, 'is not a file');
+    throw error;
+  }
+  const fault = faultOf(fstatSync(fd));
+  if (fault === null) return fd;
+  closeSync(fd);
+  throw unsafe(file, fault);
+}
+
+/** Runs `work` with the open file and closes it. Throws as `openPrivate`. */
+export function withPrivate<T>(file: string, use: PrivateUse, work: (fd: number) => T): T {
+  const fd = openPrivate(file, use);
+  try {
+    return work(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The text of a file of at most `mostBytes`; null when there is none. Throws `storage_unsafe`. */
+export function readPrivate(file: string, mostBytes: number): string | null {
+  try {
+    return withPrivate(file, 'read', (fd) => {
+      const { size } = fstatSync(fd);
+      if (size > mostBytes) throw unsafe(file, `has ${size} bytes`);
+      const bytes = Buffer.alloc(size);
+      return bytes.toString('utf8', 0, readSync(fd, bytes, 0, size, 0));
+    });
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return null;
+    throw error;
+  }
+}
+
+/** Appends in one write. Throws as `openPrivate`. */
+export const appendPrivate = (file: string, text: string): void =>
+  withPrivate(file, 'add', (fd) => void writeSync(fd, text));
+
+/** Replaces a file in one step, whatever has its name; `isDurable` when it has to outlive a power cut. */
+export function replacePrivate(file: string, text: string, { isDurable = false } = {}): void {
+  const draft = `${file}.${randomName()}.tmp`;
+  try {
+    withPrivate(draft, 'new', (fd) => {
+      writeSync(fd, text);
+      if (isDurable) fsyncSync(fd);
+    });
+    renameSync(draft, file);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+  if (isDurable) syncFolder(dirname(file));
+}
+
+/** What was made or renamed in a folder outlives a power cut; file systems that cannot say so are let be. */
+export function syncFolder(folder: string): void {
+  const fd = openSync(folder, O_RDONLY);
+  try {
+    fsyncSync(fd);
+  } catch {
+    // Some file systems sync no folders.
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Not imported: every command would load it. */
+export const randomName = (bytes = 8): string =>
+  process.getBuiltinModule('node:crypto').randomBytes(bytes).toString('hex');
+
+/**
+ * Makes a folder below `top`, mode 0700, step by step, so that nothing is made behind a link. `top` has to be there. Throws
+ * `storage_unsafe`.
+ */
+export function makePrivateFolder(top: string, folder: string): void {
+  let at = top;
+  for (const part of relative(top, folder).split(sep)) {
+    if (part === '') continue;
+    at = join(at, part);
+    const found = lstatSync(at, { throwIfNoEntry: false });
+    if (found?.isDirectory()) continue;
+    if (found !== undefined) throw unsafe(at, found.isSymbolicLink() ? 'is a link' : 'is not a folder');
+    try {
+      mkdirSync(at, { mode: 0o700 });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      if (!lstatSync(at).isDirectory()) throw unsafe(at, 'is not a folder');
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import { closeSync, lstatSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import Database from 'better-sqlite3';
+import { databaseFiles, dataFolderRefused } from '../data-folder.ts';
+import { openPrivate, randomName } from '../private-files.ts';
+import { migrate } from './migrate.ts';
+import { migrations } from './migrations/index.ts';
+
+/** The row of `meta` with the id of the data folder that a database is of. */
+const DATA_ID = 'data_id';
+
+/** What every database of ours begins with. */
+const META = /CREATE TABLE meta \(.*?\) STRICT, WITHOUT ROWID/.exec(migrations[0] ?? '')?.[0] ?? '';
+
+/** Inside a transaction, or before anybody else can see the database. */
+export const bindDatabase = (db: Database.Database, dataId: string): void =>
+  void db
+    .prepare(
+      'INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
+    )
+    .run(DATA_ID, dataId);
+
+/** Whether it is a database of ours, of that data folder; nothing in it is run to find out. */
+export function isDatabaseOf(db: Database.Database, dataId: string): boolean {
+  db.pragma('trusted_schema = OFF');
+  const meta = db
+    .prepare<unknown[], { type: string; sql: string }>(
+      "SELECT type, sql FROM sqlite_master WHERE name = 'meta'",
+    )
+    .get();
+  if (meta?.type !== 'table' || meta.sql !== META) return false;
+  const row = db.prepare<unknown[], { value: string }>('SELECT value FROM meta WHERE key = ?').get(DATA_ID);
+  return row?.value === dataId;
+}
+
+const sizeOf = (path: string): number => lstatSync(path, { throwIfNoEntry: false })?.size ?? 0;
+
+/**
+ * Makes the database where there is none: beside its place and then renamed, so that whatever breaks it off there is either
+ * none or one that is bound to its data folder. One that is there has to be bound to it already. Throws
+ * `data_folder_unknown`.
+ */
+export function prepareDatabase(path: string, dataId: string): void {
+  const [, ...beside] = databaseFiles(path);
+  if (sizeOf(path) > 0) {
+    const db = new Database(path, { readonly: true });
+    try {
+      if (isDatabaseOf(db, dataId)) return;
+    } finally {
+      db.close();
+    }
+    throw dataFolderRefused(path, 'database', 'is not the database of this data folder');
+  }
+  const left = beside.find((file) => sizeOf(file) > 0);
+  if (left !== undefined) throw dataFolderRefused(left, 'database', 'belongs to no database');
+  removeDrafts(path);
+  const draft = `${path}.${randomName()}.new`;
+  closeSync(openPrivate(draft, 'new'));
+  try {
+    const db = new Database(draft);
+    try {
+      db.pragma('journal_mode = WAL');
+      migrate(db, draft);
+      bindDatabase(db, dataId);
+    } finally {
+      db.close();
+    }
+    renameSync(draft, path);
+  } catch (error) {
+    for (const file of databaseFiles(draft)) rmSync(file, { force: true });
+    throw error;
+  }
+}
+
+/** What is left of a making that was broken off. */
+function removeDrafts(path: string): void {
+  const name = basename(path);
+  for (const each of readdirSync(dirname(path))) {
+    if (
+      each.startsWith(`${name}.`) &&
+      /^[0-9a-f]{16}\.new(?:-wal|-shm|-journal)?$/.test(each.slice(name.length + 1))
+    )
+      rmSync(join(dirname(path), each), { force: true });
+  }
+}
