@@ -47,6 +47,8 @@ export async function launch(deps: DispatchDeps, run: Launch): Promise<RunningPr
     deps.env,
     {
       SVC_CONFIG: deps.configFile,
+      // What was agreed to is recorded there; a client that has to start an engine finds the same.
+      ...(deps.env.SVC_HOME === undefined ? {} : { SVC_HOME: deps.env.SVC_HOME }),
       SVC_TASK: task.taskId,
       SVC_SESSION: sessionId,
       SVC_ROLE: 'worker',
