@@ -44,6 +44,11 @@ const EXCEPTIONS = [
     why: 'the whole configuration is put together from the sections of the rooms',
   },
   {
+    from: /^engine\/(?:config|workers\/setup)\//,
+    to: /^engine\/access\/consents\.ts$/,
+    why: 'what a person has agreed to is one file, read where the configuration is loaded and where set-ups run',
+  },
+  {
     from: /^engine\/daemon\/(?:client|one-call|where)\.ts$/,
     to: /^engine\/config\//,
     why: 'a client has to find its workspace before it can ask an engine',

@@ -13,6 +13,7 @@ export const GROUPS: readonly Group[] = [
   { words: ['dash'], load: async () => [(await import('./commands/dash.ts')).dashCommand] },
   { words: ['init'], load: async () => [(await import('./commands/init.ts')).initCommand] },
   { words: ['config'], load: async () => (await import('./commands/config.ts')).configCommands },
+  { words: ['trust'], load: async () => [(await import('./commands/trust.ts')).trustCommand] },
   {
     words: ['up', 'down', 'status', 'daemon'],
     load: async () => (await import('./commands/engine.ts')).engineCommands,

@@ -2,8 +2,16 @@ import { availableParallelism, totalmem } from 'node:os';
 import { dirname } from 'node:path';
 import { isPlainName } from './bus/seats/index.ts';
 import { systemClock } from './clock.ts';
-import { type Config, dataPaths, isLoopback, parseAddress, receiverSecrets } from './config/index.ts';
+import {
+  type Config,
+  dataPaths,
+  isLoopback,
+  parseAddress,
+  receiverSecrets,
+  startsNothing,
+} from './config/index.ts';
 import { createConfigKeeper } from './config/keeper.ts';
+import { configOperations } from './config/operations.ts';
 import { type EngineStatus, engineOperations } from './daemon/operations.ts';
 import { checkKeptPaths, claimDataFolder, databaseFiles, dataFolderRefused } from './data-folder.ts';
 import { hookOperations } from './hooks/operations.ts';
@@ -18,6 +26,7 @@ import { circuitOperations } from './workers/circuit-operations.ts';
 import { sessionOperations } from './workers/operations.ts';
 import { ownerOfConnection } from './workers/processes/index.ts';
 import { projectOperations } from './workers/setup/operations.ts';
+import { carriedSetups } from './workers/setup/projects.ts';
 import { worktreeOperations } from './workers/worktree-operations.ts';
 import { trackedFiles } from './workers/worktrees/tracked.ts';
 
@@ -56,6 +65,11 @@ export async function openEngine(options: OpenOptions) {
   const { root, file, lookup } = keeper.loaded();
   const config = (): Config => keeper.loaded().config;
   const paths = dataPaths(keeper.loaded());
+  /** While nobody has ever agreed to svc.yaml, nothing is started. */
+  function requireConsent(): void {
+    const { state, pending } = keeper.loaded().consent;
+    if (state === 'none') throw startsNothing(file, pending);
+  }
 
   const kept = databaseFiles(paths.db).filter((file) => dirname(file) !== paths.data);
   const tracked = await trackedFiles([paths.data, ...kept], env);
@@ -90,6 +104,7 @@ export async function openEngine(options: OpenOptions) {
       file,
       paths,
       config,
+      requireConsent,
       env,
       secret: lookup,
       svc: options.svc ?? null,
@@ -120,6 +135,8 @@ export async function openEngine(options: OpenOptions) {
       deliveries: notify.pendingCounts(),
       configProblem: keeper.problem(),
       restartNeeded: keeper.restartNeeded(),
+      consent: keeper.loaded().consent.state,
+      consentPending: keeper.loaded().consent.pending.map(({ key }) => key),
       warnings: keeper.loaded().warnings,
     });
 
@@ -149,6 +166,15 @@ export async function openEngine(options: OpenOptions) {
         circuits: rooms.circuits,
       }),
       ...circuitOperations({ storage, circuits: rooms.circuits, look: dispatcher.look }),
+      ...configOperations({
+        file,
+        env,
+        keeper,
+        carried: () => carriedSetups(rooms.carried()),
+        storage,
+        events,
+        clock,
+      }),
       ...projectOperations({ where: rooms.carried, storage, events, clock }),
       ...worktreeOperations({ actions: rooms.worktreeActions, sessions, worktrees }),
       ...notifyOperations(notify),
@@ -165,12 +191,18 @@ export async function openEngine(options: OpenOptions) {
         code: 'config_invalid',
         reason: 'svc.yaml has errors; the earlier configuration stays in use',
       };
+      const waits = {
+        code: 'consent_missing',
+        reason: `svc.yaml says something new under ${change.waits.join(', ')}; the earlier values stay in use until svc trust`,
+      };
       storage
-        .write(() =>
-          change.problem === null
-            ? events.append({ kind: 'config_reloaded', data: { restartNeeded: keeper.restartNeeded() } })
-            : events.append({ kind: 'alert', data: invalid }),
-        )
+        .write(() => {
+          if (change.problem !== null) return events.append({ kind: 'alert', data: invalid });
+          if (change.waits.length > 0) events.append({ kind: 'alert', data: waits });
+          return events.append({ kind: 'config_reloaded', data: { restartNeeded: keeper.restartNeeded() } });
+        })
+        // What waited for a consent may have got it.
+        .then(() => dispatcher.look())
         .catch(() => undefined);
       log.info({ problem: change.problem }, 'svc.yaml changed');
     });

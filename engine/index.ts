@@ -20,6 +20,9 @@ export type { Message } from './bus/messages/rows.ts';
 export type { Peer } from './bus/peers.ts';
 export type { Session } from './bus/sessions/index.ts';
 export type { Engine, OpenOptions } from './compose.ts';
+export type { PendingKey } from './config/consent.ts';
+export type { ConsentView } from './config/consent-view.ts';
+export type { DifferenceLine } from './config/consent-words.ts';
 export { findWorkspace } from './config/find.ts';
 export { nearest } from './config/nearest.ts';
 export {
@@ -66,6 +69,9 @@ export async function hostEngine(engine: Engine): Promise<Host> {
 
 /** Everything about configuration: loading, keys, the example file. */
 export const configuration = () => import('./config/index.ts');
+
+/** Who this process is where no engine runs that could say. */
+export const ownSeat = () => import('./workers/processes/own.ts');
 
 /** The catalogue of outbound events. */
 export const outboundEvents = () => import('./notify/events.ts');

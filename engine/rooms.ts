@@ -54,6 +54,8 @@ export interface Ground {
   file: string;
   paths: DataPaths;
   config(): Config;
+  /** Throws `consent_missing` while nobody has ever agreed to svc.yaml: before anything is started. */
+  requireConsent(): void;
   env: NodeJS.ProcessEnv;
   /** The value of a secret's variable. */
   secret(name: string): string | undefined;
@@ -168,6 +170,7 @@ export function createRooms(ground: Ground): Rooms {
     worktrees,
     processes,
     isStrict,
+    requireConsent: ground.requireConsent,
     workerEnvironment: childEnvironment,
     confine,
     createDispatch: (tasks) =>
@@ -195,6 +198,7 @@ export function createRooms(ground: Ground): Rooms {
           idleTimeoutSec: config().agents.idle_timeout_sec,
         }),
         profile: () => config().guard.profile || 'lite',
+        requireConsent: ground.requireConsent,
         confinement,
         runSockets,
         isAsking: bus.isAsking,
@@ -233,6 +237,7 @@ export function createRooms(ground: Ground): Rooms {
     keys,
     agentFolder: (sessionId) => agentDir({ paths }, sessionId),
     isStrict,
+    requireConsent: ground.requireConsent,
     log,
   });
   const notify = createNotify({
@@ -248,6 +253,7 @@ export function createRooms(ground: Ground): Rooms {
   closing(notify.close);
   const listeners = createListeners(
     createReceiver({ storage, workflow, tasks, decisions, sessions, clock, config, agents, isLoopback, log }),
+    ground.requireConsent,
   );
   closing(listeners.close);
 

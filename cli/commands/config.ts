@@ -1,11 +1,22 @@
-import { configuration as engine } from '../../engine/index.ts';
+import {
+  asSvcError,
+  type ConsentView,
+  EXIT,
+  configuration as engine,
+  printable,
+  SvcError,
+} from '../../engine/index.ts';
+import { actAsChair } from '../chair-act.ts';
 import { type Command, type Context, command, type FlagTable } from '../command.ts';
+import { confirm } from '../confirm.ts';
+import { viewAlone } from './trust.ts';
 
 /** The workspace's configuration as it stands. */
 async function load<T extends FlagTable>({ cwd, env, note }: Context<T>) {
   const { findWorkspace, loadConfig } = await engine();
   const loaded = loadConfig({ file: findWorkspace({ cwd, env }).file, env });
   for (const warning of loaded.warnings) note(`warning: ${warning}`);
+  noteWaiting({ note }, loaded.consent);
   return loaded;
 }
 
@@ -58,6 +69,25 @@ const get = command({
 /** How long the change of a key may wait for an engine that hangs. */
 const PATIENCE_MS = 2000;
 
+/** What a change has led to, whoever made it. */
+interface Changed {
+  restart_needed: string[];
+  consent: ConsentView;
+}
+
+function noteChanged({ note }: Pick<Context, 'note'>, { restart_needed: keys, consent }: Changed): void {
+  if (keys.length > 0) note(`note: ${keys.join(', ')} count after svc down and svc up`);
+  noteWaiting({ note }, consent);
+}
+
+const noteWaiting = (
+  { note }: Pick<Context, 'note'>,
+  { pending }: { pending: readonly { key: string }[] },
+): void => {
+  if (pending.length > 0)
+    note(`note: not in use before svc trust: ${pending.map(({ key }) => key).join(', ')}`);
+};
+
 const set = command({
   name: 'config set',
   about: 'change one key of svc.yaml; the whole file is checked before it is written',
@@ -71,26 +101,73 @@ const set = command({
     const { cwd, env } = context;
     const [name = '', text = ''] = context.args;
     const { file } = findWorkspace({ cwd, env });
-    const loaded = setKey({ file, env, name, text });
-    const value = getAt(masked(loaded.config), keyPath(name)) ?? null;
-    const source = loaded.sources.get(name) ?? 'workspace';
+    const path = keyPath(name);
+    const done = await actAsChair<Changed & { value: unknown; source: string }>(context, 'svc config set', {
+      patienceMs: PATIENCE_MS,
+      ask: (client) => client.call('config.set', { key: name, value: text }),
+      async alone() {
+        const loaded = setKey({ file, env, name, text });
+        return {
+          value: getAt(masked(loaded.config), path) ?? null,
+          source: loaded.sources.get(name) ?? 'workspace',
+          restart_needed: [],
+          consent: await viewAlone(context),
+        };
+      },
+    });
+    const { value, source } = done;
     context.result({ key: name, value, source, file }, () => `${name} = ${short(value)}`);
     if (source === 'environment') context.note('note: an environment variable overrides what the file says');
-    await tellEngine(context);
+    noteChanged(context, done);
   },
 });
 
-/** An engine that runs sees the change by itself, a moment later: the next command is to find it in use. */
-async function tellEngine(context: Context): Promise<void> {
-  try {
-    const client = await context.engine({ start: false, patienceMs: PATIENCE_MS });
-    const told = await client.call<{ restart_needed: string[] }>('engine.reload');
-    const keys = told.restart_needed;
-    if (keys.length > 0) context.note(`note: ${keys.join(', ')} count after svc down and svc up`);
-  } catch {
-    // None runs, or it cannot be asked: it reads the file when it can.
-  }
-}
+const edit = command({
+  name: 'config edit',
+  about:
+    'open svc.yaml in $VISUAL or $EDITOR; it is checked before it is written, and opened again on an error',
+  async run(context) {
+    const { actorOf, configText, findWorkspace, loadConfig, writeConfig } = await engine();
+    const { cwd, env, stdin, stdout } = context;
+    if (!stdin.isTTY || !stdout.isTTY)
+      throw new SvcError('usage', 'there is no terminal to edit on', {
+        hint: 'svc config set changes one key',
+      });
+    const { file } = findWorkspace({ cwd, env });
+    const seen = configText(file);
+    const { editText } = await import('../../tui/editor.ts');
+    let text = seen;
+    for (;;) {
+      text = await editText(text, 'svc.yaml', env);
+      if (text === seen) {
+        context.result({ file, changed: false }, () => 'nothing was changed');
+        return 0;
+      }
+      try {
+        loadConfig({ file, env, text, believe: true });
+        break;
+      } catch (thrown) {
+        const { code, message } = asSvcError(thrown);
+        if (code !== 'config_invalid') throw thrown;
+        context.note(printable(message, { lines: true }));
+        if (await confirm(context, 'Edit it again?')) continue;
+        context.note('nothing was written');
+        return EXIT.failure;
+      }
+    }
+    const done = await actAsChair<Changed>(context, 'svc config edit', {
+      patienceMs: PATIENCE_MS,
+      ask: (client) => client.call('config.write', { text, seen }),
+      async alone() {
+        writeConfig({ file, env, text, seen, actor: actorOf(env) });
+        return { restart_needed: [], consent: await viewAlone(context) };
+      },
+    });
+    context.result({ file, changed: true }, () => `wrote ${printable(file)}`);
+    noteChanged(context, done);
+    return 0;
+  },
+});
 
 const check = command({
   name: 'config check',
@@ -99,10 +176,11 @@ const check = command({
     const { findWorkspace, loadConfig } = await engine();
     const { cwd, env } = context;
     const { file } = findWorkspace({ cwd, env });
-    const { warnings } = loadConfig({ file, env });
-    context.result({ file, ok: true, warnings }, () =>
+    const { warnings, consent } = loadConfig({ file, env });
+    context.result({ file, ok: true, warnings, pending: consent.pending.map(({ key }) => key) }, () =>
       [...warnings.map((warning) => `warning: ${warning}`), `${file} is valid`].join('\n'),
     );
+    noteWaiting(context, consent);
   },
 });
 
@@ -115,7 +193,7 @@ const keys = command({
     context.result(describeKeys(), (all) =>
       columns([
         ['KEY', 'TYPE', 'DEFAULT', 'MEANING'],
-        ...all.map(({ key, type, default: standard, description, unset, allowed }) => [
+        ...all.map(({ key, type, default: standard, description, unset, allowed, consent }) => [
           key,
           type,
           short(standard),
@@ -123,6 +201,7 @@ const keys = command({
             description,
             allowed && !type.includes('bool') ? `Allowed: ${allowed.join(', ')}.` : '',
             unset ? `Unset: ${unset}.` : '',
+            consent ? 'Counts once agreed to (svc trust).' : '',
           ]
             .filter((part) => part !== '')
             .join(' '),
@@ -143,7 +222,7 @@ const schema = command({
 });
 
 /** `svc config …`. None of them needs the engine. */
-export const configCommands: Command[] = [show, get, set, check, keys, schema];
+export const configCommands: Command[] = [show, get, set, edit, check, keys, schema];
 
 const WIDEST_VALUE = 48;
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { connect, type EngineClient, printable, SvcError } from '../../engine/index.ts';
+import { configuration, connect, type EngineClient, printable, SvcError } from '../../engine/index.ts';
 import { type Command, type Context, command } from '../command.ts';
 import { daemonCommand, SVC } from '../self.ts';
 import { type CatchServer, startCatchServer } from './catch-server.ts';
@@ -109,16 +109,18 @@ ui: { addr: "127.0.0.1:0" }
 `,
   );
   await writeFile(join(folder, '.gitignore'), '.svc/\n');
-  await git('add', '.');
-  await git('commit', '-q', '-m', 'First commit');
-  // Nothing of the caller's own workspace may leak into the demo.
   const own = Object.entries(context.env).filter(([name]) => !name.startsWith('SVC_'));
-  return {
+  const env = {
+    // Nothing of the caller's own workspace may leak into the demo.
     ...Object.fromEntries(own),
     SVC_CONFIG: join(folder, 'svc.yaml'),
     SVC_HOME: join(folder, '.svc', 'home'),
     SVC_WEBHOOK_SECRET: secret,
   };
+  (await configuration()).agreeToFile({ file: env.SVC_CONFIG, env });
+  await git('add', '.');
+  await git('commit', '-q', '-m', 'First commit');
+  return env;
 }
 
 const quote = (word: string): string => `'${word.replaceAll("'", `'"'"'`)}'`;

@@ -6,6 +6,7 @@ import { checkAddresses, checkEngine } from '../doctor/engine.ts';
 import { checkAgents, checkGit, checkNode, checkSqlite, checkStrict } from '../doctor/machine.ts';
 import {
   checkConfiguration,
+  checkConsent,
   checkKeysFile,
   checkProjects,
   checkRepository,
@@ -43,6 +44,7 @@ export const doctorCommand: Command = command({
       checkKeysFile(machineHome(env)),
       ...repository,
       ...strict,
+      ...(workspace === null ? [] : [checkConsent(workspace)]),
       ...(workspace === null ? [] : await checkProjects(workspace)),
       ...agents,
       checkClock(workspace, engine),

@@ -50,10 +50,18 @@ export function statusText(status: Status): string {
         ? null
         : `svc.yaml has errors, the earlier one stays in use: ${status.config_problem}`,
     ],
+    ['waits', consentText(status)],
     ['restart', status.restart_needed.length === 0 ? null : `needed for ${status.restart_needed.join(', ')}`],
     ...status.warnings.map((warning) => ['warning', warning] as const),
   ]);
 }
+
+const consentText = ({ consent, consent_pending: keys }: Status): string | null =>
+  keys.length === 0
+    ? null
+    : `${keys.join(', ')} of svc.yaml ${
+        consent === 'none' ? 'were never agreed to, so nothing is started' : 'are not in use'
+      } until svc trust`;
 
 const setFlag = {
   set: {

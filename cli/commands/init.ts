@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { configuration, findWorkspace, presets, SvcError } from '../../engine/index.ts';
+import { configuration, findWorkspace, ownSeat, presets, SvcError } from '../../engine/index.ts';
 import { type Command, command } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { type HookReport, hookPlace, lastingFile, planHook } from './git-hook.ts';
@@ -43,7 +43,8 @@ export const initCommand: Command = command({
   },
   examples: ['init', 'init --dir ~/src/shop --yes', 'init --hooks'],
   async run(context) {
-    const { detectAgents, environmentFlag, HEADLESS, starterYaml } = await engine();
+    const { agreeToFile, detectAgents, environmentFlag, HEADLESS, refuseInsideRun, starterYaml } =
+      await engine();
     const { cwd, env, stdin, flags, note } = context;
     const wanted = resolve(cwd, flags.dir ?? '.');
     if (!statSync(wanted, { throwIfNoEntry: false })?.isDirectory()) {
@@ -76,7 +77,15 @@ export const initCommand: Command = command({
     const preset = installed[0];
     const file = join(root, 'svc.yaml');
     const installHook = flags.hooks ? planHook(await hookPlace(root, env), file) : () => null;
+    refuseInsideRun('svc init', env);
     write(file, starterYaml({ name: basename(root) || 'workspace', preset, installed }));
+    try {
+      agreeToFile({ file, env });
+    } catch (error) {
+      // It is agreed to by its first use then.
+      if (!(error instanceof SvcError) || error.code !== 'storage_failed') throw error;
+      note(`note: ${error.message}`);
+    }
     const report: Report = {
       file,
       root,
@@ -100,7 +109,7 @@ function workspaceAround(cwd: string, env: NodeJS.ProcessEnv): string | null {
   }
 }
 
-const engine = async () => ({ ...(await configuration()), ...(await presets()) });
+const engine = async () => ({ ...(await configuration()), ...(await presets()), ...(await ownSeat()) });
 
 function refuseExisting(folder: string): void {
   const file = join(folder, 'svc.yaml');

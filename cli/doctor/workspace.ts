@@ -102,6 +102,19 @@ export async function checkProjects({ loaded }: Workspace): Promise<Check[]> {
   ];
 }
 
+/** Keys of svc.yaml whose values nobody has agreed to here: others are in use instead. */
+export function checkConsent({ loaded: { consent, file } }: Workspace): Check {
+  const name = 'consent';
+  const { state, pending, problem } = consent;
+  if (pending.length === 0) return ok(name, `${file} is agreed to on this machine`);
+  const keys = pending.map(({ key }) => key).join(', ');
+  const found =
+    state === 'none'
+      ? `nobody on this machine has agreed to ${keys} of svc.yaml, so nothing is started`
+      : `${keys} of svc.yaml were changed since they were agreed to; the earlier values are in use`;
+  return warn(name, problem === null ? found : `${found}; ${problem}`, 'svc trust shows them and asks');
+}
+
 /** Worktrees need a repository with a commit, and git must not see what the engine keeps in it. */
 export async function checkRepository({ loaded, paths, env }: Workspace): Promise<Check[]> {
   const { root, config } = loaded;

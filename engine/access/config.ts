@@ -4,6 +4,7 @@ import { httpUrl } from '../config/variable.ts';
 /** The `policy` section: who may change anything. */
 export const policySchema = z.strictObject({
   mode: z.enum(['', 'solo', 'allowlist']).default('').meta({
+    consent: true,
     notation: 'string',
     description: 'solo lets everyone on this machine act; allowlist only the actors listed.',
     unset: 'solo',
@@ -12,6 +13,7 @@ export const policySchema = z.strictObject({
     .array(z.string().min(1))
     .default([])
     .meta({
+      consent: true,
       notation: '[]string',
       nil: true,
       description: 'Actors who may act when mode is allowlist (SVC_ACTOR, else the name of the OS user).',
@@ -22,10 +24,14 @@ export const policySchema = z.strictObject({
 
 /** The `server` section: the linked server. */
 export const serverSchema = z.strictObject({
-  url: httpUrl()
-    .default('')
-    .meta({ notation: 'string', description: 'Address of the linked server.', unset: 'not linked' }),
+  url: httpUrl().default('').meta({
+    consent: true,
+    notation: 'string',
+    description: 'Address of the linked server.',
+    unset: 'not linked',
+  }),
   token_path: z.string().min(1).default('.svc/device.token').meta({
+    consent: true,
     notation: 'string',
     description: 'File of the device token for the linked server.',
     unset: '.svc/device.token, below paths.data',
@@ -35,6 +41,7 @@ export const serverSchema = z.strictObject({
 /** The `telemetry` section. */
 export const telemetrySchema = z.strictObject({
   work: z.enum(['', 'off', 'on', 'auto']).default('').meta({
+    consent: true,
     notation: 'string',
     description:
       'Whether work figures are pushed: auto pushes when a server is linked, unlinked stays local.',

@@ -35,6 +35,8 @@ export interface BoardDeps<D extends Dispatch & Planner> {
   processes: Processes;
   /** `guard.profile` is strict. */
   isStrict(): boolean;
+  /** Throws `consent_missing` while nobody has ever agreed to svc.yaml. */
+  requireConsent(): void;
   /** What a program that checks a worker's claims may see. */
   workerEnvironment(extra: Record<string, string>): Record<string, string>;
   confine: CommandConfinement;

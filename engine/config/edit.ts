@@ -14,10 +14,13 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { parse, parseDocument } from 'yaml';
 import { SvcError } from '../errors.ts';
+import { changedSetups, consentKeys, differingKeys, recordAgreement } from './consent.ts';
+import { actorOf } from './first-use.ts';
 import { describeKeys } from './keys.ts';
+import type { Tree } from './layers.ts';
 import { type Loaded, loadConfig } from './load.ts';
 import { suggestion } from './nearest.ts';
-import { readText } from './source.ts';
+import { readSource, readText, type Source } from './source.ts';
 import { setInText } from './text-edit.ts';
 
 /**
@@ -52,27 +55,106 @@ export function parseValue(name: string, text: string): unknown {
   }
 }
 
+/** The text of a configuration file. Throws `config_invalid`. */
+export function configText(file: string): string {
+  const read = readText(file);
+  if ('problem' in read) throw new SvcError('config_invalid', `${file} ${read.problem}`);
+  return read.text;
+}
+
+/** The file's text with one key changed; nothing is written. A syntax error is left for the check to report. */
+export function textWithKey(options: { file: string; name: string; text: string }): string {
+  const path = keyPath(options.name);
+  const value = parseValue(options.name, options.text);
+  const before = configText(options.file);
+  return isBroken(before) ? before : setInText(before, path, value);
+}
+
+/** The key under consent that a dotted name is, is in or holds; several for a section, none for what is free. */
+const keysUnder = (name: string): string[] =>
+  consentKeys().filter((key) => key === name || key.startsWith(`${name}.`) || name.startsWith(`${key}.`));
+
+/** A change that a person makes to svc.yaml. */
+export interface Change {
+  file: string;
+  env: NodeJS.ProcessEnv;
+  /** The whole new text. */
+  text: string;
+  /** Only if the file still says this. */
+  seen?: string | undefined;
+  actor: string;
+  /** The key that was changed; without it all those that the text changes. */
+  name?: string | undefined;
+}
+
 /**
- * Changes one key of svc.yaml. The whole result is checked before anything is written, and the file is replaced in one
- * step. Returns what the changed file says.
+ * Replaces svc.yaml, checked beforehand and in one step, and records that what was changed is agreed to: whoever writes
+ * it has seen it. What waited before and was not touched waits on. Returns what the changed file says.
+ * Throws `config_invalid`, `conflict`.
  */
-export function setKey(options: {
+export function writeConfig({ file, env, text, seen, actor, name }: Change): Loaded {
+  if (seen !== undefined && configText(file) !== seen)
+    throw new SvcError('conflict', `${file} was changed meanwhile; nothing was written`, {
+      hint: 'svc config edit shows it as it is now',
+    });
+  const before = readSource(file);
+  const { tree, home } = loadConfig({ file, env, text, believe: true });
+  const keys = name === undefined ? changedKeys(before, tree) : keysUnder(name);
+  if (keys.length > 0) {
+    // All of a file that would be agreed to by being used is agreed to by being written.
+    const isFirstUse = loadedOrNull({ file, env })?.consent.firstUse === 'agreed';
+    recordAgreement(
+      { home: home.path, file, tree },
+      {
+        how: 'written',
+        actor,
+        at: new Date().toISOString(),
+        keys: isFirstUse ? undefined : keys,
+        setups: keys.includes('projects')
+          ? changedSetups(before.tree, tree, realpathSync(dirname(file)))
+          : [],
+      },
+    );
+  }
+  replaceFile(file, text);
+  return loadConfig({ file, env });
+}
+
+/** Keys under consent that a person has changed; none where it cannot be told, because the file was broken before. */
+function changedKeys({ tree, problems }: Source, after: Tree): string[] {
+  return problems.length > 0 ? [] : differingKeys(tree, after);
+}
+
+/** Records that all of a file that was just written is agreed to. Throws `config_invalid`. */
+export function agreeToFile({ file, env }: { file: string; env: NodeJS.ProcessEnv }): void {
+  const { tree, home } = loadConfig({ file, env, believe: true });
+  const at = new Date().toISOString();
+  recordAgreement({ home: home.path, file, tree }, { how: 'written', actor: actorOf(env), at });
+}
+
+/** What a file says as it stands; null when it cannot be used. */
+function loadedOrNull(options: { file: string; env: NodeJS.ProcessEnv }): Loaded | null {
+  try {
+    return loadConfig(options);
+  } catch {
+    return null;
+  }
+}
+
+/** Changes one key of svc.yaml, which is agreed to by that. Returns what the changed file says. */
+export const setKey = ({
+  file,
+  env,
+  name,
+  text,
+  actor = actorOf(env),
+}: {
   file: string;
   env: NodeJS.ProcessEnv;
   name: string;
   text: string;
-}): Loaded {
-  const { file, env, name } = options;
-  const path = keyPath(name);
-  const value = parseValue(name, options.text);
-  const read = readText(file);
-  if ('problem' in read) throw new SvcError('config_invalid', `${file} ${read.problem}`);
-  // A syntax error is reported with its place rather than edited around.
-  const text = isBroken(read.text) ? read.text : setInText(read.text, path, value);
-  const loaded = loadConfig({ file, env, text });
-  replaceFile(file, text);
-  return loaded;
-}
+  actor?: string;
+}): Loaded => writeConfig({ file, env, actor, name, text: textWithKey({ file, name, text }) });
 
 const isBroken = (text: string): boolean =>
   parseDocument(text.replace(/^\uFEFF/, ''), { prettyErrors: false }).errors.length > 0;

@@ -77,9 +77,7 @@ export function configMarkdown(): string {
           code(detail.key),
           code(detail.type),
           defaultText(detail.default),
-          detail.env === null
-            ? detail.description
-            : `${detail.description} Overridden by ${code(detail.env)}.`,
+          meaning(detail),
           detail.unset ?? '',
           detail.allowed?.map(code).join(', ') ?? '',
         ),
@@ -88,6 +86,13 @@ export function configMarkdown(): string {
   });
   return [INTRODUCTION, ...tables, environmentTable(), HOME].join('\n\n').concat('\n');
 }
+
+const meaning = ({ description, env, consent }: KeyDetail): string =>
+  [
+    description,
+    ...(env === null ? [] : [`Overridden by ${code(env)}.`]),
+    ...(consent ? ['**Under consent.**'] : []),
+  ].join(' ');
 
 const INTRODUCTION = `# Configuration
 
@@ -110,6 +115,10 @@ addresses as host and port (\`127.0.0.1:8790\`, \`[::1]:0\`). Relative paths cou
 A command is split into words first, with quotes and backslashes as in a shell but nothing expanded; then the
 placeholders are filled in, so a prompt stays one argument whatever it holds. \`< {{prompt_file}}\` opens that file as
 standard input. No shell takes part.
+
+Keys marked *under consent* name a program, an address, a guard or a path. What svc.yaml says under them counts once a
+person on this machine has agreed to it, with \`svc trust\` or by writing it with svc; [trust.md](trust.md) has the rules. The other
+keys start nothing and guard nothing, and count at once.
 
 An unknown key, a wrong type or a contradiction is an error that names file, line, column and key, and exits with 2.`;
 
@@ -136,7 +145,7 @@ local app data folder (\`LOCALAPPDATA\`, when set), \`svc\` in \`XDG_CONFIG_HOME
 | --- | --- |
 | \`ai.yaml\` | the sections \`ai\` and \`gateway\`, checked as in \`svc.yaml\` |
 | \`keys.env\` | \`NAME=VALUE\` lines; asked for the variable that a key such as \`api_key_env\` names when the environment does not have it. Keep it to yourself: \`chmod 600\` |
-| \`consents/\` | one file per workspace: what was agreed to with \`svc project trust\`; does not count when others can write it |
+| \`consents/\` | one file per workspace: what of its svc.yaml, and of what its projects run, was agreed to; does not count when others can write it |
 | \`account.json\` | the account's profile after a login; holds no secret |
 | \`device.token\` | the token for the linked server |`;
 

@@ -2,11 +2,30 @@
 
 export { machineHome } from '../machine-home.ts';
 export { type Address, formatAddress, isLoopback, parseAddress } from './address.ts';
+export {
+  type Agreement,
+  type ConfigConsent,
+  consentKeys,
+  type PendingKey,
+  recordAgreement,
+} from './consent.ts';
+export { type ConsentView, consentView } from './consent-view.ts';
+export { type DifferenceLine, pendingLines, startsNothing } from './consent-words.ts';
 export { parseDuration } from './duration.ts';
-export { keyPath, parseValue, replaceFile, setKey } from './edit.ts';
+export {
+  agreeToFile,
+  configText,
+  keyPath,
+  parseValue,
+  replaceFile,
+  setKey,
+  textWithKey,
+  writeConfig,
+} from './edit.ts';
 export { ENVIRONMENT, environmentFlag, type Variable } from './environment.ts';
 export { configMarkdown, exampleYaml, type Starter, starterYaml } from './example.ts';
 export { findWorkspace } from './find.ts';
+export { actorOf, noteFirstUse } from './first-use.ts';
 export { type Home, readHome, type SecretLookup, secretLookup } from './home.ts';
 export { configJsonSchema } from './json-schema.ts';
 export { describeKeys, type KeyInfo } from './keys.ts';
@@ -25,5 +44,6 @@ export type { Problem } from './problems.ts';
 export { type Config, configSchema } from './schema.ts';
 export { receiverSecrets, secretVariables } from './secrets.ts';
 export { setInText } from './text-edit.ts';
+export { type Trust, trustConfig } from './trust.ts';
 export { variableNames } from './variable.ts';
 export type { ProjectEntry } from './workspace.ts';

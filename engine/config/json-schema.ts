@@ -10,7 +10,7 @@ export function configJsonSchema(): Record<string, unknown> {
       const own = jsonSchema as Record<string, unknown>;
       if (typeof own.unset === 'string') own.description = `${own.description} Unset: ${own.unset}.`;
       if (own.example !== undefined) own.examples = [own.example];
-      for (const name of ['notation', 'unset', 'nil', 'example', 'secret']) delete own[name];
+      for (const name of ['notation', 'unset', 'nil', 'example', 'secret', 'consent']) delete own[name];
       // The empty default of a section says nothing about its members.
       if (own.properties !== undefined) delete own.default;
       if (own.maximum === Number.MAX_SAFE_INTEGER) delete own.maximum;

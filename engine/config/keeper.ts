@@ -1,6 +1,8 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { watch } from 'chokidar';
+import { type Consents, consentsFile } from '../access/consents.ts';
 import { asSvcError } from '../errors.ts';
+import { noteFirstUse } from './first-use.ts';
 import { getAt } from './layers.ts';
 import { type Loaded, type LoadOptions, loadConfig } from './load.ts';
 
@@ -14,10 +16,10 @@ export interface ConfigKeeper {
   problem(): string | null;
   /** Keys of `FIXED` that differ between what is in use and what svc.yaml says now. */
   restartNeeded(): string[];
-  /** Looks at svc.yaml now, for whoever has just written it: its change is noticed a moment later. */
+  /** Looks at svc.yaml, and at what was agreed to, now: for whoever has just written it. */
   refresh(): void;
-  /** Follows svc.yaml; `onChange` is called after each change was taken or refused. */
-  watch(onChange: (change: { problem: string | null }) => void): void;
+  /** Follows svc.yaml; `onChange` is called after each change was taken or refused, with the keys that wait since then. */
+  watch(onChange: (change: { problem: string | null; waits: string[] }) => void): void;
   close(): Promise<void>;
 }
 
@@ -28,8 +30,11 @@ const stampOf = (file: string): string => {
 
 /** Keeps a running engine's configuration: a broken edit is reported and the old one stays in use. */
 export function createConfigKeeper(options: LoadOptions): ConfigKeeper {
-  let stamp = stampOf(options.file);
+  const stampBefore = stampOf(options.file);
   const first = loadConfig(options);
+  const remembered = noteFirstUse(first, options.env);
+  const consents = consentsFile(first.home.path, first.root);
+  let stamp = `${stampBefore} ${stampOf(consents)}`;
   let current = first;
   let problem: string | null = null;
   let restart: string[] = [];
@@ -41,7 +46,7 @@ export function createConfigKeeper(options: LoadOptions): ConfigKeeper {
 
   function reload(): void {
     try {
-      const next = loadConfig(options);
+      const next = loadConfig({ ...options, consents: recalled() });
       restart = FIXED.filter((key) => at(next.config, key) !== at(first.config, key));
       const { paths, db, daemon } = first.config;
       current = { ...next, config: { ...next.config, paths, db, daemon } };
@@ -51,13 +56,19 @@ export function createConfigKeeper(options: LoadOptions): ConfigKeeper {
     }
   }
 
+  /** What is recorded; where the machine home cannot be written, what is remembered. */
+  const recalled = (): Consents | undefined =>
+    remembered === null || existsSync(consents) ? undefined : remembered;
+
   /** A change counts once, whoever sees it first. */
   function refresh(): void {
-    const now = stampOf(options.file);
+    const now = `${stampOf(options.file)} ${stampOf(consents)}`;
     if (now === stamp) return;
     stamp = now;
+    const before = current.consent.digest;
     reload();
-    tell({ problem });
+    const { pending, digest } = current.consent;
+    tell({ problem, waits: digest === before ? [] : pending.map(({ key }) => key) });
   }
 
   return {

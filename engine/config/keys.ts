@@ -18,6 +18,8 @@ export interface KeyInfo {
   description: string;
   /** The environment variable that overrides it. */
   env: string | null;
+  /** It names a program, an address, a guard or a path: what a file says counts once a person has agreed to it. */
+  consent: boolean;
 }
 
 /** A key with what only the generators need. */
@@ -70,6 +72,7 @@ export function keyDetails(): KeyDetail[] {
       allowed: allowedValues(schema),
       description: meta.description ?? '',
       env: overrides.get(key) ?? null,
+      consent: meta.consent === true,
       secret: meta.secret === true,
       example: meta.example,
     });

@@ -1,10 +1,12 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type * as z from 'zod';
+import type { Consents } from '../access/consents.ts';
 import { SvcError } from '../errors.ts';
 import { machineHome } from '../machine-home.ts';
 import { checkHomeOwner } from '../owner.ts';
 import { ACP, HEADLESS, INTERACTIVE } from '../workers/presets/index.ts';
+import { allAgreed, type ConfigConsent, consentDigest, consentTo, inForce } from './consent.ts';
 import { crossCheck } from './cross-check.ts';
 import { environmentLayer, overriding } from './environment.ts';
 import { type Home, readHome, type SecretLookup, secretLookup } from './home.ts';
@@ -31,6 +33,10 @@ export interface Loaded {
   warnings: string[];
   /** The value of a variable that a `*_env` key names. */
   lookup: SecretLookup;
+  /** What svc.yaml says, whether it counts or not. */
+  tree: Tree;
+  /** Which of it waits for a person's consent. */
+  consent: ConfigConsent;
 }
 
 export interface LoadOptions {
@@ -43,10 +49,15 @@ export interface LoadOptions {
   home?: Home;
   /** Text to use in place of the file's, to check a change before it is written. */
   text?: string;
+  /** What was agreed to on this machine, when it was read already. */
+  consents?: Consents | undefined;
+  /** Take all that the file says, agreed to or not: to check it, or for a client that has nothing to lose. */
+  believe?: boolean;
 }
 
 /**
- * Reads, merges and checks the configuration: flag over environment over workspace over home over default.
+ * Reads, merges and checks the configuration: flag over environment over workspace over home over default. Of the
+ * workspace's file the values under consent count once they were agreed to; until then those agreed to last.
  * Throws `config_invalid` with every problem, each with its place, in the message and in `data.problems`, and
  * `owner_untrusted` for a machine home that another user can change.
  */
@@ -62,28 +73,68 @@ export function loadConfig(options: LoadOptions): Loaded {
   const structural = [...check(workspace, configSchema), ...(home.ai ? check(home.ai, homeSchema) : [])];
   if (structural.length > 0) throw configInvalid(structural, label);
 
-  const written = merge(home.ai?.tree ?? {}, workspace.tree);
-  const environment = environmentLayer(env, presetsOf(written));
   const flags = flagLayer(options.flags ?? {});
-  const merged = merge(merge(written, environment), flags);
-  const place = ({ path, message, key }: Finding): Problem =>
-    placed({ path, message, ...(key ? { key } : {}) }, flags, environment, files);
+  /** The whole configuration with `tree` as what the workspace says. */
+  function assemble(tree: Tree) {
+    const written = merge(home.ai?.tree ?? {}, tree);
+    const environment = environmentLayer(env, presetsOf(written));
+    const merged = merge(merge(written, environment), flags);
+    const place = ({ path, message, key }: Finding): Problem =>
+      placed({ path, message, ...(key ? { key } : {}) }, flags, environment, files);
 
-  const parsed = configSchema.safeParse(merged);
-  if (!parsed.success) throw configInvalid(findings(configSchema, merged, parsed.error).map(place), label);
-  const { errors, warnings } = crossCheck(parsed.data);
-  if (errors.length > 0) throw configInvalid(errors.map(place), label);
+    const parsed = configSchema.safeParse(merged);
+    if (!parsed.success) throw configInvalid(findings(configSchema, merged, parsed.error).map(place), label);
+    const { errors, warnings } = crossCheck(parsed.data);
+    if (errors.length > 0) throw configInvalid(errors.map(place), label);
+    const sources = sourcesOf(flags, environment, tree, home.ai?.tree ?? {});
+    return {
+      config: followData(parsed.data, sources),
+      sources,
+      warnings: warnings.map((finding) => describe(place(finding), label)),
+    };
+  }
 
-  const sources = sourcesOf(flags, environment, workspace.tree, home.ai?.tree ?? {});
+  const whole = assemble(workspace.tree);
+  const { consent, agreed } =
+    options.believe === true
+      ? { consent: believed(workspace.tree), agreed: null }
+      : consentTo({ file, tree: workspace.tree, home: home.path, env, consents: options.consents });
+  // What was agreed to may not fit what may be changed freely; then nothing of the file counts.
+  const used =
+    consent.pending.length === 0
+      ? whole
+      : firstValid([inForce(workspace.tree, agreed, consent), allAgreed(agreed), {}], assemble);
   return {
-    config: followData(parsed.data, sources),
+    config: used.config,
     root: realpathSync(dirname(file)),
     file,
     home,
-    sources,
-    warnings: [...home.warnings, ...warnings.map((finding) => describe(place(finding), label))],
+    sources: used.sources,
+    warnings: [...home.warnings, ...used.warnings, ...(consent.problem === null ? [] : [consent.problem])],
     lookup: secretLookup(env, home),
+    tree: workspace.tree,
+    consent,
   };
+}
+
+const believed = (tree: Tree): ConfigConsent => ({
+  state: 'given',
+  pending: [],
+  digest: consentDigest(tree),
+  problem: null,
+  firstUse: null,
+});
+
+/** What the first tree makes that can be used; throws what the last one throws. */
+function firstValid<T>(trees: readonly [Tree, ...Tree[]], assemble: (tree: Tree) => T): T {
+  const [first, second, ...others] = trees;
+  if (second === undefined) return assemble(first);
+  try {
+    return assemble(first);
+  } catch (error) {
+    if (!(error instanceof SvcError) || error.code !== 'config_invalid') throw error;
+    return firstValid([second, ...others], assemble);
+  }
 }
 
 function check(source: Source, schema: z.ZodType): Problem[] {

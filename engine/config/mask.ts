@@ -1,6 +1,6 @@
 import { isTree } from './layers.ts';
 
-const SECRET_NAME = /authorization|token|secret|password|key|cookie/i;
+export const SECRET_NAME = /authorization|token|secret|password|key|cookie/i;
 const HIDDEN = '***';
 
 /** The value with secrets replaced by `***`: keys in the file, credentials in headers and in addresses. */

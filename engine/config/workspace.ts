@@ -8,11 +8,12 @@ export const projectSchema = z.strictObject({
     .min(1)
     .default('workspace')
     .meta({ notation: 'string', description: 'Name of the project in this folder.', unset: 'workspace' }),
-  root: z
-    .string()
-    .min(1)
-    .default('.')
-    .meta({ notation: 'string', description: "The project's folder.", unset: 'the folder of svc.yaml' }),
+  root: z.string().min(1).default('.').meta({
+    consent: true,
+    notation: 'string',
+    description: "The project's folder.",
+    unset: 'the folder of svc.yaml',
+  }),
 });
 
 const projectEntry = z.strictObject({
@@ -33,6 +34,7 @@ export const projectsSchema = z
   .array(projectEntry)
   .default([])
   .meta({
+    consent: true,
     notation: '[]ProjectEntry',
     nil: true,
     description:
@@ -57,11 +59,12 @@ export const workspaceSchema = z.strictObject({
     .min(1)
     .default('workspace')
     .meta({ notation: 'string', description: 'Name of the workspace.', unset: 'workspace' }),
-  root: z
-    .string()
-    .min(1)
-    .default('.')
-    .meta({ notation: 'string', description: "The workspace's folder.", unset: 'the folder of svc.yaml' }),
+  root: z.string().min(1).default('.').meta({
+    consent: true,
+    notation: 'string',
+    description: "The workspace's folder.",
+    unset: 'the folder of svc.yaml',
+  }),
   primary_languages: z
     .array(z.string().min(1))
     .default([])

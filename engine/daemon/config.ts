@@ -4,11 +4,13 @@ import { address, loopbackAddress } from '../config/address.ts';
 /** The `daemon` section. */
 export const daemonSchema = z.strictObject({
   socket: z.string().min(1).default('.svc/svc.sock').meta({
+    consent: true,
     notation: 'string',
     description: 'Socket that the command line, the dashboard and agents connect to.',
     unset: '.svc/svc.sock, below paths.data',
   }),
   addr: loopbackAddress().default('127.0.0.1:0').meta({
+    consent: true,
     notation: 'string',
     description: 'Loopback address for /mcp and /healthz; port 0 takes any free port.',
     unset: '127.0.0.1:0',
@@ -23,6 +25,7 @@ export const daemonSchema = z.strictObject({
 /** The `ui` section. */
 export const uiSchema = z.strictObject({
   addr: address().default('127.0.0.1:8790').meta({
+    consent: true,
     notation: 'string',
     description: 'Address of the local interface; svc webhook serve listens here unless --addr is given.',
     unset: '127.0.0.1:8790',

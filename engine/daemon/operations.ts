@@ -19,6 +19,10 @@ export interface EngineStatus {
   deliveries: { pending: number; dead: number };
   /** Why the configuration on disk is not the one in use; null when it is. */
   configProblem: string | null;
+  /** Whether what svc.yaml says was agreed to on this machine; `none`: never, so nothing is started. */
+  consent: 'given' | 'changed' | 'none';
+  /** Keys of svc.yaml whose values wait for that. */
+  consentPending: string[];
   /** Changed keys that count only after a restart. */
   restartNeeded: string[];
   warnings: string[];

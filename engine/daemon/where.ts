@@ -29,7 +29,8 @@ export async function whereIs(
     return { data, socket: join(data, 'svc.sock') };
   }
   const { dataPaths, loadConfig } = await import('../config/index.ts');
-  return dataPaths(loadConfig({ file, env }));
+  // A worker's own client looks where its file says: from a sandbox nobody can see what was agreed to.
+  return dataPaths(loadConfig({ file, env, believe: Boolean(env.SVC_RUN_ID) }));
 }
 
 /**

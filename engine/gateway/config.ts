@@ -26,6 +26,7 @@ export const aiSchema = z.strictObject({
     .default('stub')
     .transform((mode) => mode || ('stub' as const))
     .meta({
+      consent: true,
       notation: 'string',
       description:
         'off: no model calls; stub: canned answers, nothing leaves the machine; live: real models.',
@@ -34,6 +35,7 @@ export const aiSchema = z.strictObject({
   ollama: z
     .strictObject({
       host: z.string().default('').meta({
+        consent: true,
         notation: 'string',
         description: 'Address of a local Ollama, host:port or a URL.',
         unset: 'no local models',
@@ -51,6 +53,7 @@ export const aiSchema = z.strictObject({
     .array(provider)
     .default([])
     .meta({
+      consent: true,
       notation: '[]ProviderEntry',
       nil: true,
       description:
@@ -72,17 +75,20 @@ export const aiSchema = z.strictObject({
       anthropic: z
         .strictObject({
           base_url: httpUrl().default('').meta({
+            consent: true,
             notation: 'string',
             description: 'Upstream that Anthropic-protocol requests are passed to unchanged.',
             unset: 'no pass-through',
           }),
           api_key: z.string().default('').meta({
+            consent: true,
             notation: 'string',
             secret: true,
             description: 'Key for that upstream, in the file; prefer api_key_env.',
             unset: 'api_key_env is used',
           }),
           api_key_env: variable().default('').meta({
+            consent: true,
             notation: 'string',
             description: 'Environment variable (or line of keys.env) that holds the key for that upstream.',
             unset: "the client's own key is passed on",
@@ -93,6 +99,7 @@ export const aiSchema = z.strictObject({
     })
     .prefault({}),
   budget_tokens_day: z.int().min(0).default(0).meta({
+    consent: true,
     notation: 'int64',
     description: 'Tokens that may be spent through the gateway in one UTC day.',
     unset: '0 means unlimited',
@@ -107,6 +114,7 @@ export const aiSchema = z.strictObject({
 /** The `gateway` section; `ai.yaml` of the machine home may hold it too. */
 export const gatewaySchema = z.strictObject({
   addr: address().default('127.0.0.1:8788').meta({
+    consent: true,
     notation: 'string',
     description: 'Address the gateway listens on; port 0 takes any free port.',
     unset: '127.0.0.1:8788',

@@ -22,6 +22,7 @@ export const notifySchema = z.strictObject({
     .array(webhook)
     .default([])
     .meta({
+      consent: true,
       notation: '[]NotifyWebhook',
       description: 'Where outbound events are posted: url, events (all when left out), secret_env.',
       unset: 'events go nowhere',

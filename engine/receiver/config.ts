@@ -17,6 +17,7 @@ export type TaskTemplate = z.output<typeof template>;
 /** The `webhook` section: the signed receiver. */
 export const webhookSchema = z.strictObject({
   secret_env: variables().default('').meta({
+    consent: true,
     notation: 'string',
     description:
       'Environment variable that holds the shared secret; several, separated by commas, while a secret is replaced.',
@@ -26,8 +27,14 @@ export const webhookSchema = z.strictObject({
   allow: z
     .array(z.enum(ROUTES))
     .default([...ROUTES])
-    .meta({ notation: '[]string', description: 'Routes that are served.', unset: 'all three' }),
+    .meta({
+      consent: true,
+      notation: '[]string',
+      description: 'Routes that are served.',
+      unset: 'all three',
+    }),
   require_approval: z.boolean().default(true).meta({
+    consent: true,
     notation: 'bool',
     description: 'Whether a dispatch waits for approval; false lets a signed request dispatch at once.',
     unset: 'true',
@@ -39,6 +46,7 @@ export const webhookSchema = z.strictObject({
     )
     .default({})
     .meta({
+      consent: true,
       notation: 'map string->TaskTemplate',
       description:
         'Tasks that a request can name: agent, prompt, timeout_sec, project. The one named codehost is used for issues.',

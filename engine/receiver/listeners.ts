@@ -11,10 +11,15 @@ export interface Listeners {
   close(): Promise<void>;
 }
 
-export function createListeners(receiver: Receiver): Listeners {
+export function createListeners(
+  receiver: Receiver,
+  /** Throws `consent_missing` while nobody has ever agreed to svc.yaml. */
+  requireConsent: () => void,
+): Listeners {
   const listeners = new Set<Listener>();
   return {
     async open(options) {
+      requireConsent();
       const { host, port } = options;
       if ([...listeners].some(({ address }) => address.port === port && address.host === host)) {
         throw new SvcError('address_in_use', `this engine listens on ${host}:${port} already`, {

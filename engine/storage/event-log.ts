@@ -44,7 +44,9 @@ export type EventKind =
   | 'alert'
   | 'engine_started'
   | 'engine_stopped'
-  | 'config_reloaded';
+  | 'config_reloaded'
+  | 'config_written'
+  | 'config_trusted';
 
 /** Ids in their outer form (`t-42`). */
 export interface EventInput {

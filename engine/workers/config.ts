@@ -71,12 +71,14 @@ export const agentsSchema = z.strictObject({
     .superRefine(reporting((text) => text === '' || checkHeadlessCommand(text)))
     .default('')
     .meta({
+      consent: true,
       notation: 'string',
       description: 'Command of the agent that runs when a task names none.',
       unset: 'agents.default_preset is used',
       example: 'claude -p -- {{prompt}}',
     }),
   default_preset: z.string().default('').meta({
+    consent: true,
     notation: 'string',
     description:
       'Preset that runs when a task names none, looked up in agents.cmds when default_cmd is empty.',
@@ -100,17 +102,20 @@ export const agentsSchema = z.strictObject({
     unset: '0 means off',
   }),
   cmds: z.record(presetId, headless).prefault({}).transform(over(HEADLESS)).meta({
+    consent: true,
     notation: 'map string->string',
     description:
       'Headless command per preset. Placeholders {{prompt}}, {{prompt_file}}, {{name}}; words are split before they are filled in, and < {{prompt_file}} opens the file as standard input.',
     unset: 'the nine built-in presets; an entry adds or replaces one of them',
   }),
   interactive: z.record(presetId, interactive).prefault({}).transform(over(INTERACTIVE)).meta({
+    consent: true,
     notation: 'map string->string',
     description: 'Command per preset that opens the agent for a person. Placeholder {{notify_port}}.',
     unset: 'the eleven built-in presets; an entry adds or replaces one of them',
   }),
   notify: z.record(presetId, agentNotify).prefault({}).transform(over(NOTIFY)).meta({
+    consent: true,
     notation: 'map string->AgentNotify',
     description:
       'Delivery of bus messages per preset: mode (http, shell, file, none), method, url, body, headers, cmd, path, steps. Placeholders {{msg_id}}, {{kind}}, {{from_agent}}, {{from_session}}, {{to_agent}}, {{to_session}}, {{body}}, {{notify_base}}.',
@@ -120,6 +125,7 @@ export const agentsSchema = z.strictObject({
     .record(presetId, z.enum(['subprocess', 'acp']))
     .default({})
     .meta({
+      consent: true,
       notation: 'map string->string',
       nil: true,
       description:
@@ -128,6 +134,7 @@ export const agentsSchema = z.strictObject({
       example: { claude: 'acp' },
     }),
   acp: z.record(presetId, acpServer).prefault({}).transform(over(ACP)).meta({
+    consent: true,
     notation: 'map string->string',
     description: 'Protocol server command per preset; a preset without an entry cannot use transport acp.',
     unset: 'the two built-in presets; an entry adds or replaces one of them',
@@ -136,6 +143,7 @@ export const agentsSchema = z.strictObject({
     .array(z.string().superRefine(reporting(parsePermission)))
     .default([...DEFAULT_PERMISSIONS])
     .meta({
+      consent: true,
       notation: '[]string',
       description:
         'What an agent on transport acp may do without a person, if it stays in its worktree: kinds of tool calls (read, edit, delete, move, search, execute, think, fetch, switch_mode, other), each alone or with a folder or glob, as in edit:src/**. execute allows every command. Everything else becomes an ask.',
@@ -143,6 +151,7 @@ export const agentsSchema = z.strictObject({
       example: ['read', 'search', 'edit:src/**'],
     }),
   gateway_route: z.boolean().optional().meta({
+    consent: true,
     notation: '*bool',
     description: "Whether a dispatch gives the worker the gateway's URL and a virtual key.",
     unset: 'true',
@@ -151,6 +160,7 @@ export const agentsSchema = z.strictObject({
     .record(presetId, z.enum(['account', 'gateway']))
     .default({})
     .meta({
+      consent: true,
       notation: 'map string->string',
       nil: true,
       description:

@@ -54,6 +54,8 @@ export function createSessionActions(deps: {
   worktrees: Pick<Worktrees, 'clearTraps' | 'settle' | 'releaseCheckout'>;
   keys: Pick<RunKeys, 'url' | 'issue' | 'revoke'>;
   agentFolder(sessionId: string): string;
+  /** Throws `consent_missing` while nobody has ever agreed to svc.yaml. */
+  requireConsent(): void;
   /** `guard.profile` is strict. */
   isStrict(): boolean;
   log: Pick<Log, 'error'>;
@@ -192,6 +194,7 @@ export function createSessionActions(deps: {
       }),
 
     async attach(sessionId, pid, { hasOwnLogin = false } = {}) {
+      deps.requireConsent();
       const { auth } = enterable(sessionId);
       const url = auth === 'gateway' && !hasOwnLogin ? await gatewayUrl(sessionId) : null;
       return storage.write(() => {

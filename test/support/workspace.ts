@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type CatchServer, type CaughtEvent, startCatchServer } from '../../cli/commands/catch-server.ts';
-import { connect, type EngineClient, readRecord, samples } from '../../engine/index.ts';
+import { configuration, connect, type EngineClient, readRecord, samples } from '../../engine/index.ts';
 import { type Ran, runHere } from './command-line.ts';
 import { gitEnvironment, makeRepository, type TestRepository } from './git.ts';
 import { isRunning } from './processes.ts';
@@ -41,6 +41,8 @@ export interface TestWorkspace {
   svc(args: readonly string[], options?: RunOptions): Promise<Ran>;
   /** Runs it as a program of its own, for what counts on being a process. */
   program(args: readonly string[], options?: RunOptions): Promise<Ran>;
+  /** Agrees to svc.yaml as it is now, as a person does who has written it with svc. */
+  agree(): void;
   /** Connects, starting the daemon when none runs. */
   connect(): Promise<EngineClient>;
   daemonPid(): number | null;
@@ -107,6 +109,9 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
     execFileSync('chown', ['-R', '-h', `${user.uid}:${user.gid}`, folder]);
   }
   const data = join(root, '.svc');
+  const config = await configuration();
+  const agree = (): void => config.agreeToFile({ file: join(root, 'svc.yaml'), env });
+  agree();
   const clients = new Set<EngineClient>();
 
   const program: TestWorkspace['program'] = (args, { env: own = {}, cwd = root, input } = {}) =>
@@ -161,6 +166,7 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
     catcher,
     svc,
     program,
+    agree,
     async connect() {
       const client = await connect({ cwd: root, env, daemon: DAEMON });
       clients.add(client);

@@ -116,6 +116,7 @@ describe('the screen', () => {
       teardown: ['./stop'],
       env_files: ['.env'],
       consent: 'none' as const,
+      folder_waits: false,
       digest: '',
       problem: null,
     };

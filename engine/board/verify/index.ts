@@ -35,6 +35,8 @@ export interface VerifyDeps {
   /** What a program that checks a worker's claims may see. */
   workerEnvironment(extra: Record<string, string>): Record<string, string>;
   confine: CommandConfinement;
+  /** Throws `consent_missing` while nobody has ever agreed to svc.yaml. */
+  requireConsent(): void;
 }
 
 /** Whose evidence it is. */
@@ -242,6 +244,7 @@ export function createVerify(deps: VerifyDeps): Verify {
       });
     },
     async rerun(name, request) {
+      deps.requireConsent();
       const session = sessions.resolve(name);
       const { sessionId } = session;
       const what = toRunAgain(session, evidenceOf(sessionId));

@@ -32,6 +32,7 @@ export const contextSchema = z.strictObject({
     unset: '4096',
   }),
   dir: z.string().min(1).default('.svc/context').meta({
+    consent: true,
     notation: 'string',
     description: 'Folder of externalized text.',
     unset: '.svc/context, below paths.data',

@@ -27,6 +27,7 @@ export const memorySchema = z.strictObject({
       example: { todo: 30 },
     }),
   okf_dir: z.string().min(1).default('.svc/memory/okf').meta({
+    consent: true,
     notation: 'string',
     description: 'Folder that memories are exported to and imported from as OKF markdown.',
     unset: '.svc/memory/okf, below paths.data',

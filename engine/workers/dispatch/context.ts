@@ -65,6 +65,8 @@ export interface DispatchDeps {
   timeouts(): { timeoutSec: number; idleTimeoutSec: number };
   /** `guard.profile`. */
   profile(): string;
+  /** Throws `consent_missing` while nobody has ever agreed to svc.yaml. */
+  requireConsent(): void;
   confinement: Confinement;
   /** Gives a confined run its own way to the engine. */
   runSockets: RunSockets;

@@ -98,6 +98,8 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   }
 
   async function begin(sessionId: string): Promise<void> {
+    // Before anything is recorded: it stays as it is until it is taken up again.
+    deps.requireConsent();
     const runId = randomUUID();
     let running: RunningProcess;
     try {
@@ -196,6 +198,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     },
     facts: queue.facts,
     resume(sessionId, by) {
+      deps.requireConsent();
       const { taskId, title, agent } = sessions.get(sessionId);
       const now = clock.now();
       if (!sessions.resumeAt(sessionId, now)) return false;
@@ -208,6 +211,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     plan: (task, options) => planRun(deps, task, options),
 
     enqueue(task, decision, options) {
+      deps.requireConsent();
       hasWork = true;
       return enqueue(deps, task, decision, options);
     },

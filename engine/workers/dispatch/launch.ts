@@ -48,7 +48,7 @@ export async function launch(deps: DispatchDeps, run: Launch): Promise<RunningPr
     deps.env,
     {
       SVC_CONFIG: deps.configFile,
-      // Where it is on record whose data folder that is; it may be hidden from the run itself.
+      // Where it is on record whose data folder that is, and what was agreed to; it may be hidden from the run itself.
       SVC_HOME: machineHome(deps.env),
       SVC_TASK: task.taskId,
       SVC_SESSION: sessionId,

@@ -34,6 +34,15 @@ export interface Queue {
   close(): void;
 }
 
+function mayStart(deps: Pick<DispatchDeps, 'requireConsent'>): boolean {
+  try {
+    deps.requireConsent();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 export function createQueue(
   deps: DispatchDeps,
   { begin, closing }: { begin(sessionId: string): Promise<void>; closing: AbortSignal },
@@ -64,7 +73,8 @@ export function createQueue(
 
   function pump(): void {
     clearTimeout(wake);
-    if (closing.aborted) return;
+    // What waits for a consent is taken up once that is given.
+    if (closing.aborted || !mayStart(deps)) return;
     const now = clock.now();
     const room = deps.cap - active.size;
     /** Nobody says when the process of a person who is in a session dies. */

@@ -9,7 +9,13 @@ import type { Processes } from '../processes/index.ts';
 import type { Worktrees } from '../worktrees/index.ts';
 import { type Follow, note, runCommands } from './commands.ts';
 import { copyEnvFiles } from './env-files.ts';
-import { type CarriedSetup, carriedSetup, consentedSetup, type Where } from './projects.ts';
+import {
+  type CarriedSetup,
+  carriedSetup,
+  checkProjectFolder,
+  consentedSetup,
+  type Where,
+} from './projects.ts';
 
 export type { Follow } from './commands.ts';
 export type { CarriedSetup, ConsentState, Where } from './projects.ts';
@@ -163,6 +169,7 @@ export function createSetup(deps: SetupDeps): Setup {
     check({ project, inplace, worktree, continues }) {
       // What goes on in a worktree finds it made ready, or is refused when it is not.
       if (!inplace && worktree === null && continues === null) consentedSetup(deps.where(), project);
+      else checkProjectFolder(deps.where(), project);
     },
 
     async prepare(run, follow) {

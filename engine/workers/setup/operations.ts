@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { writeProjectConsent } from '../../access/consents.ts';
 import { type Clock, rfc3339 } from '../../clock.ts';
 import { SvcError } from '../../errors.ts';
 import { by, type Operation, operation } from '../../operation.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
-import { writeConsent } from './consents.ts';
 import { carriedSetup, carriedSetups, type Where } from './projects.ts';
 
 /** What clients may ask about what projects carry for their worktrees. */
@@ -55,7 +55,7 @@ export function projectOperations({
             hint: 'setup, teardown and env_files of its entry in projects do',
           });
         const { actor } = caller;
-        writeConsent(at.home, at.root, id, { digest, at: rfc3339(clock.now()), actor });
+        writeProjectConsent(at.home, at.root, id, { digest, at: rfc3339(clock.now()), actor });
         await storage.write(() =>
           events.append({ kind: 'project_trusted', ...by(caller), data: { project: id, digest } }),
         );
@@ -71,7 +71,7 @@ export function projectOperations({
       async run({ id: asked }, caller) {
         const at = where();
         const { id } = carriedSetup(at, asked);
-        writeConsent(at.home, at.root, id, null);
+        writeProjectConsent(at.home, at.root, id, null);
         await storage.write(() =>
           events.append({ kind: 'project_untrusted', ...by(caller), data: { project: id } }),
         );

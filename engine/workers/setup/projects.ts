@@ -1,6 +1,7 @@
-import { relative, resolve } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { relative, resolve, sep } from 'node:path';
+import { type Consents, digestOfSetup, readConsents } from '../../access/consents.ts';
 import { SvcError } from '../../errors.ts';
-import { digestOfSetup, readConsents } from './consents.ts';
 
 /** The parts of the configuration that say what a project carries. */
 export interface SetupConfig {
@@ -31,6 +32,8 @@ export interface CarriedSetup {
   consent: ConsentState;
   /** Names exactly this content; what a consent is given to. */
   digest: string;
+  /** The folder is outside of the workspace, and nobody on this machine has agreed to that. */
+  folderWaits: boolean;
   /** Why a recorded consent does not count; null when nothing is wrong with the record. */
   problem: string | null;
 }
@@ -44,6 +47,24 @@ export interface Where {
 
 const NOTHING = { setup: [], teardown: [], env_files: [] };
 
+/** Whether the folder is somewhere else than below the workspace, also by a link. */
+function isOutside(root: string, folder: string): boolean {
+  let way = relative(root, folder);
+  try {
+    way = relative(realpathSync(root), realpathSync(folder));
+  } catch {
+    // It does not exist: then its name decides.
+  }
+  return way === '..' || way.startsWith(`..${sep}`) || resolve(way) === way;
+}
+
+/** Whether a configuration file was agreed to that has this entry with this path. */
+const hasAgreedTo = ({ files }: Consents, { id, path }: { id: string; path: string }): boolean =>
+  Object.values(files).some(
+    ({ tree: { projects } }) =>
+      Array.isArray(projects) && projects.some((entry) => entry?.id === id && entry?.path === path),
+  );
+
 /** Every project, the workspace's own first. The record of consents is read anew at each call. */
 export function carriedSetups({ root, config, home }: Where): CarriedSetup[] {
   const ownFolder = resolve(root, config.project.root);
@@ -52,14 +73,19 @@ export function carriedSetups({ root, config, home }: Where): CarriedSetup[] {
   const all = entries.some(({ folder }) => folder === ownFolder)
     ? entries
     : [{ id: config.project.name, folder: ownFolder, ...NOTHING }, ...entries];
-  const carries = all.some(
-    (entry) => entry.setup.length + entry.teardown.length + entry.env_files.length > 0,
-  );
-  const { digests, problem } = carries ? readConsents(home, root) : { digests: new Map(), problem: null };
-  const found = all.map(({ id, folder, setup, teardown, env_files: envFiles }): CarriedSetup => {
+  const isNeeding = (entry: (typeof all)[number]): boolean =>
+    entry.setup.length + entry.teardown.length + entry.env_files.length > 0 || isOutside(root, entry.folder);
+  const consents = all.some(isNeeding) ? readConsents(home, root) : null;
+  const found = all.map((entry): CarriedSetup => {
+    const { id, folder, setup, teardown, env_files: envFiles } = entry;
     const digest = digestOfSetup({ path: relative(root, folder), setup, teardown, envFiles });
-    const agreed = digests.get(id);
+    const agreed = consents?.projects[id]?.digest;
     const isBare = setup.length + teardown.length + envFiles.length === 0;
+    const folderWaits =
+      folder !== ownFolder &&
+      isOutside(root, folder) &&
+      agreed !== digest &&
+      !(consents !== null && 'path' in entry && hasAgreedTo(consents, entry));
     return {
       id,
       folder,
@@ -67,15 +93,17 @@ export function carriedSetups({ root, config, home }: Where): CarriedSetup[] {
       setup,
       teardown,
       envFiles,
-      consent: isBare
-        ? 'not_needed'
-        : agreed === digest
-          ? 'given'
-          : agreed === undefined
-            ? 'none'
-            : 'changed',
+      consent:
+        isBare && !folderWaits
+          ? 'not_needed'
+          : agreed === digest
+            ? 'given'
+            : agreed === undefined
+              ? 'none'
+              : 'changed',
       digest,
-      problem: isBare ? null : problem,
+      folderWaits,
+      problem: isBare && !folderWaits ? null : (consents?.problem ?? null),
     };
   });
   return found.sort((one, other) => Number(other.own) - Number(one.own));
@@ -95,13 +123,24 @@ export function carriedSetup(where: Where, project: string | null): CarriedSetup
 /** The same, when it may be used. Throws `consent_missing`. */
 export function consentedSetup(where: Where, project: string | null): CarriedSetup {
   const found = carriedSetup(where, project);
-  const { id, consent, problem } = found;
+  const { consent } = found;
   if (consent === 'given' || consent === 'not_needed') return found;
-  const why =
-    consent === 'changed'
+  throw consentMissing(found);
+}
+
+/** The same for work in the project's own folder, where nothing is made ready. Throws `consent_missing`. */
+export function checkProjectFolder(where: Where, project: string | null): void {
+  const found = carriedSetup(where, project);
+  if (found.folderWaits) throw consentMissing(found);
+}
+
+function consentMissing({ id, folder, consent, folderWaits, problem }: CarriedSetup): SvcError {
+  const why = folderWaits
+    ? `the project ${id} is the folder ${folder}, outside of the workspace, and nobody on this machine has agreed to it`
+    : consent === 'changed'
       ? `what the project ${id} runs in its worktrees has changed since somebody on this machine agreed to it`
       : `the project ${id} has commands or files for its worktrees that nobody on this machine has agreed to`;
-  throw new SvcError('consent_missing', problem === null ? why : `${why}: ${problem}`, {
+  return new SvcError('consent_missing', problem === null ? why : `${why}: ${problem}`, {
     hint: `svc project trust ${id} shows them and asks`,
     data: { project: id, consent },
   });

@@ -1,0 +1,118 @@
+import {
+  type ConsentView,
+  carriedFacts,
+  configuration,
+  EXIT,
+  findWorkspace,
+  type PendingKey,
+  printable,
+  projectSetups,
+  SvcError,
+} from '../../engine/index.ts';
+import { actAsChair } from '../chair-act.ts';
+import { type Command, type Context, command } from '../command.ts';
+import { confirm } from '../confirm.ts';
+
+/** What waits, without an engine that could say. */
+export async function viewAlone({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promise<ConsentView> {
+  const { consentView, loadConfig } = await configuration();
+  const { carriedSetups } = await projectSetups();
+  const loaded = loadConfig({ file: findWorkspace({ cwd, env }).file, env });
+  const { root, config, home } = loaded;
+  return consentView(loaded, carriedSetups({ root, config, home: home.path }));
+}
+
+/** The difference, key by key and entry by entry. */
+async function shown(pending: readonly PendingKey[], setups: ConsentView['setups']): Promise<string> {
+  const { pendingLines } = await configuration();
+  const keys = pendingLines(pending).flatMap(({ key, old, new: now }) => [
+    key,
+    `  in use    ${old ?? '(not set)'}`,
+    `  svc.yaml  ${now ?? '(not set)'}`,
+  ]);
+  const projects = setups.flatMap((each) => [
+    `project ${each.id}, in every new worktree of ${each.folder}`,
+    ...carriedFacts(each).map(([name, text]) => `  ${name.padEnd(8)}  ${text}`),
+  ]);
+  return [...keys, ...projects].join('\n');
+}
+
+/** Of what waits, what is asked for. Throws `usage` for a key that does not wait. */
+function chosen(view: ConsentView, keys: readonly string[]): Pick<ConsentView, 'pending' | 'setups'> {
+  if (keys.length === 0) return view;
+  const waiting = [...view.pending.map(({ key }) => key), ...(view.setups.length > 0 ? ['projects'] : [])];
+  const unknown = keys.find((key) => !waiting.includes(key));
+  if (unknown !== undefined)
+    throw new SvcError('usage', `${unknown} does not wait for a consent`, {
+      hint: waiting.length === 0 ? 'nothing does' : `these do: ${waiting.join(', ')}`,
+    });
+  return {
+    pending: view.pending.filter(({ key }) => keys.includes(key)),
+    setups: keys.includes('projects') ? view.setups : [],
+  };
+}
+
+/** `svc trust`: a person agrees to what svc.yaml says. */
+export const trustCommand: Command = command({
+  name: 'trust',
+  about: 'show what svc.yaml says that nobody on this machine has agreed to, and agree to it',
+  flags: {
+    key: {
+      type: 'string',
+      multiple: true,
+      value: 'key',
+      about: 'only this key; can be given more than once',
+    },
+    yes: { type: 'boolean', short: 'y', about: 'answer yes (SVC_SETUP_YES=1)' },
+  },
+  examples: ['trust', 'trust --key agents.cmds', 'trust --yes'],
+  async run(context) {
+    const { cwd, env, flags, json, stdin } = context;
+    const { actorOf, environmentFlag, trustConfig } = await configuration();
+    const what = 'svc trust';
+    const view = await actAsChair(context, what, {
+      ask: (client) => client.call<ConsentView>('config.consent'),
+      alone: () => viewAlone(context),
+    });
+    const { file, digest } = view;
+    const { pending, setups } = chosen(view, flags.key);
+    if (pending.length + setups.length === 0) {
+      context.result(view, () => `${printable(file)}: nothing waits for a consent`);
+      return 0;
+    }
+    const left = view.pending.length - pending.length;
+    context.note(
+      printable(`${file} names programs, addresses, guards or paths that were not agreed to here:`),
+    );
+    context.note(printable(await shown(pending, setups), { lines: true }));
+    if (!(flags.yes || environmentFlag(env, 'SVC_SETUP_YES'))) {
+      if (!stdin.isTTY || json)
+        throw new SvcError('usage', 'nobody is here to be asked', {
+          hint: `svc trust ${flags.key.map((key) => `--key ${key} `).join('')}--yes agrees to what was shown`,
+        });
+      if (!(await confirm(context, 'Use this on this machine?'))) {
+        context.note('nothing was recorded');
+        return EXIT.failure;
+      }
+    }
+    const keys = flags.key.length === 0 ? undefined : flags.key;
+    // By its digest, so that nothing else is agreed to than what was shown.
+    const after = await actAsChair(context, what, {
+      ask: (client) =>
+        client.call<ConsentView>('config.trust', { digest, ...(keys === undefined ? {} : { keys }) }),
+      async alone() {
+        trustConfig({ file: findWorkspace({ cwd, env }).file, env, digest, keys, actor: actorOf(env) });
+        return viewAlone(context);
+      },
+    });
+    context.result(
+      after,
+      () =>
+        `agreed to on this machine: ${[...pending.map(({ key }) => key), ...setups.map(({ id }) => `project ${id}`)].join(', ')}`,
+    );
+    if (left > 0) context.note(`note: ${left} more wait`);
+    if (view.state === 'none')
+      context.note('note: svc down and svc up open the receiver, and move what paths and addresses name');
+    return 0;
+  },
+});

@@ -1,0 +1,112 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod';
+
+const given = { at: z.string(), actor: z.string() };
+
+const stored = z.object({
+  root: z.string(),
+  projects: z.record(z.string(), z.object({ digest: z.string(), ...given })).default({}),
+  files: z
+    .record(
+      z.string(),
+      z.object({
+        tree: z.record(z.string(), z.unknown()),
+        how: z.enum(['written', 'trusted', 'first_use']),
+        ...given,
+      }),
+    )
+    .default({}),
+  waiting: z.record(z.string(), z.object({ since: z.string() })).default({}),
+});
+
+type Stored = z.output<typeof stored>;
+
+/** What a configuration file said when somebody agreed to it, without its secrets. */
+export type AgreedFile = Stored['files'][string];
+
+/**
+ * What a person on this machine has agreed to for a workspace: one file of the machine home per workspace, so that a
+ * repository cannot bring its own consent along.
+ */
+export interface Consents {
+  /** By project id: what was agreed to run in its worktrees. */
+  projects: Stored['projects'];
+  /** By the name of the configuration file. */
+  files: Stored['files'];
+  /** Configuration files, by name, that were found tracked by git before anybody had agreed to anything. */
+  waiting: Stored['waiting'];
+  /** Why the file does not count; null when it does, or is not there. */
+  problem: string | null;
+}
+
+const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** The same lists in the same place have the same digest. */
+export const digestOfSetup = (setup: {
+  path: string;
+  setup: readonly string[];
+  teardown: readonly string[];
+  envFiles: readonly string[];
+}): string =>
+  digestOf(
+    JSON.stringify({
+      env_files: setup.envFiles,
+      path: setup.path,
+      setup: setup.setup,
+      teardown: setup.teardown,
+    }),
+  );
+
+/** The file of a workspace; other workspaces' engines write other files. */
+export const consentsFile = (home: string, root: string): string =>
+  join(home, 'consents', `${digestOf(realpathSync(root)).slice(0, 16)}.json`);
+
+const NOTHING = { projects: {}, files: {}, waiting: {} };
+
+/** Read anew at each call. A file that others can change, or that cannot be read, holds nothing and says why. */
+export function readConsents(home: string, root: string): Consents {
+  const file = consentsFile(home, root);
+  const unusable = (why: string): Consents => ({ ...NOTHING, problem: `${file} ${why}` });
+  try {
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (found === undefined) return { ...NOTHING, problem: null };
+    const isOthers = process.getuid !== undefined && found.uid !== process.getuid();
+    if (isOthers || (found.mode & 0o022) !== 0)
+      return unusable('can be changed by others, so it does not count');
+    const { root: of, ...consents } = stored.parse(JSON.parse(readFileSync(file, 'utf8')));
+    return of === realpathSync(root) ? { ...consents, problem: null } : unusable('is of another workspace');
+  } catch {
+    return unusable('cannot be read');
+  }
+}
+
+/** Changes what is recorded for a workspace and returns the file. What did not count before is not kept. */
+export function changeConsents(
+  home: string,
+  root: string,
+  change: (consents: Pick<Consents, 'projects' | 'files' | 'waiting'>) => void,
+): string {
+  const { problem: _, ...consents } = structuredClone(readConsents(home, root));
+  change(consents);
+  const file = consentsFile(home, root);
+  mkdirSync(join(home, 'consents'), { recursive: true, mode: 0o700 });
+  const draft = `${file}.${randomBytes(6).toString('hex')}`;
+  const text = JSON.stringify({ root: realpathSync(root), ...consents }, null, 2);
+  writeFileSync(draft, `${text}\n`, { flag: 'wx', mode: 0o600 });
+  renameSync(draft, file);
+  return file;
+}
+
+/** Records a person's consent to what a project runs, or with null takes it back. Returns the file. */
+export const writeProjectConsent = (
+  home: string,
+  root: string,
+  id: string,
+  consent: { digest: string; at: string; actor: string } | null,
+): string =>
+  changeConsents(home, root, ({ projects }) => {
+    if (consent === null) delete projects[id];
+    else projects[id] = consent;
+  });

@@ -1,0 +1,50 @@
+import { SvcError } from '../errors.ts';
+import type { PendingKey } from './consent.ts';
+import { isTree } from './layers.ts';
+
+/** One value that differs: a key, or an entry of a map below it, with each side as one line. */
+export interface DifferenceLine {
+  key: string;
+  /** What is in force; null is the default, or no entry. */
+  old: string | null;
+  /** What the file says. */
+  new: string | null;
+}
+
+/** A person has to see all of what they agree to: what a terminal hides, reorders or obeys is written out. */
+const seen = (text: string): string =>
+  text.replace(
+    /[\p{C}\p{Zl}\p{Zp}\p{DI}]|(?! )\p{Zs}/gu,
+    (character) =>
+      character
+        .split('')
+        .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+        .join(''),
+  );
+
+const asText = (value: unknown): string | null =>
+  value === null || value === undefined ? null : seen(JSON.stringify(value));
+
+/** What waits, entry by entry, fit for a terminal. */
+export function pendingLines(pending: readonly PendingKey[]): DifferenceLine[] {
+  return pending.flatMap(({ key, old, new: now }) => linesOf(seen(key), old, now));
+}
+
+function linesOf(key: string, old: unknown, now: unknown): DifferenceLine[] {
+  if (isTree(old) || isTree(now)) {
+    const [before, after] = [isTree(old) ? old : {}, isTree(now) ? now : {}];
+    const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+    const lines = names.flatMap((name) => linesOf(`${key}.${seen(name)}`, before[name], after[name]));
+    return lines.length > 0 ? lines : [{ key, old: asText(old), new: asText(now) }];
+  }
+  const [before, after] = [asText(old), asText(now)];
+  return before === after ? [] : [{ key, old: before, new: after }];
+}
+
+/** The refusal of whatever would start something while nobody has agreed to the workspace's configuration. */
+export const startsNothing = (file: string, pending: readonly PendingKey[]): SvcError =>
+  new SvcError(
+    'consent_missing',
+    `nobody on this machine has agreed to ${file} (${pending.map(({ key }) => key).join(', ')}), so nothing is started`,
+    { hint: 'svc trust shows what it says and asks', data: { keys: pending.map(({ key }) => key) } },
+  );

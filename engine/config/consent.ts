@@ -1,0 +1,257 @@
+import { createHash } from 'node:crypto';
+import { basename, dirname, relative, resolve } from 'node:path';
+import {
+  type AgreedFile,
+  type Consents,
+  changeConsents,
+  digestOfSetup,
+  readConsents,
+} from '../access/consents.ts';
+import { SvcError } from '../errors.ts';
+import { describeKeys } from './keys.ts';
+import { getAt, isTree, setAt, type Tree } from './layers.ts';
+import { SECRET_NAME } from './mask.ts';
+import { configSchema } from './schema.ts';
+import { isTrackedByGit } from './tracked.ts';
+
+/** A key whose value in the file waits until somebody agrees to it. */
+export interface PendingKey {
+  key: string;
+  /** What is in force instead, as the file said it; null is the default. Secrets are digests. */
+  old: unknown;
+  /** What the file says; null when it leaves the key out. */
+  new: unknown;
+}
+
+/** Whether what a configuration file says was agreed to on this machine. */
+export interface ConfigConsent {
+  /** `changed`: the values agreed to last are in force; `none`: nobody ever agreed, and nothing is started. */
+  state: 'given' | 'changed' | 'none';
+  pending: PendingKey[];
+  /** Names exactly what the file says under these keys; what `svc trust` agrees to. */
+  digest: string;
+  /** Why a recorded consent does not count; null when nothing is wrong with the record. */
+  problem: string | null;
+  /** What is to be recorded of this first look; null when there is a record already. */
+  firstUse: 'agreed' | 'waits' | null;
+}
+
+/**
+ * Entries of `projects` are never replaced by older ones: each is refused at its use until it was agreed to
+ * (engine/workers/setup).
+ */
+const BY_ITS_USE = 'projects';
+
+/** Keys whose values in a file count once they were agreed to. */
+export const consentKeys = (): string[] =>
+  describeKeys().flatMap(({ key, consent }) => (consent ? [key] : []));
+
+const heldKeys = (): string[] => consentKeys().filter((key) => key !== BY_ITS_USE);
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** The same for the same values, in whatever order a file has them. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (!isTree(value)) return JSON.stringify(value) ?? 'null';
+  const names = Object.keys(value).filter((name) => value[name] !== undefined);
+  return `{${names
+    .sort()
+    .map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`)
+    .join(',')}}`;
+}
+
+const SEALED = 'svc-sealed-sha256:';
+
+/** The value with every secret in it as a digest: what is recorded, compared and shown. */
+function withoutSecrets(value: unknown, name = '', inHeaders = false): unknown {
+  if (Array.isArray(value)) return value.map((entry) => withoutSecrets(entry, name, inHeaders));
+  if (isTree(value)) {
+    return Object.fromEntries(
+      Object.entries(value).map(([key, member]) => [key, withoutSecrets(member, key, name === 'headers')]),
+    );
+  }
+  if (typeof value !== 'string' || value === '') return value;
+  if (name === 'api_key' || (inHeaders && SECRET_NAME.test(name))) return SEALED + sha256(value);
+  return value.replace(
+    /^(https?:\/\/)([^/?#@\s]+)@/i,
+    (_, scheme: string, who: string) => `${scheme}sealed-${sha256(who).slice(0, 16)}@`,
+  );
+}
+
+/** A recorded value that can be used: a secret that was not recorded is none. */
+function usable(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(usable);
+  if (isTree(value))
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, usable(member)]));
+  return typeof value === 'string' && value.startsWith(SEALED) ? '' : value;
+}
+
+const at = (tree: unknown, key: string): unknown => getAt(tree, key.split('.'));
+
+/** Only these keys of a tree that holds no secrets any more. */
+function picked(sealed: Tree, keys: readonly string[]): Tree {
+  const found: Tree = {};
+  for (const key of keys) {
+    const value = at(sealed, key);
+    if (value !== undefined) setAt(found, key.split('.'), value);
+  }
+  return found;
+}
+
+const sealed = (tree: Tree): Tree => withoutSecrets(tree) as Tree;
+
+/** Names what a file says under these keys, whatever its comments, layout and order. */
+export const consentDigest = (tree: Tree): string => sha256(canonical(picked(sealed(tree), consentKeys())));
+
+/** Keys under which the file says something else than what was agreed to. */
+function differences(tree: Tree, agreed: Tree): PendingKey[] {
+  const keys = heldKeys();
+  const [said, held] = [picked(sealed(tree), keys), picked(agreed, keys)];
+  if (canonical(said) === canonical(held)) return [];
+  // A key that says what its default says has not changed; nor has one that is written in another way.
+  const [one, other] = [configSchema.safeParse(said), configSchema.safeParse(held)];
+  return keys.flatMap((key) => {
+    const [old, now] = [at(held, key), at(said, key)];
+    const isSame =
+      canonical(old) === canonical(now) ||
+      (one.success && other.success && canonical(at(one.data, key)) === canonical(at(other.data, key)));
+    return isSame ? [] : [{ key, old: old ?? null, new: now ?? null }];
+  });
+}
+
+/** What is known of a file before it is decided which of its values count. */
+export interface ConsentQuestion {
+  file: string;
+  /** What the file says. */
+  tree: Tree;
+  /** The machine home. */
+  home: string;
+  env: NodeJS.ProcessEnv;
+  /** What is recorded, when it was read already. */
+  consents?: Consents | undefined;
+}
+
+/** Whether the values of a file count, by what is recorded on this machine and, for a first use, by what git tracks. */
+export function consentTo({ file, tree, home, env, consents }: ConsentQuestion): {
+  consent: ConfigConsent;
+  agreed: AgreedFile | null;
+} {
+  const { files, waiting, problem } = consents ?? readConsents(home, dirname(file));
+  const agreed = files[basename(file)] ?? null;
+  const pending = differences(tree, agreed?.tree ?? {});
+  const about = { digest: consentDigest(tree), problem, firstUse: null };
+  if (pending.length === 0)
+    return { agreed, consent: { ...about, state: 'given', pending, firstUse: agreed ? null : 'agreed' } };
+  if (agreed !== null) return { agreed, consent: { ...about, state: 'changed', pending } };
+  const none = { ...about, state: 'none', pending } as const;
+  if (problem !== null || waiting[basename(file)] !== undefined) return { agreed, consent: none };
+  return isTrackedByGit(file, env)
+    ? { agreed, consent: { ...none, firstUse: 'waits' } }
+    : { agreed, consent: { ...about, state: 'given', pending: [], firstUse: 'agreed' } };
+}
+
+/** What a file says, with the values agreed to last, or none, under the keys that wait. */
+export function inForce(tree: Tree, agreed: AgreedFile | null, { pending }: ConfigConsent): Tree {
+  const held = structuredClone(tree);
+  for (const { key } of pending) {
+    const path = key.split('.');
+    const old = usable(at(agreed?.tree ?? {}, key));
+    if (old !== undefined) setAt(held, path, old);
+    else removeAt(held, path);
+  }
+  return held;
+}
+
+/** Keys under consent whose values differ between two texts of a file. */
+export function differingKeys(before: Tree, after: Tree): string[] {
+  return consentKeys().filter((key) => canonical(at(before, key)) !== canonical(at(after, key)));
+}
+
+/** What the entries of `projects` carry for worktrees, as it is agreed to: those that `before` does not have like this. */
+export function changedSetups(before: Tree, after: Tree, root: string): { id: string; digest: string }[] {
+  const entriesOf = (tree: Tree) => {
+    const parsed = configSchema.shape.projects.safeParse(tree.projects);
+    return parsed.success ? parsed.data : [];
+  };
+  const known = new Set(entriesOf(before).map(canonical));
+  return entriesOf(after)
+    .filter((entry) => !known.has(canonical(entry)))
+    .map(({ id, path, setup, teardown, env_files: envFiles }) => ({
+      id,
+      digest: digestOfSetup({ path: relative(root, resolve(root, path)), setup, teardown, envFiles }),
+    }));
+}
+
+/** All of what a file said when it was agreed to. */
+export const allAgreed = (agreed: AgreedFile | null): Tree => usable(agreed?.tree ?? {}) as Tree;
+
+function removeAt(tree: Tree, path: readonly string[]): void {
+  const around = getAt(tree, path.slice(0, -1));
+  if (isTree(around)) delete around[path.at(-1)!];
+}
+
+/** Who agrees, and by which act. */
+export interface Agreement {
+  how: AgreedFile['how'];
+  actor: string;
+  /** RFC 3339. */
+  at: string;
+  /** Only these keys, and what is below them; without it everything that the file says. */
+  keys?: readonly string[] | undefined;
+  /** Entries of `projects` whose commands and files are agreed to as well. */
+  setups?: readonly { id: string; digest: string }[] | undefined;
+}
+
+/** What is recorded once a file's values were agreed to. */
+export function agreedTo(tree: Tree, before: AgreedFile | null, given: Agreement): AgreedFile {
+  const { how, actor, at: when, keys } = given;
+  const now = sealed(tree);
+  if (keys === undefined) return { tree: now, how, actor, at: when };
+  // What needs no consent is recorded as it is: it is what the rest was seen together with.
+  const recorded = now;
+  for (const key of consentKeys()) {
+    if (keys.includes(key)) continue;
+    const old = at(before?.tree ?? {}, key);
+    if (old === undefined) removeAt(recorded, key.split('.'));
+    else setAt(recorded, key.split('.'), old);
+  }
+  return { tree: recorded, how, actor, at: when };
+}
+
+/** Throws `storage_failed` where the machine home cannot be written. */
+function changeConsentsOf(home: string, file: string, change: Parameters<typeof changeConsents>[2]): string {
+  try {
+    return changeConsents(home, dirname(file), change);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === undefined) throw cause;
+    throw new SvcError('storage_failed', `the consent could not be recorded in ${home} (${code})`, {
+      cause,
+      hint: 'make that folder writable for this user, or name another with SVC_HOME',
+    });
+  }
+}
+
+/** Records that the values of a file were agreed to. Returns the file of the machine home. */
+export function recordAgreement(
+  { home, file, tree }: Pick<ConsentQuestion, 'home' | 'file' | 'tree'>,
+  given: Agreement,
+): string {
+  return changeConsentsOf(home, file, ({ files, waiting, projects }) => {
+    const name = basename(file);
+    files[name] = agreedTo(tree, files[name] ?? null, given);
+    delete waiting[name];
+    for (const { id, digest } of given.setups ?? [])
+      projects[id] = { digest, at: given.at, actor: given.actor };
+  });
+}
+
+/** Records that a file was found waiting: it is no first use any more when git tracks it no longer. */
+export const recordWaiting = (
+  { home, file }: Pick<ConsentQuestion, 'home' | 'file'>,
+  since: string,
+): string =>
+  changeConsentsOf(home, file, ({ waiting }) => {
+    waiting[basename(file)] = { since };
+  });

@@ -1,0 +1,44 @@
+import { userInfo } from 'node:os';
+import { basename } from 'node:path';
+import type { Consents } from '../access/consents.ts';
+import { SvcError } from '../errors.ts';
+import { agreedTo, recordAgreement, recordWaiting } from './consent.ts';
+import type { Loaded } from './load.ts';
+
+/** Who this process acts for: `SVC_ACTOR`, else the OS user. */
+export function actorOf(env: NodeJS.ProcessEnv): string {
+  try {
+    return env.SVC_ACTOR || userInfo().username;
+  } catch {
+    // An account without a name.
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+}
+
+/**
+ * Records what was found at the first use of a workspace on this machine, so that there is no second one. Null when
+ * that is done; else, where the machine home cannot be written, what this process has to remember instead.
+ */
+export function noteFirstUse(
+  { consent, home, file, tree }: Pick<Loaded, 'consent' | 'home' | 'file' | 'tree'>,
+  env: NodeJS.ProcessEnv,
+): Consents | null {
+  const { firstUse } = consent;
+  if (firstUse === null) return null;
+  const at = new Date().toISOString();
+  const given = { how: 'first_use', actor: actorOf(env), at } as const;
+  try {
+    if (firstUse === 'agreed') recordAgreement({ home: home.path, file, tree }, given);
+    else recordWaiting({ home: home.path, file }, at);
+    return null;
+  } catch (error) {
+    if (!(error instanceof SvcError) || error.code !== 'storage_failed') throw error;
+    const name = basename(file);
+    return {
+      projects: {},
+      files: firstUse === 'agreed' ? { [name]: agreedTo(tree, null, given) } : {},
+      waiting: firstUse === 'waits' ? { [name]: { since: at } } : {},
+      problem: null,
+    };
+  }
+}

@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import type { Clock } from '../clock.ts';
+import { by, type Caller, type Operation, operation } from '../operation.ts';
+import type { EventKind, EventLog, Storage } from '../storage/index.ts';
+import type { CarriedSetup } from '../workers/setup/projects.ts';
+import { type ConsentView, consentView } from './consent-view.ts';
+import { textWithKey, writeConfig } from './edit.ts';
+import type { ConfigKeeper } from './keeper.ts';
+import { getAt } from './layers.ts';
+import { masked } from './mask.ts';
+import { trustConfig } from './trust.ts';
+
+export interface ConfigOperationDeps {
+  file: string;
+  env: NodeJS.ProcessEnv;
+  keeper: Pick<ConfigKeeper, 'loaded' | 'refresh' | 'restartNeeded'>;
+  /** What projects carry for their worktrees, as of now. */
+  carried(): readonly CarriedSetup[];
+  storage: Storage;
+  events: EventLog;
+  clock: Clock;
+}
+
+/** What clients may ask about the configuration, and how the Chair changes it. */
+export function configOperations(deps: ConfigOperationDeps): Operation[] {
+  const { file, env, keeper, storage, events } = deps;
+
+  /** What waits now; the file is looked at first, because its change is noticed a moment later. */
+  function view(): ConsentView {
+    keeper.refresh();
+    return consentView(keeper.loaded(), deps.carried());
+  }
+
+  async function record(kind: EventKind, caller: Caller, data: Record<string, unknown>): Promise<void> {
+    keeper.refresh();
+    await storage.write(() => events.append({ kind, ...by(caller), data }));
+  }
+
+  return [
+    operation({
+      name: 'config.consent',
+      about: "Which values of svc.yaml wait for a person's consent, and what counts instead.",
+      seat: 'any',
+      changes: false,
+      isWire: true,
+      input: z.strictObject({}),
+      run: view,
+    }),
+    operation({
+      name: 'config.trust',
+      about: 'Records on this machine that svc.yaml is agreed to: exactly what `digest` names.',
+      seat: 'chair',
+      changes: true,
+      isWire: true,
+      input: z.strictObject({ digest: z.string(), keys: z.array(z.string()).min(1).optional() }),
+      async run({ digest, keys }, caller) {
+        trustConfig({ file, env, digest, keys, actor: caller.actor });
+        await record('config_trusted', caller, { digest, keys: keys ?? null });
+        return view();
+      },
+    }),
+    operation({
+      name: 'config.set',
+      about:
+        'Changes one key of svc.yaml, which is agreed to by that; the whole file is checked before it is written.',
+      seat: 'chair',
+      changes: true,
+      isWire: true,
+      input: z.strictObject({ key: z.string(), value: z.string() }),
+      async run({ key: name, value: text }, caller) {
+        const changed = textWithKey({ file, name, text });
+        const loaded = writeConfig({ file, env, text: changed, name, actor: caller.actor });
+        await record('config_written', caller, { key: name });
+        return {
+          value: getAt(masked(loaded.config), name.split('.')) ?? null,
+          source: loaded.sources.get(name) ?? 'workspace',
+          restart_needed: keeper.restartNeeded(),
+          consent: view(),
+        };
+      },
+    }),
+    operation({
+      name: 'config.write',
+      about: 'Replaces svc.yaml if it still says `seen`; what that changes is agreed to by it.',
+      seat: 'chair',
+      changes: true,
+      isWire: true,
+      input: z.strictObject({ text: z.string(), seen: z.string() }),
+      async run({ text, seen }, caller) {
+        writeConfig({ file, env, text, seen, actor: caller.actor });
+        await record('config_written', caller, { key: null });
+        return { restart_needed: keeper.restartNeeded(), consent: view() };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,67 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, lstatSync, realpathSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+
+const PATIENCE_MS = 5000;
+
+/** Whoever wrote the repository has written its configuration too: nothing that it names may run for a look. */
+const HARMLESS = [
+  ['core.fsmonitor', 'false'],
+  ['core.hooksPath', '/dev/null'],
+  ['core.untrackedCache', 'false'],
+  ['core.quotePath', 'false'],
+  ['protocol.allow', 'never'], // of a partial clone, whose missing objects git would go and fetch
+].flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+
+/**
+ * Whether a repository around the file has it in its index; also true where that cannot be found out, because git is
+ * missing or does not answer. The file itself and what it links to are both looked up, in every repository above them.
+ */
+export function isTrackedByGit(file: string, env: NodeJS.ProcessEnv): boolean {
+  const places = new Set([join(realpathSync(dirname(file)), basename(file)), realpathSync(file)]);
+  return [...places].some((place) =>
+    repositoriesAbove(dirname(place)).some((top) => isInIndex(top, place, env)),
+  );
+}
+
+/** Folders that hold a `.git`, the nearest first. */
+function repositoriesAbove(folder: string): string[] {
+  const found = existsSyncOrLink(join(folder, '.git')) ? [folder] : [];
+  return folder === dirname(folder) ? found : [...found, ...repositoriesAbove(dirname(folder))];
+}
+
+const existsSyncOrLink = (path: string): boolean =>
+  existsSync(path) || lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+
+/** Both folders are named to git: neither its search nor `core.worktree` of the repository decides which is asked. */
+function isInIndex(top: string, place: string, { PATH, HOME }: NodeJS.ProcessEnv): boolean {
+  const { status, stderr } = spawnSync(
+    'git',
+    [
+      ...HARMLESS,
+      `--git-dir=${join(top, '.git')}`,
+      `--work-tree=${top}`,
+      '--literal-pathspecs',
+      'ls-files',
+      '--error-unmatch',
+      '--',
+      relative(top, place),
+    ],
+    {
+      cwd: top,
+      env: {
+        ...(PATH === undefined ? {} : { PATH }),
+        ...(HOME === undefined ? {} : { HOME }),
+        LC_ALL: 'C',
+        GIT_NO_LAZY_FETCH: '1',
+        GIT_OPTIONAL_LOCKS: '0',
+        GIT_TERMINAL_PROMPT: '0',
+      },
+      encoding: 'utf8',
+      stdio: ['ignore', 'ignore', 'pipe'],
+      timeout: PATIENCE_MS,
+      killSignal: 'SIGKILL',
+    },
+  );
+  return status !== 1 || !stderr.includes('did not match any file(s) known to git');
+}

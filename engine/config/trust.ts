@@ -1,0 +1,40 @@
+import { realpathSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { SvcError } from '../errors.ts';
+import { changedSetups, consentKeys, recordAgreement } from './consent.ts';
+import { type Loaded, loadConfig } from './load.ts';
+
+/** A person's consent to what svc.yaml says, as it was shown to them. */
+export interface Trust {
+  file: string;
+  env: NodeJS.ProcessEnv;
+  /** `consent.digest` of what was shown. */
+  digest: string;
+  /** Only these keys; without it everything. */
+  keys?: readonly string[] | undefined;
+  actor: string;
+}
+
+/**
+ * Records that svc.yaml is agreed to: exactly what `digest` names, read once. With it, or with the key `projects`, what
+ * projects run in their worktrees. Returns what counts now. Throws `conflict` when the file says something else by now.
+ */
+export function trustConfig({ file, env, digest, keys, actor }: Trust): Loaded {
+  const unknown = keys?.find((key) => !consentKeys().includes(key));
+  if (unknown !== undefined)
+    throw new SvcError('usage', `${unknown} is no key that needs a consent`, {
+      hint: 'svc trust without --key shows the keys that wait',
+    });
+  const { tree, home, consent } = loadConfig({ file, env });
+  if (consent.digest !== digest)
+    throw new SvcError('conflict', `${file} has changed since it was shown; nothing was agreed to`, {
+      hint: 'svc trust shows it again',
+    });
+  const setups =
+    keys === undefined || keys.includes('projects')
+      ? changedSetups({}, tree, realpathSync(dirname(file)))
+      : [];
+  const at = new Date().toISOString();
+  recordAgreement({ home: home.path, file, tree }, { how: 'trusted', actor, at, keys, setups });
+  return loadConfig({ file, env });
+}
