@@ -169,11 +169,12 @@ export function createRooms(ground: Ground): Rooms {
     isStrict,
     workerEnvironment: childEnvironment,
     confine,
-    createDispatch: (tasks) =>
+    createDispatch: (tasks, approvals) =>
       createDispatcher({
         storage,
         events,
         tasks,
+        approvals,
         sessions,
         processes,
         worktrees,
@@ -193,7 +194,9 @@ export function createRooms(ground: Ground): Rooms {
           timeoutSec: config().agents.timeout_sec,
           idleTimeoutSec: config().agents.idle_timeout_sec,
         }),
+        configuration: config,
         profile: () => config().guard.profile || 'lite',
+        permissions: () => config().agents.permissions,
         confinement,
         runSockets,
         isAsking: bus.isAsking,
