@@ -1,10 +1,16 @@
-/** Time as a dependency, so that tests can move it. Only `now` is ever faked. */
+/** Time as a dependency, so that tests can move it. */
 export interface Clock {
-  /** Milliseconds since the Unix epoch. */
+  /** Milliseconds since the Unix epoch. It may be set, and so jump either way. */
   now(): number;
+  /** Milliseconds since the machine started: never set, and the same for every process until the next start. */
+  monotonic(): number;
 }
 
-export const systemClock: Clock = { now: () => Date.now() };
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  // performance.now() counts from the start of the process.
+  monotonic: () => Number(process.hrtime.bigint() / 1_000_000n),
+};
 
 /** RFC 3339 in UTC with milliseconds, e.g. `2026-11-21T07:00:00.000Z`. */
 export const rfc3339 = lastResult((ms: number) => new Date(ms).toISOString());

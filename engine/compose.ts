@@ -162,7 +162,9 @@ export async function openEngine(options: OpenOptions) {
         logs,
         actions: rooms.sessionActions,
         facts: dispatcher.facts,
-        permissions: () => config().agents.permissions,
+        permissions: (session) =>
+          (session && board.decisions.boundTo(session.decisionId).inputs?.permissions) ??
+          config().agents.permissions,
         circuits: rooms.circuits,
       }),
       ...circuitOperations({ storage, circuits: rooms.circuits, look: dispatcher.look }),

@@ -51,6 +51,7 @@ export const CODES = {
   engine_not_running: notFound,
   // what has changed meanwhile
   conflict,
+  inputs_changed: conflict,
   replayed: conflict,
   already_decided: conflict,
   already_running: conflict,

@@ -173,11 +173,12 @@ export function createRooms(ground: Ground): Rooms {
     requireConsent: ground.requireConsent,
     workerEnvironment: childEnvironment,
     confine,
-    createDispatch: (tasks) =>
+    createDispatch: (tasks, approvals) =>
       createDispatcher({
         storage,
         events,
         tasks,
+        approvals,
         sessions,
         processes,
         worktrees,
@@ -197,8 +198,10 @@ export function createRooms(ground: Ground): Rooms {
           timeoutSec: config().agents.timeout_sec,
           idleTimeoutSec: config().agents.idle_timeout_sec,
         }),
+        configuration: config,
         profile: () => config().guard.profile || 'lite',
         requireConsent: ground.requireConsent,
+        permissions: () => config().agents.permissions,
         confinement,
         runSockets,
         isAsking: bus.isAsking,

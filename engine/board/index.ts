@@ -19,7 +19,7 @@ import { createTaskActions } from './tasks/actions.ts';
 import { createTasks, type Tasks } from './tasks/index.ts';
 import { createVerify, type VerificationState, type Verify } from './verify/index.ts';
 import { verifyTools } from './verify/tools.ts';
-import { createWorkflow, type Dispatch, type Workflow } from './workflow/index.ts';
+import { type Approvals, createWorkflow, type Dispatch, type Workflow } from './workflow/index.ts';
 
 export interface BoardDeps<D extends Dispatch & Planner> {
   storage: Storage;
@@ -40,8 +40,8 @@ export interface BoardDeps<D extends Dispatch & Planner> {
   /** What a program that checks a worker's claims may see. */
   workerEnvironment(extra: Record<string, string>): Record<string, string>;
   confine: CommandConfinement;
-  /** The dispatcher needs tasks, and the workflow needs the dispatcher. */
-  createDispatch(tasks: Tasks): D;
+  /** The dispatcher needs tasks and approvals, and the workflow needs the dispatcher. */
+  createDispatch(tasks: Tasks, approvals: Approvals): D;
 }
 
 export interface Board<D extends Dispatch & Planner> {
@@ -68,11 +68,16 @@ export function createBoard<D extends Dispatch & Planner>(deps: BoardDeps<D>): B
   const { storage, events, clock, sessions, agents, templates } = deps;
   const tasks = createTasks({ storage, events, clock });
   const decisions = createDecisions({ storage, events, clock });
-  const dispatcher = deps.createDispatch(tasks);
+  const dispatcher = deps.createDispatch(tasks, {
+    boundTo: (decisionId) => decisions.boundTo(decisionId),
+    changesSince: (decision) => workflow.changesSince(decision),
+    lose: (session, why, changes) => workflow.loseApproval(session, why, changes),
+    bindOld: (optionsOf) => workflow.bindOldDecisions(optionsOf),
+  });
   const locks = createLocks(deps);
   const ledgers = createLedgers(deps);
   const gate = createLedgerGate(deps);
-  const workflow = createWorkflow({
+  const workflow: Workflow = createWorkflow({
     storage,
     tasks,
     decisions,
@@ -89,7 +94,7 @@ export function createBoard<D extends Dispatch & Planner>(deps: BoardDeps<D>): B
     decisions,
     sessions,
     workflow,
-    plans: createPlans({ tasks, agents, planner: dispatcher, gate }),
+    plans: createPlans({ tasks, inputsOf: workflow.inputsOf, planner: dispatcher, gate }),
     agents,
     templates,
     actions: createTaskActions({

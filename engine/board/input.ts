@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { SvcError } from '../errors.ts';
 import type { Call, Caller } from '../operation.ts';
-import type { DispatchOptions } from './workflow/index.ts';
+import type { Decisions } from './decisions/index.ts';
+import { type DispatchOptions, whatIsAsked } from './workflow/index.ts';
 
 // What the inputs of tasks and decisions have in common.
 
@@ -54,6 +55,17 @@ export const optionsOf = (
   gatewayBypass: isOn(caller.env.SVC_GATEWAY_BYPASS),
   tokenBudget: tokens(caller.env.SVC_TASK_TOKEN_BUDGET),
 });
+
+/** What a run of the task would be asked for when nobody asks for anything more than its open decision does. */
+export const plannedOptions = (
+  decisions: Pick<Decisions, 'openOf' | 'boundTo'>,
+  taskId: string,
+  caller: Caller,
+): DispatchOptions => {
+  const open = decisions.openOf(taskId);
+  const asked = open === null ? {} : decisions.boundTo(open.decisionId).options;
+  return { ...asked, ...whatIsAsked(optionsOf({}, caller)) };
+};
 
 /** Throws `config_invalid`: a budget that is not understood must not pass for none. */
 function tokens(text: string | undefined): number | undefined {

@@ -1,6 +1,6 @@
 import { type Problem, problemOf, SvcError } from '../errors.ts';
 import type { CarriedSetup } from '../workers/setup/projects.ts';
-import { hashOf } from './decisions/index.ts';
+import { hashOfInputs, type RunInputs } from './decisions/inputs.ts';
 import type { LedgerGate } from './ledger/index.ts';
 import type { Task, Tasks } from './tasks/index.ts';
 import type { DispatchOptions } from './workflow/index.ts';
@@ -13,7 +13,7 @@ export interface RunPlan {
   command: string | null;
   transport: 'subprocess' | 'acp' | null;
   auth: 'account' | 'gateway' | null;
-  /** `guard.profile`. */
+  /** The guard profile that it would run under. */
   profile: string;
   /** The agent is given no work until then, because it failed again and again. */
   heldBack: { until: string; code: string; text: string } | null;
@@ -27,6 +27,8 @@ export interface RunPlan {
   repository: string | null;
   /** The branch, or with a detached HEAD the commit, that the worktree would be made from. */
   base: string | null;
+  /** Where that ends now; its branch may go on until the run starts. */
+  baseCommit: string | null;
   /** What the session's branch begins with; the rest is the session's id, which does not exist yet. */
   branchPrefix: string;
   timeoutSec: number;
@@ -41,33 +43,33 @@ export interface RunPlan {
 /** What a run (of a failed task: a retry) would do now, so that a person sees it before they agree to it. */
 export interface TaskPlan extends RunPlan {
   taskId: string;
-  /** As of a decision; see `hashOf`. A task without an agent is counted with the one that it would get. */
+  /** As of a decision; see `hashOfInputs`. A task without an agent is counted with the one that it would get. */
   hash: string;
 }
 
 /** What the workers room offers for plans: looks, changes nothing, and tells a problem instead of throwing it. */
 export interface Planner {
-  plan(task: Task, options: Pick<DispatchOptions, 'base'>): Promise<RunPlan>;
+  plan(task: Task, options: DispatchOptions): Promise<RunPlan>;
 }
 
 export interface Plans {
-  of(task: Task, options: Pick<DispatchOptions, 'base' | 'force'>): Promise<TaskPlan>;
+  of(task: Task, options: DispatchOptions): Promise<TaskPlan>;
   /** Throws `conflict` when a run of the task would not be what its plan had as `hash`. */
-  check(task: Task, hash: string | undefined): void;
+  check(task: Task, hash: string | undefined, options: DispatchOptions): void;
 }
 
 export function createPlans({
   tasks,
-  agents,
+  inputsOf,
   planner,
   gate,
 }: {
   tasks: Tasks;
-  agents: { fallback(): string | null };
+  inputsOf(task: Task, options: DispatchOptions): RunInputs;
   planner: Planner;
   gate: LedgerGate;
 }): Plans {
-  const hashNow = (task: Task): string => hashOf({ ...task, agent: task.agent ?? agents.fallback() });
+  const hashNow = (task: Task, options: DispatchOptions): string => hashOfInputs(inputsOf(task, options));
 
   /** A failed task would be tried again, an open one gets its agent with the run. */
   function stateProblem(task: Task): Problem | null {
@@ -90,13 +92,13 @@ export function createPlans({
       const plan = await planner.plan(task, options);
       return {
         taskId: task.taskId,
-        hash: hashNow(task),
+        hash: hashNow(task, options),
         ...plan,
         problem: stateProblem(task) ?? gateProblem(task, options) ?? plan.problem,
       };
     },
-    check(task, hash) {
-      if (hash === undefined || hash === hashNow(task)) return;
+    check(task, hash, options) {
+      if (hash === undefined || hash === hashNow(task, options)) return;
       throw new SvcError('conflict', `${task.taskId} is not what you saw`, {
         hint: `svc task show ${task.taskId}`,
       });

@@ -26,7 +26,7 @@ export function createFailures({
   const counts = new Map<string, Count>();
   return {
     record(remote) {
-      const now = clock.now();
+      const now = clock.monotonic();
       let count = counts.get(remote);
       if (count === undefined || now - count.since >= windowMs) {
         counts.delete(remote);

@@ -48,7 +48,8 @@ export interface Receiver {
 /** Owns the signed way in: requests from outside become tasks and decisions. */
 export function createReceiver(deps: ReceiverDeps): Receiver {
   const { clock, config, log } = deps;
-  const once = createOnce({ storage: deps.storage, replay: createReplayCache(deps) });
+  const replay = createReplayCache(deps);
+  const once = createOnce({ storage: deps.storage, replay });
   const receipts = createReceipts(deps);
   const failures = createFailures({ clock });
   const intake = createIntake(deps);
@@ -66,7 +67,7 @@ export function createReceiver(deps: ReceiverDeps): Receiver {
         hint: 'set the environment variable that webhook.secret_env names',
       });
     }
-    return createReceive({ routes, secrets, once, failures, clock, config, log });
+    return createReceive({ routes, secrets, once, replay, failures, clock, config, log });
   }
 
   return {

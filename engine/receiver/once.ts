@@ -10,13 +10,18 @@ import type { Answer } from './request.ts';
  * nothing is kept, so that the sender may try again.
  */
 export type Once = (
-  signature: Buffer,
+  signed: Signed,
   work: () => Answer,
   refused: (error: SvcError) => Answer,
 ) => Promise<Answer>;
 
-interface Job {
+/** A signature that has held, and the time that it signs, Unix ms; null when its scheme signs none. */
+export interface Signed {
   signature: Buffer;
+  signedAt: number | null;
+}
+
+interface Job extends Signed {
   work: () => Answer;
   refused(error: SvcError): Answer;
   resolve(answer: Answer): void;
@@ -43,14 +48,14 @@ export function createOnce({ storage, replay }: { storage: Storage; replay: Repl
   const undo = db.prepare('ROLLBACK TO request');
   const queue: Job[] = [];
 
-  function plain({ signature, work }: Job): Outcome {
-    return replay.remember(signature) ? { answer: work() } : { error: replayed() };
+  function plain({ signature, signedAt, work }: Job): Outcome {
+    return replay.remember(signature, signedAt) ? { answer: work() } : { error: replayed() };
   }
 
-  function guarded({ signature, work, refused }: Job): Outcome {
+  function guarded({ signature, signedAt, work, refused }: Job): Outcome {
     save.run();
     try {
-      if (!replay.remember(signature)) {
+      if (!replay.remember(signature, signedAt)) {
         release.run();
         return { error: replayed() };
       }
@@ -64,7 +69,7 @@ export function createOnce({ storage, replay }: { storage: Storage; replay: Repl
       release.run();
       replay.forget(signature);
       if (!(error instanceof SvcError) || httpStatus(error.code) >= 500) return { error };
-      replay.remember(signature);
+      replay.remember(signature, signedAt);
       return { answer: refused(error) };
     }
   }
@@ -106,9 +111,9 @@ export function createOnce({ storage, replay }: { storage: Storage; replay: Repl
     }
   }
 
-  return (signature, work, refused) =>
+  return (signed, work, refused) =>
     new Promise((resolve, reject) => {
-      queue.push({ signature, work, refused, resolve, reject });
+      queue.push({ ...signed, work, refused, resolve, reject });
       if (queue.length === 1) void flush();
     });
 }

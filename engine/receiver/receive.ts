@@ -4,9 +4,10 @@ import type { Failures } from './failures.ts';
 import type { WebhookConfig } from './intake.ts';
 import type { Once } from './once.ts';
 import { problem } from './problem.ts';
+import type { ReplayCache } from './replay.ts';
 import type { Answer, Head, InboundRequest } from './request.ts';
 import type { Route } from './routes/route.ts';
-import { checkTime, createVerify } from './signature.ts';
+import { checkTime, createVerify, setBack } from './signature.ts';
 
 /** Bytes that a body may have, on every route. */
 export const BODY_LIMIT = 262_144;
@@ -57,6 +58,7 @@ export function createReceive({
   routes,
   secrets,
   once,
+  replay,
   failures,
   clock,
   config,
@@ -65,6 +67,7 @@ export function createReceive({
   routes: Routes;
   secrets: readonly string[];
   once: Once;
+  replay: Pick<ReplayCache, 'mayBeForgotten'>;
   failures: Failures;
   clock: Clock;
   config(): { webhook: WebhookConfig };
@@ -134,7 +137,9 @@ export function createReceive({
       const signature = verify(route.scheme, headers, timestamp, body);
       if (signature === null) return unsigned(route, remote);
       if (route.safe) return route.handle(request, id);
-      return await once(signature, () => route.handle(request, id), route.refused ?? problem);
+      const signedAt = timestamp === '' ? null : Number(timestamp) * 1000;
+      if (signedAt !== null && replay.mayBeForgotten(signedAt)) throw setBack(clock.now());
+      return await once({ signature, signedAt }, () => route.handle(request, id), route.refused ?? problem);
     } catch (error) {
       return failed(error, route);
     }

@@ -66,6 +66,13 @@ export function checkTime(scheme: Scheme, headers: Headers, now: number): string
   });
 }
 
+/** The clock here was set back, and a signature of that time may have been used before. */
+export const setBack = (now: number): SvcError =>
+  new SvcError('timestamp_out_of_range', 'the clock here was set back to a time that is used up', {
+    hint: 'set the clock of the engine’s machine; server_time is the time there',
+    data: { server_time: Math.floor(now / 1000) },
+  });
+
 export type Verify = (scheme: Scheme, headers: Headers, timestamp: string, body: Buffer) => Buffer | null;
 
 /**

@@ -18,6 +18,7 @@ export type EventKind =
   | 'session_stopping'
   | 'session_paused'
   | 'session_resumed'
+  | 'session_dropped'
   | 'circuit_reset'
   | 'project_trusted'
   | 'project_untrusted'

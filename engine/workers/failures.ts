@@ -28,6 +28,7 @@ type AtStart = Extract<
   | 'confinement_unavailable'
   | 'consent_missing'
   | 'setup_failed'
+  | 'inputs_changed'
 >;
 
 /** Codes of sessions that failed. A start can also fail with any other code of docs/errors.md. */
@@ -131,6 +132,10 @@ export const SESSION_FAILURES: Readonly<Record<AtEnd | AtStart, Failure>> = {
   setup_failed: {
     means: 'a setup command of its project failed',
     next: 'read the log, and correct the command or what it needs',
+  },
+  inputs_changed: {
+    means: 'what it would have run is not what was approved: the configuration or the checkout has changed since',
+    next: 'look at the decision that waits in its place, svc decision list, and approve it or not',
   },
 };
 

@@ -41,8 +41,8 @@ export function sessionOperations(deps: {
   actions: SessionActions;
   /** Of a session that runs; null of any other. */
   facts(sessionId: string): StreamFacts | null;
-  /** `agents.permissions`. */
-  permissions(): readonly string[];
+  /** What was approved with a session; without one `agents.permissions`. */
+  permissions(session: Pick<Session, 'decisionId'> | null): readonly string[];
   circuits: Pick<Circuits, 'of'>;
 }): Operation[] {
   const { sessions, logs, actions, permissions } = deps;
@@ -190,7 +190,7 @@ export function sessionOperations(deps: {
       input: z.strictObject({}),
       run(_input, { sessionId }) {
         const session = sessionId !== null && sessions.isKnown(sessionId) ? sessions.get(sessionId) : null;
-        return { permissions: permissions(), folder: session?.worktree ?? session?.cwd ?? null };
+        return { permissions: permissions(session), folder: session?.worktree ?? session?.cwd ?? null };
       },
     }),
   ];

@@ -165,6 +165,7 @@ export function createSessionActions(deps: {
         if (options.outside && isPausedOne(session)) {
           sessions.forgetProfile(sessionId);
           sessions.forgetConversation(sessionId);
+          workflow.approveOutside(session);
         }
         if (session.state === 'queued' && dispatcher.resume(sessionId, by)) return sessions.get(sessionId);
         if (session.state !== 'ended')

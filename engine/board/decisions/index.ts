@@ -1,17 +1,31 @@
-import { hash } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { SvcError } from '../../errors.ts';
 import { findByPrefix, idArray, parseId } from '../../ids.ts';
 import type { By } from '../../operation.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import type { Task } from '../tasks/index.ts';
+import type { DispatchOptions } from '../workflow/index.ts';
+import { hashOfInputs, INPUTS_VERSION, type InputChange, inputsText, type RunInputs } from './inputs.ts';
 import { type Decision, type DecisionRow, type DecisionState, toDecision } from './rows.ts';
 
 export { DECISION_STATES, type Decision, type DecisionState } from './rows.ts';
 
-/** What an approval is bound to. */
-export const hashOf = (task: Pick<Task, 'agent' | 'project' | 'prompt'>): string =>
-  hash('sha256', JSON.stringify([task.agent, task.project, task.prompt]));
+/** What a decision is about. */
+export interface Bound {
+  /** Null when it is of before the inputs were kept, or of another version of their form. */
+  inputs: RunInputs | null;
+  /** What its dispatch is asked for beside them. */
+  options: DispatchOptions;
+}
+
+/** What is asked, and why. */
+export interface Question {
+  inputs: RunInputs;
+  options?: DispatchOptions;
+  why: string;
+  /** What differs from the decision whose place it takes. */
+  changes?: readonly InputChange[];
+}
 
 /** Owns decisions. An approved one is consumed once, and only consuming one can start a worker. */
 export interface Decisions {
@@ -31,17 +45,24 @@ export interface Decisions {
   checkPending(decision: Decision): void;
   /** The task's decision that is pending, or approved and not yet consumed. */
   openOf(taskId: string): Decision | null;
+  boundTo(decisionId: string): Bound;
   /** A pending decision for what the task would run now; emits `needs_approval`. */
-  ask(task: Task, why: string, by: By): Decision;
+  ask(task: Task, question: Question, by: By): Decision;
   /** A decision that is approved from the start (pre-approved request, or a person running the task). */
-  grant(task: Task, why: string, by: By): Decision;
-  /** pending → approved. `changed: false` when it already was. Throws `already_decided` or `conflict` (the task changed). */
-  approve(decisionId: string, task: Task, by: By): { decision: Decision; changed: boolean };
+  grant(task: Task, question: Question, by: By): Decision;
+  /** pending → approved, for exactly that. Throws `already_decided`. */
+  approve(decisionId: string, task: Task, bound: { inputs: RunInputs; options: DispatchOptions }, by: By): Decision;
+  /** An approved one that has not started anything, or whose session goes on, is for exactly that from now on. */
+  bindTo(decisionId: string, bound: { inputs: RunInputs; options: DispatchOptions }): void;
   deny(decisionId: string, reason: string, by: By): { decision: Decision; changed: boolean };
   /** Closes the task's open decision because it no longer says what would run. */
   expire(taskId: string, reason: string, by: By): void;
-  /** Binds an approved decision to the one session it starts; throws `conflict` when it was used or no longer fits. */
-  consume(decisionId: string, task: Task, sessionId: string): void;
+  /** approved → expired of one that a session was made by, and that has not come to run what was approved. */
+  revoke(decisionId: string, reason: string, by: By): void;
+  /** Binds an approved decision to the one session it starts; throws `already_decided` when it was used. */
+  consume(decisionId: string, sessionId: string): void;
+  /** Open ones, and those of live sessions, that are bound to nothing: they are of before that was kept. */
+  unbound(): Decision[];
 }
 
 /** Of a new decision; the others begin as null. */
@@ -59,6 +80,10 @@ const COLUMNS = [
   'decided_at',
   'decided_by',
   'decided_via',
+  'inputs',
+  'inputs_version',
+  'options',
+  'changes',
 ] as const satisfies (keyof DecisionRow)[];
 
 /** Word for word the condition of the partial index `decision_one_open`, so that SQLite uses it. */
@@ -103,7 +128,14 @@ export function createDecisions({
     db.prepare(`UPDATE decision SET state = 'expired', decided_at = ?, decided_by = ?, decided_via = ?, reason = ?
     WHERE id = ? AND (state = 'pending' OR (state = 'approved' AND consumed_at IS NULL))`);
   const use = db.prepare(`UPDATE decision SET consumed_at = ?, session_id = ?
-    WHERE id = ? AND state = 'approved' AND consumed_at IS NULL AND hash = ?`);
+    WHERE id = ? AND state = 'approved' AND consumed_at IS NULL`);
+  const expireUsed = db.prepare(`UPDATE decision SET state = 'expired', reason = ?
+    WHERE id = ? AND state = 'approved' AND consumed_at IS NOT NULL`);
+  const bind = db.prepare(
+    `UPDATE decision SET inputs = ?, inputs_version = ${INPUTS_VERSION}, hash = ?, options = ? WHERE id = ?`,
+  );
+  const old = db.prepare<unknown[], DecisionRow>(`SELECT * FROM decision WHERE inputs_version = 0 AND
+    (${OPEN} OR id IN (SELECT decision_id FROM session WHERE state <> 'ended')) ORDER BY +id`);
 
   function get(decisionId: string): Decision {
     const row = byId.get(parseId('d', decisionId));
@@ -121,7 +153,12 @@ export function createDecisions({
     if (decision.state !== 'pending') throw alreadyDecided(decision);
   }
 
-  function create(task: Task, state: 'pending' | 'approved', why: string, by: By): Decision {
+  function create(
+    task: Task,
+    state: 'pending' | 'approved',
+    { inputs, options = {}, why, changes = [] }: Question,
+    by: By,
+  ): Decision {
     const now = clock.now();
     const isDecided = state === 'approved';
     const row: DecisionRow = {
@@ -131,7 +168,7 @@ export function createDecisions({
       state,
       agent: task.agent,
       project: task.project,
-      hash: hashOf(task),
+      hash: hashOfInputs(inputs),
       why,
       source: task.source,
       source_ref: task.sourceRef,
@@ -142,9 +179,17 @@ export function createDecisions({
       reason: null,
       consumed_at: null,
       session_id: null,
+      inputs: inputsText(inputs),
+      inputs_version: INPUTS_VERSION,
+      options: optionsText(options),
+      changes: changes.length === 0 ? null : JSON.stringify(changes),
     };
     row.id = Number(insert.run(COLUMNS.map((column) => row[column])).lastInsertRowid);
     return toDecision(row);
+  }
+
+  function bindTo(decisionId: string, { inputs, options }: { inputs: RunInputs; options: DispatchOptions }): void {
+    bind.run(inputsText(inputs), hashOfInputs(inputs), optionsText(options), parseId('d', decisionId));
   }
 
   const facts = (task: Task) => ({ title: task.title, agent: task.agent, project: task.project });
@@ -163,19 +208,33 @@ export function createDecisions({
     checkPending,
     pendingCount: () => pending.get()?.n ?? 0,
     openOf,
-    ask(task, why, by) {
-      const decision = create(task, 'pending', why, by);
+    boundTo(decisionId) {
+      const row = byId.get(parseId('d', decisionId));
+      const isReadable = row?.inputs != null && row.inputs_version === INPUTS_VERSION;
+      return {
+        inputs: isReadable ? (JSON.parse(row.inputs as string) as RunInputs) : null,
+        options: row?.options == null ? {} : (JSON.parse(row.options) as DispatchOptions),
+      };
+    },
+    ask(task, question, by) {
+      const decision = create(task, 'pending', question, by);
+      const { why, changes = [] } = question;
       events.append({
         kind: 'needs_approval',
         taskId: task.taskId,
         decisionId: decision.decisionId,
         ...by,
-        data: { ...facts(task), why },
+        // Names only: a command or a folder is nobody's business who only follows the events.
+        data: {
+          ...facts(task),
+          why,
+          ...(changes.length === 0 ? {} : { changed: changes.map(({ input }) => input) }),
+        },
       });
       return decision;
     },
-    grant(task, why, by) {
-      const decision = create(task, 'approved', why, by);
+    grant(task, question, by) {
+      const decision = create(task, 'approved', question, by);
       events.append({
         kind: 'approved',
         taskId: task.taskId,
@@ -185,15 +244,14 @@ export function createDecisions({
       });
       return decision;
     },
-    approve(decisionId, task, by) {
-      const before = get(decisionId);
-      if (before.state === 'approved') return { decision: before, changed: false };
-      checkPending(before);
-      if (before.hash !== hashOf(task)) throw changedMeanwhile(before);
+    approve(decisionId, task, bound, by) {
+      checkPending(get(decisionId));
       decide.run('approved', clock.now(), by.actor, by.via, null, parseId('d', decisionId));
+      bindTo(decisionId, bound);
       events.append({ kind: 'approved', taskId: task.taskId, decisionId, ...by, data: facts(task) });
-      return { decision: get(decisionId), changed: true };
+      return get(decisionId);
     },
+    bindTo,
     deny(decisionId, reason, by) {
       const before = get(decisionId);
       if (before.state === 'denied') return { decision: before, changed: false };
@@ -214,17 +272,16 @@ export function createDecisions({
         data: { reason },
       });
     },
-    consume(decisionId, task, sessionId) {
-      const { changes } = use.run(
-        clock.now(),
-        parseId('s', sessionId),
-        parseId('d', decisionId),
-        hashOf(task),
-      );
-      if (changes === 1) return;
-      const now = get(decisionId);
-      throw now.hash === hashOf(task) ? alreadyDecided(now) : changedMeanwhile(now);
+    revoke(decisionId, reason, by) {
+      if (expireUsed.run(reason, parseId('d', decisionId)).changes === 0) return;
+      const { taskId } = get(decisionId);
+      events.append({ kind: 'decision_expired', taskId, decisionId, ...by, data: { reason } });
     },
+    consume(decisionId, sessionId) {
+      if (use.run(clock.now(), parseId('s', sessionId), parseId('d', decisionId)).changes === 1) return;
+      throw alreadyDecided(get(decisionId));
+    },
+    unbound: () => old.all().map(toDecision),
   };
 }
 
@@ -240,8 +297,9 @@ function alreadyDecided(decision: Decision): SvcError {
   });
 }
 
-const changedMeanwhile = (decision: Decision): SvcError =>
-  new SvcError('conflict', `${decision.taskId} has changed since ${decision.decisionId} was asked`, {
-    hint: whatWaits(decision),
-    data: { decision_id: decision.decisionId, task_id: decision.taskId },
-  });
+/** Null when nothing was asked for. Who asked, and by which call, is of one dispatch and no part of it. */
+function optionsText(options: DispatchOptions): string | null {
+  const { parent: _, callKey: __, force: ___, ...kept } = options;
+  const text = JSON.stringify(kept, (_name, value) => (value === false ? undefined : value));
+  return text === '{}' ? null : text;
+}

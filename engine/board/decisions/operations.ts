@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { SvcError } from '../../errors.ts';
 import { by, type Operation, operation } from '../../operation.ts';
 import type { BoardOperationsDeps } from '../deps.ts';
-import { body, dispatchInput, hash, id, ids, limit, optionsOf } from '../input.ts';
+import { body, dispatchInput, hash, id, ids, limit, optionsOf, plannedOptions } from '../input.ts';
+import { checkNotReplaced } from '../workflow/index.ts';
 import { DECISION_STATES, type Decision } from './index.ts';
 
 /** A decision in a list. */
@@ -49,7 +50,14 @@ export function decisionOperations({
       async run(input, caller) {
         const decision = decisions.resolve(input.id);
         const task = tasks.get(decision.taskId);
-        return { decision, task, plan: await plans.of(task, optionsOf({}, caller)) };
+        const isOpen = decisions.openOf(task.taskId)?.decisionId === decision.decisionId;
+        return {
+          decision,
+          task,
+          plan: await plans.of(task, plannedOptions(decisions, task.taskId, caller)),
+          // What an approval would be refused for.
+          changes: isOpen ? workflow.changesSince(decision) : [],
+        };
       },
     }),
     operation({
@@ -58,11 +66,13 @@ export function decisionOperations({
       seat: 'chair',
       changes: true,
       input: z.strictObject({ id, hash, ...dispatchInput }),
-      run: (input, caller) =>
-        storage.write(() => {
-          const { decisionId } = seen(input);
-          return workflow.approve(decisionId, by(caller), optionsOf(input, caller));
-        }),
+      run: async (input, caller) =>
+        checkNotReplaced(
+          await storage.write(() => {
+            const { decisionId } = seen(input);
+            return workflow.approve(decisionId, by(caller), optionsOf(input, caller));
+          }),
+        ),
     }),
     operation({
       name: 'decision.deny',

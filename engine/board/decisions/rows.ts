@@ -1,5 +1,6 @@
 import { rfc3339 } from '../../clock.ts';
 import { formatId, formatIdOrNull } from '../../ids.ts';
+import type { InputChange } from './inputs.ts';
 
 export type DecisionState = 'pending' | 'approved' | 'denied' | 'expired';
 export const DECISION_STATES = [
@@ -17,10 +18,12 @@ export interface Decision {
   state: DecisionState;
   agent: string | null;
   project: string | null;
-  /** SHA-256, hex, of agent, project and prompt: an approval holds for exactly that. */
+  /** SHA-256, hex, of what would run and the version of its form: an approval holds for exactly that. */
   hash: string;
   /** Why it was held. */
   why: string;
+  /** What differs from the decision whose place it took; none for any other. */
+  changes: InputChange[];
   source: string;
   sourceRef: string | null;
   createdAt: string;
@@ -51,6 +54,11 @@ export interface DecisionRow {
   reason: string | null;
   consumed_at: number | null;
   session_id: number | null;
+  /** JSON; null when it is of before the inputs were kept. */
+  inputs: string | null;
+  inputs_version: number;
+  options: string | null;
+  changes: string | null;
 }
 
 export const toDecision = (row: DecisionRow): Decision => ({
@@ -62,6 +70,7 @@ export const toDecision = (row: DecisionRow): Decision => ({
   project: row.project,
   hash: row.hash,
   why: row.why,
+  changes: row.changes === null ? [] : (JSON.parse(row.changes) as InputChange[]),
   source: row.source,
   sourceRef: row.source_ref,
   createdAt: rfc3339(row.created_at),

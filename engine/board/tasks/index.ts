@@ -32,6 +32,8 @@ export interface NewTask {
   priority?: -1 | 0 | 1 | undefined;
   source: TaskSource;
   sourceRef?: string | null | undefined;
+  /** See `Task.stranger`. */
+  stranger?: string | null | undefined;
   actor: string;
   /** See `Call.key`. */
   callKey?: string | null | undefined;
@@ -79,6 +81,8 @@ export interface Tasks {
   start(taskId: string, sessionId: string): void;
   /** running → assigned: its session has paused until then, Unix ms. Also another time for one that has. */
   pause(taskId: string, sessionId: string, resumeAt: number): void;
+  /** Back to assigned, without the session, which has not run or is not to go on. False when it was another's. */
+  release(taskId: string, sessionId: string): boolean;
   /** From `from` to done or failed; false when the task was in none of them. */
   end(taskId: string, from: readonly TaskStatus[], end: TaskEnd): boolean;
   /** A failed task back to `assigned` (or `open` without an agent), its history kept. */
@@ -135,6 +139,10 @@ export function createTasks({
     `UPDATE task SET status = 'assigned', resume_at = ?
      WHERE id = ? AND status IN ('assigned', 'running') AND session_id = ?`,
   );
+  const releaseOf = db.prepare(
+    `UPDATE task SET status = 'assigned', session_id = NULL, resume_at = NULL
+     WHERE id = ? AND status IN ('assigned', 'running') AND session_id = ?`,
+  );
   const endOf =
     db.prepare(`UPDATE task SET status = ?, resume_at = NULL, ended_at = ?, exit_code = ?, failure_code = ?, failure_text = ?,
     summary = coalesce(?, summary) WHERE id = ? AND status IN (SELECT value FROM json_each(?))`);
@@ -187,6 +195,7 @@ export function createTasks({
         ledger: task.ledger ?? null,
         source: task.source,
         source_ref: task.sourceRef ?? null,
+        stranger: task.stranger ?? null,
         decision_id: null,
         session_id: null,
         attempt: 1,
@@ -255,6 +264,8 @@ export function createTasks({
     pause(taskId, sessionId, resumeAt) {
       pauseOf.run(resumeAt, parseId('t', taskId), parseId('s', sessionId));
     },
+    release: (taskId, sessionId) =>
+      releaseOf.run(parseId('t', taskId), parseId('s', sessionId)).changes === 1,
     end(taskId, from, end) {
       const { changes } = endOf.run(
         end.status,

@@ -1,10 +1,21 @@
 import { z } from 'zod';
-import { by, type Operation, operation } from '../../operation.ts';
+import { by, type Caller, type Operation, operation } from '../../operation.ts';
 import type { AgentChoice, ProjectChoice } from '../../workers/dispatch/index.ts';
 import type { BoardOperationsDeps } from '../deps.ts';
-import { body, dispatchInput, hash, id, ids, limit, optionsOf, priority, timeout } from '../input.ts';
-import type { Submitted } from '../workflow/index.ts';
-import { TASK_STATUSES, type TaskSummary } from './index.ts';
+import {
+  body,
+  dispatchInput,
+  hash,
+  id,
+  ids,
+  limit,
+  optionsOf,
+  plannedOptions,
+  priority,
+  timeout,
+} from '../input.ts';
+import { checkNotReplaced, type Submitted } from '../workflow/index.ts';
+import { TASK_STATUSES, type Task, type TaskSummary } from './index.ts';
 import { checkOwn } from './tools.ts';
 
 /** A task in a list: a board of ten thousand stays small on the wire. */
@@ -27,6 +38,8 @@ export interface TaskChoices {
 export function taskOperations(deps: BoardOperationsDeps): Operation[] {
   const { storage, tasks, decisions, sessions, workflow, plans, agents, actions } = deps;
   const find = (prefix: string) => tasks.resolve(prefix).taskId;
+  /** What a run would be asked for without flags: as its open decision has it. */
+  const planOptions = (task: Task, caller: Caller) => plannedOptions(decisions, task.taskId, caller);
 
   const addInput = z.strictObject({
     title: z.string().trim().min(1).max(500).optional(),
@@ -116,7 +129,10 @@ export function taskOperations(deps: BoardOperationsDeps): Operation[] {
       seat: 'any',
       changes: false,
       input: z.strictObject({ id }),
-      run: (input, caller) => plans.of(tasks.resolve(input.id), optionsOf({}, caller)),
+      run(input, caller) {
+        const task = tasks.resolve(input.id);
+        return plans.of(task, planOptions(task, caller));
+      },
     }),
     operation({
       name: 'task.run',
@@ -124,12 +140,14 @@ export function taskOperations(deps: BoardOperationsDeps): Operation[] {
       seat: 'chair',
       changes: true,
       input: z.strictObject({ id, hash, ...dispatchInput }),
-      run: (input, caller) =>
-        storage.write(() => {
-          const task = tasks.resolve(input.id);
-          plans.check(task, input.hash);
-          return actions.run(task.taskId, optionsOf(input, caller), by(caller));
-        }),
+      run: async (input, caller) =>
+        checkNotReplaced(
+          await storage.write(() => {
+            const task = tasks.resolve(input.id);
+            plans.check(task, input.hash, planOptions(task, caller));
+            return actions.run(task.taskId, optionsOf(input, caller), by(caller));
+          }),
+        ),
     }),
     operation({
       name: 'task.retry',
@@ -138,14 +156,16 @@ export function taskOperations(deps: BoardOperationsDeps): Operation[] {
       seat: 'chair',
       changes: true,
       input: z.strictObject({ id, hash, hold: z.boolean().optional(), ...dispatchInput }),
-      run: (input, caller) =>
-        storage.write((): Submitted => {
-          const failed = tasks.resolve(input.id);
-          plans.check(failed, input.hash);
-          const task = workflow.retry(failed.taskId, by(caller));
-          if (input.hold === true) return { task, decision: null, session: null };
-          return actions.run(task.taskId, optionsOf(input, caller), by(caller));
-        }),
+      run: async (input, caller) =>
+        checkNotReplaced(
+          await storage.write((): Submitted => {
+            const failed = tasks.resolve(input.id);
+            plans.check(failed, input.hash, planOptions(failed, caller));
+            const task = workflow.retry(failed.taskId, by(caller));
+            if (input.hold === true) return { task, decision: null, session: null };
+            return actions.run(task.taskId, optionsOf(input, caller), by(caller));
+          }),
+        ),
     }),
     operation({
       name: 'task.assign',

@@ -28,6 +28,8 @@ export interface Task {
   ledger: string | null;
   source: TaskSource;
   sourceRef: string | null;
+  /** Why nobody here has vouched for whoever wrote it, a clause; null for anybody else's. It needs `strict`. */
+  stranger: string | null;
   decisionId: string | null;
   sessionId: string | null;
   attempt: number;
@@ -61,6 +63,7 @@ export interface TaskRow {
   ledger: string | null;
   source: TaskSource;
   source_ref: string | null;
+  stranger: string | null;
   decision_id: number | null;
   session_id: number | null;
   attempt: number;
@@ -91,6 +94,7 @@ export const NEW_TASK_COLUMNS = [
   'ledger',
   'source',
   'source_ref',
+  'stranger',
   'timeout_sec',
   'priority',
   'created_at',
@@ -110,6 +114,7 @@ export const SUMMARY_COLUMNS = [
   'ledger',
   'source',
   'source_ref',
+  'stranger',
   'session_id',
   'attempt',
   'timeout_sec',
@@ -166,6 +171,7 @@ export function toSummary(row: SummaryRow): TaskSummary {
     ledger: row.ledger,
     source: row.source,
     sourceRef: row.source_ref,
+    stranger: row.stranger,
     decisionId: formatIdOrNull('d', row.decision_id),
     sessionId: formatIdOrNull('s', row.session_id),
     attempt: row.attempt,

@@ -5,7 +5,7 @@ import { actorDenied, type By, by, type Call, type Caller, mayAct, type Operatio
 import { tool } from '../../tool.ts';
 import type { BoardOperationsDeps } from '../deps.ts';
 import { dispatchInput, optionsOf } from '../input.ts';
-import type { Submitted } from '../workflow/index.ts';
+import { checkNotReplaced, type Submitted } from '../workflow/index.ts';
 import { TASK_STATUSES, type Task, type TaskSummary } from './index.ts';
 
 const dispatching = {
@@ -63,7 +63,8 @@ export function taskTools(deps: BoardOperationsDeps): Operation[] {
     ...(input.session === undefined ? {} : { parent: input.session }),
   });
 
-  const answer = async ({ task, session }: Submitted, wait: boolean | undefined, call: Call) => {
+  const answer = async (submitted: Submitted, wait: boolean | undefined, call: Call) => {
+    const { task, session } = checkNotReplaced(submitted);
     const { sessionId, workerId } = session as Session;
     const ended = wait === true ? await ending(deps, sessionId, call) : null;
     return {

@@ -2,7 +2,15 @@ import type { Session } from '../../bus/sessions/index.ts';
 import { SvcError } from '../../errors.ts';
 import { actorDenied, type By, mayAct, type Policy } from '../../operation.ts';
 import type { Storage } from '../../storage/index.ts';
-import type { Decision, Decisions } from '../decisions/index.ts';
+import type { Bound, Decision, Decisions } from '../decisions/index.ts';
+import {
+  changedNames,
+  changesOf,
+  type InputChange,
+  promptInputs,
+  type RunInputs,
+  type RunSettings,
+} from '../decisions/inputs.ts';
 import type { LedgerGate } from '../ledger/index.ts';
 import type { NewTask, Task, Tasks } from '../tasks/index.ts';
 
@@ -28,10 +36,14 @@ export interface DispatchOptions {
   continues?: string | undefined;
   /** A person lets it go on without the sandbox that the one before ran in. */
   outside?: boolean | undefined;
+  /** A person lets a stranger's task run without the sandbox that it needs. */
+  unconfined?: boolean | undefined;
 }
 
 /** What the workers room offers to the workflow. */
 export interface Dispatch {
+  /** What a run would be made from now. Looks only, and starts no program. */
+  settings(task: Task, options: DispatchOptions): RunSettings;
   /** Inside `storage.write`: a queued session that consumes `decision`. Throws when agent or project is unknown. */
   enqueue(task: Task, decision: Decision, options: DispatchOptions): Session;
   /** Inside `storage.write`: marks a live session as being stopped; the processes follow after the commit. */
@@ -40,10 +52,23 @@ export interface Dispatch {
   drop(sessionId: string, by: By): void;
 }
 
+/** What the workers room asks of the board: whether what it is about to start is what was approved. */
+export interface Approvals {
+  boundTo(decisionId: string): Bound;
+  /** What differs now from what was approved; the profile of a run is the stronger of both in any case. */
+  changesSince(session: Pick<Session, 'decisionId' | 'taskId'>): InputChange[];
+  /** Inside `storage.write`; see `Workflow.loseApproval`. */
+  lose(session: Session, why: string, changes: readonly InputChange[]): Decision;
+  /** Inside `storage.write`; see `Workflow.bindOldDecisions`. */
+  bindOld(optionsOf: (decisionId: string) => DispatchOptions | null): void;
+}
+
 export interface Submitted {
   task: Task;
   decision: Decision | null;
   session: Session | null;
+  /** Nothing was started: what would run is not what was asked for, and `decision` waits in place of this one. */
+  replaced?: { decisionId: string; changes: readonly InputChange[] };
 }
 
 /** What an edit answers: the decision that waits now. */
@@ -80,6 +105,23 @@ export interface Workflow {
   cancel(taskId: string, by: By): Task;
   done(taskId: string, status: 'done' | 'failed', summary: string | null, by: By): Task;
   retry(taskId: string, by: By): Task;
+  /** What a run of the task would be made from now. */
+  inputsOf(task: Task, options: DispatchOptions): RunInputs;
+  /** What differs now from what a decision is bound to. */
+  changesSince(decision: Pick<Decision, 'decisionId' | 'taskId'>): InputChange[];
+  /**
+   * Inside `storage.write`: the approval of a session that has not run what was approved, or would go on with something
+   * else, holds no longer; a new decision waits in its place, which goes on with what the session has done.
+   */
+  loseApproval(session: Session, why: string, changes: readonly InputChange[]): Decision;
+  /** A person lets a paused session go on without the sandbox. Throws `conflict` for a stranger's task. */
+  approveOutside(session: Session): void;
+  /**
+   * Decisions of before the inputs were kept are bound to what they would run now. Inside `storage.write`, before anything
+   * starts.
+   * @param optionsOf what the live session of a decision was asked for; null when it has none
+   */
+  bindOldDecisions(optionsOf: (decisionId: string) => DispatchOptions | null): void;
 }
 
 export function createWorkflow({
@@ -103,6 +145,43 @@ export function createWorkflow({
     event: { kind: 'task_done' | 'failed'; taskId: string; data: Record<string, unknown> } & By,
   ) => void;
 }): Workflow {
+  const inputsOf = (task: Task, options: DispatchOptions): RunInputs => ({
+    ...dispatch.settings(task, options),
+    ...promptInputs(task),
+  });
+
+  function changesSince({ decisionId, taskId }: Pick<Decision, 'decisionId' | 'taskId'>): InputChange[] {
+    const { inputs, options } = decisions.boundTo(decisionId);
+    return changesOf(inputs, inputsOf(tasks.get(taskId), options));
+  }
+
+  /** A pending decision for what the task would run now, without anything asked for beside. */
+  const ask = (task: Task, why: string, by: By): Decision =>
+    decisions.ask(task, { inputs: inputsOf(task, {}), why: whyHeld(task, why) }, by);
+
+  /** Takes the place of an open decision that no longer says what would run. */
+  function askAnew(task: Task, before: Decision, changes: readonly InputChange[], by: By): Submitted & { decision: Decision } {
+    const { unconfined: _, ...options } = decisions.boundTo(before.decisionId).options;
+    const why = `what would run has changed since ${before.decisionId}: ${changedNames(changes)}`;
+    decisions.expire(task.taskId, why, by);
+    const question = { inputs: inputsOf(task, options), options, changes, why: whyHeld(task, why) };
+    const decision = decisions.ask(task, question, by);
+    const replaced = { decisionId: before.decisionId, changes };
+    return { task: tasks.get(task.taskId), decision, session: null, replaced };
+  }
+
+  /** Approves a pending decision, or takes up an approved one, and starts it; where it says something else, asks anew. */
+  function approveAndStart(before: Decision, given: DispatchOptions, by: By): Submitted & { decision: Decision } {
+    const task = tasks.get(before.taskId);
+    const changes = changesSince(before);
+    if (changes.length > 0) return askAnew(task, before, changes, by);
+    const options = { ...decisions.boundTo(before.decisionId).options, ...whatIsAsked(given) };
+    const bound = { inputs: inputsOf(task, options), options };
+    if (before.state === 'pending') return start(task, decisions.approve(before.decisionId, task, bound, by), options);
+    decisions.bindTo(before.decisionId, bound);
+    return start(task, before, options);
+  }
+
   /** The only place that turns an approved decision into a session. */
   function start(
     task: Task,
@@ -114,7 +193,7 @@ export function createWorkflow({
     const held = gate(task);
     if (held !== null && options.force !== true) throw held;
     const session = dispatch.enqueue(task, decision, { ...options, force: held !== null });
-    decisions.consume(decision.decisionId, task, session.sessionId);
+    decisions.consume(decision.decisionId, session.sessionId);
     tasks.queue(task.taskId, session.sessionId);
     return { task: tasks.get(task.taskId), decision: decisions.get(decision.decisionId), session };
   }
@@ -124,13 +203,15 @@ export function createWorkflow({
       const task = tasks.create(newTask);
       const held = wanted && asked ? gate(task) : null;
       const mayDecide = mayAct(policy(), by.actor);
-      const approved = asked && mayDecide && held === null;
+      const approved = asked && mayDecide && held === null && task.stranger === null;
       const reason = !asked
         ? why
         : mayDecide
           ? (held?.message ?? why)
           : `${by.actor} is not in policy.actors`;
-      const decision = approved ? decisions.grant(task, why, by) : decisions.ask(task, reason, by);
+      const decision = approved
+        ? decisions.grant(task, { inputs: inputsOf(task, {}), why }, by)
+        : ask(task, reason, by);
       const decided = { ...task, decisionId: decision.decisionId };
       return wanted && approved ? start(decided, decision, {}) : { task: decided, decision, session: null };
     },
@@ -143,18 +224,18 @@ export function createWorkflow({
         });
       }
       const open = decisions.openOf(taskId);
-      const decision = open
-        ? decisions.approve(open.decisionId, task, by).decision
-        : decisions.grant(task, `run by ${by.actor}`, by);
-      return start(task, decision, options);
+      if (open) return approveAndStart(open, options, by);
+      const asked = whatIsAsked(options);
+      const question = { inputs: inputsOf(task, asked), options: asked, why: `run by ${by.actor}` };
+      return start(task, decisions.grant(task, question, by), options);
     },
 
     approve(decisionId, by, options = {}) {
       if (!mayAct(policy(), by.actor)) throw actorDenied(by.actor);
-      const task = tasks.get(decisions.get(decisionId).taskId);
-      const { decision, changed } = decisions.approve(decisionId, task, by);
-      if (!changed) return { task, decision, session: null };
-      return start(task, decision, options);
+      const before = decisions.get(decisionId);
+      if (before.state === 'approved') return { task: tasks.get(before.taskId), decision: before, session: null };
+      decisions.checkPending(before);
+      return approveAndStart(before, options, by);
     },
 
     deny(decisionId, reason, by) {
@@ -176,7 +257,7 @@ export function createWorkflow({
       if (task === null) return { task: tasks.get(before.taskId), decision: before, changed: false };
       const why = `the prompt was edited by ${by.actor}`;
       decisions.expire(task.taskId, why, by);
-      const decision = decisions.ask(task, why, by);
+      const decision = ask(task, why, by);
       return { task: tasks.get(task.taskId), decision, changed: true };
     },
 
@@ -186,7 +267,7 @@ export function createWorkflow({
       if (open === null || open.agent === agent) return task;
       // The approval was for another agent: it no longer holds, and someone has to look again.
       decisions.expire(taskId, `assigned to ${agent}`, by);
-      decisions.ask(task, `the agent was changed to ${agent}`, by);
+      ask(task, `the agent was changed to ${agent}`, by);
       return tasks.get(taskId);
     },
 
@@ -231,5 +312,67 @@ export function createWorkflow({
     },
 
     retry: (taskId, by) => tasks.retry(taskId, by),
+
+    inputsOf,
+    changesSince,
+
+    loseApproval(session, why, changes) {
+      const { sessionId, taskId, decisionId, cwd } = session;
+      const by: By = { actor: 'svc', via: 'engine' };
+      tasks.release(taskId, sessionId);
+      decisions.revoke(decisionId, why, by);
+      const task = tasks.get(taskId);
+      const { unconfined: _, ...former } = decisions.boundTo(decisionId).options;
+      // What it has done so far is not lost with the approval.
+      const options = { ...former, ...(cwd === null ? {} : { continues: sessionId }) };
+      const question = { inputs: inputsOf(task, options), options, changes, why: whyHeld(task, why) };
+      return decisions.ask(task, question, by);
+    },
+
+    approveOutside({ sessionId, taskId, decisionId }) {
+      const task = tasks.get(taskId);
+      if (task.stranger !== null)
+        throw new SvcError('conflict', `${taskId} is a stranger's, and so ${sessionId} goes on in the sandbox`, {
+          hint: `svc worker resume ${sessionId} without --outside`,
+        });
+      const { inputs, options: before } = decisions.boundTo(decisionId);
+      const options = { ...before, outside: true };
+      const now = inputsOf(task, options);
+      decisions.bindTo(decisionId, { inputs: { ...(inputs ?? now), profile: now.profile }, options });
+    },
+
+    bindOldDecisions(optionsOf) {
+      for (const { decisionId, taskId } of decisions.unbound()) {
+        const options = optionsOf(decisionId) ?? {};
+        decisions.bindTo(decisionId, { inputs: inputsOf(tasks.get(taskId), options), options });
+      }
+    },
   };
+}
+
+/** What a call asks for, without what it leaves open: that is as it was asked before. */
+export const whatIsAsked = (options: DispatchOptions): DispatchOptions =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined && value !== false));
+
+/** Of a stranger's task that comes first, wherever a decision is shown. */
+const whyHeld = ({ stranger }: Task, why: string): string =>
+  stranger === null ? why : `by a stranger: ${stranger}; ${why}`;
+
+/** Told to whoever approved: nothing was started, and something else waits. */
+export function checkNotReplaced<S extends Submitted>(submitted: S): S {
+  const { replaced, decision, task } = submitted;
+  if (replaced === undefined) return submitted;
+  const { decisionId, changes } = replaced;
+  throw new SvcError(
+    'inputs_changed',
+    `${task.taskId} would not run what ${decisionId} was about (changed: ${changedNames(changes)}); nothing was started`,
+    {
+      hint: `svc decision show ${decision?.decisionId} shows what was and what is; it waits in place of ${decisionId}`,
+      data: {
+        decision_id: decision?.decisionId ?? null,
+        task_id: task.taskId,
+        changed: changes.map(({ input }) => input),
+      },
+    },
+  );
 }

@@ -17,6 +17,8 @@ export interface KeyHolder {
 export interface Keys {
   /** Where the gateway is. Throws `gateway_unreachable` when nothing listens there. */
   url(): Promise<string>;
+  /** The same address, whether anything answers there or not. */
+  route(): string;
   /** Inside `storage.write`: a new key; earlier ones of the session hold no longer. */
   issue(holder: KeyHolder): string;
   /** Inside `storage.write`. */
@@ -67,9 +69,10 @@ export function createKeys({
   const revoke = (sessionId: string): void => void end.run(clock.now(), parseId('s', sessionId));
 
   return {
+    route: () => `http://${whereOf(address())}`,
     async url() {
       const { host, port } = address();
-      const where = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+      const where = whereOf({ host, port });
       if (!(await listens(host, port)))
         throw new SvcError('gateway_unreachable', `nothing listens at gateway.addr (${where})`, {
           hint: 'start the gateway, or let the agent use its own login: agents.auth, or SVC_GATEWAY_BYPASS=1 for one dispatch',
@@ -99,6 +102,9 @@ export function createKeys({
     limitedUntil: (sessionId) => last.get(parseId('s', sessionId))?.limited_until ?? null,
   };
 }
+
+const whereOf = ({ host, port }: { host: string; port: number }): string =>
+  `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 const listens = (host: string, port: number): Promise<boolean> =>
   new Promise((done) => {

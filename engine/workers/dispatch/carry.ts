@@ -5,15 +5,9 @@ import { agentDir, sessionDir } from './folders.ts';
 
 const isStrict = (profile: string | null): boolean => profile === 'strict';
 
-/** Of the next run: what began confined stays so, since it finds what was left there, unless a person has said otherwise. */
-export const profileOf = (
-  deps: Pick<DispatchDeps, 'profile'>,
-  { profile }: Pick<Session, 'profile'>,
-): string => (isStrict(profile) ? 'strict' : deps.profile());
-
 /** Its next run will not find the conversation of the one before: that is in a home of its own, or in the person's. */
-export const hasMoved = (deps: Pick<DispatchDeps, 'profile'>, session: Pick<Session, 'profile'>): boolean =>
-  session.profile !== null && isStrict(session.profile) !== isStrict(profileOf(deps, session));
+export const hasMoved = (session: Pick<Session, 'profile'>, profile: string): boolean =>
+  session.profile !== null && isStrict(session.profile) !== isStrict(profile);
 
 /** The session whose conversation it can take up: of the same agent, and kept in the same home. */
 export function formerOf({ sessions }: Pick<DispatchDeps, 'sessions'>, session: Session): Session | null {

@@ -1,4 +1,5 @@
 import type { Tasks } from '../../board/tasks/index.ts';
+import type { Approvals } from '../../board/workflow/index.ts';
 import type { Session, Sessions } from '../../bus/sessions/index.ts';
 import type { Clock } from '../../clock.ts';
 import type { RunSockets } from '../../daemon/run-sockets.ts';
@@ -30,6 +31,8 @@ export interface DispatchPaths {
 export interface RunKeys {
   /** Where a run's model calls go. Throws `gateway_unreachable` when nothing answers there. */
   url(): Promise<string>;
+  /** The same address, whether anything answers there or not. */
+  route(): string;
   /** Inside `storage.write`: a new key, the only one of this session. */
   issue(run: { sessionId: string; taskId: string; budgetTokens: number | null }): string;
   /** Inside `storage.write`: the keys of a session hold no longer. */
@@ -43,11 +46,12 @@ export interface DispatchDeps {
   storage: Storage;
   events: EventLog;
   tasks: Tasks;
+  approvals: Approvals;
   sessions: Sessions;
   processes: Processes;
   worktrees: Worktrees;
   agents: Agents;
-  setup: Pick<Setup, 'carried' | 'check' | 'prepare' | 'abandon' | 'recover'>;
+  setup: Pick<Setup, 'carried' | 'digest' | 'check' | 'prepare' | 'abandon' | 'recover'>;
   logs: SessionLogs;
   circuits: Circuits;
   keys: RunKeys;
@@ -63,10 +67,14 @@ export interface DispatchDeps {
   /** Names of variables that hold secrets and are never passed on. */
   secretNames(): string[];
   timeouts(): { timeoutSec: number; idleTimeoutSec: number };
+  /** The configuration in use: another object after each change of it. */
+  configuration(): object;
   /** `guard.profile`. */
   profile(): string;
   /** Throws `consent_missing` while nobody has ever agreed to svc.yaml. */
   requireConsent(): void;
+  /** `agents.permissions`. */
+  permissions(): readonly string[];
   confinement: Confinement;
   /** Gives a confined run its own way to the engine. */
   runSockets: RunSockets;

@@ -1,11 +1,13 @@
 import type { Session } from '../../bus/sessions/index.ts';
 import { rfc3339 } from '../../clock.ts';
+import type { InputChange } from '../../board/decisions/inputs.ts';
 import { asSvcError } from '../../errors.ts';
 import type { ExitResult } from '../processes/index.ts';
 import { NO_FACTS, type StreamFacts } from '../streams/stream.ts';
+import { changesIn } from './approved.ts';
 import { readerFor } from './command.ts';
 import type { DispatchDeps } from './context.ts';
-import { type Kept, keepWork, type Verdict, verdictOf } from './finish.ts';
+import { type Kept, keepWork, NOTHING_KEPT, type Verdict, verdictOf } from './finish.ts';
 import { logFile } from './folders.ts';
 import { createHearing, type Hearing } from './hear.ts';
 import { anewOf, type Pause, pauseOf } from './pause.ts';
@@ -63,7 +65,8 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
     const about = { taskId, decisionId, sessionId, via: 'engine' };
     events.append({
       ...about,
-      kind: verdict.sealed ? 'sealed' : 'failed',
+      // Who is told of failures has been asked to approve it anew: the task has not failed.
+      kind: verdict.sealed ? 'sealed' : verdict.failure?.code === 'inputs_changed' ? 'session_dropped' : 'failed',
       data: {
         title,
         agent,
@@ -137,8 +140,31 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
     log.info({ session: sessionId, code: limited.code, until: rfc3339(limited.until) }, 'session paused');
   }
 
-  async function failToStart(sessionId: string, error: unknown): Promise<void> {
-    const { code, message, hint } = asSvcError(error);
+  /** It is not made, and its task waits for somebody who approves it as it would be made now. */
+  async function loseApproval(sessionId: string, why: string, changes: readonly InputChange[]): Promise<void> {
+    const session = sessions.get(sessionId);
+    const kept = session.cwd === null ? NOTHING_KEPT : await keepWork(deps, session);
+    const failure = { code: 'inputs_changed', text: why };
+    const verdict: Verdict = { sealed: false, exitCode: null, exitSignal: null, failure, reason: why };
+    await persist(`the lost approval of ${sessionId}`, () => {
+      const isEnding = sessions.get(sessionId).state !== 'ended';
+      // First: the task is not the session's any more when that ends, and so goes on waiting.
+      if (isEnding && tasks.get(session.taskId).sessionId === sessionId)
+        deps.approvals.lose(session, why, changes);
+      recordEnd(session, verdict, kept, NO_FACTS);
+    });
+    log.warn({ session: sessionId, task: session.taskId }, 'the session does not start: its approval was lost');
+  }
+
+  async function failToStart(sessionId: string, thrown: unknown): Promise<void> {
+    const error = asSvcError(thrown);
+    const { code, message, hint } = error;
+    const changes = changesIn(error);
+    if (changes !== null) return loseApproval(sessionId, message, changes);
+    const { stranger } = tasks.get(sessions.get(sessionId).taskId);
+    // Never without the sandbox, and never failed for the lack of one: a person decides.
+    const lacksSandbox = code === 'confinement_unavailable' || code === 'tool_missing';
+    if (stranger !== null && lacksSandbox) return loseApproval(sessionId, message, []);
     log.warn({ session: sessionId, code, error: message }, 'the worker could not be started');
     const text = hint === undefined ? message : `${message} (${hint})`;
     const reason = `could not start: ${code}`;

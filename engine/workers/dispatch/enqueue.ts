@@ -23,7 +23,6 @@ export function enqueue(
       hint: `svc worker log ${live.sessionId} -f shows what it does`,
     });
   const { timeoutSec, idleTimeoutSec } = deps.timeouts();
-  const former = options.continues === undefined ? null : sessions.get(options.continues);
   const session = sessions.create({
     taskId: task.taskId,
     decisionId: decision.decisionId,
@@ -39,8 +38,6 @@ export function enqueue(
     priority: task.priority,
     continues: options.continues ?? null,
     gatewayBypass: options.gatewayBypass ?? false,
-    // It finds what the one before has left.
-    profile: former?.profile === 'strict' && !options.outside ? 'strict' : null,
     tokenBudget: options.tokenBudget ?? null,
     parent: options.parent ?? null,
     callKey: options.callKey ?? null,

@@ -11,7 +11,7 @@ const MOST_COMMITS = 20;
 /** What a run is told that goes on with an earlier one: its conversation where the agent can take that up, else what was done. */
 export async function goOn(
   deps: DispatchDeps,
-  { session, task, placement, interruption }: Launch,
+  { session, task, command, placement, interruption }: Launch,
 ): Promise<{ text: string; agentSession: string | null }> {
   const before = session.continues === null ? null : deps.sessions.get(session.continues);
   const cause = interruption ?? before?.failure?.text ?? null;
@@ -19,7 +19,6 @@ export async function goOn(
   // A later run of its own without one has lost it.
   const ofBefore = formerOf(deps, session)?.agentSession ?? null;
   const agentSession = session.agentSession ?? ofBefore;
-  const command = deps.agents.command(session.agent);
   const canResume =
     agentSession !== null &&
     (command.transport === 'acp' || presetOf(command, session.agent)?.resume != null);

@@ -7,7 +7,8 @@ import type { By } from '../../operation.ts';
 import type { ExitResult, RunningProcess } from '../processes/index.ts';
 import { NO_FACTS, type StreamFacts } from '../streams/stream.ts';
 import { checkBudget } from './budget.ts';
-import { hasMoved, profileOf, takeUpAgentFolder } from './carry.ts';
+import { approvedProfile, askedOfLive, checkApproved, checkBase } from './approved.ts';
+import { hasMoved, takeUpAgentFolder } from './carry.ts';
 import { seatOfRun } from './confined.ts';
 import type { DispatchDeps } from './context.ts';
 import { createEndings } from './endings.ts';
@@ -15,6 +16,7 @@ import { enqueue } from './enqueue.ts';
 import { NOTHING_KEPT, verdictOf } from './finish.ts';
 import { runDir } from './folders.ts';
 import { noteRun } from './go-on.ts';
+import { createReadSettings } from './inputs.ts';
 import { launch } from './launch.ts';
 import { createPersist } from './persist.ts';
 import { place } from './place.ts';
@@ -74,6 +76,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   const { end, over } = endings;
   const queue = createQueue(deps, { begin, closing: closing.signal });
   const { own, pump } = queue;
+  const settings = createReadSettings(deps);
 
   /** From a running process to the end of the session, or to its next pause. */
   async function follow(sessionId: string, runId: string, running: RunningProcess): Promise<void> {
@@ -105,25 +108,29 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     try {
       const queued = sessions.get(sessionId);
       if (queued.stopReason !== null) throw new SvcError('conflict', 'cancelled before it started');
+      checkApproved(deps, queued);
       const { transport } = deps.agents.command(queued.agent);
       checkBudget(deps, queued);
       deps.setup.check(queued);
-      // As it is configured now: whoever changed it after a limit wants what waits to go on by it.
       const { bypassesGateway } = sessions.private(sessionId);
       const auth = bypassesGateway ? 'account' : deps.agents.auth(queued.agent);
       const url = auth === 'gateway' ? await deps.keys.url() : null;
       // A start that is made again has its line.
       if (queued.state === 'queued' && queued.pause !== null) await noteRun(deps, queued);
       const route = await persist(`the start of ${sessionId}`, () => {
+        // In the transaction that starts: nothing can come in between.
+        checkApproved(deps, queued);
         const logFrom = deps.logs.tail(sessionId, 0);
-        sessions.starting(sessionId, { runId, logFrom, transport, auth, profile: profileOf(deps, queued) });
-        if (hasMoved(deps, queued)) sessions.forgetConversation(sessionId);
+        const profile = approvedProfile(deps, queued);
+        sessions.starting(sessionId, { runId, logFrom, transport, auth, profile });
+        if (hasMoved(queued, profile)) sessions.forgetConversation(sessionId);
         const { taskId, tokenBudget } = queued;
         return url === null
           ? null
           : { url, key: deps.keys.issue({ sessionId, taskId, budgetTokens: tokenBudget }) };
       });
       const placement = await place(deps, queued);
+      if (queued.cwd === null && queued.continues === null) checkBase(deps, queued, placement);
       await persist(`the worktree of ${sessionId}`, () => {
         sessions.place(sessionId, placement);
         if (queued.continues !== null && queued.cwd === null) sessions.worktreeGone(queued.continues);
@@ -134,7 +141,10 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       if (session.stopReason !== null) throw new SvcError('conflict', 'cancelled before it started');
       const task = tasks.get(session.taskId);
       const interruption = queued.pause?.text ?? null;
-      running = await launch(deps, { session, task, runId, placement, route, interruption });
+      // Making it ready may have taken minutes; the command is read once, at this moment.
+      checkApproved(deps, session);
+      const command = deps.agents.command(session.agent);
+      running = await launch(deps, { session, task, command, runId, placement, route, interruption });
     } catch (error) {
       if (closing.signal.aborted) return;
       const { stopReason } = sessions.get(sessionId);
@@ -208,7 +218,8 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       return true;
     },
     look: pump,
-    plan: (task, options) => planRun(deps, task, options),
+    settings,
+    plan: (task, options) => planRun(deps, task, options, settings(task, options).profile),
 
     enqueue(task, decision, options) {
       deps.requireConsent();
@@ -217,6 +228,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     },
 
     async recover() {
+      await storage.write(() => deps.approvals.bindOld(askedOfLive(deps)));
       await recover(deps, steps);
       pump();
     },

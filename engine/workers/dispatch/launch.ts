@@ -26,6 +26,8 @@ import { writeAnew } from './write-anew.ts';
 export interface Launch {
   session: Session;
   task: Task;
+  /** As it was approved. */
+  command: AgentCommand;
   runId: string;
   placement: Placement;
   route: GatewayRoute | null;
@@ -40,7 +42,7 @@ export async function launch(deps: DispatchDeps, run: Launch): Promise<RunningPr
   const folder = runDir(deps, sessionId, runId);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const svc = await writeShim(deps, join(folder, 'bin'));
-  const command = deps.agents.command(session.agent);
+  const { command } = run;
   const preset = presetOf(command, session.agent);
   const told = await writeBriefs(deps, run, svc);
   const { argv, stdinFile } = commandOf(command, told, preset);

@@ -20,8 +20,10 @@ export function agentFor({ agents }: Pick<DispatchDeps, 'agents'>, task: Task): 
 export async function planRun(
   deps: DispatchDeps,
   task: Task,
-  { base }: Pick<DispatchOptions, 'base'>,
+  options: DispatchOptions,
+  profile: string,
 ): Promise<RunPlan> {
+  const { base } = options;
   let problem: Problem | null = null;
   /** The first problem is the one that a dispatch would end with. */
   async function known<T>(look: () => T | Promise<T>): Promise<T | null> {
@@ -58,8 +60,8 @@ export async function planRun(
     agent,
     command: command?.template ?? null,
     transport: command?.transport ?? null,
-    auth: agent === null ? null : deps.agents.auth(agent),
-    profile: deps.profile(),
+    auth: agent === null ? null : options.gatewayBypass ? 'account' : deps.agents.auth(agent),
+    profile,
     heldBack: circuit === null ? null : { until: circuit.reopenAt, code: circuit.code, text: circuit.text },
     project: task.project,
     folder,
@@ -67,6 +69,7 @@ export async function planRun(
     carries,
     repository: origin?.repository ?? null,
     base: origin?.base ?? origin?.baseCommit ?? null,
+    baseCommit: origin?.baseCommit ?? null,
     branchPrefix: SESSION_PREFIX,
     timeoutSec: task.timeoutSec ?? timeoutSec,
     idleTimeoutSec,

@@ -14,6 +14,7 @@ import {
   carriedSetup,
   checkProjectFolder,
   consentedSetup,
+  setupDigest,
   type Where,
 } from './projects.ts';
 
@@ -50,6 +51,8 @@ export interface Prepared {
 export interface Setup {
   /** What sessions of a project would be made ready with. Throws `unknown_project`. */
   carried(project: string | null): CarriedSetup;
+  /** Names what `carried` says of a project; looks at no consent. Throws `unknown_project`. */
+  digest(project: string | null): string;
   /** Throws `consent_missing` when a session of the project would need a consent that there is not. */
   check(session: Pick<Session, 'project' | 'inplace' | 'worktree' | 'continues'>): void;
   /**
@@ -165,6 +168,8 @@ export function createSetup(deps: SetupDeps): Setup {
 
   return {
     carried: (project) => carriedSetup(deps.where(), project),
+
+    digest: (project) => setupDigest(deps.where(), project),
 
     check({ project, inplace, worktree, continues }) {
       // What goes on in a worktree finds it made ready, or is refused when it is not.

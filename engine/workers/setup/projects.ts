@@ -65,27 +65,51 @@ const hasAgreedTo = ({ files }: Consents, { id, path }: { id: string; path: stri
       Array.isArray(projects) && projects.some((entry) => entry?.id === id && entry?.path === path),
   );
 
-/** Every project, the workspace's own first. The record of consents is read anew at each call. */
-export function carriedSetups({ root, config, home }: Where): CarriedSetup[] {
+type Entry = SetupConfig['projects'][number] & { folder: string };
+
+function entriesOf({ root, config }: Pick<Where, 'root' | 'config'>): { ownFolder: string; all: Entry[] } {
   const ownFolder = resolve(root, config.project.root);
   const entries = config.projects.map((entry) => ({ ...entry, folder: resolve(root, entry.path) }));
   // The own project has no entry by itself; one with its folder is its entry.
   const all = entries.some(({ folder }) => folder === ownFolder)
     ? entries
-    : [{ id: config.project.name, folder: ownFolder, ...NOTHING }, ...entries];
-  const isNeeding = (entry: (typeof all)[number]): boolean =>
+    : [{ id: config.project.name, path: config.project.root, folder: ownFolder, ...NOTHING }, ...entries];
+  return { ownFolder, all };
+}
+
+const entryDigest = (root: string, { folder, setup, teardown, env_files: envFiles }: Entry): string =>
+  digestOfSetup({ path: relative(root, folder), setup, teardown, envFiles });
+
+const unknownProject = (project: string | null): SvcError =>
+  new SvcError('unknown_project', `no project ${JSON.stringify(project)} in projects`, {
+    hint: 'svc project list',
+  });
+
+/** Names what a project carries, without asking whether that may be used. Throws `unknown_project`. */
+export function setupDigest(where: Pick<Where, 'root' | 'config'>, project: string | null): string {
+  const { ownFolder, all } = entriesOf(where);
+  const isOwn = project === null || project === where.config.project.name;
+  const found = all.find(({ id, folder }) => (isOwn ? folder === ownFolder : id === project));
+  if (found === undefined) throw unknownProject(project);
+  return entryDigest(where.root, found);
+}
+
+/** Every project, the workspace's own first. The record of consents is read anew at each call. */
+export function carriedSetups({ root, config, home }: Where): CarriedSetup[] {
+  const { ownFolder, all } = entriesOf({ root, config });
+  const isNeeding = (entry: Entry): boolean =>
     entry.setup.length + entry.teardown.length + entry.env_files.length > 0 || isOutside(root, entry.folder);
   const consents = all.some(isNeeding) ? readConsents(home, root) : null;
   const found = all.map((entry): CarriedSetup => {
     const { id, folder, setup, teardown, env_files: envFiles } = entry;
-    const digest = digestOfSetup({ path: relative(root, folder), setup, teardown, envFiles });
+    const digest = entryDigest(root, entry);
     const agreed = consents?.projects[id]?.digest;
     const isBare = setup.length + teardown.length + envFiles.length === 0;
     const folderWaits =
       folder !== ownFolder &&
       isOutside(root, folder) &&
       agreed !== digest &&
-      !(consents !== null && 'path' in entry && hasAgreedTo(consents, entry));
+      !(consents !== null && hasAgreedTo(consents, entry));
     return {
       id,
       folder,
@@ -115,9 +139,7 @@ export function carriedSetup(where: Where, project: string | null): CarriedSetup
   const isOwn = project === null || project === where.config.project.name;
   const found = isOwn ? all[0] : all.find(({ id }) => id === project);
   if (found !== undefined) return found;
-  throw new SvcError('unknown_project', `no project ${JSON.stringify(project)} in projects`, {
-    hint: 'svc project list',
-  });
+  throw unknownProject(project);
 }
 
 /** The same, when it may be used. Throws `consent_missing`. */

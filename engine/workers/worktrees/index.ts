@@ -12,6 +12,7 @@ import { type Diff, type DiffRequest, diff } from './diff.ts';
 import { filesOf } from './files.ts';
 import { type FinishRequest, type FinishResult, finish } from './finish.ts';
 import { createGit } from './git.ts';
+import { checkedOutAt } from './head.ts';
 import { type WorkingFolders, workingFolders } from './live.ts';
 import { verifyToplevel } from './look.ts';
 import { isMerged } from './merged.ts';
@@ -64,6 +65,8 @@ export interface WorktreesDeps {
 export interface Worktrees {
   /** The repository that contains a folder. Throws `not_a_repository`, `repository_empty`. */
   repositoryOf(path: string): Promise<Repository>;
+  /** The branch checked out at a folder, or the commit of a detached HEAD; null outside of a repository. @param folder links followed */
+  checkedOut(folder: string): string | null;
   /** Where `create` would begin; makes nothing. */
   origin(request: OriginRequest): Promise<Origin>;
   /** Makes, or takes up again, a session's branch and worktree. */
@@ -120,6 +123,7 @@ export function createWorktrees({
   };
   return {
     repositoryOf: (path) => repositoryOf(git, path),
+    checkedOut: (folder) => checkedOutAt(git, folder),
     origin: (request) => origin(git, request),
     create: (request) => create(git, queue, request),
     verifyToplevel: async (path) => void (await verifyToplevel(git, path)),

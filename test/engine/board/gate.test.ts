@@ -6,7 +6,7 @@ import { createWorkflow, type Dispatch, type Workflow } from '../../../engine/bo
 import { SvcError } from '../../../engine/errors.ts';
 import { createReceiver } from '../../../engine/receiver/index.ts';
 import { temporaryFolder } from '../../support/git.ts';
-import { CONFIG, decide, fakeClock, lookup, openSpine, SECRET, type Spine, task } from '../receiver/rig.ts';
+import { fakeSettings, CONFIG, decide, fakeClock, lookup, openSpine, SECRET, type Spine, task } from '../receiver/rig.ts';
 import { refusal } from './holding.ts';
 
 /** The gate where its answer is given: requests from outside name no ledger of their own. */
@@ -23,6 +23,7 @@ describe('a task that its ledger holds', () => {
     isOpen = false;
     const { storage, tasks, decisions, sessions, events } = spine;
     const dispatch: Dispatch = {
+      settings: fakeSettings,
       enqueue: (of, decision, options) =>
         sessions.create({
           taskId: of.taskId,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, test } from 'node:test';
-import { REPLAY_MS } from '../../../engine/receiver/replay.ts';
-import { codehost, decide, makeRig, type Rig, svcHeaders, task } from './rig.ts';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { createReplayCache, REPLAY_MS } from '../../../engine/receiver/replay.ts';
+import { codehost, decide, makeRig, NOW, type Rig, svcHeaders, task } from './rig.ts';
 
 let rig: Rig;
 beforeEach(() => {
@@ -111,4 +111,118 @@ test('expired signatures leave the table while new ones come in', async () => {
   for (let count = 0; count < 300; count++) await rig.ask(task(rig));
   const { n } = rig.storage.db.prepare('SELECT count(*) AS n FROM replay').get() as { n: number };
   assert.ok(n < 600, `${n} rows`);
+});
+
+describe('a clock that is set', () => {
+  const fill = async (): Promise<void> => {
+    for (let count = 0; count < 300; count++) await rig.ask(task(rig));
+  };
+
+  test('ahead by more than ten minutes and back again does not empty the cache', async () => {
+    const ask = task(rig);
+    assert.equal((await rig.ask(ask)).status, 201);
+    rig.clock.set(NOW + REPLAY_MS + 1000);
+    assert.equal((await rig.ask(ask)).status, 401);
+    await fill();
+    rig.clock.set(NOW);
+    assert.equal((await rig.ask(ask)).status, 409);
+    rig.clock.advance(200_000);
+    await fill();
+    assert.equal((await rig.ask(ask)).status, 409);
+  });
+
+  test('by a few seconds, either way, changes nothing', async () => {
+    const ask = task(rig);
+    await rig.ask(ask);
+    for (const step of [-2000, 1500, 0]) {
+      rig.clock.set(NOW + step);
+      await fill();
+      assert.equal((await rig.ask(ask)).status, 409, `${step} ms`);
+      assert.equal((await rig.ask(task(rig))).status, 201, `${step} ms`);
+    }
+  });
+
+  test('ahead and back with a restart in between does not empty the cache either', async () => {
+    const ask = task(rig);
+    await rig.ask(ask);
+    rig.clock.set(NOW + 86_400_000);
+    rig.reopen();
+    await fill();
+    rig.clock.set(NOW);
+    rig.reopen();
+    assert.equal((await rig.ask(ask)).status, 409);
+  });
+
+  test('back to when a signature was made, after its ten minutes, lets it in no second time', async () => {
+    const ask = task(rig);
+    await rig.ask(ask);
+    rig.clock.advance(2 * REPLAY_MS);
+    await fill();
+    rig.clock.set(NOW);
+    const again = await rig.ask(ask);
+    assert.deepEqual([again.status, again.body.code], [401, 'timestamp_out_of_range']);
+    assert.match(again.body.detail, /was set back/);
+    rig.clock.advance(2 * REPLAY_MS);
+    assert.equal((await rig.ask(task(rig))).status, 201, 'once the time has come again that was used up');
+  });
+
+  test('back before anything was forgotten keeps what could be sent again for as long as it could', async () => {
+    const ask = task(rig);
+    await rig.ask(ask);
+    rig.clock.set(NOW - 290_000);
+    rig.clock.advance(REPLAY_MS - 20_000);
+    assert.equal((await rig.ask(ask)).status, 409);
+    rig.clock.advance(21_000);
+    rig.clock.set(NOW + 100_000);
+    await fill();
+    assert.equal((await rig.ask(ask)).status, 409, 'its time would pass');
+    rig.reopen();
+    assert.equal((await rig.ask(ask)).status, 409, 'and after a restart');
+  });
+
+  test('by a restart of the machine gives what came before it all of its time again', () => {
+    const cache = (boot: string | null) => createReplayCache({ ...rig, boot });
+    const signature = Buffer.alloc(32, 7);
+    const other = Buffer.alloc(32, 8);
+    const write = (work: () => boolean) => rig.storage.db.transaction(work)();
+    const first = cache('one');
+    assert.equal(
+      write(() => first.remember(signature, null)),
+      true,
+    );
+    rig.clock.advance(REPLAY_MS - 1);
+    const same = cache('one');
+    rig.clock.advance(2);
+    assert.equal(
+      write(() => same.remember(other, null)),
+      true,
+    );
+    assert.equal(
+      write(() => cache('one').remember(signature, null)),
+      true,
+      'within one start it ends when it would have',
+    );
+    rig.clock.advance(REPLAY_MS - 1);
+    for (const boot of ['two', null]) {
+      const later = cache(boot);
+      rig.clock.advance(REPLAY_MS - 1);
+      assert.equal(
+        write(() => later.remember(signature, null)),
+        false,
+        `${boot}`,
+      );
+    }
+  });
+
+  test('leaves no growth: what is kept longer is bounded by what came in ten minutes', async () => {
+    rig.clock.set(NOW + 3_600_000);
+    await fill();
+    rig.clock.set(NOW);
+    for (let round = 0; round < 8; round++) {
+      rig.clock.advance(REPLAY_MS + 1);
+      await fill();
+    }
+    const { n } = rig.storage.db.prepare('SELECT count(*) AS n FROM replay').get() as { n: number };
+    assert.ok(n < 1200, `${n} rows`);
+  });
 });

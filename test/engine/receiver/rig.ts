@@ -1,7 +1,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createDecisions } from '../../../engine/board/decisions/index.ts';
-import { createTasks } from '../../../engine/board/tasks/index.ts';
+import type { RunSettings } from '../../../engine/board/decisions/inputs.ts';
+import { createTasks, type Task } from '../../../engine/board/tasks/index.ts';
 import { createWorkflow, type Dispatch } from '../../../engine/board/workflow/index.ts';
 import { createSessions } from '../../../engine/bus/sessions/index.ts';
 import type { Clock } from '../../../engine/clock.ts';
@@ -17,22 +18,45 @@ export const SECRET = 'a shared secret of the tests';
 export const NOW = 1_767_323_045_000;
 
 export interface FakeClock extends Clock {
+  /** The wall clock is set; no time passes. */
   set(ms: number): void;
+  /** Time passes. */
   advance(ms: number): void;
 }
 
 export function fakeClock(start = NOW): FakeClock {
   let now = start;
+  let passed = 1_000_000;
   return {
     now: () => now,
+    monotonic: () => passed,
     set: (ms) => {
       now = ms;
     },
     advance: (ms) => {
       now += ms;
+      passed += ms;
     },
   };
 }
+
+/** What a run would be made from, in a configuration that never changes. */
+export const fakeSettings = (task: Pick<Task, 'agent' | 'project'>): RunSettings => ({
+  agent: task.agent,
+  command: 'scripted {{prompt}}',
+  long: null,
+  transport: 'subprocess',
+  auth: 'account',
+  route: null,
+  permissions: null,
+  profile: 'lite',
+  project: task.project,
+  folder: '/',
+  inplace: false,
+  base: 'main',
+  setup: null,
+  continues: null,
+});
 
 /** Storage, board and sessions as the engine composes them; workers are queued and never started. */
 export function openSpine(path: string, clock: Clock) {
@@ -42,6 +66,7 @@ export function openSpine(path: string, clock: Clock) {
   const decisions = createDecisions({ storage, events, clock });
   const sessions = createSessions({ storage, clock });
   const dispatch: Dispatch = {
+    settings: fakeSettings,
     enqueue(task, decision) {
       const session = sessions.create({
         taskId: task.taskId,

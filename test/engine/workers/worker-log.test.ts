@@ -171,7 +171,7 @@ describe('a log is bounded (R9)', () => {
   test('the last change is the file’s own time at first and the clock’s afterwards', () => {
     const file = newLog('before\n');
     let now = statSync(file).mtimeMs + 60_000;
-    const watch = createLogWatch({ file, clock: { now: () => now } });
+    const watch = createLogWatch({ file, clock: { now: () => now, monotonic: () => now } });
     assert.equal(watch.lastChangeMs(), statSync(file).mtimeMs);
     now += 1000;
     watch.check();

@@ -1,0 +1,55 @@
+import { spawnSync } from 'node:child_process';
+import { lstatSync } from 'node:fs';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import type { Git } from './git.ts';
+import { isId } from './repository.ts';
+import { textIn } from './traps.ts';
+
+const PATIENCE_MS = 5000;
+/** What git writes into HEAD where the refs are kept in tables. */
+const IN_TABLES = 'refs/heads/.invalid';
+
+/** The git folder of the checkout around a folder; null outside of any, undefined where git itself has to be asked. */
+function gitFolderAround(folder: string): string | null | undefined {
+  for (let at = folder; ; at = dirname(at)) {
+    const mark = join(at, '.git');
+    const found = lstatSync(mark, { throwIfNoEntry: false });
+    if (found?.isDirectory()) return mark;
+    if (found?.isFile()) {
+      const named = /^gitdir: (.+)$/m.exec(textIn(mark) ?? '')?.[1];
+      return named === undefined ? undefined : isAbsolute(named) ? named : resolve(at, named);
+    }
+    if (found !== undefined) return undefined;
+    if (dirname(at) === at) return null;
+  }
+}
+
+/**
+ * What is checked out where a folder is: a branch, or with a detached HEAD the commit; null outside of a repository.
+ * Synchronous, and without a program where git keeps it in plain files, as it does by default.
+ * @param folder absolute, links followed
+ */
+export function checkedOutAt(git: Pick<Git, 'env'>, folder: string): string | null {
+  const own = gitFolderAround(folder);
+  if (own === null) return null;
+  const head = own === undefined ? null : (textIn(join(own, 'HEAD'))?.trimEnd() ?? null);
+  const ref = /^ref: (refs\/heads\/.+)$/.exec(head ?? '')?.[1];
+  if (ref !== undefined && ref !== IN_TABLES) return ref.slice('refs/heads/'.length);
+  if (isId(head ?? undefined)) return head;
+  return askGit(git, folder);
+}
+
+function askGit({ env }: Pick<Git, 'env'>, cwd: string): string | null {
+  const ask = (...args: string[]): string | null => {
+    const { status, stdout } = spawnSync('git', args, {
+      cwd,
+      env,
+      encoding: 'utf8',
+      timeout: PATIENCE_MS,
+      killSignal: 'SIGKILL',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    return status === 0 ? stdout.trimEnd() : null;
+  };
+  return ask('symbolic-ref', '--quiet', '--short', 'HEAD') ?? ask('rev-parse', '--verify', '--quiet', 'HEAD');
+}
