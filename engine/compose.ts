@@ -4,6 +4,7 @@ import { systemClock } from './clock.ts';
 import { type Config, dataPaths, isLoopback, parseAddress, receiverSecrets } from './config/index.ts';
 import { createConfigKeeper } from './config/keeper.ts';
 import { type EngineStatus, engineOperations } from './daemon/operations.ts';
+import { SvcError } from './errors.ts';
 import { hookOperations } from './hooks/operations.ts';
 import { openLog } from './log.ts';
 import { toolOperations } from './manifest.ts';
@@ -14,7 +15,7 @@ import { createEventLog, eventOperations, holdHostLock, openStorage, whenGone } 
 import { version } from './version.ts';
 import { circuitOperations } from './workers/circuit-operations.ts';
 import { sessionOperations } from './workers/operations.ts';
-import { ownerOfConnection } from './workers/processes/index.ts';
+import { ownersOfConnection, type Standing, type TcpEnds } from './workers/processes/index.ts';
 import { projectOperations } from './workers/setup/operations.ts';
 import { worktreeOperations } from './workers/worktree-operations.ts';
 
@@ -85,6 +86,11 @@ export async function openEngine(options: OpenOptions) {
     });
     const { sessions, processes, agents, worktrees, bus, board, notify, listeners, logs } = rooms;
     const { tasks, dispatcher } = board;
+    // It would end with the run, and has the environment that the worker gave it.
+    if (processes.runsAbove(process.pid).some((runId) => sessions.byRunId(runId) !== null))
+      throw new SvcError('engine_not_running', `no engine runs for ${root}, and a worker cannot start one`, {
+        hint: 'wait until the person has started it again',
+      });
 
     let stopAsked: () => void = () => undefined;
     let http: EngineStatus['http'] = null;
@@ -177,8 +183,16 @@ export async function openEngine(options: OpenOptions) {
     closing(whenGone(storage, () => void leave()));
     board.start();
     bus.start();
+    const live = new Set(
+      sessions
+        .list({ live: true, limit: 100_000 })
+        .map(({ sessionId }) => sessions.private(sessionId).runId),
+    );
+    await processes.endOthers((runId) => live.has(runId));
     await dispatcher.recover();
     await rooms.sessionActions.reap();
+    // Before the first run has to wait for it.
+    void processes.containmentKind().catch(() => undefined);
     log.info({ pid: process.pid, version, root }, 'engine open');
 
     return {
@@ -196,7 +210,6 @@ export async function openEngine(options: OpenOptions) {
       daemonAddress: () => parseAddress(config().daemon.addr),
       /** What `seatOf` asks. */
       seats: {
-        marksOf: processes.marksAbove,
         sessionOfRun: sessions.byRunId,
         isWorkerSession: sessions.isKnown,
         isPlainName,
@@ -207,7 +220,18 @@ export async function openEngine(options: OpenOptions) {
       leave: bus.leave,
       holdSeat: bus.seats.hold,
       seatHolders: bus.seats.holders,
-      ownerOfConnection,
+      startOf: processes.startOf,
+      standingOf: processes.standingOf,
+      /** The lowest of all that hold the other end of a loopback connection. */
+      async standingOfClient(ends: TcpEnds): Promise<Standing> {
+        const standings = (await ownersOfConnection(ends)).map((pid) => {
+          const pidStart = processes.startOf(pid);
+          return processes.standingOf(pidStart === null ? null : { pid, pidStart });
+        });
+        if (standings.length === 0) return processes.standingOf(null);
+        const runs = standings.flatMap((each) => each.runs);
+        return { runs, doubt: standings.map(({ doubt }) => doubt).find((doubt) => doubt !== null) ?? null };
+      },
       /** Where confined workers come in: whoever hosts the engine serves them. */
       runSockets: rooms.runSockets,
       resolveSession: sessions.resolve,

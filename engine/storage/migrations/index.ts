@@ -1,6 +1,7 @@
 import { spine } from './0001-spine.ts';
 import { bus } from './0002-bus.ts';
 import { workers } from './0003-workers.ts';
+import { containment } from './0004-containment.ts';
 
 /** Migrations in order; the database's `user_version` is how many of them it has. Never edit one that has shipped. */
-export const migrations: readonly string[] = [spine, bus, workers];
+export const migrations: readonly string[] = [spine, bus, workers, containment];
