@@ -1,5 +1,5 @@
-import { type ExecFileException, execFile } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { type ExecFileException, execFile, execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type CatchServer, type CaughtEvent, startCatchServer } from '../../cli/commands/catch-server.ts';
@@ -63,6 +63,8 @@ export interface WorkspaceOptions {
   env?: Record<string, string>;
   /** More agents, as command lines by name. */
   commands?: Record<string, string>;
+  /** Whose workspace it is, by `program` only; whoever runs the tests when left out. */
+  user?: { uid: number; gid: number };
 }
 
 /** A workspace in a real repository, with the scripted agent and an automation that catches outbound events. */
@@ -70,6 +72,7 @@ export async function makeWorkspace({
   yaml = '',
   env: extra = {},
   commands = {},
+  user,
 }: WorkspaceOptions = {}): Promise<TestWorkspace> {
   const repository = makeRepository();
   const { root, folder } = repository;
@@ -97,6 +100,12 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
     SVC_WEBHOOK_SECRET: SECRET,
     ...extra,
   };
+  if (user !== undefined) {
+    const home = join(folder, 'person');
+    mkdirSync(home, { mode: 0o700 });
+    Object.assign(env, { HOME: home, GIT_CONFIG_GLOBAL: '/dev/null' });
+    execFileSync('chown', ['-R', '-h', `${user.uid}:${user.gid}`, folder]);
+  }
   const data = join(root, '.svc');
   const clients = new Set<EngineClient>();
 
@@ -105,7 +114,7 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
       const child = execFile(
         process.execPath,
         [SVC, ...args],
-        { cwd, env: { ...env, ...own }, maxBuffer: 256 * 1024 * 1024 },
+        { cwd, env: { ...env, ...own }, ...user, maxBuffer: 256 * 1024 * 1024 },
         (error: ExecFileException | null, stdout, stderr) => {
           const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 128;
           resolve({ code, stdout, stderr, json: () => JSON.parse(stdout) });
@@ -178,7 +187,8 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
     async close() {
       for (const client of clients) client.close();
       const pid = daemonPid();
-      if (pid !== null && isRunning(pid)) {
+      if (user !== undefined) await program(['down', '--stop-workers']);
+      else if (pid !== null && isRunning(pid)) {
         // One that cannot be asked is seen by what waits for its end.
         await visit((client) => client.call('engine.stop', { stop_workers: true })).catch(() => undefined);
         await until(() => !isRunning(pid));
