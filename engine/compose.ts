@@ -14,6 +14,7 @@ import { createConfigKeeper } from './config/keeper.ts';
 import { configOperations } from './config/operations.ts';
 import { type EngineStatus, engineOperations } from './daemon/operations.ts';
 import { checkKeptPaths, claimDataFolder, databaseFiles, dataFolderRefused } from './data-folder.ts';
+import { SvcError } from './errors.ts';
 import { hookOperations } from './hooks/operations.ts';
 import { openLog } from './log.ts';
 import { toolOperations } from './manifest.ts';
@@ -24,7 +25,7 @@ import { createEventLog, eventOperations, holdHostLock, openStorage, whenGone } 
 import { version } from './version.ts';
 import { circuitOperations } from './workers/circuit-operations.ts';
 import { sessionOperations } from './workers/operations.ts';
-import { ownerOfConnection } from './workers/processes/index.ts';
+import { ownersOfConnection, type Standing, type TcpEnds } from './workers/processes/index.ts';
 import { projectOperations } from './workers/setup/operations.ts';
 import { carriedSetups } from './workers/setup/projects.ts';
 import { worktreeOperations } from './workers/worktree-operations.ts';
@@ -114,6 +115,11 @@ export async function openEngine(options: OpenOptions) {
     });
     const { sessions, processes, agents, worktrees, bus, board, notify, listeners, logs } = rooms;
     const { tasks, dispatcher } = board;
+    // It would end with the run, and has the environment that the worker gave it.
+    if (processes.runsAbove(process.pid).some((runId) => sessions.byRunId(runId) !== null))
+      throw new SvcError('engine_not_running', `no engine runs for ${root}, and a worker cannot start one`, {
+        hint: 'wait until the person has started it again',
+      });
 
     let stopAsked: () => void = () => undefined;
     let http: EngineStatus['http'] = null;
@@ -225,8 +231,14 @@ export async function openEngine(options: OpenOptions) {
     closing(whenGone(storage, () => void leave()));
     board.start();
     bus.start();
+    const live = new Set(
+      sessions.list({ live: true, limit: 100_000 }).map(({ sessionId }) => sessions.private(sessionId).runId),
+    );
+    await processes.endOthers((runId) => live.has(runId));
     await dispatcher.recover();
     await rooms.sessionActions.reap();
+    // Before the first run has to wait for it.
+    void processes.containmentKind().catch(() => undefined);
     log.info({ pid: process.pid, version, root }, 'engine open');
 
     return {
@@ -247,7 +259,6 @@ export async function openEngine(options: OpenOptions) {
       daemonAddress: () => parseAddress(config().daemon.addr),
       /** What `seatOf` asks. */
       seats: {
-        marksOf: processes.marksAbove,
         sessionOfRun: sessions.byRunId,
         isWorkerSession: sessions.isKnown,
         isPlainName,
@@ -258,7 +269,18 @@ export async function openEngine(options: OpenOptions) {
       leave: bus.leave,
       holdSeat: bus.seats.hold,
       seatHolders: bus.seats.holders,
-      ownerOfConnection,
+      startOf: processes.startOf,
+      standingOf: processes.standingOf,
+      /** The lowest of all that hold the other end of a loopback connection. */
+      async standingOfClient(ends: TcpEnds): Promise<Standing> {
+        const standings = (await ownersOfConnection(ends)).map((pid) => {
+          const pidStart = processes.startOf(pid);
+          return processes.standingOf(pidStart === null ? null : { pid, pidStart });
+        });
+        if (standings.length === 0) return processes.standingOf(null);
+        const runs = standings.flatMap((each) => each.runs);
+        return { runs, doubt: standings.map(({ doubt }) => doubt).find((doubt) => doubt !== null) ?? null };
+      },
       /** Where confined workers come in: whoever hosts the engine serves them. */
       runSockets: rooms.runSockets,
       resolveSession: sessions.resolve,

@@ -19,6 +19,8 @@ export interface Caller {
   project: string | null;
   /** Per-call environment (scope `call` of the variables table), e.g. `SVC_GIT_BASE`. */
   env: Readonly<Record<string, string | undefined>>;
+  /** Of a plain seat: why it is not the Chair's, a clause. */
+  notChair?: string | null;
 }
 
 /** Who made a change, for the event log. */
@@ -103,10 +105,14 @@ export function createOperations(all: readonly Operation[], deps: { policy(): Po
 }
 
 function checkSeat(found: Operation, caller: Caller): void {
-  if (found.seat === 'any' || caller.seat === 'chair') return;
-  const who =
-    caller.sessionId === null ? `a ${caller.seat} session` : `${caller.seat} session ${caller.sessionId}`;
-  throw new SvcError('chair_only', `${found.name} is for the Chair seat; this call comes from ${who}`, {
+  if (found.seat === 'chair' && caller.seat !== 'chair') throw chairOnly(found.name, caller);
+}
+
+/** `name` was called from another seat. */
+export function chairOnly(name: string, { seat, sessionId, notChair }: Caller): SvcError {
+  const who = sessionId === null ? `a ${seat} session` : `${seat} session ${sessionId}`;
+  const why = seat === 'plain' && notChair ? ` (${notChair})` : '';
+  return new SvcError('chair_only', `${name} is for the Chair seat; this call comes from ${who}${why}`, {
     hint: 'ask the person or agent in the Chair seat to do it',
   });
 }

@@ -34,7 +34,15 @@ import {
   type SessionLogs,
 } from './workers/dispatch/index.ts';
 import { TO_FILE } from './workers/presets/notify.ts';
-import { createProcesses, type Processes, workerEnvironment } from './workers/processes/index.ts';
+import {
+  createCommands,
+  createContainment,
+  createProcesses,
+  ENGINE_MARK,
+  type Processes,
+  workerEnvironment,
+  workspaceMark,
+} from './workers/processes/index.ts';
 import { createSessionActions, type SessionActions } from './workers/session-actions.ts';
 import { createSetup, type Where } from './workers/setup/index.ts';
 import { fillPlaceholders, tokenise } from './workers/template.ts';
@@ -89,14 +97,19 @@ export interface Rooms {
 export function createRooms(ground: Ground): Rooms {
   const { storage, events, clock, log, root, paths, config, env, closing } = ground;
   const sessions = createSessions({ storage, clock });
-  const processes = createProcesses();
+  const containment = createContainment({ data: paths.data, env });
+  const processes = createProcesses({ containment });
   const agents = createAgents({ root, config, env });
   const runSockets = createRunSockets({ root, version, env });
   closing(runSockets.close);
   const secretNames = () => secretVariables(config());
-  // With the machine home, without which a client does not know the data folder.
+  /** Of whatever the engine starts: with the machine home, and with a mark so that it is never taken for the person. */
   const childEnvironment = (extra: Record<string, string> = {}) =>
-    workerEnvironment(env, { SVC_HOME: machineHome(env), ...extra }, secretNames());
+    workerEnvironment(
+      env,
+      { SVC_HOME: machineHome(env), [ENGINE_MARK]: workspaceMark(paths.data), ...extra },
+      secretNames(),
+    );
   // A worker can write the filters and drivers that git runs in its repository; they see what git sees.
   const worktrees = createWorktrees({ env: childEnvironment(), agentsDir: paths.agents });
   const workspacePaths = createWorkspacePaths({
@@ -144,7 +157,7 @@ export function createRooms(ground: Ground): Rooms {
     folder: agents.folder,
     root,
     data: paths.data,
-    env: childEnvironment(),
+    prepare: createCommands(processes, childEnvironment),
     seatClosed: (sessionId) => board.sessionEnded(sessionId),
     startOf: processes.startOf,
     isAlive: processes.isAlive,
@@ -192,8 +205,7 @@ export function createRooms(ground: Ground): Rooms {
         paths,
         configFile: ground.file,
         svc: ground.svc,
-        env,
-        secretNames,
+        environment: childEnvironment,
         timeouts: () => ({
           timeoutSec: config().agents.timeout_sec,
           idleTimeoutSec: config().agents.idle_timeout_sec,

@@ -11,6 +11,13 @@ import { facts } from '../print.ts';
 
 export type SessionRow = Wire<ListedSession>;
 
+/** How the processes of a run are held together, so that all of it is found and ended. */
+const CONTAINMENT_WORDS = {
+  cgroup: 'a cgroup of its own',
+  pidns: 'a pid namespace of its own',
+  marks: 'marks in its environment (what clears it and loses its parents can outlive the run)',
+};
+
 /** A question of a worker that waits, as far as it is told here. */
 export interface OpenAsk {
   ask_id: number;
@@ -96,6 +103,7 @@ export function sessionText(
       ['runs', row.runs > 1 ? row.runs : null],
       ['continues', row.continues],
       ['how', [row.transport, row.auth, row.profile].filter((each) => each !== null).join(', ')],
+      ['held by', row.containment === null ? null : CONTAINMENT_WORDS[row.containment]],
       ['limits', limits.join(', ')],
       ['priority', priorityText(row.priority)],
       ['conversation', row.agent_session],

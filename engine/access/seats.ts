@@ -1,8 +1,6 @@
 import type { Seat } from '../operation.ts';
 
 export interface SeatDeps {
-  /** The marks of the runs that a process belongs to, by itself and its ancestors, the nearest first. */
-  marksOf(pid: number): string[];
   sessionOfRun(runId: string): { sessionId: string } | null;
   /** Whether a worker session of that id exists. */
   isWorkerSession(sessionId: string): boolean;
@@ -10,33 +8,43 @@ export interface SeatDeps {
   isPlainName(name: string): boolean;
 }
 
-export interface Claim {
-  /** Null when the caller's process is not known. */
-  pid: number | null;
+export interface SeatClaim {
+  /** The runs that the caller's process belongs to, by itself and its ancestors, the nearest first. */
+  runs: readonly string[];
+  /** Why the process cannot be taken for a person's; null when every fact that is needed for that is there. */
+  doubt: string | null;
   /** The run's mark, shown as a token. */
   runId: string | null;
   /** `SVC_SESSION` of the caller. */
   session: string | null;
 }
 
+export interface DecidedSeat {
+  seat: Seat;
+  sessionId: string | null;
+  /** Why it is not the Chair's, a clause; null for the Chair, and for a worker, of whom it is plain. */
+  reason: string | null;
+}
+
 /**
- * Whose seat a local caller has (03 §7). A run's mark on the caller, on any ancestor, or shown as a token makes it
- * that worker, so clearing variables does not raise a seat. A caller marked by a run that is not ours takes part as a
- * plain session, and so does one whose `SVC_SESSION` names no worker: naming a session can only lower a seat. This stops
- * agents that use the tools they are given, not a hostile program of the same user.
+ * Whose seat a local caller has (03 §7). A run that the caller belongs to, or whose mark it shows as a token, makes it
+ * that worker. Nobody is the Chair by lacking a mark: the machine has to tell who calls, that it lives, and that nothing
+ * above it is a run's or the engine's. Naming a session can only lower a seat.
  */
-export function seatOf(claim: Claim, deps: SeatDeps): { seat: Seat; sessionId: string | null } {
+export function seatOf(claim: SeatClaim, deps: SeatDeps): DecidedSeat {
   // All of them: one that the caller has made up must not hide the run around it.
-  const marks = [
-    ...(claim.pid === null ? [] : deps.marksOf(claim.pid)),
-    ...(claim.runId === null ? [] : [claim.runId]),
-  ];
+  const marks = [...claim.runs, ...(claim.runId === null ? [] : [claim.runId])];
   for (const mark of marks) {
     const session = deps.sessionOfRun(mark);
-    if (session) return { seat: 'worker', sessionId: session.sessionId };
+    if (session) return { seat: 'worker', sessionId: session.sessionId, reason: null };
   }
   const named = claim.session;
-  if (named !== null && deps.isWorkerSession(named)) return { seat: 'worker', sessionId: named };
-  if (named !== null) return { seat: 'plain', sessionId: deps.isPlainName(named) ? named : null };
-  return { seat: marks.length === 0 ? 'chair' : 'plain', sessionId: null };
+  if (named !== null && deps.isWorkerSession(named))
+    return { seat: 'worker', sessionId: named, reason: null };
+  if (named !== null) {
+    const sessionId = deps.isPlainName(named) ? named : null;
+    return { seat: 'plain', sessionId, reason: 'SVC_SESSION names a session' };
+  }
+  const reason = marks.length > 0 ? 'it belongs to a run that is not of this workspace' : claim.doubt;
+  return { seat: reason === null ? 'chair' : 'plain', sessionId: null, reason };
 }

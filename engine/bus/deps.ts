@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/index.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
+import type { PrepareCommand } from '../workers/processes/index.ts';
 import type { WorkspacePaths } from '../workspace-path.ts';
 import type { NotifyTemplates } from './delivery/index.ts';
 import type { ReaperDeps } from './reaper.ts';
@@ -22,8 +23,8 @@ export interface BusDeps {
   root: string;
   /** The data folder, absolute. */
   data: string;
-  /** Of programs that the bus starts and of nothing else. */
-  env: NodeJS.ProcessEnv;
+  /** How commands of `agents.notify` are started. */
+  prepare: PrepareCommand;
   /** Inside the transaction that closes a seat. */
   seatClosed(sessionId: string): void;
   /** The start time of a running process; null when there is none. */

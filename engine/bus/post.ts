@@ -31,7 +31,7 @@ export interface Post {
 }
 
 export function createPost(deps: BusDeps, peers: Peers): Post {
-  const { storage, events, clock, paths, config, root, data, env, log, templates } = deps;
+  const { storage, events, clock, paths, config, root, data, prepare, log, templates } = deps;
   const limits = () => busLimits(config().bus);
   const maxBytes = () => config().bus.log_max_bytes;
   const onError = (message: string) => log.error({}, message);
@@ -46,7 +46,7 @@ export function createPost(deps: BusDeps, peers: Peers): Post {
     entries: () => config().agents.notify,
     busLog: createBusLog({ data, maxBytes }),
     root,
-    env,
+    prepare,
     onError,
   });
   const messages = createMessages({ storage, events, clock, peers, onPending: delivery.pending });

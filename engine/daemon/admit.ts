@@ -1,12 +1,15 @@
-import { seatOf } from '../access/seats.ts';
+import { type SeatClaim, seatOf } from '../access/seats.ts';
 import type { Engine } from '../compose.ts';
 import type { Caller, Via } from '../operation.ts';
+import type { ProcessName, Standing } from '../workers/processes/index.ts';
 import type { SeatOfRun } from './run-sockets.ts';
 
 /** Who asks to be let in, by socket or HTTP. */
 export interface Arrival {
-  /** Null when it is not known. */
-  pid: number | null;
+  /** What the machine tells of the process, or the processes, that the connection is from; never what they say. */
+  standing: Standing;
+  /** The process that holds the seat while it lives; null when that is not known, or when it may have other clients. */
+  holder: ProcessName | null;
   runId: string | null;
   actor: string;
   via: Via;
@@ -15,8 +18,6 @@ export interface Arrival {
   env: Readonly<Record<string, string | undefined>>;
   /** It stays and takes part: a Chair gets a session of its own. */
   attends: boolean;
-  /** Its process may have more than one client in it, so it is not what holds the seat. */
-  isShared?: boolean;
 }
 
 /**
@@ -24,16 +25,16 @@ export interface Arrival {
  * @param run the worker whose own socket it came by: then it is that one, whatever it says
  */
 export async function admit(engine: Engine, arrival: Arrival, run: SeatOfRun | null = null): Promise<Caller> {
-  const { pid, runId, actor, via, env, attends } = arrival;
+  const { standing, holder, runId, actor, via, env, attends } = arrival;
   if (run !== null) {
     const { sessionId } = run;
     const project = engine.projectAt(arrival.cwd);
     return { seat: 'worker', actor, via, sessionId, project, env: { ...env, SVC_SESSION: sessionId } };
   }
-  const given = env.SVC_SESSION || null;
-  const { seat, sessionId } = seatOf({ pid, runId, session: given }, engine.seats);
+  const claim: SeatClaim = { ...standing, runId, session: env.SVC_SESSION || null };
+  const { seat, sessionId, reason } = seatOf(claim, engine.seats);
   const project = engine.projectAt(arrival.cwd);
-  const caller: Caller = { seat, actor, via, sessionId, project, env };
+  const caller: Caller = { seat, actor, via, sessionId, project, env, notChair: reason };
   if (seat === 'chair' && !attends) return caller;
   if (seat === 'worker' || (seat === 'plain' && sessionId === null)) return caller;
   const opened = await engine.attend({
@@ -43,7 +44,7 @@ export async function admit(engine: Engine, arrival: Arrival, run: SeatOfRun | n
     agent: env.SVC_AGENT || null,
     title: env.SVC_SESSION_NAME || null,
     notifyBase: env.SVC_NOTIFY_URL || null,
-    pid: attends && arrival.isShared !== true ? pid : null,
+    pid: attends ? (holder?.pid ?? null) : null,
   });
   return { ...caller, sessionId: opened.sessionId };
 }

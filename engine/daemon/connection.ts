@@ -3,7 +3,8 @@ import { JSONRPCServer } from 'json-rpc-2.0';
 import { z } from 'zod';
 import type { Engine } from '../compose.ts';
 import { SvcError } from '../errors.ts';
-import { type Caller, fieldsInvalid, toWire } from '../operation.ts';
+import { type Caller, chairOnly, fieldsInvalid, toWire } from '../operation.ts';
+import type { ProcessName } from '../workers/processes/index.ts';
 import { admit } from './admit.ts';
 import { lineSplitter } from './json-lines.ts';
 import type { SeatOfRun } from './run-sockets.ts';
@@ -12,6 +13,7 @@ import { errorToWire, PROTOCOL } from './wire.ts';
 
 const helloInput = z.object({
   protocol: z.number(),
+  /** What it calls itself. Inside a pid namespace that is another one, so it decides nothing. */
   pid: z.int().positive(),
   actor: z.string().min(1).max(200),
   via: z.enum(['cli', 'tui', 'tool']),
@@ -30,11 +32,15 @@ const callInput = z.object({
 
 const cancelInput = z.object({ key: z.string() });
 
-/**
- * Serves one client of the socket: newline-delimited JSON-RPC 2.0, operations and subscriptions.
- * @param run the worker whose own socket it is; null for the socket that everybody uses
- */
-export function serveConnection(engine: Engine, socket: Socket, run: SeatOfRun | null = null): void {
+/** Where a connection comes from: the process that made it, as the kernel knows it, or a worker's own socket. */
+export interface Origin {
+  /** Null when it is not known. */
+  process: ProcessName | null;
+  run: SeatOfRun | null;
+}
+
+/** Serves one client of a socket: newline-delimited JSON-RPC 2.0, operations and subscriptions. */
+export function serveConnection(engine: Engine, socket: Socket, { process: holder, run }: Origin): void {
   /** Whoever greets may go on without waiting for the welcome. */
   let admitted: Promise<Caller> | null = null;
   const gone = new AbortController();
@@ -71,7 +77,10 @@ export function serveConnection(engine: Engine, socket: Socket, run: SeatOfRun |
         },
       );
     }
-    admitted = admit(engine, { ...hello, runId: hello.run_id }, run);
+    if (admitted !== null) throw new SvcError('usage', 'a connection says hello once');
+    const { actor, via, cwd, attends, env, run_id: runId } = hello;
+    const standing = engine.standingOf(run === null ? holder : null);
+    admitted = admit(engine, { standing, holder, runId, actor, via, cwd, attends, env }, run);
     const caller = await admitted;
     if (hello.attends && caller.sessionId !== null && caller.seat !== 'worker') {
       depart();
@@ -136,7 +145,7 @@ export function serveConnection(engine: Engine, socket: Socket, run: SeatOfRun |
     rpc.addMethod(method.name, async (params: unknown) => {
       const from = await greeted();
       if (method.seat === 'chair' && from.seat !== 'chair') {
-        throw new SvcError('chair_only', `${method.name} is for the Chair seat`);
+        throw chairOnly(method.name, from);
       }
       return toWire(await method.run(parse(method.input, params) as never, from));
     });

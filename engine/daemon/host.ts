@@ -5,8 +5,10 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { dirname } from 'node:path';
 import type { Engine } from '../compose.ts';
 import { SvcError } from '../errors.ts';
+import type { ProcessName } from '../workers/processes/index.ts';
 import { serveConnection } from './connection.ts';
 import { createHttp } from './http.ts';
+import { loadKernel } from './kernel.ts';
 import { mcpOverHttp } from './mcp/index.ts';
 import { removeRecord, writeRecord } from './record.ts';
 import { checkSocket, makeSocketFolder, socketPath } from './socket-path.ts';
@@ -26,11 +28,25 @@ export async function hostEngine(engine: Engine): Promise<Host> {
   makeSocketFolder(dirname(path), dirname(path) === paths.data);
   checkSocket(path, paths.data);
 
+  const kernel = await loadKernel();
+  if (kernel.problem !== null)
+    engine.log.error({ problem: kernel.problem }, 'nobody is the Chair: callers cannot be told apart');
+  const clearAway = kernel.adoptOrphans();
   const connections = new Set<Socket>();
   const server = createServer((socket) => {
     connections.add(socket);
     socket.on('close', () => connections.delete(socket));
-    serveConnection(engine, socket);
+    // At once: later its number may mean another process.
+    const peer = kernel.peerOf(socket);
+    if (peer !== null && !isOurs(peer.uid)) {
+      engine.log.error({ uid: peer.uid, pid: peer.pid }, 'another user has come by the socket');
+      socket.destroy();
+      return;
+    }
+    const pidStart = peer === null || peer.pid <= 0 ? null : engine.startOf(peer.pid);
+    const process: ProcessName | null =
+      peer === null || pidStart === null ? null : { pid: peer.pid, pidStart };
+    serveConnection(engine, socket, { process, run: null });
   });
   // Under a name of its own first: nobody can connect before its rights are set, and closing it later removes this
   // name and never the socket of a host that came after us. The workspace's lock is ours, so whatever has the real
@@ -96,17 +112,21 @@ export async function hostEngine(engine: Engine): Promise<Host> {
     await engine.close();
     for (const socket of connections) socket.destroySoon();
     if (!isGone) rmSync(path, { force: true });
+    clearAway();
     resolveClosed();
   }
   const close = ({ isGone } = { isGone: false }): Promise<void> => {
     closing ??= shut({ isGone });
     return closing;
   };
-  engine.runSockets.attach((socket, run) => serveConnection(engine, socket, run));
+  engine.runSockets.attach((socket, run) => serveConnection(engine, socket, { process: null, run }));
   engine.onStopAsked(() => void close());
   engine.onGone(() => void close({ isGone: true }));
   return { socket: path, http, closed, close: () => close() };
 }
+
+/** Root may do as we do anyway; what it is called from still counts. */
+const isOurs = (uid: number): boolean => uid === 0 || uid === process.getuid?.();
 
 /** Resolves when the server listens. Throws `address_in_use`, `address_refused`. */
 async function listening(server: Server, where: string): Promise<void> {

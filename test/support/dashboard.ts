@@ -116,6 +116,7 @@ export const sessionRow = (id: number, more: Partial<SessionRow> = {}): SessionR
   transport: 'subprocess',
   auth: 'account',
   profile: 'lite',
+  containment: null,
   token_budget: null,
   agent_session: null,
   model: null,

@@ -31,7 +31,7 @@ export interface VerifyDeps {
   tasks: Pick<Tasks, 'get'>;
   peers: Pick<Peers, 'find'>;
   worktrees: Pick<Worktrees, 'head' | 'uncommitted'>;
-  processes: Pick<Processes, 'startOf' | 'stop' | 'sweep'>;
+  processes: Pick<Processes, 'startOf' | 'stop' | 'sweep' | 'contain'>;
   /** What a program that checks a worker's claims may see. */
   workerEnvironment(extra: Record<string, string>): Record<string, string>;
   confine: CommandConfinement;
@@ -185,6 +185,7 @@ export function createVerify(deps: VerifyDeps): Verify {
       processes,
       environment: deps.workerEnvironment,
       confine: (command: SessionCommand) => deps.confine(session, command),
+      isConfined: session.profile === 'strict',
     };
     const results: RerunResult[] = [];
     try {

@@ -43,11 +43,13 @@ export function toRunAgain(session: Session, evidence: Evidence | null): ToRunAg
 }
 
 export interface RunDeps {
-  processes: Pick<Processes, 'startOf' | 'stop' | 'sweep'>;
+  processes: Pick<Processes, 'startOf' | 'stop' | 'sweep' | 'contain'>;
   /** What the command may see. */
   environment(extra: Record<string, string>): Record<string, string>;
   /** What is started for a command: confined for a session that was. */
   confine(command: SessionCommand): Promise<readonly string[]>;
+  /** Whether it is. */
+  isConfined: boolean;
 }
 
 export interface Run {
@@ -78,10 +80,12 @@ export async function runAgain(
 async function runCommand(
   command: string,
   { cwd, mark, timeoutMs, signal }: Run,
-  { processes, environment, confine }: RunDeps,
+  { processes, environment, confine, isConfined }: RunDeps,
 ): Promise<{ exitCode: number | null; output: string }> {
   const env = environment({ SVC_RUN_ID: mark });
-  const [program = '', ...args] = await confine({ argv: ['/bin/sh', '-c', command], cwd, env });
+  const confined = await confine({ argv: ['/bin/sh', '-c', command], cwd, env });
+  const contained = await processes.contain({ runId: mark, argv: confined, isConfined });
+  const [program = '', ...args] = contained.argv;
   if (signal.aborted) throw stopped(command);
   const child = spawn(program, args, {
     cwd,

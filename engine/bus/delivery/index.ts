@@ -2,6 +2,7 @@ import { type Clock, rfc3339 } from '../../clock.ts';
 import { asSvcError, SvcError } from '../../errors.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import type { AgentNotify } from '../../workers/config.ts';
+import type { PrepareCommand } from '../../workers/processes/index.ts';
 import type { MessageRow } from '../messages/rows.ts';
 import type { Notices } from '../notices/index.ts';
 import type { Peers } from '../peers.ts';
@@ -32,9 +33,9 @@ export interface DeliveryDeps {
   templates: NotifyTemplates;
   entries(): Readonly<Record<string, AgentNotify>>;
   busLog: { add(tried: Tried): void };
-  /** Where commands run, and their environment. */
+  /** Where commands run. */
   root: string;
-  env: NodeJS.ProcessEnv;
+  prepare: PrepareCommand;
   onError(message: string): void;
 }
 
@@ -155,7 +156,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     }
     const command = target.entry.cmd ?? '';
     return once(row.id, target, (values, signal) =>
-      run(command, values, { words, fill, cwd: deps.root, env: deps.env, signal }),
+      run(command, values, { words, fill, cwd: deps.root, prepare: deps.prepare, signal }),
     );
   }
 

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import type { PrepareCommand } from '../../workers/processes/index.ts';
 import { failed, type Outcome, TOLD } from './outcome.ts';
 import { inArgument, type Values } from './values.ts';
 
@@ -15,18 +16,23 @@ export async function run(
     words,
     fill,
     cwd,
-    env,
+    prepare,
     signal,
   }: {
     words(template: string): string[];
     fill(template: string, values: Values): string;
     cwd: string;
-    env: NodeJS.ProcessEnv;
+    /** Holds the command together: nothing of it outlives the try. */
+    prepare: PrepareCommand;
     signal: AbortSignal;
   },
 ): Promise<Outcome | null> {
   const safe = inArgument(values);
-  const [program = '', ...args] = words(command).map((word) => fill(word, safe).replaceAll('\0', ''));
+  const filled = words(command).map((word) => fill(word, safe).replaceAll('\0', ''));
+  const prepared = await prepare(filled, cwd);
+  if (prepared === null) return failed('the command could not be started: ENOENT');
+  const { env, end } = prepared;
+  const [program = '', ...args] = prepared.argv;
   return new Promise((resolve) => {
     let child: ChildProcess;
     try {
@@ -52,7 +58,10 @@ export async function run(
     const done = (outcome: Outcome): void => {
       clearTimeout(timer);
       signal.removeEventListener('abort', kill);
-      resolve(signal.aborted ? null : outcome);
+      // What it has left behind ends with it.
+      void end()
+        .catch(() => undefined)
+        .then(() => resolve(signal.aborted ? null : outcome));
     };
     child.once('error', (error) => done(notStarted(error)));
     child.once('exit', (code, by) => {

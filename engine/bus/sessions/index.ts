@@ -46,7 +46,10 @@ export interface Sessions extends Turns {
   /** Where in the log the output of the run that is about to be made begins, in bytes, when something came before it. */
   outputFrom(sessionId: string, logFrom: number): void;
   /** starting → running. */
-  running(sessionId: string, process: { pid: number; pidStart: string }): void;
+  running(
+    sessionId: string,
+    process: { pid: number; pidStart: string; containment: Session['containment'] },
+  ): void;
   /** Adds what a run has said of itself, once, when it is over. */
   heard(sessionId: string, facts: RunFacts): void;
   /** The agent's own session is not to be gone on with. */
@@ -119,7 +122,8 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
   );
   const setLogFrom = db.prepare('UPDATE session SET log_from = ? WHERE id = ?');
   const toRunning = db.prepare(
-    `UPDATE session SET state = 'running', pid = @pid, pid_start = @pidStart, started_at = coalesce(started_at, @now),
+    `UPDATE session SET state = 'running', pid = @pid, pid_start = @pidStart,
+     containment = coalesce(@containment, containment), started_at = coalesce(started_at, @now),
      run_started_at = @now, pause_code = NULL, pause_text = NULL WHERE id = @id AND state = 'starting'`,
   );
   const setStopping = db.prepare(
@@ -225,8 +229,8 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
     outputFrom(sessionId, logFrom) {
       setLogFrom.run(logFrom, parseId('s', sessionId));
     },
-    running(sessionId, { pid, pidStart }) {
-      toRunning.run({ pid, pidStart, now: clock.now(), id: parseId('s', sessionId) });
+    running(sessionId, { pid, pidStart, containment }) {
+      toRunning.run({ pid, pidStart, containment, now: clock.now(), id: parseId('s', sessionId) });
     },
     heard(sessionId, { agentSession, model, usage, toolCalls }) {
       const { input = null, cached = null, output = null, costUsd = null } = usage ?? {};

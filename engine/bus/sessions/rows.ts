@@ -69,6 +69,8 @@ export interface Session {
   auth: 'account' | 'gateway' | null;
   /** `guard.profile` as it was then. */
   profile: string | null;
+  /** How the processes of its last run are held together: a cgroup, a pid namespace, or marks in their environment. */
+  containment: 'cgroup' | 'pidns' | 'marks' | null;
   tokenBudget: number | null;
   /** The agent's own id of its session. */
   agentSession: string | null;
@@ -140,6 +142,7 @@ export interface SessionRow {
   /** `bypass`: account, whatever the configuration says when a run starts. */
   auth: 'account' | 'gateway' | 'bypass' | null;
   profile: string | null;
+  containment: 'cgroup' | 'pidns' | 'marks' | null;
   token_budget: number | null;
   agent_session: string | null;
   model: string | null;
@@ -197,6 +200,7 @@ export const toSession = (row: SessionRow): Session => ({
   transport: row.transport,
   auth: row.auth === 'bypass' ? 'account' : row.auth,
   profile: row.profile,
+  containment: row.containment,
   tokenBudget: row.token_budget,
   agentSession: row.agent_session,
   model: row.model,

@@ -11,8 +11,8 @@ const header = (request: IncomingMessage, name: string): string | undefined => {
 };
 
 /**
- * Who a client of `/mcp` is. The daemon's token is the Chair's, a run's mark is that worker's; a client whose process
- * belongs to a run is that worker whatever token it shows. `X-Svc-Session` and `X-Svc-Agent` say what `SVC_SESSION` and
+ * Who a client of `/mcp` is. A run's mark is that worker's token. The daemon's token only opens the door: the seat is
+ * that of the processes that hold the connection, as on the socket, and nobody is the Chair whose process is not known. `X-Svc-Session` and `X-Svc-Agent` say what `SVC_SESSION` and
  * `SVC_AGENT` say elsewhere; `X-Svc-Cwd` is the folder whose project it is about.
  */
 async function admitted(
@@ -21,19 +21,16 @@ async function admitted(
   request: IncomingMessage,
   token: string,
 ): Promise<Caller> {
-  const { remotePort, localPort } = request.socket;
   const caller = await admit(engine, {
-    pid:
-      remotePort === undefined || localPort === undefined
-        ? null
-        : await engine.ownerOfConnection(remotePort, localPort),
+    standing: await engine.standingOfClient(request.socket),
+    // Its process may have more than one client in it, so it is not what holds the seat.
+    holder: null,
     runId: isChairToken(token) ? null : token,
     actor: accountName(),
     via: 'tool',
     cwd: header(request, 'x-svc-cwd') ?? null,
     env: { SVC_SESSION: header(request, 'x-svc-session'), SVC_AGENT: header(request, 'x-svc-agent') },
     attends: true,
-    isShared: true,
   });
   return caller;
 }

@@ -2,6 +2,7 @@ import { spine } from './0001-spine.ts';
 import { bus } from './0002-bus.ts';
 import { workers } from './0003-workers.ts';
 import { approvals } from './0004-approvals.ts';
+import { containment } from './0005-containment.ts';
 
 /** Migrations in order; the database's `user_version` is how many of them it has. Never edit one that has shipped. */
-export const migrations: readonly string[] = [spine, bus, workers, approvals];
+export const migrations: readonly string[] = [spine, bus, workers, approvals, containment];

@@ -43,7 +43,7 @@ export async function startConfined(
       seatFolder: seat.folder,
       home: agent.preset?.home ?? null,
     });
-    return await deps.processes.start({ ...spec, argv });
+    return await deps.processes.start({ ...spec, argv, isConfined: true });
   } catch (error) {
     await seat.close();
     throw error;

@@ -62,10 +62,8 @@ export interface DispatchDeps {
   configFile: string;
   /** Program and arguments that run `svc`; null when the host has none. */
   svc: readonly string[] | null;
-  /** The environment that workers inherit an allow-listed part of. */
-  env: NodeJS.ProcessEnv;
-  /** Names of variables that hold secrets and are never passed on. */
-  secretNames(): string[];
+  /** Of a child of the engine: what it may inherit, the engine's mark, and what is added. */
+  environment(extra: Record<string, string>): Record<string, string>;
   timeouts(): { timeoutSec: number; idleTimeoutSec: number };
   /** The configuration in use: another object after each change of it. */
   configuration(): object;

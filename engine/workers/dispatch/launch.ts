@@ -2,7 +2,6 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import type { Task } from '../../board/tasks/index.ts';
 import type { Placement, Session } from '../../bus/sessions/index.ts';
-import { machineHome } from '../../machine-home.ts';
 import { shellWord } from '../../text.ts';
 import { presetOfProgram, type RunSetup, withArguments } from '../presets/index.ts';
 import {
@@ -12,7 +11,7 @@ import {
   type Preset,
   type RunWish,
 } from '../presets/preset.ts';
-import { MARK, type RunningProcess, workerEnvironment } from '../processes/index.ts';
+import { MARK, type RunningProcess } from '../processes/index.ts';
 import type { AgentCommand } from './agents.ts';
 import { brief } from './brief.ts';
 import { behindHost, commandOf, presetOf, type Told } from './command.ts';
@@ -46,23 +45,17 @@ export async function launch(deps: DispatchDeps, run: Launch): Promise<RunningPr
   const preset = presetOf(command, session.agent);
   const told = await writeBriefs(deps, run, svc);
   const { argv, stdinFile } = commandOf(command, told, preset);
-  const env = workerEnvironment(
-    deps.env,
-    {
-      SVC_CONFIG: deps.configFile,
-      // Where it is on record whose data folder that is, and what was agreed to; it may be hidden from the run itself.
-      SVC_HOME: machineHome(deps.env),
-      SVC_TASK: task.taskId,
-      SVC_SESSION: sessionId,
-      SVC_ROLE: 'worker',
-      SVC_AGENT: session.agent,
-      SVC_NAME: session.workerId,
-      SVC_SESSION_NAME: session.title,
-      ...(route === null ? {} : { [KEY_VARIABLE]: route.key }),
-      [MARK]: runId,
-    },
-    deps.secretNames(),
-  );
+  const env = deps.environment({
+    SVC_CONFIG: deps.configFile,
+    SVC_TASK: task.taskId,
+    SVC_SESSION: sessionId,
+    SVC_ROLE: 'worker',
+    SVC_AGENT: session.agent,
+    SVC_NAME: session.workerId,
+    SVC_SESSION_NAME: session.title,
+    ...(route === null ? {} : { [KEY_VARIABLE]: route.key }),
+    [MARK]: runId,
+  });
   if (svc !== null) env.PATH = [dirname(svc), env.PATH ?? '/usr/local/bin:/usr/bin:/bin'].join(delimiter);
   const wish = wishOf(deps, run, preset, env);
   // Over the protocol the agent is told of the server when its session is made.

@@ -52,7 +52,7 @@ export async function planRun(
           }),
         );
   if (command !== null && folder !== null)
-    await known(() => programOf(tokenise(command.template)[0] ?? '', folder, deps.env.PATH));
+    await known(() => programOf(tokenise(command.template)[0] ?? '', folder, deps.environment({}).PATH));
   const circuit = agent === null ? null : deps.circuits.of(agent);
   const { timeoutSec, idleTimeoutSec } = deps.timeouts();
   const { running, queued } = deps.sessions.counts();

@@ -54,5 +54,5 @@ export function adopt(
       if (look()) cancel();
     });
   });
-  return { pid, pidStart, exited };
+  return { pid, pidStart, containment: null, exited };
 }

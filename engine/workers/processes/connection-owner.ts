@@ -1,12 +1,44 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { isIPv4, isIPv6 } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** The inode of the loopback connection from `localPort` to `remotePort` in a table of proc_net(5); null when it is not there. */
-function inodeIn(table: string, localPort: number, remotePort: number): string | null {
-  const hex = (port: number): string => port.toString(16).toUpperCase().padStart(4, '0');
+/** One end of a connection, as the kernel's tables and Node's sockets can both be brought to it. */
+interface End {
+  /** The bytes of the address in hexadecimal; of an IPv4 address inside an IPv6 one only those four. */
+  address: string;
+  port: number;
+}
+
+const MAPPED = '0'.repeat(20) + 'ffff';
+const withoutMapping = (hex: string): string => (hex.startsWith(MAPPED) ? hex.slice(MAPPED.length) : hex);
+
+/** `0100007F:1F90`: the address is written as words of the processor, of which all that Node runs on are little-endian. */
+function endOf(text: string): End {
+  const [words = '', port = ''] = text.split(':');
+  const bytes = words.replace(/(..)(..)(..)(..)/g, '$4$3$2$1').toLowerCase();
+  return { address: withoutMapping(bytes), port: Number.parseInt(port, 16) };
+}
+
+/** The bytes of an address that is written for people; null when it is none. */
+function bytesOf(address: string): string | null {
+  const hex = (number: number): string => number.toString(16).padStart(2, '0');
+  if (isIPv4(address)) return address.split('.').map(Number).map(hex).join('');
+  if (!isIPv6(address)) return null;
+  const last = address.slice(address.lastIndexOf(':') + 1);
+  if (isIPv4(last)) return bytesOf(last);
+  const [head = '', tail = ''] = address.split('%', 1)[0]!.split('::');
+  const groups = (part: string): string[] =>
+    part === '' ? [] : part.split(':').map((group) => group.padStart(4, '0'));
+  const missing = 8 - groups(head).length - groups(tail).length;
+  return [...groups(head), ...Array<string>(Math.max(0, missing)).fill('0000'), ...groups(tail)].join('');
+}
+
+/** The inode of the connection between two ends in a table of proc_net(5), seen from the first; null when it is not there. */
+function inodeIn(table: string, from: End, to: End): string | null {
+  const isSame = (one: End, other: End): boolean => one.port === other.port && one.address === other.address;
   for (const line of table.split('\n').slice(1)) {
-    const [, local = '', remote = '', , , , , , , inode] = line.trim().split(/\s+/);
-    if (local.endsWith(`:${hex(localPort)}`) && remote.endsWith(`:${hex(remotePort)}`)) return inode ?? null;
+    const [, local = '', remote = '', , , , , , , inode = '0'] = line.trim().split(/\s+/);
+    if (inode !== '0' && isSame(endOf(local), from) && isSame(endOf(remote), to)) return inode;
   }
   return null;
 }
@@ -25,26 +57,43 @@ function holds(fdFolder: string, socket: string): boolean {
   }
 }
 
+/** What Node knows of an accepted connection. */
+export interface TcpEnds {
+  remoteAddress?: string | undefined;
+  remotePort?: number | undefined;
+  localAddress?: string | undefined;
+  localPort?: number | undefined;
+}
+
 /**
- * The process at the other end of a connection to one of our loopback ports; null when this machine does not tell
- * (no /proc). Looks through every process, so it is for the beginning of a session and not for every request.
+ * The processes that hold the other end of a loopback connection; none when this machine does not tell (no /proc), or
+ * when they are another user's. Looks through every process, so it is for the beginning of a session and not for every
+ * request. The addresses count as well: another of 127.0.0.0/8 may have the same port.
  */
-export async function ownerOfConnection(peerPort: number, ourPort: number): Promise<number | null> {
+export async function ownersOfConnection(ends: TcpEnds): Promise<number[]> {
+  const theirs = { address: bytesOf(ends.remoteAddress ?? ''), port: ends.remotePort ?? -1 };
+  const ours = { address: bytesOf(ends.localAddress ?? ''), port: ends.localPort ?? -1 };
+  if (theirs.address === null || ours.address === null) return [];
+  const [from, to] = [theirs, ours].map(({ address, port }) => ({
+    address: withoutMapping(address ?? ''),
+    port,
+  })) as [End, End];
   let inode: string | null = null;
   for (const table of ['/proc/net/tcp', '/proc/net/tcp6']) {
     try {
-      inode ??= inodeIn(readFileSync(table, 'latin1'), peerPort, ourPort);
+      inode ??= inodeIn(readFileSync(table, 'latin1'), from, to);
     } catch {
       // not this table
     }
   }
-  if (inode === null || inode === '0') return null;
+  if (inode === null) return [];
+  const owners: number[] = [];
   let looked = 0;
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;
-    if (holds(`/proc/${name}/fd`, `socket:[${inode}]`)) return Number(name);
+    if (holds(`/proc/${name}/fd`, `socket:[${inode}]`)) owners.push(Number(name));
     looked += 1;
     if (looked % 64 === 0) await nextTurn();
   }
-  return null;
+  return owners;
 }

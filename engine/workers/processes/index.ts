@@ -1,15 +1,25 @@
 import { type AdoptTarget, adopt, findStarted } from './adopt.ts';
+import { type Containment, type ContainmentKind, MARKS_ONLY } from './containment/index.ts';
 import { livenessOf, type Probe, systemProbe } from './probe.ts';
+import { hidesOtherUsers, type ProcessName, type Standing, standingOf } from './standing.ts';
 import { type RunningProcess, type StartSpec, start } from './start.ts';
 import { type StopOptions, type StopResult, type StopTarget, stop, sweep } from './stop.ts';
 import { claimStart, readExit, readStarted } from './wrapper.ts';
 
 export type { AdoptTarget } from './adopt.ts';
-export { ownerOfConnection } from './connection-owner.ts';
+export { createCommands, type PrepareCommand } from './commands.ts';
+export { ownersOfConnection, type TcpEnds } from './connection-owner.ts';
+export {
+  type Containment,
+  type ContainmentKind,
+  createContainment,
+  workspaceMark,
+} from './containment/index.ts';
 export { workerEnvironment } from './environment.ts';
 export { type LogPart, logWrittenAt, readLog, tailOffset } from './log.ts';
 export { createLogWatch, type LogWatch, type LogWatchOptions } from './log-watch.ts';
-export { MARK, type Probe, type ProcessEntry } from './probe.ts';
+export { ENGINE_MARK, MARK, type Probe, type ProcessEntry } from './probe.ts';
+export type { ProcessName, Standing } from './standing.ts';
 export { type ExitResult, programOf, type RunningProcess, type StartSpec } from './start.ts';
 export type { StopOptions, StopResult, StopTarget } from './stop.ts';
 export { ALREADY_STARTED } from './wrapper.ts';
@@ -19,6 +29,8 @@ export interface ProcessesDeps {
   probe?: Probe;
   /** How often an adopted process is looked at; 250. */
   pollMs?: number;
+  /** By default the marks alone. */
+  containment?: Containment;
 }
 
 export interface Processes {
@@ -35,21 +47,35 @@ export interface Processes {
   startOf(pid: number): string | null;
   /** Follows a worker that an earlier host started. */
   adopt(target: AdoptTarget): RunningProcess;
+  /** How a program of a run is to be started by others than `start`, so that `stop` and `sweep` find all of it. */
+  contain: Containment['contain'];
+  /** How runs are held together here. */
+  containmentKind(): Promise<ContainmentKind>;
+  /** Ends what an earlier host has left of runs that nobody knows any more. */
+  endOthers: Containment['endOthers'];
   /** Ends the run's group and all its descendants. */
   stop(target: StopTarget, options?: StopOptions): Promise<StopResult>;
-  /** Ends what carries the run's mark; `since` (the run's pidStart) makes it cheaper. */
+  /** Ends what is in the run's cgroup or carries its mark; `since` (the run's pidStart) makes it cheaper. */
   sweep(runId: string, since?: string): Promise<StopResult>;
-  /** The marks that the process and its ancestors carry, the nearest first. */
-  marksAbove(pid: number): string[];
+  /** What the machine tells of a process that asks for something; null for one that is not known. */
+  standingOf(process: ProcessName | null): Standing;
+  /** What the machine tells of a process where no engine is to be thought of. */
+  standingAbove(pid: number): Standing;
+  /** The marks of the runs that a process belongs to, by itself and its ancestors, the nearest first. */
+  runsAbove(pid: number): string[];
   /** Stops looking at adopted processes. The workers themselves go on. */
   close(): void;
 }
 
-/** Deeper trees than this are not followed upward. */
-const MAX_ANCESTORS = 64;
+/** A pid that no process has. */
+const NOBODY = -1;
 
 /** Owns worker processes: starting, following, stopping and recognising them. Knows nothing of the database. */
-export function createProcesses({ probe = systemProbe(), pollMs = 250 }: ProcessesDeps = {}): Processes {
+export function createProcesses({
+  probe = systemProbe(),
+  pollMs = 250,
+  containment = MARKS_ONLY,
+}: ProcessesDeps = {}): Processes {
   const timers = new Set<NodeJS.Timeout>();
   const every = (run: () => void): (() => void) => {
     const timer = setInterval(run, pollMs);
@@ -60,32 +86,43 @@ export function createProcesses({ probe = systemProbe(), pollMs = 250 }: Process
       timers.delete(timer);
     };
   };
+  let hidesOthers: boolean | undefined;
+  const standing = (process: ProcessName | null, enginePid: number): Standing => {
+    hidesOthers ??= hidesOtherUsers();
+    const { runsOfCgroup } = containment;
+    return standingOf(process, { probe, enginePid, runsOfCgroup, hidesOthers: () => hidesOthers ?? false });
+  };
+  const startOf = (pid: number): string | null => {
+    const entry = probe.read(pid);
+    return typeof entry === 'object' && !entry.zombie ? entry.start : null;
+  };
+  const standingAbove = (pid: number): Standing => {
+    const pidStart = startOf(pid);
+    return standing(pidStart === null ? null : { pid, pidStart }, NOBODY);
+  };
   return {
-    start: (spec) => start(spec, probe),
+    start: (spec) => start(spec, probe, containment),
+    contain: containment.contain,
+    containmentKind: containment.kind,
+    endOthers: containment.endOthers,
     claimStart,
     readExit,
     readStarted,
     findStarted: (run) => findStarted(run, probe),
     isAlive: (pid, pidStart) => livenessOf(probe, pid, pidStart),
-    startOf(pid) {
-      const entry = probe.read(pid);
-      return typeof entry === 'object' && !entry.zombie ? entry.start : null;
-    },
+    startOf,
     adopt: (target) => adopt(target, probe, every),
-    stop: (target, options) => stop(probe, target, options),
-    sweep: (runId, since) => sweep(probe, runId, since),
-    marksAbove(pid) {
-      const marks = new Set<string>();
-      let next = pid;
-      for (let depth = 0; depth < MAX_ANCESTORS && next > 1; depth += 1) {
-        const mark = probe.mark(next);
-        if (mark !== null) marks.add(mark);
-        const entry = probe.read(next);
-        if (typeof entry !== 'object') break;
-        next = entry.ppid;
-      }
-      return [...marks];
+    stop: (target, options) =>
+      stop(probe, target, { ...options, endContained: () => containment.end(target.runId) }),
+    async sweep(runId, since) {
+      const left = await containment.end(runId);
+      // What has left its cgroup has its mark.
+      const { survivors } = await sweep(probe, runId, since);
+      return { survivors: [...new Set([...left, ...survivors])] };
     },
+    standingOf: (process) => standing(process, globalThis.process.pid),
+    standingAbove,
+    runsAbove: (pid) => standingAbove(pid).runs,
     close() {
       for (const timer of timers) clearInterval(timer);
       timers.clear();

@@ -8,13 +8,16 @@ import { createProcesses } from './index.ts';
  */
 export function refuseInsideRun(what: string, env: NodeJS.ProcessEnv): void {
   const processes = createProcesses();
+  let why: string;
   try {
-    const marks = [...processes.marksAbove(process.pid), ...(env.SVC_RUN_ID ? [env.SVC_RUN_ID] : [])];
-    if (marks.length === 0 && !env.SVC_SESSION) return;
+    const { runs, doubt } = processes.standingAbove(process.pid);
+    const isMarked = runs.length > 0 || Boolean(env.SVC_RUN_ID || env.SVC_SESSION);
+    if (!isMarked && doubt === null) return;
+    why = isMarked ? 'this process belongs to a session' : (doubt ?? '');
   } finally {
     processes.close();
   }
-  throw new SvcError('chair_only', `${what} is for the Chair seat; this process belongs to a session`, {
+  throw new SvcError('chair_only', `${what} is for the Chair seat: ${why}`, {
     hint: 'ask the person or agent in the Chair seat to do it',
   });
 }

@@ -31,6 +31,7 @@ export function darwinProbe(): Probe {
       start: String(began / 1000),
     };
   };
+  const environment = (pid: number): string => ps(['-Eww', '-o', 'command=', '-p', String(pid)]).text;
   return {
     read(pid) {
       const { status, text } = ps(['-o', columns, '-p', String(pid)]);
@@ -42,9 +43,9 @@ export function darwinProbe(): Probe {
       if (status !== 0) return null;
       return text.split('\n').flatMap((line) => parse(line) ?? []);
     },
-    mark(pid) {
-      const { text } = ps(['-Eww', '-o', 'command=', '-p', String(pid)]);
-      return / SVC_RUN_ID=(\S+)/.exec(text)?.[1] ?? null;
-    },
+    mark: (pid) => / SVC_RUN_ID=(\S+)/.exec(environment(pid))?.[1] ?? null,
+    isEngineChild: (pid) => / SVC_ENGINE_CHILD=\S/.test(environment(pid)),
+    // Neither cgroups nor namespaces exist there.
+    place: () => ({ cgroup: null, isNested: false }),
   };
 }

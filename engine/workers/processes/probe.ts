@@ -5,6 +5,9 @@ import { darwinProbe } from './probe-darwin.ts';
 /** The environment variable that marks every process of a run, also those that left its group (R5). */
 export const MARK = 'SVC_RUN_ID';
 
+/** The variable that marks whatever the engine starts itself: git, commands, agents. */
+export const ENGINE_MARK = 'SVC_ENGINE_CHILD';
+
 export interface ProcessEntry {
   pid: number;
   ppid: number;
@@ -22,6 +25,18 @@ export interface Probe {
   list(): Promise<ProcessEntry[] | null>;
   /** The value of SVC_RUN_ID in the environment that the process was started with; null also when unreadable. */
   mark(pid: number): string | null;
+  /** Whether it was started with SVC_ENGINE_CHILD in its environment; false also when that is unreadable. */
+  isEngineChild(pid: number): boolean;
+  /** Null when it is gone, or the machine does not tell. */
+  place(pid: number): ProcessPlace | null;
+}
+
+/** Where the kernel keeps a process. Unlike its environment that can be read of every user's processes. */
+export interface ProcessPlace {
+  /** Its cgroup of version 2, as a path below the root of that hierarchy; null when there is none. */
+  cgroup: string | null;
+  /** It is in a pid namespace below that of this process. */
+  isNested: boolean;
 }
 
 /**
@@ -50,8 +65,8 @@ const isGone = (error: unknown): boolean => {
   return code === 'ENOENT' || code === 'ESRCH';
 };
 
-const markOf = (environment: Buffer): string | null => {
-  const name = `${MARK}=`;
+const valueOf = (environment: Buffer, variable: string): string | null => {
+  const name = `${variable}=`;
   let at = environment.subarray(0, name.length).equals(Buffer.from(name)) ? 0 : -1;
   if (at < 0) {
     const found = environment.indexOf(`\0${name}`);
@@ -70,6 +85,13 @@ export function linuxProbe(proc = '/proc'): Probe {
     } catch (error) {
       // Without /proc every pid would look gone.
       return isGone(error) && existsSync(`${proc}/self/stat`) ? 'gone' : 'unknown';
+    }
+  };
+  const variable = (pid: number, name: string): string | null => {
+    try {
+      return valueOf(readFileSync(`${proc}/${pid}/environ`), name);
+    } catch {
+      return null;
     }
   };
   return {
@@ -92,9 +114,14 @@ export function linuxProbe(proc = '/proc'): Probe {
       }
       return looked === 0 ? null : entries;
     },
-    mark(pid) {
+    mark: (pid) => variable(pid, MARK),
+    isEngineChild: (pid) => variable(pid, ENGINE_MARK) !== null,
+    place(pid) {
       try {
-        return markOf(readFileSync(`${proc}/${pid}/environ`));
+        const status = readFileSync(`${proc}/${pid}/status`, 'latin1');
+        const pids = /^NSpid:(.*)$/m.exec(status)?.[1]?.trim().split(/\s+/) ?? [];
+        const cgroups = readFileSync(`${proc}/${pid}/cgroup`, 'utf8');
+        return { cgroup: /^0::(.*)$/m.exec(cgroups)?.[1] ?? null, isNested: pids.length > 1 };
       } catch {
         return null;
       }

@@ -3,6 +3,7 @@ import { closeSync, constants, existsSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../errors.ts';
 import { findProgram } from '../program.ts';
+import type { Containment, ContainmentKind } from './containment/index.ts';
 import { MARK, type Probe } from './probe.ts';
 import { readExit, SCRIPT } from './wrapper.ts';
 
@@ -19,6 +20,8 @@ export interface StartSpec {
   stdinFile?: string;
   /** Receives stdout and stderr, appended. */
   logFile: string;
+  /** The program makes a sandbox of its own. */
+  isConfined?: boolean;
 }
 
 export interface ExitResult {
@@ -32,6 +35,8 @@ export interface RunningProcess {
   pid: number;
   /** Start time of that pid; the pair names one process for good. */
   pidStart: string;
+  /** How it is held together; null for one that an earlier host has started. */
+  containment: ContainmentKind | null;
   exited: Promise<ExitResult>;
 }
 
@@ -62,8 +67,12 @@ function spawnFailed(thrown: unknown, program: string): SvcError {
  * Starts the agent in a session and group of its own. It runs at most once per run directory; it does not keep this
  * process alive. Throws `agent_not_found`, `spawn_failed` or `already_running`, all before the agent runs.
  */
-export async function start(spec: StartSpec, probe: Probe): Promise<RunningProcess> {
-  const { runDir, runId, cwd } = spec;
+export async function start(
+  spec: StartSpec,
+  probe: Probe,
+  containment: Pick<Containment, 'contain'>,
+): Promise<RunningProcess> {
+  const { runDir, runId, cwd, isConfined = false } = spec;
   if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) {
     throw new SvcError('spawn_failed', `the worker's folder ${cwd} does not exist`, { data: { cwd } });
   }
@@ -71,6 +80,8 @@ export async function start(spec: StartSpec, probe: Probe): Promise<RunningProce
   if (existsSync(join(runDir, 'started'))) {
     throw new SvcError('already_running', `run ${runId} was already started`, { data: { runDir } });
   }
+  const whole = [program, ...spec.argv.slice(1)];
+  const { argv, kind } = await containment.contain({ runId, argv: whole, isConfined });
   const files: number[] = [];
   const open = (file: string, flags: number): number => {
     try {
@@ -85,7 +96,7 @@ export async function start(spec: StartSpec, probe: Probe): Promise<RunningProce
     const stdin = spec.stdinFile === undefined ? 'ignore' : open(spec.stdinFile, constants.O_RDONLY);
     // O_APPEND for every writer: the log is cut in place while the worker writes (see log-watch.ts).
     const log = open(spec.logFile, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
-    const child = spawn('/bin/sh', ['-c', SCRIPT, 'svc-worker', runDir, program, ...spec.argv.slice(1)], {
+    const child = spawn('/bin/sh', ['-c', SCRIPT, 'svc-worker', runDir, ...argv], {
       cwd,
       env: { ...spec.env, [MARK]: runId },
       detached: true,
@@ -106,7 +117,8 @@ export async function start(spec: StartSpec, probe: Probe): Promise<RunningProce
     });
     child.on('error', () => {}); // a failed kill must not bring the host down
     child.unref();
-    return { pid: child.pid!, pidStart: typeof entry === 'object' ? entry.start : '', exited };
+    const pidStart = typeof entry === 'object' ? entry.start : '';
+    return { pid: child.pid!, pidStart, containment: kind, exited };
   } catch (error) {
     throw error instanceof SvcError ? error : spawnFailed(error, program);
   } finally {

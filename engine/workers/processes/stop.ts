@@ -12,6 +12,8 @@ export interface StopOptions {
   graceMs?: number;
   /** The polite signal; SIGTERM. */
   signal?: NodeJS.Signals;
+  /** Ends what is in the run's cgroups, after the grace; returns what is left. */
+  endContained?(): Promise<number[]>;
 }
 
 export interface StopResult {
@@ -115,7 +117,7 @@ export async function sweep(probe: Probe, runId: string, since?: string): Promis
  */
 export async function stop(probe: Probe, target: StopTarget, options: StopOptions = {}): Promise<StopResult> {
   const { pid, pidStart, runId } = target;
-  const { graceMs = 5000, signal = 'SIGTERM' } = options;
+  const { graceMs = 5000, signal = 'SIGTERM', endContained = async () => [] } = options;
   const since = pidStart === '' ? undefined : pidStart;
   const known: Known = new Map();
   if (pidStart !== '') known.set(pid, pidStart);
@@ -155,5 +157,6 @@ export async function stop(probe: Probe, target: StopTarget, options: StopOption
   }
   await note();
   if (leads()) trySignal(-pid, 'SIGKILL');
-  return { survivors: await killAll(probe, runId, since, known) };
+  const left = await endContained();
+  return { survivors: [...new Set([...left, ...(await killAll(probe, runId, since, known))])] };
 }

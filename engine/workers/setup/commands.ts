@@ -19,6 +19,8 @@ export interface Commands {
   logFile: string;
   /** What is started for a command: confined where it has to be. */
   confine(argv: readonly string[]): Promise<readonly string[]>;
+  /** Whether it is. */
+  isConfined: boolean;
 }
 
 /** How the commands are followed. */
@@ -55,7 +57,7 @@ function clause({ code, signal }: ExitResult, seconds: number): string {
  */
 export async function runCommands(
   processes: Pick<Processes, 'start' | 'sweep'>,
-  { what, commands, cwd, env, runId, folder, logFile, confine }: Commands,
+  { what, commands, cwd, env, runId, folder, logFile, confine, isConfined }: Commands,
   follow: Follow,
 ): Promise<string | null> {
   try {
@@ -68,7 +70,7 @@ export async function runCommands(
       let running: RunningProcess;
       try {
         const argv = await confine(tokenise(command));
-        running = await processes.start({ runDir, runId, argv, cwd, env, logFile });
+        running = await processes.start({ runDir, runId, argv, cwd, env, logFile, isConfined });
       } catch (thrown) {
         const { code, message } = asSvcError(thrown);
         // Not the command's fault, and the same for every other one.

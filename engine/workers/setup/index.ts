@@ -143,6 +143,7 @@ export function createSetup(deps: SetupDeps): Setup {
           logFile,
           // What lies there is the work of its agent.
           confine: (argv) => deps.confine(session, { argv, cwd, env }),
+          isConfined: session.profile === 'strict',
         },
         {
           mayGoOn: () => !closing.signal.aborted,
@@ -207,6 +208,7 @@ export function createSetup(deps: SetupDeps): Setup {
           logFile: logOf(sessionId),
           confine: async (argv) =>
             isOfWorkers ? deps.confine({ ...session, worktree }, { argv, cwd, env }) : argv,
+          isConfined: isOfWorkers,
         },
         follow,
       );

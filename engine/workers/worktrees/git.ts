@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SvcError } from '../../errors.ts';
+import { ENGINE_MARK } from '../processes/probe.ts';
 import { PATIENCE_MS, watchForPipes } from './stuck.ts';
 
 export interface GitOptions {
@@ -98,7 +99,9 @@ function baseEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const clean = { ...env };
   for (const name of REMOVED) delete clean[name];
   // A repository's filters and merge drivers see git's environment, and a worker can write them (R10).
-  for (const name of Object.keys(clean)) if (name.startsWith('SVC_')) delete clean[name];
+  // The engine's mark stays: what such a program calls must not be taken for the person.
+  for (const name of Object.keys(clean))
+    if (name.startsWith('SVC_') && name !== ENGINE_MARK) delete clean[name];
   return {
     ...clean,
     LC_ALL: 'C',

@@ -392,7 +392,13 @@ describe('stopping a worker: nothing of it survives (R5)', () => {
 
   test('an unreadable process table leaves its processes as survivors instead of as gone', async () => {
     const blind = createProcesses({
-      probe: { read: () => 'unknown', list: async () => null, mark: () => null },
+      probe: {
+        read: () => 'unknown',
+        list: async () => null,
+        mark: () => null,
+        isEngineChild: () => false,
+        place: () => null,
+      },
     });
     const answer = await blind.stop({ pid: 4_000_000, pidStart: '5', runId: randomUUID() }, { graceMs: 0 });
     assert.deepEqual(answer, { survivors: [4_000_000] });
@@ -406,11 +412,11 @@ describe('recognising a worker', () => {
     const pid = Number(await until(() => existsSync(spec.logFile) && /^\d+\n/.exec(logOf(spec))?.[0]));
     await until(() => readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'sleep');
     assert.equal(linuxProbe().mark(pid), null);
-    assert.equal(processes.marksAbove(pid)[0], spec.runId);
-    assert.equal(processes.marksAbove(run.pid)[0], spec.runId);
+    assert.equal(processes.runsAbove(pid)[0], spec.runId);
+    assert.equal(processes.runsAbove(run.pid)[0], spec.runId);
     const outside = spawn('sleep', ['600'], { stdio: 'ignore', env: { PATH: process.env.PATH } });
-    assert.equal(processes.marksAbove(outside.pid!)[0] ?? null, process.env.SVC_RUN_ID ?? null);
-    assert.deepEqual(processes.marksAbove(1), []);
+    assert.equal(processes.runsAbove(outside.pid!)[0] ?? null, process.env.SVC_RUN_ID ?? null);
+    assert.deepEqual(processes.runsAbove(1), []);
     outside.kill('SIGKILL');
     await processes.stop({ pid: run.pid, pidStart: run.pidStart, runId: spec.runId });
   });

@@ -1,0 +1,153 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** How long the kernel gets to end all of a cgroup. */
+const END_MS = 3000;
+const FREEZE_MS = 500;
+/** Deeper and more than any system has. */
+const MAX_DEPTH = 12;
+const MAX_FOLDERS = 20_000;
+
+/** Joins the cgroup whose `cgroup.procs` is $1, then becomes the rest. The process itself joins: nothing of it began outside. */
+export const JOIN = `printf 0 >"$1" || { echo "svc: could not enter $1" >&2; exit 97; }; shift; exec "$@"`;
+
+/** Where version 2 is mounted, and where this process is in it; null without version 2. See cgroups(7), proc(5). */
+export function ownCgroup(proc = '/proc/self'): { mount: string; path: string } | null {
+  try {
+    const path = /^0::(.*)$/m.exec(readFileSync(`${proc}/cgroup`, 'utf8'))?.[1];
+    for (const line of readFileSync(`${proc}/mountinfo`, 'utf8').split('\n')) {
+      const [before = '', after = ''] = line.split(' - ');
+      const [, , , root = '', mount = ''] = before.split(' ');
+      if (path === undefined || !after.startsWith('cgroup2 ')) continue;
+      // A mount may show a part of the hierarchy only.
+      const below = root === '/' ? path : path.startsWith(root) ? path.slice(root.length) : null;
+      if (below !== null && !below.split('/').includes('..')) return { mount: unescape(mount), path: below };
+    }
+  } catch {
+    // not such a machine
+  }
+  return null;
+}
+
+/** mountinfo writes blanks and backslashes as octal numbers. */
+const unescape = (text: string): string =>
+  text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+
+/** The folder for our cgroups below the own one, tried out with a process; null where this user may not. */
+export async function findCgroupBase(name: string, own = ownCgroup()): Promise<string | null> {
+  if (own === null) return null;
+  const base = join(own.mount, own.path, name);
+  const trial = join(base, 'trial');
+  try {
+    mkdirSync(trial, { recursive: true });
+    await new Promise<void>((done, fail) => {
+      const args = ['-c', JOIN, 'svc-run', join(trial, 'cgroup.procs'), '/bin/sh', '-c', ':'];
+      execFile('/bin/sh', args, { timeout: 5000 }, (error) => (error === null ? done() : fail(error)));
+    });
+    return base;
+  } catch {
+    removeIfEmpty(base);
+    return null;
+  } finally {
+    removeIfEmpty(trial);
+  }
+}
+
+/** Folders of that name anywhere in the hierarchy: an engine that was started from elsewhere has left them. */
+export function findCgroupFolders(name: string, mount = ownCgroup()?.mount): string[] {
+  const found: string[] = [];
+  let looked = 0;
+  const look = (folder: string, depth: number): void => {
+    if (depth > MAX_DEPTH || looked > MAX_FOLDERS) return;
+    looked += 1;
+    for (const below of foldersIn(folder)) {
+      if (below === name) found.push(join(folder, below));
+      else look(join(folder, below), depth + 1);
+    }
+  };
+  if (mount !== undefined) look(mount, 0);
+  return found;
+}
+
+export function foldersIn(folder: string): string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => entry.name);
+  } catch {
+    return [];
+  }
+}
+
+/** The processes of a cgroup and of those that it was given below. */
+export function pidsIn(folder: string): number[] {
+  let own: number[] = [];
+  try {
+    // A 0 is a process that this namespace has no number for.
+    own = readFileSync(join(folder, 'cgroup.procs'), 'utf8').split('\n').filter(Boolean).map(Number);
+  } catch {
+    // It is gone, or holds threads only; what is below is looked at all the same.
+  }
+  return [...own, ...foldersIn(folder).flatMap((name) => pidsIn(join(folder, name)))];
+}
+
+const isPopulated = (folder: string): boolean => {
+  try {
+    return /^populated 1$/m.test(readFileSync(join(folder, 'cgroup.events'), 'utf8'));
+  } catch {
+    return false;
+  }
+};
+
+/** Ends every process of a cgroup, however fast they make others, and removes it. Returns the pids that are left. */
+export async function endCgroup(folder: string): Promise<number[]> {
+  if (!existsSync(folder)) return [];
+  const deadline = performance.now() + END_MS;
+  for (let pause = 1; isPopulated(folder) && performance.now() < deadline; pause = Math.min(pause * 2, 50)) {
+    await killCgroup(folder);
+    await delay(pause);
+  }
+  removeIfEmpty(folder);
+  return pidsIn(folder);
+}
+
+async function killCgroup(folder: string): Promise<void> {
+  try {
+    // The kernel does it at once for all, Linux 5.14 and later.
+    if (existsSync(join(folder, 'cgroup.kill'))) return writeFileSync(join(folder, 'cgroup.kill'), '1');
+    // What stands still cannot make others while it is ended one by one.
+    writeFileSync(join(folder, 'cgroup.freeze'), '1');
+    const until = performance.now() + FREEZE_MS;
+    while (
+      performance.now() < until &&
+      !/^frozen 1$/m.test(readFileSync(join(folder, 'cgroup.events'), 'utf8'))
+    )
+      await delay(5);
+  } catch {
+    // One by one, then, as often as it takes.
+  }
+  for (const pid of pidsIn(folder)) {
+    try {
+      if (pid > 1 && pid !== process.pid) process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has just ended.
+    }
+  }
+  try {
+    writeFileSync(join(folder, 'cgroup.freeze'), '0');
+  } catch {
+    // gone
+  }
+}
+
+/** A cgroup that holds a process is not removed: the kernel refuses. */
+export function removeIfEmpty(folder: string): void {
+  for (const name of foldersIn(folder)) removeIfEmpty(join(folder, name));
+  try {
+    rmdirSync(folder);
+  } catch {
+    // in use, or gone
+  }
+}

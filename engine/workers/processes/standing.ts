@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs';
+import type { Probe, ProcessEntry } from './probe.ts';
+
+/** One process for good: a pid is given again, with another start time. */
+export interface ProcessName {
+  pid: number;
+  pidStart: string;
+}
+
+/** What this machine tells of a process that asks for something. */
+export interface Standing {
+  /** The marks of the runs that it or an ancestor of it belongs to, by environment or cgroup, the nearest first. */
+  runs: string[];
+  /** Why it cannot be taken for a person's, a clause; null when every fact that is needed is there. */
+  doubt: string | null;
+}
+
+export interface StandingDeps {
+  probe: Probe;
+  enginePid: number;
+  /** The runs whose cgroups a path lies in, the innermost first. */
+  runsOfCgroup(path: string): string[];
+  /** Whether processes of other users cannot be seen here at all. */
+  hidesOthers(): boolean;
+}
+
+/** Deeper trees than this are not followed upward. */
+const MAX_ANCESTORS = 256;
+
+export const NOT_KNOWN = 'this machine does not tell which process calls';
+
+/**
+ * Follows a process up to init, or to the top of this pid namespace. What an environment says of another user's process
+ * (sudo, sshd) cannot be read, which is no reason for doubt: its parents and its cgroup can. A process that has lost
+ * its parents to a run that is not contained looks like a person's; `adoptOrphans` of the host is what stands against it.
+ */
+export function standingOf(process: ProcessName | null, deps: StandingDeps): Standing {
+  const { probe, enginePid } = deps;
+  if (process === null) return { runs: [], doubt: NOT_KNOWN };
+  const runs = new Set<string>();
+  let doubt: string | null = null;
+  const unsure = (why: string): void => {
+    doubt ??= why;
+  };
+  const { pid, pidStart } = process;
+  const first = probe.read(pid);
+  if (typeof first !== 'object' || first.zombie || first.start !== pidStart)
+    return { runs: [], doubt: 'the process that connected has ended' };
+  // The engine may have a client in it: the person who hosts it.
+  if (pid === enginePid) return { runs: [], doubt: null };
+
+  let entry: ProcessEntry = first;
+  for (let depth = 0; ; depth += 1) {
+    const mark = probe.mark(entry.pid);
+    if (mark !== null) runs.add(mark);
+    const place = probe.place(entry.pid);
+    if (place === null) unsure(`process ${entry.pid} above it cannot be looked at`);
+    for (const run of place?.cgroup == null ? [] : deps.runsOfCgroup(place.cgroup)) runs.add(run);
+    if (place?.isNested === true)
+      unsure('it is in a pid namespace of its own, as in a sandbox or a container');
+    if (probe.isEngineChild(entry.pid) || entry.ppid === enginePid) unsure('the engine itself started it');
+    if (entry.ppid <= 0 || entry.ppid === enginePid) break;
+    if (depth === MAX_ANCESTORS) {
+      unsure(`it has more than ${MAX_ANCESTORS} processes above it`);
+      break;
+    }
+    const above = parentOf(entry, probe);
+    if (typeof above === 'object') {
+      entry = above;
+      continue;
+    }
+    if (above === 'ended') unsure('a process above it has just ended');
+    // It belongs to another user, so to none of our runs.
+    else if (!deps.hidesOthers()) unsure(`process ${entry.ppid} above it cannot be looked at`);
+    break;
+  }
+  return { runs: [...runs], doubt };
+}
+
+/** `ended`: the process itself; `hidden`: its parent, which is there and cannot be read. */
+function parentOf(entry: ProcessEntry, probe: Probe): ProcessEntry | 'ended' | 'hidden' {
+  let child = entry;
+  // A parent that ends meanwhile makes way for another one.
+  for (let tries = 0; tries < 5; tries += 1) {
+    const parent = probe.read(child.ppid);
+    // A younger one has only got the number of the real one.
+    if (typeof parent === 'object' && Number(parent.start) <= Number(child.start)) return parent;
+    const again = probe.read(child.pid);
+    if (typeof again !== 'object' || again.start !== child.start) return 'ended';
+    if (again.ppid === child.ppid) return 'hidden';
+    child = again;
+  }
+  return 'hidden';
+}
+
+/** Whether /proc is mounted with `hidepid` (proc(5)). */
+export function hidesOtherUsers(mounts = '/proc/self/mounts'): boolean {
+  try {
+    return readFileSync(mounts, 'utf8')
+      .split('\n')
+      .some((line) => {
+        const [, at, type, options = ''] = line.split(' ');
+        return at === '/proc' && type === 'proc' && /(^|,)hidepid=(?!0|off)/.test(options);
+      });
+  } catch {
+    return false;
+  }
+}
