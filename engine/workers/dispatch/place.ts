@@ -7,6 +7,12 @@ import type { DispatchDeps } from './context.ts';
 
 /** Where the worker works: a worktree of its own, or the project's folder itself. */
 export async function place(deps: DispatchDeps, session: Session): Promise<Placement> {
+  const others = deps.sessions.list({ live: true, limit: 100_000 });
+  const isQuiet = others.every(
+    ({ sessionId, state }) => sessionId === session.sessionId || state === 'queued',
+  );
+  const known = session.cwd ?? deps.agents.folder(session.project);
+  await deps.worktrees.rememberPrograms(known, { isQuiet }).catch(() => undefined);
   if (session.cwd !== null) return placedAlready(session);
   if (session.continues !== null) return takeOver(deps, session.continues);
   const folder = deps.agents.folder(session.project);

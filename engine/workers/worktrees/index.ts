@@ -1,4 +1,4 @@
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { removePrivateGit } from '../private-git.ts';
 import {
   type CreatedWorktree,
@@ -15,6 +15,7 @@ import { createGit } from './git.ts';
 import { type WorkingFolders, workingFolders } from './live.ts';
 import { verifyToplevel } from './look.ts';
 import { isMerged } from './merged.ts';
+import { createGitPrograms } from './programs.ts';
 import { type PromoteRequest, type PromoteResult, promote } from './promote.ts';
 import {
   type PruneEntry,
@@ -82,6 +83,13 @@ export interface Worktrees {
   settle(path: string): Promise<string | null>;
   /** Takes out of a main checkout what protected it while a worker was in it. */
   releaseCheckout(path: string): void;
+  /**
+   * Before a worker starts in a folder's repository: which programs git runs there for the person. `isQuiet`: no other worker
+   * is at work. What is written after that is not run by the engine's own calls.
+   */
+  rememberPrograms(path: string, options: { isQuiet: boolean }): Promise<void>;
+  /** After a run: settings of git that name programs and were written since; empty outside of a repository. */
+  plantedPrograms(path: string): Promise<string[]>;
   /** Saves what a worker left and counts what it did. Call it after the worker's processes are gone. */
   finish(request: FinishRequest): Promise<FinishResult>;
   status(request: StatusRequest): Promise<SessionWorktree[]>;
@@ -111,7 +119,13 @@ export function createWorktrees({
   workingFolders: folders = workingFolders,
   agentsDir,
 }: WorktreesDeps = {}): Worktrees {
-  const git = createGit(env);
+  const asked = createGit(env);
+  const programs = createGitPrograms(
+    agentsDir === undefined ? null : join(agentsDir, '.git-programs.json'),
+    (cwd, args) => asked.text(cwd, args, { discover: true }),
+    asked.env,
+  );
+  const git = createGit(env, { settingsAgainst: programs.settingsAgainst });
   const queue = createQueue();
   // What is read of a branch is read in the repository: first comes there what its worker has committed meanwhile.
   const takeOver = agentsDir === undefined ? null : createTakeOver(git, agentsDir);
@@ -131,6 +145,8 @@ export function createWorktrees({
       const named = foldersNamed(path);
       if (named !== null) releaseCheckout(named);
     },
+    rememberPrograms: programs.remember,
+    plantedPrograms: programs.findPlanted,
     async settle(path) {
       return (await takeOver?.settle(path, { index: true }))?.problem ?? null;
     },
