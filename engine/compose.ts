@@ -136,7 +136,12 @@ export async function openEngine(options: OpenOptions) {
       }),
       ...circuitOperations({ storage, circuits: rooms.circuits, look: dispatcher.look }),
       ...projectOperations({ where: rooms.carried, storage, events, clock }),
-      ...worktreeOperations({ actions: rooms.worktreeActions, sessions, worktrees }),
+      ...worktreeOperations({
+        actions: rooms.worktreeActions,
+        sessions,
+        worktrees,
+        folder: (project) => rooms.agents.folder(project === config().project.name ? null : project),
+      }),
       ...notifyOperations(notify),
       ...hookOperations(rooms.hooks),
     ];

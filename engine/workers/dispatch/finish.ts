@@ -3,6 +3,7 @@ import { asSvcError } from '../../errors.ts';
 import type { ExitResult } from '../processes/index.ts';
 import { NO_FACTS, type StreamFacts } from '../streams/stream.ts';
 import type { DispatchDeps } from './context.ts';
+import { dataFolder, sessionDir } from './folders.ts';
 
 export interface Verdict {
   sealed: boolean;
@@ -122,11 +123,23 @@ async function plantedIn({ worktrees }: DispatchDeps, folder: string): Promise<s
   ];
 }
 
+/** Repositories that a confined run has left below the folder it was in; they are moved out of it. */
+export async function setAside(deps: DispatchDeps, session: Session): Promise<string[]> {
+  const { profile, worktree, cwd, sessionId } = session;
+  if (profile !== 'strict' || worktree !== null || cwd === null) return [];
+  const kept = sessionDir(deps, sessionId);
+  const found = await deps.worktrees.setAsideRepositories(cwd, kept, dataFolder(deps));
+  if (found.length > 0) deps.log.warn({ session: sessionId, found }, 'repositories that it made were moved');
+  return found;
+}
+
 /** In place the checkout is the user's: svc commits nothing there. */
 async function countInside(deps: DispatchDeps, session: Session): Promise<Kept> {
-  if (session.repository === null || session.baseCommit === null) return NOTHING_KEPT;
-  const planted = await plantedIn(deps, session.repository);
+  // Before git is called there.
+  const planted = await setAside(deps, session);
+  if (session.repository !== null) planted.push(...(await plantedIn(deps, session.repository)));
   const alert = planted.length === 0 ? null : planted.join('; ');
+  if (session.repository === null || session.baseCommit === null) return { ...NOTHING_KEPT, alert };
   try {
     const { commits, files } = await deps.worktrees.diff({
       repository: session.repository,

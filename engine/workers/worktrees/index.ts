@@ -15,6 +15,8 @@ import { createGit } from './git.ts';
 import { type WorkingFolders, workingFolders } from './live.ts';
 import { verifyToplevel } from './look.ts';
 import { isMerged } from './merged.ts';
+import { createRepositoryPins } from './pins.ts';
+import { listRepositories, setAsideRepositories } from './planted.ts';
 import { createGitPrograms } from './programs.ts';
 import { type PromoteRequest, type PromoteResult, promote } from './promote.ts';
 import {
@@ -63,8 +65,17 @@ export interface WorktreesDeps {
 }
 
 export interface Worktrees {
-  /** The repository that contains a folder. Throws `not_a_repository`, `repository_empty`. */
+  /** The repository that contains a folder. Throws `not_a_repository`, `repository_empty`, `worktree_unsafe`. */
   repositoryOf(path: string): Promise<Repository>;
+  /** The repository that a project's folder is in now counts for it from here on. Returns its top; null for none. */
+  repin(folder: string): string | null;
+  /** Before a confined run in a folder itself; see `setAsideRepositories`. */
+  listRepositories(folder: string, kept: string, data: string): Promise<void>;
+  /**
+   * After it: repositories that have appeared below the folder are moved into the session's own folder `kept`, so that nobody's
+   * git is led by them. Returns a sentence for each. Calls no git.
+   */
+  setAsideRepositories(folder: string, kept: string, data: string): Promise<string[]>;
   /** Where `create` would begin; makes nothing. */
   origin(request: OriginRequest): Promise<Origin>;
   /** Makes, or takes up again, a session's branch and worktree. */
@@ -125,6 +136,7 @@ export function createWorktrees({
     (cwd, args) => asked.text(cwd, args, { discover: true }),
     asked.env,
   );
+  const pins = createRepositoryPins(agentsDir === undefined ? null : join(agentsDir, '.repositories.json'));
   const git = createGit(env, { settingsAgainst: programs.settingsAgainst });
   const queue = createQueue();
   // What is read of a branch is read in the repository: first comes there what its worker has committed meanwhile.
@@ -133,9 +145,21 @@ export function createWorktrees({
     if (branch != null) await takeOver?.follow(branch);
   };
   return {
-    repositoryOf: (path) => repositoryOf(git, path),
-    origin: (request) => origin(git, request),
-    create: (request) => create(git, queue, request),
+    async repositoryOf(path) {
+      pins.check(path);
+      return repositoryOf(git, path);
+    },
+    async origin(request) {
+      pins.check(request.projectPath);
+      return origin(git, request);
+    },
+    async create(request) {
+      pins.check(request.projectPath);
+      return create(git, queue, request);
+    },
+    repin: pins.repin,
+    listRepositories,
+    setAsideRepositories,
     verifyToplevel: async (path) => void (await verifyToplevel(git, path)),
     clearTraps(path) {
       const named = foldersNamed(path);

@@ -107,8 +107,9 @@ export function createGitPrograms(
     const parts = text.split('\0');
     for (let at = 0; at + 1 < parts.length; at += 2) {
       // Our own calls bring settings of theirs.
-      const [, origin] = /^file:([^]*)$/.exec(parts[at] ?? '') ?? [];
-      if (origin === undefined) continue;
+      const [from = ''] = parts.slice(at);
+      if (!from.startsWith('file:')) continue;
+      const origin = from.slice('file:'.length);
       const [name = '', ...value] = (parts[at + 1] ?? '').split('\n');
       const path = isAbsolute(origin) ? origin : resolve(cwd, origin);
       files.add(path);
