@@ -190,7 +190,9 @@ export function createWorktrees({
     trial: (request) => trial(git, request),
     prunePlan: (request) => prunePlan(git, folders, request),
     async prune(plan, before) {
-      const result = await prune(git, folders, queue, plan, before);
+      const asideOf = (worktree: string): string | null =>
+        agentsDir === undefined ? null : join(agentsDir, basename(worktree), 'ignored');
+      const result = await prune(git, folders, queue, plan, { before, asideOf });
       if (agentsDir !== undefined)
         for (const { path } of result.removed) if (path !== null) removePrivateGit(agentsDir, path);
       return result;
