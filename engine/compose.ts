@@ -184,7 +184,12 @@ export async function openEngine(options: OpenOptions) {
         clock,
       }),
       ...projectOperations({ where: rooms.carried, storage, events, clock }),
-      ...worktreeOperations({ actions: rooms.worktreeActions, sessions, worktrees }),
+      ...worktreeOperations({
+        actions: rooms.worktreeActions,
+        sessions,
+        worktrees,
+        folder: (project) => rooms.agents.folder(project === config().project.name ? null : project),
+      }),
       ...notifyOperations(notify),
       ...hookOperations(rooms.hooks),
     ];

@@ -109,4 +109,21 @@ const untrust = command({
   },
 });
 
-export const projectCommands: readonly Command[] = [list, trust, untrust];
+const repin = command({
+  name: 'project repin',
+  about: 'take the repository that the folder of a project is in now for its own, after it was another',
+  args: idArg,
+  examples: ['project repin api'],
+  async run(context) {
+    const client = await context.engine();
+    const found = await client.call<{ id: string; folder: string; repository: string | null }>(
+      'project.repin',
+      { id: context.args[0] },
+    );
+    context.result(found, ({ id, repository }) =>
+      repository === null ? `${id} is in no repository` : `${id} is in the repository ${repository}`,
+    );
+  },
+});
+
+export const projectCommands: readonly Command[] = [list, trust, untrust, repin];

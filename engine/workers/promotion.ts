@@ -124,6 +124,7 @@ export function createPromotion(
     const warnings: string[] = [];
     const { removed: gone, refused } = await worktrees.prune(plan, tearDownOf(warnings));
     await recordGone(gone.map((each) => each.branch));
+    warnings.push(...gone.flatMap((each) => each.ignored));
     const kept = [...refused, ...plan.entries]
       .filter((each) => each.branch === branch)
       .flatMap((each) => each.reasons);

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import type { DispatchOptions, Workflow } from '../board/workflow/index.ts';
 import type { Session, Sessions } from '../bus/sessions/index.ts';
 import { asSvcError, SvcError } from '../errors.ts';
@@ -51,7 +52,7 @@ export function createSessionActions(deps: {
   workflow: Workflow;
   dispatcher: Pick<Dispatcher, 'stop' | 'resume' | 'look'>;
   processes: Pick<Processes, 'isAlive' | 'startOf'>;
-  worktrees: Pick<Worktrees, 'clearTraps' | 'settle' | 'releaseCheckout'>;
+  worktrees: Pick<Worktrees, 'clearTraps' | 'settle' | 'setAsideRepositories' | 'releaseCheckout'>;
   keys: Pick<RunKeys, 'url' | 'issue' | 'revoke'>;
   agentFolder(sessionId: string): string;
   /** Throws `consent_missing` while nobody has ever agreed to svc.yaml. */
@@ -134,6 +135,12 @@ export function createSessionActions(deps: {
       if (session.worktree !== null) {
         const problem = await worktrees.settle(session.worktree);
         if (problem !== null) log.error({ session: sessionId, problem }, 'work was not taken over');
+      }
+      if (session.worktree === null && session.cwd !== null) {
+        const kept = dirname(deps.agentFolder(sessionId));
+        const found = await worktrees.setAsideRepositories(session.cwd, kept, dirname(kept));
+        if (found.length > 0)
+          log.error({ session: sessionId, found }, 'repositories that it made were moved');
       }
       const live = sessions.list({ live: true, limit: 100_000 });
       if (session.worktree === null && !live.some(({ inplace }) => inplace))

@@ -216,9 +216,10 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
           const warnings: string[] = [];
           const done =
             wanted.dryRun === true
-              ? { removed: [], refused: [] }
+              ? ({ removed: [], refused: [] } satisfies PruneResult)
               : await worktrees.prune(plan, tearDownOf(warnings));
           await recordGone(done.removed.map((each) => each.branch));
+          warnings.push(...done.removed.flatMap(({ ignored }) => ignored));
           return { repository: plan.repository, base: plan.base, entries: plan.entries, ...done, warnings };
         }),
       );

@@ -11,8 +11,11 @@ export function worktreeOperations({
   actions,
   sessions,
   worktrees,
+  folder,
 }: {
   actions: WorktreeActions;
+  /** Of a project, by its id. */
+  folder(project: string): string;
   sessions: Sessions;
   worktrees: Worktrees;
 }): Operation[] {
@@ -87,6 +90,14 @@ export function worktreeOperations({
         dry_run: z.boolean().optional(),
       }),
       run: ({ dry_run, ...wanted }, caller) => actions.prune({ ...wanted, dryRun: dry_run }, caller),
+    }),
+    operation({
+      name: 'project.repin',
+      about: 'From here on the repository that the folder of a project is in now is the project’s own.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({ id: z.string() }),
+      run: ({ id }) => ({ id, folder: folder(id), repository: worktrees.repin(folder(id)) }),
     }),
     ...worktreeTools(actions),
   ];

@@ -53,7 +53,7 @@ export async function started(
   here: EngineHere,
   prompt: string,
   options: object = {},
-  wish: { agent?: string } = {},
+  wish: { agent?: string; project?: string } = {},
 ): Promise<string> {
   const { decision_id } = await here.ask(prompt, wish);
   const { session } = await here.call<{ session: { session_id: string } }>('decision.approve', {

@@ -5,7 +5,7 @@ import { SEAT_FOLDER } from '../../seat-folder.ts';
 import type { Preset } from '../presets/index.ts';
 import type { RunningProcess, StartSpec } from '../processes/index.ts';
 import type { DispatchDeps } from './context.ts';
-import { runDir, sessionDir } from './folders.ts';
+import { dataFolder, runDir, sessionDir } from './folders.ts';
 
 /** The run's own way to the engine, opened when it is not yet; null for a run that is not confined. */
 export async function seatOfRun(
@@ -33,6 +33,8 @@ export async function startConfined(
   const seat = await seatOfRun(deps, session, spec.runId);
   if (seat === null) return deps.processes.start(spec);
   try {
+    if (session.worktree === null)
+      await deps.worktrees.listRepositories(spec.cwd, sessionDir(deps, session.sessionId), dataFolder(deps));
     const argv = await deps.confinement.wrap({
       argv: spec.argv,
       program: agent.program,

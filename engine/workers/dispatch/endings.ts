@@ -7,7 +7,7 @@ import { NO_FACTS, type StreamFacts } from '../streams/stream.ts';
 import { changesIn } from './approved.ts';
 import { readerFor } from './command.ts';
 import type { DispatchDeps } from './context.ts';
-import { type Kept, keepWork, NOTHING_KEPT, type Verdict, verdictOf } from './finish.ts';
+import { type Kept, keepWork, NOTHING_KEPT, setAside, type Verdict, verdictOf } from './finish.ts';
 import { logFile } from './folders.ts';
 import { createHearing, type Hearing } from './hear.ts';
 import { anewOf, type Pause, pauseOf } from './pause.ts';
@@ -40,8 +40,10 @@ function clearAfter({ worktrees, sessions, log }: DispatchDeps, session: Session
 }
 
 /** What goes on later may do so outside of the sandbox, and a person may look before. */
-async function settlePaused({ worktrees, log }: DispatchDeps, session: Session): Promise<void> {
-  if (session.profile !== 'strict' || session.worktree === null) return;
+async function settlePaused(deps: DispatchDeps, session: Session): Promise<void> {
+  const { worktrees, log } = deps;
+  if (session.profile !== 'strict') return;
+  if (session.worktree === null) return void (await setAside(deps, session));
   const problem = await worktrees.settle(session.worktree);
   if (problem !== null) log.warn({ session: session.sessionId, problem }, 'work was not taken over');
 }

@@ -3,6 +3,7 @@ import { asSvcError } from '../../errors.ts';
 import type { ExitResult } from '../processes/index.ts';
 import { NO_FACTS, type StreamFacts } from '../streams/stream.ts';
 import type { DispatchDeps } from './context.ts';
+import { dataFolder, sessionDir } from './folders.ts';
 
 export interface Verdict {
   sealed: boolean;
@@ -95,6 +96,7 @@ export async function keepWork(deps: DispatchDeps, session: Session): Promise<Ke
       ...end.savedRefs.map((ref) => `commits made off the branch are kept under ${ref}`),
       ...end.nested.map((path) => `${path} is a repository of its own; its commits are only in the worktree`),
       ...(end.unsafe === undefined ? [] : [end.unsafe]),
+      ...(await plantedIn(deps, session.worktree)),
     ];
     return {
       headCommit: end.head,
@@ -111,9 +113,33 @@ export async function keepWork(deps: DispatchDeps, session: Session): Promise<Ke
   }
 }
 
+/** Settings by which git would run what a worker wants; the engine's own calls do not. */
+async function plantedIn({ worktrees }: DispatchDeps, folder: string): Promise<string[]> {
+  const names = await worktrees.plantedPrograms(folder).catch(() => []);
+  if (names.length === 0) return [];
+  const named = names.slice(0, 5).join(', ');
+  return [
+    `git was told to run programs while it ran (${named}): svc does not run them, your own git would; git config --show-origin --get ${names[0]} says where`,
+  ];
+}
+
+/** Repositories that a confined run has left below the folder it was in; they are moved out of it. */
+export async function setAside(deps: DispatchDeps, session: Session): Promise<string[]> {
+  const { profile, worktree, cwd, sessionId } = session;
+  if (profile !== 'strict' || worktree !== null || cwd === null) return [];
+  const kept = sessionDir(deps, sessionId);
+  const found = await deps.worktrees.setAsideRepositories(cwd, kept, dataFolder(deps));
+  if (found.length > 0) deps.log.warn({ session: sessionId, found }, 'repositories that it made were moved');
+  return found;
+}
+
 /** In place the checkout is the user's: svc commits nothing there. */
 async function countInside(deps: DispatchDeps, session: Session): Promise<Kept> {
-  if (session.repository === null || session.baseCommit === null) return NOTHING_KEPT;
+  // Before git is called there.
+  const planted = await setAside(deps, session);
+  if (session.repository !== null) planted.push(...(await plantedIn(deps, session.repository)));
+  const alert = planted.length === 0 ? null : planted.join('; ');
+  if (session.repository === null || session.baseCommit === null) return { ...NOTHING_KEPT, alert };
   try {
     const { commits, files } = await deps.worktrees.diff({
       repository: session.repository,
@@ -129,8 +155,9 @@ async function countInside(deps: DispatchDeps, session: Session): Promise<Kept> 
       files: files.length,
       insertions: sum((file) => file.insertions),
       deletions: sum((file) => file.deletions),
+      alert,
     };
   } catch {
-    return NOTHING_KEPT;
+    return { ...NOTHING_KEPT, alert };
   }
 }

@@ -14,3 +14,5 @@ export const agentDir = (deps: Paths, sessionId: string): string =>
 /** Of one run; removed at its end. */
 export const runDir = (deps: Paths, sessionId: string, runId: string): string =>
   join(sessionDir(deps, sessionId), runId);
+/** What a confined run sees nothing of, with the folders of all sessions. */
+export const dataFolder = ({ paths }: Paths): string => paths.agents;

@@ -7,6 +7,12 @@ import type { DispatchDeps } from './context.ts';
 
 /** Where the worker works: a worktree of its own, or the project's folder itself. */
 export async function place(deps: DispatchDeps, session: Session): Promise<Placement> {
+  const others = deps.sessions.list({ live: true, limit: 100_000 });
+  const isQuiet = others.every(
+    ({ sessionId, state }) => sessionId === session.sessionId || state === 'queued',
+  );
+  const known = session.cwd ?? deps.agents.folder(session.project);
+  await deps.worktrees.rememberPrograms(known, { isQuiet }).catch(() => undefined);
   if (session.cwd !== null) return placedAlready(session);
   if (session.continues !== null) return takeOver(deps, session.continues);
   const folder = deps.agents.folder(session.project);
@@ -53,7 +59,10 @@ function makeWorktree(
 
 /** A folder outside any repository is fine here: then there is nothing to count at the end. */
 async function placeInside(deps: DispatchDeps, folder: string): Promise<Placement> {
-  const repository = await deps.worktrees.repositoryOf(folder).catch(() => null);
+  const repository = await deps.worktrees.repositoryOf(folder).catch((error: unknown) => {
+    if (asSvcError(error).code === 'worktree_unsafe') throw error;
+    return null;
+  });
   return {
     repository: repository?.root ?? null,
     worktree: null,

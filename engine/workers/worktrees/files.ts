@@ -10,6 +10,8 @@ export interface Uncommitted {
 export interface Contents extends Uncommitted {
   /** Git repositories inside; see `nestedIn`. */
   nested: string[];
+  /** Files and folders that git ignores. */
+  ignored: string[];
   /** git had nothing to remark: it could read all that there is. */
   isWhole: boolean;
 }
@@ -42,5 +44,5 @@ export async function contentsOf(git: Git, path: string): Promise<Contents> {
   const files = uncommittedIn(lines);
   const ignored = pathsOf(lines, (mark) => mark === '!!');
   const nested = nestedIn(path, { ...files, ignored, staged: records(staged.stdout) });
-  return { ...files, nested, isWhole: status.stderr === '' };
+  return { ...files, nested, ignored, isWhole: status.stderr === '' };
 }

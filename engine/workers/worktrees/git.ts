@@ -87,6 +87,8 @@ const SETTINGS = [
   ['rebase.updateRefs', 'false'],
   ['submodule.recurse', 'false'],
   ['log.showSignature', 'false'],
+  ['protocol.ext.allow', 'never'], // an address that is a command
+  ['safe.bareRepository', 'explicit'], // three names in a folder of a worker's would make it one
 ].flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 
 /**
@@ -142,12 +144,36 @@ function collect(
   return { bytes: () => Buffer.concat(chunks), isFull: () => isFull };
 }
 
+export interface GitDeps {
+  /** How long a call may take before it is looked what it waits for, ms. */
+  patienceMs?: number;
+  /** What a call in a folder is told against the repository's own settings; see `createGitPrograms`. */
+  settingsAgainst?(cwd: string): Promise<readonly (readonly [string, string])[]>;
+}
+
 /**
  * The git command line, with an environment of its own making.
- * @param patienceMs how long a call may take before it is looked what it waits for
  */
-export function createGit(env: NodeJS.ProcessEnv = process.env, { patienceMs = PATIENCE_MS } = {}): Git {
+export function createGit(
+  env: NodeJS.ProcessEnv = process.env,
+  { patienceMs = PATIENCE_MS, settingsAgainst = async () => [] }: GitDeps = {},
+): Git {
   const base = baseEnvironment(env);
+
+  /** The environment by which git is told these settings: a name may hold what `-c` would split it at. */
+  async function against(cwd: string): Promise<Record<string, string>> {
+    const settings = await settingsAgainst(cwd);
+    if (settings.length === 0) return {};
+    const from = Number(base.GIT_CONFIG_COUNT ?? 0) || 0;
+    return Object.fromEntries([
+      ['GIT_CONFIG_COUNT', String(from + settings.length)],
+      ['GIT_NO_LAZY_FETCH', '1'],
+      ...settings.flatMap(([name, value], at) => [
+        [`GIT_CONFIG_KEY_${from + at}`, name],
+        [`GIT_CONFIG_VALUE_${from + at}`, value],
+      ]),
+    ]);
+  }
 
   const launch = (cwd: string, args: readonly string[], options: GitOptions, stdin: 'ignore' | 'pipe') => {
     const child = spawn('git', [...SETTINGS, ...args], {
@@ -197,7 +223,13 @@ export function createGit(env: NodeJS.ProcessEnv = process.env, { patienceMs = P
   const run: Git['run'] = async (cwd, args, options = {}) => {
     const { input, allowFail = false, maxBytes = DEFAULT_MAX_BYTES } = options;
     try {
-      const { child, ended } = launch(cwd, args, options, input === undefined ? 'ignore' : 'pipe');
+      const env = { ...(await against(cwd)), ...options.env };
+      const { child, ended } = launch(
+        cwd,
+        args,
+        { ...options, env },
+        input === undefined ? 'ignore' : 'pipe',
+      );
       const stdout = collect(child.stdout, maxBytes, () => child.kill());
       const stderr = collect(child.stderr, 64 * 1024, () => {});
       if (input !== undefined) {
@@ -236,8 +268,10 @@ export function createGit(env: NodeJS.ProcessEnv = process.env, { patienceMs = P
     async pipe(cwd, from, to, options = {}) {
       const { input } = options.from ?? {};
       try {
-        const first = launch(cwd, from, options.from ?? {}, input === undefined ? 'ignore' : 'pipe');
-        const second = launch(cwd, to, options.to ?? {}, 'pipe');
+        const told = await against(cwd);
+        const withTold = (given: GitOptions = {}) => ({ ...given, env: { ...told, ...given.env } });
+        const first = launch(cwd, from, withTold(options.from), input === undefined ? 'ignore' : 'pipe');
+        const second = launch(cwd, to, withTold(options.to), 'pipe');
         first.child.stdin?.on('error', () => {});
         first.child.stdin?.end(input);
         const stdout = collect(second.child.stdout, DEFAULT_MAX_BYTES, () => second.child.kill());

@@ -1,4 +1,4 @@
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { removePrivateGit } from '../private-git.ts';
 import {
   type CreatedWorktree,
@@ -16,6 +16,9 @@ import { checkedOutAt } from './head.ts';
 import { type WorkingFolders, workingFolders } from './live.ts';
 import { verifyToplevel } from './look.ts';
 import { isMerged } from './merged.ts';
+import { createRepositoryPins } from './pins.ts';
+import { listRepositories, setAsideRepositories } from './planted.ts';
+import { createGitPrograms } from './programs.ts';
 import { type PromoteRequest, type PromoteResult, promote } from './promote.ts';
 import {
   type PruneEntry,
@@ -63,10 +66,19 @@ export interface WorktreesDeps {
 }
 
 export interface Worktrees {
-  /** The repository that contains a folder. Throws `not_a_repository`, `repository_empty`. */
+  /** The repository that contains a folder. Throws `not_a_repository`, `repository_empty`, `worktree_unsafe`. */
   repositoryOf(path: string): Promise<Repository>;
   /** The branch checked out at a folder, or the commit of a detached HEAD; null outside of a repository. @param folder links followed */
   checkedOut(folder: string): string | null;
+  /** The repository that a project's folder is in now counts for it from here on. Returns its top; null for none. */
+  repin(folder: string): string | null;
+  /** Before a confined run in a folder itself; see `setAsideRepositories`. */
+  listRepositories(folder: string, kept: string, data: string): Promise<void>;
+  /**
+   * After it: repositories that have appeared below the folder are moved into the session's own folder `kept`, so that nobody's
+   * git is led by them. Returns a sentence for each. Calls no git.
+   */
+  setAsideRepositories(folder: string, kept: string, data: string): Promise<string[]>;
   /** Where `create` would begin; makes nothing. */
   origin(request: OriginRequest): Promise<Origin>;
   /** Makes, or takes up again, a session's branch and worktree. */
@@ -85,6 +97,13 @@ export interface Worktrees {
   settle(path: string): Promise<string | null>;
   /** Takes out of a main checkout what protected it while a worker was in it. */
   releaseCheckout(path: string): void;
+  /**
+   * Before a worker starts in a folder's repository: which programs git runs there for the person. `isQuiet`: no other worker
+   * is at work. What is written after that is not run by the engine's own calls.
+   */
+  rememberPrograms(path: string, options: { isQuiet: boolean }): Promise<void>;
+  /** After a run: settings of git that name programs and were written since; empty outside of a repository. */
+  plantedPrograms(path: string): Promise<string[]>;
   /** Saves what a worker left and counts what it did. Call it after the worker's processes are gone. */
   finish(request: FinishRequest): Promise<FinishResult>;
   status(request: StatusRequest): Promise<SessionWorktree[]>;
@@ -114,7 +133,14 @@ export function createWorktrees({
   workingFolders: folders = workingFolders,
   agentsDir,
 }: WorktreesDeps = {}): Worktrees {
-  const git = createGit(env);
+  const asked = createGit(env);
+  const programs = createGitPrograms(
+    agentsDir === undefined ? null : join(agentsDir, '.git-programs.json'),
+    (cwd, args) => asked.text(cwd, args, { discover: true }),
+    asked.env,
+  );
+  const pins = createRepositoryPins(agentsDir === undefined ? null : join(agentsDir, '.repositories.json'));
+  const git = createGit(env, { settingsAgainst: programs.settingsAgainst });
   const queue = createQueue();
   // What is read of a branch is read in the repository: first comes there what its worker has committed meanwhile.
   const takeOver = agentsDir === undefined ? null : createTakeOver(git, agentsDir);
@@ -122,10 +148,22 @@ export function createWorktrees({
     if (branch != null) await takeOver?.follow(branch);
   };
   return {
-    repositoryOf: (path) => repositoryOf(git, path),
+    async repositoryOf(path) {
+      pins.check(path);
+      return repositoryOf(git, path);
+    },
     checkedOut: (folder) => checkedOutAt(git, folder),
-    origin: (request) => origin(git, request),
-    create: (request) => create(git, queue, request),
+    async origin(request) {
+      pins.check(request.projectPath);
+      return origin(git, request);
+    },
+    async create(request) {
+      pins.check(request.projectPath);
+      return create(git, queue, request);
+    },
+    repin: pins.repin,
+    listRepositories,
+    setAsideRepositories,
     verifyToplevel: async (path) => void (await verifyToplevel(git, path)),
     clearTraps(path) {
       const named = foldersNamed(path);
@@ -135,6 +173,8 @@ export function createWorktrees({
       const named = foldersNamed(path);
       if (named !== null) releaseCheckout(named);
     },
+    rememberPrograms: programs.remember,
+    plantedPrograms: programs.findPlanted,
     async settle(path) {
       return (await takeOver?.settle(path, { index: true }))?.problem ?? null;
     },
@@ -154,7 +194,9 @@ export function createWorktrees({
     trial: (request) => trial(git, request),
     prunePlan: (request) => prunePlan(git, folders, request),
     async prune(plan, before) {
-      const result = await prune(git, folders, queue, plan, before);
+      const asideOf = (worktree: string): string | null =>
+        agentsDir === undefined ? null : join(agentsDir, basename(worktree), 'ignored');
+      const result = await prune(git, folders, queue, plan, { before, asideOf });
       if (agentsDir !== undefined)
         for (const { path } of result.removed) if (path !== null) removePrivateGit(agentsDir, path);
       return result;

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, rmdirSync, statSync } from 'node:fs';
 import { SvcError } from '../../errors.ts';
 import { contentsOf } from './files.ts';
 import type { Git } from './git.ts';
+import { keepIgnored } from './ignored.ts';
 import { processesInside, type WorkingFolders } from './live.ts';
 import { verifyToplevel } from './look.ts';
 import { isCommitMerged } from './merged.ts';
@@ -40,7 +41,8 @@ export interface PrunePlan {
 }
 
 export interface PruneResult {
-  removed: { branch: string; path: string | null; savedRefs: string[] }[];
+  /** `ignored` says in a sentence what went that no commit holds, or where it is kept. */
+  removed: { branch: string; path: string | null; savedRefs: string[]; ignored: string[] }[];
   /** Planned for removal, but no longer safe at that moment. */
   refused: { branch: string; path: string | null; reasons: string[] }[];
 }
@@ -48,12 +50,16 @@ export interface PruneResult {
 /** With the base's commit now; null when there is no such base. */
 type Context = Pick<PrunePlan, 'repository' | 'base' | 'keep'> & { target: string | null };
 
-/** Every reason against removing a session's branch and worktree (R1). Empty means safe, at this moment. */
+/**
+ * Every reason against removing a session's branch and worktree (R1). Empty means safe, at this moment.
+ * @param ignored is filled with what git ignores there
+ */
 async function reasonsAgainst(
   git: Git,
   folders: WorkingFolders,
   { repository, base, target, keep }: Context,
   pairing: Pairing,
+  ignored: string[] = [],
 ): Promise<string[]> {
   const { branch, head, entry, stray, elsewhere } = pairing;
   // One reason is enough, and a promotion keeps every branch but its own.
@@ -79,6 +85,7 @@ async function reasonsAgainst(
     if (inside === null) reasons.push('it cannot be known whether a process works in it');
     else if (inside.length > 0) reasons.push(`process ${inside.join(', ')} works in it`);
     const files = await contentsOf(git, entry.path);
+    ignored.push(...files.ignored);
     if (files.changed.length > 0)
       reasons.push(`uncommitted changes: ${files.changed.slice(0, 3).join(', ')}`);
     if (files.untracked.length > 0)
@@ -152,6 +159,13 @@ async function removeWorktree(git: Git, root: string, path: string): Promise<voi
   if (existsSync(path)) throw new SvcError('worktree_unsafe', `${path} is still there`);
 }
 
+export interface PruneSteps {
+  /** Runs ahead of each removal, and what it leaves is looked at like anything else. */
+  before?: ((entry: PruneEntry) => Promise<void>) | undefined;
+  /** Where ignored files of a worktree are kept that are too large to go without a word; null for nowhere. */
+  asideOf?(worktree: string): string | null;
+}
+
 /**
  * Carries a plan out. Every entry is examined again right before its deletion, after whatever `before` has done there;
  * nothing is forced.
@@ -161,7 +175,7 @@ export async function prune(
   folders: WorkingFolders,
   queue: Queue,
   plan: PrunePlan,
-  before?: (entry: PruneEntry) => Promise<void>,
+  { before, asideOf }: PruneSteps = {},
 ): Promise<PruneResult> {
   const { repository: root, commonDir, worktreesDir } = plan;
   const result: PruneResult = { removed: [], refused: [] };
@@ -172,6 +186,7 @@ export async function prune(
     await queue(commonDir, async () => {
       const refuse = (...reasons: string[]): void =>
         void result.refused.push({ branch, path: planned.path, reasons });
+      const said: string[] = [];
       try {
         const now = await listing(git, root, {
           base: plan.base,
@@ -181,20 +196,24 @@ export async function prune(
         if (pairing === undefined) return; // somebody else has removed it
         if (pairing.head !== planned.head || pathOf(pairing) !== planned.path)
           return refuse('it has changed since');
-        const reasons = await reasonsAgainst(git, folders, { ...plan, target: now.base }, pairing);
+        const ignored: string[] = [];
+        const context = { ...plan, target: now.base };
+        const reasons = await reasonsAgainst(git, folders, context, pairing, ignored);
         if (reasons.length > 0) return refuse(...reasons);
 
         const commits = new Set([pairing.head, pairing.entry?.head].filter((commit) => commit != null));
         const savedRefs: string[] = [];
         for (const commit of commits) savedRefs.push(await save(git, root, branch, commit));
+        const { path = null } = pairing.entry ?? {};
+        said.push(...(path === null ? [] : keepIgnored(path, ignored, asideOf?.(path) ?? null)));
         if (pairing.entry) await removeWorktree(git, root, pairing.entry.path);
         else if (pairing.stray) rmdirSync(pairing.stray);
         if (pairing.head !== null) {
           await git.run(root, ['update-ref', '--no-deref', '-d', branchRef(branch), pairing.head]);
         }
-        result.removed.push({ branch, path: planned.path, savedRefs });
+        result.removed.push({ branch, path: planned.path, savedRefs, ignored: said });
       } catch (error) {
-        refuse(error instanceof Error ? error.message : String(error));
+        refuse(error instanceof Error ? error.message : String(error), ...said);
       }
     });
   }

@@ -1,5 +1,5 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
-import { isAbsolute, join, resolve } from 'node:path';
+import { isAbsolute, join, resolve, sep } from 'node:path';
 import { SvcError } from '../../errors.ts';
 import { type Git, records } from './git.ts';
 import { textIn } from './traps.ts';
@@ -129,7 +129,17 @@ async function repositoryByParts(git: Git, path: string): Promise<Repository> {
     ['rev-parse', '--path-format=absolute', '--is-bare-repository', '--git-common-dir'],
     look,
   );
+  const empty = (what: string): SvcError =>
+    new SvcError('repository_empty', `the repository at ${path} ${what}`, {
+      hint: 'a worktree needs a checkout with at least one commit',
+      data: { path },
+    });
   if (found.code !== 0) {
+    // git is told to use none by itself.
+    const isInside = resolve(path).split(sep).includes('.git');
+    if (isInside)
+      throw new SvcError('not_a_repository', `${path} is inside a .git folder`, { data: { path } });
+    if (/bare repository/i.test(found.stderr)) throw empty('is bare: it has no checkout to work from');
     // Anything else (an owner git does not trust, a broken config) has a remedy of its own and keeps git's words.
     if (!/not a git repository/i.test(found.stderr)) {
       throw new SvcError(
@@ -143,11 +153,6 @@ async function repositoryByParts(git: Git, path: string): Promise<Repository> {
     });
   }
   const [isBare, commonDir = ''] = found.stdout.trimEnd().split('\n');
-  const empty = (what: string): SvcError =>
-    new SvcError('repository_empty', `the repository at ${path} ${what}`, {
-      hint: 'a worktree needs a checkout with at least one commit',
-      data: { path },
-    });
   if (isBare === 'true') throw empty('is bare: it has no checkout to work from');
   const top = await git.run(path, ['rev-parse', '--path-format=absolute', '--show-toplevel'], look);
   if (top.code !== 0) {

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { createWorktrees } from '../../../engine/workers/worktrees/index.ts';
+import { gitEnvironment, makeRepository } from '../../support/git.ts';
+import { hostile } from '../../support/hostile.ts';
+
+/** A repository of a person's, in whose worktree a worker is at work that can write every configuration. */
+async function made(t: TestContext) {
+  const repository = makeRepository();
+  t.after(repository.remove);
+  const { root, folder } = repository;
+  const home = join(folder, 'person');
+  mkdirSync(home);
+  const { GIT_CONFIG_GLOBAL: _, ...env } = gitEnvironment({ HOME: home });
+  const agentsDir = join(folder, 'agents');
+  const open = () => createWorktrees({ env, agentsDir });
+  const worktrees = open();
+  const marker = join(folder, 'ran');
+  const worktree = join(folder, 'worktrees', 's-1');
+  /** What the engine does before a worker starts. */
+  const start = async () => {
+    await worktrees.rememberPrograms(root, { isQuiet: true });
+    return worktrees.create({
+      repositoryPath: root,
+      projectPath: root,
+      worktreePath: worktree,
+      branch: 'svc/s-1',
+    });
+  };
+  return { ...repository, home, open, worktrees, marker, worktree, start };
+}
+
+type Made = Awaited<ReturnType<typeof made>>;
+
+/** Everything that the engine does with the work of a session, also after it was opened anew. */
+async function doAll({ open, root, worktree, worktrees }: Made) {
+  const baseCommit = (await worktrees.repositoryOf(root)).headCommit ?? '';
+  const about = { branch: 'svc/s-1', baseCommit, repository: root };
+  for (const engine of [worktrees, open()]) {
+    await engine.status({ repository: root });
+    await engine.uncommitted(worktree);
+    await (await engine.diff(about)).patch(1e6);
+  }
+  const end = await worktrees.finish({ ...about, path: worktree, message: 'work in progress' });
+  await (await worktrees.diff(about)).patch(1e6);
+  await worktrees.trial({ repository: root, branch: 'svc/s-1', base: 'main' });
+  const promoted = await worktrees.promote({
+    ...{ repository: root, branch: 'svc/s-1', base: 'main', strategy: 'merge', message: 'merge' },
+  });
+  return { end, promoted };
+}
+
+/** Each is a way to have a program run by whoever calls git; `$M` makes the marker. */
+const WAYS: Record<string, (here: Made, run: string) => void> = {
+  'a filter of the repository': ({ git }, run) => git('config', 'filter.x.clean', run),
+  'a filter that is a process, and is wanted': ({ git }, run) => {
+    git('config', 'filter.x.process', run);
+    git('config', 'filter.x.required', 'true');
+  },
+  'a filter of the person': ({ home }, run) =>
+    writeFileSync(join(home, '.gitconfig'), `[filter "x"]\n\tclean = "${run}"\n\tsmudge = "${run}"\n`),
+  'a filter in a file that is included': ({ git, folder }, run) => {
+    writeFileSync(join(folder, 'more'), `[filter "x"]\n\tclean = "${run}"\n`);
+    git('config', 'include.path', join(folder, 'more'));
+  },
+  'a filter with a name that has an equals sign': ({ git, worktree }, run) => {
+    git('config', 'filter.x=y.clean', run);
+    writeFileSync(join(worktree, '.gitattributes'), '* filter=x=y\n');
+  },
+  'a filter of the worktree': ({ git, gitIn, worktree }, run) => {
+    git('config', 'extensions.worktreeConfig', 'true');
+    gitIn(worktree, 'config', '--worktree', 'filter.x.clean', run);
+  },
+  'attributes of its own': ({ git, folder }, run) => {
+    writeFileSync(join(folder, 'attributes'), '* filter=z\n');
+    git('config', 'core.attributesFile', join(folder, 'attributes'));
+    git('config', 'filter.z.clean', run);
+  },
+  'a driver of merges': ({ git, worktree, root, gitIn }, run) => {
+    git('config', 'merge.x.driver', run);
+    writeFileSync(join(worktree, '.gitattributes'), '* merge=x\n');
+    writeFileSync(join(worktree, 'README.md'), 'one\ntwo\nthree\nworker\n');
+    writeFileSync(join(root, '.gitattributes'), '* merge=x\n');
+    writeFileSync(join(root, 'README.md'), 'person\none\ntwo\nthree\n');
+    gitIn(root, 'add', '.gitattributes', 'README.md');
+    gitIn(root, 'commit', '-qm', 'of the person');
+  },
+  'a watcher of the file system': ({ git }, run) => git('config', 'core.fsmonitor', run),
+  'a conversion to text': ({ git, worktree }, run) => {
+    git('config', 'diff.x.textconv', run);
+    git('config', 'diff.x.command', run);
+    git('config', 'diff.external', run);
+    writeFileSync(join(worktree, '.gitattributes'), '* diff=x\n');
+  },
+  'a hook': ({ root, git, folder }, run) => {
+    for (const hooks of [join(root, '.git', 'hooks'), join(folder, 'hooks')]) {
+      mkdirSync(hooks, { recursive: true });
+      for (const name of ['pre-commit', 'post-checkout', 'post-merge', 'reference-transaction'])
+        writeFileSync(join(hooks, name), `#!/bin/sh\n${run}\n`, { mode: 0o755 });
+    }
+    git('config', 'core.hooksPath', join(folder, 'hooks'));
+  },
+  'a place to fetch from that is a command': ({ git, root }, run) => {
+    git('config', 'remote.evil.url', `ext::sh -c ${run.replaceAll(' ', '% ')}`);
+    git('config', 'remote.evil.promisor', 'true');
+    git('config', 'extensions.partialClone', 'evil');
+    git('config', 'core.repositoryFormatVersion', '1');
+    git('config', 'protocol.ext.allow', 'always');
+    writeFileSync(join(root, '.git', 'refs', 'heads', 'svc', 'gone'), `${'ab'.repeat(20)}\n`);
+  },
+};
+
+hostile(
+  {
+    attacker: 'worker',
+    tries: 'have the engine’s git run its program, by a configuration that it writes',
+    lite: 'not run, and reported',
+    strict: 'refused: configurations are read-only',
+  },
+  async (t) => {
+    for (const [what, plant] of Object.entries(WAYS)) {
+      const here = await made(t);
+      await here.start();
+      writeFileSync(join(here.worktree, '.gitattributes'), '* filter=x\n');
+      plant(here, `touch ${here.marker}; cat`);
+      writeFileSync(join(here.worktree, 'work.txt'), 'work\n');
+      const { end, promoted } = await doAll(here).catch((error: unknown) => {
+        // What is missing stays missing, and is said so.
+        assert.match(String(error), /ab{1}abab|abababab|bad object|missing/, what);
+        return { end: null, promoted: null };
+      });
+      assert.equal(existsSync(here.marker), false, what);
+      if (end !== null)
+        assert.deepEqual([end.unsafe, end.wip, promoted?.alreadyMerged], [undefined, true, false], what);
+      const planted = await here.worktrees.plantedPrograms(here.worktree).catch(() => []);
+      const isHook = what === 'a hook' || what.startsWith('a place');
+      if (!isHook) assert.notDeepEqual(planted, [], what);
+      // It is no less the worker's when the next one starts.
+      await here.open().rememberPrograms(here.root, { isQuiet: true });
+      writeFileSync(join(here.worktree, 'more.txt'), 'more\n');
+      await here
+        .open()
+        .uncommitted(here.worktree)
+        .catch(() => undefined);
+      assert.equal(existsSync(here.marker), false, `${what}, at the next start`);
+    }
+  },
+);
+
+hostile(
+  {
+    attacker: 'worker',
+    tries: 'take a person’s own filter away, or make it another',
+    lite: 'the person’s goes on to count',
+    strict: 'refused: configurations are read-only',
+  },
+  async (t) => {
+    const here = await made(t);
+    const { git, root, worktree, marker } = here;
+    here.commit({ '.gitattributes': '*.big filter=big merge=big\n' });
+    git('config', 'filter.big.clean', 'sed s/large/pointer/');
+    git('config', 'filter.big.smudge', 'cat');
+    git('config', 'filter.big.required', 'true');
+    await here.start();
+    git('config', 'filter.big.clean', `touch ${marker}; cat`);
+    writeFileSync(join(worktree, 'a.big'), 'large\n');
+    const { end } = await doAll(here);
+    assert.deepEqual([end.unsafe, end.wip], [undefined, true]);
+    assert.equal(git('cat-file', 'blob', 'main:a.big'), 'pointer');
+    assert.equal(existsSync(marker), false);
+    assert.deepEqual(await here.worktrees.plantedPrograms(root), ['filter.big.clean']);
+    // Whoever takes it out again has their own back, and what they then write is theirs.
+    git('config', 'filter.big.clean', 'sed s/large/other/');
+    await here.worktrees.rememberPrograms(root, { isQuiet: true });
+    rmSync(join(worktree, 'a.big'));
+    writeFileSync(join(worktree, 'b.big'), 'large\n');
+    await here.worktrees.finish({
+      path: worktree,
+      branch: 'svc/s-1',
+      baseCommit: end.head ?? '',
+      message: 'x',
+    });
+    assert.equal(git('cat-file', 'blob', 'svc/s-1:b.big'), 'other');
+  },
+);

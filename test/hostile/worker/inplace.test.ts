@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before } from 'node:test';
+import { type EngineHere, engineHere } from '../../support/engine.ts';
+import { hostile } from '../../support/hostile.ts';
+import { ended, logOf, makeStrict, impossible as skip, started } from '../../support/strict.ts';
+import { until } from '../../support/wait.ts';
+import { SVC } from '../../support/workspace.ts';
+
+const RUN = 'in place\n#agent: run sh attack.sh\n#agent: no-change';
+const YAML = 'projects: [{ id: api, path: services/api, kind: service }]\n';
+
+let ws: Awaited<ReturnType<typeof makeStrict>>;
+let here: EngineHere;
+before(async () => {
+  ws = await makeStrict(YAML);
+  ws.repository.commit({ 'services/api/main.txt': 'main\n' }, 'a project below the top');
+  here = await engineHere(ws, { svc: [process.execPath, SVC], graceMs: 500 });
+});
+after(async () => {
+  await here?.call('engine.stop', { stop_workers: true });
+  await here?.close();
+  await ws?.close();
+});
+
+const api = (): string => join(ws.root, 'services', 'api');
+const marker = (): string => join(api(), 'ran');
+
+/** A repository whose configuration has git run a program, made by hand: git itself is not needed for it. */
+const repository = (folder: string): string => `
+mkdir -p ${folder}/objects ${folder}/refs/heads
+echo 'ref: refs/heads/main' > ${folder}/HEAD
+printf '[core]\\n\\trepositoryformatversion = 0\\n\\tbare = false\\n\\tfsmonitor = "touch ${marker()}"\\n[filter "x"]\\n\\tclean = "touch ${marker()}; cat"\\n\\tsmudge = "touch ${marker()}; cat"\\n' > ${folder}/config
+echo '* filter=x' > .gitattributes`;
+
+/** Runs a script of the shell in place in the project, and says what the session's task has to say at the end. */
+async function runInPlace(script: string): Promise<{ session: string; alerts: string }> {
+  ws.repository.write(join(ws.root, 'services', 'api', 'attack.sh'), script);
+  const session = await started(here, RUN, { inplace: true }, { project: 'api' });
+  assert.equal((await ended(here, session)).failure, null, logOf(ws, session));
+  const folder = join(ws.root, '.svc', 'agents', session);
+  const told = join(folder, 'set-aside.txt');
+  return { session, alerts: existsSync(told) ? readFileSync(told, 'utf8') : '' };
+}
+
+/** All that the engine does with the project: another worker in a worktree of its own, and looks. */
+async function workInProject(): Promise<void> {
+  const session = await started(here, 'after it\n#agent: edit after.txt x', {}, { project: 'api' });
+  assert.equal((await ended(here, session)).failure, null);
+  await here.call('worktree.list', {});
+  await here.call('worktree.prune', { dry_run: true });
+}
+
+const WAYS: Record<string, () => string> = {
+  'a folder': () => repository('.git'),
+  'a folder in other letters': () => `${repository('.GIT')}`,
+  'a file that names a repository': () => `${repository('hidden')}\necho 'gitdir: hidden' > .git`,
+  'a link to a repository': () => `${repository('hidden')}\nln -s hidden .git`,
+  'a repository without a checkout': () => repository('.'),
+  'one deeper down': () => `mkdir -p lib/deep && cd lib/deep && ${repository('.git')}`,
+  'one by a process that stays': () =>
+    `(trap '' TERM; sleep 0.2; ${repository('.git')}; sleep 60) > /dev/null 2>&1 &\nuntil [ -e .git/config ]; do sleep 0.05; done`,
+};
+
+hostile(
+  {
+    attacker: 'worker',
+    tries: 'make a repository below the project, in place, for the engine’s next call of git',
+    lite: 'not stopped',
+    strict: 'set aside and reported',
+  },
+  async () => {
+    await workInProject();
+    for (const [what, script] of Object.entries(WAYS)) {
+      const { session, alerts } = await runInPlace(script());
+      assert.match(alerts, /appeared while it ran/, what);
+      for (const name of ['.git', '.GIT', 'HEAD', 'lib/deep/.git'])
+        assert.equal(existsSync(join(api(), name)), false, `${what}: ${name}`);
+      assert.ok(existsSync(join(ws.root, '.svc', 'agents', session, 'set-aside')), what);
+      await workInProject();
+      assert.equal(existsSync(marker()), false, what);
+      ws.repository.git('clean', '-dfqx', 'services');
+      ws.repository.git('checkout', '-q', '--', 'services');
+    }
+  },
+  { skip },
+);
+
+hostile(
+  {
+    attacker: 'worker',
+    tries: 'have the engine call git in a repository of its making while it runs in place',
+    lite: 'refused where the project was used before',
+    strict: 'refused',
+  },
+  async () => {
+    ws.repository.write(
+      join(api(), 'attack.sh'),
+      `${repository('.git')}\ntouch ready; until [ -e go ]; do sleep 0.05; done; rm -rf .git`,
+    );
+    const session = await started(here, RUN, { inplace: true }, { project: 'api' });
+    await until(() => existsSync(join(api(), 'ready')));
+    const refused = await started(here, 'refused\n#agent: edit x.txt x', {}, { project: 'api' });
+    const { failure } = await ended(here, refused);
+    assert.equal(failure?.code, 'worktree_unsafe');
+    assert.match(
+      failure?.text ?? '',
+      /was in the repository .* and is in .*services\/api.*svc project repin/,
+    );
+    assert.equal(existsSync(marker()), false);
+    ws.repository.write(join(api(), 'go'), '');
+    assert.equal((await ended(here, session)).failure, null);
+    await workInProject();
+    // A person who means it says so.
+    mkdirSync(join(api(), '.git'));
+    await assert.rejects(here.call('worktree.list', { project: 'api' }), { code: 'worktree_unsafe' });
+    const { repository: top } = await here.call<{ repository: string }>('project.repin', { id: 'api' });
+    assert.equal(top, api());
+  },
+  { skip },
+);
