@@ -110,7 +110,7 @@ function readDataFolderRecord(env: NodeJS.ProcessEnv, id: string): DataFolderRec
 }
 
 /** Puts a folder on record, before its id is written into it. */
-function recordDataFolder(env: NodeJS.ProcessEnv, id: string, data: string): void {
+export function recordDataFolder(env: NodeJS.ProcessEnv, id: string, data: string): void {
   checkRecords(env);
   mkdirSync(join(machineHome(env), FOLDER), { recursive: true, mode: 0o700 });
   const { dev, ino } = lstatSync(data);
@@ -239,7 +239,7 @@ function cannotMake(data: string, error: unknown): SvcError {
  * Makes a data folder this machine's own. The record is there before the id: what is broken off leaves a folder that is
  * still empty, never one with an id that nobody knows. Null when somebody else was first.
  */
-export function nameDataFolder(data: string, env: NodeJS.ProcessEnv): string | null {
+function nameDataFolder(data: string, env: NodeJS.ProcessEnv): string | null {
   const id = randomName(16);
   const draft = join(data, `${ID}.${randomName()}.new`);
   recordDataFolder(env, id, data);
@@ -304,13 +304,14 @@ function faultAt(path: string): { reason: DataFolderFault; why: string; hint?: s
 
 /**
  * Looks over what is in the data folder, and at what lies elsewhere, before the engine opens any of it: no links, no pipes,
- * nothing of other users. Throws `data_folder_unknown`.
+ * nothing of other users; with `modes` nothing that they could have written. Throws `data_folder_unknown`.
  */
-export function checkKeptPaths({ data, db, agents, worktrees }: KeptPaths): void {
+export function checkKeptPaths({ data, db, agents, worktrees }: KeptPaths, { modes = true } = {}): void {
   const own = readdirSync(data).map((name) => join(data, name));
   for (const path of [...own, agents, worktrees, ...databaseFiles(db)]) {
     const fault = faultAt(path);
-    if (fault !== null) throw dataFolderRefused(path, fault.reason, fault.why, fault.hint);
+    if (fault !== null && (modes || fault.reason !== 'modes'))
+      throw dataFolderRefused(path, fault.reason, fault.why, fault.hint);
   }
   for (const folder of [join(data, 'log'), join(data, 'notices'), agents, worktrees]) {
     const link = entriesOf(folder).find((entry) => entry.isSymbolicLink());
