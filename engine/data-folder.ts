@@ -12,11 +12,18 @@ import {
   type Stats,
   writeSync,
 } from 'node:fs';
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { SvcError } from './errors.ts';
 import { machineHome } from './machine-home.ts';
 import { checkHomeOwner, isTrustedOwner, ownerName } from './owner.ts';
-import { randomName, readPrivate, replacePrivate, syncFolder, withPrivate } from './private-files.ts';
+import {
+  isBelow,
+  randomName,
+  readPrivate,
+  replacePrivate,
+  syncFolder,
+  withPrivate,
+} from './private-files.ts';
 import { shellWord } from './text.ts';
 
 // A repository, an archive or a worker can bring along a data folder with a session that waits to be started, or with the
@@ -126,9 +133,8 @@ export function recordDataFolder(env: NodeJS.ProcessEnv, id: string, data: strin
 
 /** The folders between the workspace's and its data folder; none when that lies elsewhere. */
 function foldersBetween({ root, data }: DataPlace): string[] {
-  const way = relative(root, dirname(data));
-  if (way === '' || way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)) return [];
-  const parts = way.split(sep);
+  if (!isBelow(root, dirname(data))) return [];
+  const parts = relative(root, dirname(data)).split(sep);
   return parts.map((_, index) => join(root, ...parts.slice(0, index + 1)));
 }
 

@@ -12,7 +12,7 @@ import {
   type Stats,
   writeSync,
 } from 'node:fs';
-import { dirname, join, relative, sep } from 'node:path';
+import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { SvcError } from './errors.ts';
 
 // What svc keeps lies where a repository, a backup or a worker may have put something before. Nothing here follows a link,
@@ -26,7 +26,8 @@ export type PrivateUse = 'read' | 'change' | 'add' | 'new';
 const FLAGS: Record<PrivateUse, number> = {
   read: O_RDONLY,
   change: O_RDWR,
-  add: O_WRONLY | O_APPEND | O_CREAT,
+  // Read as well: who adds a line looks whether the last one has ended.
+  add: O_RDWR | O_APPEND | O_CREAT,
   new: O_WRONLY | O_CREAT | O_EXCL,
 };
 
@@ -35,6 +36,12 @@ const unsafe = (path: string, what: string): SvcError =>
     hint: `look at it, then take it away: ls -ld ${path}`,
     data: { path },
   });
+
+/** Whether a path is inside a folder, and not the folder itself; both absolute. */
+export function isBelow(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
 
 /** What keeps a file from being one of ours, as the end of a sentence; null for nothing. */
 function faultOf(found: Stats): string | null {
@@ -126,22 +133,29 @@ export const randomName = (bytes = 8): string =>
   process.getBuiltinModule('node:crypto').randomBytes(bytes).toString('hex');
 
 /**
- * Makes a folder below `top`, mode 0700, step by step, so that nothing is made behind a link. `top` has to be there. Throws
- * `storage_unsafe`.
+ * Makes a folder below `top`, mode 0700, step by step, so that nothing is made behind a link. `top` has to be there. Null,
+ * or the path that is in the way.
  */
-export function makePrivateFolder(top: string, folder: string): void {
+export function makeFoldersWithin(top: string, folder: string): string | null {
   let at = top;
   for (const part of relative(top, folder).split(sep)) {
     if (part === '') continue;
     at = join(at, part);
     const found = lstatSync(at, { throwIfNoEntry: false });
     if (found?.isDirectory()) continue;
-    if (found !== undefined) throw unsafe(at, found.isSymbolicLink() ? 'is a link' : 'is not a folder');
+    if (found !== undefined) return at;
     try {
       mkdirSync(at, { mode: 0o700 });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      if (!lstatSync(at).isDirectory()) throw unsafe(at, 'is not a folder');
+      if (!lstatSync(at).isDirectory()) return at;
     }
   }
+  return null;
+}
+
+/** Makes a folder of svc's own below one that is there. Throws `storage_unsafe` for a link or a file in the way. */
+export function makePrivateFolder(top: string, folder: string): void {
+  const inTheWay = makeFoldersWithin(top, folder);
+  if (inTheWay !== null) throw unsafe(inTheWay, 'is not a folder');
 }

@@ -5,11 +5,12 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { dirname } from 'node:path';
 import type { Engine } from '../compose.ts';
 import { SvcError } from '../errors.ts';
-import { serveConnection } from './connection.ts';
+import { refuseConnection, serveConnection, tooMany } from './connection.ts';
 import { createHttp } from './http.ts';
 import { mcpOverHttp } from './mcp/index.ts';
 import { removeRecord, writeRecord } from './record.ts';
 import { checkSocket, makeSocketFolder, socketPath } from './socket-path.ts';
+import { createSubscriptionQuota } from './subscriptions.ts';
 
 export interface Host {
   readonly socket: string;
@@ -19,6 +20,9 @@ export interface Host {
   close(): Promise<void>;
 }
 
+/** Each agent has a few, each dashboard and each command one. */
+const MOST_CONNECTIONS = 512;
+
 /** Lets clients in: the local socket, the loopback HTTP side, and `daemon.json` that says where they are. */
 export async function hostEngine(engine: Engine): Promise<Host> {
   const { paths } = engine;
@@ -27,11 +31,14 @@ export async function hostEngine(engine: Engine): Promise<Host> {
   checkSocket(path, paths.data);
 
   const connections = new Set<Socket>();
+  const quota = createSubscriptionQuota();
   const server = createServer((socket) => {
     connections.add(socket);
     socket.on('close', () => connections.delete(socket));
-    serveConnection(engine, socket);
+    if (connections.size <= MOST_CONNECTIONS) serveConnection(engine, socket, quota);
+    else refuseConnection(socket, tooMany(MOST_CONNECTIONS));
   });
+  server.maxConnections = 2 * MOST_CONNECTIONS;
   // Under a name of its own first: nobody can connect before its rights are set, and closing it later removes this
   // name and never the socket of a host that came after us. The workspace's lock is ours, so whatever has the real
   // name already belongs to a host that died.
@@ -102,7 +109,7 @@ export async function hostEngine(engine: Engine): Promise<Host> {
     closing ??= shut({ isGone });
     return closing;
   };
-  engine.runSockets.attach((socket, run) => serveConnection(engine, socket, run));
+  engine.runSockets.attach((socket, run) => serveConnection(engine, socket, quota, run));
   engine.onStopAsked(() => void close());
   engine.onGone(() => void close({ isGone: true }));
   return { socket: path, http, closed, close: () => close() };

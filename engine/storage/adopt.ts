@@ -11,7 +11,7 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs';
-import { basename, dirname, join, relative, sep } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { rfc3339, systemClock } from '../clock.ts';
 import {
@@ -26,7 +26,14 @@ import {
 } from '../data-folder.ts';
 import { asSvcError, SvcError } from '../errors.ts';
 import { machineHome } from '../machine-home.ts';
-import { randomName, readPrivate, replacePrivate, syncFolder, withPrivate } from '../private-files.ts';
+import {
+  isBelow,
+  randomName,
+  readPrivate,
+  replacePrivate,
+  syncFolder,
+  withPrivate,
+} from '../private-files.ts';
 import { bindDatabase, isDatabaseOf } from './database-file.ts';
 import { holdHostLock } from './host-lock.ts';
 import { migrate } from './migrate.ts';
@@ -209,10 +216,7 @@ function countHolding(db: Database.Database): DataFolderHolding {
   };
 }
 
-const isInside = (folder: string, path: string): boolean => {
-  const way = relative(folder, path);
-  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !way.startsWith(sep));
-};
+const isInside = (folder: string, path: string): boolean => path === folder || isBelow(folder, path);
 
 /**
  * Everything that would begin by itself is held: approvals expire, sessions end, nothing is delivered; marks, keys and

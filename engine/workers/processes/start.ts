@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
-import { closeSync, constants, existsSync, openSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../errors.ts';
+import { openPrivate } from '../../private-files.ts';
 import { findProgram } from '../program.ts';
 import { MARK, type Probe } from './probe.ts';
 import { readExit, SCRIPT } from './wrapper.ts';
@@ -72,9 +73,9 @@ export async function start(spec: StartSpec, probe: Probe): Promise<RunningProce
     throw new SvcError('already_running', `run ${runId} was already started`, { data: { runDir } });
   }
   const files: number[] = [];
-  const open = (file: string, flags: number): number => {
+  const open = (file: string): number => {
     try {
-      const fd = openSync(file, flags, 0o600);
+      const fd = openSync(file, 'r');
       files.push(fd);
       return fd;
     } catch (error) {
@@ -82,9 +83,10 @@ export async function start(spec: StartSpec, probe: Probe): Promise<RunningProce
     }
   };
   try {
-    const stdin = spec.stdinFile === undefined ? 'ignore' : open(spec.stdinFile, constants.O_RDONLY);
+    const stdin = spec.stdinFile === undefined ? 'ignore' : open(spec.stdinFile);
     // O_APPEND for every writer: the log is cut in place while the worker writes (see log-watch.ts).
-    const log = open(spec.logFile, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
+    const log = openPrivate(spec.logFile, 'add');
+    files.push(log);
     const child = spawn('/bin/sh', ['-c', SCRIPT, 'svc-worker', runDir, program, ...spec.argv.slice(1)], {
       cwd,
       env: { ...spec.env, [MARK]: runId },
