@@ -142,7 +142,7 @@ const isOwn = ({ uid }: Stats): boolean => process.getuid === undefined || uid =
 
 /** The id that stands in a data folder; null for none. Says nothing about whether it is on record. */
 export function idInDataFolder(data: string): string | null {
-  const text = readPrivate(join(data, ID), 64);
+  const text = readPrivate(join(data, ID), 64, true);
   return text !== null && ID_FORM.test(text.trim()) ? text.trim() : null;
 }
 
@@ -190,11 +190,13 @@ export function lookAtDataFolder(place: DataPlace, env: NodeJS.ProcessEnv): Data
 
 /** Null for an empty folder. */
 function idFrom(data: string): string | null {
-  let names: boolean;
   try {
     const id = idInDataFolder(data);
     if (id !== null) return id;
-    names = isEmpty(data);
+    if (isEmpty(data)) return null;
+    // Somebody who makes it puts the id there first: it may have come between the two looks.
+    const late = idInDataFolder(data);
+    if (late !== null) return late;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EACCES')
@@ -202,7 +204,6 @@ function idFrom(data: string): string | null {
     if (!(error instanceof SvcError)) throw error;
     throw dataFolderRefused(data, 'content', `has an ${ID} that is no file of svc's`);
   }
-  if (names) return null;
   throw dataFolderRefused(data, 'no_id', 'was not made by svc on this machine');
 }
 
@@ -214,7 +215,10 @@ export function claimDataFolder(place: DataPlace, env: NodeJS.ProcessEnv): strin
   // Who loses the race for a new folder finds that of the winner.
   for (let tries = 0; tries < 10; tries += 1) {
     const found = lookAtDataFolder(place, env);
-    if (found.state === 'ours') return found.id;
+    if (found.state === 'ours') {
+      removeDrafts(place.data);
+      return found.id;
+    }
     try {
       mkdirSync(place.data, { recursive: true, mode: 0o700 });
       chmodSync(place.data, 0o700);
@@ -259,11 +263,16 @@ function nameDataFolder(data: string, env: NodeJS.ProcessEnv): string | null {
     return id;
   } catch (error) {
     rmSync(recordFile(env, id), { force: true });
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return null;
+    // The winner may have tidied up meanwhile.
+    if (['EEXIST', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) return null;
     throw error;
   } finally {
     rmSync(draft, { force: true });
   }
+}
+
+function removeDrafts(data: string): void {
+  for (const name of readdirSync(data)) if (DRAFT_FORM.test(name)) rmSync(join(data, name), { force: true });
 }
 
 /** A link never replaces what is there; where there are none, a name does. */

@@ -44,17 +44,18 @@ export function isBelow(folder: string, path: string): boolean {
 }
 
 /** What keeps a file from being one of ours, as the end of a sentence; null for nothing. */
-function faultOf(found: Stats): string | null {
+function faultOf(found: Stats, mayBeLinked: boolean): string | null {
   if (found.isSymbolicLink()) return 'is a link';
   if (!found.isFile()) return 'is not a file';
-  return found.nlink > 1 ? 'has a second name (a hard link)' : null;
+  return found.nlink > 1 && !mayBeLinked ? 'has a second name (a hard link)' : null;
 }
 
 /**
  * Opens a file of svc's own, made with mode 0600. Throws `storage_unsafe` for a link, a pipe, a folder and a file with two
  * names; else as `openSync` does.
+ * @param mayBeLinked a second name is fine: it is left over from its making
  */
-export function openPrivate(file: string, use: PrivateUse): number {
+export function openPrivate(file: string, use: PrivateUse, mayBeLinked = false): number {
   let fd: number;
   try {
     fd = openSync(file, FLAGS[use] | O_NOFOLLOW | O_NONBLOCK, 0o600);
@@ -65,15 +66,20 @@ export function openPrivate(file: string, use: PrivateUse): number {
     if (code === 'ENXIO' || code === 'EISDIR') throw unsafe(file, 'is not a file');
     throw error;
   }
-  const fault = faultOf(fstatSync(fd));
+  const fault = faultOf(fstatSync(fd), mayBeLinked);
   if (fault === null) return fd;
   closeSync(fd);
   throw unsafe(file, fault);
 }
 
 /** Runs `work` with the open file and closes it. Throws as `openPrivate`. */
-export function withPrivate<T>(file: string, use: PrivateUse, work: (fd: number) => T): T {
-  const fd = openPrivate(file, use);
+export function withPrivate<T>(
+  file: string,
+  use: PrivateUse,
+  work: (fd: number) => T,
+  mayBeLinked = false,
+): T {
+  const fd = openPrivate(file, use, mayBeLinked);
   try {
     return work(fd);
   } finally {
@@ -82,14 +88,15 @@ export function withPrivate<T>(file: string, use: PrivateUse, work: (fd: number)
 }
 
 /** The text of a file of at most `mostBytes`; null when there is none. Throws `storage_unsafe`. */
-export function readPrivate(file: string, mostBytes: number): string | null {
+export function readPrivate(file: string, mostBytes: number, mayBeLinked = false): string | null {
+  const read = (fd: number): string => {
+    const { size } = fstatSync(fd);
+    if (size > mostBytes) throw unsafe(file, `has ${size} bytes`);
+    const bytes = Buffer.alloc(size);
+    return bytes.toString('utf8', 0, readSync(fd, bytes, 0, size, 0));
+  };
   try {
-    return withPrivate(file, 'read', (fd) => {
-      const { size } = fstatSync(fd);
-      if (size > mostBytes) throw unsafe(file, `has ${size} bytes`);
-      const bytes = Buffer.alloc(size);
-      return bytes.toString('utf8', 0, readSync(fd, bytes, 0, size, 0));
-    });
+    return withPrivate(file, 'read', read, mayBeLinked);
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return null;
     throw error;
