@@ -12,6 +12,7 @@ export interface Group {
 export const GROUPS: readonly Group[] = [
   { words: ['dash'], load: async () => [(await import('./commands/dash.ts')).dashCommand] },
   { words: ['init'], load: async () => [(await import('./commands/init.ts')).initCommand] },
+  { words: ['adopt'], load: async () => [(await import('./commands/adopt.ts')).adoptCommand] },
   { words: ['config'], load: async () => (await import('./commands/config.ts')).configCommands },
   { words: ['trust'], load: async () => [(await import('./commands/trust.ts')).trustCommand] },
   {

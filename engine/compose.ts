@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 import { dirname } from 'node:path';
 import { isPlainName } from './bus/seats/index.ts';
@@ -20,6 +21,7 @@ import { openLog } from './log.ts';
 import { toolOperations } from './manifest.ts';
 import { notifyOperations } from './notify/operations.ts';
 import { createOperations, type Operations } from './operation.ts';
+import { isBelow, makePrivateFolder } from './private-files.ts';
 import { createRooms } from './rooms.ts';
 import { createEventLog, eventOperations, holdHostLock, openStorage, whenGone } from './storage/index.ts';
 import { version } from './version.ts';
@@ -82,6 +84,9 @@ export async function openEngine(options: OpenOptions) {
       'svc adopt --fresh takes it out of git, moves the folder aside and starts anew',
     );
   const dataId = claimDataFolder({ root, data: paths.data }, env);
+  for (const folder of [paths.agents, paths.worktrees])
+    if (isBelow(paths.data, folder)) makePrivateFolder(paths.data, folder);
+    else mkdirSync(folder, { recursive: true, mode: 0o700 });
   checkKeptPaths(paths);
   const lock = holdHostLock(paths.data);
   const closers: (() => unknown)[] = [() => lock.release()];

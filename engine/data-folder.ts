@@ -12,11 +12,18 @@ import {
   type Stats,
   writeSync,
 } from 'node:fs';
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { SvcError } from './errors.ts';
 import { machineHome } from './machine-home.ts';
 import { checkHomeOwner, isTrustedOwner, ownerName } from './owner.ts';
-import { randomName, readPrivate, replacePrivate, syncFolder, withPrivate } from './private-files.ts';
+import {
+  isBelow,
+  randomName,
+  readPrivate,
+  replacePrivate,
+  syncFolder,
+  withPrivate,
+} from './private-files.ts';
 import { shellWord } from './text.ts';
 
 // A repository, an archive or a worker can bring along a data folder with a session that waits to be started, or with the
@@ -110,7 +117,7 @@ function readDataFolderRecord(env: NodeJS.ProcessEnv, id: string): DataFolderRec
 }
 
 /** Puts a folder on record, before its id is written into it. */
-function recordDataFolder(env: NodeJS.ProcessEnv, id: string, data: string): void {
+export function recordDataFolder(env: NodeJS.ProcessEnv, id: string, data: string): void {
   checkRecords(env);
   mkdirSync(join(machineHome(env), FOLDER), { recursive: true, mode: 0o700 });
   const { dev, ino } = lstatSync(data);
@@ -126,9 +133,8 @@ function recordDataFolder(env: NodeJS.ProcessEnv, id: string, data: string): voi
 
 /** The folders between the workspace's and its data folder; none when that lies elsewhere. */
 function foldersBetween({ root, data }: DataPlace): string[] {
-  const way = relative(root, dirname(data));
-  if (way === '' || way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)) return [];
-  const parts = way.split(sep);
+  if (!isBelow(root, dirname(data))) return [];
+  const parts = relative(root, dirname(data)).split(sep);
   return parts.map((_, index) => join(root, ...parts.slice(0, index + 1)));
 }
 
@@ -136,7 +142,7 @@ const isOwn = ({ uid }: Stats): boolean => process.getuid === undefined || uid =
 
 /** The id that stands in a data folder; null for none. Says nothing about whether it is on record. */
 export function idInDataFolder(data: string): string | null {
-  const text = readPrivate(join(data, ID), 64);
+  const text = readPrivate(join(data, ID), 64, true);
   return text !== null && ID_FORM.test(text.trim()) ? text.trim() : null;
 }
 
@@ -184,11 +190,13 @@ export function lookAtDataFolder(place: DataPlace, env: NodeJS.ProcessEnv): Data
 
 /** Null for an empty folder. */
 function idFrom(data: string): string | null {
-  let names: boolean;
   try {
     const id = idInDataFolder(data);
     if (id !== null) return id;
-    names = isEmpty(data);
+    if (isEmpty(data)) return null;
+    // Somebody who makes it puts the id there first: it may have come between the two looks.
+    const late = idInDataFolder(data);
+    if (late !== null) return late;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EACCES')
@@ -196,7 +204,6 @@ function idFrom(data: string): string | null {
     if (!(error instanceof SvcError)) throw error;
     throw dataFolderRefused(data, 'content', `has an ${ID} that is no file of svc's`);
   }
-  if (names) return null;
   throw dataFolderRefused(data, 'no_id', 'was not made by svc on this machine');
 }
 
@@ -208,7 +215,10 @@ export function claimDataFolder(place: DataPlace, env: NodeJS.ProcessEnv): strin
   // Who loses the race for a new folder finds that of the winner.
   for (let tries = 0; tries < 10; tries += 1) {
     const found = lookAtDataFolder(place, env);
-    if (found.state === 'ours') return found.id;
+    if (found.state === 'ours') {
+      removeDrafts(place.data);
+      return found.id;
+    }
     try {
       mkdirSync(place.data, { recursive: true, mode: 0o700 });
       chmodSync(place.data, 0o700);
@@ -239,7 +249,7 @@ function cannotMake(data: string, error: unknown): SvcError {
  * Makes a data folder this machine's own. The record is there before the id: what is broken off leaves a folder that is
  * still empty, never one with an id that nobody knows. Null when somebody else was first.
  */
-export function nameDataFolder(data: string, env: NodeJS.ProcessEnv): string | null {
+function nameDataFolder(data: string, env: NodeJS.ProcessEnv): string | null {
   const id = randomName(16);
   const draft = join(data, `${ID}.${randomName()}.new`);
   recordDataFolder(env, id, data);
@@ -253,11 +263,16 @@ export function nameDataFolder(data: string, env: NodeJS.ProcessEnv): string | n
     return id;
   } catch (error) {
     rmSync(recordFile(env, id), { force: true });
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return null;
+    // The winner may have tidied up meanwhile.
+    if (['EEXIST', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) return null;
     throw error;
   } finally {
     rmSync(draft, { force: true });
   }
+}
+
+function removeDrafts(data: string): void {
+  for (const name of readdirSync(data)) if (DRAFT_FORM.test(name)) rmSync(join(data, name), { force: true });
 }
 
 /** A link never replaces what is there; where there are none, a name does. */
@@ -304,13 +319,14 @@ function faultAt(path: string): { reason: DataFolderFault; why: string; hint?: s
 
 /**
  * Looks over what is in the data folder, and at what lies elsewhere, before the engine opens any of it: no links, no pipes,
- * nothing of other users. Throws `data_folder_unknown`.
+ * nothing of other users; with `modes` nothing that they could have written. Throws `data_folder_unknown`.
  */
-export function checkKeptPaths({ data, db, agents, worktrees }: KeptPaths): void {
+export function checkKeptPaths({ data, db, agents, worktrees }: KeptPaths, { modes = true } = {}): void {
   const own = readdirSync(data).map((name) => join(data, name));
   for (const path of [...own, agents, worktrees, ...databaseFiles(db)]) {
     const fault = faultAt(path);
-    if (fault !== null) throw dataFolderRefused(path, fault.reason, fault.why, fault.hint);
+    if (fault !== null && (modes || fault.reason !== 'modes'))
+      throw dataFolderRefused(path, fault.reason, fault.why, fault.hint);
   }
   for (const folder of [join(data, 'log'), join(data, 'notices'), agents, worktrees]) {
     const link = entriesOf(folder).find((entry) => entry.isSymbolicLink());

@@ -113,3 +113,11 @@ export const presets = async () => ({
   ...(await import('./workers/template.ts')),
   ...(await import('./workers/program.ts')),
 });
+
+/** What becomes of a data folder that this machine does not know; whether git tracks any of it. */
+export const dataFolders = async () => ({
+  ...(await import('./storage/adopt.ts')),
+  ...(await import('./workers/worktrees/tracked.ts')),
+  ...(await import('./data-folder.ts')),
+  ...(await import('./daemon/socket-path.ts')),
+});

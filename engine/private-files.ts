@@ -12,7 +12,7 @@ import {
   type Stats,
   writeSync,
 } from 'node:fs';
-import { dirname, join, relative, sep } from 'node:path';
+import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { SvcError } from './errors.ts';
 
 // What svc keeps lies where a repository, a backup or a worker may have put something before. Nothing here follows a link,
@@ -26,7 +26,8 @@ export type PrivateUse = 'read' | 'change' | 'add' | 'new';
 const FLAGS: Record<PrivateUse, number> = {
   read: O_RDONLY,
   change: O_RDWR,
-  add: O_WRONLY | O_APPEND | O_CREAT,
+  // Read as well: who adds a line looks whether the last one has ended.
+  add: O_RDWR | O_APPEND | O_CREAT,
   new: O_WRONLY | O_CREAT | O_EXCL,
 };
 
@@ -36,18 +37,25 @@ const unsafe = (path: string, what: string): SvcError =>
     data: { path },
   });
 
+/** Whether a path is inside a folder, and not the folder itself; both absolute. */
+export function isBelow(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
 /** What keeps a file from being one of ours, as the end of a sentence; null for nothing. */
-function faultOf(found: Stats): string | null {
+function faultOf(found: Stats, mayBeLinked: boolean): string | null {
   if (found.isSymbolicLink()) return 'is a link';
   if (!found.isFile()) return 'is not a file';
-  return found.nlink > 1 ? 'has a second name (a hard link)' : null;
+  return found.nlink > 1 && !mayBeLinked ? 'has a second name (a hard link)' : null;
 }
 
 /**
  * Opens a file of svc's own, made with mode 0600. Throws `storage_unsafe` for a link, a pipe, a folder and a file with two
  * names; else as `openSync` does.
+ * @param mayBeLinked a second name is fine: it is left over from its making
  */
-export function openPrivate(file: string, use: PrivateUse): number {
+export function openPrivate(file: string, use: PrivateUse, mayBeLinked = false): number {
   let fd: number;
   try {
     fd = openSync(file, FLAGS[use] | O_NOFOLLOW | O_NONBLOCK, 0o600);
@@ -58,15 +66,20 @@ export function openPrivate(file: string, use: PrivateUse): number {
     if (code === 'ENXIO' || code === 'EISDIR') throw unsafe(file, 'is not a file');
     throw error;
   }
-  const fault = faultOf(fstatSync(fd));
+  const fault = faultOf(fstatSync(fd), mayBeLinked);
   if (fault === null) return fd;
   closeSync(fd);
   throw unsafe(file, fault);
 }
 
 /** Runs `work` with the open file and closes it. Throws as `openPrivate`. */
-export function withPrivate<T>(file: string, use: PrivateUse, work: (fd: number) => T): T {
-  const fd = openPrivate(file, use);
+export function withPrivate<T>(
+  file: string,
+  use: PrivateUse,
+  work: (fd: number) => T,
+  mayBeLinked = false,
+): T {
+  const fd = openPrivate(file, use, mayBeLinked);
   try {
     return work(fd);
   } finally {
@@ -75,14 +88,15 @@ export function withPrivate<T>(file: string, use: PrivateUse, work: (fd: number)
 }
 
 /** The text of a file of at most `mostBytes`; null when there is none. Throws `storage_unsafe`. */
-export function readPrivate(file: string, mostBytes: number): string | null {
+export function readPrivate(file: string, mostBytes: number, mayBeLinked = false): string | null {
+  const read = (fd: number): string => {
+    const { size } = fstatSync(fd);
+    if (size > mostBytes) throw unsafe(file, `has ${size} bytes`);
+    const bytes = Buffer.alloc(size);
+    return bytes.toString('utf8', 0, readSync(fd, bytes, 0, size, 0));
+  };
   try {
-    return withPrivate(file, 'read', (fd) => {
-      const { size } = fstatSync(fd);
-      if (size > mostBytes) throw unsafe(file, `has ${size} bytes`);
-      const bytes = Buffer.alloc(size);
-      return bytes.toString('utf8', 0, readSync(fd, bytes, 0, size, 0));
-    });
+    return withPrivate(file, 'read', read, mayBeLinked);
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return null;
     throw error;
@@ -126,22 +140,29 @@ export const randomName = (bytes = 8): string =>
   process.getBuiltinModule('node:crypto').randomBytes(bytes).toString('hex');
 
 /**
- * Makes a folder below `top`, mode 0700, step by step, so that nothing is made behind a link. `top` has to be there. Throws
- * `storage_unsafe`.
+ * Makes a folder below `top`, mode 0700, step by step, so that nothing is made behind a link. `top` has to be there. Null,
+ * or the path that is in the way.
  */
-export function makePrivateFolder(top: string, folder: string): void {
+export function makeFoldersWithin(top: string, folder: string): string | null {
   let at = top;
   for (const part of relative(top, folder).split(sep)) {
     if (part === '') continue;
     at = join(at, part);
     const found = lstatSync(at, { throwIfNoEntry: false });
     if (found?.isDirectory()) continue;
-    if (found !== undefined) throw unsafe(at, found.isSymbolicLink() ? 'is a link' : 'is not a folder');
+    if (found !== undefined) return at;
     try {
       mkdirSync(at, { mode: 0o700 });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      if (!lstatSync(at).isDirectory()) throw unsafe(at, 'is not a folder');
+      if (!lstatSync(at).isDirectory()) return at;
     }
   }
+  return null;
+}
+
+/** Makes a folder of svc's own below one that is there. Throws `storage_unsafe` for a link or a file in the way. */
+export function makePrivateFolder(top: string, folder: string): void {
+  const inTheWay = makeFoldersWithin(top, folder);
+  if (inTheWay !== null) throw unsafe(inTheWay, 'is not a folder');
 }

@@ -104,7 +104,9 @@ function workspaceAround(cwd: string, env: NodeJS.ProcessEnv): string | null {
   try {
     return findWorkspace({ cwd, env }).file;
   } catch (error) {
-    if (error instanceof SvcError && error.code === 'no_workspace' && !env.SVC_CONFIG) return null;
+    // What somebody else has left in a folder above keeps nobody from a workspace of their own.
+    const isNone = error instanceof SvcError && ['no_workspace', 'owner_untrusted'].includes(error.code);
+    if (isNone && !env.SVC_CONFIG) return null;
     throw error;
   }
 }

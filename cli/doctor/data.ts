@@ -1,7 +1,16 @@
-import { accessSync, constants, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir, userInfo } from 'node:os';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { health } from '../../engine/index.ts';
+import { asSvcError, dataFolders, health } from '../../engine/index.ts';
 import {
   type Check,
   fail,
@@ -16,15 +25,13 @@ import {
 const MIB = 1024 ** 2;
 const ENOUGH = 1024 * MIB;
 const TOO_LITTLE = 100 * MIB;
-/** sun_path with its terminating zero is 104 bytes on macOS and 108 on Linux. */
-const MAX_SOCKET_PATH = 103;
 const SKEW_SEC = 60;
 
 /** Rights, space and kind of the place where the engine keeps everything. */
-export async function checkData({ paths }: Workspace): Promise<Check[]> {
-  const { data, db } = paths;
+export async function checkData(workspace: Workspace): Promise<Check[]> {
+  const { data, db } = workspace.paths;
   const folder = nearestFolder(data);
-  const checks = [rightsOf(data, folder)];
+  const checks = [rightsOf(data, folder), await checkOwnership(workspace)];
   try {
     const { diskOf } = await health();
     const { freeBytes, network } = diskOf(folder);
@@ -42,7 +49,7 @@ export async function checkData({ paths }: Workspace): Promise<Check[]> {
   } catch (error) {
     checks.push(warn('file system', messageOf(error), null));
   }
-  return [...checks, checkSocket(paths.socket)];
+  return [...checks, await checkSocket(workspace)];
 }
 
 function rightsOf(data: string, folder: string): Check {
@@ -57,7 +64,7 @@ function rightsOf(data: string, folder: string): Check {
     );
   }
   if (!existsSync(data)) return ok(name, `${data} is made at the first start`);
-  const found = statSync(data);
+  const found = lstatSync(data);
   if (!found.isDirectory()) return fail(name, `${data} is not a folder`, 'set paths.data to a folder');
   if (process.getuid !== undefined && found.uid !== process.getuid()) {
     return fail(name, `${data} belongs to another user`, 'run svc as its owner, or set paths.data');
@@ -75,19 +82,38 @@ function spaceOf(bytes: number, folder: string): Check {
   return bytes < ENOUGH ? warn('disk space', found, remedy) : ok('disk space', found);
 }
 
-function checkSocket(socket: string): Check {
-  const length = Buffer.byteLength(socket);
-  if (length <= MAX_SOCKET_PATH) return ok('socket path', `${length} of ${MAX_SOCKET_PATH} bytes`);
-  // The engine then takes a name of a fixed length in a private folder below the temporary one.
-  const other = join(tmpdir(), `svc-${userInfo().uid}`);
-  const fits = Buffer.byteLength(join(other, `${'0'.repeat(16)}.sock`)) <= MAX_SOCKET_PATH;
-  return fits
-    ? ok('socket path', `${length} bytes is too long, so the socket is made in ${other}`)
-    : fail(
-        'socket path',
-        `neither ${socket} nor ${other} is short enough`,
-        'set daemon.socket to a shorter path',
-      );
+/** Whether what is there was made by svc on this machine, as every command asks before it uses anything of it. */
+async function checkOwnership({ loaded: { root }, paths, env }: Workspace): Promise<Check> {
+  const name = 'data folder is ours';
+  const { checkKeptPaths, databaseFiles, lookAtDataFolder, trackedFiles } = await dataFolders();
+  try {
+    const found = lookAtDataFolder({ root, data: paths.data }, env);
+    const [tracked] = await trackedFiles([paths.data, ...databaseFiles(paths.db)], env);
+    if (tracked !== undefined)
+      return fail(name, `git tracks ${tracked}, and may replace it at any time`, 'svc adopt --fresh');
+    if (found.state !== 'ours') return ok(name, 'there is none yet');
+    checkKeptPaths(paths);
+    return ok(name, 'made by svc on this machine');
+  } catch (thrown) {
+    const { message, hint } = asSvcError(thrown);
+    return fail(name, message, hint ?? 'svc adopt');
+  }
+}
+
+async function checkSocket({ paths: { data, socket }, env }: Workspace): Promise<Check> {
+  const name = 'socket path';
+  const { checkSocket: check, socketPath } = await dataFolders();
+  try {
+    const path = socketPath(socket, env);
+    check(path, data);
+    const length = Buffer.byteLength(socket);
+    return path === socket
+      ? ok(name, `${length} bytes`)
+      : ok(name, `${length} bytes is too long, so the socket is made in ${dirname(path)}`);
+  } catch (thrown) {
+    const { message, hint } = asSvcError(thrown);
+    return fail(name, message, hint ?? 'set daemon.socket to a shorter path');
+  }
 }
 
 /** This program's clock beside that of the file system and, when it runs, of the engine. */

@@ -1,5 +1,5 @@
 import { connect as connectSocket, createServer } from 'node:net';
-import { asSvcError, readRecord, version } from '../../engine/index.ts';
+import { asSvcError, dataFolders, readRecord, version } from '../../engine/index.ts';
 import type { Context } from '../command.ts';
 import { type Check, fail, messageOf, ok, type RunningEngine, type Workspace, warn } from './check.ts';
 
@@ -8,10 +8,19 @@ const PATIENCE_MS = 5000;
 /** Whether the workspace's engine runs and answers, without starting one. */
 export async function checkEngine(
   context: Pick<Context, 'engine'>,
-  { paths }: Workspace,
+  { loaded: { root }, paths, env }: Workspace,
 ): Promise<{ check: Check; engine: RunningEngine | null }> {
   const failed = (check: Check) => ({ check, engine: null });
-  const record = readRecord(paths.data);
+  async function isOurs(): Promise<boolean> {
+    const { lookAtDataFolder } = await dataFolders();
+    try {
+      return lookAtDataFolder({ root, data: paths.data }, env).state === 'ours';
+    } catch {
+      return false;
+    }
+  }
+  // What a strange data folder says of an engine is not asked.
+  const record = (await isOurs()) ? readRecord(paths.data) : null;
   if (record !== null && (await answers(record.socket)) === 'silent') {
     return failed(
       fail(

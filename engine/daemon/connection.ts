@@ -6,9 +6,9 @@ import { SvcError } from '../errors.ts';
 import { type Caller, chairOnly, fieldsInvalid, toWire } from '../operation.ts';
 import type { ProcessName } from '../workers/processes/index.ts';
 import { admit } from './admit.ts';
-import { lineSplitter } from './json-lines.ts';
+import { lineSplitter, MAX_LINE_BYTES } from './json-lines.ts';
 import type { SeatOfRun } from './run-sockets.ts';
-import { createSubscriptions } from './subscriptions.ts';
+import { createSubscriptions, type SubscriptionQuota } from './subscriptions.ts';
 import { errorToWire, PROTOCOL } from './wire.ts';
 
 const helloInput = z.object({
@@ -39,16 +39,55 @@ export interface Origin {
   run: SeatOfRun | null;
 }
 
-/** Serves one client of a socket: newline-delimited JSON-RPC 2.0, operations and subscriptions. */
-export function serveConnection(engine: Engine, socket: Socket, { process: holder, run }: Origin): void {
+/** What a connection may send, and how long it may take, before it has said who it is. */
+const GREETING = { lineBytes: 64 * 1024, lines: 16, ms: 10_000 };
+
+/** How long who is refused may take to read why. */
+const FAREWELL_MS = 1000;
+
+/** The refusal of one connection too many. */
+export const tooMany = (most: number): SvcError =>
+  new SvcError('limit_reached', `the engine serves ${most} connections already`, {
+    hint: 'end some clients, or wait until they have ended',
+  });
+
+/** Says why, and ends the connection whether or not that is read. */
+export function refuseConnection(socket: Socket, error: SvcError): void {
+  socket.on('error', () => socket.destroy());
+  if (socket.writable)
+    socket.end(`${JSON.stringify({ jsonrpc: '2.0', id: null, error: errorToWire(error) })}\n`);
+  socket.resume();
+  setTimeout(() => socket.destroy(), FAREWELL_MS).unref();
+}
+
+/**
+ * Serves one client of a socket: newline-delimited JSON-RPC 2.0, operations and subscriptions.
+ * @param quota what all connections together may follow
+ */
+export function serveConnection(
+  engine: Engine,
+  socket: Socket,
+  quota: SubscriptionQuota,
+  { process: holder, run }: Origin,
+): void {
   /** Whoever greets may go on without waiting for the welcome. */
   let admitted: Promise<Caller> | null = null;
+  let isGreeted = false;
+  let earlyLines = 0;
+  const late = setTimeout(() => {
+    refuse(new SvcError('limit_reached', `nobody has said hello within ${GREETING.ms / 1000} s`));
+  }, GREETING.ms);
+  late.unref();
   const gone = new AbortController();
+  function refuse(error: SvcError): void {
+    gone.abort();
+    refuseConnection(socket, error);
+  }
   /** It takes part no more. */
   let depart = (): void => undefined;
   const send = (message: object): boolean =>
     socket.writable ? socket.write(`${JSON.stringify(message)}\n`) : true;
-  const subscriptions = createSubscriptions(engine, {
+  const subscriptions = createSubscriptions(engine, quota, {
     notify: (method, params) => send({ jsonrpc: '2.0', method, params: toWire(params) }),
     drained: (until) =>
       new Promise<void>((resolve) => {
@@ -78,9 +117,16 @@ export function serveConnection(engine: Engine, socket: Socket, { process: holde
       );
     }
     if (admitted !== null) throw new SvcError('usage', 'a connection says hello once');
+    isGreeted = true;
     const { actor, via, cwd, attends, env, run_id: runId } = hello;
     const standing = engine.standingOf(run === null ? holder : null);
     admitted = admit(engine, { standing, holder, runId, actor, via, cwd, attends, env }, run);
+    admitted.then(
+      () => clearTimeout(late),
+      () => {
+        isGreeted = false;
+      },
+    );
     const caller = await admitted;
     if (hello.attends && caller.sessionId !== null && caller.seat !== 'worker') {
       depart();
@@ -155,23 +201,31 @@ export function serveConnection(engine: Engine, socket: Socket, { process: holde
     'data',
     lineSplitter(
       (line) => {
+        if (gone.signal.aborted) return;
+        if (!isGreeted) earlyLines += 1;
+        if (earlyLines > GREETING.lines) {
+          refuse(
+            new SvcError('limit_reached', `the first call of a connection is hello, not the ${earlyLines}th`),
+          );
+          return;
+        }
         rpc.receiveJSON(line).then(
           (response) => response && send(response),
           () => socket.destroy(),
         );
       },
       () => {
-        send({
-          jsonrpc: '2.0',
-          id: null,
-          error: errorToWire(new SvcError('body_too_large', 'the line is too long')),
-        });
-        socket.end();
+        const longest = isGreeted
+          ? 'the line is too long'
+          : `a line before hello has at most ${GREETING.lineBytes} bytes`;
+        refuse(new SvcError('body_too_large', longest));
       },
+      () => (isGreeted ? MAX_LINE_BYTES : GREETING.lineBytes),
     ),
   );
   socket.on('error', () => socket.destroy());
   socket.on('close', () => {
+    clearTimeout(late);
     gone.abort();
     depart();
   });

@@ -6,12 +6,13 @@ import { dirname } from 'node:path';
 import type { Engine } from '../compose.ts';
 import { SvcError } from '../errors.ts';
 import type { ProcessName } from '../workers/processes/index.ts';
-import { serveConnection } from './connection.ts';
+import { refuseConnection, serveConnection, tooMany } from './connection.ts';
 import { createHttp } from './http.ts';
 import { loadKernel } from './kernel.ts';
 import { mcpOverHttp } from './mcp/index.ts';
 import { removeRecord, writeRecord } from './record.ts';
 import { checkSocket, makeSocketFolder, socketPath } from './socket-path.ts';
+import { createSubscriptionQuota } from './subscriptions.ts';
 
 export interface Host {
   readonly socket: string;
@@ -20,6 +21,9 @@ export interface Host {
   readonly closed: Promise<void>;
   close(): Promise<void>;
 }
+
+/** Each agent has a few, each dashboard and each command one. */
+const MOST_CONNECTIONS = 512;
 
 /** Lets clients in: the local socket, the loopback HTTP side, and `daemon.json` that says where they are. */
 export async function hostEngine(engine: Engine): Promise<Host> {
@@ -33,9 +37,14 @@ export async function hostEngine(engine: Engine): Promise<Host> {
     engine.log.error({ problem: kernel.problem }, 'nobody is the Chair: callers cannot be told apart');
   const clearAway = kernel.adoptOrphans();
   const connections = new Set<Socket>();
+  const quota = createSubscriptionQuota();
   const server = createServer((socket) => {
     connections.add(socket);
     socket.on('close', () => connections.delete(socket));
+    if (connections.size > MOST_CONNECTIONS) {
+      refuseConnection(socket, tooMany(MOST_CONNECTIONS));
+      return;
+    }
     // At once: later its number may mean another process.
     const peer = kernel.peerOf(socket);
     if (peer !== null && !isOurs(peer.uid)) {
@@ -46,8 +55,9 @@ export async function hostEngine(engine: Engine): Promise<Host> {
     const pidStart = peer === null || peer.pid <= 0 ? null : engine.startOf(peer.pid);
     const process: ProcessName | null =
       peer === null || pidStart === null ? null : { pid: peer.pid, pidStart };
-    serveConnection(engine, socket, { process, run: null });
+    serveConnection(engine, socket, quota, { process, run: null });
   });
+  server.maxConnections = 2 * MOST_CONNECTIONS;
   // Under a name of its own first: nobody can connect before its rights are set, and closing it later removes this
   // name and never the socket of a host that came after us. The workspace's lock is ours, so whatever has the real
   // name already belongs to a host that died.
@@ -119,7 +129,7 @@ export async function hostEngine(engine: Engine): Promise<Host> {
     closing ??= shut({ isGone });
     return closing;
   };
-  engine.runSockets.attach((socket, run) => serveConnection(engine, socket, { process: null, run }));
+  engine.runSockets.attach((socket, run) => serveConnection(engine, socket, quota, { process: null, run }));
   engine.onStopAsked(() => void close());
   engine.onGone(() => void close({ isGone: true }));
   return { socket: path, http, closed, close: () => close() };

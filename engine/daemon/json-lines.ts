@@ -6,8 +6,13 @@ export const MAX_LINE_BYTES = 32 * 1024 * 1024;
 /**
  * Cuts a byte stream into its lines. Returns what to call with each chunk; `onTooLong` is called once when a line
  * passes the limit, and nothing after it.
+ * @param longest the limit as it is now, in characters
  */
-export function lineSplitter(onLine: (line: string) => void, onTooLong: () => void): (chunk: Buffer) => void {
+export function lineSplitter(
+  onLine: (line: string) => void,
+  onTooLong: () => void,
+  longest: () => number = () => MAX_LINE_BYTES,
+): (chunk: Buffer) => void {
   const decoder = new StringDecoder('utf8');
   /** The beginning of a line, in the parts that it came in: a long one must not be looked through again with each. */
   let parts: string[] = [];
@@ -17,7 +22,13 @@ export function lineSplitter(onLine: (line: string) => void, onTooLong: () => vo
     if (isOver) return;
     const lines = decoder.write(chunk).split('\n');
     const rest = lines.pop() ?? '';
+    const stop = (): void => {
+      isOver = true;
+      parts = [];
+      onTooLong();
+    };
     for (const line of lines) {
+      if (length + line.length > longest()) return stop();
       const whole = parts.length === 0 ? line : parts.join('') + line;
       parts = [];
       length = 0;
@@ -25,10 +36,6 @@ export function lineSplitter(onLine: (line: string) => void, onTooLong: () => vo
     }
     if (rest !== '') parts.push(rest);
     length += rest.length;
-    if (length > MAX_LINE_BYTES) {
-      isOver = true;
-      parts = [];
-      onTooLong();
-    }
+    if (length > longest()) stop();
   };
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { refuseConnection, tooMany } from './connection.ts';
 import { writeRecord } from './record.ts';
 import { makeSocketFolder, socketFolder } from './socket-path.ts';
 
@@ -31,6 +32,9 @@ export interface RunSockets {
   /** Lets go of every run without ending it. */
   close(): Promise<void>;
 }
+
+/** Its agent has a few. */
+const MOST_OF_A_RUN = 64;
 
 /** Owns the sockets of confined runs, to which neither pids nor marks mean anything. */
 export function createRunSockets({
@@ -71,9 +75,14 @@ export function createRunSockets({
           socket.on('close', () => all.delete(socket));
         }
         socket.on('error', () => socket.destroy());
+        if (own.size > MOST_OF_A_RUN) {
+          refuseConnection(socket, tooMany(MOST_OF_A_RUN));
+          return;
+        }
         if (serve === null) waiting.push({ socket, run });
         else serve(socket, run);
       });
+      server.maxConnections = 2 * MOST_OF_A_RUN;
       server.listen(path);
       await once(server, 'listening');
       chmodSync(path, 0o600);

@@ -39,16 +39,65 @@ interface Open {
   over: Promise<void>;
 }
 
+/** Of one connection: a dashboard has four. */
+const MOST_OF_A_CONNECTION = 64;
+const MOST = 2048;
+
+/** Counts what all connections follow together. */
+export interface SubscriptionQuota {
+  /** Throws `limit_reached`. */
+  take(): void;
+  giveBack(): void;
+}
+
+export function createSubscriptionQuota(most = MOST): SubscriptionQuota {
+  let taken = 0;
+  return {
+    take() {
+      if (taken >= most)
+        throw new SvcError('limit_reached', `the engine serves ${most} subscriptions already`, {
+          hint: 'end some clients: svc status says what runs',
+        });
+      taken += 1;
+    },
+    giveBack() {
+      taken -= 1;
+    },
+  };
+}
+
 /**
  * What a client can follow: events from a resume point, a session's log, and the access log of a receiver that lives
  * as long as the subscription. A slow client is waited for, never buffered without bound.
  */
-export function createSubscriptions(engine: Engine, channel: Channel): { methods: readonly StreamMethod[] } {
+export function createSubscriptions(
+  engine: Engine,
+  quota: SubscriptionQuota,
+  channel: Channel,
+): { methods: readonly StreamMethod[] } {
   let count = 0;
+  /** Begun and not over. */
+  let held = 0;
   const open = new Map<number, Open>();
   channel.signal.addEventListener('abort', () => {
     for (const { stop } of open.values()) stop.abort();
   });
+
+  /** The number of a new one, which `hold` or `letGo` counts off again. Throws `limit_reached`. */
+  function begin(): number {
+    if (held >= MOST_OF_A_CONNECTION)
+      throw new SvcError('limit_reached', `this connection has ${held} subscriptions already`, {
+        hint: 'end those that are not needed (unsubscribe)',
+      });
+    quota.take();
+    held += 1;
+    return ++count;
+  }
+
+  function letGo(): void {
+    held -= 1;
+    quota.giveBack();
+  }
 
   /** Runs `work` in the background until it ends or is told to. */
   function hold(subscription: number, work: (signal: AbortSignal) => Promise<void>): void {
@@ -59,7 +108,10 @@ export function createSubscriptions(engine: Engine, channel: Channel): { methods
         if (stop.signal.aborted) return;
         channel.notify('subscription_failed', { subscription, error: errorToWire(asSvcError(error)) });
       })
-      .finally(() => open.delete(subscription));
+      .finally(() => {
+        open.delete(subscription);
+        letGo();
+      });
     open.set(subscription, { stop, over });
   }
 
@@ -134,7 +186,7 @@ export function createSubscriptions(engine: Engine, channel: Channel): { methods
           const reset =
             after !== undefined && ((log_id !== undefined && log_id !== logId) || after > lastSeq);
           const from = after === undefined || reset ? lastSeq : after;
-          const subscription = ++count;
+          const subscription = begin();
           hold(subscription, (signal) => followEvents(subscription, from, signal));
           return { subscription, logId, from, reset };
         },
@@ -152,7 +204,7 @@ export function createSubscriptions(engine: Engine, channel: Channel): { methods
           const { sessionId } = engine.resolveSession(session);
           engine.logs.checkReader(sessionId, caller);
           const start = from ?? engine.logs.tail(sessionId, lines ?? 200);
-          const subscription = ++count;
+          const subscription = begin();
           hold(subscription, (signal) => followLog(subscription, sessionId, { from: start, form }, signal));
           return { subscription, sessionId, from: start };
         },
@@ -167,14 +219,19 @@ export function createSubscriptions(engine: Engine, channel: Channel): { methods
           allow_remote: z.boolean(),
         }),
         async run({ host, port, secrets, allow_remote }) {
-          const subscription = ++count;
-          const listener = await engine.listen({
-            host,
-            port,
-            secrets,
-            allowRemote: allow_remote,
-            onAccess: (entry) => void channel.notify('access', { subscription, entry }),
-          });
+          const subscription = begin();
+          const listener = await engine
+            .listen({
+              host,
+              port,
+              secrets,
+              allowRemote: allow_remote,
+              onAccess: (entry) => void channel.notify('access', { subscription, entry }),
+            })
+            .catch((error: unknown) => {
+              letGo();
+              throw error;
+            });
           hold(subscription, async (signal) => {
             if (!signal.aborted) await once(signal, 'abort');
             await listener.close();

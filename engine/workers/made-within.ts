@@ -1,5 +1,5 @@
-import { lstatSync, mkdirSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { mkdirSync } from 'node:fs';
+import { makeFoldersWithin } from '../private-files.ts';
 
 /**
  * Makes a folder below `top`, where a worker may have written before, step by step, so that nothing is made behind a link
@@ -7,13 +7,5 @@ import { join, relative, sep } from 'node:path';
  */
 export function madeWithin(top: string, folder: string): string | null {
   mkdirSync(top, { recursive: true, mode: 0o700 });
-  let at = top;
-  for (const part of relative(top, folder).split(sep)) {
-    if (part === '') continue;
-    at = join(at, part);
-    const found = lstatSync(at, { throwIfNoEntry: false });
-    if (found === undefined) mkdirSync(at, { mode: 0o700 });
-    else if (!found.isDirectory()) return at;
-  }
-  return null;
+  return makeFoldersWithin(top, folder);
 }

@@ -1,5 +1,5 @@
-import { mkdirSync } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { constants, mkdirSync } from 'node:fs';
+import { lstat, open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Notice } from '../state/model.ts';
 
@@ -17,20 +17,23 @@ export async function watchNotices(options: {
   const read = new Map<string, number>();
   let count = 0;
   try {
-    mkdirSync(options.folder, { recursive: true, mode: 0o700 });
+    mkdirSync(options.folder, { mode: 0o700 });
   } catch {
-    // The data folder is gone or not ours; a later connection watches again.
+    // It is there, or the data folder is gone; a later connection watches again.
   }
 
   async function take(path: string, isNew: boolean): Promise<void> {
-    const { size, mtime } = await stat(path);
+    // A link is not what svc has put there.
+    const found = await lstat(path);
+    if (!found.isFile()) return;
+    const { size, mtime } = found;
     // What was there before the dashboard is not news; a file that shrank was begun anew.
     const from = isNew ? size : (read.get(path) ?? 0);
     const start = from > size ? 0 : from;
     read.set(path, size);
     if (size === start) return;
     const begin = Math.max(start, size - MOST_BYTES);
-    const file = await open(path);
+    const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
       const { buffer, bytesRead } = await file.read(Buffer.alloc(size - begin), 0, size - begin, begin);
       const text = buffer.subarray(0, bytesRead).toString('utf8').trim();

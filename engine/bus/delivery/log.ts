@@ -1,5 +1,6 @@
-import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import { renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { appendPrivate, makePrivateFolder } from '../../private-files.ts';
 
 /** One try to give notice of a message; never what it says. */
 export interface Tried {
@@ -26,7 +27,7 @@ export function createBusLog({ data, maxBytes }: { data: string; maxBytes(): num
       const length = Buffer.byteLength(line);
       try {
         if (size === null) {
-          mkdirSync(folder, { recursive: true, mode: 0o700 });
+          makePrivateFolder(data, folder);
           size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
         }
         const limit = maxBytes();
@@ -34,7 +35,7 @@ export function createBusLog({ data, maxBytes }: { data: string; maxBytes(): num
           renameSync(file, `${file}.1`);
           size = 0;
         }
-        appendFileSync(file, line, { mode: 0o600 });
+        appendPrivate(file, line);
         size += length;
       } catch {
         // A full disk loses log lines, not messages; look again next time.

@@ -11,8 +11,9 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
-import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { SvcError } from '../../errors.ts';
+import { isBelow, makePrivateFolder } from '../../private-files.ts';
 import type { WorkspacePaths } from '../../workspace-path.ts';
 
 /** Owns the files in which agents find word of new messages. The inbox is the truth; these only make them look. */
@@ -38,11 +39,6 @@ export const noticesFolder = (data: string): string => join(data, 'notices');
 
 /** What a full notice file is called from then on. */
 export const rotatedName = (file: string): string => `${file.replace(/\.md$/, '')}.1.md`;
-
-const isBelow = (folder: string, path: string): boolean => {
-  const way = relative(folder, path);
-  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
-};
 
 export function createNotices({
   data,
@@ -73,7 +69,8 @@ export function createNotices({
     },
     append(file, block) {
       const bytes = Buffer.from(block);
-      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+      if (isBelow(data, file)) makePrivateFolder(data, dirname(file));
+      else mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
       rotate(file, bytes.length);
       // A symlink, or a pipe that nobody reads, is not what was meant by the path.
       const fd = openSync(file, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);

@@ -1,5 +1,5 @@
-import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { appendPrivate, makePrivateFolder, readPrivate } from '../../private-files.ts';
 
 /**
  * Which messages a hook has shown to a session already: one file a session, one id a line. A file that is missing or
@@ -10,6 +10,8 @@ export interface Surfaced {
   add(session: string, ids: readonly number[]): void;
 }
 
+const MOST_BYTES = 64 * 1024 ** 2;
+
 export const surfacedFolder = (data: string): string => join(data, 'notices', 'surfaced');
 
 export function createSurfaced({ data }: { data: string }): Surfaced {
@@ -18,7 +20,7 @@ export function createSurfaced({ data }: { data: string }): Surfaced {
   return {
     of(session) {
       try {
-        return new Set(readFileSync(file(session), 'utf8').split('\n').map(Number));
+        return new Set((readPrivate(file(session), MOST_BYTES) ?? '').split('\n').map(Number));
       } catch {
         return new Set();
       }
@@ -26,9 +28,9 @@ export function createSurfaced({ data }: { data: string }): Surfaced {
     add(session, ids) {
       if (ids.length === 0) return;
       try {
-        mkdirSync(folder, { recursive: true, mode: 0o700 });
+        makePrivateFolder(data, folder);
         // Begins on a line of its own, whatever the last write left.
-        appendFileSync(file(session), `\n${ids.join('\n')}\n`, { mode: 0o600 });
+        appendPrivate(file(session), `\n${ids.join('\n')}\n`);
       } catch {
         // Shown again next time.
       }

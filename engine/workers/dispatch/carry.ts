@@ -1,5 +1,6 @@
-import { lstatSync, mkdirSync, renameSync } from 'node:fs';
+import { lstatSync, renameSync } from 'node:fs';
 import type { Session } from '../../bus/sessions/index.ts';
+import { makePrivateFolder } from '../../private-files.ts';
 import type { DispatchDeps } from './context.ts';
 import { agentDir, sessionDir } from './folders.ts';
 
@@ -28,6 +29,6 @@ export function takeUpAgentFolder(deps: Pick<DispatchDeps, 'sessions' | 'paths'>
   const to = agentDir(deps, session.sessionId);
   if (!lstatSync(from, { throwIfNoEntry: false })?.isDirectory()) return;
   if (lstatSync(to, { throwIfNoEntry: false }) !== undefined) return;
-  mkdirSync(sessionDir(deps, session.sessionId), { recursive: true, mode: 0o700 });
+  makePrivateFolder(deps.paths.agents, sessionDir(deps, session.sessionId));
   renameSync(from, to);
 }

@@ -1,5 +1,5 @@
-import { appendFile } from 'node:fs/promises';
 import type { Placement, Session } from '../../bus/sessions/index.ts';
+import { appendPrivate } from '../../private-files.ts';
 import { formerOf } from './carry.ts';
 import { presetOf } from './command.ts';
 import type { DispatchDeps } from './context.ts';
@@ -61,5 +61,9 @@ async function doneSoFar(
 /** A line in the log between the runs of a session that has paused. Without it the run is no worse. */
 export async function noteRun(deps: DispatchDeps, { sessionId, runs, pause }: Session): Promise<void> {
   const line = `[svc: run ${runs + 1}, after ${pause?.code}]\n`;
-  await appendFile(logFile(deps, sessionId), line, { mode: 0o600 }).catch(() => undefined);
+  try {
+    appendPrivate(logFile(deps, sessionId), line);
+  } catch {
+    // The log is a convenience.
+  }
 }

@@ -1,7 +1,8 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import type { Task } from '../../board/tasks/index.ts';
 import type { Placement, Session } from '../../bus/sessions/index.ts';
+import { makePrivateFolder } from '../../private-files.ts';
 import { shellWord } from '../../text.ts';
 import { presetOfProgram, type RunSetup, withArguments } from '../presets/index.ts';
 import {
@@ -39,7 +40,7 @@ export async function launch(deps: DispatchDeps, run: Launch): Promise<RunningPr
   const { session, task, runId, placement, route } = run;
   const { sessionId } = session;
   const folder = runDir(deps, sessionId, runId);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  for (const each of [folder, agentDir(deps, sessionId)]) makePrivateFolder(deps.paths.agents, each);
   const svc = await writeShim(deps, join(folder, 'bin'));
   const { command } = run;
   const preset = presetOf(command, session.agent);
@@ -126,8 +127,11 @@ async function writeFiles(folder: string, setUp: RunSetup | undefined): Promise<
 async function writeShim({ svc }: DispatchDeps, folder: string): Promise<string | null> {
   if (svc === null) return null;
   const file = join(folder, 'svc');
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  await writeFile(file, `#!/bin/sh\nexec ${svc.map(shellWord).join(' ')} "$@"\n`, { mode: 0o700 });
+  makePrivateFolder(dirname(folder), folder);
+  await writeFile(file, `#!/bin/sh\nexec ${svc.map(shellWord).join(' ')} "$@"\n`, {
+    mode: 0o700,
+    flag: 'wx',
+  });
   return file;
 }
 

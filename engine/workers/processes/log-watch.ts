@@ -1,14 +1,6 @@
-import {
-  closeSync,
-  fstatSync,
-  ftruncateSync,
-  openSync,
-  renameSync,
-  statSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, statSync, writeSync } from 'node:fs';
 import { type Clock, systemClock } from '../../clock.ts';
+import { openPrivate, replacePrivate } from '../../private-files.ts';
 import { cutFile, headerLine, readAt, readCut } from './log.ts';
 
 export interface LogWatchOptions {
@@ -56,8 +48,7 @@ function keptStart(bytes: Buffer): number {
 function recordCut(file: string, dropped: number, before: number): boolean {
   const sidecar = cutFile(file);
   try {
-    writeFileSync(`${sidecar}.tmp`, JSON.stringify({ dropped, before }), { mode: 0o600 });
-    renameSync(`${sidecar}.tmp`, sidecar);
+    replacePrivate(sidecar, JSON.stringify({ dropped, before }));
     return true;
   } catch {
     return false;
@@ -70,7 +61,7 @@ function recordCut(file: string, dropped: number, before: number): boolean {
  * after it, so the order stays; only what is written between the last look and the truncation itself can be lost.
  */
 export function cutLog(file: string, keepBytes: number): void {
-  const fd = openSync(file, 'r+');
+  const fd = openPrivate(file, 'change');
   try {
     const cut = readCut(file, fd);
     const size = fstatSync(fd).size;
@@ -115,7 +106,7 @@ export function createLogWatch(options: LogWatchOptions): LogWatch {
   let isClosed = false;
 
   const measure = (bytes: number): void => {
-    const fd = openSync(file, 'r');
+    const fd = openPrivate(file, 'read');
     try {
       const cut = readCut(file, fd);
       size = Math.max(size, bytes - cut.header + cut.dropped);

@@ -1,5 +1,6 @@
-import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, readSync, statSync } from 'node:fs';
 import { rfc3339 } from '../../clock.ts';
+import { openPrivate, readPrivate } from '../../private-files.ts';
 
 /**
  * A worker's log, read by logical offsets: bytes ever written, which keep growing when the file is cut to its newest
@@ -50,7 +51,8 @@ export function readAt(fd: number, position: number, length: number): Buffer {
 export function readCut(file: string, fd: number): Cut {
   let recorded: { dropped?: unknown; before?: unknown };
   try {
-    recorded = JSON.parse(readFileSync(cutFile(file), 'utf8')) as typeof recorded;
+    recorded = JSON.parse(readPrivate(cutFile(file), 4096) ?? 'null') as typeof recorded;
+    if (recorded === null) return WHOLE;
   } catch {
     return WHOLE;
   }
@@ -76,7 +78,7 @@ export function incompleteTail(bytes: Uint8Array): number {
 function withLog<T>(file: string, missing: T, use: (fd: number, cut: Cut, size: number) => T): T {
   let fd: number;
   try {
-    fd = openSync(file, 'r');
+    fd = openPrivate(file, 'read');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return missing;
     throw error;

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
-import { closeSync, constants, existsSync, openSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../errors.ts';
+import { openPrivate } from '../../private-files.ts';
 import { findProgram } from '../program.ts';
 import type { Containment, ContainmentKind } from './containment/index.ts';
 import { MARK, type Probe } from './probe.ts';
@@ -83,9 +84,9 @@ export async function start(
   const whole = [program, ...spec.argv.slice(1)];
   const { argv, kind } = await containment.contain({ runId, argv: whole, isConfined });
   const files: number[] = [];
-  const open = (file: string, flags: number): number => {
+  const open = (file: string): number => {
     try {
-      const fd = openSync(file, flags, 0o600);
+      const fd = openSync(file, 'r');
       files.push(fd);
       return fd;
     } catch (error) {
@@ -93,9 +94,10 @@ export async function start(
     }
   };
   try {
-    const stdin = spec.stdinFile === undefined ? 'ignore' : open(spec.stdinFile, constants.O_RDONLY);
+    const stdin = spec.stdinFile === undefined ? 'ignore' : open(spec.stdinFile);
     // O_APPEND for every writer: the log is cut in place while the worker writes (see log-watch.ts).
-    const log = open(spec.logFile, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
+    const log = openPrivate(spec.logFile, 'add');
+    files.push(log);
     const child = spawn('/bin/sh', ['-c', SCRIPT, 'svc-worker', runDir, ...argv], {
       cwd,
       env: { ...spec.env, [MARK]: runId },

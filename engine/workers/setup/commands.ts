@@ -1,6 +1,7 @@
-import { closeSync, fstatSync, mkdirSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, fstatSync, readSync, rmSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { asSvcError } from '../../errors.ts';
+import { makePrivateFolder, openPrivate } from '../../private-files.ts';
 import type { ExitResult, Processes, RunningProcess } from '../processes/index.ts';
 import { tokenise } from '../template.ts';
 
@@ -33,7 +34,7 @@ export interface Follow {
 
 /** One line of ours in the log of a session, on a line of its own. */
 export function note(logFile: string, what: What, text: string): void {
-  const fd = openSync(logFile, 'a+', 0o600);
+  const fd = openPrivate(logFile, 'add');
   try {
     const { size } = fstatSync(fd);
     const last = Buffer.alloc(1);
@@ -66,7 +67,7 @@ export async function runCommands(
       note(logFile, what, command);
       const begun = performance.now();
       const runDir = join(folder, String(at));
-      mkdirSync(runDir, { recursive: true, mode: 0o700 });
+      makePrivateFolder(dirname(dirname(logFile)), runDir);
       let running: RunningProcess;
       try {
         const argv = await confine(tokenise(command));

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Placement, Session } from '../../bus/sessions/index.ts';
 import { asSvcError, SvcError } from '../../errors.ts';
+import { makePrivateFolder } from '../../private-files.ts';
 import type { CommandConfinement } from '../confine/commands.ts';
 import type { Processes } from '../processes/index.ts';
 import type { Worktrees } from '../worktrees/index.ts';
@@ -128,7 +129,7 @@ export function createSetup(deps: SetupDeps): Setup {
       const project = consentedSetup(deps.where(), session.project);
       if (project.teardown.length === 0 || cwd === null || !existsSync(cwd)) return [];
       if (!isIn(worktree, cwd)) throw new SvcError('path_outside', `${cwd} leads out of the worktree`);
-      mkdirSync(join(agentsDir, sessionId), { recursive: true, mode: 0o700 });
+      makePrivateFolder(agentsDir, join(agentsDir, sessionId));
       const runId = randomUUID();
       const env = environmentOf(session);
       const failed = await runCommands(
@@ -189,8 +190,8 @@ export function createSetup(deps: SetupDeps): Setup {
         new SvcError('setup_failed', `setup of the project ${project.id}: ${what}`, {
           hint: `svc task log ${taskId} has its output`,
         });
-      mkdirSync(join(agentsDir, sessionId), { recursive: true, mode: 0o700 });
-      mkdirSync(join(worktree, '.svc'), { recursive: true, mode: 0o700 });
+      makePrivateFolder(agentsDir, join(agentsDir, sessionId));
+      makePrivateFolder(worktree, join(worktree, '.svc'));
       // A repository may hold links in these places.
       for (const place of [join(worktree, '.svc'), cwd]) checkInside(worktree, place);
       await copyFiles(project, run, worktree);

@@ -1,6 +1,7 @@
 import {
   appendFileSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -172,7 +173,8 @@ export async function create(git: Git, queue: Queue, request: CreateRequest): Pr
     // git refuses a branch that is there: only then it has to be looked at.
     let refused: SvcError | null = null;
     if (!entry) {
-      if (existsSync(path)) throw exists(path);
+      // A link that leads nowhere is there as well.
+      if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) throw exists(path);
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
       refused = await add('--no-track', '-b', branch, path, base.commit).then(() => null, asSvcError);
       if (refused === null) return base;

@@ -1,0 +1,133 @@
+import { configuration, dataFolders, EXIT, findWorkspace, printable, SvcError } from '../../engine/index.ts';
+import { type Command, type Context, command } from '../command.ts';
+import { confirm } from '../confirm.ts';
+import { facts } from '../print.ts';
+
+type Folders = Awaited<ReturnType<typeof dataFolders>>;
+type Report = ReturnType<Folders['inspectDataFolder']>;
+type Place = Parameters<Folders['inspectDataFolder']>[0];
+
+const HELD =
+  'Take it over? Approvals that were not used expire, what was queued or running is held, nothing is sent, all tokens are renewed.';
+
+/** Whether a person, or `--yes`, agrees. Throws `usage` where nobody can be asked. */
+async function agrees(context: Context, isYes: boolean, question: string, words: string): Promise<boolean> {
+  const { environmentFlag } = await configuration();
+  if (isYes || environmentFlag(context.env, 'SVC_SETUP_YES')) return true;
+  if (!context.stdin.isTTY || context.json)
+    throw new SvcError('usage', 'nobody is here to be asked', {
+      hint: `svc adopt ${words}--yes agrees to what was shown`,
+    });
+  return confirm(context, question);
+}
+
+const shown = ({ path, why, holds }: Report): string =>
+  printable(
+    facts([
+      ['folder', path],
+      ['refused', why],
+      ['tasks', holds === null ? 'no database' : String(holds.tasks)],
+      ...(holds === null
+        ? []
+        : ([
+            [
+              'decisions',
+              `${holds.decisionsPending} waiting, ${holds.approvalsUnused} approved and not used`,
+            ],
+            [
+              'sessions',
+              `${holds.sessionsQueued} queued, ${holds.sessionsRunning} running, ${holds.sessions} in all`,
+            ],
+            ['to be sent', `${holds.deliveriesPending} events, ${holds.messagesPending} messages`],
+            ['tokens', `${holds.tokens} keys that still hold`],
+          ] as [string, string][])),
+    ]),
+    { lines: true },
+  );
+
+async function startFresh(
+  context: Context,
+  isYes: boolean,
+  folders: Folders,
+  place: Place,
+  tracked: string[],
+): Promise<number> {
+  const report = folders.inspectDataFolder(place, tracked);
+  const { data } = place.paths;
+  if (report.state !== 'strange') {
+    context.result({ moved: [], untracked: [] }, () => `${data} is not strange; nothing was moved`);
+    return 0;
+  }
+  context.note(printable(`${data}: ${report.why ?? 'strange'}`));
+  const untracks = tracked.length === 0 ? '' : `, and take ${tracked.length} files of it out of git's index`;
+  const question = `Move it aside as it is${untracks}, and start anew?`;
+  if (!(await agrees(context, isYes, question, '--fresh '))) {
+    context.note('nothing was moved');
+    return EXIT.failure;
+  }
+  const moved = folders.setDataFolderAside(place, tracked);
+  if (tracked.length > 0) await folders.untrackFiles(data, context.env);
+  context.result({ moved, untracked: tracked }, () =>
+    [
+      ...moved.map(({ from, to }) => `${from} is now ${to}, as it was`),
+      ...(tracked.length === 0
+        ? []
+        : [`git no longer tracks ${data}: commit that, or a checkout brings it back`]),
+      'the next command makes a new one',
+    ].join('\n'),
+  );
+  return 0;
+}
+
+const adopt = command({
+  name: 'adopt',
+  about:
+    'take over a data folder that this machine does not know: moved, restored, copied, or brought along by a repository',
+  flags: {
+    fresh: { type: 'boolean', about: 'move it aside as it is, and start anew' },
+    yes: { type: 'boolean', short: 'y', about: 'answer yes (SVC_SETUP_YES=1)' },
+  },
+  examples: ['adopt', 'adopt --fresh'],
+  async run(context) {
+    const { env } = context;
+    const isYes = context.flags.yes;
+    const { dataPaths, loadConfig } = await configuration();
+    const folders = await dataFolders();
+    const loaded = loadConfig({ file: findWorkspace(context).file, env });
+    const paths = dataPaths(loaded);
+    const place = { root: loaded.root, paths, env };
+    const tracked = await folders.trackedFiles([paths.data, paths.db], env);
+    if (context.flags.fresh) return startFresh(context, isYes, folders, place, tracked);
+    const report = folders.inspectDataFolder(place, tracked);
+    if (report.state !== 'strange') {
+      context.result({ ...report, before: null }, ({ path, state }) =>
+        state === 'ours'
+          ? `${path} is this machine's own already`
+          : `${path} holds nothing; it is made at the first start`,
+      );
+      return 0;
+    }
+    context.note(shown(report));
+    if (report.obstacle !== null) {
+      throw new SvcError('data_folder_unknown', `it cannot be taken over: ${report.obstacle}`, {
+        hint: 'svc adopt --fresh moves it aside, untouched, and starts anew',
+        data: { path: report.path, reason: report.reason },
+      });
+    }
+    if (!(await agrees(context, isYes, HELD, ''))) {
+      context.note('nothing was changed');
+      return EXIT.failure;
+    }
+    const { before } = folders.adoptDataFolder(place, tracked);
+    context.result({ ...folders.inspectDataFolder(place, tracked), before }, ({ path }) =>
+      [
+        `${path} is this machine's own now; everything in it is held`,
+        ...(before === null ? [] : [`what it held before is in ${before}`]),
+        'svc task retry starts what was held, each by a decision of its own',
+      ].join('\n'),
+    );
+    return 0;
+  },
+});
+
+export const adoptCommand: Command = adopt;
