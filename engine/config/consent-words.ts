@@ -13,13 +13,11 @@ export interface DifferenceLine {
 
 /** A person has to see all of what they agree to: what a terminal hides, reorders or obeys is written out. */
 const seen = (text: string): string =>
-  text.replace(
-    /[\p{C}\p{Zl}\p{Zp}\p{DI}]|(?! )\p{Zs}/gu,
-    (character) =>
-      character
-        .split('')
-        .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-        .join(''),
+  text.replace(/[\p{C}\p{Zl}\p{Zp}\p{DI}]|(?! )\p{Zs}/gu, (character) =>
+    character
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
   );
 
 const asText = (value: unknown): string | null =>
