@@ -56,6 +56,7 @@ export type { AcpError, AcpLine, AgentError, FoundError } from './workers/stream
 export type { EndCode } from './workers/streams/stream.ts';
 export type { SessionTrial } from './workers/worktree-actions.ts';
 export type { PromoteResult, PruneEntry, SessionWorktree } from './workers/worktrees/index.ts';
+export { type SensitiveChange, sensitiveWords } from './workers/worktrees/sensitive.ts';
 
 /** Opens the whole system for the workspace of `options.file`; the caller is its only host until `close()`. */
 export async function openEngine(options: OpenOptions): Promise<Engine> {

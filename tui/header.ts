@@ -35,6 +35,7 @@ export function headerLine(state: State): Line {
           .join(', '),
     status !== null && status.deliveries.dead > 0 ? `${status.deliveries.dead} dead deliveries` : '',
     status?.config_problem ? 'svc.yaml has errors' : '',
+    (status?.consent_pending ?? []).length > 0 ? 'svc.yaml waits' : '',
     data.notices.length === 0 ? '' : counted(data.notices.length, 'notice'),
   ].filter((part) => part !== '');
   const right = `${parts.join(' · ')} `;
@@ -88,9 +89,23 @@ export function heldLine({ data: { held }, now, size }: State): Line[] {
   return [[span(cut(text, size.columns - width(keys)), 'bad'), span(keys)]];
 }
 
+/** Keys of svc.yaml that nobody has agreed to, and what that means. */
+export function consentLine({ data: { status }, size }: State): Line[] {
+  const waits = status?.consent_pending ?? [];
+  if (waits.length === 0) return [];
+  const [first = '', ...others] = waits;
+  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  const what =
+    status?.consent === 'none'
+      ? 'was never agreed to here: nothing is started'
+      : 'waits: the earlier values are in use';
+  const keys = ' · T shows it and asks';
+  return [[span(cut(` svc.yaml ${what} (${first}${more})`, size.columns - width(keys)), 'bad'), span(keys)]];
+}
+
 /** Above the last known state while the engine is away, and while agents are given no work. */
 export function bannerLines(state: State): Line[] {
-  return [...goneLine(state), ...heldLine(state)];
+  return [...goneLine(state), ...consentLine(state), ...heldLine(state)];
 }
 
 function goneLine({ link, size }: State): Line[] {

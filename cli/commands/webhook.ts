@@ -30,9 +30,11 @@ const accessLine = (entry: Wire<Access>): string =>
 
 /** The workspace's configuration, with what reads its values. */
 async function load({ cwd, env }: Pick<Context, 'cwd' | 'env'>) {
-  const { isLoopback, loadConfig, parseAddress, receiverSecrets } = await configuration();
+  const { isLoopback, loadConfig, parseAddress, receiverSecrets, startsNothing } = await configuration();
   const { file } = findWorkspace({ cwd, env });
-  const { config, lookup } = loadConfig({ file, env });
+  const { config, lookup, consent } = loadConfig({ file, env });
+  // Else it would seem as if the file named no secret.
+  if (consent.state === 'none') throw startsNothing(file, consent.pending);
   return {
     isLoopback,
     /** Where the receiver is, or is to be. */

@@ -6,6 +6,7 @@ import {
   type Session,
   type SessionTrial,
   type SessionWorktree,
+  sensitiveWords,
   type Wire,
 } from '../../engine/index.ts';
 import { type Command, type Context, command } from '../command.ts';
@@ -131,6 +132,7 @@ const trial = command({
         ['promoting', `${each.branch} into ${each.base} ${verdict(each)}`],
         ['branch', `${each.head.slice(0, 10)}, ${each.ahead} ahead, ${each.behind} behind`],
         ['conflicts', each.conflicts.join(', ')],
+        ['look at', sensitiveWords(each.sensitive) || null],
         ['checkout', checkout.path === null ? null : `${checkout.path} ${checkout.reason ?? 'is clean'}`],
       ]),
     );
@@ -172,6 +174,7 @@ const promote = command({
             : `${each.branch} into ${each.base} (${each.strategy})`,
         ],
         ['commit', `${each.before.slice(0, 10)} → ${each.after.slice(0, 10)}`],
+        ['look at', sensitiveWords(each.sensitive) || null],
         ['checkout', each.checkout === 'updated' ? 'brought along' : null],
         ['worktree', each.removed ? 'removed' : `kept: ${each.kept.join('; ')}`],
       ]),

@@ -18,7 +18,7 @@ export interface ConfigKeeper {
   restartNeeded(): string[];
   /** Looks at svc.yaml, and at what was agreed to, now: for whoever has just written it. */
   refresh(): void;
-  /** Follows svc.yaml; `onChange` is called after each change was taken or refused, with the keys that wait since then. */
+  /** Follows svc.yaml; `onChange` is called after each change was taken or refused, with the keys that wait for a consent since then. */
   watch(onChange: (change: { problem: string | null; waits: string[] }) => void): void;
   close(): Promise<void>;
 }
@@ -65,10 +65,10 @@ export function createConfigKeeper(options: LoadOptions): ConfigKeeper {
     const now = `${stampOf(options.file)} ${stampOf(consents)}`;
     if (now === stamp) return;
     stamp = now;
-    const before = current.consent.digest;
+    const before = current.consent.pending.map((each) => JSON.stringify(each));
     reload();
-    const { pending, digest } = current.consent;
-    tell({ problem, waits: digest === before ? [] : pending.map(({ key }) => key) });
+    const fresh = current.consent.pending.filter((each) => !before.includes(JSON.stringify(each)));
+    tell({ problem, waits: fresh.map(({ key }) => key) });
   }
 
   return {
@@ -78,7 +78,7 @@ export function createConfigKeeper(options: LoadOptions): ConfigKeeper {
     refresh,
     watch(onChange) {
       tell = onChange;
-      watcher = watch(options.file, {
+      watcher = watch([options.file, consents], {
         ignoreInitial: true,
         awaitWriteFinish: { stabilityThreshold: 50, pollInterval: 20 },
       });

@@ -161,18 +161,33 @@ const worktreeTools = (actions: WorktreeActions): Operation[] => [
       already_merged: z.boolean(),
       checkout: z.string(),
       removed: z.boolean(),
+      sensitive: z
+        .array(z.string())
+        .describe('changed configuration of svc, git, agents, CI, hooks: look at it'),
       warnings: z.array(z.string()),
     }),
-    say: ({ session, base, after, already_merged, warnings }) =>
+    say: ({ session, base, after, already_merged, sensitive, warnings }) =>
       [
         already_merged
           ? `${base} held the work of ${session} already.`
           : `${session} is in ${base} at ${after}.`,
+        ...(sensitive.length === 0 ? [] : [`look at: ${sensitive.join(', ')}`]),
         ...warnings.map((each) => `warning: ${each}`),
       ].join('\n'),
     async run({ project: wanted, ...input }, caller, { key }) {
       const done = await actions.promote({ ...input, project: wanted }, caller, key);
-      const { sessionId, base, strategy, before, after, alreadyMerged, checkout, removed, warnings } = done;
+      const {
+        sessionId,
+        base,
+        strategy,
+        before,
+        after,
+        alreadyMerged,
+        checkout,
+        removed,
+        sensitive,
+        warnings,
+      } = done;
       return {
         session: sessionId,
         base,
@@ -182,6 +197,7 @@ const worktreeTools = (actions: WorktreeActions): Operation[] => [
         already_merged: alreadyMerged,
         checkout,
         removed,
+        sensitive: sensitive.map(({ path }) => path),
         warnings,
       };
     },

@@ -255,6 +255,7 @@ export const trial = (id: number, more: Partial<Trial> = {}): Trial => ({
   promotable: true,
   already_merged: false,
   conflicts: [],
+  sensitive: [],
   checkout: { state: 'clean', path: '/repository', paths: [], reason: null },
   ahead: 1,
   behind: 0,

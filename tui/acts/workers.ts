@@ -1,4 +1,4 @@
-import { shellWord } from '../../engine/index.ts';
+import { sensitiveWords, shellWord } from '../../engine/index.ts';
 import { evidenceSummary, headOf } from '../panes/evidence.ts';
 import { counted, sessionState } from '../panes/words.ts';
 import { checkoutReason } from '../panes/work.ts';
@@ -16,6 +16,8 @@ export function selectedSession(state: State): SessionRow | undefined {
 }
 
 const none = 'no worker is selected';
+/** Files that a question names; the preview has them all. */
+const SHOWN = 3;
 const taskOf = (state: State) => state.data.tasks.get(selectedSession(state)?.task_id ?? '');
 
 export const toggleFollow = (state: State): Step =>
@@ -146,8 +148,9 @@ export function rerunQuestion(state: State): Question {
 
 export function promoteQuestion(state: State): Question {
   const { session_id: id } = selectedSession(state)!;
-  const { branch, base, head } = trialOf(state) as Trial;
+  const { branch, base, head, sensitive } = trialOf(state) as Trial;
   const warning = doubt(state, id);
+  const named = sensitive.length === 0 ? '' : ` LOOK AT ${clean(sensitiveWords(sensitive, SHOWN))}.`;
   const run = (strategy: 'merge' | 'rebase') => (now: State) =>
     call<Promoted>(now, {
       operation: 'worktree.promote',
@@ -161,7 +164,7 @@ export function promoteQuestion(state: State): Question {
     });
   return {
     subject: { kind: 'session', id },
-    text: `Promote ${branch} into ${base}?${warning === null ? ' It is verified.' : ` NOT VERIFIED: ${warning}.`}`,
+    text: `Promote ${branch} into ${base}?${named}${warning === null ? ' It is verified.' : ` NOT VERIFIED: ${warning}.`}`,
     answers: [
       { key: 'm', label: 'merge', run: run('merge') },
       { key: 'b', label: 'rebase', run: run('rebase') },

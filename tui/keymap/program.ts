@@ -1,4 +1,5 @@
 import { step } from '../acts/step.ts';
+import { mayTrust, trustKey } from '../acts/trust.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
 import { type Binding, isLost } from './binding.ts';
 
@@ -51,6 +52,16 @@ export const PROGRAM: readonly Binding[] = [
           top: 0,
         },
       }),
+  },
+  {
+    id: 'trust',
+    group: 'Program',
+    quiet: true,
+    keys: ['T'],
+    label: 'trust',
+    about: 'show what svc.yaml says under a key that nobody has agreed to here, and ask',
+    when: mayTrust,
+    run: trustKey,
   },
   {
     id: 'start-engine',

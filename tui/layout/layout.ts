@@ -46,6 +46,7 @@ function computed(state: State): Layout {
     messageLines(state).length +
     Math.max(0, questionLines(state).length - 1) +
     (state.link.phase === 'lost' ? 1 : 0) +
+    ((state.data.status?.consent_pending ?? []).length > 0 ? 1 : 0) +
     (state.data.held.length > 0 ? 1 : 0);
   const wide = isWide(size);
   // The header, the tabs where there are any, and the line with the keys.

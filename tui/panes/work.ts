@@ -1,3 +1,4 @@
+import { sensitiveWords } from '../../engine/index.ts';
 import type { Evidence, LockRow, SessionRow, Trial, Work } from '../state/model.ts';
 import { clean, cleanLines, cut, factLines, width } from '../text.ts';
 import { type Line, type Style, span } from '../theme.ts';
@@ -43,6 +44,7 @@ function trialFacts({ trial }: Work): readonly (readonly [string, string, Style?
     trial.conflicts.length === 0
       ? [['trial', 'no conflicts (nothing was written)', 'good']]
       : [['trial', `conflicts in ${trial.conflicts.join(', ')}`, 'bad']];
+  if (trial.sensitive.length > 0) facts.push(['look at', sensitiveWords(trial.sensitive), 'warn']);
   if (trial.checkout.state === 'dirty') {
     facts.push(['checkout', checkoutReason(trial), 'warn']);
   }

@@ -1,6 +1,6 @@
 import { localTime } from '../../engine/index.ts';
 import { showsLog } from '../acts/moving.ts';
-import { heldLine } from '../header.ts';
+import { consentLine, heldLine } from '../header.ts';
 import { hintLine } from '../hints.ts';
 import { questionLines } from '../layout/bottom.ts';
 import { overlayView } from '../overlays/index.ts';
@@ -38,7 +38,7 @@ function linkLines({ link: before }: State, after: State): string[] {
   if (link.phase === 'lost') return [`ENGINE GONE: ${clean(link.reason ?? 'unknown')}. u starts it.`];
   const count = (id: PaneId): number => paneOf(id).count(data);
   return [
-    ...heldLine(after).map((line) => plainText(line).trim()),
+    ...[...consentLine(after), ...heldLine(after)].map((line) => plainText(line).trim()),
     `Connected to ${clean(link.workspace)}: ${count('decisions')} decisions wait, ${count('asks')} asks wait, ${count('bus')} unread messages, ${count('tasks')} open tasks, ${count('workers')} live workers.`,
   ];
 }

@@ -12,6 +12,7 @@ import {
   type RepositoryOrPath,
   repositoryAt,
 } from './repository.ts';
+import { changedPaths, type SensitiveChange, sensitiveAmong } from './sensitive.ts';
 
 export interface PromoteRequest {
   repository: RepositoryOrPath;
@@ -34,6 +35,8 @@ export interface PromoteResult {
   strategy: 'merge' | 'rebase';
   /** The base held the work already; nothing was changed. */
   alreadyMerged: boolean;
+  /** What it has changed in the base that is to be looked at apart from the rest. */
+  sensitive: SensitiveChange[];
   /** Whether a checkout of the base was brought along. */
   checkout: 'updated' | 'none';
 }
@@ -159,12 +162,16 @@ export async function promote(git: Git, request: PromoteRequest): Promise<Promot
     after: before,
     strategy,
     alreadyMerged: true,
+    sensitive: [],
     checkout: 'none',
   };
   const after = await promoted(git, root, request, tips);
   if (after === null) return unchanged;
 
-  const checkout = await followerOf(git, root, base);
+  const [checkout, paths] = await Promise.all([
+    followerOf(git, root, base),
+    changedPaths(git, root, { from: before, to: after }),
+  ]);
   if (checkout === null) {
     if (!(await compareAndSet(git, root, branchRef(base), after, before, `promote ${branch}`)))
       throw moved(base);
@@ -180,5 +187,11 @@ export async function promote(git: Git, request: PromoteRequest): Promise<Promot
       data: { intended: after, found: now },
     });
   }
-  return { ...unchanged, after, alreadyMerged: false, checkout: checkout === null ? 'none' : 'updated' };
+  return {
+    ...unchanged,
+    after,
+    alreadyMerged: false,
+    sensitive: sensitiveAmong(paths),
+    checkout: checkout === null ? 'none' : 'updated',
+  };
 }

@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Checkout, checkoutOf, withRoomFor } from './checkout.ts';
-import { type Git, records } from './git.ts';
+import type { Git } from './git.ts';
 import { mergedTree } from './integrate.ts';
 import { type PromoteRequest, tipsOf } from './promote.ts';
 import { aheadBehind, repositoryAt } from './repository.ts';
+import { changedPaths, type SensitiveChange, sensitiveAmong } from './sensitive.ts';
 
 export type TrialRequest = Pick<PromoteRequest, 'repository' | 'branch' | 'base'>;
 
@@ -22,6 +23,8 @@ export interface Trial {
   alreadyMerged: boolean;
   /** Paths that the merge would stop at. */
   conflicts: string[];
+  /** What it would change in the base that is to be looked at apart from the rest. */
+  sensitive: SensitiveChange[];
   /** The base's checkout, which has to follow. */
   checkout: Checkout;
   /** Commits that only the branch has, and that only the base has. */
@@ -39,7 +42,8 @@ export async function trial(git: Git, request: TrialRequest): Promise<Trial> {
     checkoutOf(git, root, base),
   ]);
   const about = { branch, head, base, strategy: 'merge', ...counts } as const;
-  if (counts.ahead === 0) return { ...about, promotable: true, alreadyMerged: true, conflicts: [], checkout };
+  if (counts.ahead === 0)
+    return { ...about, promotable: true, alreadyMerged: true, conflicts: [], sensitive: [], checkout };
 
   const objects = mkdtempSync(join(tmpdir(), 'svc-trial-'));
   try {
@@ -49,21 +53,15 @@ export async function trial(git: Git, request: TrialRequest): Promise<Trial> {
       GIT_ALTERNATE_OBJECT_DIRECTORIES: JSON.stringify(join(commonDir, 'objects')),
     };
     const { tree, conflicts } = await mergedTree(git, root, { base: before, branch: head, env });
-    const added = records(
-      (
-        await git.run(
-          root,
-          ['diff-tree', '-r', '-z', '--no-renames', '--name-only', '--diff-filter=A', before, tree],
-          { env },
-        )
-      ).stdout,
-    );
+    const paths = await changedPaths(git, root, { from: before, to: tree, env });
+    const added = paths.filter(({ change }) => change === 'added').map(({ path }) => path);
     const follows = conflicts.length > 0 ? checkout : await withRoomFor(git, checkout, added);
     return {
       ...about,
       promotable: conflicts.length === 0 && follows.state !== 'dirty',
       alreadyMerged: tree === beforeTree,
       conflicts,
+      sensitive: sensitiveAmong(paths),
       checkout: follows,
     };
   } finally {

@@ -75,6 +75,7 @@ describe('the notice of a message', () => {
       `agents:\n  notify: ${JSON.stringify(NOTIFY)}\n`,
     );
     writeFileSync(file, yaml);
+    ws.agree();
     here = await engineHere(ws, { workerCap: 0 });
   });
   after(async () => {

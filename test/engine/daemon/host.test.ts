@@ -161,7 +161,7 @@ describe('the host of a workspace', () => {
     const denied = await send('--route', 'approve', '--decision', body.decision_id);
     assert.equal(denied.json<{ body: { code: string } }>().body.code, 'actor_denied');
     assert.equal((await ws.svc(['decision', 'deny', body.decision_id, 'enough'], as('ada'))).code, 0);
-    await ws.svc(['config', 'set', 'policy.mode', 'solo']);
+    await ws.svc(['config', 'set', 'policy.mode', 'solo'], as('ada'));
     await until(
       async () => (await ws.svc(['task', 'add', 'x'], as('eve'))).code === 0,
       'the policy to be taken',

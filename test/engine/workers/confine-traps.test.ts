@@ -150,6 +150,7 @@ describe('what a strict worker leaves for whoever comes next', { skip: impossibl
     });
     const yaml = join(ws.root, 'svc.yaml');
     writeFileSync(yaml, readFileSync(yaml, 'utf8').replace('profile: strict', 'profile: lite'));
+    ws.agree();
     await here.call('engine.reload');
     const inside = await resumed(id);
     assert.equal(inside.profile, 'strict');

@@ -159,6 +159,7 @@ for (const strategy of ['merge', 'rebase'] as const) {
         after,
         strategy,
         alreadyMerged: false,
+        sensitive: [],
         checkout: 'updated',
       });
       assert.equal(readFileSync(join(repository.root, 'a.txt'), 'utf8'), 'a\n');

@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Session, shellWord, type Task, type Wire } from '../../../engine/index.ts';
+import { type EngineHere, engineHere } from '../../support/engine.ts';
+import { hostile } from '../../support/hostile.ts';
+import { until } from '../../support/wait.ts';
+import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspace.ts';
+
+const svc = `${shellWord(process.execPath)} ${shellWord(SVC)}`;
+
+/** Runs a task to its end, and answers its session. */
+async function ran(here: EngineHere, prompt: string, wish: object = {}): Promise<Wire<Session>> {
+  const { task_id: id } = await here.call<Wire<Task>>('task.add', { body: prompt, agent: 'scripted' });
+  await here.call('task.run', { id, ...wish });
+  return until(async () => {
+    const { sessions } = await here.call<{ sessions: Wire<Session>[] }>('task.show', { id });
+    return sessions[0]?.state === 'ended' ? sessions[0] : null;
+  }, 'the run to end');
+}
+
+const consentFiles = (ws: TestWorkspace): string[] => {
+  const folder = join(ws.env.SVC_HOME ?? '', 'consents');
+  return readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
+};
+
+/** What a worker's shell got from a command, by its exit code. */
+const said = (ws: TestWorkspace, name: string): string =>
+  readFileSync(join(ws.repository.folder, name), 'utf8').trim();
+
+hostile(
+  {
+    attacker: 'worker',
+    tries: 'configure the engine with svc config set, svc trust or svc init',
+    lite: 'refused',
+    strict: 'refused',
+  },
+  async (t) => {
+    const ws = await makeWorkspace();
+    t.after(ws.close);
+    const here = await ws.connect();
+    const { folder } = ws.repository;
+    const file = join(ws.root, 'svc.yaml');
+    // Something waits, as after a pull.
+    writeFileSync(file, `${readFileSync(file, 'utf8')}guard: { profile: none }\n`);
+    const before = readFileSync(file, 'utf8');
+    const consents = consentFiles(ws);
+    const trace = join(folder, 'trace');
+    const evil = JSON.stringify({ scripted: { mode: 'shell', cmd: `touch ${trace}` } });
+    // As it is, in a session of no worker, without its session, and behind a shell of its own.
+    const tries = {
+      plain: `${svc} config set agents.notify ${shellWord(evil)}`,
+      trust: `${svc} trust --yes`,
+      trusted: `SVC_SETUP_YES=1 ${svc} trust`,
+      unmarked: `env -u SVC_SESSION -u SVC_ROLE ${svc} config set guard.profile none`,
+      named: `SVC_SESSION=somebody ${svc} config set guard.profile none`,
+      shell: `sh -c ${shellWord(`${svc} config set agents.cmds.scripted 'true {{prompt}}'`)}`,
+      project: `${svc} project trust workspace --yes`,
+    };
+    const lines = Object.entries(tries).map(
+      ([name, line]) =>
+        `#agent: run ${line} >${join(folder, `${name}.out`)} 2>&1; echo $? >${join(folder, name)}`,
+    );
+    const { task_id: id } = await here.call<Wire<Task>>('task.add', {
+      body: `attack\n${lines.join('\n')}\n#agent: no-change`,
+      agent: 'scripted',
+    });
+    await here.call('task.run', { id });
+    await until(async () => {
+      const { task } = await here.call<{ task: Wire<Task> }>('task.show', { id });
+      return ['done', 'failed'].includes(task.status);
+    }, 'the worker to end');
+    for (const name of Object.keys(tries).filter((each) => each !== 'project'))
+      assert.equal(said(ws, name), '3', `${name}: ${said(ws, `${name}.out`)}`);
+    assert.equal(readFileSync(file, 'utf8'), before);
+    assert.deepEqual(consentFiles(ws), consents);
+    assert.equal(existsSync(trace), false);
+  },
+);
+
+hostile(
+  {
+    attacker: 'worker',
+    tries: 'configure the engine while none runs, or start afresh with svc init',
+    lite: 'refused',
+    strict: 'refused',
+  },
+  async (t) => {
+    const ws = await makeWorkspace();
+    t.after(ws.close);
+    const here = await ws.connect();
+    const { folder } = ws.repository;
+    const file = join(ws.root, 'svc.yaml');
+    const go = join(folder, 'go');
+    const lines = [
+      `until [ -e ${go} ]; do sleep 0.05; done`,
+      `${svc} config set guard.profile none >${folder}/alone.out 2>&1; echo $? >${folder}/alone`,
+      `${svc} trust --yes >${folder}/trust.out 2>&1; echo $? >${folder}/trust`,
+      `mv ${file} ${folder}/aside; cd ${ws.root} && env -u SVC_CONFIG ${svc} init --yes >${folder}/init.out 2>&1; echo $? >${folder}/init; mv ${folder}/aside ${file}; touch ${folder}/over`,
+    ];
+    const { task_id: id } = await here.call<Wire<Task>>('task.add', {
+      body: `attack\n#agent: run ${lines.join('; ')}\n#agent: no-change`,
+      agent: 'scripted',
+    });
+    const consents = consentFiles(ws);
+    await here.call('task.run', { id });
+    await until(
+      async () => (await here.call<{ task: Wire<Task> }>('task.show', { id })).task.status === 'running',
+    );
+    await ws.killDaemon();
+    writeFileSync(go, '');
+    await until(() => existsSync(join(folder, 'over')), 'the worker to have tried');
+    // `svc trust` has nothing to agree to, and so has a person.
+    for (const name of ['alone', 'init'])
+      assert.equal(said(ws, name), '3', `${name}: ${said(ws, `${name}.out`)}`);
+    assert.deepEqual(consentFiles(ws), consents);
+    assert.equal((await ws.svc(['config', 'get', 'guard.profile'])).stdout.trim(), '');
+  },
+);
+
+hostile(
+  {
+    attacker: 'worker',
+    tries: 'have a promotion bring another svc.yaml, or edit it in place',
+    lite: 'waits for svc trust',
+    strict: 'waits for svc trust; read-only in place',
+  },
+  async (t) => {
+    const ws = await makeWorkspace();
+    t.after(ws.close);
+    const here = await engineHere(ws);
+    t.after(here.close);
+    const trace = join(ws.repository.folder, 'trace');
+    const isRead = (keys: string[]) =>
+      until(async () => {
+        const { consent_pending: now } = await here.call<{ consent_pending: string[] }>('engine.status');
+        return JSON.stringify(now) === JSON.stringify(keys);
+      }, `${keys.join()} to wait`);
+    const own = readFileSync(join(ws.root, 'svc.yaml'), 'utf8');
+    const changed = own.replace(
+      'agents:\n',
+      `agents:\n  notify: { scripted: { mode: shell, cmd: "touch ${trace}" } }\n`,
+    );
+    assert.notEqual(changed, own);
+    const encoded = Buffer.from(changed).toString('base64');
+    const session = await ran(
+      here,
+      `promoted\n#agent: run echo ${encoded} | base64 -d >svc.yaml && git add svc.yaml && echo x >CLAUDE.md && git add CLAUDE.md && git -c user.name=a -c user.email=a@b commit -qm change\n#agent: no-change`,
+    );
+    // It is pointed out before and after.
+    type Named = { sensitive: { path: string }[] };
+    const paths = ({ sensitive }: Named) => sensitive.map(({ path }) => path);
+    assert.deepEqual(paths(await here.call<Named>('worktree.trial', { session: session.session_id })), [
+      'CLAUDE.md',
+      'svc.yaml',
+    ]);
+    assert.deepEqual(paths(await here.call<Named>('worktree.promote', { session: session.session_id })), [
+      'CLAUDE.md',
+      'svc.yaml',
+    ]);
+    assert.equal(readFileSync(join(ws.root, 'svc.yaml'), 'utf8'), changed);
+    await isRead(['agents.notify']);
+    // Its command is not run, by a message to an agent of that kind.
+    await ran(here, `hears\n#agent: run ${svc} msg send --to chair hello\n#agent: no-change`);
+    assert.equal(existsSync(trace), false);
+    // Its alert says what waits.
+    const events = await here.call<{ kind: string; data: { code?: string; reason?: string } }[]>(
+      'event.list',
+      { limit: 100 },
+    );
+    assert.match(
+      events.find(({ data }) => data.code === 'consent_missing')?.data.reason ?? '',
+      /agents\.notify/,
+    );
+    // In place it lies within reach.
+    ws.repository.git('checkout', '--quiet', '--', '.');
+    const lifted = Buffer.from(
+      `${own}guard: { profile: none }\npolicy: { mode: solo }\nbus: { max_acked: 3 }\n`,
+    ).toString('base64');
+    await ran(
+      here,
+      `in place\n#agent: run echo ${lifted} | base64 -d >${join(ws.root, 'svc.yaml')}\n#agent: no-change`,
+      { inplace: true },
+    );
+    await isRead(['guard.profile', 'policy.mode']);
+    // Not tracked any more, removed and made anew, or a link to another: it waits on.
+    ws.repository.git('rm', '--quiet', '--cached', 'svc.yaml');
+    const file = join(ws.root, 'svc.yaml');
+    renameSync(file, `${file}.old`);
+    rmSync(`${file}.old`);
+    writeFileSync(file, changed);
+    await isRead(['agents.notify']);
+    const { code, stdout } = await ws.svc(['config', 'get', 'agents.notify']);
+    assert.equal(code, 0);
+    assert.equal(stdout.includes(trace), false);
+  },
+);
