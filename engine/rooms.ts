@@ -19,7 +19,7 @@ import { createListeners, type Listeners } from './receiver/listeners.ts';
 import type { EventLog, Storage } from './storage/index.ts';
 import { version } from './version.ts';
 import { createCommandConfinement } from './workers/confine/commands.ts';
-import { createConfinement } from './workers/confine/index.ts';
+import { checkConfinement, createConfinement } from './workers/confine/index.ts';
 import {
   type Agents,
   agentDir,
@@ -169,6 +169,7 @@ export function createRooms(ground: Ground): Rooms {
     isStrict,
     workerEnvironment: childEnvironment,
     confine,
+    checkConfinement: () => checkConfinement(env),
     createDispatch: (tasks, approvals) =>
       createDispatcher({
         storage,
@@ -198,6 +199,7 @@ export function createRooms(ground: Ground): Rooms {
         profile: () => config().guard.profile || 'lite',
         permissions: () => config().agents.permissions,
         confinement,
+        checkConfinement: () => checkConfinement(env),
         runSockets,
         isAsking: bus.isAsking,
         atEnd(session, verdict, kept) {

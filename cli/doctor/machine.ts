@@ -115,7 +115,7 @@ function safe(env: NodeJS.ProcessEnv, workspace: Workspace | null): NodeJS.Proce
 export function secretNames({ loaded, configuration }: Workspace): { key: string; names: string[] }[] {
   const { webhook, notify } = loaded.config;
   return [
-    { key: 'webhook.secret_env', names: configuration.variableNames(webhook.secret_env) },
+    ...configuration.namedSecrets(webhook.secret_env),
     ...notify.webhooks.flatMap(({ secret_env }, at) =>
       secret_env
         ? [{ key: `notify.webhooks[${at}].secret_env`, names: configuration.variableNames(secret_env) }]

@@ -1,6 +1,6 @@
 import { seatOf } from '../access/seats.ts';
 import type { Engine } from '../compose.ts';
-import type { Caller, Via } from '../operation.ts';
+import { type Caller, checkLocalActor, type Via } from '../operation.ts';
 import type { SeatOfRun } from './run-sockets.ts';
 
 /** Who asks to be let in, by socket or HTTP. */
@@ -25,6 +25,7 @@ export interface Arrival {
  */
 export async function admit(engine: Engine, arrival: Arrival, run: SeatOfRun | null = null): Promise<Caller> {
   const { pid, runId, actor, via, env, attends } = arrival;
+  checkLocalActor(actor);
   if (run !== null) {
     const { sessionId } = run;
     const project = engine.projectAt(arrival.cwd);

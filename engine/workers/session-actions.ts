@@ -151,8 +151,8 @@ export function createSessionActions(deps: {
         return sessions.get(sessionId);
       }),
 
-    resume: (sessionId, options, by) =>
-      storage.write(() => {
+    async resume(sessionId, options, by) {
+      const { going, replaced } = await storage.write((): { going: Session; replaced?: SvcError | undefined } => {
         const session = sessions.get(sessionId);
         checkEmpty(session);
         if (options.outside) checkMayLeave(session);
@@ -161,7 +161,7 @@ export function createSessionActions(deps: {
           sessions.forgetConversation(sessionId);
           workflow.approveOutside(session);
         }
-        if (session.state === 'queued' && dispatcher.resume(sessionId, by)) return sessions.get(sessionId);
+        if (session.state === 'queued' && dispatcher.resume(sessionId, by)) return { going: sessions.get(sessionId) };
         if (session.state !== 'ended')
           throw new SvcError('conflict', `${sessionId} is ${session.state} and has nothing to go on with`, {
             hint: `svc worker log ${sessionId} -f`,
@@ -179,14 +179,21 @@ export function createSessionActions(deps: {
           throw new SvcError('conflict', `the worktree of ${sessionId} is no longer there`, {
             hint: `svc task retry ${session.taskId} begins anew`,
           });
+        if (session.failure.code === 'inputs_changed')
+          throw new SvcError('conflict', `${sessionId} goes on once its new decision is approved`, {
+            hint: `svc task show ${session.taskId} names it`,
+          });
         workflow.retry(session.taskId, by);
         const started = workflow.run(
           session.taskId,
           { ...optionsOf(session), ...options, continues: sessionId },
           by,
         );
-        return started.session ?? session;
-      }),
+        return { going: started.session ?? session, replaced: started.replaced };
+      });
+      if (replaced !== undefined) throw replaced;
+      return going;
+    },
 
     async attach(sessionId, pid, { hasOwnLogin = false } = {}) {
       const { auth } = enterable(sessionId);
