@@ -13,9 +13,18 @@ const DOOR = 'engine/index.ts';
 const SIDE_DOOR = { from: /^cli\/hooks\//, to: 'engine/daemon/one-call.ts' };
 
 /** What every room may use; the rest of another room reaches it as a constructor argument. */
-const SHARED = ['errors', 'clock', 'hints', 'ids', 'text', 'operation', 'tool', 'version', 'shown-address', 'guard-profile'].map(
-  (name) => `engine/${name}.ts`,
-);
+const SHARED = [
+  'errors',
+  'clock',
+  'hints',
+  'ids',
+  'text',
+  'operation',
+  'tool',
+  'version',
+  'shown-address',
+  'guard-profile',
+].map((name) => `engine/${name}.ts`);
 
 /** Files that put the rooms together and so may import any of them. */
 const COMPOSERS = [

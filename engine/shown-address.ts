@@ -17,7 +17,8 @@ export function shownAddress(address: string): string {
 /** The same of one that carries a user, a password or a query; any other, and what is no address, as it is. */
 export function maskedAddress(text: string): string {
   if (!/^https?:\/\//i.test(text)) return text;
-  if (!URL.canParse(text)) return text.replace(/^(https?:\/\/)[^/?#@\s]*@/i, '$1***@').replace(/\?.*$/s, '?***');
+  if (!URL.canParse(text))
+    return text.replace(/^(https?:\/\/)[^/?#@\s]*@/i, '$1***@').replace(/\?.*$/s, '?***');
   const { username, password, search } = new URL(text);
   return username === '' && password === '' && search === '' ? text : shownAddress(text);
 }

@@ -176,7 +176,10 @@ const approve = command({
   args: decisionArg,
   flags: {
     hash: hashFlag,
-    unconfined: { type: 'boolean', about: "let a stranger's task run where no sandbox can be made; asks at the terminal" },
+    unconfined: {
+      type: 'boolean',
+      about: "let a stranger's task run where no sandbox can be made; asks at the terminal",
+    },
     ...runFlags,
   },
   async run(context) {
@@ -195,7 +198,12 @@ const approve = command({
 });
 
 /** No script types for a person. Throws `approval_required`. */
-function checkAtTerminal({ args, json, stdin, stdout }: Pick<Context, 'args' | 'json' | 'stdin' | 'stdout'>): void {
+function checkAtTerminal({
+  args,
+  json,
+  stdin,
+  stdout,
+}: Pick<Context, 'args' | 'json' | 'stdin' | 'stdout'>): void {
   if (stdin.isTTY && stdout.isTTY && !json) return;
   throw new SvcError('approval_required', "a stranger's task is let out of the sandbox at a terminal only", {
     hint: `svc decision show ${args[0]} shows what it would run; svc decision deny ${args[0]}`,

@@ -117,9 +117,13 @@ function secretOf(secrets: Readonly<Record<string, readonly string[] | undefined
   const name = route === 'approve' || route === 'poll' ? 'decisions' : route;
   const [secret] = secrets[name] ?? [];
   if (secret !== undefined) return secret;
-  throw new SvcError('secret_missing', `webhook.secret_env has no variable for ${name}: that route is closed`, {
-    hint: `svc config set webhook.secret_env.${name} SVC_${name.toUpperCase()}_SECRET`,
-  });
+  throw new SvcError(
+    'secret_missing',
+    `webhook.secret_env has no variable for ${name}: that route is closed`,
+    {
+      hint: `svc config set webhook.secret_env.${name} SVC_${name.toUpperCase()}_SECRET`,
+    },
+  );
 }
 
 const test = command({

@@ -15,7 +15,9 @@ export function masked<V>(value: V): V {
 function mask(value: unknown, path: readonly string[]): unknown {
   if (Array.isArray(value)) return value.map((entry) => mask(entry, path));
   if (isTree(value))
-    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, mask(member, [...path, key])]));
+    return Object.fromEntries(
+      Object.entries(value).map(([key, member]) => [key, mask(member, [...path, key])]),
+    );
   if (typeof value !== 'string' || value === '') return value;
   const [name = '', around] = [...path].reverse();
   if (name === 'api_key' || (around === 'headers' && SECRET_NAME.test(name))) return HIDDEN;

@@ -3,7 +3,6 @@ import { SECRET_ROUTES, type SecretRoute } from '../receiver/config.ts';
 import type { SecretLookup } from './home.ts';
 import { variableNames } from './variable.ts';
 
-
 /** By route, several while one is replaced; a route without any is closed. */
 export type RouteSecrets = Readonly<Partial<Record<SecretRoute, readonly string[]>>>;
 
@@ -11,7 +10,9 @@ export type RouteSecrets = Readonly<Partial<Record<SecretRoute, readonly string[
 export type SecretEnv = string | Readonly<Partial<Record<SecretRoute, string | undefined>>>;
 
 /** Where a secret is named, and by which variables. */
-export function namedSecrets(secretEnv: SecretEnv): { key: string; route: SecretRoute | null; names: string[] }[] {
+export function namedSecrets(
+  secretEnv: SecretEnv,
+): { key: string; route: SecretRoute | null; names: string[] }[] {
   const key = 'webhook.secret_env';
   if (typeof secretEnv === 'string') return [{ key, route: null, names: variableNames(secretEnv) }];
   return SECRET_ROUTES.flatMap((route) => {
@@ -21,15 +22,22 @@ export function namedSecrets(secretEnv: SecretEnv): { key: string; route: Secret
 }
 
 /** The receiver's secrets. Throws `secret_missing` when there is none, or one that is named is not set. */
-export function receiverSecrets(config: { webhook: { secret_env: SecretEnv } }, lookup: SecretLookup): RouteSecrets {
+export function receiverSecrets(
+  config: { webhook: { secret_env: SecretEnv } },
+  lookup: SecretLookup,
+): RouteSecrets {
   const secrets: Partial<Record<SecretRoute, string[]>> = {};
   for (const { key, route, names } of namedSecrets(config.webhook.secret_env)) {
     if (names.length === 0) break;
     const set = names.flatMap((name) => lookup(name) || []);
     if (set.length === 0)
-      throw new SvcError('secret_missing', `${names.join(', ')} is not set${route === null ? '' : ` (${key})`}`, {
-        hint: `export ${names[0]}=…`,
-      });
+      throw new SvcError(
+        'secret_missing',
+        `${names.join(', ')} is not set${route === null ? '' : ` (${key})`}`,
+        {
+          hint: `export ${names[0]}=…`,
+        },
+      );
     for (const each of route === null ? SECRET_ROUTES : [route]) secrets[each] = set;
   }
   if (Object.keys(secrets).length > 0) return secrets;

@@ -4,7 +4,7 @@ import { shownAddress } from '../shown-address.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import { attempt, backoffMs, GIVE_UP_MS, type Outcome } from './attempt.ts';
 import type { Envelope } from './envelope.ts';
-import { type DeliveryRow, type Outbox, type Settled } from './rows.ts';
+import type { DeliveryRow, Outbox, Settled } from './rows.ts';
 
 /** A secret, or what is missing. */
 export type SecretLookup = { secret: string } | { missing: string };

@@ -6,13 +6,7 @@ import type { EventLog, LoggedEvent, Storage } from '../storage/index.ts';
 import { createDeliverer, type SecretLookup } from './deliver.ts';
 import { envelopeOf } from './envelope.ts';
 import { EVENTS, type OutboundEvent } from './events.ts';
-import {
-  createOutbox,
-  type Delivery,
-  type DeliveryRow,
-  type DeliveryState,
-  toDelivery,
-} from './rows.ts';
+import { createOutbox, type Delivery, type DeliveryRow, type DeliveryState, toDelivery } from './rows.ts';
 
 export { EVENTS, type OutboundEvent } from './events.ts';
 export { DELIVERY_STATES, type Delivery, type DeliveryState } from './rows.ts';
@@ -141,8 +135,11 @@ export function createNotify(deps: NotifyDeps): Notify {
 
   function targetsOf(url: string | undefined): Target[] {
     const { webhooks } = config().notify;
-    const targets = url === undefined ? [...webhooks] : // As it is, or as it is shown.
-      webhooks.filter((each) => each.url === url || shownAddress(each.url) === url);
+    const targets =
+      url === undefined
+        ? [...webhooks]
+        : // As it is, or as it is shown.
+          webhooks.filter((each) => each.url === url || shownAddress(each.url) === url);
     if (targets.length > 0) return targets;
     throw new SvcError(
       'not_found',

@@ -25,13 +25,16 @@ const ofRoutes = Object.fromEntries(SECRET_ROUTES.map((route) => [route, variabl
 
 /** The `webhook` section: the signed receiver. */
 export const webhookSchema = z.strictObject({
-  secret_env: z.union([variables(), z.strictObject(ofRoutes)]).default('').meta({
-    notation: 'string, or map route->string',
-    description:
-      'Environment variable that holds the shared secret; several, separated by commas, while a secret is replaced. A map has one for each of task, codehost, chat and decisions, so that who signs for one cannot sign for another; a route that it leaves out is closed.',
-    unset: 'svc webhook serve does not start',
-    example: 'SVC_WEBHOOK_SECRET',
-  }),
+  secret_env: z
+    .union([variables(), z.strictObject(ofRoutes)])
+    .default('')
+    .meta({
+      notation: 'string, or map route->string',
+      description:
+        'Environment variable that holds the shared secret; several, separated by commas, while a secret is replaced. A map has one for each of task, codehost, chat and decisions, so that who signs for one cannot sign for another; a route that it leaves out is closed.',
+      unset: 'svc webhook serve does not start',
+      example: 'SVC_WEBHOOK_SECRET',
+    }),
   allow: z
     .array(z.enum(ROUTES))
     .default([...ROUTES])

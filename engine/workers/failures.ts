@@ -134,7 +134,8 @@ export const SESSION_FAILURES: Readonly<Record<AtEnd | AtStart, Failure>> = {
     next: 'read the log, and correct the command or what it needs',
   },
   inputs_changed: {
-    means: 'what it would have run is not what was approved: the configuration or the checkout has changed since',
+    means:
+      'what it would have run is not what was approved: the configuration or the checkout has changed since',
     next: 'look at the decision that waits in its place, svc decision list, and approve it or not',
   },
 };

@@ -89,7 +89,8 @@ export const approveUnconfined = (
     input: { id, hash, unconfined: task },
     busy: id,
     doing: `approving ${id}`,
-    said: ({ session }) => `${id} approved without a sandbox: ${session?.session_id ?? 'it'} starts on ${task}`,
+    said: ({ session }) =>
+      `${id} approved without a sandbox: ${session?.session_id ?? 'it'} starts on ${task}`,
     after: (later, { session }) => withWorker(later, session),
   });
 

@@ -13,7 +13,9 @@ const ROUTES: Readonly<Record<string, string>> = {
 
 /** The route; for a code host and a chat, who or what it was there. */
 const fromOf = ({ source, source_ref: ref, stranger }: DecisionRow): string =>
-  source === 'task' || ref === null ? (ROUTES[source] ?? source) : `${stranger === null ? '' : 'stranger: '}${ref}`;
+  source === 'task' || ref === null
+    ? (ROUTES[source] ?? source)
+    : `${stranger === null ? '' : 'stranger: '}${ref}`;
 
 /** What was, and what is: an approval is for the latter. */
 const changeLines = (

@@ -51,7 +51,12 @@ export interface Decisions {
   /** A decision that is approved from the start (pre-approved request, or a person running the task). */
   grant(task: Task, question: Question, by: By): Decision;
   /** pending → approved, for exactly that. Throws `already_decided`. */
-  approve(decisionId: string, task: Task, bound: { inputs: RunInputs; options: DispatchOptions }, by: By): Decision;
+  approve(
+    decisionId: string,
+    task: Task,
+    bound: { inputs: RunInputs; options: DispatchOptions },
+    by: By,
+  ): Decision;
   /** An approved one that has not started anything, or whose session goes on, is for exactly that from now on. */
   bindTo(decisionId: string, bound: { inputs: RunInputs; options: DispatchOptions }): void;
   deny(decisionId: string, reason: string, by: By): { decision: Decision; changed: boolean };
@@ -188,7 +193,10 @@ export function createDecisions({
     return toDecision(row);
   }
 
-  function bindTo(decisionId: string, { inputs, options }: { inputs: RunInputs; options: DispatchOptions }): void {
+  function bindTo(
+    decisionId: string,
+    { inputs, options }: { inputs: RunInputs; options: DispatchOptions },
+  ): void {
     bind.run(inputsText(inputs), hashOfInputs(inputs), optionsText(options), parseId('d', decisionId));
   }
 

@@ -89,7 +89,8 @@ export function changesOf(before: RunInputs | null, after: RunInputs): InputChan
     const was = before?.[input] ?? null;
     const is = after[input];
     if (before !== null && isSame(was, is)) return [];
-    const isRaised = input === 'profile' && before !== null && isStrongerProfile(after.profile, before.profile);
+    const isRaised =
+      input === 'profile' && before !== null && isStrongerProfile(after.profile, before.profile);
     return isRaised ? [] : [{ input, before: was, after: is }];
   });
 }

@@ -35,10 +35,15 @@ export function decisionOperations({
    * Whether a stranger's task is to run without a sandbox, which only a person at a terminal can say, and only where there
    * is none. Throws `confinement_unavailable`, `tool_missing`, `approval_required`, `usage`.
    */
-  async function mayRun({ taskId, decisionId }: Decision, typed: string | undefined, caller: Caller): Promise<boolean> {
+  async function mayRun(
+    { taskId, decisionId }: Decision,
+    typed: string | undefined,
+    caller: Caller,
+  ): Promise<boolean> {
     const isStrangers = tasks.get(taskId).stranger !== null;
     if (!isStrangers && typed === undefined) return false;
-    if (!isStrangers) throw new SvcError('usage', `${taskId} is no stranger's task: it needs no other approval`);
+    if (!isStrangers)
+      throw new SvcError('usage', `${taskId} is no stranger's task: it needs no other approval`);
     const problem = await checkConfinement().then(() => null, asSvcError);
     if (problem === null && typed === undefined) return false;
     if (problem === null)
@@ -46,13 +51,21 @@ export function decisionOperations({
         hint: `svc decision approve ${decisionId}`,
       });
     if (typed === undefined)
-      throw new SvcError(problem.code, `${taskId} is a stranger's and runs confined or not at all: ${problem.message}`, {
-        hint: `svc decision deny ${decisionId}; or install bubblewrap; or read the prompt, and at a terminal svc decision approve ${decisionId} --unconfined`,
-      });
+      throw new SvcError(
+        problem.code,
+        `${taskId} is a stranger's and runs confined or not at all: ${problem.message}`,
+        {
+          hint: `svc decision deny ${decisionId}; or install bubblewrap; or read the prompt, and at a terminal svc decision approve ${decisionId} --unconfined`,
+        },
+      );
     if (typed === taskId && caller.via !== 'tool') return true;
-    throw new SvcError('approval_required', `to run ${taskId} unconfined, a person types its id at a terminal`, {
-      hint: `svc decision approve ${decisionId} --unconfined`,
-    });
+    throw new SvcError(
+      'approval_required',
+      `to run ${taskId} unconfined, a person types its id at a terminal`,
+      {
+        hint: `svc decision approve ${decisionId} --unconfined`,
+      },
+    );
   }
 
   return [
@@ -63,12 +76,10 @@ export function decisionOperations({
       changes: false,
       input: z.strictObject({ state: z.enum(DECISION_STATES).optional(), ids, limit }),
       run: (input) =>
-        decisions
-          .list(input)
-          .map((decision): ListedDecision => {
-            const { title, stranger } = tasks.get(decision.taskId);
-            return { ...decision, title, stranger };
-          }),
+        decisions.list(input).map((decision): ListedDecision => {
+          const { title, stranger } = tasks.get(decision.taskId);
+          return { ...decision, title, stranger };
+        }),
     }),
     operation({
       name: 'decision.show',
@@ -92,7 +103,7 @@ export function decisionOperations({
     operation({
       name: 'decision.approve',
       about:
-        'Approve and dispatch. With `hash`, only if it still says what will run. A stranger\'s task runs confined; where that cannot be done, `unconfined` is its task id, typed by a person.',
+        "Approve and dispatch. With `hash`, only if it still says what will run. A stranger's task runs confined; where that cannot be done, `unconfined` is its task id, typed by a person.",
       seat: 'chair',
       changes: true,
       input: z.strictObject({ id, hash, unconfined: z.string().optional(), ...dispatchInput }),

@@ -160,7 +160,12 @@ export function createWorkflow({
     decisions.ask(task, { inputs: inputsOf(task, {}), why: whyHeld(task, why) }, by);
 
   /** Takes the place of an open decision that no longer says what would run. */
-  function askAnew(task: Task, before: Decision, changes: readonly InputChange[], by: By): Submitted & { decision: Decision } {
+  function askAnew(
+    task: Task,
+    before: Decision,
+    changes: readonly InputChange[],
+    by: By,
+  ): Submitted & { decision: Decision } {
     const { unconfined: _, ...options } = decisions.boundTo(before.decisionId).options;
     const why = `what would run has changed since ${before.decisionId}: ${changedNames(changes)}`;
     decisions.expire(task.taskId, why, by);
@@ -171,13 +176,18 @@ export function createWorkflow({
   }
 
   /** Approves a pending decision, or takes up an approved one, and starts it; where it says something else, asks anew. */
-  function approveAndStart(before: Decision, given: DispatchOptions, by: By): Submitted & { decision: Decision } {
+  function approveAndStart(
+    before: Decision,
+    given: DispatchOptions,
+    by: By,
+  ): Submitted & { decision: Decision } {
     const task = tasks.get(before.taskId);
     const changes = changesSince(before);
     if (changes.length > 0) return askAnew(task, before, changes, by);
     const options = { ...decisions.boundTo(before.decisionId).options, ...whatIsAsked(given) };
     const bound = { inputs: inputsOf(task, options), options };
-    if (before.state === 'pending') return start(task, decisions.approve(before.decisionId, task, bound, by), options);
+    if (before.state === 'pending')
+      return start(task, decisions.approve(before.decisionId, task, bound, by), options);
     decisions.bindTo(before.decisionId, bound);
     return start(task, before, options);
   }
@@ -233,7 +243,8 @@ export function createWorkflow({
     approve(decisionId, by, options = {}) {
       if (!mayAct(policy(), by.actor)) throw actorDenied(by.actor);
       const before = decisions.get(decisionId);
-      if (before.state === 'approved') return { task: tasks.get(before.taskId), decision: before, session: null };
+      if (before.state === 'approved')
+        return { task: tasks.get(before.taskId), decision: before, session: null };
       decisions.checkPending(before);
       return approveAndStart(before, options, by);
     },
@@ -332,9 +343,13 @@ export function createWorkflow({
     approveOutside({ sessionId, taskId, decisionId }) {
       const task = tasks.get(taskId);
       if (task.stranger !== null)
-        throw new SvcError('conflict', `${taskId} is a stranger's, and so ${sessionId} goes on in the sandbox`, {
-          hint: `svc worker resume ${sessionId} without --outside`,
-        });
+        throw new SvcError(
+          'conflict',
+          `${taskId} is a stranger's, and so ${sessionId} goes on in the sandbox`,
+          {
+            hint: `svc worker resume ${sessionId} without --outside`,
+          },
+        );
       const { inputs, options: before } = decisions.boundTo(decisionId);
       const options = { ...before, outside: true };
       const now = inputsOf(task, options);

@@ -8,7 +8,10 @@ import type { DispatchDeps } from './context.ts';
 type Deps = Pick<DispatchDeps, 'approvals' | 'profile'>;
 
 /** What keeps a run from being made: it is not the one that somebody approved. */
-export const inputsChanged = ({ sessionId, decisionId }: Session, changes: readonly InputChange[]): SvcError =>
+export const inputsChanged = (
+  { sessionId, decisionId }: Session,
+  changes: readonly InputChange[],
+): SvcError =>
   new SvcError(
     'inputs_changed',
     `${sessionId} would not run what ${decisionId} approved (changed: ${changes.map(({ input }) => input).join(', ')})`,
@@ -43,7 +46,9 @@ export function approvedProfile({ approvals, profile }: Deps, session: Session):
 }
 
 /** What the live sessions of this host were asked for, by their decisions. */
-export function askedOfLive({ sessions }: Pick<DispatchDeps, 'sessions'>): (decisionId: string) => DispatchOptions | null {
+export function askedOfLive({
+  sessions,
+}: Pick<DispatchDeps, 'sessions'>): (decisionId: string) => DispatchOptions | null {
   const live = new Map(
     sessions.list({ live: true, limit: 100_000 }).map((session) => [session.decisionId, session]),
   );

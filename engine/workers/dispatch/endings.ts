@@ -1,6 +1,6 @@
+import type { InputChange } from '../../board/decisions/inputs.ts';
 import type { Session } from '../../bus/sessions/index.ts';
 import { rfc3339 } from '../../clock.ts';
-import type { InputChange } from '../../board/decisions/inputs.ts';
 import { asSvcError } from '../../errors.ts';
 import type { ExitResult } from '../processes/index.ts';
 import { NO_FACTS, type StreamFacts } from '../streams/stream.ts';
@@ -59,7 +59,11 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
     events.append({
       ...about,
       // Who is told of failures has been asked to approve it anew: the task has not failed.
-      kind: verdict.sealed ? 'sealed' : verdict.failure?.code === 'inputs_changed' ? 'session_dropped' : 'failed',
+      kind: verdict.sealed
+        ? 'sealed'
+        : verdict.failure?.code === 'inputs_changed'
+          ? 'session_dropped'
+          : 'failed',
       data: {
         title,
         agent,
@@ -133,7 +137,11 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
   }
 
   /** It is not made, and its task waits for somebody who approves it as it would be made now. */
-  async function loseApproval(sessionId: string, why: string, changes: readonly InputChange[]): Promise<void> {
+  async function loseApproval(
+    sessionId: string,
+    why: string,
+    changes: readonly InputChange[],
+  ): Promise<void> {
     const session = sessions.get(sessionId);
     const kept = session.cwd === null ? NOTHING_KEPT : await keepWork(deps, session);
     const failure = { code: 'inputs_changed', text: why };
@@ -145,7 +153,10 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
         deps.approvals.lose(session, why, changes);
       recordEnd(session, verdict, kept, NO_FACTS);
     });
-    log.warn({ session: sessionId, task: session.taskId }, 'the session does not start: its approval was lost');
+    log.warn(
+      { session: sessionId, task: session.taskId },
+      'the session does not start: its approval was lost',
+    );
   }
 
   async function failToStart(sessionId: string, thrown: unknown): Promise<void> {

@@ -8,7 +8,15 @@ import type { DispatchDeps } from './context.ts';
 
 type Deps = Pick<
   DispatchDeps,
-  'agents' | 'sessions' | 'worktrees' | 'clock' | 'setup' | 'keys' | 'configuration' | 'profile' | 'permissions'
+  | 'agents'
+  | 'sessions'
+  | 'worktrees'
+  | 'clock'
+  | 'setup'
+  | 'keys'
+  | 'configuration'
+  | 'profile'
+  | 'permissions'
 >;
 
 /** What the configuration says of one agent and project; the same until that changes. */

@@ -6,7 +6,17 @@ import { createWorkflow, type Dispatch, type Workflow } from '../../../engine/bo
 import { SvcError } from '../../../engine/errors.ts';
 import { createReceiver } from '../../../engine/receiver/index.ts';
 import { temporaryFolder } from '../../support/git.ts';
-import { fakeSettings, CONFIG, decide, fakeClock, lookup, openSpine, SECRET, type Spine, task } from '../receiver/rig.ts';
+import {
+  CONFIG,
+  decide,
+  fakeClock,
+  fakeSettings,
+  lookup,
+  openSpine,
+  SECRET,
+  type Spine,
+  task,
+} from '../receiver/rig.ts';
 import { refusal } from './holding.ts';
 
 /** The gate where its answer is given: requests from outside name no ledger of their own. */

@@ -66,7 +66,10 @@ test('approve, deny and status act, and who decided is recorded by name', async 
     [rig.decisions.get('d-1').decidedBy, rig.decisions.get('d-1').decidedVia],
     ['chat:U99', 'chat'],
   );
-  assert.match(ephemeral(await rig.ask(chat(rig, 'deny d-2 not this week'))), /^d-2 was denied by chat:U2147/);
+  assert.match(
+    ephemeral(await rig.ask(chat(rig, 'deny d-2 not this week'))),
+    /^d-2 was denied by chat:U2147/,
+  );
   assert.equal(rig.decisions.get('d-2').reason, 'not this week');
   assert.equal(ephemeral(await rig.ask(chat(rig, 'status t-1'))), 't-1 is assigned (s-1 is queued): one');
   assert.match(ephemeral(await rig.ask(chat(rig, 'status d-2'))), /^d-2 is denied; t-2 is failed/);
@@ -106,7 +109,20 @@ test('an actor of the chat is the id of the user, whatever name is shown', async
 });
 
 test('without the id of a user, or with one that only looks like an id, nothing is done', async () => {
-  const odd = ['', ' ', 'U1\u0000', 'U1\n', '\u0405U1', 'U\u200b1', 'U1 ', 'chat:U1', '-U1', 'U'.repeat(65), 'Ｕ1', '<U1>'];
+  const odd = [
+    '',
+    ' ',
+    'U1\u0000',
+    'U1\n',
+    '\u0405U1',
+    'U\u200b1',
+    'U1 ',
+    'chat:U1',
+    '-U1',
+    'U'.repeat(65),
+    'Ｕ1',
+    '<U1>',
+  ];
   for (const user_id of odd) {
     const text = ephemeral(await rig.ask(chat(rig, 'fix x', { user_id })));
     assert.match(text, /user_id: must be the id of a user/, JSON.stringify(user_id));

@@ -166,7 +166,10 @@ test('with require_approval false a comment of anyone else still waits for appro
     const ask = codehost(comment('/svc fix', { association, user: visitor, id }), 'issue_comment');
     const { body } = await rig.ask(ask);
     assert.equal(body.dispatched, false, association);
-    assert.match(rig.decisions.get(body.decision_id).why, /author codehost:\S+ is not owner, member or collaborator/);
+    assert.match(
+      rig.decisions.get(body.decision_id).why,
+      /author codehost:\S+ is not owner, member or collaborator/,
+    );
   }
   const { author_association: _, ...unsaid } = comment('/svc fix').comment;
   const silent = { ...comment('/svc fix'), comment: { ...unsaid, id: 77, user: visitor } };
@@ -177,7 +180,7 @@ test('with require_approval false a comment of anyone else still waits for appro
   );
 });
 
-test('with require_approval false a stranger\'s issue waits, whoever sets its label', async () => {
+test("with require_approval false a stranger's issue waits, whoever sets its label", async () => {
   rig.webhook = { ...rig.webhook, require_approval: false };
   const stranger = { user: visitor, association: 'NONE' } as const;
   for (const [id, payload] of [
@@ -197,7 +200,9 @@ test('who is not known to belong to the repository is a stranger, and policy.act
   let id = 500;
   const opened = async (issue: object, payload: object = {}) => {
     const event = issueOpened({ id: id++ });
-    const { body } = await rig.ask(codehost({ ...event, issue: { ...event.issue, ...issue }, ...payload }, 'issues'));
+    const { body } = await rig.ask(
+      codehost({ ...event, issue: { ...event.issue, ...issue }, ...payload }, 'issues'),
+    );
     return rig.tasks.get(body.task_id).stranger;
   };
   const { login } = issueOpened().issue.user;

@@ -207,7 +207,9 @@ test('a secret of one route verifies no request to another, and a route without 
   let nonce = 0;
   const statusOf = async (receive: ReturnType<typeof open>, path: string, secret: string) => {
     const body =
-      path === '/chat' ? `text=help&user_id=U1&n=${++nonce}` : JSON.stringify({ nonce: ++nonce, zen: 'x', hook_id: 1 });
+      path === '/chat'
+        ? `text=help&user_id=U1&n=${++nonce}`
+        : JSON.stringify({ nonce: ++nonce, zen: 'x', hook_id: 1 });
     const at = String(Math.floor(rig.clock.now() / 1000));
     const headers: Record<string, string> = {
       'x-svc-timestamp': at,
@@ -227,7 +229,8 @@ test('a secret of one route verifies no request to another, and a route without 
   for (const path of ['/decisions/d-1/approve', '/decisions/d-1/deny'])
     assert.equal(await statusOf(receive, path, 'of the task'), 404, `${path} is closed`);
   const decisions = open({ decisions: ['new', 'old'] });
-  for (const secret of ['new', 'old']) assert.equal(await statusOf(decisions, '/decisions/d-9/approve', secret), 404);
+  for (const secret of ['new', 'old'])
+    assert.equal(await statusOf(decisions, '/decisions/d-9/approve', secret), 404);
   assert.equal(await statusOf(decisions, '/decisions/d-9/approve', 'of the task'), 401);
   assert.equal(await statusOf(decisions, '/task', 'new'), 404);
   for (const none of [{}, { task: [] }, { task: [''] }])

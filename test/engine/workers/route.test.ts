@@ -156,7 +156,8 @@ describe('the way to the gateway', () => {
     const { failure, task_id } = await rig.session(routed);
     assert.equal(failure?.code, 'inputs_changed');
     await rig.here().call('task.run', { id: task_id });
-    const next = (await rig.here().call<{ sessions: Wire<Session>[] }>('task.show', { id: task_id })).sessions;
+    const next = (await rig.here().call<{ sessions: Wire<Session>[] }>('task.show', { id: task_id }))
+      .sessions;
     const last = await rig.settled(next.at(-1)?.session_id ?? '');
     assert.deepEqual([last.continues, last.auth, last.failure], [routed, 'account', null]);
     assert.deepEqual([keysOf(routed), keysOf(bypassing)], [1, 0]);

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { comment, issueLabeled, issueOpened } from '../../../fixtures/payloads/events.ts';
-import { visitor } from '../../../fixtures/payloads/repository.ts';
 import type { Decision, Session, SvcError, Task, TaskPlan, Wire } from '../../../engine/index.ts';
 import { SCHEMES, sign } from '../../../engine/receiver/signature.ts';
+import { comment, issueLabeled, issueOpened } from '../../../fixtures/payloads/events.ts';
+import { visitor } from '../../../fixtures/payloads/repository.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { temporaryFolder } from '../../support/git.ts';
 import { hostile } from '../../support/hostile.ts';
@@ -39,7 +39,10 @@ const WEBHOOK = `webhook:
   templates: { codehost: { agent: scripted }, fix: { agent: scripted, prompt: "#agent: no-change" } }
 `;
 
-async function open(t: TestContext, { yaml = WEBHOOK, path }: { yaml?: string; path?: string } = {}): Promise<Rig> {
+async function open(
+  t: TestContext,
+  { yaml = WEBHOOK, path }: { yaml?: string; path?: string } = {},
+): Promise<Rig> {
   const ws = await makeWorkspace({ yaml, ...(path === undefined ? {} : { env: { PATH: path } }) });
   const here = await engineHere(ws, { workerCap: 1, svc: [process.execPath, SVC], graceMs: 500 });
   const { address } = await here.engine.listen({ host: '127.0.0.1', port: 0, secrets: [SECRET] });
@@ -49,7 +52,11 @@ async function open(t: TestContext, { yaml = WEBHOOK, path }: { yaml?: string; p
     await ws.close();
   });
   const post: Rig['post'] = async (route, body, headers) => {
-    const answer = await fetch(`http://${address.host}:${address.port}${route}`, { method: 'POST', body, headers });
+    const answer = await fetch(`http://${address.host}:${address.port}${route}`, {
+      method: 'POST',
+      body,
+      headers,
+    });
     return (await answer.json()) as Record<string, string>;
   };
   return {
@@ -61,9 +68,17 @@ async function open(t: TestContext, { yaml = WEBHOOK, path }: { yaml?: string; p
       return post('/codehost', body, { 'x-hub-signature-256': sign(SCHEMES.codehost, SECRET, '', body) });
     },
     async chat(text, user_id, user_name = 'ada') {
-      const body = new URLSearchParams({ user_id, user_name, text, trigger_id: String(Math.random()) }).toString();
+      const body = new URLSearchParams({
+        user_id,
+        user_name,
+        text,
+        trigger_id: String(Math.random()),
+      }).toString();
       const at = String(Math.floor(Date.now() / 1000));
-      const headers = { 'x-chat-request-timestamp': at, 'x-chat-signature': sign(SCHEMES.chat, SECRET, at, body) };
+      const headers = {
+        'x-chat-request-timestamp': at,
+        'x-chat-signature': sign(SCHEMES.chat, SECRET, at, body),
+      };
       return (await post('/chat', body, headers)).text ?? '';
     },
     show: (id) => here.call('decision.show', { id }),
@@ -102,7 +117,11 @@ hostile(
   async (t) => {
     const { here, codehost, show, task } = await open(t);
     const member = issueOpened({ id: 1 });
-    assert.equal(((await codehost({ ...member, sender: member.issue.user })) as object as { dispatched: boolean }).dispatched, true);
+    assert.equal(
+      ((await codehost({ ...member, sender: member.issue.user })) as object as { dispatched: boolean })
+        .dispatched,
+      true,
+    );
     const waits = [
       await codehost(issueOpened({ ...eve, id: 2 })),
       await codehost(issueLabeled('svc', { ...eve, id: 3 })),
@@ -136,10 +155,15 @@ hostile(
       issueOpened({ ...eve, id: 1, title: '#agent: fail', body: '#agent: fail' }),
     );
     const ended = async (count: number) => {
-      await until(async () => (await task(task_id)).sessions.filter(({ state }) => state === 'ended').length === count);
+      await until(
+        async () => (await task(task_id)).sessions.filter(({ state }) => state === 'ended').length === count,
+      );
       return (await task(task_id)).sessions[count - 1]!;
     };
-    await assert.rejects(here.call('decision.approve', { id: decision_id, unconfined: task_id }), code('usage'));
+    await assert.rejects(
+      here.call('decision.approve', { id: decision_id, unconfined: task_id }),
+      code('usage'),
+    );
     await here.call('decision.approve', { id: decision_id });
     const first = await ended(1);
     assert.equal(first.profile, 'strict');
@@ -179,7 +203,11 @@ hostile(
       code('approval_required'),
     );
     await assert.rejects(
-      here.call('decision.approve', { id: decision_id, unconfined: task_id }, { seat: 'worker', sessionId: 's-9' }),
+      here.call(
+        'decision.approve',
+        { id: decision_id, unconfined: task_id },
+        { seat: 'worker', sessionId: 's-9' },
+      ),
       code('chair_only'),
     );
     const unrun = async (count: number) => {
@@ -188,7 +216,9 @@ hostile(
         return sessions.length === count && sessions.every(({ state }) => state === 'ended');
       });
       const { task: now, sessions } = await task(task_id);
-      assert.ok(sessions.every((each) => each.failure?.code === 'inputs_changed' && each.started_at === null));
+      assert.ok(
+        sessions.every((each) => each.failure?.code === 'inputs_changed' && each.started_at === null),
+      );
       assert.equal(now.status, 'assigned');
       return now.decision_id ?? '';
     };
@@ -239,15 +269,21 @@ hostile(
     ] as const)
       assert.match(await chat(`approve ${id}`, user, shown), /policy\.actors|user_id/, user);
     assert.equal((await show(id)).decision.state, 'pending');
-    const claims = ['chat:U1', 'CHAT:U1', 'codehost:octocat', 'webhook', ' webhook', 'ｃhat:U1', 'ada\u202e', 'a\u0000'];
+    const claims = [
+      'chat:U1',
+      'CHAT:U1',
+      'codehost:octocat',
+      'webhook',
+      ' webhook',
+      'ｃhat:U1',
+      'ada\u202e',
+      'a\u0000',
+    ];
     for (const actor of claims) {
-      await assert.rejects(
-        here.call('task_run', { id: 't-1', actor }),
-        (error: SvcError) => {
-          assert.ok(['actor_denied', 'unknown'].includes(error.code), `${actor}: ${error.code}`);
-          return true;
-        },
-      );
+      await assert.rejects(here.call('task_run', { id: 't-1', actor }), (error: SvcError) => {
+        assert.ok(['actor_denied', 'unknown'].includes(error.code), `${actor}: ${error.code}`);
+        return true;
+      });
     }
   },
 );

@@ -265,7 +265,12 @@ hostile(
     // The receiver says so too, and starts nothing.
     const { decision_id } = await here.ask('by a signed approval');
     await configure('agents.cmds.scripted', `${OTHER} --more`);
-    const approve = signedSample({ route: 'approve', decision: decision_id, secret: SECRET, now: Date.now() });
+    const approve = signedSample({
+      route: 'approve',
+      decision: decision_id,
+      secret: SECRET,
+      now: Date.now(),
+    });
     const { host, port } = listener.address;
     const answer = await fetch(`http://${host}:${port}${approve.path}`, { ...approve });
     const body = (await answer.json()) as Record<string, unknown>;
