@@ -219,7 +219,8 @@ async function eventsPage() {
 
 Each entry of \`notify.webhooks\` in \`svc.yaml\` is a target: \`url\`, \`events\` (all when left out) and \`secret_env\` (the
 name of the variable with the secret; \`webhook.secret_env\` when left out). \`svc notify test\` sends a test event,
-\`svc notify deliveries\` shows what became of each delivery, \`svc notify redeliver\` repeats one.
+\`svc notify deliveries\` shows what became of each delivery, \`svc notify redeliver\` repeats one. An address is shown as where it
+leads and eight digits of the rest, since a catch URL is often a secret itself; \`svc notify test --url\` takes either form.
 
 ${table(['event', 'when'], rows)}
 

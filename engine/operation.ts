@@ -10,7 +10,7 @@ export type Via = 'cli' | 'tui' | 'tool' | 'task' | 'codehost' | 'chat' | 'engin
 /** Who calls. The seat is decided by the engine, never taken from the caller's word. */
 export interface Caller {
   seat: Seat;
-  /** `SVC_ACTOR`, else the OS user; for outside requests what the route knows of the sender. */
+  /** `SVC_ACTOR`, else the OS user; never the name of somebody outside, see `checkLocalActor`. */
   actor: string;
   via: Via;
   /** The session the caller takes part as: a worker's (`s-12`), a Chair's (`chair-3`) or a plain one's name; null for none. */
@@ -84,6 +84,26 @@ export const actorDenied = (actor: string): SvcError =>
   new SvcError('actor_denied', `actor ${JSON.stringify(actor)} is not in policy.actors`, {
     hint: 'add the actor to policy.actors, or set SVC_ACTOR to one that is listed',
   });
+
+/** Names that only the receiver gives: to people of a chat or a code host, and to whoever signs requests. */
+const GIVEN = /^\s*(?:(?:chat|codehost)\s*:|webhook\s*$)/i;
+
+/**
+ * What a client on this machine calls itself, by `SVC_ACTOR` or as a tool's `actor`: a name that a record can hold, and
+ * none that stands for somebody outside. Throws `actor_denied`.
+ */
+export function checkLocalActor(actor: string): void {
+  const plain = actor.normalize('NFKC');
+  const what = /[\p{C}\p{Zl}\p{Zp}]/u.test(actor)
+    ? 'has a character that cannot be seen'
+    : GIVEN.test(plain)
+      ? 'stands for somebody outside of this machine'
+      : null;
+  if (what === null) return;
+  throw new SvcError('actor_denied', `the actor ${JSON.stringify(plain.slice(0, 60))} ${what}`, {
+    hint: 'set SVC_ACTOR to a name of your own',
+  });
+}
 
 /** The one way in for every client. */
 export function createOperations(all: readonly Operation[], deps: { policy(): Policy }): Operations {

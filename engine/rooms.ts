@@ -19,7 +19,7 @@ import { createListeners, type Listeners } from './receiver/listeners.ts';
 import type { EventLog, Storage } from './storage/index.ts';
 import { version } from './version.ts';
 import { createCommandConfinement } from './workers/confine/commands.ts';
-import { createConfinement } from './workers/confine/index.ts';
+import { checkConfinement, createConfinement } from './workers/confine/index.ts';
 import {
   type Agents,
   agentDir,
@@ -186,6 +186,7 @@ export function createRooms(ground: Ground): Rooms {
     requireConsent: ground.requireConsent,
     workerEnvironment: childEnvironment,
     confine,
+    checkConfinement: () => checkConfinement(env),
     createDispatch: (tasks, approvals) =>
       createDispatcher({
         storage,
@@ -215,6 +216,7 @@ export function createRooms(ground: Ground): Rooms {
         requireConsent: ground.requireConsent,
         permissions: () => config().agents.permissions,
         confinement,
+        checkConfinement: () => checkConfinement(env),
         runSockets,
         isAsking: bus.isAsking,
         atEnd(session, verdict, kept) {

@@ -12,6 +12,7 @@ import {
   type Wire,
 } from '../../engine/index.ts';
 import { type Command, type Context, command } from '../command.ts';
+import { askFor } from '../confirm.ts';
 import { facts, table } from '../print.ts';
 import {
   afterDispatch,
@@ -58,7 +59,10 @@ const list = command({
         { head: 'task', value: (each) => each.task_id },
         { head: 'state', value: (each) => each.state },
         { head: 'agent', value: (each) => each.agent },
-        { head: 'from', value: (each) => each.source_ref ?? each.source },
+        {
+          head: 'from',
+          value: (each) => `${each.stranger === null ? '' : 'stranger: '}${each.source_ref ?? each.source}`,
+        },
         { head: 'age', value: (each) => age(each.created_at), right: true },
         { head: 'title', value: (each) => each.title, flexible: true },
       ],
@@ -73,7 +77,11 @@ interface Shown {
   decision: DecisionView;
   task: TaskView;
   plan: Wire<TaskPlan>;
+  /** What differs now from what it is about. */
+  changes: DecisionView['changes'];
 }
+
+type Fact = readonly [name: string, value: string | null];
 
 /** A run may still come of it. */
 const isOpen = ({ state, consumed_at }: DecisionView): boolean =>
@@ -87,7 +95,13 @@ function planned(plan: Wire<TaskPlan>): (readonly [name: string, value: string |
     ['will run', plan.agent],
     ['command', plan.command],
     ['folder', plan.folder],
-    ['worktree', plan.base === null ? null : `${plan.branch_prefix}<session> from ${plan.base}`],
+    ['how', [plan.transport, plan.auth, plan.profile].filter((each) => each !== null).join(' · ')],
+    [
+      'worktree',
+      plan.base === null
+        ? null
+        : `${plan.branch_prefix}<session> from ${plan.base}${plan.base_commit === null || plan.base_commit === plan.base ? '' : `@${plan.base_commit.slice(0, 10)}`}`,
+    ],
     ...(plan.carries === null
       ? []
       : ([...carriedFacts(plan.carries), ['consent', consentWords(plan.carries)]] as const)),
@@ -102,6 +116,13 @@ function planned(plan: Wire<TaskPlan>): (readonly [name: string, value: string |
   ];
 }
 
+/** What was and what is, as an approval would be for the latter. */
+const changeFacts = (name: string, changes: DecisionView['changes']): Fact[] =>
+  changes.flatMap(({ input, before, after }) => [
+    [name, `${input}: was ${JSON.stringify(before)}`],
+    ['', `${' '.repeat(input.length)}  now ${JSON.stringify(after)}`],
+  ]);
+
 const show = command({
   name: 'decision show',
   about: 'show what would run, why it was held, and who decided',
@@ -109,11 +130,14 @@ const show = command({
   async run(context) {
     const client = await context.engine();
     const shown = await client.call<Shown>('decision.show', { id: context.args[0] });
-    context.result(shown, ({ decision, task, plan }) =>
+    context.result(shown, ({ decision, task, plan, changes }) =>
       [
         facts([
           ['decision', `${decision.decision_id} ${decision.state}`],
           ['task', `${decision.task_id}: ${task.title}`],
+          ['stranger', task.stranger],
+          ...changeFacts('changed', decision.changes),
+          ...changeFacts('changed since', changes),
           ...(isOpen(decision)
             ? planned(plan)
             : ([
@@ -152,19 +176,60 @@ const approve = command({
   args: decisionArg,
   flags: {
     hash: hashFlag,
+    unconfined: {
+      type: 'boolean',
+      about: "let a stranger's task run where no sandbox can be made; asks at the terminal",
+    },
     ...runFlags,
   },
   async run(context) {
     const { flags } = context;
+    if (flags.unconfined) checkAtTerminal(context);
     const client = await context.engine();
+    const typed = flags.unconfined ? await typeTask(context, client) : null;
     const outcome = await client.call<Outcome>('decision.approve', {
       id: context.args[0],
       ...(flags.hash === undefined ? {} : { hash: flags.hash }),
+      ...typed,
       ...runInput(context),
     });
     return afterDispatch(context, client, outcome);
   },
 });
+
+/** No script types for a person. Throws `approval_required`. */
+function checkAtTerminal({
+  args,
+  json,
+  stdin,
+  stdout,
+}: Pick<Context, 'args' | 'json' | 'stdin' | 'stdout'>): void {
+  if (stdin.isTTY && stdout.isTTY && !json) return;
+  throw new SvcError('approval_required', "a stranger's task is let out of the sandbox at a terminal only", {
+    hint: `svc decision show ${args[0]} shows what it would run; svc decision deny ${args[0]}`,
+  });
+}
+
+/** The third word that a stranger's task needs where nothing confines it: its id, typed by whoever has read the prompt. */
+async function typeTask(
+  context: Pick<Context, 'args' | 'stdin' | 'stderr' | 'signal'>,
+  client: EngineClient,
+): Promise<{ unconfined: string; hash: string }> {
+  const { args, stderr } = context;
+  const { decision, task } = await client.call<Shown>('decision.show', { id: args[0] });
+  stderr.write(
+    [
+      `${task.task_id} is by a stranger: ${task.stranger ?? 'no'}. Nothing would confine it: it could do whatever you can.`,
+      ...printable(task.prompt, { lines: true })
+        .split('\n')
+        .map((line) => `  ${line}`),
+      '',
+    ].join('\n'),
+  );
+  const typed = await askFor(context, `Type ${task.task_id} to run it all the same:`);
+  if (typed !== task.task_id) throw new SvcError('cancelled', `${decision.decision_id} waits as before`);
+  return { unconfined: typed, hash: decision.hash };
+}
 
 const deny = command({
   name: 'decision deny',

@@ -3,7 +3,14 @@ import { type Command, command } from '../command.ts';
 import { type Check, warn } from '../doctor/check.ts';
 import { checkClock, checkData } from '../doctor/data.ts';
 import { checkAddresses, checkEngine } from '../doctor/engine.ts';
-import { checkAgents, checkGit, checkNode, checkSqlite, checkStrict } from '../doctor/machine.ts';
+import {
+  checkAgents,
+  checkGit,
+  checkNode,
+  checkReceiverProfile,
+  checkSqlite,
+  checkStrict,
+} from '../doctor/machine.ts';
 import {
   checkConfiguration,
   checkConsent,
@@ -40,7 +47,7 @@ export const doctorCommand: Command = command({
       ...(running === null ? unchecked(configured) : [running.check]),
       ...place,
       ...addresses,
-      ...(workspace === null ? [] : checkSecrets(workspace)),
+      ...(workspace === null ? [] : [...checkSecrets(workspace), ...checkReceiverProfile(workspace)]),
       checkKeysFile(machineHome(env)),
       ...repository,
       ...strict,

@@ -218,7 +218,7 @@ const daemon = command({
   },
 });
 
-function receiverSecrets(engine: { receiverSecrets(): string[] }): string[] | null {
+function receiverSecrets<S>(engine: { receiverSecrets(): S }): S | null {
   try {
     return engine.receiverSecrets();
   } catch {

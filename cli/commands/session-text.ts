@@ -114,6 +114,12 @@ export function sessionText(
       ['tool calls', row.tool_calls],
       ['does', row.activity],
       ['branch', row.branch],
+      [
+        'begun from',
+        row.base_commit === null
+          ? null
+          : `${row.base === null ? '' : `${row.base}@`}${row.base_commit.slice(0, 10)}`,
+      ],
       ['worktree', row.worktree],
       [
         'work',

@@ -111,7 +111,11 @@ const list = command({
         { head: 'status', value: (task) => (task.waits ? `waits ${task.decision_id}` : stateOf(task)) },
         { head: 'agent', value: (task) => task.agent },
         { head: 'age', value: (task) => age(task.created_at), right: true },
-        { head: 'title', value: (task) => task.title, flexible: true },
+        {
+          head: 'title',
+          value: (task) => `${task.stranger === null ? '' : '(by a stranger) '}${task.title}`,
+          flexible: true,
+        },
       ],
       context.stdout,
     );
@@ -158,6 +162,7 @@ function shownText(
       ['project', task.project],
       ['ledger', task.ledger],
       ['from', task.source_ref === null ? task.source : `${task.source} (${task.source_ref})`],
+      ['stranger', task.stranger],
       ['decision', decided],
       [
         'session',

@@ -114,6 +114,20 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
 
+/** The first secret of a route: what `approve` and `poll` sign with is that of the decisions. */
+function secretOf(secrets: Readonly<Record<string, readonly string[] | undefined>>, route: string): string {
+  const name = route === 'approve' || route === 'poll' ? 'decisions' : route;
+  const [secret] = secrets[name] ?? [];
+  if (secret !== undefined) return secret;
+  throw new SvcError(
+    'secret_missing',
+    `webhook.secret_env has no variable for ${name}: that route is closed`,
+    {
+      hint: `svc config set webhook.secret_env.${name} SVC_${name.toUpperCase()}_SECRET`,
+    },
+  );
+}
+
 const test = command({
   name: 'webhook test',
   about: 'send a signed sample request to the receiver',
@@ -139,10 +153,11 @@ const test = command({
   async run(context) {
     const { flags } = context;
     const workspace = await load(context);
-    const [secret = ''] = workspace.secrets();
+    const route = (flags.route ?? 'task') as 'task';
+    const secret = secretOf(workspace.secrets(), flags.route ?? 'task');
     const { signedSample } = await samples();
     const request = signedSample({
-      route: (flags.route ?? 'task') as 'task',
+      route,
       secret,
       now: Date.now(),
       dispatch: flags.dispatch,

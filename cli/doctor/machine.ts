@@ -63,6 +63,24 @@ function reachableSockets(name: string, sockets: readonly string[]): Check {
   );
 }
 
+/** What comes in by the receiver is written by others, and a worker that reads it can do what its person can. */
+export function checkReceiverProfile(workspace: Workspace): Check[] {
+  const { config, lookup } = workspace.loaded;
+  const { webhook, guard } = config;
+  const isOpen = workspace.configuration
+    .namedSecrets(webhook.secret_env)
+    .some(({ names }) => names.some((name) => lookup(name) !== undefined));
+  if (!isOpen || guard.profile === 'strict') return [];
+  const profile = guard.profile || 'lite';
+  return [
+    warn(
+      'receiver',
+      `open, and guard.profile is ${profile}: what it brings in runs unconfined once it is approved, a stranger's aside`,
+      'svc config set guard.profile strict',
+    ),
+  ];
+}
+
 /** The agents whose program is on the path, with their versions, and whether the default one is among them. */
 export async function checkAgents(env: NodeJS.ProcessEnv, workspace: Workspace | null): Promise<Check[]> {
   const { detectAgents, HEADLESS } = await presets();
@@ -134,7 +152,7 @@ function safe(env: NodeJS.ProcessEnv, workspace: Workspace | null): NodeJS.Proce
 export function secretNames({ loaded, configuration }: Workspace): { key: string; names: string[] }[] {
   const { webhook, notify } = loaded.config;
   return [
-    { key: 'webhook.secret_env', names: configuration.variableNames(webhook.secret_env) },
+    ...configuration.namedSecrets(webhook.secret_env),
     ...notify.webhooks.flatMap(({ secret_env }, at) =>
       secret_env
         ? [{ key: `notify.webhooks[${at}].secret_env`, names: configuration.variableNames(secret_env) }]

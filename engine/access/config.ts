@@ -16,9 +16,10 @@ export const policySchema = z.strictObject({
       consent: true,
       notation: '[]string',
       nil: true,
-      description: 'Actors who may act when mode is allowlist (SVC_ACTOR, else the name of the OS user).',
-      unset: 'nobody',
-      example: ['alice'],
+      description:
+        'Actors who may act when mode is allowlist: SVC_ACTOR, else the name of the OS user; chat:<user id> and codehost:<login> for people outside. In any mode, who of the chat is not listed is a stranger, and who of the code host is listed is none.',
+      unset: 'nobody, and nobody of the chat is a stranger',
+      example: ['alice', 'chat:U2147483697'],
     }),
 });
 

@@ -21,6 +21,8 @@ export interface BoardOperationsDeps {
   templates(): Readonly<Record<string, Template>>;
   actions: TaskActions;
   policy(): Policy;
+  /** Whether workers can be confined here. Throws `tool_missing`, `confinement_unavailable`. */
+  checkConfinement(): Promise<unknown>;
   /** State of a session's evidence. */
   verificationOf(session: Session): string;
 }

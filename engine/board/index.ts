@@ -40,6 +40,7 @@ export interface BoardDeps<D extends Dispatch & Planner> {
   /** What a program that checks a worker's claims may see. */
   workerEnvironment(extra: Record<string, string>): Record<string, string>;
   confine: CommandConfinement;
+  checkConfinement: BoardOperationsDeps['checkConfinement'];
   /** The dispatcher needs tasks and approvals, and the workflow needs the dispatcher. */
   createDispatch(tasks: Tasks, approvals: Approvals): D;
 }
@@ -106,6 +107,7 @@ export function createBoard<D extends Dispatch & Planner>(deps: BoardDeps<D>): B
       ledgerKey: (path) => deps.paths.named(path).key,
     }),
     policy: deps.policy,
+    checkConfinement: deps.checkConfinement,
     verificationOf: verify.stateOf,
   });
   return {

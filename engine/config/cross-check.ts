@@ -94,7 +94,10 @@ function people({ policy, projects, ai }: Config, warnings: Finding[]): Finding[
     });
   }
   if (policy.mode !== 'allowlist' && policy.actors.length > 0) {
-    warnings.push({ path: ['policy', 'actors'], message: 'has no effect until policy.mode is allowlist' });
+    warnings.push({
+      path: ['policy', 'actors'],
+      message: 'counts for the chat and the code host only, until policy.mode is allowlist',
+    });
   }
   found.push(...repeated(['projects'], 'id', projects));
   found.push(...repeated(['ai', 'providers'], 'name', ai.providers));

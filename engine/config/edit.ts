@@ -31,7 +31,7 @@ export function keyPath(name: string): string[] {
   const keys = describeKeys();
   const known = keys.some(
     ({ key, type }) =>
-      key === name || key.startsWith(`${name}.`) || (type.startsWith('map ') && name.startsWith(`${key}.`)),
+      key === name || key.startsWith(`${name}.`) || (/\bmap /.test(type) && name.startsWith(`${key}.`)),
   );
   const path = name.split('.');
   if (known && path.every((part) => part !== '' && part !== '__proto__')) return path;

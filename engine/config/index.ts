@@ -42,7 +42,12 @@ export { masked } from './mask.ts';
 export { nearest } from './nearest.ts';
 export type { Problem } from './problems.ts';
 export { type Config, configSchema } from './schema.ts';
-export { receiverSecrets, secretVariables } from './secrets.ts';
+export {
+  namedSecrets,
+  type RouteSecrets,
+  receiverSecrets,
+  secretVariables,
+} from './secrets.ts';
 export { setInText } from './text-edit.ts';
 export { type Trust, trustConfig } from './trust.ts';
 export { variableNames } from './variable.ts';

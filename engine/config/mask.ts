@@ -1,22 +1,25 @@
+import { maskedAddress, shownAddress } from '../shown-address.ts';
 import { isTree } from './layers.ts';
 
 export const SECRET_NAME = /authorization|token|secret|password|key|cookie/i;
 const HIDDEN = '***';
 
-/** The value with secrets replaced by `***`: keys in the file, credentials in headers and in addresses. */
+/**
+ * The value with secrets replaced: keys in the file and credentials in headers by `***`, addresses that events go to, and
+ * others that carry credentials or a query, by where they lead and a few digits.
+ */
 export function masked<V>(value: V): V {
-  return mask(value, '', false) as V;
+  return mask(value, []) as V;
 }
 
-function mask(value: unknown, name: string, header: boolean): unknown {
-  if (Array.isArray(value)) return value.map((entry) => mask(entry, name, header));
-  if (isTree(value)) {
-    const inHeaders = name === 'headers';
+function mask(value: unknown, path: readonly string[]): unknown {
+  if (Array.isArray(value)) return value.map((entry) => mask(entry, path));
+  if (isTree(value))
     return Object.fromEntries(
-      Object.entries(value).map(([key, member]) => [key, mask(member, key, inHeaders)]),
+      Object.entries(value).map(([key, member]) => [key, mask(member, [...path, key])]),
     );
-  }
   if (typeof value !== 'string' || value === '') return value;
-  if (name === 'api_key' || (header && SECRET_NAME.test(name))) return HIDDEN;
-  return value.replace(/^(https?:\/\/)[^/?#@\s]+@/i, `$1${HIDDEN}@`);
+  const [name = '', around] = [...path].reverse();
+  if (name === 'api_key' || (around === 'headers' && SECRET_NAME.test(name))) return HIDDEN;
+  return around === 'webhooks' && name === 'url' ? shownAddress(value) : maskedAddress(value);
 }

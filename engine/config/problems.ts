@@ -76,6 +76,17 @@ function sentences(schema: z.ZodType, tree: unknown, issue: z.core.$ZodIssue): F
       return [{ path, message: `must be at most ${issue.maximum}` }];
     case 'invalid_key':
       return [{ path, key: true, message: issue.issues[0]?.message ?? 'this name is not allowed' }];
+    case 'invalid_union': {
+      // Of several forms, the one that it was meant to have.
+      const meant = issue.errors.find(
+        (inner) => !inner.some((each) => each.code === 'invalid_type' && each.path.length === 0),
+      );
+      if (meant === undefined)
+        return [{ path, message: `expected another form, got ${kindOf(getAt(tree, path))}` }];
+      return meant.flatMap((each) =>
+        sentences(schema, tree, { ...each, path: [...path, ...each.path] } as z.core.$ZodIssue),
+      );
+    }
     default:
       return [{ path, message: issue.message }];
   }

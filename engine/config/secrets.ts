@@ -1,25 +1,56 @@
 import { SvcError } from '../errors.ts';
+import { SECRET_ROUTES, type SecretRoute } from '../receiver/config.ts';
 import type { SecretLookup } from './home.ts';
 import { variableNames } from './variable.ts';
 
-/** The receiver's shared secrets: several while one is replaced. Throws `secret_missing` when there is none. */
-export function receiverSecrets(config: { webhook: { secret_env: string } }, lookup: SecretLookup): string[] {
-  const names = variableNames(config.webhook.secret_env);
-  const secrets = names.flatMap((name) => lookup(name) || []);
-  if (secrets.length > 0) return secrets;
-  const isNamed = names.length > 0;
-  throw new SvcError(
-    'secret_missing',
-    isNamed ? `${names.join(', ')} is not set` : 'webhook.secret_env is not set in svc.yaml',
-    { hint: isNamed ? `export ${names[0]}=…` : 'svc config set webhook.secret_env SVC_WEBHOOK_SECRET' },
-  );
+/** By route, several while one is replaced; a route without any is closed. */
+export type RouteSecrets = Readonly<Partial<Record<SecretRoute, readonly string[]>>>;
+
+/** `webhook.secret_env`: variables for all routes, or for each its own. */
+export type SecretEnv = string | Readonly<Partial<Record<SecretRoute, string | undefined>>>;
+
+/** Where a secret is named, and by which variables. */
+export function namedSecrets(
+  secretEnv: SecretEnv,
+): { key: string; route: SecretRoute | null; names: string[] }[] {
+  const key = 'webhook.secret_env';
+  if (typeof secretEnv === 'string') return [{ key, route: null, names: variableNames(secretEnv) }];
+  return SECRET_ROUTES.flatMap((route) => {
+    const names = variableNames(secretEnv[route] ?? '');
+    return names.length === 0 ? [] : [{ key: `${key}.${route}`, route, names }];
+  });
+}
+
+/** The receiver's secrets. Throws `secret_missing` when there is none, or one that is named is not set. */
+export function receiverSecrets(
+  config: { webhook: { secret_env: SecretEnv } },
+  lookup: SecretLookup,
+): RouteSecrets {
+  const secrets: Partial<Record<SecretRoute, string[]>> = {};
+  for (const { key, route, names } of namedSecrets(config.webhook.secret_env)) {
+    if (names.length === 0) break;
+    const set = names.flatMap((name) => lookup(name) || []);
+    if (set.length === 0)
+      throw new SvcError(
+        'secret_missing',
+        `${names.join(', ')} is not set${route === null ? '' : ` (${key})`}`,
+        {
+          hint: `export ${names[0]}=…`,
+        },
+      );
+    for (const each of route === null ? SECRET_ROUTES : [route]) secrets[each] = set;
+  }
+  if (Object.keys(secrets).length > 0) return secrets;
+  throw new SvcError('secret_missing', 'webhook.secret_env is not set in svc.yaml', {
+    hint: 'svc config set webhook.secret_env SVC_WEBHOOK_SECRET',
+  });
 }
 
 /** Variables that hold secrets of svc, which no agent is given. */
 export const secretVariables = (config: {
-  webhook: { secret_env: string };
+  webhook: { secret_env: SecretEnv };
   notify: { webhooks: readonly { secret_env?: string | undefined }[] };
 }): string[] => [
-  ...variableNames(config.webhook.secret_env),
+  ...namedSecrets(config.webhook.secret_env).flatMap(({ names }) => names),
   ...config.notify.webhooks.flatMap((hook) => variableNames(hook.secret_env ?? '')),
 ];

@@ -1,6 +1,6 @@
 import { type SeatClaim, seatOf } from '../access/seats.ts';
 import type { Engine } from '../compose.ts';
-import type { Caller, Via } from '../operation.ts';
+import { type Caller, checkLocalActor, type Via } from '../operation.ts';
 import type { ProcessName, Standing } from '../workers/processes/index.ts';
 import type { SeatOfRun } from './run-sockets.ts';
 
@@ -26,6 +26,7 @@ export interface Arrival {
  */
 export async function admit(engine: Engine, arrival: Arrival, run: SeatOfRun | null = null): Promise<Caller> {
   const { standing, holder, runId, actor, via, env, attends } = arrival;
+  checkLocalActor(actor);
   if (run !== null) {
     const { sessionId } = run;
     const project = engine.projectAt(arrival.cwd);

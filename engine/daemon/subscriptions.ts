@@ -6,6 +6,8 @@ import { asSvcError, SvcError } from '../errors.ts';
 import type { Caller } from '../operation.ts';
 import { errorToWire } from './wire.ts';
 
+const secretList = z.array(z.string().min(1)).min(1);
+
 /** What a subscription needs of its connection. */
 export interface Channel {
   /** False when the client reads slower than we write. */
@@ -215,7 +217,7 @@ export function createSubscriptions(
         input: z.strictObject({
           host: z.string(),
           port: z.int().min(0).max(65535),
-          secrets: z.array(z.string().min(1)).min(1),
+          secrets: z.union([secretList, z.record(z.string(), secretList)]),
           allow_remote: z.boolean(),
         }),
         async run({ host, port, secrets, allow_remote }) {

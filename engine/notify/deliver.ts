@@ -1,9 +1,10 @@
 import type { Clock } from '../clock.ts';
 import { asSvcError } from '../errors.ts';
+import { shownAddress } from '../shown-address.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import { attempt, backoffMs, GIVE_UP_MS, type Outcome } from './attempt.ts';
 import type { Envelope } from './envelope.ts';
-import { type DeliveryRow, type Outbox, type Settled, shownUrl } from './rows.ts';
+import type { DeliveryRow, Outbox, Settled } from './rows.ts';
 
 /** A secret, or what is missing. */
 export type SecretLookup = { secret: string } | { missing: string };
@@ -88,7 +89,7 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
       decisionId: decision_id,
       sessionId: session_id,
       via: 'engine',
-      data: { title, event: row.event, delivery: row.id, url: shownUrl(row.url), reason: settled.error },
+      data: { title, event: row.event, delivery: row.id, url: shownAddress(row.url), reason: settled.error },
     });
   }
 

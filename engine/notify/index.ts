@@ -1,18 +1,12 @@
 import type { Tasks } from '../board/tasks/index.ts';
 import type { Clock } from '../clock.ts';
 import { SvcError } from '../errors.ts';
+import { shownAddress } from '../shown-address.ts';
 import type { EventLog, LoggedEvent, Storage } from '../storage/index.ts';
 import { createDeliverer, type SecretLookup } from './deliver.ts';
 import { envelopeOf } from './envelope.ts';
 import { EVENTS, type OutboundEvent } from './events.ts';
-import {
-  createOutbox,
-  type Delivery,
-  type DeliveryRow,
-  type DeliveryState,
-  shownUrl,
-  toDelivery,
-} from './rows.ts';
+import { createOutbox, type Delivery, type DeliveryRow, type DeliveryState, toDelivery } from './rows.ts';
 
 export { EVENTS, type OutboundEvent } from './events.ts';
 export { DELIVERY_STATES, type Delivery, type DeliveryState } from './rows.ts';
@@ -30,7 +24,7 @@ export interface NotifyDeps {
   events: EventLog;
   clock: Clock;
   /** Read at every event, so that a reloaded configuration counts at once. */
-  config(): { notify: { webhooks: readonly Target[] }; webhook: { secret_env: string } };
+  config(): { notify: { webhooks: readonly Target[] }; webhook: { secret_env: unknown } };
   tasks: Pick<Tasks, 'get'>;
   workspaceName(): string;
   /** The value of an environment variable. */
@@ -90,7 +84,10 @@ export function createNotify(deps: NotifyDeps): Notify {
     const target = config().notify.webhooks.find((each) => each.url === url);
     if (target === undefined) return null;
     const own = target.secret_env ?? '';
-    const names = (own === '' ? config().webhook.secret_env : own).split(',').map((name) => name.trim());
+    const { secret_env: shared } = config().webhook;
+    // One secret per route is nobody's whom events are sent to: they could sign requests with it.
+    const named = own !== '' ? own : typeof shared === 'string' ? shared : '';
+    const names = named.split(',').map((name) => name.trim());
     for (const name of names) {
       const secret = name === '' ? undefined : deps.secret(name);
       if (secret !== undefined && secret !== '') return { secret };
@@ -138,11 +135,15 @@ export function createNotify(deps: NotifyDeps): Notify {
 
   function targetsOf(url: string | undefined): Target[] {
     const { webhooks } = config().notify;
-    const targets = url === undefined ? [...webhooks] : webhooks.filter((each) => each.url === url);
+    const targets =
+      url === undefined
+        ? [...webhooks]
+        : // As it is, or as it is shown.
+          webhooks.filter((each) => each.url === url || shownAddress(each.url) === url);
     if (targets.length > 0) return targets;
     throw new SvcError(
       'not_found',
-      url === undefined ? 'notify.webhooks is empty' : `no target ${shownUrl(url)}`,
+      url === undefined ? 'notify.webhooks is empty' : `no target ${shownAddress(url)}`,
       {
         hint: 'notify.webhooks in svc.yaml lists the targets',
       },

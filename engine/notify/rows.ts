@@ -1,4 +1,5 @@
 import { rfc3339 } from '../clock.ts';
+import { shownAddress } from '../shown-address.ts';
 import type { Storage } from '../storage/index.ts';
 
 export type DeliveryState = 'pending' | 'delivered' | 'dead';
@@ -10,6 +11,7 @@ export interface Delivery {
   event: string;
   /** The same on every try, and the same for every target of one event. */
   messageId: string;
+  /** Where it leads, and what tells it from another one there; see `shownAddress`. */
   url: string;
   state: DeliveryState;
   attempts: number;
@@ -39,18 +41,11 @@ export interface DeliveryRow {
   last_error: string | null;
 }
 
-/** An address as it may be shown: what looks like a credential (user, password, query) is left out. */
-export function shownUrl(url: string): string {
-  if (!URL.canParse(url)) return '(not an address)';
-  const { origin, pathname, search } = new URL(url);
-  return `${origin}${pathname}${search === '' ? '' : '?…'}`;
-}
-
 export const toDelivery = (row: DeliveryRow): Delivery => ({
   id: row.id,
   event: row.event,
   messageId: row.message_id,
-  url: shownUrl(row.url),
+  url: shownAddress(row.url),
   state: row.state,
   attempts: row.attempts,
   createdAt: rfc3339(row.created_at),

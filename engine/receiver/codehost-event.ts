@@ -13,16 +13,18 @@ export type Occurrence =
       key: string;
       /** `owner/repo#9`. */
       ref: string;
-      /** Login of who opened, labeled or commented. */
-      actor: string;
-      /** The author's relation to the repository, null where the service does not say. */
+      /** Login of who wrote the text; null where the payload has none. */
+      author: string | null;
+      /** Login of whose doing the event is: who opened, labeled or commented; null where the payload has none. */
+      sender: string | null;
+      /** Login of whose repository it is. */
+      owner: string | null;
+      /** The author's relation to the repository, null where the service does not say: Gitea and Forgejo never do. */
       association: string | null;
       url: string | null;
       title: string;
       /** Of the issue; of a comment its first line. */
       text: string;
-      /** By the label, which only people with rights in the repository can set. */
-      labeled: boolean;
     };
 
 const ignored = (reason: string): Occurrence => ({ kind: 'ignored', reason });
@@ -60,17 +62,14 @@ function readIssue(payload: JsonObject, body: Buffer): Occurrence {
   }
   const title = text(issue.title);
   if (title === null) throw missing(['issue.title']);
-  const author = labeled ? object(payload.sender) : object(issue.user);
   return {
     kind: 'issue',
     key: keyOf('issue', payload, issue, body),
     ref: refOf(payload, issue),
-    actor: text(author.login) ?? 'codehost',
-    association: text(issue.author_association),
+    ...peopleOf(payload, issue),
     url: text(issue.html_url),
     title,
     text: text(issue.body) ?? '',
-    labeled,
   };
 }
 
@@ -86,12 +85,21 @@ function readComment(payload: JsonObject, body: Buffer): Occurrence {
     kind: 'comment',
     key: keyOf('comment', payload, comment, body),
     ref: refOf(payload, issue),
-    actor: text(object(comment.user).login) ?? 'codehost',
-    association: text(comment.author_association),
+    ...peopleOf(payload, comment),
     url: text(comment.html_url),
     title: text(issue.title) ?? '',
     text: line,
-    labeled: false,
+  };
+}
+
+/** Who wrote an issue or comment, and who sent it here. */
+function peopleOf(payload: JsonObject, thing: JsonObject) {
+  const author = text(object(thing.user).login);
+  return {
+    author,
+    sender: text(object(payload.sender).login) ?? author,
+    owner: text(object(object(payload.repository).owner).login),
+    association: text(thing.author_association),
   };
 }
 

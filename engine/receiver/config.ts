@@ -4,6 +4,10 @@ import { variables } from '../config/variable.ts';
 /** The routes that `webhook.allow` can name. */
 export const ROUTES = ['task', 'codehost', 'chat'] as const;
 
+/** What a secret can be for: these routes, and everything below /decisions. */
+export const SECRET_ROUTES = [...ROUTES, 'decisions'] as const;
+export type SecretRoute = (typeof SECRET_ROUTES)[number];
+
 const template = z.strictObject({
   agent: z.string().min(1).optional().meta({ description: 'preset that runs it' }),
   prompt: z.string().min(1).optional().meta({ description: 'what it is asked to do' }),
@@ -14,16 +18,24 @@ const template = z.strictObject({
 /** A named task of the receiver. */
 export type TaskTemplate = z.output<typeof template>;
 
+const ofRoutes = Object.fromEntries(SECRET_ROUTES.map((route) => [route, variables().optional()])) as Record<
+  (typeof SECRET_ROUTES)[number],
+  z.ZodOptional<ReturnType<typeof variables>>
+>;
+
 /** The `webhook` section: the signed receiver. */
 export const webhookSchema = z.strictObject({
-  secret_env: variables().default('').meta({
-    consent: true,
-    notation: 'string',
-    description:
-      'Environment variable that holds the shared secret; several, separated by commas, while a secret is replaced.',
-    unset: 'svc webhook serve does not start',
-    example: 'SVC_WEBHOOK_SECRET',
-  }),
+  secret_env: z
+    .union([variables(), z.strictObject(ofRoutes)])
+    .default('')
+    .meta({
+      consent: true,
+      notation: 'string, or map route->string',
+      description:
+        'Environment variable that holds the shared secret; several, separated by commas, while a secret is replaced. A map has one for each of task, codehost, chat and decisions, so that who signs for one cannot sign for another; a route that it leaves out is closed.',
+      unset: 'svc webhook serve does not start',
+      example: 'SVC_WEBHOOK_SECRET',
+    }),
   allow: z
     .array(z.enum(ROUTES))
     .default([...ROUTES])

@@ -3,10 +3,12 @@ import type { Tasks } from '../board/tasks/index.ts';
 import type { Workflow } from '../board/workflow/index.ts';
 import type { Sessions } from '../bus/sessions/index.ts';
 import type { Clock } from '../clock.ts';
+import type { RouteSecrets } from '../config/index.ts';
 import { SvcError } from '../errors.ts';
 import type { Storage } from '../storage/index.ts';
+import { SECRET_ROUTES } from './config.ts';
 import { createFailures } from './failures.ts';
-import { type AgentLookup, createIntake, type WebhookConfig } from './intake.ts';
+import { type AgentLookup, createIntake, type ReceiverConfig } from './intake.ts';
 import { createOnce } from './once.ts';
 import { createReceipts } from './receipts.ts';
 import { createReceive, type Receive, type ReceiverLog, type Routes } from './receive.ts';
@@ -17,7 +19,7 @@ import { createDecisionRoutes } from './routes/decisions.ts';
 import { createTaskRoute } from './routes/task.ts';
 import { type Listener, type ListenOptions, serve } from './serve.ts';
 
-export type { AgentLookup, WebhookConfig } from './intake.ts';
+export type { AgentLookup, ReceiverConfig, WebhookConfig } from './intake.ts';
 export type { Receive, ReceiverLog } from './receive.ts';
 export type { Answer, InboundRequest } from './request.ts';
 export { type Sample, type SampleRoute, type SampleWish, signedSample } from './sample.ts';
@@ -31,7 +33,7 @@ export interface ReceiverDeps {
   sessions: Sessions;
   clock: Clock;
   /** Read on every request, so that a reloaded configuration counts at once. */
-  config(): { webhook: WebhookConfig };
+  config(): ReceiverConfig;
   agents: AgentLookup;
   /** Whether only this machine can reach a host. */
   isLoopback(host: string): boolean;
@@ -39,8 +41,8 @@ export interface ReceiverDeps {
 }
 
 export interface Receiver {
-  /** Answers requests under `secrets` without a port. Throws `secret_missing` when one of them is empty. */
-  open(secrets: readonly string[]): Receive;
+  /** Answers requests under `secrets`, of all routes or of each, without a port. Throws `secret_missing` when one of them is empty. */
+  open(secrets: readonly string[] | RouteSecrets): Receive;
   /** Listens. Throws `secret_missing`, `address_refused`, `address_in_use`. */
   listen(options: ListenOptions): Promise<Listener>;
 }
@@ -61,8 +63,12 @@ export function createReceiver(deps: ReceiverDeps): Receiver {
     ...createDecisionRoutes({ workflow, decisions, tasks }),
   };
 
-  function open(secrets: readonly string[]): Receive {
-    if (secrets.length === 0 || secrets.includes('')) {
+  function open(given: readonly string[] | RouteSecrets): Receive {
+    const secrets = Array.isArray(given)
+      ? Object.fromEntries(SECRET_ROUTES.map((route) => [route, given]))
+      : (given as RouteSecrets);
+    const lists = Object.values(secrets);
+    if (lists.length === 0 || lists.some((list) => list.length === 0 || list.includes(''))) {
       throw new SvcError('secret_missing', 'the receiver has no secret to verify signatures with', {
         hint: 'set the environment variable that webhook.secret_env names',
       });

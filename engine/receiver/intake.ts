@@ -14,6 +14,12 @@ export interface WebhookConfig {
   templates: Readonly<Record<string, TaskTemplate>>;
 }
 
+/** What the receiver reads of the configuration. */
+export interface ReceiverConfig {
+  webhook: WebhookConfig;
+  policy: { actors: readonly string[] };
+}
+
 /** Looks agents and projects up. */
 export interface AgentLookup {
   /** Throws `unknown_agent`. */
@@ -37,14 +43,14 @@ export interface Incoming {
   source: 'task' | 'codehost' | 'chat';
   sourceRef: string | null;
   actor: string;
+  /** Why nobody has vouched for whoever wrote it, a clause; left out for anybody else. */
+  stranger?: string | null;
 }
 
 /** What becomes of it. */
 export interface Wish {
   dispatch: boolean;
   approve: boolean;
-  /** Why it has to wait even when `webhook.require_approval` is false. */
-  hold?: string | undefined;
 }
 
 /** Turns what the three routes understood into a task. */
@@ -100,7 +106,8 @@ export function createIntake({
       const agent = incoming.agent ?? agents.fallback();
       if (agent !== null) agents.command(agent);
       if (incoming.project !== null) agents.folder(incoming.project);
-      const { approved, why } = judge(wish, config().webhook.require_approval);
+      const { stranger = null } = incoming;
+      const { approved, why } = judge(wish, config().webhook.require_approval, stranger !== null);
       if (agent === null && wish.dispatch && approved) {
         throw new SvcError('unknown_agent', 'neither the request nor its template names an agent', {
           hint: 'name one in webhook.templates, or set agents.default_preset',
@@ -116,6 +123,7 @@ export function createIntake({
         timeoutSec: incoming.timeoutSec,
         source,
         sourceRef: incoming.sourceRef,
+        stranger,
         actor,
       };
       const by: By = { actor, via: source };
@@ -141,10 +149,11 @@ export function createIntake({
 
 /** Whether a task may run as it came in, and why (03 §3). */
 function judge(
-  { dispatch, approve, hold }: Wish,
+  { dispatch, approve }: Wish,
   requireApproval: boolean,
+  isStranger: boolean,
 ): { approved: boolean; why: string } {
-  if (approve) {
+  if (approve && !isStranger) {
     return {
       approved: true,
       why: dispatch ? 'approved in the request' : 'approved in the request, which did not ask for dispatch',
@@ -154,6 +163,6 @@ function judge(
   if (requireApproval) {
     return { approved: false, why: 'webhook.require_approval is true and the request had no approve' };
   }
-  if (hold !== undefined) return { approved: false, why: hold };
+  if (isStranger) return { approved: false, why: 'nothing of a stranger runs unseen' };
   return { approved: true, why: 'webhook.require_approval is false' };
 }

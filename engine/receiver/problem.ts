@@ -2,7 +2,15 @@ import { type ErrorCode, httpStatus, type SvcError } from '../errors.ts';
 import type { Answer } from './request.ts';
 
 // Only these facts of an error leave; anything else in its data is for this machine.
-const EXTENSIONS = ['fields', 'server_time', 'task_id', 'decision_id', 'session_id', 'state'] as const;
+const EXTENSIONS = [
+  'fields',
+  'server_time',
+  'task_id',
+  'decision_id',
+  'session_id',
+  'state',
+  'changed',
+] as const;
 
 /** Their hints are about files of this machine. */
 const HINTS_KEPT: readonly ErrorCode[] = ['ledger_gate'];

@@ -1,5 +1,7 @@
 import type { Clock } from '../clock.ts';
+import type { RouteSecrets } from '../config/index.ts';
 import { asSvcError, httpStatus, SvcError } from '../errors.ts';
+import type { SecretRoute } from './config.ts';
 import type { Failures } from './failures.ts';
 import type { WebhookConfig } from './intake.ts';
 import type { Once } from './once.ts';
@@ -7,7 +9,7 @@ import { problem } from './problem.ts';
 import type { ReplayCache } from './replay.ts';
 import type { Answer, Head, InboundRequest } from './request.ts';
 import type { Route } from './routes/route.ts';
-import { checkTime, createVerify, setBack } from './signature.ts';
+import { checkTime, createVerify, setBack, type Verify } from './signature.ts';
 
 /** Bytes that a body may have, on every route. */
 export const BODY_LIMIT = 262_144;
@@ -30,6 +32,8 @@ export interface ReceiverLog {
 export interface Admitted {
   route: Route;
   id: string;
+  /** Under the secrets of the route, and no other's. */
+  verify: Verify;
 }
 
 export interface Receive {
@@ -48,6 +52,7 @@ export const tooLarge = (): Answer =>
     connection: 'close',
   });
 
+const NAMED = ['task', 'codehost', 'chat'] as const;
 const DECISION = /^\/decisions\/([^/]+)(?:\/(approve|deny))?$/;
 
 /**
@@ -65,7 +70,7 @@ export function createReceive({
   log,
 }: {
   routes: Routes;
-  secrets: readonly string[];
+  secrets: RouteSecrets;
   once: Once;
   replay: Pick<ReplayCache, 'mayBeForgotten'>;
   failures: Failures;
@@ -73,16 +78,23 @@ export function createReceive({
   config(): { webhook: WebhookConfig };
   log?: ReceiverLog | undefined;
 }): Receive {
-  const verify = createVerify(secrets);
+  const verifies = new Map(
+    Object.entries(secrets).map(([route, list]) => [route as SecretRoute, createVerify(list)]),
+  );
+
+  /** Null where nobody has a secret for it: such a route is closed. */
+  function admittedBy(route: Route, id: string, secretOf: SecretRoute): Admitted | null {
+    const verify = verifies.get(secretOf);
+    return verify === undefined ? null : { route, id, verify };
+  }
 
   function find(path: string): Admitted | null {
     const { allow } = config().webhook;
-    if (path === '/task') return allow.includes('task') ? { route: routes.task, id: '' } : null;
-    if (path === '/codehost') return allow.includes('codehost') ? { route: routes.codehost, id: '' } : null;
-    if (path === '/chat') return allow.includes('chat') ? { route: routes.chat, id: '' } : null;
+    const named = NAMED.find((name) => path === `/${name}`);
+    if (named !== undefined) return allow.includes(named) ? admittedBy(routes[named], '', named) : null;
     const match = DECISION.exec(path);
     if (match === null) return null;
-    return { route: routes[(match[2] as 'approve' | 'deny' | undefined) ?? 'poll'], id: match[1]! };
+    return admittedBy(routes[(match[2] as 'approve' | 'deny' | undefined) ?? 'poll'], match[1]!, 'decisions');
   }
 
   function admit({ method, path, headers }: Head): Admitted | Answer {
@@ -129,7 +141,7 @@ export function createReceive({
     );
   }
 
-  async function proceed({ route, id }: Admitted, request: InboundRequest): Promise<Answer> {
+  async function proceed({ route, id, verify }: Admitted, request: InboundRequest): Promise<Answer> {
     const { headers, body, remote } = request;
     try {
       if (body.length > BODY_LIMIT) return tooLarge();

@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { type Clock, rfc3339 } from '../clock.ts';
+import type { RouteSecrets } from '../config/index.ts';
 import { SvcError } from '../errors.ts';
 import { BODY_LIMIT, isAnswer, type Receive, tooLarge } from './receive.ts';
 import type { Answer } from './request.ts';
@@ -31,7 +32,8 @@ export interface ListenOptions {
   host: string;
   /** 0 takes a free one. */
   port: number;
-  secrets: readonly string[];
+  /** One list for all routes, or one for each; a route without any is closed. */
+  secrets: readonly string[] | RouteSecrets;
   allowRemote?: boolean;
   onAccess?: (access: Access) => void;
   limits?: Partial<ListenLimits>;

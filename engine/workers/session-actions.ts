@@ -164,42 +164,52 @@ export function createSessionActions(deps: {
         return sessions.get(sessionId);
       }),
 
-    resume: (sessionId, options, by) =>
-      storage.write(() => {
-        const session = sessions.get(sessionId);
-        checkEmpty(session);
-        if (options.outside) checkMayLeave(session);
-        if (options.outside && isPausedOne(session)) {
-          sessions.forgetProfile(sessionId);
-          sessions.forgetConversation(sessionId);
-          workflow.approveOutside(session);
-        }
-        if (session.state === 'queued' && dispatcher.resume(sessionId, by)) return sessions.get(sessionId);
-        if (session.state !== 'ended')
-          throw new SvcError('conflict', `${sessionId} is ${session.state} and has nothing to go on with`, {
-            hint: `svc worker log ${sessionId} -f`,
-          });
-        const newest = sessions.ofTask(session.taskId).at(-1);
-        if (newest?.sessionId !== sessionId)
-          throw new SvcError('conflict', `${session.taskId} has gone on since, as ${newest?.sessionId}`, {
-            hint: `svc worker resume ${newest?.sessionId}`,
-          });
-        if (session.failure === null)
-          throw new SvcError('conflict', `${sessionId} has done its work`, {
-            hint: `svc worker attach ${sessionId} opens its agent in the worktree`,
-          });
-        if (session.worktree === null && !session.inplace)
-          throw new SvcError('conflict', `the worktree of ${sessionId} is no longer there`, {
-            hint: `svc task retry ${session.taskId} begins anew`,
-          });
-        workflow.retry(session.taskId, by);
-        const started = workflow.run(
-          session.taskId,
-          { ...optionsOf(session), ...options, continues: sessionId },
-          by,
-        );
-        return started.session ?? session;
-      }),
+    async resume(sessionId, options, by) {
+      const { going, replaced } = await storage.write(
+        (): { going: Session; replaced?: SvcError | undefined } => {
+          const session = sessions.get(sessionId);
+          checkEmpty(session);
+          if (options.outside) checkMayLeave(session);
+          if (options.outside && isPausedOne(session)) {
+            sessions.forgetProfile(sessionId);
+            sessions.forgetConversation(sessionId);
+            workflow.approveOutside(session);
+          }
+          if (session.state === 'queued' && dispatcher.resume(sessionId, by))
+            return { going: sessions.get(sessionId) };
+          if (session.state !== 'ended')
+            throw new SvcError('conflict', `${sessionId} is ${session.state} and has nothing to go on with`, {
+              hint: `svc worker log ${sessionId} -f`,
+            });
+          const newest = sessions.ofTask(session.taskId).at(-1);
+          if (newest?.sessionId !== sessionId)
+            throw new SvcError('conflict', `${session.taskId} has gone on since, as ${newest?.sessionId}`, {
+              hint: `svc worker resume ${newest?.sessionId}`,
+            });
+          if (session.failure === null)
+            throw new SvcError('conflict', `${sessionId} has done its work`, {
+              hint: `svc worker attach ${sessionId} opens its agent in the worktree`,
+            });
+          if (session.worktree === null && !session.inplace)
+            throw new SvcError('conflict', `the worktree of ${sessionId} is no longer there`, {
+              hint: `svc task retry ${session.taskId} begins anew`,
+            });
+          if (session.failure.code === 'inputs_changed')
+            throw new SvcError('conflict', `${sessionId} goes on once its new decision is approved`, {
+              hint: `svc task show ${session.taskId} names it`,
+            });
+          workflow.retry(session.taskId, by);
+          const started = workflow.run(
+            session.taskId,
+            { ...optionsOf(session), ...options, continues: sessionId },
+            by,
+          );
+          return { going: started.session ?? session, replaced: started.replaced };
+        },
+      );
+      if (replaced !== undefined) throw replaced;
+      return going;
+    },
 
     async attach(sessionId, pid, { hasOwnLogin = false } = {}) {
       deps.requireConsent();

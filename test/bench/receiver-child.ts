@@ -38,7 +38,7 @@ async function receiver(): Promise<void> {
   const { listen } = createReceiver({
     ...spine,
     clock: systemClock,
-    config: () => ({ webhook: CONFIG }),
+    config: () => ({ webhook: CONFIG, policy: { actors: [] } }),
     agents: lookup(),
     isLoopback,
   });

@@ -5,6 +5,30 @@ import { after, before, describe, test } from 'node:test';
 import { until } from '../support/wait.ts';
 import { makeWorkspace, SECRET, SVC, type TestWorkspace } from '../support/workspace.ts';
 
+describe('a secret for each route', () => {
+  test('opens the routes that have one, signs samples with it, and is set as a map', async (t) => {
+    const ws = await makeWorkspace({ env: { SVC_CHAT_SECRET: 'a secret of the chat alone' } });
+    t.after(() => ws.close());
+    const set = (key: string, value: string) => ws.svc(['config', 'set', key, value]);
+    assert.equal((await set('webhook.templates', '{ fix: { agent: scripted, prompt: x } }')).code, 0);
+    assert.equal(
+      (await set('webhook.secret_env', '{ task: SVC_WEBHOOK_SECRET, chat: SVC_CHAT_SECRET }')).code,
+      0,
+    );
+    assert.equal((await set('webhook.secret_env.chat', 'SVC_CHAT_SECRET')).code, 0);
+    const addr = await ws.receiver();
+    const send = (...words: string[]) => ws.svc(['webhook', 'test', '--addr', addr, '--json', ...words]);
+    const chat = (await send('--route', 'chat', '--template', 'fix')).json() as { status: number };
+    const task = (await send('--template', 'fix')).json() as { status: number };
+    assert.deepEqual([chat.status, task.status], [200, 201]);
+    const closed = await send('--route', 'approve', '--decision', 'd-1');
+    assert.match(closed.stderr, /no variable for decisions: that route is closed/);
+    assert.equal((await set('webhook.secret_env.task', 'SVC_NOT_THERE')).code, 0);
+    const refused = await ws.svc(['webhook', 'serve', '--addr', '127.0.0.1:0']);
+    assert.match(refused.stderr, /SVC_NOT_THERE is not set \(webhook\.secret_env\.task\)/);
+  });
+});
+
 describe('svc webhook serve', () => {
   let ws: TestWorkspace;
   before(async () => {

@@ -60,6 +60,7 @@ export const decisionRow = (id: number, more: Partial<DecisionRow> = {}): Decisi
   project: null,
   hash: `${id}`.repeat(64).slice(0, 64),
   changes: [],
+  stranger: null,
   why: 'webhook.require_approval is true and the request had no approve',
   source: 'task',
   source_ref: null,
@@ -338,7 +339,7 @@ export function showDecision(self: Bench, id: number, more: Partial<Plan> = {}):
     acceptance_criteria: [],
   };
   const stamp = stampOf(self.state().data, { kind: 'decision', id: `d-${id}` });
-  const detail = { decision, task, plan: plan(id, more) };
+  const detail = { decision, task, plan: plan(id, more), changes: [] };
   return self.send({
     type: 'detail',
     loaded: { kind: 'decision', id: `d-${id}`, stamp, detail, problem: null },

@@ -33,6 +33,34 @@ describe('approving takes two keys, and binds what was seen', () => {
     ]);
   });
 
+  it("a stranger's task without a sandbox takes a third, spelt-out key: its id", () => {
+    const stranger = { stranger: "the issue's author codehost:eve is not owner, member or collaborator" };
+    const problem = { code: 'tool_missing', message: 'bwrap is not on PATH', hint: null } as const;
+    const decisions = [decisionRow(1, stranger)];
+    const open = () => showDecision(bench().data({ decisions, tasks: [taskRow(1)] }), 1, { problem });
+    const dash = open().keys('a');
+    assert.match(
+      dash.state().armed?.question ?? '',
+      /^BY A STRANGER: the issue's author .* without a sandbox\?$/,
+    );
+    dash.keys('y');
+    assert.deepEqual(dash.calls(), [], 'two keys start nothing');
+    dash.keys('t', '-', '2', 'enter');
+    assert.deepEqual(dash.calls(), [], 'another word starts nothing');
+    dash.keys('backspace', '1', 'enter');
+    assert.deepEqual(dash.calls(), [
+      { operation: 'decision.approve', input: { id: 'd-1', hash: decisionRow(1).hash, unconfined: 't-1' } },
+    ]);
+    assert.deepEqual(open().keys('a', 'y', 't', '-', '1', 'esc').calls(), []);
+    const confined = showDecision(bench().data({ decisions, tasks: [taskRow(1)] }), 1).keys('a');
+    assert.match(confined.state().armed?.question ?? '', /^BY A STRANGER: .* Approve d-1/);
+    assert.deepEqual(confined.keys('y').calls().length, 1, 'one that runs confined takes two');
+    const known = showDecision(bench().data({ decisions: [decisionRow(1)], tasks: [taskRow(1)] }), 1, {
+      problem,
+    });
+    assert.equal(known.keys('a').state().armed, null, 'and nobody else has a third');
+  });
+
   it('every other key leaves it waiting', () => {
     for (const key of ['a', 'n', 'enter', 'esc', 'j', 'Y', 'q', 'space', '1', 'd']) {
       const dash = waiting().keys('a', key);

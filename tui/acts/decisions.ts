@@ -1,6 +1,6 @@
 import { detailOf } from '../state/details.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
-import type { DecisionRow, State, TaskView } from '../state/model.ts';
+import type { DecisionRow, Plan, State, TaskView } from '../state/model.ts';
 import { cleanLines } from '../text.ts';
 import { withWorker } from './moving.ts';
 import { call, type Question, type Step, said, step } from './step.ts';
@@ -27,11 +27,17 @@ export function mayApprove(state: State): string | null {
   const reason = mayDecide(state);
   if (reason !== null || decision === undefined) return reason;
   const plan = detailOf(state, 'decision', decision.decision_id)?.detail?.plan;
-  return plan?.problem && !isGated(plan) ? `it could not start: ${plan.problem.message}` : null;
+  const isHeld = plan?.problem && !isGated(plan) && !isUnconfinable(decision, plan);
+  return isHeld ? `it could not start: ${plan.problem?.message}` : null;
 }
 
+/** A stranger's task, and no sandbox here: a person may say a third time that it is to run. */
+const isUnconfinable = ({ stranger }: DecisionRow, { problem }: Plan): boolean =>
+  stranger !== null && (problem?.code === 'confinement_unavailable' || problem?.code === 'tool_missing');
+
 export function approveQuestion(state: State): Question {
-  const { decision_id: id, task_id: taskId, agent, hash } = selectedDecision(state)!;
+  const decision = selectedDecision(state)!;
+  const { decision_id: id, task_id: taskId, agent, hash } = decision;
   const plan = detailOf(state, 'decision', id)?.detail?.plan;
   const gate = plan !== undefined && isGated(plan) ? plan.problem : null;
   const what = `${id} and start ${agent ?? 'the agent'} on ${taskId}`;
@@ -44,11 +50,26 @@ export function approveQuestion(state: State): Question {
       said: ({ session }) => `${id} approved: ${session?.session_id ?? 'it'} starts on ${taskId}`,
       after: (later, { session }) => withWorker(later, session),
     });
+  if (plan !== undefined && isUnconfinable(decision, plan)) {
+    const input = EMPTY_INPUT;
+    return {
+      subject: { kind: 'decision', id },
+      text: `BY A STRANGER: ${decision.stranger}. ${plan.problem?.message}. Approve ${what} without a sandbox?`,
+      answers: [
+        {
+          key: 'y',
+          label: 'go on to type its id',
+          run: (now) =>
+            step({ ...now, overlay: { kind: 'unconfined', decision: id, task: taskId, hash, input } }),
+        },
+      ],
+    };
+  }
   return {
     subject: { kind: 'decision', id },
     text:
       gate === null
-        ? `Approve ${what}?`
+        ? `${decision.stranger === null ? '' : `BY A STRANGER: ${decision.stranger}. `}Approve ${what}?`
         : `HELD BY ITS LEDGER: ${gate.message}. Approve ${what} all the same?`,
     answers: [
       gate === null
@@ -57,6 +78,21 @@ export function approveQuestion(state: State): Question {
     ],
   };
 }
+
+/** After the third, spelt-out key. */
+export const approveUnconfined = (
+  state: State,
+  { decision: id, task, hash }: { decision: string; task: string; hash: string },
+): Step =>
+  call<{ session: { session_id: string } | null }>(state, {
+    operation: 'decision.approve',
+    input: { id, hash, unconfined: task },
+    busy: id,
+    doing: `approving ${id}`,
+    said: ({ session }) =>
+      `${id} approved without a sandbox: ${session?.session_id ?? 'it'} starts on ${task}`,
+    after: (later, { session }) => withWorker(later, session),
+  });
 
 export function denyQuestion(state: State): Question {
   const { decision_id: id, hash, task_id: taskId } = selectedDecision(state)!;

@@ -20,7 +20,7 @@ export const ACTING: readonly Binding[] = [
     ...inDecisions,
     keys: ['a'],
     label: 'approve',
-    about: 'approve the decision and start its agent; f past its ledger gate',
+    about: "approve and start its agent; f past its ledger gate; a stranger's: y, then its id",
     when: decisions.mayApprove,
     ask: decisions.approveQuestion,
     confirm: ['y', 'f'],

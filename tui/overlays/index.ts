@@ -118,6 +118,7 @@ export function overlayView(
     case 'filter':
     case 'search':
     case 'reason':
+    case 'unconfined':
     case 'engine':
       return null;
   }

@@ -1,14 +1,14 @@
-import { deny } from '../acts/decisions.ts';
+import { approveUnconfined, deny } from '../acts/decisions.ts';
 import { searchFor, withList } from '../acts/moving.ts';
 import { type Step, said, step } from '../acts/step.ts';
 import { edited } from '../state/input.ts';
 import type { Overlay, State } from '../state/model.ts';
 
 /** Overlays that are one line of text at the bottom. */
-export type LineOverlay = Extract<Overlay, { kind: 'filter' | 'search' | 'reason' }>;
+export type LineOverlay = Extract<Overlay, { kind: 'filter' | 'search' | 'reason' | 'unconfined' }>;
 
 export const isLine = (overlay: Overlay): overlay is LineOverlay =>
-  overlay.kind === 'filter' || overlay.kind === 'search' || overlay.kind === 'reason';
+  ['filter', 'search', 'reason', 'unconfined'].includes(overlay.kind);
 
 export const labelOf = (overlay: LineOverlay): { label: string; hint: string } => {
   switch (overlay.kind) {
@@ -18,6 +18,11 @@ export const labelOf = (overlay: LineOverlay): { label: string; hint: string } =
       return { label: 'search', hint: 'Enter search  Esc back' };
     case 'reason':
       return { label: `deny ${overlay.decision} because`, hint: 'Enter deny  Esc keep waiting' };
+    case 'unconfined':
+      return {
+        label: `NOTHING WOULD CONFINE IT. Type ${overlay.task} to run it all the same`,
+        hint: 'Enter run  Esc keep waiting',
+      };
   }
 };
 
@@ -45,6 +50,10 @@ export function pressInLine(state: State, overlay: LineOverlay, key: string): St
   if (decision?.state !== 'pending' || decision.hash !== overlay.hash) {
     return step(said(closed, `${overlay.decision} has changed: look again`, 'bad'));
   }
+  if (overlay.kind === 'unconfined')
+    return value === overlay.task
+      ? approveUnconfined(closed, overlay)
+      : step(said(state, `${overlay.decision} waits: only ${overlay.task} runs it; Esc keeps it waiting`));
   return value === ''
     ? step(said(state, 'a reason is needed; Esc keeps it waiting'))
     : deny(closed, overlay.decision, value);

@@ -1,6 +1,7 @@
 import { detailOf } from '../state/details.ts';
 import type { Data, DecisionRow } from '../state/model.ts';
 import { cleanLines, factLines } from '../text.ts';
+import type { Style } from '../theme.ts';
 import { pane } from './pane.ts';
 import { heading, planLines, problemLines, quoted, since } from './words.ts';
 
@@ -11,8 +12,21 @@ const ROUTES: Readonly<Record<string, string>> = {
 };
 
 /** The route; for a code host and a chat, who or what it was there. */
-const fromOf = ({ source, source_ref: ref }: DecisionRow): string =>
-  source === 'task' || ref === null ? (ROUTES[source] ?? source) : ref;
+const fromOf = ({ source, source_ref: ref, stranger }: DecisionRow): string =>
+  source === 'task' || ref === null
+    ? (ROUTES[source] ?? source)
+    : `${stranger === null ? '' : 'stranger: '}${ref}`;
+
+/** What was, and what is: an approval is for the latter. */
+const changeLines = (
+  name: string,
+  changes: DecisionRow['changes'],
+): [name: string, text: string | null, style?: Style][] =>
+  changes.map(({ input, before, after }, index) => [
+    index === 0 ? name : '',
+    `${input}: was ${JSON.stringify(before)}, now ${JSON.stringify(after)}`,
+    'warn',
+  ]);
 
 const pending = (data: Data): DecisionRow[] =>
   [...data.decisions.values()]
@@ -65,6 +79,9 @@ export const decisionsPane = pane<DecisionRow>({
           : factLines([['will run', row.agent ?? 'no agent']], cells)),
         ...factLines(
           [
+            ['stranger', row.stranger, 'bad'],
+            ...changeLines('changed', row.changes),
+            ...changeLines('changed since', detail?.changes ?? []),
             ['why held', row.why],
             ['from', [sender, row.source_ref, since(row.created_at, state.now)].filter(Boolean).join(' · ')],
             // Mostly the first line of the prompt, which stands below.

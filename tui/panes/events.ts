@@ -47,7 +47,7 @@ const saidOf = (row: Happening): string =>
 
 const kindStyle = (kind: string): Style | undefined => {
   if (/failed|alert|dead|conflict/.test(kind)) return 'bad';
-  if (kind === 'session_paused') return 'warn';
+  if (kind === 'session_paused' || kind === 'session_dropped') return 'warn';
   return /^(?:session_resumed|circuit_reset)$/.test(kind) ? 'good' : undefined;
 };
 

@@ -165,6 +165,7 @@ function taskDetail(state: State, { task, timeline, plan }: Details['task'], cel
   const mayRun =
     (task.status === 'open' || task.status === 'assigned' || task.status === 'failed') && !task.session_id;
   return [
+    ...factLines([['stranger', task.stranger, 'bad']], cells),
     ...(mayRun || task.status === 'failed' ? planLines(plan, state, cells) : []),
     ...acceptanceLines(state, task, cells),
     [],

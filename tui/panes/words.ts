@@ -143,7 +143,10 @@ const carriedLines = ({ carries }: Plan): [name: string, text: string | null, st
 /** What a run would do and what it would cost. */
 export function planLines(plan: Plan, { link, now }: Pick<State, 'link' | 'now'>, cells: number): Line[] {
   const { agent, command, project, base, workers, held_back: held } = plan;
-  const where = base === null ? 'in the folder itself' : `new worktree ${plan.branch_prefix}… from ${base}`;
+  const at =
+    plan.base_commit === null || plan.base_commit === base ? '' : `@${plan.base_commit.slice(0, 10)}`;
+  const where =
+    base === null ? 'in the folder itself' : `new worktree ${plan.branch_prefix}… from ${base}${at}`;
   const queue = `${workers.running} of ${workers.cap} workers busy`;
   return [
     ...factLines(

@@ -78,7 +78,8 @@ export interface Details {
     timeline: EventRow[];
     plan: Plan;
   };
-  decision: { decision: Wire<Decision>; task: TaskView; plan: Plan };
+  /** `changes` are what an approval would be refused for now. */
+  decision: { decision: Wire<Decision>; task: TaskView; plan: Plan; changes: DecisionRow['changes'] };
   work: Work;
   evidence: Evidence;
 }
@@ -200,6 +201,8 @@ export type Overlay =
   | { kind: 'filter'; pane: PaneId; before: string; input: Input }
   | { kind: 'search'; of: string; input: Input }
   | { kind: 'reason'; decision: string; hash: string; input: Input }
+  /** A stranger's task where nothing would confine it: its id is typed. */
+  | { kind: 'unconfined'; decision: string; task: string; hash: string; input: Input }
   | { kind: 'agent'; task: string; index: number }
   | AnswerAsk
   | WriteMessage

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { isStrongerProfile } from '../../guard-profile.ts';
 import type { Task } from '../tasks/index.ts';
 
 /** Of the form of `RunInputs`. Another one makes every open approval one that is asked for anew. */
@@ -76,13 +77,6 @@ export function inputsText(inputs: RunInputs): string {
 export const hashOfInputs = (inputs: RunInputs): string =>
   hash('sha256', `${INPUTS_VERSION}\n${inputsText(inputs)}`);
 
-/** How much a profile keeps from a worker. The hooks' own differences between those in the middle guard nothing here. */
-const strengthOf = (profile: string): number => (profile === 'strict' ? 2 : profile === 'none' ? 0 : 1);
-
-/** The one that keeps more from a worker; the first of two that keep as much. */
-export const strongerProfile = (one: string, other: string): string =>
-  strengthOf(other) > strengthOf(one) ? other : one;
-
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 /**
@@ -96,7 +90,7 @@ export function changesOf(before: RunInputs | null, after: RunInputs): InputChan
     const is = after[input];
     if (before !== null && isSame(was, is)) return [];
     const isRaised =
-      input === 'profile' && before !== null && strengthOf(after.profile) > strengthOf(before.profile);
+      input === 'profile' && before !== null && isStrongerProfile(after.profile, before.profile);
     return isRaised ? [] : [{ input, before: was, after: is }];
   });
 }

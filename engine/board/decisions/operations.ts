@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { SvcError } from '../../errors.ts';
-import { by, type Operation, operation } from '../../operation.ts';
+import { asSvcError, SvcError } from '../../errors.ts';
+import { by, type Caller, type Operation, operation } from '../../operation.ts';
 import type { BoardOperationsDeps } from '../deps.ts';
 import { body, dispatchInput, hash, id, ids, limit, optionsOf, plannedOptions } from '../input.ts';
 import { checkNotReplaced } from '../workflow/index.ts';
@@ -10,6 +10,7 @@ import { DECISION_STATES, type Decision } from './index.ts';
 export interface ListedDecision extends Decision {
   /** Of its task. */
   title: string;
+  stranger: string | null;
 }
 
 /** What clients may ask about decisions. */
@@ -19,6 +20,7 @@ export function decisionOperations({
   decisions,
   workflow,
   plans,
+  checkConfinement,
 }: BoardOperationsDeps): Operation[] {
   /** The decision, if it is about what whoever calls has seen. */
   function seen(input: { id: string; hash?: string | undefined }): Decision {
@@ -29,6 +31,43 @@ export function decisionOperations({
     });
   }
 
+  /**
+   * Whether a stranger's task is to run without a sandbox, which only a person at a terminal can say, and only where there
+   * is none. Throws `confinement_unavailable`, `tool_missing`, `approval_required`, `usage`.
+   */
+  async function mayRun(
+    { taskId, decisionId }: Decision,
+    typed: string | undefined,
+    caller: Caller,
+  ): Promise<boolean> {
+    const isStrangers = tasks.get(taskId).stranger !== null;
+    if (!isStrangers && typed === undefined) return false;
+    if (!isStrangers)
+      throw new SvcError('usage', `${taskId} is no stranger's task: it needs no other approval`);
+    const problem = await checkConfinement().then(() => null, asSvcError);
+    if (problem === null && typed === undefined) return false;
+    if (problem === null)
+      throw new SvcError('usage', `workers can be confined here, and so ${taskId} runs confined`, {
+        hint: `svc decision approve ${decisionId}`,
+      });
+    if (typed === undefined)
+      throw new SvcError(
+        problem.code,
+        `${taskId} is a stranger's and runs confined or not at all: ${problem.message}`,
+        {
+          hint: `svc decision deny ${decisionId}; or install bubblewrap; or read the prompt, and at a terminal svc decision approve ${decisionId} --unconfined`,
+        },
+      );
+    if (typed === taskId && caller.via !== 'tool') return true;
+    throw new SvcError(
+      'approval_required',
+      `to run ${taskId} unconfined, a person types its id at a terminal`,
+      {
+        hint: `svc decision approve ${decisionId} --unconfined`,
+      },
+    );
+  }
+
   return [
     operation({
       name: 'decision.list',
@@ -37,9 +76,10 @@ export function decisionOperations({
       changes: false,
       input: z.strictObject({ state: z.enum(DECISION_STATES).optional(), ids, limit }),
       run: (input) =>
-        decisions
-          .list(input)
-          .map((decision): ListedDecision => ({ ...decision, title: tasks.get(decision.taskId).title })),
+        decisions.list(input).map((decision): ListedDecision => {
+          const { title, stranger } = tasks.get(decision.taskId);
+          return { ...decision, title, stranger };
+        }),
     }),
     operation({
       name: 'decision.show',
@@ -62,17 +102,20 @@ export function decisionOperations({
     }),
     operation({
       name: 'decision.approve',
-      about: 'Approve and dispatch. With `hash`, only if it still says what will run.',
+      about:
+        "Approve and dispatch. With `hash`, only if it still says what will run. A stranger's task runs confined; where that cannot be done, `unconfined` is its task id, typed by a person.",
       seat: 'chair',
       changes: true,
-      input: z.strictObject({ id, hash, ...dispatchInput }),
-      run: async (input, caller) =>
-        checkNotReplaced(
+      input: z.strictObject({ id, hash, unconfined: z.string().optional(), ...dispatchInput }),
+      async run(input, caller) {
+        const unconfined = await mayRun(seen(input), input.unconfined, caller);
+        return checkNotReplaced(
           await storage.write(() => {
             const { decisionId } = seen(input);
-            return workflow.approve(decisionId, by(caller), optionsOf(input, caller));
+            return workflow.approve(decisionId, by(caller), { ...optionsOf(input, caller), unconfined });
           }),
-        ),
+        );
+      },
     }),
     operation({
       name: 'decision.deny',

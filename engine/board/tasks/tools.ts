@@ -1,7 +1,16 @@
 import { z } from 'zod';
 import type { Session, Sessions } from '../../bus/sessions/index.ts';
 import { SvcError } from '../../errors.ts';
-import { actorDenied, type By, by, type Call, type Caller, mayAct, type Operation } from '../../operation.ts';
+import {
+  actorDenied,
+  type By,
+  by,
+  type Call,
+  type Caller,
+  checkLocalActor,
+  mayAct,
+  type Operation,
+} from '../../operation.ts';
 import { tool } from '../../tool.ts';
 import type { BoardOperationsDeps } from '../deps.ts';
 import { dispatchInput, optionsOf } from '../input.ts';
@@ -54,6 +63,7 @@ export function taskTools(deps: BoardOperationsDeps): Operation[] {
   const { storage, tasks, sessions, workflow, agents, actions } = deps;
 
   function who(input: { actor?: string | undefined }, caller: Caller): By {
+    if (input.actor !== undefined) checkLocalActor(input.actor);
     if (input.actor !== undefined && !mayAct(deps.policy(), input.actor)) throw actorDenied(input.actor);
     return { ...by(caller), actor: input.actor ?? caller.actor };
   }

@@ -67,8 +67,8 @@ export interface Submitted {
   task: Task;
   decision: Decision | null;
   session: Session | null;
-  /** Nothing was started: what would run is not what was asked for, and `decision` waits in place of this one. */
-  replaced?: { decisionId: string; changes: readonly InputChange[] };
+  /** Nothing was started: what would run is not what was asked for, and `decision` waits in its place. To be told after the commit. */
+  replaced?: SvcError;
 }
 
 /** What an edit answers: the decision that waits now. */
@@ -171,7 +171,7 @@ export function createWorkflow({
     decisions.expire(task.taskId, why, by);
     const question = { inputs: inputsOf(task, options), options, changes, why: whyHeld(task, why) };
     const decision = decisions.ask(task, question, by);
-    const replaced = { decisionId: before.decisionId, changes };
+    const replaced = replacedBy(before, decision);
     return { task: tasks.get(task.taskId), decision, session: null, replaced };
   }
 
@@ -373,21 +373,19 @@ export const whatIsAsked = (options: DispatchOptions): DispatchOptions =>
 const whyHeld = ({ stranger }: Task, why: string): string =>
   stranger === null ? why : `by a stranger: ${stranger}; ${why}`;
 
-/** Told to whoever approved: nothing was started, and something else waits. */
-export function checkNotReplaced<S extends Submitted>(submitted: S): S {
-  const { replaced, decision, task } = submitted;
-  if (replaced === undefined) return submitted;
-  const { decisionId, changes } = replaced;
-  throw new SvcError(
+/** What is told to whoever approved when nothing was started, and something else waits. */
+const replacedBy = ({ decisionId, taskId }: Decision, { decisionId: next, changes }: Decision): SvcError =>
+  new SvcError(
     'inputs_changed',
-    `${task.taskId} would not run what ${decisionId} was about (changed: ${changedNames(changes)}); nothing was started`,
+    `${taskId} would not run what ${decisionId} was about (changed: ${changedNames(changes)}); nothing was started`,
     {
-      hint: `svc decision show ${decision?.decisionId} shows what was and what is; it waits in place of ${decisionId}`,
-      data: {
-        decision_id: decision?.decisionId ?? null,
-        task_id: task.taskId,
-        changed: changes.map(({ input }) => input),
-      },
+      hint: `svc decision show ${next} shows what was and what is; it waits in place of ${decisionId}`,
+      data: { decision_id: next, task_id: taskId, changed: changes.map(({ input }) => input) },
     },
   );
+
+/** After the commit that keeps the decision that waits now. Throws `inputs_changed`. */
+export function checkNotReplaced<S extends Submitted>(submitted: S): S {
+  if (submitted.replaced !== undefined) throw submitted.replaced;
+  return submitted;
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { by, type Operation, operation } from '../../operation.ts';
+import { maskedAddress } from '../../shown-address.ts';
 import type { Reader } from './index.ts';
 import { type MessageRow, toMessage } from './rows.ts';
 import { type MessageToolDeps, readerOf } from './tools.ts';
@@ -57,7 +58,12 @@ export function messageOperations(
       seat: 'any',
       changes: false,
       input: z.strictObject({}),
-      run: () => peers.live(),
+      // An address with a secret in it is the engine's own business.
+      run: () =>
+        peers.live().map((each) => ({
+          ...each,
+          notifyBase: each.notifyBase === null ? null : maskedAddress(each.notifyBase),
+        })),
     }),
   ];
 }

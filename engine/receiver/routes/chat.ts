@@ -3,13 +3,20 @@ import type { Task, Tasks } from '../../board/tasks/index.ts';
 import type { Workflow } from '../../board/workflow/index.ts';
 import type { Sessions } from '../../bus/sessions/index.ts';
 import { SvcError } from '../../errors.ts';
-import type { By } from '../../operation.ts';
+import { actorDenied, type By } from '../../operation.ts';
 import { parseForm } from '../body.ts';
-import type { Intake, WebhookConfig } from '../intake.ts';
+import type { Intake, ReceiverConfig } from '../intake.ts';
 import { problem } from '../problem.ts';
 import { type Answer, json } from '../request.ts';
+import { chatActor } from '../sender.ts';
 import { SCHEMES } from '../signature.ts';
 import type { Route } from './route.ts';
+
+/** As the chat shows them. */
+interface Sender {
+  shown: string | undefined;
+  channel: string | undefined;
+}
 
 /**
  * `POST /chat`: a slash command. `<template> <prompt>` makes a task; `approve <id>`, `deny <id> [reason]` and
@@ -28,16 +35,28 @@ export function createChatRoute({
   tasks: Tasks;
   decisions: Decisions;
   sessions: Sessions;
-  config(): { webhook: WebhookConfig };
+  config(): ReceiverConfig;
 }): Route {
-  function create(template: string, prompt: string, by: By, channel: string | undefined): Answer {
+  /** Who is not listed, where anybody is: they may ask for work, and decide nothing. */
+  const isStranger = ({ actor }: By): boolean => {
+    const { actors } = config().policy;
+    return actors.length > 0 && !actors.includes(actor);
+  };
+
+  function checkMayDecide(by: By): void {
+    if (isStranger(by)) throw actorDenied(by.actor);
+  }
+
+  function create(template: string, prompt: string, by: By, { shown, channel }: Sender): Answer {
     const named = intake.fromTemplate(template, prompt === '' ? undefined : prompt);
     const task = intake.submit(
       {
         ...named,
         source: 'chat',
-        sourceRef: channel ? `${by.actor} in ${channel}` : by.actor,
+        // The name is whatever its bearer likes: it stands behind the id, and only here.
+        sourceRef: `${by.actor}${shown ? ` (${shown})` : ''}${channel ? ` in ${channel}` : ''}`.slice(0, 300),
         actor: by.actor,
+        stranger: isStranger(by) ? `${by.actor} is not in policy.actors` : null,
       },
       { dispatch: true, approve: false },
     );
@@ -45,13 +64,19 @@ export function createChatRoute({
   }
 
   function approve(id: string, by: By): Answer {
-    const { decision } = workflow.approve(id, by);
+    checkMayDecide(by);
+    const approved = workflow.approve(id, by);
+    const { decision, replaced } = approved;
+    // Not thrown: the decision that waits now is to stay.
+    if (replaced !== undefined)
+      return ephemeral(`${replaced.message}. ${decision.decisionId} waits in its place.`, decision.taskId);
     const how = decision.sessionId === null ? 'is approved' : `was dispatched as ${decision.sessionId}`;
     const text = `${decision.decisionId} was approved by ${decision.decidedBy ?? by.actor}: ${decision.taskId} ${how}.`;
     return ephemeral(text, decision.taskId);
   }
 
   function deny(id: string, reason: string, by: By): Answer {
+    checkMayDecide(by);
     const { decision } = workflow.deny(id, reason === '' ? 'denied in the chat' : reason, by);
     const text = `${decision.decisionId} was denied by ${decision.decidedBy ?? by.actor}: ${decision.taskId} will not run.`;
     return ephemeral(text, decision.taskId);
@@ -78,7 +103,7 @@ export function createChatRoute({
     safe: false,
     handle(request) {
       const fields = parseForm(request.body);
-      const by: By = { actor: fields.get('user_name') || fields.get('user_id') || 'chat', via: 'chat' };
+      const by: By = { actor: chatActor(fields.get('user_id')), via: 'chat' };
       const text = (fields.get('text') ?? '').trim();
       const word = /^\S*/.exec(text)![0];
       const rest = text.slice(word.length).trim();
@@ -90,7 +115,8 @@ export function createChatRoute({
         if (word === 'approve') return approve(id, by);
         return word === 'deny' ? deny(id, more.join(' '), by) : status(id);
       }
-      return create(word, rest, by, fields.get('channel_name'));
+      const sender = { shown: fields.get('user_name'), channel: fields.get('channel_name') };
+      return create(word, rest, by, sender);
     },
     // The chat shows people only answers of status 200; a body that is no form did not come from one.
     refused(error) {

@@ -1,9 +1,10 @@
 import type { Task, Tasks } from '../../board/tasks/index.ts';
 import { parseJson } from '../body.ts';
 import { type Occurrence, readEvent } from '../codehost-event.ts';
-import type { Intake, WebhookConfig } from '../intake.ts';
+import type { Intake, ReceiverConfig } from '../intake.ts';
 import type { Receipts } from '../receipts.ts';
 import { type Answer, json } from '../request.ts';
+import { codehostActor } from '../sender.ts';
 import { header, SCHEMES } from '../signature.ts';
 import type { Route } from './route.ts';
 
@@ -25,7 +26,7 @@ export function createCodehostRoute({
   intake: Intake;
   receipts: Receipts;
   tasks: Tasks;
-  config(): { webhook: WebhookConfig };
+  config(): ReceiverConfig;
 }): Route {
   const ignored = (reason: string): Answer => json(200, { ignored: true, reason });
 
@@ -34,29 +35,25 @@ export function createCodehostRoute({
     const { prompt } = intake.template('codehost');
     const parts = [prompt, work.title, work.text].filter((part) => part !== undefined && part.trim() !== '');
     const named = intake.fromTemplate('codehost', clean(parts.join('\n\n')));
-    return submit(work, { ...named, title: work.title }, work.labeled || trusted(work, true));
+    return submit(work, { ...named, title: work.title });
   }
 
   function fromComment(work: Work, template: string, extra: string): Task {
     const named = intake.fromTemplate(template, extra === '' ? undefined : clean(extra));
     const context = `A comment on ${work.ref}${work.url === null ? '' : `: ${clean(work.url)}`}`;
-    return submit(work, { ...named, context }, trusted(work, false));
+    return submit(work, { ...named, context });
   }
 
   function submit(
     work: Work,
     named: ReturnType<Intake['fromTemplate']> & { title?: string; context?: string },
-    mayRun: boolean,
   ): Task {
-    const { actor, ref: sourceRef, kind } = work;
-    const who = kind === 'comment' ? 'comment' : 'issue';
-    const hold = mayRun
-      ? undefined
-      : `the ${who}'s author is not owner, member or collaborator of the repository`;
+    const { ref: sourceRef } = work;
+    const stranger = strangerIn(work, config().policy.actors);
     // The event has no approve field: it runs at once only where require_approval is false.
     return intake.submit(
-      { ...named, source: 'codehost', sourceRef, actor },
-      { dispatch: true, approve: false, hold },
+      { ...named, source: 'codehost', sourceRef, actor: codehostActor(work.sender), stranger },
+      { dispatch: true, approve: false },
     );
   }
 
@@ -82,9 +79,30 @@ export function createCodehostRoute({
   };
 }
 
-/** A service that does not say who its authors are is trusted with issues, as the document has it, not with comments. */
-const trusted = ({ association }: Work, unknown: boolean): boolean =>
-  association === null ? unknown : TRUSTED.includes(association);
+/**
+ * Why nobody has vouched for whoever wrote it, or set its label, a clause; null when somebody has: the service, which
+ * says how the author belongs to the repository, or a person here, in `policy.actors`. Who is not known is a stranger.
+ */
+function strangerIn(
+  { kind, author, sender, owner, association }: Work,
+  actors: readonly string[],
+): string | null {
+  const what = kind === 'comment' ? 'comment' : 'issue';
+  const isVouchedFor = (login: string | null): boolean =>
+    login !== null && (actors.includes(codehostActor(login)) || (association === null && login === owner));
+  const isTrusted = association !== null && TRUSTED.includes(association);
+  if (!isTrusted && !isVouchedFor(author)) {
+    const name = codehostActor(author);
+    return association === null
+      ? `the code host does not say that the ${what}'s author ${name} is owner, member or collaborator of the repository`
+      : `the ${what}'s author ${name} is not owner, member or collaborator of the repository`;
+  }
+  const isOwnDoing = sender === author;
+  const isKnown = isOwnDoing || isVouchedFor(sender) || (sender !== null && sender === owner);
+  return isKnown
+    ? null
+    : `it was sent here by ${codehostActor(sender)}, of whom the code host does not say that they are owner, member or collaborator`;
+}
 
 /** No argument of a program can hold a NUL; the sender of an event cannot be asked to send it again. */
 const clean = (text: string): string => text.replaceAll('\0', '');

@@ -4,6 +4,7 @@ import type { Workflow } from '../../board/workflow/index.ts';
 import { formatId, parseId } from '../../ids.ts';
 import type { By } from '../../operation.ts';
 import { type FieldProblem, fieldsInvalid, type JsonObject, parseJson, textField } from '../body.ts';
+import { problem } from '../problem.ts';
 import { type Answer, type InboundRequest, json } from '../request.ts';
 import { SCHEMES } from '../signature.ts';
 import type { Route } from './route.ts';
@@ -56,7 +57,9 @@ export function createDecisionRoutes({
       safe: false,
       handle(request, id) {
         const { decisionId } = readBody(request, id);
-        return answer(workflow.approve(decisionId, BY).decision);
+        const { decision, replaced } = workflow.approve(decisionId, BY);
+        // Answered and not thrown: the decision that waits now is to stay.
+        return replaced === undefined ? answer(decision) : problem(replaced);
       },
     },
     deny: {

@@ -1,7 +1,8 @@
-import { changedNames, type InputChange, strongerProfile } from '../../board/decisions/inputs.ts';
+import type { InputChange } from '../../board/decisions/inputs.ts';
 import type { DispatchOptions } from '../../board/workflow/index.ts';
 import type { Placement, Session } from '../../bus/sessions/index.ts';
 import { SvcError } from '../../errors.ts';
+import { strongerProfile } from '../../guard-profile.ts';
 import type { DispatchDeps } from './context.ts';
 
 type Deps = Pick<DispatchDeps, 'approvals' | 'profile'>;
@@ -13,7 +14,7 @@ export const inputsChanged = (
 ): SvcError =>
   new SvcError(
     'inputs_changed',
-    `${sessionId} would not run what ${decisionId} approved (changed: ${changedNames(changes)})`,
+    `${sessionId} would not run what ${decisionId} approved (changed: ${changes.map(({ input }) => input).join(', ')})`,
     { data: { changes } },
   );
 

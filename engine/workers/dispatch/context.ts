@@ -74,6 +74,8 @@ export interface DispatchDeps {
   /** `agents.permissions`. */
   permissions(): readonly string[];
   confinement: Confinement;
+  /** Whether workers can be confined here. Throws `tool_missing`, `confinement_unavailable`. */
+  checkConfinement(): Promise<unknown>;
   /** Gives a confined run its own way to the engine. */
   runSockets: RunSockets;
   /** Whether a question of the session waits for its answer: it is not idle then. */

@@ -1,7 +1,8 @@
 import { realpathSync } from 'node:fs';
-import { type RunSettings, strongerProfile } from '../../board/decisions/inputs.ts';
+import type { RunSettings } from '../../board/decisions/inputs.ts';
 import type { Task } from '../../board/tasks/index.ts';
 import type { DispatchOptions } from '../../board/workflow/index.ts';
+import { strongerProfile } from '../../guard-profile.ts';
 import { presetNamed } from '../presets/index.ts';
 import type { DispatchDeps } from './context.ts';
 

@@ -53,6 +53,8 @@ export async function planRun(
         );
   if (command !== null && folder !== null)
     await known(() => programOf(tokenise(command.template)[0] ?? '', folder, deps.environment({}).PATH));
+  // What a stranger wrote runs confined or not at all, and whoever decides has to know which before they do.
+  if (task.stranger !== null && profile === 'strict') await known(() => deps.checkConfinement());
   const circuit = agent === null ? null : deps.circuits.of(agent);
   const { timeoutSec, idleTimeoutSec } = deps.timeouts();
   const { running, queued } = deps.sessions.counts();

@@ -109,7 +109,7 @@ describe('a task that its ledger holds', () => {
       ...spine,
       workflow,
       clock,
-      config: () => ({ webhook: CONFIG }),
+      config: () => ({ webhook: CONFIG, policy: { actors: [] } }),
       agents: { ...lookup(), folder: () => '/' },
       isLoopback: () => true,
     }).open([SECRET]);

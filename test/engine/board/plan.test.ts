@@ -61,6 +61,7 @@ projects: [{ id: bare, path: ../bare }, { id: docs, path: docs }]
       carries: rest.carries,
       repository: ws.root,
       base: 'main',
+      base_commit: ws.repository.git('rev-parse', 'main'),
       branch_prefix: 'svc/',
       timeout_sec: 77,
       idle_timeout_sec: 0,
@@ -183,7 +184,8 @@ projects: [{ id: bare, path: ../bare }, { id: docs, path: docs }]
     for (const line of [
       /^will run +scripted$/m,
       /^command +.*agent\.js' -- \{\{prompt\}\}$/m,
-      /^worktree +svc\/<session> from main$/m,
+      /^how +subprocess · account · lite$/m,
+      /^worktree +svc\/<session> from main@[0-9a-f]{10}$/m,
       /^timeout +600 s$/m,
     ]) {
       assert.match(stdout, line);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { receiverSecrets, secretVariables } from '../../../engine/config/index.ts';
 import { load, problems } from './support.ts';
 
 const refuses = (name: string, text: string, expected: RegExp): void => {
@@ -168,4 +169,36 @@ test('projects may lie outside the workspace', (t) => {
     'projects: [{id: a, path: ../elsewhere}]\nwebhook: {templates: {x: {prompt: a, project: a}}}',
   );
   assert.equal(config.projects[0]?.path, '../elsewhere');
+});
+
+test('webhook.secret_env is one for all routes, or a map with one for each', (t) => {
+  const secretsOf = (text: string, env: Record<string, string>) => {
+    const { config } = load(t, text);
+    return receiverSecrets(config, (name) => env[name]);
+  };
+  const env = { A: 'a', B: 'b', OLD: 'old' };
+  const all = secretsOf('webhook: { secret_env: "A, OLD, UNSET" }', env);
+  assert.deepEqual(all, {
+    task: ['a', 'old'],
+    codehost: ['a', 'old'],
+    chat: ['a', 'old'],
+    decisions: ['a', 'old'],
+  });
+  const map = 'webhook: { secret_env: { task: A, chat: "B, OLD" } }';
+  assert.deepEqual(secretsOf(map, env), { task: ['a'], chat: ['b', 'old'] });
+  assert.deepEqual(secretVariables(load(t, map).config), ['A', 'B', 'OLD'], 'no worker gets any of them');
+  assert.throws(() => secretsOf(map, { A: 'a' }), {
+    code: 'secret_missing',
+    message: 'B, OLD is not set (webhook.secret_env.chat)',
+  });
+  for (const none of ['{}', '""', '{ task: "" }'])
+    assert.throws(() => secretsOf(`webhook: { secret_env: ${none} }`, env), { code: 'secret_missing' }, none);
+  assert.match(
+    problems(t, 'webhook: { secret_env: { chats: A } }').join('\n'),
+    /webhook\.secret_env\.chats: unknown key/,
+  );
+  const pasted = problems(t, 'webhook: { secret_env: { chat: whsec_c2VjcmV0c2VjcmV0c2VjcmV0 } }').join('\n');
+  assert.match(pasted, /webhook\.secret_env\.chat: looks like a secret itself/);
+  assert.doesNotMatch(pasted, /whsec_/);
+  assert.match(problems(t, 'webhook: { secret_env: [A] }').join('\n'), /webhook\.secret_env: expected/);
 });

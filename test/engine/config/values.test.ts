@@ -178,10 +178,19 @@ test('secrets are masked wherever they stand', () => {
     providers: [{ name: 'a', api_key: 'topsecret', api_key_env: 'KEY' }, { api_key: '' }],
     headers: { Authorization: 'Bearer topsecret', Accept: 'text/plain', 'X-Api-Key': 'topsecret' },
     url: 'https://user:topsecret@host/x',
+    base: 'https://host/v1',
+    keyed: 'https://host/v1?key=topsecret',
+    port: 'http://user:topsecret@127.0.0.1:{{notify_port}}/x?topsecret',
+    webhooks: [{ url: 'https://hooks.test/T0/topsecret' }, { url: 'https://hooks.test' }],
   };
-  assert.deepEqual(masked(value), {
+  const hidden = JSON.parse(JSON.stringify(masked(value)).replace(/…[0-9a-f]{8}/g, '…HASH'));
+  assert.deepEqual(hidden, {
     providers: [{ name: 'a', api_key: '***', api_key_env: 'KEY' }, { api_key: '' }],
     headers: { Authorization: '***', Accept: 'text/plain', 'X-Api-Key': '***' },
-    url: 'https://***@host/x',
+    url: 'https://host/…HASH',
+    base: 'https://host/v1',
+    keyed: 'https://host/…HASH',
+    port: 'http://***@127.0.0.1:{{notify_port}}/x?***',
+    webhooks: [{ url: 'https://hooks.test/…HASH' }, { url: 'https://hooks.test' }],
   });
 });

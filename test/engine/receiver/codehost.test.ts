@@ -166,10 +166,13 @@ test('with require_approval false a comment of anyone else still waits for appro
     const ask = codehost(comment('/svc fix', { association, user: visitor, id }), 'issue_comment');
     const { body } = await rig.ask(ask);
     assert.equal(body.dispatched, false, association);
-    assert.match(rig.decisions.get(body.decision_id).why, /author is not owner, member or collaborator/);
+    assert.match(
+      rig.decisions.get(body.decision_id).why,
+      /author codehost:\S+ is not owner, member or collaborator/,
+    );
   }
   const { author_association: _, ...unsaid } = comment('/svc fix').comment;
-  const silent = { ...comment('/svc fix'), comment: { ...unsaid, id: 77 } };
+  const silent = { ...comment('/svc fix'), comment: { ...unsaid, id: 77, user: visitor } };
   assert.equal(
     (await rig.ask(codehost(silent, 'issue_comment'))).body.dispatched,
     false,
@@ -177,17 +180,55 @@ test('with require_approval false a comment of anyone else still waits for appro
   );
 });
 
-test('with require_approval false an issue of a stranger waits, until someone with rights sets the label', async () => {
+test("with require_approval false a stranger's issue waits, whoever sets its label", async () => {
   rig.webhook = { ...rig.webhook, require_approval: false };
   const stranger = { user: visitor, association: 'NONE' } as const;
-  assert.equal(
-    (await rig.ask(codehost(issueOpened({ ...stranger, id: 1 }), 'issues'))).body.dispatched,
-    false,
+  for (const [id, payload] of [
+    issueOpened({ ...stranger, id: 1 }),
+    issueLabeled('svc', { ...stranger, id: 2 }),
+    { ...issueLabeled('svc', { ...stranger, id: 3 }), sender: { login: visitor.login, id: 5 } },
+  ].entries()) {
+    const { body } = await rig.ask(codehost(payload, 'issues'));
+    assert.equal(body.dispatched, false, `${id}`);
+    assert.match(rig.decisions.get(body.decision_id).why, /^by a stranger: the issue's author codehost:/);
+    assert.notEqual(rig.tasks.get(body.task_id).stranger, null);
+  }
+});
+
+test('who is not known to belong to the repository is a stranger, and policy.actors or its owner vouches', async () => {
+  rig.webhook = { ...rig.webhook, require_approval: false };
+  let id = 500;
+  const opened = async (issue: object, payload: object = {}) => {
+    const event = issueOpened({ id: id++ });
+    const { body } = await rig.ask(
+      codehost({ ...event, issue: { ...event.issue, ...issue }, ...payload }, 'issues'),
+    );
+    return rig.tasks.get(body.task_id).stranger;
+  };
+  const { login } = issueOpened().issue.user;
+  const person = (name: string) => ({ user: { login: name, id: 77 } });
+  const by = (name: string) => ({ sender: { login: name, id: 77 } });
+  assert.equal(await opened({}), null);
+  for (const association of [undefined, null, 'owner', 'MEMBER ', ['OWNER'], 'CONTRIBUTOR', '']) {
+    assert.notEqual(await opened({ ...person('eve'), author_association: association }, by('eve')), null);
+  }
+  const silent = { ...person('eve'), author_association: undefined };
+  rig.actors.push('codehost:eve');
+  assert.equal(await opened(silent, by('eve')), null, 'listed here');
+  assert.notEqual(await opened({ ...silent, ...person('Eve') }, by('Eve')), null, 'another name');
+  const owned = { repository: { ...issueOpened().repository, owner: { login: 'olga' } } };
+  const olga = { ...person('olga'), author_association: undefined };
+  assert.equal(await opened(olga, { ...owned, ...by('olga') }), null, 'its owner, where nothing is said');
+  assert.notEqual(
+    await opened({ ...olga, author_association: 'NONE' }, { ...owned, ...by('olga') }),
+    null,
+    'what is said counts',
   );
-  assert.equal(
-    (await rig.ask(codehost(issueLabeled('svc', { ...stranger, id: 2 }), 'issues'))).body.dispatched,
-    true,
-  );
+  assert.match((await opened({}, by('mallory'))) ?? '', /^it was sent here by codehost:mallory/);
+  assert.equal(await opened({}, by('eve')), null, 'and by somebody who is listed');
+  assert.equal(await opened({}, by(login)), null);
+  for (const odd of ['', 'a b', 'eve\u200b', '\u0435ve', 'x'.repeat(200), 'webhook: x', '../x'])
+    assert.match((await opened({ ...silent, ...person(odd) }, by(odd))) ?? '', /codehost:unknown!/, odd);
 });
 
 test('a payload without what is needed is 422, naming the field', async () => {

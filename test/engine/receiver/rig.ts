@@ -134,6 +134,8 @@ export interface Rig extends Spine {
   clock: FakeClock;
   receiver: Receiver;
   webhook: WebhookConfig;
+  /** `policy.actors`. */
+  actors: string[];
   path: string;
   /** Answers without a port. */
   ask(request: Ask): Promise<Reply>;
@@ -166,7 +168,7 @@ export function makeRig(
   const clock = fakeClock();
   const webhook: WebhookConfig = { ...CONFIG, ...options.webhook };
   const secrets = options.secrets ?? [SECRET];
-  const rig = { clock, webhook, path } as Rig;
+  const rig = { clock, webhook, path, actors: [] as string[] } as Rig;
   const build = () => {
     Object.assign(rig, openSpine(path, clock));
     rig.receiver = createReceiver({
@@ -176,7 +178,7 @@ export function makeRig(
       decisions: rig.decisions,
       sessions: rig.sessions,
       clock,
-      config: () => ({ webhook: rig.webhook }),
+      config: () => ({ webhook: rig.webhook, policy: { actors: rig.actors } }),
       agents: lookup(options.fallback),
       isLoopback,
     });

@@ -200,3 +200,39 @@ test('many failed signatures from one address answer 429 with Retry-After, a val
   };
   assert.equal((await rig.ask(fresh)).status, 401, 'after the wait');
 });
+
+test('a secret of one route verifies no request to another, and a route without one is closed', async () => {
+  const byRoute = { task: ['of the task'], codehost: ['of the code host'], chat: ['of the chat'] };
+  const open = (secrets: Parameters<Rig['receiver']['open']>[0]) => rig.receiver.open(secrets).receive;
+  let nonce = 0;
+  const statusOf = async (receive: ReturnType<typeof open>, path: string, secret: string) => {
+    const body =
+      path === '/chat'
+        ? `text=help&user_id=U1&n=${++nonce}`
+        : JSON.stringify({ nonce: ++nonce, zen: 'x', hook_id: 1 });
+    const at = String(Math.floor(rig.clock.now() / 1000));
+    const headers: Record<string, string> = {
+      'x-svc-timestamp': at,
+      'x-svc-signature': sign(SCHEMES.svc, secret, at, body),
+      'x-hub-signature-256': sign(SCHEMES.codehost, secret, '', body),
+      'x-chat-request-timestamp': at,
+      'x-chat-signature': sign(SCHEMES.chat, secret, at, body),
+    };
+    const request = { method: 'POST', path, headers, body: Buffer.from(body), remote: '127.0.0.1' };
+    return (await receive(request)).status;
+  };
+  const receive = open(byRoute);
+  const paths = ['/task', '/codehost', '/chat'];
+  for (const [at, path] of paths.entries())
+    for (const [other, [secret = '']] of Object.values(byRoute).entries())
+      assert.equal((await statusOf(receive, path, secret)) === 401, at !== other, `${path} under ${secret}`);
+  for (const path of ['/decisions/d-1/approve', '/decisions/d-1/deny'])
+    assert.equal(await statusOf(receive, path, 'of the task'), 404, `${path} is closed`);
+  const decisions = open({ decisions: ['new', 'old'] });
+  for (const secret of ['new', 'old'])
+    assert.equal(await statusOf(decisions, '/decisions/d-9/approve', secret), 404);
+  assert.equal(await statusOf(decisions, '/decisions/d-9/approve', 'of the task'), 401);
+  assert.equal(await statusOf(decisions, '/task', 'new'), 404);
+  for (const none of [{}, { task: [] }, { task: [''] }])
+    assert.throws(() => open(none), { code: 'secret_missing' });
+});

@@ -7,6 +7,7 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import Database from 'better-sqlite3';
+import type { Session, Wire } from '../../../engine/index.ts';
 import { until } from '../../support/wait.ts';
 import { claudeSays, makeRig, type Rig } from './rig.ts';
 
@@ -129,7 +130,7 @@ describe('the way to the gateway', () => {
     assert.deepEqual([env.ANTHROPIC_AUTH_TOKEN, env.SVC_VKEY], [undefined, undefined]);
   });
 
-  test('is what the configuration says when a run starts, also of a session that has paused; a bypass stays', async () => {
+  test('is the one that was approved; another one is asked for, and goes on with what was done; a bypass stays', async () => {
     const limited = [
       'no-change',
       claudeSays.init('c-2'),
@@ -149,8 +150,16 @@ describe('the way to the gateway', () => {
     };
     await resume(bypassing);
     await configure('account');
-    await resume(routed);
-    assert.deepEqual(await auths(), ['account', 'account']);
+    // Another account is another run: whoever changed it is asked, and what was done goes on.
+    await rig.here().call('worker.resume', { session: routed });
+    await until(async () => (await rig.session(routed)).state === 'ended');
+    const { failure, task_id } = await rig.session(routed);
+    assert.equal(failure?.code, 'inputs_changed');
+    await rig.here().call('task.run', { id: task_id });
+    const next = (await rig.here().call<{ sessions: Wire<Session>[] }>('task.show', { id: task_id }))
+      .sessions;
+    const last = await rig.settled(next.at(-1)?.session_id ?? '');
+    assert.deepEqual([last.continues, last.auth, last.failure], [routed, 'account', null]);
     assert.deepEqual([keysOf(routed), keysOf(bypassing)], [1, 0]);
     await configure('gateway');
   });
