@@ -13,7 +13,7 @@ const DOOR = 'engine/index.ts';
 const SIDE_DOOR = { from: /^cli\/hooks\//, to: 'engine/daemon/one-call.ts' };
 
 /** What every room may use; the rest of another room reaches it as a constructor argument. */
-const SHARED = ['errors', 'clock', 'hints', 'ids', 'text', 'operation', 'tool', 'version'].map(
+const SHARED = ['account', 'errors', 'clock', 'hints', 'ids', 'text', 'operation', 'tool', 'version'].map(
   (name) => `engine/${name}.ts`,
 );
 

@@ -128,7 +128,7 @@ export async function openEngine(options: OpenOptions) {
       return { configProblem: keeper.problem(), restartNeeded: keeper.restartNeeded() };
     };
     const declared = [
-      ...engineOperations({ status, reload, stop }),
+      ...engineOperations({ status, reload, stop, policy: () => config().policy }),
       ...eventOperations({ events, taskId: (prefix) => tasks.resolve(prefix).taskId }),
       ...board.operations,
       ...bus.operations,
@@ -184,9 +184,7 @@ export async function openEngine(options: OpenOptions) {
     board.start();
     bus.start();
     const live = new Set(
-      sessions
-        .list({ live: true, limit: 100_000 })
-        .map(({ sessionId }) => sessions.private(sessionId).runId),
+      sessions.list({ live: true, limit: 100_000 }).map(({ sessionId }) => sessions.private(sessionId).runId),
     );
     await processes.endOthers((runId) => live.has(runId));
     await dispatcher.recover();

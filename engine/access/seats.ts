@@ -39,7 +39,8 @@ export function seatOf(claim: SeatClaim, deps: SeatDeps): DecidedSeat {
     if (session) return { seat: 'worker', sessionId: session.sessionId, reason: null };
   }
   const named = claim.session;
-  if (named !== null && deps.isWorkerSession(named)) return { seat: 'worker', sessionId: named, reason: null };
+  if (named !== null && deps.isWorkerSession(named))
+    return { seat: 'worker', sessionId: named, reason: null };
   if (named !== null) {
     const sessionId = deps.isPlainName(named) ? named : null;
     return { seat: 'plain', sessionId, reason: 'SVC_SESSION names a session' };

@@ -1,4 +1,4 @@
-import { userInfo } from 'node:os';
+import { accountName } from '../account.ts';
 import type { Wire } from '../operation.ts';
 import { type Hello, PROTOCOL } from './wire.ts';
 
@@ -30,7 +30,7 @@ export const helloFrom = ({
 }): Wire<Hello> => ({
   protocol: PROTOCOL,
   pid: process.pid,
-  actor: env.SVC_ACTOR || userInfo().username,
+  actor: env.SVC_ACTOR || accountName(),
   via,
   run_id: env.SVC_RUN_ID ?? null,
   cwd,

@@ -100,7 +100,8 @@ export async function loadKernel(): Promise<Kernel> {
           try {
             const ended = endedChildren();
             // Node's own are fetched by it well before they are seen a second time.
-            for (const child of ended) if (before.has(child)) waitpid(Number.parseInt(child, 10), null, WNOHANG);
+            for (const child of ended)
+              if (before.has(child)) waitpid(Number.parseInt(child, 10), null, WNOHANG);
             before = new Set(ended);
           } catch {
             // One of them has just gone; there is a next time.

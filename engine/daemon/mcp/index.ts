@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { userInfo } from 'node:os';
+import { accountName } from '../../account.ts';
 import type { Engine } from '../../compose.ts';
 import type { Caller } from '../../operation.ts';
 import { admit } from '../admit.ts';
@@ -26,7 +26,7 @@ async function admitted(
     // Its process may have more than one client in it, so it is not what holds the seat.
     holder: null,
     runId: isChairToken(token) ? null : token,
-    actor: userInfo().username,
+    actor: accountName(),
     via: 'tool',
     cwd: header(request, 'x-svc-cwd') ?? null,
     env: { SVC_SESSION: header(request, 'x-svc-session'), SVC_AGENT: header(request, 'x-svc-agent') },

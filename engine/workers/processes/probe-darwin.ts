@@ -31,8 +31,7 @@ export function darwinProbe(): Probe {
       start: String(began / 1000),
     };
   };
-  const environment = (pid: number): string =>
-    ps(['-Eww', '-o', 'command=', '-p', String(pid)]).text;
+  const environment = (pid: number): string => ps(['-Eww', '-o', 'command=', '-p', String(pid)]).text;
   return {
     read(pid) {
       const { status, text } = ps(['-o', columns, '-p', String(pid)]);

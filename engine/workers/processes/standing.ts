@@ -56,7 +56,8 @@ export function standingOf(process: ProcessName | null, deps: StandingDeps): Sta
     const place = probe.place(entry.pid);
     if (place === null) unsure(`process ${entry.pid} above it cannot be looked at`);
     for (const run of place?.cgroup == null ? [] : deps.runsOfCgroup(place.cgroup)) runs.add(run);
-    if (place?.isNested === true) unsure('it is in a pid namespace of its own, as in a sandbox or a container');
+    if (place?.isNested === true)
+      unsure('it is in a pid namespace of its own, as in a sandbox or a container');
     if (probe.isEngineChild(entry.pid) || entry.ppid === enginePid) unsure('the engine itself started it');
     if (entry.ppid <= 0 || entry.ppid === enginePid) break;
     if (depth === MAX_ANCESTORS) {

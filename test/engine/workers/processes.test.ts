@@ -392,7 +392,13 @@ describe('stopping a worker: nothing of it survives (R5)', () => {
 
   test('an unreadable process table leaves its processes as survivors instead of as gone', async () => {
     const blind = createProcesses({
-      probe: { read: () => 'unknown', list: async () => null, mark: () => null, isEngineChild: () => false, place: () => null },
+      probe: {
+        read: () => 'unknown',
+        list: async () => null,
+        mark: () => null,
+        isEngineChild: () => false,
+        place: () => null,
+      },
     });
     const answer = await blind.stop({ pid: 4_000_000, pidStart: '5', runId: randomUUID() }, { graceMs: 0 });
     assert.deepEqual(answer, { survivors: [4_000_000] });

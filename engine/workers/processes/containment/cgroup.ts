@@ -23,7 +23,8 @@ export function ownCgroup(proc = '/proc/self'): { mount: string; path: string } 
       if (path === undefined || !after.startsWith('cgroup2 ')) continue;
       // A mount may show a part of the hierarchy only.
       const below = root === '/' ? path : path.startsWith(root) ? path.slice(root.length) : null;
-      if (below !== null && !below.split('/').includes('..')) return { mount: unescape(mount), path: below };
+      if (below !== null && !below.split('/').includes('..'))
+        return { mount: unescapeMount(mount), path: below };
     }
   } catch {
     // not such a machine
@@ -32,7 +33,7 @@ export function ownCgroup(proc = '/proc/self'): { mount: string; path: string } 
 }
 
 /** mountinfo writes blanks and backslashes as octal numbers. */
-const unescape = (text: string): string =>
+const unescapeMount = (text: string): string =>
   text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 
 /** The folder for our cgroups below the own one, tried out with a process; null where this user may not. */
@@ -120,7 +121,10 @@ async function killCgroup(folder: string): Promise<void> {
     // What stands still cannot make others while it is ended one by one.
     writeFileSync(join(folder, 'cgroup.freeze'), '1');
     const until = performance.now() + FREEZE_MS;
-    while (performance.now() < until && !/^frozen 1$/m.test(readFileSync(join(folder, 'cgroup.events'), 'utf8')))
+    while (
+      performance.now() < until &&
+      !/^frozen 1$/m.test(readFileSync(join(folder, 'cgroup.events'), 'utf8'))
+    )
       await delay(5);
   } catch {
     // One by one, then, as often as it takes.
@@ -148,4 +152,3 @@ export function removeIfEmpty(folder: string): void {
     // in use, or gone
   }
 }
-
