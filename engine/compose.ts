@@ -94,6 +94,7 @@ export async function openEngine(options: OpenOptions) {
 
     let stopAsked: () => void = () => undefined;
     let http: EngineStatus['http'] = null;
+    let containment: EngineStatus['containment'] = null;
 
     const status = (): EngineStatus => ({
       pid: process.pid,
@@ -108,6 +109,7 @@ export async function openEngine(options: OpenOptions) {
       tasks: tasks.counts(),
       decisionsPending: board.decisions.pendingCount(),
       workers: { ...sessions.counts(), cap: dispatcher.cap },
+      containment,
       heldAgents: rooms.circuits.all().map(({ agent }) => agent),
       deliveries: notify.pendingCounts(),
       configProblem: keeper.problem(),
@@ -190,7 +192,9 @@ export async function openEngine(options: OpenOptions) {
     await dispatcher.recover();
     await rooms.sessionActions.reap();
     // Before the first run has to wait for it.
-    void processes.containmentKind().catch(() => undefined);
+    void processes.containmentKind().then((kind) => {
+      containment = kind;
+    });
     log.info({ pid: process.pid, version, root }, 'engine open');
 
     return {

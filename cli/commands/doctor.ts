@@ -4,6 +4,7 @@ import { type Check, warn } from '../doctor/check.ts';
 import { checkClock, checkData } from '../doctor/data.ts';
 import { checkAddresses, checkEngine } from '../doctor/engine.ts';
 import { checkAgents, checkGit, checkNode, checkSqlite, checkStrict } from '../doctor/machine.ts';
+import { checkRuns } from '../doctor/runs.ts';
 import {
   checkConfiguration,
   checkKeysFile,
@@ -26,11 +27,12 @@ export const doctorCommand: Command = command({
     const machine = [checkNode(), await checkGit(env), await checkSqlite(), configured];
     const running = workspace === null ? null : await checkEngine(context, workspace);
     const engine = running?.engine ?? null;
-    const [place, addresses, repository, strict, agents] = await Promise.all([
+    const [place, addresses, repository, strict, runs, agents] = await Promise.all([
       workspace === null ? [] : checkData(workspace),
       workspace === null ? [] : checkAddresses(workspace, engine),
       workspace === null ? [] : checkRepository(workspace),
       checkStrict(env, workspace),
+      workspace === null ? [] : checkRuns(env, workspace, engine),
       checkAgents(env, workspace),
     ]);
     const { machineHome } = await configuration();
@@ -43,6 +45,7 @@ export const doctorCommand: Command = command({
       checkKeysFile(machineHome(env)),
       ...repository,
       ...strict,
+      ...runs,
       ...(workspace === null ? [] : await checkProjects(workspace)),
       ...agents,
       checkClock(workspace, engine),

@@ -14,6 +14,8 @@ export interface EngineStatus {
   tasks: Record<string, number>;
   decisionsPending: number;
   workers: { running: number; queued: number; paused: number; cap: number };
+  /** How the processes of a run are held together here; null while that is being found out. */
+  containment: 'cgroup' | 'pidns' | 'marks' | null;
   /** Agents that are given no work. */
   heldAgents: string[];
   deliveries: { pending: number; dead: number };
