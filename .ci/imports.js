@@ -14,7 +14,18 @@ const SIDE_DOOR = { from: /^cli\/hooks\//, to: 'engine/daemon/one-call.ts' };
 
 /** What every room may use; the rest of another room reaches it as a constructor argument. */
 const SHARED = [
-  ...['errors', 'clock', 'hints', 'ids', 'text', 'operation', 'tool', 'version', 'shown-address', 'guard-profile'],
+  ...[
+    'errors',
+    'clock',
+    'hints',
+    'ids',
+    'text',
+    'operation',
+    'tool',
+    'version',
+    'shown-address',
+    'guard-profile',
+  ],
   // what is ours on this machine: asked by every command, so these load no package
   ...['account', 'data-folder', 'machine-home', 'owner', 'private-files', 'seat-folder'],
 ].map((name) => `engine/${name}.ts`);

@@ -128,6 +128,7 @@ export async function openEngine(options: OpenOptions) {
 
     let stopAsked: () => void = () => undefined;
     let http: EngineStatus['http'] = null;
+    let containment: EngineStatus['containment'] = null;
 
     const status = (): EngineStatus => ({
       pid: process.pid,
@@ -142,6 +143,7 @@ export async function openEngine(options: OpenOptions) {
       tasks: tasks.counts(),
       decisionsPending: board.decisions.pendingCount(),
       workers: { ...sessions.counts(), cap: dispatcher.cap },
+      containment,
       heldAgents: rooms.circuits.all().map(({ agent }) => agent),
       deliveries: notify.pendingCounts(),
       configProblem: keeper.problem(),
@@ -164,7 +166,7 @@ export async function openEngine(options: OpenOptions) {
       return { configProblem: keeper.problem(), restartNeeded: keeper.restartNeeded() };
     };
     const declared = [
-      ...engineOperations({ status, reload, stop }),
+      ...engineOperations({ status, reload, stop, policy: () => config().policy }),
       ...eventOperations({ events, taskId: (prefix) => tasks.resolve(prefix).taskId }),
       ...board.operations,
       ...bus.operations,
@@ -248,7 +250,9 @@ export async function openEngine(options: OpenOptions) {
     await dispatcher.recover();
     await rooms.sessionActions.reap();
     // Before the first run has to wait for it.
-    void processes.containmentKind().catch(() => undefined);
+    void processes.containmentKind().then((kind) => {
+      containment = kind;
+    });
     log.info({ pid: process.pid, version, root }, 'engine open');
 
     return {

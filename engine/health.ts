@@ -1,6 +1,8 @@
 import { statfsSync } from 'node:fs';
 import Database from 'better-sqlite3';
+import { loadKernel } from './daemon/kernel.ts';
 import { networkFileSystem } from './storage/network-file-system.ts';
+import { type ContainmentKind, createContainment } from './workers/processes/index.ts';
 
 /** The version of the SQLite that is built in, from a database that was really opened. Throws when it does not load. */
 export function sqliteVersion(): string {
@@ -19,3 +21,10 @@ export function diskOf(folder: string): { freeBytes: number; network: string | n
   const { bavail, bsize, type } = statfsSync(folder);
   return { freeBytes: bavail * bsize, network: networkFileSystem(type) };
 }
+
+/** Why the engine could not tell here who calls it; null when it can. */
+export const callerProblem = async (): Promise<string | null> => (await loadKernel()).problem;
+
+/** How an engine that is started from here would hold its runs together. */
+export const containmentHere = (data: string, env: NodeJS.ProcessEnv): Promise<ContainmentKind> =>
+  createContainment({ data, env }).kind();

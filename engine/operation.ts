@@ -82,7 +82,7 @@ export const mayAct = ({ mode, actors }: Policy, actor: string): boolean =>
 
 export const actorDenied = (actor: string): SvcError =>
   new SvcError('actor_denied', `actor ${JSON.stringify(actor)} is not in policy.actors`, {
-    hint: 'add the actor to policy.actors, or set SVC_ACTOR to one that is listed',
+    hint: 'a person who is listed has to do it, or to add this actor to policy.actors',
   });
 
 /** Names that only the receiver gives: to people of a chat or a code host, and to whoever signs requests. */

@@ -39,6 +39,7 @@ import {
   createContainment,
   createProcesses,
   ENGINE_MARK,
+  hidesOtherUsers,
   type Processes,
   workerEnvironment,
   workspaceMark,
@@ -207,6 +208,7 @@ export function createRooms(ground: Ground): Rooms {
         configFile: ground.file,
         svc: ground.svc,
         environment: childEnvironment,
+        isArgvSeen: !hidesOtherUsers(),
         timeouts: () => ({
           timeoutSec: config().agents.timeout_sec,
           idleTimeoutSec: config().agents.idle_timeout_sec,

@@ -11,6 +11,7 @@ import {
   checkSqlite,
   checkStrict,
 } from '../doctor/machine.ts';
+import { checkRuns } from '../doctor/runs.ts';
 import {
   checkConfiguration,
   checkConsent,
@@ -34,11 +35,12 @@ export const doctorCommand: Command = command({
     const machine = [checkNode(), await checkGit(env), await checkSqlite(), configured];
     const running = workspace === null ? null : await checkEngine(context, workspace);
     const engine = running?.engine ?? null;
-    const [place, addresses, repository, strict, agents] = await Promise.all([
+    const [place, addresses, repository, strict, runs, agents] = await Promise.all([
       workspace === null ? [] : checkData(workspace),
       workspace === null ? [] : checkAddresses(workspace, engine),
       workspace === null ? [] : checkRepository(workspace),
       checkStrict(env, workspace),
+      workspace === null ? [] : checkRuns(env, workspace, engine),
       checkAgents(env, workspace),
     ]);
     const { machineHome } = await configuration();
@@ -52,6 +54,7 @@ export const doctorCommand: Command = command({
       ...repository,
       ...strict,
       ...(workspace === null ? [] : [checkConsent(workspace)]),
+      ...runs,
       ...(workspace === null ? [] : await checkProjects(workspace)),
       ...agents,
       checkClock(workspace, engine),

@@ -30,6 +30,8 @@ export interface RunningEngine {
   uptime_sec: number;
   http: { host: string; port: number } | null;
   receivers: { host: string; port: number }[];
+  /** Null while it is being found out. */
+  containment: 'cgroup' | 'pidns' | 'marks' | null;
 }
 
 export const ok = (check: string, found: string): Check => ({ check, state: 'ok', found, remedy: null });

@@ -1,4 +1,5 @@
 import { type SeatClaim, seatOf } from '../access/seats.ts';
+import { accountName } from '../account.ts';
 import type { Engine } from '../compose.ts';
 import { type Caller, checkLocalActor, type Via } from '../operation.ts';
 import type { ProcessName, Standing } from '../workers/processes/index.ts';
@@ -25,16 +26,20 @@ export interface Arrival {
  * @param run the worker whose own socket it came by: then it is that one, whatever it says
  */
 export async function admit(engine: Engine, arrival: Arrival, run: SeatOfRun | null = null): Promise<Caller> {
-  const { standing, holder, runId, actor, via, env, attends } = arrival;
-  checkLocalActor(actor);
+  const { standing, holder, runId, via, env, attends } = arrival;
+  checkLocalActor(arrival.actor);
   if (run !== null) {
     const { sessionId } = run;
     const project = engine.projectAt(arrival.cwd);
+    const actor = accountName();
     return { seat: 'worker', actor, via, sessionId, project, env: { ...env, SVC_SESSION: sessionId } };
   }
   const claim: SeatClaim = { ...standing, runId, session: env.SVC_SESSION || null };
   const { seat, sessionId, reason } = seatOf(claim, engine.seats);
   const project = engine.projectAt(arrival.cwd);
+  // Who acts is the word of a person; what may be an agent's or a run's is the engine's user.
+  const isPersons = seat !== 'worker' && standing.doubt === null;
+  const actor = isPersons ? arrival.actor : accountName();
   const caller: Caller = { seat, actor, via, sessionId, project, env, notChair: reason };
   if (seat === 'chair' && !attends) return caller;
   if (seat === 'worker' || (seat === 'plain' && sessionId === null)) return caller;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Operation, operation } from '../operation.ts';
+import { actorDenied, mayAct, type Operation, operation, type Policy } from '../operation.ts';
 
 export interface EngineStatus {
   pid: number;
@@ -14,6 +14,8 @@ export interface EngineStatus {
   tasks: Record<string, number>;
   decisionsPending: number;
   workers: { running: number; queued: number; paused: number; cap: number };
+  /** How the processes of a run are held together here; null while that is being found out. */
+  containment: 'cgroup' | 'pidns' | 'marks' | null;
   /** Agents that are given no work. */
   heldAgents: string[];
   deliveries: { pending: number; dead: number };
@@ -33,6 +35,7 @@ export function engineOperations(deps: {
   status(): EngineStatus;
   reload(): { configProblem: string | null; restartNeeded: string[] };
   stop(options: { stopWorkers: boolean }): Promise<{ left: string[] }>;
+  policy(): Policy;
 }): Operation[] {
   return [
     operation({
@@ -56,9 +59,13 @@ export function engineOperations(deps: {
       about:
         'Stop the engine. Workers go on and are adopted at the next start, unless they are to be stopped too.',
       seat: 'chair',
-      changes: true,
+      // Alone it changes no work: a person who is not listed may stop what runs on their machine. Ending workers does.
+      changes: false,
       input: z.strictObject({ stop_workers: z.boolean().optional() }),
-      run: (input) => deps.stop({ stopWorkers: input.stop_workers ?? false }),
+      run({ stop_workers: stopWorkers = false }, { actor }) {
+        if (stopWorkers && !mayAct(deps.policy(), actor)) throw actorDenied(actor);
+        return deps.stop({ stopWorkers });
+      },
     }),
   ];
 }

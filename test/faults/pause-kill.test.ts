@@ -27,6 +27,7 @@ describe('a pause outlives kill -9 of the daemon at any of its moments', () => {
       `#!/bin/sh
 printf '%s %s\\n' "$SVC_SESSION" "$*" | head -n 1 >>'${folder}/starts'
 for last; do :; done
+case " $* " in *' -- '*) ;; *) [ -t 0 ] || last=$(cat);; esac
 case " $* " in *' --resume='*) until [ -e '${folder}/go-on' ]; do sleep 0.05; done ;; esac
 exec '${process.execPath}' '${AGENT}' -- "$last"
 `,

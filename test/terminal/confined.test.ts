@@ -13,6 +13,7 @@ const says = (line: object): string => `#agent: say ${JSON.stringify(line)}`;
 /** One program for both: the worker, which leaves a conversation behind, and what a person is given. */
 const CLAUDE = `#!/bin/sh
 for last; do :; done
+case " $* " in *' -- '*) ;; *) [ -t 0 ] || last=$(cat);; esac
 kept=$HOME/.claude/projects
 case "$last" in *'#agent:'*)
   mkdir -p "$kept"; echo 'what was said' > "$kept/c-1"; exec '${process.execPath}' '${AGENT}' -- "$last";;

@@ -19,6 +19,7 @@ describe('a worker on the screen', withTmux, () => {
       join(bin, 'claude'),
       `#!/bin/sh
 for last; do :; done
+case " $* " in *' -- '*) ;; *) [ -t 0 ] || last=$(cat);; esac
 case "$last" in *'#agent:'*) exec '${process.execPath}' '${AGENT}' -- "$last";; esac
 echo 'the agent is here'
 for each in 1 2 3; do read -r line; echo "heard $line"; done

@@ -63,6 +63,7 @@ export function taskTools(deps: BoardOperationsDeps): Operation[] {
   const { storage, tasks, sessions, workflow, agents, actions } = deps;
 
   function who(input: { actor?: string | undefined }, caller: Caller): By {
+    if (caller.seat !== 'chair') return by(caller);
     if (input.actor !== undefined) checkLocalActor(input.actor);
     if (input.actor !== undefined && !mayAct(deps.policy(), input.actor)) throw actorDenied(input.actor);
     return { ...by(caller), actor: input.actor ?? caller.actor };

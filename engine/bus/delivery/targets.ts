@@ -8,7 +8,7 @@ export interface Target {
   session: string;
   agent: string | null;
   isLive: boolean;
-  /** Where its agent listens; null when it has not said so, or named another machine. */
+  /** Host and port at which its agent listens; null when it has not said so, or named anything else. */
   notifyBase: string | null;
   entry: AgentNotify;
 }
@@ -34,8 +34,9 @@ export function targetsOf(row: MessageRow, { peers, entries, fallback, isLoopbac
       session,
       agent,
       isLive,
-      // A session says this of itself: it must not be able to send others' messages off this machine.
-      notifyBase: isLive && base !== null && isHere(base, isLoopback) ? base : null,
+      // A session says this of itself: it must not be able to send others' messages off this machine,
+      // nor to any other path of what listens here.
+      notifyBase: isLive && base !== null ? originHere(base, isLoopback) : null,
       entry: (agent !== null && Object.hasOwn(known, agent) ? known[agent] : undefined) ?? fallback,
     };
   };
@@ -53,8 +54,11 @@ export function targetsOf(row: MessageRow, { peers, entries, fallback, isLoopbac
     .map((peer) => target(peer.sessionId, peer));
 }
 
-function isHere(address: string, isLoopback: (host: string) => boolean): boolean {
-  if (!URL.canParse(address)) return false;
-  const { protocol, hostname } = new URL(address);
-  return /^https?:$/.test(protocol) && isLoopback(hostname.replace(/^\[|\]$/g, ''));
+/** Host and port of an address of this machine; null for any other. The paths are those of the entry alone. */
+function originHere(address: string, isLoopback: (host: string) => boolean): string | null {
+  if (!URL.canParse(address)) return null;
+  const { protocol, hostname, pathname, search, hash, username, password, origin } = new URL(address);
+  const isBare = pathname === '/' && [search, hash, username, password].every((part) => part === '');
+  const isHere = /^https?:$/.test(protocol) && isLoopback(hostname.replace(/^\[|\]$/g, ''));
+  return isBare && isHere ? origin : null;
 }

@@ -5,7 +5,7 @@ import { by, type Caller, type Operation } from '../../operation.ts';
 import type { Storage } from '../../storage/index.ts';
 import { tool } from '../../tool.ts';
 import type { WorkspacePaths } from '../../workspace-path.ts';
-import type { Peers } from '../peers.ts';
+import type { Peer, Peers } from '../peers.ts';
 import { type Addresses, given, type Recipient, ROLES, type Wanted } from './address.ts';
 import type { Family } from './family.ts';
 import type { Messages, Reader } from './index.ts';
@@ -75,6 +75,19 @@ export function readerOf(
   return { session, agent };
 }
 
+/** As whom a message goes out. Only the Chair may say so itself: from a worker it would be another's word for the reader. */
+function senderOf(
+  { from_agent, name: shownName }: { from_agent?: string | undefined; name?: string | undefined },
+  { seat, env }: Caller,
+  sender: Peer | null,
+): { fromAgent: string | null; fromName: string | null } {
+  if (seat !== 'chair') return { fromAgent: sender?.agent ?? null, fromName: sender?.workerId ?? null };
+  return {
+    fromAgent: given(from_agent) ?? given(env.SVC_AGENT) ?? sender?.agent ?? null,
+    fromName: given(shownName) ?? given(env.SVC_NAME) ?? null,
+  };
+}
+
 /** What agents say to each other. */
 export function messageTools(deps: MessageToolDeps): Operation[] {
   const { storage, clock, paths, peers, addresses, messages } = deps;
@@ -113,8 +126,10 @@ export function messageTools(deps: MessageToolDeps): Operation[] {
     parent_id: z.int().optional().describe('Message this answers; without a recipient, to its sender'),
     payload_path: z.string().optional().describe('File of the workspace that belongs to it'),
     from_session: name.optional().describe('Default: your session'),
-    from_agent: name.optional().describe('Default: SVC_AGENT'),
-    name: name.optional().describe('Sender as people know it; default SVC_NAME'),
+    from_agent: name
+      .optional()
+      .describe('Only for the Chair, default SVC_AGENT; others are sent as what they are'),
+    name: name.optional().describe('Sender as people know it; only for the Chair, default SVC_NAME'),
   });
 
   function send(input: z.infer<typeof sendInput>, caller: Caller, key: string | null): MessageRow[] {
@@ -135,8 +150,7 @@ export function messageTools(deps: MessageToolDeps): Operation[] {
         body: input.body,
         payloadPath: payload(input.payload_path),
         fromSession: from,
-        fromAgent: given(input.from_agent) ?? given(caller.env.SVC_AGENT) ?? sender?.agent ?? null,
-        fromName: given(input.name) ?? given(caller.env.SVC_NAME) ?? null,
+        ...senderOf(input, caller, sender),
         parentId: parent_id ?? null,
         taskId: sender?.taskId ?? null,
         callKey: key,

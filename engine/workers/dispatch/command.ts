@@ -20,11 +20,21 @@ export interface Told {
   agentSession: string | null;
 }
 
-/** The words of a run's command, before anything is put in for this run alone. */
-export function commandOf(command: AgentCommand, told: Told, preset: Preset | null): RenderedCommand {
+/**
+ * The words of a run's command, before anything is put in for this run alone.
+ * @param isArgvSeen whether other users of the machine can read the arguments of our processes: a built-in command then
+ *   gives the prompt by its file wherever its agent has such a way
+ */
+export function commandOf(
+  command: AgentCommand,
+  told: Told,
+  preset: Preset | null,
+  isArgvSeen: boolean,
+): RenderedCommand {
   if (command.transport === 'acp') return { argv: tokenise(command.template) };
   const isLong = Buffer.byteLength(told.text) > MAX_ARGUMENT_BYTES;
-  const long = isLong && command.isBuiltIn ? (preset?.headlessLong ?? null) : null;
+  const byFile = (isLong || isArgvSeen) && command.isBuiltIn;
+  const long = byFile ? (preset?.headlessLong ?? null) : null;
   const prompt =
     isLong && long === null
       ? `Your task is in the file ${told.file}. Read all of it, then do what it says.`

@@ -62,6 +62,8 @@ export interface DispatchDeps {
   configFile: string;
   /** Program and arguments that run `svc`; null when the host has none. */
   svc: readonly string[] | null;
+  /** Whether other users of this machine can read the arguments of our processes. */
+  isArgvSeen: boolean;
   /** Of a child of the engine: what it may inherit, the engine's mark, and what is added. */
   environment(extra: Record<string, string>): Record<string, string>;
   timeouts(): { timeoutSec: number; idleTimeoutSec: number };

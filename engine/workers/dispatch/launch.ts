@@ -45,7 +45,7 @@ export async function launch(deps: DispatchDeps, run: Launch): Promise<RunningPr
   const { command } = run;
   const preset = presetOf(command, session.agent);
   const told = await writeBriefs(deps, run, svc);
-  const { argv, stdinFile } = commandOf(command, told, preset);
+  const { argv, stdinFile } = commandOf(command, told, preset, deps.isArgvSeen);
   const env = deps.environment({
     SVC_CONFIG: deps.configFile,
     SVC_TASK: task.taskId,

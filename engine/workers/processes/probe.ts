@@ -65,7 +65,7 @@ const isGone = (error: unknown): boolean => {
   return code === 'ENOENT' || code === 'ESRCH';
 };
 
-const valueOf = (environment: Buffer, variable: string): string | null => {
+const variableIn = (environment: Buffer, variable: string): string | null => {
   const name = `${variable}=`;
   let at = environment.subarray(0, name.length).equals(Buffer.from(name)) ? 0 : -1;
   if (at < 0) {
@@ -89,7 +89,7 @@ export function linuxProbe(proc = '/proc'): Probe {
   };
   const variable = (pid: number, name: string): string | null => {
     try {
-      return valueOf(readFileSync(`${proc}/${pid}/environ`), name);
+      return variableIn(readFileSync(`${proc}/${pid}/environ`), name);
     } catch {
       return null;
     }

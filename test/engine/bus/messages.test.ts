@@ -62,18 +62,27 @@ describe('messages', () => {
     assert.deepEqual([unread.messages.map(({ body }) => body), unread.unread], [['three'], 2]);
   });
 
-  test('carry who wrote them: session, agent and name of the caller, or what is given', async () => {
+  test('carry who wrote them: a worker as what it is, whatever it claims, and only the Chair as somebody else', async () => {
     const [session, other] = [await dispatched(here), await dispatched(here)];
-    await send({ to_session: other }, worker(session, { SVC_AGENT: 'codex', SVC_NAME: 'bob' }));
-    const [row] = (await inbox({}, worker(other))).messages as unknown as Record<string, unknown>[];
-    assert.deepEqual([row?.from, row?.from_agent, row?.from_name], [session, 'codex', 'bob']);
-    await send({ to_session: other }, worker(session));
-    assert.equal((await inbox({}, worker(other))).messages[1]?.from_agent, 'scripted');
+    const claims = { from_agent: 'codex', name: 'the person' };
+    const own = here.engine.resolveSession(session);
+    const wears = worker(session, { SVC_AGENT: 'codex', SVC_NAME: 'bob' });
+    for (const [input, caller] of [
+      [{}, wears],
+      [claims, worker(session)],
+      [claims, wears],
+      [{ from_agent: '', name: ' chair ' }, wears],
+    ] as const)
+      await send({ to_session: other, ...input }, caller);
+    const rows = (await inbox({}, worker(other))).messages as unknown as Record<string, unknown>[];
+    for (const row of rows)
+      assert.deepEqual([row.from, row.from_agent, row.from_name], [session, 'scripted', own.workerId]);
     await assert.rejects(send({ to_session: other, from_session: other }, worker(session)), {
       code: 'holder_mismatch',
     });
-    await send({ to_session: other, from_session: session });
-    assert.equal((await inbox({}, worker(other))).messages[2]?.from, session);
+    await send({ to_session: other, from_session: session, ...claims });
+    const last = (await inbox({}, worker(other))).messages.at(-1) as unknown as Record<string, unknown>;
+    assert.deepEqual([last.from, last.from_agent, last.from_name], [session, 'codex', 'the person']);
   });
 
   test('need exactly one kind of recipient, and what is missing is named', async () => {

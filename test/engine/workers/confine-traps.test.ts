@@ -41,7 +41,8 @@ test -e "$HOME/notes.txt" && echo OUTSIDE || echo INSIDE
 case "$*" in *--resume?c-1*) echo RESUMED; exit 7;; esac
 mkdir -p "$HOME/.claude/projects"
 echo 'what was said' > "$HOME/.claude/projects/c-1"
-exec '${process.execPath}' '${AGENT}' -- "$last"
+case " $* " in *' -- '*) exec '${process.execPath}' '${AGENT}' -- "$last";; esac
+exec '${process.execPath}' '${AGENT}'
 `;
 
 /** What it printed of itself. */

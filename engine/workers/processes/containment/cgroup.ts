@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** How long the kernel gets to end all of a cgroup. */
@@ -23,7 +23,8 @@ export function ownCgroup(proc = '/proc/self'): { mount: string; path: string } 
       if (path === undefined || !after.startsWith('cgroup2 ')) continue;
       // A mount may show a part of the hierarchy only.
       const below = root === '/' ? path : path.startsWith(root) ? path.slice(root.length) : null;
-      if (below !== null && !below.split('/').includes('..')) return { mount: unescape(mount), path: below };
+      if (below !== null && !below.split('/').includes('..'))
+        return { mount: unescapeMount(mount), path: below };
     }
   } catch {
     // not such a machine
@@ -32,7 +33,7 @@ export function ownCgroup(proc = '/proc/self'): { mount: string; path: string } 
 }
 
 /** mountinfo writes blanks and backslashes as octal numbers. */
-const unescape = (text: string): string =>
+const unescapeMount = (text: string): string =>
   text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 
 /** The folder for our cgroups below the own one, tried out with a process; null where this user may not. */
@@ -41,7 +42,7 @@ export async function findCgroupBase(name: string, own = ownCgroup()): Promise<s
   const base = join(own.mount, own.path, name);
   const trial = join(base, 'trial');
   try {
-    mkdirSync(trial, { recursive: true });
+    makeCgroup(trial);
     await new Promise<void>((done, fail) => {
       const args = ['-c', JOIN, 'svc-run', join(trial, 'cgroup.procs'), '/bin/sh', '-c', ':'];
       execFile('/bin/sh', args, { timeout: 5000 }, (error) => (error === null ? done() : fail(error)));
@@ -52,6 +53,17 @@ export async function findCgroupBase(name: string, own = ownCgroup()): Promise<s
     return null;
   } finally {
     removeIfEmpty(trial);
+  }
+}
+
+/** A cgroup in one of ours. Not by `recursive`, which never ends where the kernel makes nothing. */
+export function makeCgroup(folder: string): void {
+  for (const each of [dirname(folder), folder]) {
+    try {
+      mkdirSync(each);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
   }
 }
 
@@ -101,22 +113,26 @@ const isPopulated = (folder: string): boolean => {
   }
 };
 
-/** Ends every process of a cgroup, however fast they make others, and removes it. Returns the pids that are left. */
-export async function endCgroup(folder: string): Promise<number[]> {
+/**
+ * Ends every process of a cgroup, however fast they make others, and removes it. Returns the pids that are left.
+ * @param atOnce by `cgroup.kill`, where the kernel has it
+ */
+export async function endCgroup(folder: string, { atOnce = true } = {}): Promise<number[]> {
   if (!existsSync(folder)) return [];
   const deadline = performance.now() + END_MS;
   for (let pause = 1; isPopulated(folder) && performance.now() < deadline; pause = Math.min(pause * 2, 50)) {
-    await killCgroup(folder);
+    await killCgroup(folder, atOnce);
     await delay(pause);
   }
   removeIfEmpty(folder);
   return pidsIn(folder);
 }
 
-async function killCgroup(folder: string): Promise<void> {
+async function killCgroup(folder: string, atOnce: boolean): Promise<void> {
   try {
     // The kernel does it at once for all, Linux 5.14 and later.
-    if (existsSync(join(folder, 'cgroup.kill'))) return writeFileSync(join(folder, 'cgroup.kill'), '1');
+    if (atOnce && existsSync(join(folder, 'cgroup.kill')))
+      return writeFileSync(join(folder, 'cgroup.kill'), '1');
     // What stands still cannot make others while it is ended one by one.
     writeFileSync(join(folder, 'cgroup.freeze'), '1');
     const until = performance.now() + FREEZE_MS;

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   endCgroup,
@@ -7,6 +6,7 @@ import {
   findCgroupFolders,
   foldersIn,
   JOIN,
+  makeCgroup,
   pidsIn,
   removeIfEmpty,
 } from './cgroup.ts';
@@ -86,7 +86,7 @@ export function createContainment({ data, env }: ContainmentDeps): Containment {
       if (base !== null) {
         try {
           const folder = join(base, runId);
-          mkdirSync(folder, { recursive: true });
+          makeCgroup(folder);
           const enter = ['/bin/sh', '-c', JOIN, 'svc-run', join(folder, 'cgroup.procs')];
           return { argv: [...enter, ...argv], kind: 'cgroup' };
         } catch {

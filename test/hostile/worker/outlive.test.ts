@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findCgroupFolders, foldersIn } from '../../../engine/workers/processes/containment/cgroup.ts';
+import { workspaceMark } from '../../../engine/workers/processes/containment/index.ts';
+import { asUsers, giveFolderTo, hostile, type TestUser } from '../../support/hostile.ts';
+import { isRunning } from '../../support/processes.ts';
+import { until } from '../../support/wait.ts';
+import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+
+/** Running processes whose command line has a word in it. */
+const having = (word: string): number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(word) && isRunning(pid);
+      } catch {
+        return false;
+      }
+    });
+
+/** What a worker leaves behind: each loses its parents, its session, its terminal and its environment. */
+function leaveBehind(word: string): string {
+  const bare = 'env -i PATH=/usr/bin:/bin';
+  const long = `sleep 600; : ${word}`;
+  // Each makes the next one and goes, so that whoever kills what it has seen is always late.
+  const bomb = `import os, time, sys
+while True:
+    if os.fork(): os._exit(0)
+    os.setsid()
+    time.sleep(0.01)
+    if os.fork() == 0: time.sleep(600)
+`;
+  return `#!/bin/sh
+(setsid ${bare} /bin/sh -c '${long}' >/dev/null 2>&1 &)
+(setsid ${bare} /bin/sh -c '(setsid /bin/sh -c "${long}" &)' >/dev/null 2>&1 &)
+(${bare} nohup /bin/sh -c '${long}' >/dev/null 2>&1 &)
+tmux -L ${word} -f /dev/null new -d "${bare} /bin/sh -c '${long}'" 2>/dev/null
+(setsid ${bare} timeout 60 python3 -c '${bomb}' ${word} >/dev/null 2>&1 &)
+sleep 1
+`;
+}
+
+type End = 'by itself' | 'cancelled' | 'killed while no engine ran';
+
+async function outlive(ws: TestWorkspace, user: TestUser, word: string, end: End): Promise<void> {
+  const json = async <T>(...args: string[]): Promise<T> => {
+    const ran = await ws.program([...args, '--json']);
+    assert.equal(ran.code, 0, `${args.join(' ')}: ${ran.stderr}`);
+    return JSON.parse(ran.stdout) as T;
+  };
+  const folder = join(ws.root, 'left');
+  mkdirSync(folder, { recursive: true });
+  const script = join(folder, `${word}.sh`);
+  writeFileSync(script, leaveBehind(word));
+  giveFolderTo(folder, user);
+  const hang = end === 'by itself' ? '' : '\n#agent: ignore-term\n#agent: hang';
+  const prompt = `x\n#agent: no-change\n#agent: run sh ${script}${hang}`;
+  const { session } = await json<{ session: { task_id: string } }>(
+    ...['task', 'add', word, '--agent', 'scripted', '--prompt', prompt, '--run', '--inplace'],
+  );
+  const { task_id } = session;
+  const state = async () => {
+    const { task } = await json<{ task: { status: string } }>('task', 'show', task_id);
+    return task.status;
+  };
+  if (end !== 'by itself') await until(() => having(word).length >= 5, 'its processes');
+  if (end === 'cancelled') await json('task', 'cancel', task_id);
+  if (end === 'killed while no engine ran') {
+    await ws.killDaemon();
+    // The run's own processes, but none of those that it has let go.
+    for (const each of ws.survivors()) process.kill(each.pid, 'SIGKILL');
+  }
+  await until(
+    async () => ['done', 'failed', 'assigned', 'cancelled', 'open'].includes(await state()),
+    `the end of ${word}`,
+  );
+}
+
+hostile(
+  {
+    attacker: 'worker',
+    tries: 'leave processes behind that have no parent, no terminal and an empty environment',
+    lite: 'found and killed; with marks alone not (doctor says so)',
+    strict: 'found and killed',
+  },
+  async (t) => {
+    for (const user of asUsers()) {
+      for (const level of ['cgroup', 'pidns'] as const) {
+        const ws = await makeWorkspace({
+          ...(user.uid === process.getuid?.() ? {} : { user }),
+          env: { SVC_CONTAINMENT: level },
+        });
+        try {
+          for (const end of ['by itself', 'cancelled', 'killed while no engine ran'] as const) {
+            const word = `left-${process.pid}-${user.uid}-${level}-${end.replaceAll(' ', '-')}`;
+            await outlive(ws, user, word, end);
+            await until(() => having(word).length === 0, `the end of what ${word} left`, 10_000).catch(() => {
+              const left = having(word);
+              for (const pid of left) process.kill(pid, 'SIGKILL');
+              assert.fail(`${user.label}, ${level}, ${end}: ${left.length} are left`);
+            });
+            t.diagnostic(`${user.label}, ${level}, ended ${end}: nothing left`);
+          }
+          const ours = findCgroupFolders(`svc-${workspaceMark(join(ws.root, '.svc'))}`);
+          assert.deepEqual(ours.flatMap(foldersIn), [], 'empty cgroups are removed');
+        } finally {
+          await ws.close();
+        }
+      }
+    }
+  },
+  { timeoutMs: 600_000 },
+);

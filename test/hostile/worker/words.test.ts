@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { hostile } from '../../support/hostile.ts';
+import { LEVELS } from '../../support/seat-attacks.ts';
+import { until } from '../../support/wait.ts';
+import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspace.ts';
+
+const svc = `'${process.execPath}' '${SVC}'`;
+
+/** Has a worker run a shell script, and waits until it has said that it is through. */
+async function byWorker(ws: TestWorkspace, script: string): Promise<string> {
+  const at = join(ws.repository.folder, `script-${Math.random().toString(36).slice(2)}`);
+  writeFileSync(at, `#!/bin/sh\n(\n${script}\n) >${at}.out 2>&1\ntouch ${at}.done\n`);
+  const client = await ws.connect();
+  const body = `x\n#agent: no-change\n#agent: run sh ${at}`;
+  const { task_id } = await client.call<{ task_id: string }>('task.add', { title: 'w', body });
+  await client.call('task.run', { id: task_id, inplace: true });
+  await until(() => existsSync(`${at}.done`), 'the worker to have tried');
+  client.close();
+  return readFileSync(`${at}.out`, 'utf8');
+}
+
+hostile(
+  {
+    attacker: 'worker',
+    tries: 'write to others in the name of the Chair, another agent or a person',
+    lite: 'sent as what it is',
+    strict: 'sent as what it is',
+  },
+  async () => {
+    const ws = await makeWorkspace();
+    try {
+      const send = `tool call msg_send --to_session somebody --body x`;
+      const out = await byWorker(
+        ws,
+        [
+          `${svc} ${send} --from_agent claude --name 'the person'`,
+          `SVC_NAME='the person' SVC_AGENT=claude ${svc} ${send}`,
+          `SVC_ACTOR=root SVC_NAME=chair ${svc} ${send} --name chair --from_agent chair`,
+          `SVC_SESSION=chair-1 SVC_NAME=chair ${svc} ${send} --from_agent codex`,
+          `${svc} ${send} --from_session chair`,
+        ].join('\n'),
+      );
+      assert.match(out, /holder_mismatch|not chair/);
+      const client = await ws.connect();
+      const { messages } = await client.call<{ messages: Record<string, unknown>[] }>('msg_inbox', {
+        session: 'somebody',
+      });
+      assert.equal(messages.length, 4, out);
+      for (const each of messages)
+        assert.deepEqual([each.from, each.from_agent, each.from_name], ['s-1', 'scripted', 'w-1']);
+    } finally {
+      await ws.close();
+    }
+  },
+);
+
+hostile(
+  {
+    attacker: 'worker',
+    tries: 'act as a person whom the policy lists, by SVC_ACTOR',
+    lite: 'refused',
+    strict: 'refused',
+  },
+  async () => {
+    const ws = await makeWorkspace({
+      yaml: 'policy: { mode: allowlist, actors: [ada] }\n',
+      env: { SVC_ACTOR: 'ada' },
+    });
+    try {
+      const out = await byWorker(
+        ws,
+        ['ada', 'ADA', ' ada', "ada' "]
+          .map((name) => `SVC_ACTOR=${JSON.stringify(name)} ${svc} tool call lock_acquire --path src`)
+          .join('\n'),
+      );
+      assert.equal(out.match(/is not in policy.actors/g)?.length, 4, out);
+      assert.doesNotMatch(out, /SVC_ACTOR/, 'the hint does not say how to get round it');
+      // A person who is not listed changes nothing either, but may stop what runs on their machine.
+      const bob = { env: { SVC_ACTOR: 'bob' } };
+      assert.equal((await ws.program(['task', 'add', 'x'], bob)).code, 3);
+      assert.equal((await ws.program(['down', '--stop-workers'], bob)).code, 3);
+      const down = await ws.program(['down'], bob);
+      assert.equal(down.code, 0, down.stderr);
+    } finally {
+      await ws.close();
+    }
+  },
+);
+
+hostile(
+  {
+    attacker: 'worker',
+    tries: 'start a task by a command that the engine runs for it, such as that of a notice',
+    lite: 'refused',
+    strict: 'refused',
+  },
+  async () => {
+    for (const level of LEVELS) {
+      const out = (ws: TestWorkspace, name: string) => join(ws.repository.folder, `by-${name}`);
+      const ws = await makeWorkspace({ env: { SVC_CONTAINMENT: level } });
+      try {
+        const client = await ws.connect();
+        const wanted = await client.call<{ task_id: string }>('task.add', { title: 'wanted', body: 'x' });
+        const bare = `env -i PATH=/usr/bin:/bin SVC_CONFIG='${join(ws.root, 'svc.yaml')}' ${svc} task run ${wanted.task_id}`;
+        /** Plainly, with a cleared environment, and as nobody's child. */
+        const script = (name: string): string => {
+          const at = out(ws, name);
+          const file = join(ws.repository.folder, `${name}.sh`);
+          writeFileSync(
+            file,
+            `#!/bin/sh\n${svc} task run ${wanted.task_id} >${at}-1 2>&1\n${bare} >${at}-2 2>&1\n(setsid /bin/sh -c "sleep 0.2; ${bare.replaceAll('"', '\\"')} >${at}-3.tmp 2>&1; mv ${at}-3.tmp ${at}-3" &)\nn=0; while [ ! -e ${at}-3 ] && [ $n -lt 100 ]; do sleep 0.1; n=$((n+1)); done\ncat\n`,
+            { mode: 0o755 },
+          );
+          return file;
+        };
+        const yaml = readFileSync(join(ws.root, 'svc.yaml'), 'utf8');
+        const notify = JSON.stringify({ scripted: { mode: 'shell', cmd: `sh ${script('notice')}` } });
+        writeFileSync(join(ws.root, 'svc.yaml'), yaml.replace('agents:\n', `agents:\n  notify: ${notify}\n`));
+        await client.call('engine.reload');
+        const { task_id } = await client.call<{ task_id: string }>('task.add', {
+          title: 'w',
+          body: 'x\n#agent: hang',
+        });
+        const { session } = await client.call<{ session: { session_id: string } }>('task.run', {
+          id: task_id,
+        });
+        await client.call('msg_send', { to_session: session.session_id, body: 'x' });
+        const file = (n: number) => `${out(ws, 'notice')}-${n}`;
+        await until(() => existsSync(file(3)), 'the notice to have tried');
+        for (const n of [1, 2, 3])
+          assert.match(readFileSync(file(n), 'utf8'), /task.run is for the Chair seat/, `${level} ${n}`);
+        const shown = await client.call<{ sessions: unknown[] }>('task.show', { id: wanted.task_id });
+        assert.equal(shown.sessions.length, 0);
+      } finally {
+        await ws.close();
+      }
+    }
+  },
+);
+
+hostile(
+  {
+    attacker: 'worker',
+    tries: 'point the notices of a session at any path of what listens on this machine',
+    lite: 'refused: its host and port count, the paths are those of the preset',
+    strict: 'refused',
+  },
+  async () => {
+    const asked: string[] = [];
+    const server = createServer((request, response) => {
+      asked.push(`${request.method} ${request.url}`);
+      response.end('{}');
+    }).listen(0, '127.0.0.1');
+    const ws = await makeWorkspace();
+    try {
+      await until(() => server.listening);
+      const { port } = server.address() as AddressInfo;
+      const base = `http://127.0.0.1:${port}`;
+      const addresses = [
+        `${base}/admin/delete`,
+        `${base}/admin?x=`,
+        `${base}/#`,
+        `${base}?`,
+        `http://user:word@127.0.0.1:${port}`,
+        `${base}/..;/admin`,
+      ];
+      const client = await ws.connect();
+      for (const [at, address] of addresses.entries()) {
+        const env = { SVC_SESSION: `listener-${at}`, SVC_AGENT: 'opencode', SVC_NOTIFY_URL: address };
+        await ws.program(['msg', 'list'], { env });
+        await client.call('msg_send', { to_session: `listener-${at}`, body: 'x' });
+      }
+      const good = { SVC_SESSION: 'good', SVC_AGENT: 'opencode', SVC_NOTIFY_URL: base };
+      await ws.program(['msg', 'list'], { env: good });
+      await client.call('msg_send', { to_session: 'good', body: 'x' });
+      await until(() => asked.length >= 2, 'the good one to be told');
+      assert.deepEqual([...new Set(asked)].sort(), ['POST /tui/append-prompt', 'POST /tui/submit-prompt']);
+    } finally {
+      server.close();
+      await ws.close();
+    }
+  },
+);
