@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { configuration, connect, type EngineClient, printable, SvcError } from '../../engine/index.ts';
@@ -42,7 +42,8 @@ export const demoCommand: Command = command({
     keep: { type: 'boolean', about: 'leave the temporary folder' },
   },
   async run(context) {
-    const folder = await realpath(await mkdtemp(join(tmpdir(), 'svc-demo-')));
+    const around = await realpath(await mkdtemp(join(tmpdir(), 'svc-demo-')));
+    const folder = join(around, 'demo');
     const secret = randomBytes(24).toString('hex');
     // While the dashboard has the terminal, what there is to say waits.
     const held: string[] = [];
@@ -78,8 +79,8 @@ export const demoCommand: Command = command({
       await client?.call('engine.stop', { stop_workers: true }).catch(() => undefined);
       await client?.closed;
       await events.close();
-      if (context.flags.keep) say(`kept: ${folder}`);
-      else await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+      if (context.flags.keep) say(`kept: ${around}`);
+      else await rm(around, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
     }
   },
 });
@@ -91,6 +92,7 @@ async function makeWorkspace(
   catchUrl: string,
 ): Promise<NodeJS.ProcessEnv> {
   const git = (...args: string[]) => run('git', ['-C', folder, ...args]);
+  await mkdir(folder);
   await git('init', '-q', '-b', 'main');
   await git('config', 'user.name', 'Demo');
   await git('config', 'user.email', 'demo@example.invalid');
@@ -114,7 +116,7 @@ ui: { addr: "127.0.0.1:0" }
     // Nothing of the caller's own workspace may leak into the demo.
     ...Object.fromEntries(own),
     SVC_CONFIG: join(folder, 'svc.yaml'),
-    SVC_HOME: join(folder, '.svc', 'home'),
+    SVC_HOME: join(dirname(folder), 'home'),
     SVC_WEBHOOK_SECRET: secret,
   };
   (await configuration()).agreeToFile({ file: env.SVC_CONFIG, env });
