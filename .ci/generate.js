@@ -69,7 +69,7 @@ async function toolsPage() {
   const root = mkdtempSync(join(tmpdir(), 'svc-tools-'));
   const file = join(root, 'svc.yaml');
   writeFileSync(file, '');
-  const engine = await openEngine({ file, env: {} });
+  const engine = await openEngine({ file, env: { SVC_HOME: join(root, 'home') } });
   const chair = { seat: 'chair', actor: 'docs', via: 'engine', sessionId: null, project: null, env: {} };
   const { tools } = await engine.operations.call('tool.list', {}, chair);
   const worker = await engine.operations.call('tool.list', {}, { ...chair, seat: 'worker' });

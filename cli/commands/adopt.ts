@@ -66,7 +66,9 @@ async function startFresh(
     return EXIT.failure;
   }
   const moved = folders.setDataFolderAside(place, tracked);
-  if (tracked.length > 0) await folders.untrackFiles(data, context.env);
+  if (tracked.length > 0)
+    for (const path of [data, ...folders.databaseFiles(place.paths.db)])
+      await folders.untrackFiles(path, context.env);
   context.result({ moved, untracked: tracked }, () =>
     [
       ...moved.map(({ from, to }) => `${from} is now ${to}, as it was`),
@@ -96,7 +98,7 @@ const adopt = command({
     const loaded = loadConfig({ file: findWorkspace(context).file, env });
     const paths = dataPaths(loaded);
     const place = { root: loaded.root, paths, env };
-    const tracked = await folders.trackedFiles([paths.data, paths.db], env);
+    const tracked = await folders.trackedFiles([paths.data, ...folders.databaseFiles(paths.db)], env);
     if (context.flags.fresh) return startFresh(context, isYes, folders, place, tracked);
     const report = folders.inspectDataFolder(place, tracked);
     if (report.state !== 'strange') {

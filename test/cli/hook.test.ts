@@ -213,7 +213,7 @@ describe('svc hook', () => {
     assert.equal(await heard(['pre-write'], write('held.ts', { tool_name: 'Read' })), null);
   });
 
-  test('it loads a dozen files of its own and no package, since an agent waits for it at every tool call', () => {
+  test('it loads twenty small files of its own and no package, since an agent waits for it at every tool call', () => {
     const seen = new Set<string>();
     const follow = (url: string): void => {
       if (seen.has(url)) return;
@@ -225,7 +225,7 @@ describe('svc hook', () => {
       }
     };
     follow(new URL('../../cli/hooks/run.js', import.meta.url).href);
-    assert.ok(seen.size > 5 && seen.size <= 12, [...seen].join('\n'));
+    assert.ok(seen.size > 5 && seen.size <= 20, [...seen].join('\n'));
   });
 
   test('the files of a call are found under each name, and in a patch', async () => {

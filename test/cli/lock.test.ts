@@ -119,7 +119,7 @@ describe('the hook of svc init --hooks', () => {
     const ran = spawnSync('git', args, {
       cwd,
       encoding: 'utf8',
-      env: { ...Object.fromEntries(clean), ...env },
+      env: { ...Object.fromEntries(clean), SVC_HOME: ws.env.SVC_HOME, ...env },
     });
     return { code: ran.status, said: ran.stderr };
   }
@@ -275,8 +275,13 @@ describe('installing the hook', () => {
   let ws: TestWorkspace;
   before(async () => {
     ws = await makeWorkspace();
+    // Commits here are made with the environment of this process.
+    process.env.SVC_HOME = ws.env.SVC_HOME;
   });
-  after(() => ws.close());
+  after(async () => {
+    delete process.env.SVC_HOME;
+    await ws.close();
+  });
 
   test('never touches a hook of somebody else, and says which line to add', async () => {
     const hook = join(ws.root, '.git/hooks/pre-commit');

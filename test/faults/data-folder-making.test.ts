@@ -53,7 +53,7 @@ describe('a new data folder', async () => {
 
   test('is either empty or known when its making is killed, at any moment', async () => {
     let made = 0;
-    for (let round = 0; round < 24; round += 1) {
+    for (let round = 0; round < 12; round += 1) {
       await begin();
       const child = spawn(process.execPath, [SVC, 'daemon'], { cwd: ws.root, env: ws.env, stdio: 'ignore' });
       const ended = new Promise((resolve) => child.once('exit', resolve));
@@ -69,7 +69,7 @@ describe('a new data folder', async () => {
       assert.equal(next.code, 0, next.stdout);
     }
     report(
-      'the making of a data folder killed 24 times',
+      'the making of a data folder killed 12 times',
       `${made} times it had its id; the next command always went on`,
     );
   });

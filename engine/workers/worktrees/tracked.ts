@@ -1,5 +1,6 @@
 import { lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { asSvcError } from '../../errors.ts';
 import { createGit, type Git, records } from './git.ts';
 
 /** The nearest folder around a path that is there. */
@@ -18,8 +19,16 @@ const MOST_NAMED = 1000;
 async function trackedAt(git: Git, path: string): Promise<string[]> {
   const folder = nearestFolder(path);
   const args = ['ls-files', '-z', '--', pathspec(folder, path)];
-  const { code, stdout } = await git.run(folder, args, { allowFail: true, discover: true });
-  if (code !== 0) return [];
+  let stdout: string;
+  try {
+    const ran = await git.run(folder, args, { allowFail: true, discover: true });
+    if (ran.code !== 0) return [];
+    stdout = ran.stdout;
+  } catch (error) {
+    // Without git nothing is checked out here either.
+    if (asSvcError(error).code === 'tool_missing') return [];
+    throw error;
+  }
   return records(stdout)
     .slice(0, MOST_NAMED)
     .map((name) => join(folder, name));
@@ -37,6 +46,14 @@ export async function trackedFiles(paths: readonly string[], env: NodeJS.Process
 /** Takes them out of git's index, and leaves them where they are. */
 export async function untrackFiles(path: string, env: NodeJS.ProcessEnv): Promise<void> {
   const folder = realpathSync(nearestFolder(path));
-  const args = ['rm', '-r', '--cached', '--quiet', '--', pathspec(folder, join(folder, basename(path)))];
+  const args = [
+    'rm',
+    '-r',
+    '--cached',
+    '--quiet',
+    '--ignore-unmatch',
+    '--',
+    pathspec(folder, join(folder, basename(path))),
+  ];
   await createGit(env).run(folder, args, { discover: true });
 }
