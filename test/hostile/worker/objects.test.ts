@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, lstatSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { asUsers, hostile, type TestUser } from '../../support/hostile.ts';
@@ -252,6 +252,22 @@ hostile(
     for (const ref of end.savedRefs) repository.git('rev-parse', `${ref}^{commit}`);
     assert.ok(lstatSync(join(root, '.git/refs/heads/svc/confined.lock')).isFile());
     assertUntouched(here, main);
+  },
+  { skip },
+);
+
+hostile(
+  {
+    attacker: 'worker',
+    tries: 'write the refs of others where a repository keeps all in one table',
+    lite: 'not stopped',
+    strict: 'not run at all',
+  },
+  async (t) => {
+    const here = await makeSandboxed(user);
+    t.after(here.repository.remove);
+    mkdirSync(join(here.root, '.git', 'reftable'));
+    await assert.rejects(here.run('true'), /keeps its refs as reftable/);
   },
   { skip },
 );
