@@ -128,8 +128,8 @@ export function readRefFile(file: string): string | null {
 export const privateTip = (git: PrivateGit, { branch }: PrivateGitRecord): string | null =>
   readRefFile(join(git.refs, basename(branch)));
 
-/** Where a branch ends, as its repository's files say. */
-function branchIn(common: string, branch: string): string | null {
+/** Where a branch ends, as the files of its repository say: also without asking git. */
+export function branchIn(common: string, branch: string): string | null {
   const loose = textOf(join(common, 'refs', 'heads', branch));
   if (isId(loose)) return loose;
   const packed = textOf(join(common, 'packed-refs')) ?? '';

@@ -141,7 +141,8 @@ export function inplaceRules({ mark, own, common }: GitFolders): Place[] {
     ...showing(common, 'write'),
     ...showing(own, 'write'),
     ...alternates(common),
-    ...(own === common ? [] : showing(mark, 'read')),
+    // A file also where the project is a submodule.
+    ...(isFolder(mark) ? [] : showing(mark, 'read')),
     ...[...folders, ...files, join(own, 'gitdir')].flatMap((path) => showing(path, 'read')),
     // The metadata of the sessions' worktrees, but not of this one.
     ...(dirname(own) === join(common, 'worktrees') ? [] : showing(join(common, 'worktrees'), 'read')),

@@ -34,9 +34,10 @@ export function takeUp(deps: DispatchDeps, steps: Steps): void {
 }
 
 /** A worktree that someone removed by hand is no longer on record; its branch still is what git says (R4). */
-async function forgetMissingWorktrees({ storage, sessions, events }: DispatchDeps): Promise<void> {
+async function forgetMissingWorktrees({ storage, sessions, events, worktrees }: DispatchDeps): Promise<void> {
   const missing = sessions.endedWithWorktree().filter(({ worktree }) => !existsSync(worktree ?? ''));
   if (missing.length === 0) return;
+  for (const { worktree } of missing) if (worktree !== null) worktrees.forgetWorktree(worktree);
   await storage.write(() => {
     for (const { sessionId, taskId, branch } of missing) {
       sessions.worktreeGone(sessionId);

@@ -95,6 +95,8 @@ export interface Worktrees {
    * worktree. Call it after the worker's processes are gone. Never throws; returns what could not be, if so.
    */
   settle(path: string): Promise<string | null>;
+  /** What a strict worker had beside a worktree that is gone goes too, but for what could not be taken over. */
+  forgetWorktree(path: string): void;
   /** Takes out of a main checkout what protected it while a worker was in it. */
   releaseCheckout(path: string): void;
   /**
@@ -177,6 +179,9 @@ export function createWorktrees({
     plantedPrograms: programs.findPlanted,
     async settle(path) {
       return (await takeOver?.settle(path, { index: true }))?.problem ?? null;
+    },
+    forgetWorktree(path) {
+      if (agentsDir !== undefined) removePrivateGit(agentsDir, path);
     },
     async finish(request) {
       return finish(git, folders, queue, request, (await takeOver?.settle(request.path)) ?? null);

@@ -1,6 +1,17 @@
-import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  type Dirent,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
+import { textIn } from './traps.ts';
 
 /** Far more than a project has; what is beyond is told. */
 const MOST_ENTRIES = 2_000_000;
@@ -12,6 +23,17 @@ const isMark = (name: string): boolean => name.toLowerCase() === '.git';
 const BARE = ['HEAD', 'objects', 'refs'];
 /** Without these a folder is a repository no more. */
 const OF_BARE = ['HEAD', 'config', 'commondir'];
+
+/** Between the path of a mark and where it leads. */
+const LEADS = '\0';
+const MOST_OF_MARK = 4096;
+
+/** Where a mark leads that is no repository itself: one that leads elsewhere than before is another. */
+function leadsTo(path: string, entry: Dirent): string {
+  if (entry.isDirectory()) return '';
+  if (entry.isSymbolicLink()) return `${LEADS}${readlinkSync(path)}`;
+  return `${LEADS}${(textIn(path) ?? '').slice(0, MOST_OF_MARK)}`;
+}
 
 /** What is found below a folder, relative to it: marks, and folders that are repositories themselves. */
 async function repositoriesBelow(
@@ -30,7 +52,7 @@ async function repositoriesBelow(
     if (BARE.every((name) => names.has(name))) found.push(join(relative(folder, here), '.'));
     for (const entry of entries) {
       const path = join(here, entry.name);
-      if (isMark(entry.name)) found.push(relative(folder, path));
+      if (isMark(entry.name)) found.push(`${relative(folder, path)}${leadsTo(path, entry)}`);
       else if (entry.isDirectory() && path !== skipped) queue.push(path);
     }
   }
@@ -64,7 +86,7 @@ export async function setAsideRepositories(folder: string, kept: string, data: s
   const sentences = textOf(told)
     .split('\n')
     .filter((line) => line !== '');
-  const fresh = found.filter((path) => !before.has(path));
+  const fresh = found.flatMap((mark) => (before.has(mark) ? [] : [mark.split(LEADS)[0] ?? mark]));
   // The outermost first: what lies in it goes with it.
   fresh.sort((one, other) => one.split(sep).length - other.split(sep).length);
   for (const path of fresh) {

@@ -2,6 +2,7 @@ import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:f
 import { basename, join } from 'node:path';
 import { asSvcError, SvcError } from '../../errors.ts';
 import {
+  branchIn,
   type PrivateGit,
   type PrivateGitRecord,
   privateGitOf,
@@ -67,6 +68,16 @@ const PLAIN_SETTINGS = ['core.commitGraph', 'core.multiPackIndex', 'pack.useBitm
   `${name}=false`,
 ]);
 
+/** Objects with all that they lead to, but for what these others do. */
+interface Wanted {
+  wanted: readonly string[];
+  known: readonly string[];
+  timeoutMs: number;
+}
+
+const revisions = ({ wanted, known }: Pick<Wanted, 'wanted' | 'known'>): string =>
+  `${[...wanted, ...known.map((id) => `^${id}`)].join('\n')}\n`;
+
 /**
  * Takes over what strict workers commit. They write objects into private folders, where anything may lie under any name:
  * git does not compare the content of a blob with its name when it reads it. So nothing is read from there but once, into a
@@ -97,34 +108,32 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
   /** Whether all that these lead to is in the repository, or in `objects` beside it. */
   async function isWhole(
     record: PrivateGitRecord,
-    {
-      wanted,
-      known,
-      objects,
-      timeoutMs,
-    }: { wanted: readonly string[]; known: readonly string[]; objects?: string; timeoutMs: number },
+    { wanted, known, objects, timeoutMs }: Wanted & { objects: string },
   ): Promise<boolean> {
-    const input = `${[...wanted, ...known.map((id) => `^${id}`)].join('\n')}\n`;
-    const beside =
-      objects === undefined
-        ? {}
-        : { GIT_OBJECT_DIRECTORY: objects, GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(realObjects(record)) };
+    const beside = {
+      GIT_OBJECT_DIRECTORY: objects,
+      GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(realObjects(record)),
+    };
     const args = [...PLAIN_SETTINGS, 'rev-list', '--objects', '--quiet', '--stdin'];
-    return gitOf(record).succeeds(record.common, args, { env: beside, input, timeoutMs });
+    return gitOf(record).succeeds(record.common, args, {
+      env: beside,
+      input: revisions({ wanted, known }),
+      timeoutMs,
+    });
   }
 
   /** Brings these and all that they lead to into the repository. Throws `worktree_unsafe`; nothing is there then. */
   async function take(
     store: PrivateGit,
     record: PrivateGitRecord,
-    { wanted, known, timeoutMs }: { wanted: readonly string[]; known: readonly string[]; timeoutMs: number },
+    { wanted, known, timeoutMs }: Wanted,
   ): Promise<void> {
-    if (wanted.length === 0 || (await isWhole(record, { wanted, known, timeoutMs }))) return;
+    if (wanted.length === 0) return;
     const incoming = join(store.folder, 'incoming');
     rmSync(incoming, { recursive: true, force: true });
     mkdirSync(join(incoming, 'pack'), { recursive: true, mode: 0o700 });
     try {
-      const input = `${[...wanted, ...known.map((id) => `^${id}`)].join('\n')}\n`;
+      const input = revisions({ wanted, known });
       const from = ['pack-objects', '--revs', '--stdout', '--quiet', '--window=0', '--no-use-bitmap-index'];
       const to = ['index-pack', '--stdin', '--strict', '--fix-thin', `--max-input-size=${MOST_BYTES}`];
       const reading = {
@@ -152,10 +161,6 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
     }
   }
 
-  /** Where the branch ends in the repository; null when it is gone. */
-  const endOf = (record: PrivateGitRecord): Promise<string | null> =>
-    commitOf(gitOf(record), record.common, branchRef(record.branch));
-
   /** Moves the branch in the repository to where it ends inside. Returns the ref that holds it elsewhere, if so. */
   async function takeBranch(
     store: PrivateGit,
@@ -164,7 +169,7 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
     timeoutMs: number,
   ): Promise<string | null> {
     const git = gitOf(record);
-    const now = await endOf(record);
+    const now = branchIn(record.common, record.branch);
     const known = [...new Set([record.base, ...(now === null ? [] : [now])])];
     await take(store, record, { wanted: [tip], known, timeoutMs });
     const keep = async (reason: string): Promise<string> => {
@@ -174,9 +179,10 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
       if (isKept) return ref;
       throw new SvcError('worktree_unsafe', `its commits could not be kept under ${ref}`);
     };
-    if ((await commitOf(git, record.common, tip)) !== tip)
-      throw new SvcError('worktree_unsafe', 'its branch does not end at a commit');
-    if (!(await isAncestor(git, record.common, record.base, tip))) return keep('off-base');
+    const asked = ['merge-base', '--is-ancestor', record.base, tip];
+    const { code } = await git.run(record.common, asked, { allowFail: true });
+    if (code > 1) throw new SvcError('worktree_unsafe', 'its branch does not end at a commit');
+    if (code === 1) return keep('off-base');
     // Somebody outside has committed there as well, during the run: both are kept.
     if (now !== null && now !== record.known && !(await isAncestor(git, record.common, now, tip)))
       return keep('inside');
@@ -258,7 +264,8 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
       const tree = await plain.text(record.worktree, ['write-tree'], {
         env: { ...env, GIT_INDEX_FILE: copy },
       });
-      await take(store, record, { wanted: [tree], known: [record.known], timeoutMs: END_MS });
+      const wanted = await missing(record, [tree]);
+      await take(store, record, { wanted, known: [record.known], timeoutMs: END_MS });
     } finally {
       rmSync(copy, { force: true });
     }

@@ -59,6 +59,8 @@ const WAYS: Record<string, () => string> = {
   'a link to a repository': () => `${repository('hidden')}\nln -s hidden .git`,
   'a repository without a checkout': () => repository('.'),
   'one deeper down': () => `mkdir -p lib/deep && cd lib/deep && ${repository('.git')}`,
+  'another place for a repository that was there': () =>
+    `${repository('hidden')}\n[ ! -e known/.git ] || echo 'gitdir: ../hidden' > known/.git`,
   'one by a process that stays': () =>
     `(trap '' TERM; sleep 0.2; ${repository('.git')}; sleep 60) > /dev/null 2>&1 &\nuntil [ -e .git/config ]; do sleep 0.05; done`,
 };
@@ -73,6 +75,7 @@ hostile(
   async () => {
     await workInProject();
     for (const [what, script] of Object.entries(WAYS)) {
+      ws.repository.write(join(api(), 'known', '.git'), 'gitdir: ../../elsewhere\n');
       const { session, alerts } = await runInPlace(script());
       assert.match(alerts, /appeared while it ran/, what);
       for (const name of ['.git', '.GIT', 'HEAD', 'lib/deep/.git'])

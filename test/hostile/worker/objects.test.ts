@@ -1,10 +1,21 @@
 import assert from 'node:assert/strict';
-import { existsSync, lstatSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { engineHere } from '../../support/engine.ts';
 import { asUsers, hostile, type TestUser } from '../../support/hostile.ts';
 import { makeSandboxed, type Sandboxed } from '../../support/sandboxed.ts';
-import { attempts, said, impossible as skip } from '../../support/strict.ts';
+import {
+  attempts,
+  ended,
+  logOf,
+  makeStrict,
+  said,
+  impossible as skip,
+  started,
+} from '../../support/strict.ts';
+import { until } from '../../support/wait.ts';
+import { SVC } from '../../support/workspace.ts';
 
 /** Packs and single objects with whatever is wanted under whatever name. */
 const FORGE = `
@@ -259,6 +270,22 @@ hostile(
 hostile(
   {
     attacker: 'worker',
+    tries: 'write the refs of others where a repository keeps all in one table',
+    lite: 'not stopped',
+    strict: 'not run at all',
+  },
+  async (t) => {
+    const here = await makeSandboxed(user);
+    t.after(here.repository.remove);
+    mkdirSync(join(here.root, '.git', 'reftable'));
+    await assert.rejects(here.run('true'), /keeps its refs as reftable/);
+  },
+  { skip },
+);
+
+hostile(
+  {
+    attacker: 'worker',
     tries: 'hand in a history without its base',
     lite: 'not stopped',
     strict: 'set aside and reported',
@@ -321,6 +348,40 @@ hostile(
     // A person commits there, and the next run finds it.
     repository.commit({ 'person.txt': 'x' }, 'of a person', worktree);
     assert.match(await here.run('git log -1 --format=%s'), /^of a person$/m);
+  },
+  { skip },
+);
+
+hostile(
+  {
+    attacker: 'worker',
+    tries: 'have lying objects promoted after a run that looks well',
+    lite: 'not stopped',
+    strict: 'set aside and reported: what is promoted is what lies in the files',
+  },
+  async (t) => {
+    const ws = await makeStrict();
+    t.after(ws.close);
+    const here = await engineHere(ws, { svc: [process.execPath, SVC] });
+    t.after(here.close);
+    const lie = `readme=$(git rev-parse HEAD:README.md)
+      objects=$(git rev-parse --path-format=absolute --git-common-dir)/objects
+      echo good > new.txt && git add new.txt && git commit -qm new
+      evil=$(echo evil | git hash-object -w --stdin)
+      for name in $readme $(git rev-parse HEAD:new.txt); do
+        file=$objects/$(echo $name | cut -c1-2)/$(echo $name | cut -c3-)
+        mkdir -p $(dirname $file) && rm -f $file
+        cp $objects/$(echo $evil | cut -c1-2)/$(echo $evil | cut -c3-) $file
+      done`;
+    ws.repository.commit({ 'lie.sh': lie }, 'a script');
+    const session = await started(here, 'lies\n#agent: run sh lie.sh\n#agent: no-change');
+    assert.equal((await ended(here, session)).failure, null, logOf(ws, session));
+    await until(() => ws.events.some(({ event }) => event === 'alert'));
+    ws.repository.git('merge', '--quiet', `svc/${session}`);
+    assert.equal(readFileSync(join(ws.root, 'new.txt'), 'utf8'), 'good\n');
+    assert.equal(readFileSync(join(ws.root, 'README.md'), 'utf8'), 'one\ntwo\nthree\n');
+    assert.equal(ws.repository.git('fsck', '--full', '--strict', '--no-dangling'), '');
+    assert.ok(existsSync(join(ws.root, '.svc', 'agents', session, 'git', 'objects')));
   },
   { skip },
 );
