@@ -42,9 +42,14 @@ export interface ConfigConsent {
  */
 const BY_ITS_USE = 'projects';
 
+// The schema does not change, and walking it takes longer than all the rest of a look.
+let known: readonly string[] | undefined;
+
 /** Keys whose values in a file count once they were agreed to. */
-export const consentKeys = (): string[] =>
-  describeKeys().flatMap(({ key, consent }) => (consent ? [key] : []));
+export function consentKeys(): readonly string[] {
+  known ??= describeKeys().flatMap(({ key, consent }) => (consent ? [key] : []));
+  return known;
+}
 
 const heldKeys = (): string[] => consentKeys().filter((key) => key !== BY_ITS_USE);
 
