@@ -55,7 +55,10 @@ export interface Context<T extends FlagTable = FlagTable> {
   engine(options?: { start?: boolean; patienceMs?: number }): Promise<EngineClient>;
   /** Aborted by Ctrl-C or SIGTERM. */
   signal: AbortSignal;
-  /** Prints `value` as JSON under `--json`, else what `text` makes of it (nothing when that is empty). */
+  /**
+   * Prints `value` as JSON under `--json`, else what `text` makes of it (nothing when that is empty). On a terminal no
+   * text is printed that would act upon it.
+   */
   result<V>(value: V, text: (value: V) => string): void;
   /** A line for people on stderr; silent under `--json`. */
   note(line: string): void;

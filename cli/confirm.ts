@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import { printable } from '../engine/index.ts';
 
 /** Asks a person at a terminal; everything but y and yes is no. */
 export async function confirm(
@@ -7,7 +8,9 @@ export async function confirm(
 ): Promise<boolean> {
   const lines = createInterface({ input: stdin, output: stderr });
   try {
-    return /^y(?:es)?$/i.test((await lines.question(`${question} [y/N] `, { signal })).trim());
+    return /^y(?:es)?$/i.test(
+      (await lines.question(`${printable(question, { lines: true })} [y/N] `, { signal })).trim(),
+    );
   } finally {
     lines.close();
   }

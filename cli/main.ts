@@ -6,6 +6,9 @@ import {
   exitCode,
   hintForCommands,
   nearest,
+  printable,
+  printableJson,
+  printableMessage,
   SvcError,
   version,
 } from '../engine/index.ts';
@@ -30,10 +33,10 @@ export async function main(argv: readonly string[], around: Surroundings): Promi
     const hint = argv[0] === 'tool' || error.hint === undefined ? error.hint : hintForCommands(error.hint);
     if (isJson) {
       const { code, message, data } = error;
-      stdout.write(`${JSON.stringify({ error: { code, message, hint: hint ?? null, data } })}\n`);
+      stdout.write(`${printableJson({ error: { code, message, hint: hint ?? null, data } })}\n`);
     }
-    stderr.write(`error: ${error.message}\n`);
-    if (hint !== undefined) stderr.write(`hint: ${hint}\n`);
+    stderr.write(`error: ${printableMessage(error.message)}\n`);
+    if (hint !== undefined) stderr.write(`hint: ${printableMessage(hint)}\n`);
     if (error.code === 'internal' && env.DEBUG) stderr.write(`${(error.cause as Error)?.stack ?? ''}\n`);
     return exitCode(error.code);
   }
@@ -74,11 +77,12 @@ async function dispatch(argv: readonly string[], around: Surroundings): Promise<
       return client;
     },
     result(value, text) {
-      const out = json ? JSON.stringify(value, null, 2) : text(value);
+      const shown = (): string => (stdout.isTTY ? printable(text(value), { lines: true }) : text(value));
+      const out = json ? printableJson(value, 2) : shown();
       if (out !== '') stdout.write(`${out}\n`);
     },
     note(line) {
-      if (!json) stderr.write(`${line}\n`);
+      if (!json) stderr.write(`${printableMessage(line)}\n`);
     },
   };
   try {

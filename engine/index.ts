@@ -43,7 +43,7 @@ export type { Delivery } from './notify/rows.ts';
 export type { Wire } from './operation.ts';
 export type { Access } from './receiver/serve.ts';
 export type { LoggedEvent } from './storage/index.ts';
-export { age, cut, localTime, printable, shellWord } from './text.ts';
+export { age, cut, localTime, printable, printableJson, printableMessage, shellWord } from './text.ts';
 export type { ToolDescription } from './tool.ts';
 export { version } from './version.ts';
 export type { Circuit as AgentCircuit } from './workers/dispatch/index.ts';

@@ -11,6 +11,26 @@ export function printable(text: string, { lines = false } = {}): string {
     : plain.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
 }
 
+/** What JSON leaves as it is and a terminal would act upon: C1 and DEL, and the marks that change the direction of writing. */
+const ACTS_ON_TERMINAL = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/**
+ * A value as JSON that is safe to show on a terminal: what would act upon one is written as `\uXXXX`, so that the value
+ * is the same to whoever parses it.
+ */
+export const printableJson = (value: unknown, indent?: number): string =>
+  JSON.stringify(value, null, indent).replace(
+    ACTS_ON_TERMINAL,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
+/**
+ * A message of several lines under a word such as `error: `. What it quotes may hold line breaks, so its further lines
+ * are indented: none can pass for a line of our own.
+ */
+export const printableMessage = (text: string): string =>
+  printable(text, { lines: true }).replace(/\n(?=\S)/g, '\n  ');
+
 /**
  * The text in at most `width` cells, the last of them an ellipsis where something is missing. Never splits what a
  * reader sees as one character. `measured` is passed in because the library that knows wide characters is costly to load.

@@ -89,5 +89,8 @@ export async function showLog(
     lines,
     form: raw ? 'raw' : 'readable',
   });
-  context.result(part, () => (raw ? part.text : printable(part.text, { lines: true })).replace(/\n$/, ''));
+  const text = part.text.replace(/\n$/, '');
+  // Asked for by name, so it goes past what makes results fit for a terminal.
+  if (raw && !context.json) context.stdout.write(text === '' ? '' : `${text}\n`);
+  else context.result(part, () => printable(text, { lines: true }));
 }

@@ -78,7 +78,7 @@ const PATIENCE_MS = 10_000;
  */
 export async function checkStaged(context: Context, holder: string | undefined): Promise<number> {
   const pass = (why: string): number => {
-    context.stderr.write(`svc: the locks were not checked: ${why}\n`);
+    context.stderr.write(`svc: the locks were not checked: ${printable(why)}\n`);
     context.result({ checked: false, reason: why, staged: 0 }, () => '');
     return 0;
   };

@@ -2,6 +2,7 @@ import {
   asSvcError,
   type EngineClient,
   nearest,
+  printableJson,
   SvcError,
   type ToolDescription,
 } from '../../engine/index.ts';
@@ -99,7 +100,7 @@ async function call({ args, signal, stdout, engine: open }: Context): Promise<vo
       if (data.unknownTool !== name) throw thrown;
       throw new SvcError(code, message, { cause: thrown, hint: hintFor(name, tools), data });
     });
-  stdout.write(`${JSON.stringify(result, null, 2)}\n`);
+  stdout.write(`${printableJson(result, 2)}\n`);
 }
 
 /** A tool as its caller by hand needs it. */

@@ -4,6 +4,7 @@ import {
   connect,
   findWorkspace,
   printable,
+  printableJson,
   SvcError,
   samples,
   type Wire,
@@ -71,7 +72,7 @@ const serve = command({
         `receiver on http://${at.host.includes(':') ? `[${at.host}]` : at.host}:${at.port} (${where})`,
       );
     const print = (entry: Wire<Access>): void => {
-      context.stdout.write(`${context.json ? JSON.stringify(entry) : accessLine(entry)}\n`);
+      context.stdout.write(`${context.json ? printableJson(entry) : accessLine(entry)}\n`);
     };
 
     const client = await connect({ cwd: context.cwd, env: context.env }).catch((error: unknown) => {

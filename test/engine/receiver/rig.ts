@@ -194,11 +194,11 @@ export const codehostHeaders = (body: string | Buffer, event?: string): Record<s
   ...(event === undefined ? {} : { 'x-codehost-event': event }),
 });
 
-export function chatHeaders(body: string, now: number): Record<string, string> {
+export function chatHeaders(body: string, now: number, secret = SECRET): Record<string, string> {
   const timestamp = seconds(now);
   return {
     'x-chat-request-timestamp': timestamp,
-    'x-chat-signature': sign(SCHEMES.chat, SECRET, timestamp, body),
+    'x-chat-signature': sign(SCHEMES.chat, secret, timestamp, body),
   };
 }
 

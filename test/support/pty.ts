@@ -1,0 +1,24 @@
+import { execFile } from 'node:child_process';
+import { shellWord } from '../../engine/index.ts';
+
+/**
+ * Runs a command line on a terminal of its own, through script(1), and returns every byte that the terminal was sent:
+ * what the program wrote to either stream.
+ */
+export const runOnTerminal = (
+  argv: readonly string[],
+  { cwd, env }: { cwd: string; env: NodeJS.ProcessEnv },
+): Promise<{ code: number; bytes: Buffer; text: string }> =>
+  new Promise((resolve) => {
+    const line = argv.map(shellWord).join(' ');
+    const child = execFile(
+      'script',
+      ['--quiet', '--return', '--command', line, '/dev/null'],
+      { cwd, env: { ...env, TERM: 'xterm-256color' }, encoding: 'buffer', maxBuffer: 16 * 1024 * 1024 },
+      (error, stdout) => {
+        const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 128;
+        resolve({ code, bytes: stdout, text: stdout.toString('utf8') });
+      },
+    );
+    child.stdin?.end();
+  });
