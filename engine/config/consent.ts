@@ -42,9 +42,14 @@ export interface ConfigConsent {
  */
 const BY_ITS_USE = 'projects';
 
+// The schema does not change, and walking it takes longer than all the rest of a look.
+let known: readonly string[] | undefined;
+
 /** Keys whose values in a file count once they were agreed to. */
-export const consentKeys = (): string[] =>
-  describeKeys().flatMap(({ key, consent }) => (consent ? [key] : []));
+export function consentKeys(): readonly string[] {
+  known ??= describeKeys().flatMap(({ key, consent }) => (consent ? [key] : []));
+  return known;
+}
 
 const heldKeys = (): string[] => consentKeys().filter((key) => key !== BY_ITS_USE);
 
@@ -197,7 +202,7 @@ export interface Agreement {
   actor: string;
   /** RFC 3339. */
   at: string;
-  /** Only these keys, and what is below them; without it everything that the file says. */
+  /** Only these keys, or entries below one that is a map; without it everything that the file says. */
   keys?: readonly string[] | undefined;
   /** Entries of `projects` whose commands and files are agreed to as well. */
   setups?: readonly { id: string; digest: string }[] | undefined;
@@ -209,12 +214,18 @@ export function agreedTo(tree: Tree, before: AgreedFile | null, given: Agreement
   const now = sealed(tree);
   if (keys === undefined) return { tree: now, how, actor, at: when };
   // What needs no consent is recorded as it is: it is what the rest was seen together with.
-  const recorded = now;
+  const [said, recorded] = [now, structuredClone(now)];
   for (const key of consentKeys()) {
     if (keys.includes(key)) continue;
     const old = at(before?.tree ?? {}, key);
     if (old === undefined) removeAt(recorded, key.split('.'));
-    else setAt(recorded, key.split('.'), old);
+    else setAt(recorded, key.split('.'), structuredClone(old));
+    // An entry of a map: the others wait on.
+    for (const name of keys.filter((each) => each.startsWith(`${key}.`))) {
+      const value = at(said, name);
+      if (value === undefined) removeAt(recorded, name.split('.'));
+      else setAt(recorded, name.split('.'), value);
+    }
   }
   return { tree: recorded, how, actor, at: when };
 }

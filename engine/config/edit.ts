@@ -70,9 +70,11 @@ export function textWithKey(options: { file: string; name: string; text: string 
   return isBroken(before) ? before : setInText(before, path, value);
 }
 
-/** The key under consent that a dotted name is, is in or holds; several for a section, none for what is free. */
+/** What is under consent of what a dotted name means: itself, the entry that it is of a map, or the keys of a section. */
 const keysUnder = (name: string): string[] =>
-  consentKeys().filter((key) => key === name || key.startsWith(`${name}.`) || name.startsWith(`${key}.`));
+  consentKeys().flatMap((key) =>
+    name.startsWith(`${key}.`) ? [name] : key === name || key.startsWith(`${name}.`) ? [key] : [],
+  );
 
 /** A change that a person makes to svc.yaml. */
 export interface Change {

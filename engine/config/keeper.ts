@@ -9,6 +9,9 @@ import { type Loaded, type LoadOptions, loadConfig } from './load.ts';
 /** Keys that are read once, when the engine opens. */
 const FIXED = ['paths', 'db', 'daemon', 'workspace.root'] as const;
 
+/** Between two looks at what nobody tells of. */
+const LOOK_MS = 1000;
+
 export interface ConfigKeeper {
   /** The configuration in use: the last one that was valid. */
   loaded(): Loaded;
@@ -38,6 +41,7 @@ export function createConfigKeeper(options: LoadOptions): ConfigKeeper {
   let current = first;
   let problem: string | null = null;
   let restart: string[] = [];
+  let timer: NodeJS.Timeout | undefined;
   let watcher: ReturnType<typeof watch> | null = null;
   let tell: Parameters<ConfigKeeper['watch']>[0] = () => undefined;
 
@@ -78,7 +82,7 @@ export function createConfigKeeper(options: LoadOptions): ConfigKeeper {
     refresh,
     watch(onChange) {
       tell = onChange;
-      watcher = watch([options.file, consents], {
+      watcher = watch(options.file, {
         ignoreInitial: true,
         awaitWriteFinish: { stabilityThreshold: 50, pollInterval: 20 },
       });
@@ -86,8 +90,12 @@ export function createConfigKeeper(options: LoadOptions): ConfigKeeper {
       // What changed between the first reading and the first look of the watcher is no change to it.
       watcher.on('ready', refresh);
       watcher.on('error', () => undefined);
+      // It loses a file that was replaced and written again, as git does; the record of consents it does not follow.
+      timer = setInterval(refresh, LOOK_MS);
+      timer.unref();
     },
     async close() {
+      clearInterval(timer);
       await watcher?.close();
     },
   };

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Session, shellWord, type Task, type Wire } from '../../../engine/index.ts';
-import { type EngineHere, engineHere } from '../../support/engine.ts';
+import { type EngineClient, type Session, shellWord, type Task, type Wire } from '../../../engine/index.ts';
 import { hostile } from '../../support/hostile.ts';
 import { until } from '../../support/wait.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspace.ts';
@@ -10,7 +9,7 @@ import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspace.
 const svc = `${shellWord(process.execPath)} ${shellWord(SVC)}`;
 
 /** Runs a task to its end, and answers its session. */
-async function ran(here: EngineHere, prompt: string, wish: object = {}): Promise<Wire<Session>> {
+async function ran(here: EngineClient, prompt: string, wish: object = {}): Promise<Wire<Session>> {
   const { task_id: id } = await here.call<Wire<Task>>('task.add', { body: prompt, agent: 'scripted' });
   await here.call('task.run', { id, ...wish });
   return until(async () => {
@@ -128,14 +127,15 @@ hostile(
   async (t) => {
     const ws = await makeWorkspace();
     t.after(ws.close);
-    const here = await engineHere(ws);
-    t.after(here.close);
+    const here = await ws.connect();
     const trace = join(ws.repository.folder, 'trace');
+    let seen = '';
     const isRead = (keys: string[]) =>
       until(async () => {
         const { consent_pending: now } = await here.call<{ consent_pending: string[] }>('engine.status');
-        return JSON.stringify(now) === JSON.stringify(keys);
-      }, `${keys.join()} to wait`);
+        seen = now.join();
+        return seen === keys.join();
+      }, `${keys.join()} to wait`).catch((error: Error) => assert.fail(`${error.message}; ${seen} waits`));
     const own = readFileSync(join(ws.root, 'svc.yaml'), 'utf8');
     const changed = own.replace(
       'agents:\n',
@@ -177,11 +177,12 @@ hostile(
     const lifted = Buffer.from(
       `${own}guard: { profile: none }\npolicy: { mode: solo }\nbus: { max_acked: 3 }\n`,
     ).toString('base64');
-    await ran(
+    const inPlace = await ran(
       here,
       `in place\n#agent: run echo ${lifted} | base64 -d >${join(ws.root, 'svc.yaml')}\n#agent: no-change`,
       { inplace: true },
     );
+    assert.deepEqual([inPlace.failure, inPlace.inplace], [null, true]);
     await isRead(['guard.profile', 'policy.mode']);
     // Not tracked any more, removed and made anew, or a link to another: it waits on.
     ws.repository.git('rm', '--quiet', '--cached', 'svc.yaml');
