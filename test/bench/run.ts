@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
 import { agents } from './agents.ts';
 import { commandLine, daemon } from './commands.ts';
 import { confinement } from './confine.ts';
@@ -7,9 +9,12 @@ import type { Figure } from './figure.ts';
 import { hooks } from './hooks.ts';
 import { receiverBench } from './receiver.ts';
 import { scale } from './scale.ts';
+import { strictRuns } from './strict.ts';
 import { tools } from './tools.ts';
 
-// npm run bench [-- --json] [-- name …]: the speed bars, each beside a reference measured in the same run.
+// npm run bench [-- --json] [-- name …]: the speed bars, each beside a reference measured in the same run. With
+// SVC_BENCH_BESIDE=<folder of another built checkout> each bench of that one runs in turn with ours, for what a change
+// costs.
 
 const BENCHES: Record<string, () => Promise<Figure[]>> = {
   receiver: receiverBench,
@@ -20,21 +25,36 @@ const BENCHES: Record<string, () => Promise<Figure[]>> = {
   tools,
   dashboard,
   confine: confinement,
+  strict: strictRuns,
   agents,
   scale,
 };
 
 const isJson = process.argv.includes('--json');
 const wanted = process.argv.slice(2).filter((word) => !word.startsWith('--'));
-const figures: Figure[] = [];
+const figures: (Figure & { beside?: number })[] = [];
+
+const beside = process.env.SVC_BENCH_BESIDE;
+
+/** The same bench of another checkout, as a process of its own. */
+function measureBeside(folder: string, name: string): Figure[] {
+  const { SVC_BENCH_BESIDE: _, ...env } = process.env;
+  const program = join(folder, 'dist', 'test', 'bench', 'run.js');
+  return JSON.parse(
+    execFileSync(process.execPath, [program, '--json', name], { cwd: folder, env, encoding: 'utf8' }),
+  ) as Figure[];
+}
 
 for (const [name, bench] of Object.entries(BENCHES)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
+  const others = beside === undefined ? [] : measureBeside(beside, name);
   for (const each of await bench()) {
-    figures.push(each);
+    const other = others.find((one) => one.name === each.name);
+    figures.push(other === undefined ? each : { ...each, beside: other.value });
     if (isJson) continue;
-    const beside = each.reference === null ? '' : `  reference ${each.reference}, ratio ${each.ratio}`;
-    console.log(`${each.name}: ${each.value} ${each.unit}${beside}`);
+    const reference = each.reference === null ? '' : `  reference ${each.reference}, ratio ${each.ratio}`;
+    const theirs = other === undefined ? '' : `  beside ${other.value} (reference ${other.reference ?? '-'})`;
+    console.log(`${each.name}: ${each.value} ${each.unit}${reference}${theirs}`);
   }
 }
 if (isJson) console.log(JSON.stringify(figures, null, 2));

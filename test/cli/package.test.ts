@@ -29,6 +29,15 @@ describe('the packed package', () => {
     run(project, 'npm', 'pack', '--ignore-scripts', '--pack-destination', folder);
     const packed =
       readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? assert.fail('nothing was packed');
+    const content = run(folder, 'tar', '-tzf', packed).split('\n');
+    assert.ok(
+      content.includes('package/npm-shrinkwrap.json'),
+      'an install gets other versions than were tested',
+    );
+    assert.deepEqual(
+      content.filter((path) => /\.map$|\.test\.js$/.test(path)),
+      [],
+    );
     run(
       folder,
       'npm',

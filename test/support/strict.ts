@@ -5,7 +5,7 @@ import { type Confinement, checkConfinement, createConfinement } from '../../eng
 import { type EngineHere, engineHere } from './engine.ts';
 import { isRunning } from './processes.ts';
 import { until } from './wait.ts';
-import { makeWorkspace, SVC, type TestWorkspace } from './workspace.ts';
+import { makeWorkspace, SVC, type TestWorkspace, type WorkspaceOptions } from './workspace.ts';
 
 /** Why workers cannot be confined here; null when they can. */
 export const impossible = await checkConfinement(process.env).then(
@@ -17,8 +17,11 @@ if (impossible !== null) console.error(`NOT TESTED, workers cannot be confined h
 export type Ended = ReturnType<EngineHere['engine']['resolveSession']>;
 
 /** A workspace in which workers are confined; the person's home is in it, and holds what a worker must not see. */
-export async function makeStrict(yaml = ''): Promise<TestWorkspace & { home: string }> {
-  const ws = await makeWorkspace({ yaml: `guard: { profile: strict }\n${yaml}` });
+export async function makeStrict(
+  yaml = '',
+  options: Pick<WorkspaceOptions, 'commands' | 'user'> = {},
+): Promise<TestWorkspace & { home: string }> {
+  const ws = await makeWorkspace({ ...options, yaml: `guard: { profile: strict }\n${yaml}` });
   const home = join(ws.repository.folder, 'person');
   mkdirSync(join(home, '.ssh'), { recursive: true });
   writeFileSync(join(home, 'notes.txt'), 'private');

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Installs what the tests need of Debian: bubblewrap for strict workers, tmux for the dashboard, script(1) for
+# other terminals. Where it cannot, it says so and goes on: the tests then say aloud what they leave out, and count it.
+set -euo pipefail
+
+declare -A packages=([bwrap]=bubblewrap [tmux]=tmux [script]=bsdutils)
+wanted=()
+for program in "${!packages[@]}"; do
+  command -v "$program" > /dev/null || wanted+=("${packages[$program]}")
+done
+[ "${#wanted[@]}" -gt 0 ] || exit 0
+
+if [ "$(id -u)" -ne 0 ] || ! command -v apt-get > /dev/null; then
+  echo "debian.sh: not installed, for want of root or apt-get: ${wanted[*]}" >&2
+  exit 0
+fi
+export DEBIAN_FRONTEND=noninteractive
+apt-get install -y -qq "${wanted[@]}" > /dev/null 2>&1 ||
+  { apt-get update -qq && apt-get install -y -qq "${wanted[@]}"; } ||
+  echo "debian.sh: could not be installed: ${wanted[*]}" >&2
