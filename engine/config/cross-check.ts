@@ -2,10 +2,11 @@ import { cannotRoute } from '../workers/presets/index.ts';
 import { suggestion } from './nearest.ts';
 import type { Finding } from './problems.ts';
 import type { Config } from './schema.ts';
+import { namedSecrets } from './secrets.ts';
 
 /** What no single key can know about itself: errors stop the load, warnings are only said. */
 export function crossCheck(config: Config): { errors: Finding[]; warnings: Finding[] } {
-  const warnings: Finding[] = [];
+  const warnings: Finding[] = sharedSecrets(config);
   return {
     errors: [...agents(config), ...templates(config, warnings), ...people(config, warnings)],
     warnings,
@@ -83,6 +84,18 @@ function templates(config: Config, warnings: Finding[]): Finding[] {
     }
   }
   return found;
+}
+
+/** A map of secrets is of use only as far as they differ. */
+function sharedSecrets({ webhook: { secret_env } }: Config): Finding[] {
+  if (typeof secret_env === 'string') return [];
+  const named = namedSecrets(secret_env);
+  return named.flatMap(({ route, names }, at) => {
+    const other = named.slice(0, at).find((each) => each.names.some((name) => names.includes(name)));
+    if (other === undefined) return [];
+    const message = `shares a variable with ${other.route}: who signs for the one can sign for the other`;
+    return [{ path: ['webhook', 'secret_env', String(route)], message }];
+  });
 }
 
 function people({ policy, projects, ai }: Config, warnings: Finding[]): Finding[] {

@@ -98,14 +98,14 @@ export function createReplayCache({
     hasOldRows = false;
   }
 
-  const isOver = ({ until, signedAt }: Seen): boolean =>
-    until < clock.monotonic() && (signedAt === null || signedAt < clock.now() - SKEW_MS);
+  const isOver = ({ until, signedAt }: Seen, at: number): boolean =>
+    until < at && (signedAt === null || signedAt < clock.now() - SKEW_MS);
 
   function purge(): void {
     const at = clock.monotonic();
     for (const [key, each] of seen) {
       if (each.until >= at) break;
-      if (isOver(each)) {
+      if (isOver(each, at)) {
         seen.delete(key);
         forgottenUntil = Math.max(forgottenUntil, each.signedAt ?? 0);
       } else {
@@ -120,10 +120,11 @@ export function createReplayCache({
 
   return {
     remember(signature, signedAt) {
+      const at = clock.monotonic();
       const before = seen.get(keyOf(signature));
-      if (before !== undefined && !isOver(before)) return false;
+      if (before !== undefined && !isOver(before, at)) return false;
       takeOverRows();
-      const until = clock.monotonic() + REPLAY_MS;
+      const until = at + REPLAY_MS;
       insert.run(signature, until, signedAt);
       keep(signature, { until, signedAt });
       sincePurge += 1;

@@ -143,10 +143,11 @@ const carriedLines = ({ carries }: Plan): [name: string, text: string | null, st
 /** What a run would do and what it would cost. */
 export function planLines(plan: Plan, { link, now }: Pick<State, 'link' | 'now'>, cells: number): Line[] {
   const { agent, command, project, base, workers, held_back: held } = plan;
+  const where = base === null ? 'in the folder itself' : `new worktree ${plan.branch_prefix}… from ${base}`;
   const at =
-    plan.base_commit === null || plan.base_commit === base ? '' : `@${plan.base_commit.slice(0, 10)}`;
-  const where =
-    base === null ? 'in the folder itself' : `new worktree ${plan.branch_prefix}… from ${base}${at}`;
+    plan.base_commit === null || plan.base_commit === base
+      ? null
+      : `${base}@${plan.base_commit.slice(0, 10)}`;
   const queue = `${workers.running} of ${workers.cap} workers busy`;
   return [
     ...factLines(
@@ -156,7 +157,7 @@ export function planLines(plan: Plan, { link, now }: Pick<State, 'link' | 'now'>
           `${agent ?? 'no agent'} in ${project ?? link.workspace} · ${where} · timeout ${duration(plan.timeout_sec)}`,
         ],
         ['command', command],
-        ['how', howOf(plan)],
+        ['how', [howOf(plan), at].filter(Boolean).join(' · ')],
         ...carriedLines(plan),
         [
           'starts',

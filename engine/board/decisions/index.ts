@@ -5,7 +5,7 @@ import type { By } from '../../operation.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import type { Task } from '../tasks/index.ts';
 import type { DispatchOptions } from '../workflow/index.ts';
-import { hashOfInputs, INPUTS_VERSION, type InputChange, inputsText, type RunInputs } from './inputs.ts';
+import { hashOfText, INPUTS_VERSION, type InputChange, inputsText, type RunInputs } from './inputs.ts';
 import { type Decision, type DecisionRow, type DecisionState, toDecision } from './rows.ts';
 
 export { DECISION_STATES, type Decision, type DecisionState } from './rows.ts';
@@ -166,6 +166,7 @@ export function createDecisions({
   ): Decision {
     const now = clock.now();
     const isDecided = state === 'approved';
+    const text = inputsText(inputs);
     const row: DecisionRow = {
       id: 0,
       task_id: parseId('t', task.taskId),
@@ -173,7 +174,7 @@ export function createDecisions({
       state,
       agent: task.agent,
       project: task.project,
-      hash: hashOfInputs(inputs),
+      hash: hashOfText(text),
       why,
       source: task.source,
       source_ref: task.sourceRef,
@@ -184,7 +185,7 @@ export function createDecisions({
       reason: null,
       consumed_at: null,
       session_id: null,
-      inputs: inputsText(inputs),
+      inputs: text,
       inputs_version: INPUTS_VERSION,
       options: optionsText(options),
       changes: changes.length === 0 ? null : JSON.stringify(changes),
@@ -197,7 +198,8 @@ export function createDecisions({
     decisionId: string,
     { inputs, options }: { inputs: RunInputs; options: DispatchOptions },
   ): void {
-    bind.run(inputsText(inputs), hashOfInputs(inputs), optionsText(options), parseId('d', decisionId));
+    const text = inputsText(inputs);
+    bind.run(text, hashOfText(text), optionsText(options), parseId('d', decisionId));
   }
 
   const facts = (task: Task) => ({ title: task.title, agent: task.agent, project: task.project });
@@ -307,6 +309,7 @@ function alreadyDecided(decision: Decision): SvcError {
 
 /** Null when nothing was asked for. Who asked, and by which call, is of one dispatch and no part of it. */
 function optionsText(options: DispatchOptions): string | null {
+  if (Object.keys(options).length === 0) return null;
   const { parent: _, callKey: __, force: ___, ...kept } = options;
   const text = JSON.stringify(kept, (_name, value) => (value === false ? undefined : value));
   return text === '{}' ? null : text;

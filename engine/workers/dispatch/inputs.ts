@@ -120,6 +120,6 @@ function profileFor(
   { outside, unconfined }: DispatchOptions,
   former: string | null,
 ): string {
-  const needsStrict = (stranger !== null && !unconfined) || (former === 'strict' && !outside);
+  const needsStrict = !unconfined && (stranger !== null || (former === 'strict' && !outside));
   return needsStrict ? strongerProfile(profile, 'strict') : profile;
 }

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { REPLAY_MS } from '../../../engine/receiver/replay.ts';
+import { SCHEMES, sign } from '../../../engine/receiver/signature.ts';
+import { makeRig, NOW, task } from '../../engine/receiver/rig.ts';
+import { hostile } from '../../support/hostile.ts';
+
+hostile(
+  {
+    attacker: 'text',
+    tries: 'sign a task that is approved beforehand, or a decision, with the secret of the chat',
+    lite: 'refused',
+    strict: 'refused',
+  },
+  async (t) => {
+    const rig = makeRig();
+    t.after(rig.close);
+    const { receive } = rig.receiver.open({
+      task: ['of the task'],
+      chat: ['of the chat'],
+      decisions: ['theirs'],
+    });
+    const at = String(Math.floor(rig.clock.now() / 1000));
+    const send = async (path: string, secret: string, fields: object) => {
+      const body = JSON.stringify({ nonce: Math.random(), ...fields });
+      const headers = {
+        'x-svc-timestamp': at,
+        'x-svc-signature': sign(SCHEMES.svc, secret, at, body),
+        'x-chat-request-timestamp': at,
+        'x-chat-signature': sign(SCHEMES.chat, secret, at, body),
+        'x-hub-signature-256': sign(SCHEMES.codehost, secret, '', body),
+      };
+      return (await receive({ method: 'POST', path, headers, body: Buffer.from(body), remote: '' })).status;
+    };
+    const wish = { agent: 'scripted', prompt: 'x', dispatch: true };
+    assert.equal(await send('/task', 'of the task', wish), 201);
+    for (const secret of ['of the chat', 'theirs', ''])
+      assert.equal(await send('/task', secret, { ...wish, approve: true }), 401, secret);
+    for (const secret of ['of the chat', 'of the task'])
+      for (const verb of ['approve', 'deny'])
+        assert.equal(await send(`/decisions/d-1/${verb}`, secret, {}), 401);
+    for (const secret of ['of the chat', 'of the task'])
+      assert.equal(await send('/codehost', secret, {}), 404);
+    assert.equal(rig.tasks.list({}).length, 1);
+    assert.equal(rig.decisions.get('d-1').state, 'pending');
+  },
+);
+
+hostile(
+  {
+    attacker: 'text',
+    tries: 'send a signed request again after the clock was set ahead and back, also over a restart',
+    lite: 'refused',
+    strict: 'refused',
+  },
+  async (t) => {
+    const rig = makeRig();
+    t.after(rig.close);
+    const ask = task(rig, { dispatch: true, approve: true });
+    assert.equal((await rig.ask(ask)).status, 201);
+    const others = async () => {
+      for (let count = 0; count < 300; count++) await rig.ask(task(rig));
+    };
+    const made = () => rig.sessions.list({}).length;
+    for (const [jump, restarts] of [
+      [REPLAY_MS + 1000, false],
+      [86_400_000, true],
+      [-REPLAY_MS, true],
+      [-200_000, false],
+    ] as const) {
+      rig.clock.set(NOW + jump);
+      if (restarts) rig.reopen();
+      await others();
+      rig.clock.set(NOW);
+      if (restarts) rig.reopen();
+      assert.notEqual((await rig.ask(ask)).status, 201, `${jump} ms, ${restarts}`);
+      assert.equal(made(), 1);
+    }
+    // Long after, by a clock that is set back to the very moment.
+    rig.clock.advance(3 * REPLAY_MS);
+    await others();
+    rig.clock.set(NOW);
+    assert.notEqual((await rig.ask(ask)).status, 201);
+    assert.equal(made(), 1);
+  },
+);
