@@ -122,6 +122,7 @@ export function createProcesses({
     close() {
       for (const timer of timers) clearInterval(timer);
       timers.clear();
+      containment.close();
     },
   };
 }
