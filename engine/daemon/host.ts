@@ -89,6 +89,7 @@ export async function hostEngine(engine: Engine): Promise<Host> {
   } catch (error) {
     // A socket that is still open would keep this process alive, and clients waiting for its end.
     server.close();
+    clearAway();
     for (const socket of connections) socket.destroy();
     throw error;
   }

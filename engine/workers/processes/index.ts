@@ -126,6 +126,7 @@ export function createProcesses({
     close() {
       for (const timer of timers) clearInterval(timer);
       timers.clear();
+      containment.close();
     },
   };
 }

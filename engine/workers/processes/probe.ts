@@ -94,6 +94,13 @@ export function linuxProbe(proc = '/proc'): Probe {
       return null;
     }
   };
+  const cgroupOf = (pid: number): string | null => {
+    try {
+      return /^0::(.*)$/m.exec(readFileSync(`${proc}/${pid}/cgroup`, 'utf8'))?.[1] ?? null;
+    } catch {
+      return null; // a kernel without them
+    }
+  };
   return {
     read,
     async list() {
@@ -120,8 +127,7 @@ export function linuxProbe(proc = '/proc'): Probe {
       try {
         const status = readFileSync(`${proc}/${pid}/status`, 'latin1');
         const pids = /^NSpid:(.*)$/m.exec(status)?.[1]?.trim().split(/\s+/) ?? [];
-        const cgroups = readFileSync(`${proc}/${pid}/cgroup`, 'utf8');
-        return { cgroup: /^0::(.*)$/m.exec(cgroups)?.[1] ?? null, isNested: pids.length > 1 };
+        return { cgroup: cgroupOf(pid), isNested: pids.length > 1 };
       } catch {
         return null;
       }

@@ -21,6 +21,14 @@ const having = (word: string): number[] =>
       }
     });
 
+function endNow(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has gone with the one before.
+  }
+}
+
 /** What a worker leaves behind: each loses its parents, its session, its terminal and its environment. */
 function leaveBehind(word: string): string {
   const bare = 'env -i PATH=/usr/bin:/bin';
@@ -71,7 +79,7 @@ async function outlive(ws: TestWorkspace, user: TestUser, word: string, end: End
   if (end === 'killed while no engine ran') {
     await ws.killDaemon();
     // The run's own processes, but none of those that it has let go.
-    for (const each of ws.survivors()) process.kill(each.pid, 'SIGKILL');
+    for (const { pid } of ws.survivors()) endNow(pid);
   }
   await until(
     async () => ['done', 'failed', 'assigned', 'cancelled', 'open'].includes(await state()),
@@ -99,7 +107,7 @@ hostile(
             await outlive(ws, user, word, end);
             await until(() => having(word).length === 0, `the end of what ${word} left`, 10_000).catch(() => {
               const left = having(word);
-              for (const pid of left) process.kill(pid, 'SIGKILL');
+              for (const pid of left) endNow(pid);
               assert.fail(`${user.label}, ${level}, ${end}: ${left.length} are left`);
             });
             t.diagnostic(`${user.label}, ${level}, ended ${end}: nothing left`);

@@ -36,6 +36,8 @@ export interface Containment {
   endOthers(isKnown: (runId: string) => boolean): Promise<void>;
   /** The runs that a cgroup belongs to, of this workspace or another one, the innermost first. */
   runsOfCgroup(path: string): string[];
+  /** Removes what is empty of ours; runs that go on keep theirs. */
+  close(): void;
 }
 
 export interface ContainmentDeps {
@@ -57,6 +59,7 @@ export const MARKS_ONLY: Containment = {
   end: async () => [],
   endOthers: async () => undefined,
   runsOfCgroup: (path) => [...path.matchAll(OURS)].map(([, runId]) => runId ?? '').reverse(),
+  close: () => undefined,
 };
 
 /** Finds out at the first run what this machine offers: a cgroup, else a pid namespace, else marks. */
@@ -69,11 +72,14 @@ export function createContainment({ data, env }: ContainmentDeps): Containment {
   const found = () => {
     ways ??= (async () => {
       const base = isAllowed('cgroup') ? await findCgroupBase(name) : null;
+      if (base !== null) made.add(base);
       const bwrap = base === null && isAllowed('pidns') ? await findNamespaceTool(env.PATH) : null;
       return { base, bwrap };
     })();
     return ways;
   };
+  /** Folders that runs of this host were put in. */
+  const made = new Set<string>();
   /** Those of earlier hosts, which may have stood elsewhere in the hierarchy. */
   let earlier: string[] | undefined;
   const earlierFolders = (): string[] => {
@@ -117,5 +123,8 @@ export function createContainment({ data, env }: ContainmentDeps): Containment {
       }
     },
     runsOfCgroup: MARKS_ONLY.runsOfCgroup,
+    close() {
+      for (const folder of made) removeIfEmpty(folder);
+    },
   };
 }
