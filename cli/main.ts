@@ -82,7 +82,7 @@ async function dispatch(argv: readonly string[], around: Surroundings): Promise<
       if (out !== '') stdout.write(`${out}\n`);
     },
     note(line) {
-      if (!json) stderr.write(`${printableMessage(line)}\n`);
+      if (!json) stderr.write(`${printable(line, { lines: true })}\n`);
     },
   };
   try {

@@ -11,7 +11,7 @@ export function accountName(): string {
 }
 
 /** HOME, else what the system says. Throws `config_invalid` where neither knows one. */
-export function homeFolder(env: NodeJS.ProcessEnv): string {
+export function homeOfUser(env: NodeJS.ProcessEnv): string {
   if (env.HOME) return env.HOME;
   try {
     return homedir();

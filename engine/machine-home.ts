@@ -1,5 +1,5 @@
 import { isAbsolute, join, resolve } from 'node:path';
-import { homeFolder } from './account.ts';
+import { homeOfUser } from './account.ts';
 
 // Apart from reading it, because every command has to find it and few have to read the configuration.
 
@@ -10,5 +10,5 @@ export function machineHome(env: NodeJS.ProcessEnv): string {
   if (LOCALAPPDATA) return join(LOCALAPPDATA, 'svc');
   // A relative XDG folder is to be ignored, as its specification says.
   if (XDG_CONFIG_HOME && isAbsolute(XDG_CONFIG_HOME)) return join(XDG_CONFIG_HOME, 'svc');
-  return join(homeFolder(env), '.config', 'svc');
+  return join(homeOfUser(env), '.config', 'svc');
 }

@@ -1,19 +1,12 @@
-import { userInfo } from 'node:os';
 import { basename } from 'node:path';
 import type { Consents } from '../access/consents.ts';
+import { accountName } from '../account.ts';
 import { SvcError } from '../errors.ts';
 import { agreedTo, recordAgreement, recordWaiting } from './consent.ts';
 import type { Loaded } from './load.ts';
 
 /** Who this process acts for: `SVC_ACTOR`, else the OS user. */
-export function actorOf(env: NodeJS.ProcessEnv): string {
-  try {
-    return env.SVC_ACTOR || userInfo().username;
-  } catch {
-    // An account without a name.
-    return `uid ${process.getuid?.() ?? 'unknown'}`;
-  }
-}
+export const actorOf = (env: NodeJS.ProcessEnv): string => env.SVC_ACTOR || accountName();
 
 /**
  * Records what was found at the first use of a workspace on this machine, so that there is no second one. Null when

@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { replacePrivate } from '../private-files.ts';
 
 /**
  * What a strict worker in a worktree writes in the place of the repository's objects, the branches of sessions and their
@@ -68,9 +69,7 @@ export function readPrivateGit(git: Pick<PrivateGit, 'folder'>): PrivateGitRecor
 }
 
 export function recordPrivateGit(git: Pick<PrivateGit, 'folder'>, record: PrivateGitRecord): void {
-  const file = recordFile(git);
-  writeFileSync(`${file}.new`, JSON.stringify(record), { mode: 0o600 });
-  renameSync(`${file}.new`, file);
+  replacePrivate(recordFile(git), JSON.stringify(record));
 }
 
 /** The worktrees that have one. */

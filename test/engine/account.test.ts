@@ -3,14 +3,14 @@ import { writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { accountName, homeFolder } from '../../engine/account.ts';
+import { accountName, homeOfUser } from '../../engine/account.ts';
 import { machineHome } from '../../engine/machine-home.ts';
 import { folderOf, giveFolderTo, runAs, type TestUser } from '../support/hostile.ts';
 import { SVC } from '../support/workspace.ts';
 
 test('a user has the name that the system knows, and the home that HOME names', () => {
   assert.equal(accountName(), userInfo().username);
-  assert.equal(homeFolder({ HOME: '/somewhere' }), '/somewhere');
+  assert.equal(homeOfUser({ HOME: '/somewhere' }), '/somewhere');
   assert.equal(machineHome({ HOME: '/somewhere' }), '/somewhere/.config/svc');
   assert.equal(machineHome({ HOME: '/somewhere', SVC_HOME: '/elsewhere' }), '/elsewhere');
 });

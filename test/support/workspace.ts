@@ -106,12 +106,12 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
     const home = join(folder, 'person');
     mkdirSync(home, { mode: 0o700 });
     Object.assign(env, { HOME: home, GIT_CONFIG_GLOBAL: '/dev/null' });
-    execFileSync('chown', ['-R', '-h', `${user.uid}:${user.gid}`, folder]);
   }
   const data = join(root, '.svc');
   const config = await configuration();
   const agree = (): void => config.agreeToFile({ file: join(root, 'svc.yaml'), env });
   agree();
+  if (user !== undefined) execFileSync('chown', ['-R', '-h', `${user.uid}:${user.gid}`, folder]);
   const clients = new Set<EngineClient>();
 
   const program: TestWorkspace['program'] = (args, { env: own = {}, cwd = root, input } = {}) =>

@@ -35,15 +35,11 @@ export function decisionOperations({
    * Whether a stranger's task is to run without a sandbox, which only a person at a terminal can say, and only where there
    * is none. Throws `confinement_unavailable`, `tool_missing`, `approval_required`, `usage`.
    */
-  async function mayRun(
+  async function mayRunUnconfined(
     { taskId, decisionId }: Decision,
     typed: string | undefined,
     caller: Caller,
   ): Promise<boolean> {
-    const isStrangers = tasks.get(taskId).stranger !== null;
-    if (!isStrangers && typed === undefined) return false;
-    if (!isStrangers)
-      throw new SvcError('usage', `${taskId} is no stranger's task: it needs no other approval`);
     const problem = await checkConfinement().then(() => null, asSvcError);
     if (problem === null && typed === undefined) return false;
     if (problem === null)
@@ -108,13 +104,19 @@ export function decisionOperations({
       changes: true,
       input: z.strictObject({ id, hash, unconfined: z.string().optional(), ...dispatchInput }),
       async run(input, caller) {
-        const unconfined = await mayRun(seen(input), input.unconfined, caller);
-        return checkNotReplaced(
-          await storage.write(() => {
-            const { decisionId } = seen(input);
-            return workflow.approve(decisionId, by(caller), { ...optionsOf(input, caller), unconfined });
-          }),
-        );
+        const approve = async (unconfined: boolean) =>
+          checkNotReplaced(
+            await storage.write(() => {
+              const { decisionId } = seen(input);
+              return workflow.approve(decisionId, by(caller), { ...optionsOf(input, caller), unconfined });
+            }),
+          );
+        const decision = seen(input);
+        const { taskId } = decision;
+        if (tasks.get(taskId).stranger !== null)
+          return approve(await mayRunUnconfined(decision, input.unconfined, caller));
+        if (input.unconfined === undefined) return approve(false);
+        throw new SvcError('usage', `${taskId} is no stranger's task: it needs no other approval`);
       },
     }),
     operation({

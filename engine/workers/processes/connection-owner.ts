@@ -9,7 +9,7 @@ interface End {
   port: number;
 }
 
-const MAPPED = '0'.repeat(20) + 'ffff';
+const MAPPED = `${'0'.repeat(20)}ffff`;
 const withoutMapping = (hex: string): string => (hex.startsWith(MAPPED) ? hex.slice(MAPPED.length) : hex);
 
 /** `0100007F:1F90`: the address is written as words of the processor, of which all that Node runs on are little-endian. */

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SvcError } from '../../errors.ts';
+import { replacePrivate } from '../../private-files.ts';
 
 /** Which repository each folder belongs to that workers are started in: the one at its first use, until a person says otherwise. */
 export interface RepositoryPins {
@@ -34,8 +35,7 @@ export function createRepositoryPins(file: string | null): RepositoryPins {
     tops.set(folder, top ?? '');
     if (file === null) return;
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    writeFileSync(`${file}.new`, JSON.stringify(Object.fromEntries(tops)), { mode: 0o600 });
-    renameSync(`${file}.new`, file);
+    replacePrivate(file, JSON.stringify(Object.fromEntries(tops)));
   }
 
   return {

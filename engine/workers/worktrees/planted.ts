@@ -7,10 +7,10 @@ import {
   readlinkSync,
   renameSync,
   rmSync,
-  writeFileSync,
 } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
+import { replacePrivate } from '../../private-files.ts';
 import { textIn } from './traps.ts';
 
 /** Far more than a project has; what is beyond is told. */
@@ -70,7 +70,7 @@ export async function listRepositories(folder: string, kept: string, data: strin
   if (existsSync(file)) return;
   mkdirSync(kept, { recursive: true, mode: 0o700 });
   const { found } = await repositoriesBelow(folder, data);
-  writeFileSync(file, JSON.stringify(found), { mode: 0o600 });
+  replacePrivate(file, JSON.stringify(found));
 }
 
 /**
@@ -108,7 +108,7 @@ export async function setAsideRepositories(folder: string, kept: string, data: s
     }
   }
   if (!isWhole) sentences.push(`${folder} holds too much to look through for repositories that appeared`);
-  if (sentences.length > 0) writeFileSync(told, sentences.join('\n'), { mode: 0o600 });
+  if (sentences.length > 0) replacePrivate(told, sentences.join('\n'));
   return sentences;
 }
 

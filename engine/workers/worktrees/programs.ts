@@ -1,14 +1,6 @@
-import {
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { homedir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { replacePrivate } from '../../private-files.ts';
 import { foldersNamed } from './traps.ts';
 
 /** Settings of git, last value by name. */
@@ -85,15 +77,15 @@ export function createGitPrograms(
   list: (cwd: string, args: readonly string[]) => Promise<string>,
   env: Readonly<NodeJS.ProcessEnv>,
 ): GitPrograms {
-  const home = env.HOME ?? homedir();
+  // git looks at HOME alone, and without one at nobody's settings.
+  const home = env.HOME || null;
   const kept = new Map<string, Remembered>(Object.entries(readKept(file)));
   const listed = new Map<string, Listed>();
 
   function write(): void {
     if (file === null) return;
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    writeFileSync(`${file}.new`, JSON.stringify(Object.fromEntries(kept)), { mode: 0o600 });
-    renameSync(`${file}.new`, file);
+    replacePrivate(file, JSON.stringify(Object.fromEntries(kept)));
   }
 
   /** The settings that matter, read anew when a file of theirs has changed. */
@@ -114,7 +106,7 @@ export function createGitPrograms(
       const path = isAbsolute(origin) ? origin : resolve(cwd, origin);
       files.add(path);
       if (/^include(?:if\..+)?\.path$/.test(name)) {
-        files.add(resolve(dirname(path), value.join('\n').replace(/^~(?=\/)/, home)));
+        files.add(resolve(dirname(path), value.join('\n').replace(/^~(?=\/)/, home ?? '~')));
         // What these hang on is in no file of settings.
         if (/^includeif\.(?:onbranch|hasconfig)/.test(name)) isLasting = false;
       }
@@ -205,11 +197,12 @@ const isGitFolder = (folder: string): boolean =>
   ['HEAD', 'objects', 'refs'].every((name) => existsSync(join(folder, name)));
 
 /** Settings are read from these when they are there. */
-function standardFiles(cwd: string, home: string, xdg = join(home, '.config')): string[] {
+function standardFiles(cwd: string, home: string | null, xdg: string | undefined): string[] {
   const named = foldersNamed(cwd);
+  const settings = xdg || (home === null ? null : join(home, '.config'));
   return [
-    join(home, '.gitconfig'),
-    join(xdg, 'git', 'config'),
+    ...(home === null ? [] : [join(home, '.gitconfig')]),
+    ...(settings === null ? [] : [join(settings, 'git', 'config')]),
     ...(named === null
       ? []
       : [

@@ -174,6 +174,8 @@ projects: [{ id: bare, path: ../bare }, { id: docs, path: docs }]
     assert.deepEqual(shown.plan, await plan(task_id));
     assert.equal(shown.plan.hash, shown.decision.hash);
     const carrying = (await here.ask('and at this', { project: 'api' })).decision_id;
+    // What `svc config set` wrote was agreed to by being written.
+    await here.call('project.untrust', { id: 'api' });
     const { plan: untrusted } = await here.call<{ plan: Plan }>('decision.show', { id: carrying });
     assert.deepEqual(
       [untrusted.carries?.setup, untrusted.carries?.consent, untrusted.problem?.code],
