@@ -440,6 +440,8 @@ hostile(
     await ws.svc(['down']);
     const yaml = join(ws.root, 'svc.yaml');
     writeFileSync(yaml, `${readFileSync(yaml, 'utf8')}paths: { data: ${precious} }\n`);
+    // As if a person had agreed to it without a look.
+    ws.agree();
     assert.equal(codeOf(await ws.program(['task', 'list', '--json'])), 'data_folder_unknown');
     assert.equal(codeOf(await ws.program(['adopt', '--fresh', '--yes', '--json'])), 'conflict');
     assert.deepEqual(readdirSync(precious), ['key']);
