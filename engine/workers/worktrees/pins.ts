@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SvcError } from '../../errors.ts';
+import { makePrivateFolder, replacePrivate } from '../../private-files.ts';
 
 /** Which repository each folder belongs to that workers are started in: the one at its first use, until a person says otherwise. */
 export interface RepositoryPins {
@@ -33,9 +34,8 @@ export function createRepositoryPins(file: string | null): RepositoryPins {
   function pin(folder: string, top: string | null): void {
     tops.set(folder, top ?? '');
     if (file === null) return;
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    writeFileSync(`${file}.new`, JSON.stringify(Object.fromEntries(tops)), { mode: 0o600 });
-    renameSync(`${file}.new`, file);
+    makePrivateFolder(dirname(dirname(file)), dirname(file));
+    replacePrivate(file, JSON.stringify(Object.fromEntries(tops)));
   }
 
   return {

@@ -1,14 +1,7 @@
-import {
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { makePrivateFolder, replacePrivate } from '../../private-files.ts';
 import { foldersNamed } from './traps.ts';
 
 /** Settings of git, last value by name. */
@@ -91,9 +84,8 @@ export function createGitPrograms(
 
   function write(): void {
     if (file === null) return;
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    writeFileSync(`${file}.new`, JSON.stringify(Object.fromEntries(kept)), { mode: 0o600 });
-    renameSync(`${file}.new`, file);
+    makePrivateFolder(dirname(dirname(file)), dirname(file));
+    replacePrivate(file, JSON.stringify(Object.fromEntries(kept)));
   }
 
   /** The settings that matter, read anew when a file of theirs has changed. */
