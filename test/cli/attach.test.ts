@@ -7,9 +7,9 @@ import type { Session, Wire } from '../../engine/index.ts';
 import { until } from '../support/wait.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 
-/** Says what a run of gemini says; for a person it prints what it was given. */
+/** Says what a run of gemini says, however that has its prompt; for a person it prints what it was given. */
 const GEMINI = `#!/bin/sh
-case "$*" in *--prompt=*)
+case "$*" in *--output-format*)
   echo '{"type":"init","session_id":"g-1","model":"a-model"}'
   echo '{"type":"result","status":"success"}'; exit 0;;
 esac

@@ -1,10 +1,30 @@
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, it } from 'node:test';
 import { report } from '../support/faults.ts';
 import { until } from '../support/wait.ts';
 import { isRunning, makeWorkspace } from '../support/workspace.ts';
+
+it('an engine whose data folder is deleted makes nothing of it again, whatever it is asked before it goes', async (t) => {
+  const workspace = await makeWorkspace();
+  t.after(workspace.close);
+  const data = join(workspace.root, '.svc');
+  const client = await workspace.connect();
+  const pid = workspace.daemonPid()!;
+  const { body } = await workspace.post('what git is asked about');
+  rmSync(data, { recursive: true, force: true });
+  // As the dashboard does, to draw what waits: both look at the repository, and keep what they know of it.
+  const asked = await Promise.allSettled([
+    client.call('decision.show', { id: body.decision_id }),
+    client.call('worktree.list'),
+    client.call('decision.approve', { id: body.decision_id }),
+  ]);
+  await until(() => !isRunning(pid), 'the end of the engine');
+  assert.equal(existsSync(data), false, JSON.stringify(asked));
+  const added = await workspace.svc(['task', 'add', 'after it', '--json']);
+  assert.equal(added.code, 0, added.stderr);
+});
 
 const workspace = await makeWorkspace();
 after(workspace.close);

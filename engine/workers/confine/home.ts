@@ -1,7 +1,7 @@
 import { constants, copyFileSync, existsSync, lstatSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { SvcError } from '../../errors.ts';
-import { madeWithin } from '../made-within.ts';
+import { makeFoldersWithin } from '../../private-files.ts';
 import type { HomeShare } from '../presets/preset.ts';
 import { isFolder, isWithin, realOf } from './paths.ts';
 import { type Place, showing } from './rules.ts';
@@ -12,7 +12,7 @@ const GIT = ['.gitconfig', '.config/git/config', '.config/git/ignore', '.config/
 /** A folder below `kept`. An earlier run could write there: a link that it left must not lead us elsewhere. */
 function madeOwn(kept: string, path: string): string {
   const folder = join(kept, path);
-  const inTheWay = madeWithin(dirname(kept), folder);
+  const inTheWay = makeFoldersWithin(dirname(kept), folder);
   if (inTheWay === null) return folder;
   throw new SvcError('confinement_unavailable', `the worker has put something in the way of ${inTheWay}`, {
     hint: 'svc task retry begins a new session',

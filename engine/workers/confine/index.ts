@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { SvcError } from '../../errors.ts';
+import { makePrivateFolder } from '../../private-files.ts';
 import { SEAT_FOLDER } from '../../seat-folder.ts';
 import type { HomeShare } from '../presets/preset.ts';
 import { REAL_OBJECTS } from '../private-git.ts';
@@ -224,7 +225,7 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
     if (spec.worktree !== null && git === null)
       throw unavailable(`${spec.worktree} is no worktree of git`, 'svc task retry makes a new one');
     const kept = join(spec.sessionFolder, 'agent');
-    mkdirSync(kept, { recursive: true, mode: 0o700 });
+    makePrivateFolder(dirname(spec.sessionFolder), kept);
     const hides = hidden(home);
     const hiddenFolders = hides.map(({ path }) => path);
     const { seatFolder } = spec;

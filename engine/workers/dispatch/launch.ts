@@ -40,7 +40,7 @@ export async function launch(deps: DispatchDeps, run: Launch): Promise<RunningPr
   const { session, task, runId, placement, route } = run;
   const { sessionId } = session;
   const folder = runDir(deps, sessionId, runId);
-  for (const each of [folder, agentDir(deps, sessionId)]) makePrivateFolder(deps.paths.agents, each);
+  makePrivateFolder(deps.paths.agents, folder);
   const svc = await writeShim(deps, join(folder, 'bin'));
   const { command } = run;
   const preset = presetOf(command, session.agent);
@@ -65,7 +65,7 @@ export async function launch(deps: DispatchDeps, run: Launch): Promise<RunningPr
       ...wish,
       ...(command.transport === 'acp' ? { mcp: null } : {}),
     }) ?? ofServer(command, preset, wish);
-  await writeFiles(wish.folder, setUp);
+  await writeFiles(deps, wish.folder, setUp);
   const whole = withArguments(argv, setUp?.args ?? []);
   const spec = {
     runDir: folder,
@@ -116,8 +116,15 @@ function wishOf(
   };
 }
 
-async function writeFiles(folder: string, setUp: RunSetup | undefined): Promise<void> {
-  for (const { path, text } of setUp?.files ?? []) await writeAnew(folder, path, text);
+async function writeFiles(
+  { paths }: DispatchDeps,
+  folder: string,
+  setUp: RunSetup | undefined,
+): Promise<void> {
+  for (const { path, text } of setUp?.files ?? []) {
+    makePrivateFolder(paths.agents, folder);
+    await writeAnew(folder, path, text);
+  }
 }
 
 /**

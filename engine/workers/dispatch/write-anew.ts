@@ -1,14 +1,14 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { SvcError } from '../../errors.ts';
-import { madeWithin } from '../made-within.ts';
+import { makeFoldersWithin } from '../../private-files.ts';
 
 /**
  * Writes a file where a worker may have written before: a link that it left there must not lead us to a file of
- * somebody else. The folders below `top` are made when they are missing. Throws `worktree_unsafe`.
+ * somebody else. `top` has to be there; the folders below it are made when they are missing. Throws `worktree_unsafe`.
  */
 export async function writeAnew(top: string, file: string, text: string): Promise<void> {
-  const inTheWay = madeWithin(top, dirname(file));
+  const inTheWay = makeFoldersWithin(top, dirname(file));
   if (inTheWay !== null) {
     throw new SvcError('worktree_unsafe', `${inTheWay} is a link or a file, and svc writes nothing there`, {
       hint: 'take it out of the branch, or begin from another one',

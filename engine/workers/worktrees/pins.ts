@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SvcError } from '../../errors.ts';
-import { replacePrivate } from '../../private-files.ts';
+import { makePrivateFolder, replacePrivate } from '../../private-files.ts';
 
 /** Which repository each folder belongs to that workers are started in: the one at its first use, until a person says otherwise. */
 export interface RepositoryPins {
@@ -34,7 +34,7 @@ export function createRepositoryPins(file: string | null): RepositoryPins {
   function pin(folder: string, top: string | null): void {
     tops.set(folder, top ?? '');
     if (file === null) return;
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    makePrivateFolder(dirname(dirname(file)), dirname(file));
     replacePrivate(file, JSON.stringify(Object.fromEntries(tops)));
   }
 

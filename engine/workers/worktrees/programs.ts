@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { replacePrivate } from '../../private-files.ts';
+import { makePrivateFolder, replacePrivate } from '../../private-files.ts';
 import { foldersNamed } from './traps.ts';
 
 /** Settings of git, last value by name. */
@@ -84,7 +84,7 @@ export function createGitPrograms(
 
   function write(): void {
     if (file === null) return;
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    makePrivateFolder(dirname(dirname(file)), dirname(file));
     replacePrivate(file, JSON.stringify(Object.fromEntries(kept)));
   }
 

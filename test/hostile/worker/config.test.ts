@@ -114,6 +114,12 @@ hostile(
       assert.equal(said(ws, name), '3', `${name}: ${said(ws, `${name}.out`)}`);
     assert.deepEqual(consentFiles(ws), consents);
     assert.equal((await ws.svc(['config', 'get', 'guard.profile'])).stdout.trim(), '');
+    // The next engine takes the run up, and sees it end.
+    const again = await ws.connect();
+    await until(async () => {
+      const { task } = await again.call<{ task: Wire<Task> }>('task.show', { id });
+      return ['done', 'failed'].includes(task.status);
+    }, 'the worker to end');
   },
 );
 

@@ -105,7 +105,8 @@ hostile(
       try {
         const client = await ws.connect();
         const wanted = await client.call<{ task_id: string }>('task.add', { title: 'wanted', body: 'x' });
-        const bare = `env -i PATH=/usr/bin:/bin SVC_CONFIG='${join(ws.root, 'svc.yaml')}' ${svc} task run ${wanted.task_id}`;
+        const kept = `PATH=/usr/bin:/bin SVC_HOME='${ws.env.SVC_HOME}' SVC_CONFIG='${join(ws.root, 'svc.yaml')}'`;
+        const bare = `env -i ${kept} ${svc} task run ${wanted.task_id}`;
         /** Plainly, with a cleared environment, and as nobody's child. */
         const script = (name: string): string => {
           const at = out(ws, name);
@@ -120,6 +121,8 @@ hostile(
         const yaml = readFileSync(join(ws.root, 'svc.yaml'), 'utf8');
         const notify = JSON.stringify({ scripted: { mode: 'shell', cmd: `sh ${script('notice')}` } });
         writeFileSync(join(ws.root, 'svc.yaml'), yaml.replace('agents:\n', `agents:\n  notify: ${notify}\n`));
+        // What the person has set up: it is the command that is not to be the person.
+        ws.agree();
         await client.call('engine.reload');
         const { task_id } = await client.call<{ task_id: string }>('task.add', {
           title: 'w',
