@@ -7,11 +7,16 @@ interface Terminal {
   signal: AbortSignal;
 }
 
-/** What a person types at a terminal, as one line. */
+/** What a person types at a terminal, as one line; empty when they leave the question with Ctrl-C or Ctrl-D. */
 export async function askFor({ stdin, stderr, signal }: Terminal, question: string): Promise<string> {
   const lines = createInterface({ input: stdin, output: stderr });
   try {
     return (await lines.question(`${printable(question, { lines: true })} `, { signal })).trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ABORT_ERR') throw error;
+    // The cursor still stands behind the question.
+    stderr.write('\n');
+    return '';
   } finally {
     lines.close();
   }

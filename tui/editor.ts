@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SvcError } from '../engine/index.ts';
@@ -25,8 +25,14 @@ export async function editText(text: string, name: string, env: NodeJS.ProcessEn
       const child = spawn('/bin/sh', ['-c', script, 'svc', file], { env, stdio: 'inherit' });
       return (await once(child, 'exit')) as [number | null, string | null];
     });
-    if (code !== 0) {
-      const end = code === null ? `was ended by ${signal}` : `ended with exit code ${code}`;
+    const isThere = existsSync(file);
+    if (code !== 0 || !isThere) {
+      const end =
+        code === null
+          ? `was ended by ${signal}`
+          : code === 0
+            ? 'left no file'
+            : `ended with exit code ${code}`;
       throw new SvcError('tool_missing', `the editor ${JSON.stringify(editor)} ${end}; nothing was changed`, {
         hint: 'set VISUAL or EDITOR to an editor that runs in this terminal',
       });
@@ -36,4 +42,14 @@ export async function editText(text: string, name: string, env: NodeJS.ProcessEn
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/**
+ * Lays a text that a person has written, and that could not be used, where they find it again: a private file in a folder
+ * of its own. Returns its path.
+ */
+export function keepText(text: string, name: string): string {
+  const file = join(mkdtempSync(join(tmpdir(), 'svc-kept-')), name);
+  writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
+  return file;
 }

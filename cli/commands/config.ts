@@ -3,6 +3,7 @@ import {
   type ConsentView,
   EXIT,
   configuration as engine,
+  ownSeat,
   printable,
   SvcError,
 } from '../../engine/index.ts';
@@ -129,16 +130,28 @@ const edit = command({
   async run(context) {
     const { actorOf, configText, findWorkspace, loadConfig, writeConfig } = await engine();
     const { cwd, env, stdin, stdout } = context;
+    const what = 'svc config edit';
+    // The engine decides when it is asked to write; here so that nobody writes a text for nothing.
+    (await ownSeat()).refuseInsideRun(what, env);
     if (!stdin.isTTY || !stdout.isTTY)
       throw new SvcError('usage', 'there is no terminal to edit on', {
         hint: 'svc config set changes one key',
       });
     const { file } = findWorkspace({ cwd, env });
     const seen = configText(file);
-    const { editText } = await import('../../tui/editor.ts');
+    const { editText, keepText } = await import('../../tui/editor.ts');
     let text = seen;
+    const kept = (): string => `your text is kept in ${keepText(text, 'svc.yaml')}`;
+    /** What a person wrote is not lost by a refusal. */
+    const orKept = <T>(work: Promise<T>): Promise<T> =>
+      work.catch((thrown: unknown) => {
+        if (text === seen) throw thrown;
+        const { code, message, hint, data } = asSvcError(thrown);
+        const next = hint === undefined ? '' : `; ${hint}`;
+        throw new SvcError(code, message, { cause: thrown, hint: `${kept()}${next}`, data });
+      });
     for (;;) {
-      text = await editText(text, 'svc.yaml', env);
+      text = await orKept(editText(text, 'svc.yaml', env));
       if (text === seen) {
         context.result({ file, changed: false }, () => 'nothing was changed');
         return 0;
@@ -151,18 +164,20 @@ const edit = command({
         if (code !== 'config_invalid') throw thrown;
         context.note(printable(message, { lines: true }));
         if (await confirm(context, 'Edit it again?')) continue;
-        context.note('nothing was written');
+        context.note(`nothing was written; ${kept()}`);
         return EXIT.failure;
       }
     }
-    const done = await actAsChair<Changed>(context, 'svc config edit', {
-      patienceMs: PATIENCE_MS,
-      ask: (client) => client.call('config.write', { text, seen }),
-      async alone() {
-        writeConfig({ file, env, text, seen, actor: actorOf(env) });
-        return { restart_needed: [], consent: await viewAlone(context) };
-      },
-    });
+    const done = await orKept(
+      actAsChair<Changed>(context, what, {
+        patienceMs: PATIENCE_MS,
+        ask: (client) => client.call('config.write', { text, seen }),
+        async alone() {
+          writeConfig({ file, env, text, seen, actor: actorOf(env) });
+          return { restart_needed: [], consent: await viewAlone(context) };
+        },
+      }),
+    );
     context.result({ file, changed: true }, () => `wrote ${printable(file)}`);
     noteChanged(context, done);
     return 0;

@@ -1,0 +1,257 @@
+import assert from 'node:assert/strict';
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import type { ConsentView, Session, Wire } from '../../engine/index.ts';
+import { openTerminal, type Terminal, withTmux } from '../support/terminal.ts';
+import { until } from '../support/wait.ts';
+import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
+
+interface Desk {
+  ws: TestWorkspace;
+  /** svc.yaml. */
+  file: string;
+  /** What the editor does: lines of the shell, in which `$f` is the file that it was given. */
+  editor(lines: string): void;
+  /** `svc config edit` on a terminal. */
+  edit(env?: NodeJS.ProcessEnv): Promise<Terminal>;
+  /** Every text that is left in the folder for temporary files, by its folder. */
+  left(): string[];
+  /** How often the editor was opened. */
+  openings(): number;
+}
+
+async function makeDesk(t: TestContext): Promise<Desk> {
+  const ws = await makeWorkspace();
+  t.after(ws.close);
+  const { folder } = ws.repository;
+  const [file, script, temporary] = [
+    join(ws.root, 'svc.yaml'),
+    join(folder, 'an editor.sh'),
+    join(folder, 'tmp'),
+  ];
+  mkdirSync(temporary);
+  const opened = join(folder, 'opened');
+  writeFileSync(opened, '');
+  return {
+    ws,
+    file,
+    editor(lines) {
+      writeFileSync(script, `#!/bin/sh\nfor f; do :; done\necho "$#" >>'${opened}'\n${lines}\n`);
+      chmodSync(script, 0o755);
+    },
+    async edit(env = {}) {
+      const terminal = await openTerminal({
+        command: [process.execPath, SVC, 'config', 'edit'],
+        cwd: ws.root,
+        env: { ...ws.env, TMPDIR: temporary, EDITOR: `'${script}'`, ...env },
+        columns: 200,
+      });
+      t.after(terminal.close);
+      return terminal;
+    },
+    left: () => readdirSync(temporary).filter((name) => name.startsWith('svc-')),
+    openings: () => readFileSync(opened, 'utf8').split('\n').length - 1,
+  };
+}
+
+/** The file that a refusal names. */
+function keptIn(screen: string): string {
+  const path = /your text is kept in (\S+)/.exec(screen.replace(/\n/g, ''))?.[1]?.replace(/;$/, '');
+  assert.ok(path, screen);
+  return path;
+}
+
+const pendingOf = async ({ ws }: Desk): Promise<string[]> => {
+  const client = await ws.connect();
+  return (await client.call<ConsentView>('config.consent')).pending.map(({ key }) => key);
+};
+
+describe('svc config edit', withTmux, () => {
+  it('a valid edit is written, agreed to, and in use at once', async (t) => {
+    const desk = await makeDesk(t);
+    const { ws, file } = desk;
+    const client = await ws.connect();
+    const trace = join(ws.repository.folder, 'trace');
+    const mode = statSync(file).mode;
+    desk.editor(`sed -i "s|  cmds: {|  cmds: {mine: 'touch ${trace} {{prompt}}',|" "$f"`);
+    const { status, screen } = await (await desk.edit()).exited();
+    assert.deepEqual([status, desk.openings(), desk.left()], [0, 1, []], screen);
+    assert.match(screen, /wrote .*svc\.yaml/);
+    assert.match(readFileSync(file, 'utf8'), /mine: 'touch/);
+    assert.equal(statSync(file).mode, mode);
+    assert.deepEqual(await pendingOf(desk), []);
+    const { task_id: id } = await client.call<{ task_id: string }>('task.add', { body: 'x', agent: 'mine' });
+    await client.call('task.run', { id });
+    await until(async () => {
+      const { sessions } = await client.call<{ sessions: Wire<Session>[] }>('task.show', { id });
+      return sessions[0]?.state === 'ended';
+    }, 'the run to end');
+    assert.ok(existsSync(trace));
+  });
+
+  it('what waited before and was not touched waits on, and is named', async (t) => {
+    const desk = await makeDesk(t);
+    await desk.ws.connect();
+    appendFileSync(desk.file, 'guard: { profile: none }\n');
+    desk.editor('printf "policy: { mode: solo }\\n" >>"$f"');
+    const { status, screen } = await (await desk.edit()).exited();
+    assert.equal(status, 0, screen);
+    assert.match(screen, /not in use before svc trust: guard\.profile/);
+    assert.deepEqual(await pendingOf(desk), ['guard.profile']);
+  });
+
+  it('an invalid edit says where, is opened again with its text, and is written once it is right', async (t) => {
+    const desk = await makeDesk(t);
+    const before = readFileSync(desk.file, 'utf8');
+    desk.editor('printf "agents:\\n  timeout_sec: soon\\nguard: { profile: lose }\\n" >"$f"');
+    const terminal = await desk.edit();
+    const asked = await terminal.shows('Edit it again?');
+    assert.match(asked, /svc\.yaml:3:.*guard\.profile/);
+    assert.equal(readFileSync(desk.file, 'utf8'), before);
+    desk.editor('sed -i "s/soon/120/; s/lose/lite/" "$f"');
+    terminal.type('y');
+    terminal.keys('Enter');
+    const { status, screen } = await terminal.exited();
+    assert.deepEqual([status, desk.openings(), desk.left()], [0, 2, []], screen);
+    assert.equal(readFileSync(desk.file, 'utf8'), 'agents:\n  timeout_sec: 120\nguard: { profile: lite }\n');
+  });
+
+  it('an invalid edit that is given up leaves the file, the consent and the text of the person', async (t) => {
+    const desk = await makeDesk(t);
+    const before = readFileSync(desk.file, 'utf8');
+    // A key nobody knows, a wrong type, what is no YAML, no mapping, and nothing readable at all.
+    const wrong = ['gard: {}', 'agents: [1]', 'agents: {', '- a', 'agents: "\\0033[31m'];
+    const leave = ['n', '', 'maybe', 'C-d', 'C-c'];
+    for (const [at, text] of wrong.entries()) {
+      desk.editor(`printf '%b\\n' '${text}' >"$f"`);
+      const terminal = await desk.edit();
+      await terminal.shows('Edit it again?');
+      const key = leave[at] ?? '';
+      if (key.startsWith('C-')) terminal.keys(key);
+      else {
+        terminal.type(key);
+        terminal.keys('Enter');
+      }
+      const { status, screen } = await terminal.exited();
+      assert.equal(status, 1, screen);
+      assert.match(screen, /nothing was written/);
+      assert.doesNotMatch(screen, /Aborted|internal/);
+      const kept = keptIn(screen);
+      assert.equal(statSync(kept).mode & 0o777, 0o600);
+      assert.match(readFileSync(kept, 'utf8'), /^(gard|agents|- a)/);
+      assert.equal(desk.left().length, at + 1, 'nothing but what is kept');
+    }
+    assert.equal(readFileSync(desk.file, 'utf8'), before);
+    assert.deepEqual(await pendingOf(desk), []);
+  });
+
+  it('an editor that fails, is ended, or is not there changes nothing', async (t) => {
+    const desk = await makeDesk(t);
+    const before = readFileSync(desk.file, 'utf8');
+    const ways: [string, NodeJS.ProcessEnv, RegExp][] = [
+      ['echo "guard: {}" >"$f"; exit 3', {}, /ended with exit code 3; nothing was changed/],
+      ['echo "guard: {}" >"$f"; kill -TERM $$', {}, /ended with exit code 143; nothing was changed/],
+      ['rm "$f"', {}, /left no file; nothing was changed/],
+      ['', { EDITOR: '/nowhere/editor' }, /ended with exit code 127; nothing was changed/],
+    ];
+    for (const [lines, env, said] of ways) {
+      desk.editor(lines);
+      const { status, screen } = await (await desk.edit(env)).exited();
+      assert.equal(status, 1, screen);
+      assert.match(screen, said);
+      assert.match(screen, /hint: set VISUAL or EDITOR/);
+      assert.deepEqual(desk.left(), []);
+    }
+    assert.equal(readFileSync(desk.file, 'utf8'), before);
+    // What was written before it failed is kept.
+    desk.editor('echo "gard: mine" >>"$f"');
+    const terminal = await desk.edit();
+    await terminal.shows('Edit it again?');
+    desk.editor('exit 3');
+    terminal.type('y');
+    terminal.keys('Enter');
+    const { screen } = await terminal.exited();
+    assert.match(readFileSync(keptIn(screen), 'utf8'), /gard: mine\n$/);
+    assert.equal(readFileSync(desk.file, 'utf8'), before);
+  });
+
+  it('an editor that changes nothing: nothing is written, agreed to or restarted', async (t) => {
+    const desk = await makeDesk(t);
+    appendFileSync(desk.file, 'guard: { profile: none }');
+    const written = statSync(desk.file).mtimeMs;
+    for (const lines of [':', 'echo >>"$f"; sed -i "\\$d" "$f"']) {
+      desk.editor(lines);
+      const { status, screen } = await (await desk.edit()).exited();
+      assert.equal(status, 0, screen);
+      assert.match(screen, /nothing was changed/);
+    }
+    assert.equal(statSync(desk.file).mtimeMs, written);
+    assert.deepEqual(desk.left(), []);
+    // Looking at it is not agreeing to it.
+    assert.deepEqual(await pendingOf(desk), ['guard.profile']);
+  });
+
+  it('changed by somebody else meanwhile: theirs stays, and the text of the person is kept', async (t) => {
+    const desk = await makeDesk(t);
+    for (const isRunning of [false, true]) {
+      if (isRunning) await desk.ws.connect();
+      const theirs = `${readFileSync(desk.file, 'utf8')}# theirs, ${isRunning}\n`;
+      desk.editor(`echo "# mine, ${isRunning}" >>"$f"; echo "# theirs, ${isRunning}" >>'${desk.file}'`);
+      const { status, screen } = await (await desk.edit()).exited();
+      assert.equal(status, 5, screen);
+      assert.match(screen, /was changed meanwhile; nothing was written/);
+      assert.match(screen, /svc config edit shows it as it is now/);
+      assert.equal(readFileSync(desk.file, 'utf8'), theirs);
+      assert.match(readFileSync(keptIn(screen), 'utf8'), new RegExp(`# mine, ${isRunning}\n$`));
+    }
+    // Gone altogether.
+    desk.editor(`echo "# mine" >>"$f"; mv '${desk.file}' '${desk.file}.old'`);
+    const { status, screen } = await (await desk.edit()).exited();
+    assert.notEqual(status, 0, screen);
+    assert.match(readFileSync(keptIn(screen), 'utf8'), /# mine\n$/);
+    assert.ok(!existsSync(desk.file));
+    writeFileSync(desk.file, readFileSync(`${desk.file}.old`));
+  });
+
+  it('$VISUAL before $EDITOR, with arguments and blanks; the file comes last', async (t) => {
+    const desk = await makeDesk(t);
+    desk.editor('[ "$1" = --wait ] && [ "$2" = "two words" ] && [ $# = 3 ] && echo "# $1" >>"$f"');
+    const visual = `'${join(desk.ws.repository.folder, 'an editor.sh')}' --wait "two words"`;
+    const { status, screen } = await (await desk.edit({ VISUAL: visual, EDITOR: 'false' })).exited();
+    assert.equal(status, 0, screen);
+    assert.match(readFileSync(desk.file, 'utf8'), /# --wait\n$/);
+  });
+
+  it('a svc.yaml that is broken already can be mended, and agrees to nothing by that', async (t) => {
+    const desk = await makeDesk(t);
+    const before = readFileSync(desk.file, 'utf8');
+    writeFileSync(desk.file, `${before}guard: { profile: none\n`);
+    desk.editor('sed -i "s/none$/none }/" "$f"');
+    const { status, screen } = await (await desk.edit()).exited();
+    assert.equal(status, 0, screen);
+    assert.match(screen, /not in use before svc trust: guard\.profile/);
+    assert.deepEqual(await pendingOf(desk), ['guard.profile']);
+  });
+});
+
+describe('svc config edit without a terminal', () => {
+  it('says so and names the command that needs none', async (t) => {
+    const ws = await makeWorkspace();
+    t.after(ws.close);
+    const trace = join(ws.repository.folder, 'trace');
+    const { code, stderr } = await ws.program(['config', 'edit'], { env: { EDITOR: `touch ${trace};:` } });
+    assert.equal(code, 2);
+    assert.match(stderr, /there is no terminal to edit on\nhint: svc config set/);
+    assert.ok(!existsSync(trace));
+  });
+});
