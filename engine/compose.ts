@@ -73,6 +73,8 @@ export async function openEngine(options: OpenOptions) {
     const { state, pending } = keeper.loaded().consent;
     if (state === 'none') throw startsNothing(file, pending);
   }
+  const isPending = (name: string): boolean =>
+    keeper.loaded().consent.pending.some(({ key }) => key === name);
 
   const kept = databaseFiles(paths.db).filter((file) => dirname(file) !== paths.data);
   const tracked = await trackedFiles([paths.data, ...kept], env);
@@ -111,6 +113,7 @@ export async function openEngine(options: OpenOptions) {
       paths,
       config,
       requireConsent,
+      isPending,
       env,
       secret: lookup,
       svc: options.svc ?? null,

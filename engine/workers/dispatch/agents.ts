@@ -83,9 +83,12 @@ export function createAgents({
   root,
   config,
   env,
+  isPending,
 }: {
   root: string;
   config(): AgentsConfig;
+  /** Whether what svc.yaml says for a key waits until a person agrees to it. */
+  isPending(key: string): boolean;
   /** Where the programs are looked for. */
   env: NodeJS.ProcessEnv;
 }): Agents {
@@ -129,7 +132,9 @@ export function createAgents({
           isBuiltIn: template === (way === 'acp' ? preset?.acp : preset?.headless),
         };
       throw new SvcError('unknown_agent', `no agent ${JSON.stringify(agent)} in agents.cmds`, {
-        hint: `known: ${Object.keys(cmds).sort().join(', ')}`,
+        hint: isPending('agents.cmds')
+          ? 'svc.yaml has commands that wait until they are agreed to: svc trust'
+          : `known: ${Object.keys(cmds).sort().join(', ')}`,
       });
     },
     auth(agent) {
