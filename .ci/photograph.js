@@ -45,6 +45,7 @@ function shorten(ws) {
   mkdirSync(bin);
   writeFileSync(join(bin, 'scripted-agent'), `#!/bin/sh\nexec ${command} "$@"\n`, { mode: 0o755 });
   writeFileSync(file, yaml.replace(command, 'scripted-agent').replace('name: test', 'name: acme'));
+  ws.agree();
   ws.env.PATH = `${bin}:${ws.env.PATH}`;
 }
 
