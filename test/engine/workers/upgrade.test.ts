@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { workers } from '../../../engine/storage/migrations/0003-workers.ts';
 import { approvals } from '../../../engine/storage/migrations/0004-approvals.ts';
+import { containment } from '../../../engine/storage/migrations/0005-containment.ts';
 import { until } from '../../support/wait.ts';
 import { claudeSays, makeRig, type Rig } from './rig.ts';
 
@@ -17,7 +18,7 @@ after(() => rig.close());
 /** The database as the version before wrote it. */
 function downgrade(): void {
   const db = new Database(join(rig.ws.root, '.svc', 'svc.db'));
-  for (const later of [approvals, workers]) {
+  for (const later of [containment, approvals, workers]) {
     for (const [, name] of later.matchAll(/^CREATE INDEX (\w+)/gm)) db.exec(`DROP INDEX ${name}`);
     for (const [, name] of later.matchAll(/^CREATE TABLE (\w+)/gm)) db.exec(`DROP TABLE ${name}`);
     for (const [, table, column] of later.matchAll(/^ALTER TABLE (\w+) ADD COLUMN (\w+)/gm))
