@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, it } from 'node:test';
 import { report } from '../support/faults.ts';
@@ -13,7 +13,7 @@ it('an engine whose data folder is deleted makes nothing of it again, whatever i
   const client = await workspace.connect();
   const pid = workspace.daemonPid()!;
   const { body } = await workspace.post('what git is asked about');
-  rmSync(data, { recursive: true, force: true });
+  await workspace.deleteData();
   // As the dashboard does, to draw what waits: both look at the repository, and keep what they know of it.
   const asked = await Promise.allSettled([
     client.call('decision.show', { id: body.decision_id }),
@@ -36,7 +36,7 @@ it('an engine whose data folder is deleted promises nothing more, ends its worke
   await client.call('task.run', { id: 't-1' });
   await until(() => workspace.survivors().some(({ command }) => command.includes('agent.js')), 'the worker');
 
-  rmSync(join(workspace.root, '.svc'), { recursive: true, force: true });
+  await workspace.deleteData();
   await assert.rejects(client.call('task.add', { title: 'into nothing' }), {
     code: /storage_failed|engine_unreachable/,
   });

@@ -1,5 +1,5 @@
 import { type ExecFileException, execFile, execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type CatchServer, type CaughtEvent, startCatchServer } from '../../cli/commands/catch-server.ts';
@@ -48,6 +48,8 @@ export interface TestWorkspace {
   daemonPid(): number | null;
   /** kill -9, and waits until it is gone. */
   killDaemon(): Promise<void>;
+  /** Deletes the data folder under a running engine, as often as it takes: that may just be writing there. */
+  deleteData(): Promise<void>;
   receiver(): Promise<string>;
   /** A signed `POST /task` for the scripted agent that asks for dispatch. */
   post(prompt: string): Promise<{ status: number; body: Posted }>;
@@ -140,6 +142,18 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
     await until(() => !isRunning(pid));
   }
 
+  const deleteData = async (): Promise<void> => {
+    await until(() => {
+      try {
+        rmSync(data, { recursive: true, force: true });
+        return true;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error;
+        return false;
+      }
+    });
+  };
+
   /** A connection to the daemon, for one piece of work. */
   async function visit<T>(work: (client: EngineClient) => Promise<T>, daemon?: string[]): Promise<T> {
     const client = await connect({ cwd: root, env, ...(daemon ? { daemon } : {}) });
@@ -174,6 +188,7 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
     },
     daemonPid,
     killDaemon,
+    deleteData,
     receiver,
     async post(prompt) {
       const { signedSample } = await samples();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { act, openDash } from '../support/dash.ts';
@@ -40,7 +40,7 @@ describe('losing things', withTmux, () => {
     await workspace.post('of the old folder\n#agent: no-change');
     await terminal.shows('▶d-1');
     const first = workspace.daemonPid()!;
-    rmSync(join(workspace.root, '.svc'), { recursive: true, force: true });
+    await workspace.deleteData();
     await terminal.shows('ENGINE GONE since');
     await until(() => !isRunning(first), 'the end of the engine');
     await workspace.svc(['task', 'add', 'of the new folder']);
