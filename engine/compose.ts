@@ -111,6 +111,7 @@ export async function openEngine(options: OpenOptions) {
       paths,
       config,
       requireConsent,
+      waitingKeys: () => keeper.loaded().consent.pending.map(({ key }) => key),
       env,
       secret: lookup,
       svc: options.svc ?? null,

@@ -112,6 +112,7 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
   const config = await configuration();
   const agree = (): void => config.agreeToFile({ file: join(root, 'svc.yaml'), env });
   agree();
+  if (user !== undefined) execFileSync('chown', ['-R', '-h', `${user.uid}:${user.gid}`, env.SVC_HOME ?? '']);
   const clients = new Set<EngineClient>();
 
   const program: TestWorkspace['program'] = (args, { env: own = {}, cwd = root, input } = {}) =>

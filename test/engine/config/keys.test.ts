@@ -25,7 +25,7 @@ test('83 keys in 20 sections stand beside webhook and notify', () => {
 
 test('every key says what it is, and every one but none what leaving it out means', () => {
   for (const { key, type, description, unset } of describeKeys()) {
-    assert.match(type, /^(?:\*?(?:bool|int|int64)|string|map .+->.+|\[\].+)$/, key);
+    assert.match(type, /^(?:\*?(?:bool|int|int64)|string(?:, or map .+->.+)?|map .+->.+|\[\].+)$/, key);
     assert.match(description, /^.{10,}\.$/s, key);
     assert.ok(unset, `${key} does not say what unset means`);
   }
