@@ -73,8 +73,6 @@ export async function openEngine(options: OpenOptions) {
     const { state, pending } = keeper.loaded().consent;
     if (state === 'none') throw startsNothing(file, pending);
   }
-  const isPending = (name: string): boolean =>
-    keeper.loaded().consent.pending.some(({ key }) => key === name);
 
   const kept = databaseFiles(paths.db).filter((file) => dirname(file) !== paths.data);
   const tracked = await trackedFiles([paths.data, ...kept], env);
@@ -113,7 +111,7 @@ export async function openEngine(options: OpenOptions) {
       paths,
       config,
       requireConsent,
-      isPending,
+      waitingKeys: () => keeper.loaded().consent.pending.map(({ key }) => key),
       env,
       secret: lookup,
       svc: options.svc ?? null,

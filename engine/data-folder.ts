@@ -204,7 +204,11 @@ function idFrom(data: string): string | null {
     if (!(error instanceof SvcError)) throw error;
     throw dataFolderRefused(data, 'content', `has an ${ID} that is no file of svc's`);
   }
-  throw dataFolderRefused(data, 'no_id', 'was not made by svc on this machine');
+  throw dataFolderRefused(
+    data,
+    'no_id',
+    'has no id of this machine: an earlier svc made it, or somebody brought it along',
+  );
 }
 
 /**

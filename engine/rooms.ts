@@ -65,8 +65,8 @@ export interface Ground {
   config(): Config;
   /** Throws `consent_missing` while nobody has ever agreed to svc.yaml: before anything is started. */
   requireConsent(): void;
-  /** Whether a key of svc.yaml waits until a person agrees to it. */
-  isPending(key: string): boolean;
+  /** Keys of svc.yaml that are not in use before somebody agrees to them. */
+  waitingKeys(): readonly string[];
   env: NodeJS.ProcessEnv;
   /** The value of a secret's variable. */
   secret(name: string): string | undefined;
@@ -102,7 +102,7 @@ export function createRooms(ground: Ground): Rooms {
   const sessions = createSessions({ storage, clock });
   const containment = createContainment({ data: paths.data, env });
   const processes = createProcesses({ containment });
-  const agents = createAgents({ root, config, env, isPending: ground.isPending });
+  const agents = createAgents({ root, config, env, waitingKeys: ground.waitingKeys });
   const runSockets = createRunSockets({ root, version, env });
   closing(runSockets.close);
   const secretNames = () => secretVariables(config());

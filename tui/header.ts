@@ -94,13 +94,17 @@ export function consentLine({ data: { status }, size }: State): Line[] {
   const waits = status?.consent_pending ?? [];
   if (waits.length === 0) return [];
   const [first = '', ...others] = waits;
-  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  const which =
+    others.length === 0
+      ? `${first} waits, its earlier value is in use`
+      : `${first} and ${others.length} more wait, the earlier values are in use`;
+  // The key first: in a narrow terminal the end is cut.
   const what =
     status?.consent === 'none'
-      ? 'was never agreed to here: nothing is started'
-      : 'waits: the earlier values are in use';
+      ? `svc.yaml was never agreed to here: nothing is started (${waits.join(', ')})`
+      : `svc.yaml: ${which}`;
   const keys = ' · T shows it and asks';
-  return [[span(cut(` svc.yaml ${what} (${first}${more})`, size.columns - width(keys)), 'bad'), span(keys)]];
+  return [[span(cut(` ${what}`, size.columns - width(keys)), 'bad'), span(keys)]];
 }
 
 /** Above the last known state while the engine is away, and while agents are given no work. */

@@ -7,6 +7,8 @@ type Folders = Awaited<ReturnType<typeof dataFolders>>;
 type Report = ReturnType<Folders['inspectDataFolder']>;
 type Place = Parameters<Folders['inspectDataFolder']>[0];
 
+type Consent = ReturnType<Awaited<ReturnType<typeof configuration>>['loadConfig']>['consent'];
+
 const HELD =
   'Take it over? Approvals that were not used expire, what was queued or running is held, nothing is sent, all tokens are renewed.';
 
@@ -45,12 +47,20 @@ const shown = ({ path, why, holds }: Report): string =>
     { lines: true },
   );
 
+/** The other half of making a workspace one's own: what it says is agreed to apart from what it holds. */
+function noteConsent({ note }: Pick<Context, 'note'>, { state, pending }: Consent): void {
+  if (state === 'none')
+    note('next: svc trust shows what svc.yaml names; nothing is started before it was agreed to');
+  else if (pending.length > 0) note(`next: svc trust; until then ${pending.length} keys of svc.yaml wait`);
+}
+
 async function startFresh(
   context: Context,
   isYes: boolean,
   folders: Folders,
   place: Place,
   tracked: string[],
+  consent: Consent,
 ): Promise<number> {
   const report = folders.inspectDataFolder(place, tracked);
   const { data } = place.paths;
@@ -78,6 +88,7 @@ async function startFresh(
       'the next command makes a new one',
     ].join('\n'),
   );
+  noteConsent(context, consent);
   return 0;
 }
 
@@ -99,7 +110,7 @@ const adopt = command({
     const paths = dataPaths(loaded);
     const place = { root: loaded.root, paths, env };
     const tracked = await folders.trackedFiles([paths.data, ...folders.databaseFiles(paths.db)], env);
-    if (context.flags.fresh) return startFresh(context, isYes, folders, place, tracked);
+    if (context.flags.fresh) return startFresh(context, isYes, folders, place, tracked, loaded.consent);
     const report = folders.inspectDataFolder(place, tracked);
     if (report.state !== 'strange') {
       context.result({ ...report, before: null }, ({ path, state }) =>
@@ -109,7 +120,7 @@ const adopt = command({
       );
       return 0;
     }
-    context.note(shown(report));
+    for (const line of shown(report).split('\n')) context.note(line);
     if (report.obstacle !== null) {
       throw new SvcError('data_folder_unknown', `it cannot be taken over: ${report.obstacle}`, {
         hint: 'svc adopt --fresh moves it aside, untouched, and starts anew',
@@ -128,6 +139,7 @@ const adopt = command({
         'svc task retry starts what was held, each by a decision of its own',
       ].join('\n'),
     );
+    noteConsent(context, loaded.consent);
     return 0;
   },
 });

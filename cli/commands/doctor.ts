@@ -53,7 +53,7 @@ export const doctorCommand: Command = command({
       checkKeysFile(machineHome(env)),
       ...repository,
       ...strict,
-      ...(workspace === null ? [] : [checkConsent(workspace)]),
+      ...(workspace === null ? [] : [checkConsent(workspace, place)]),
       ...runs,
       ...(workspace === null ? [] : await checkProjects(workspace)),
       ...agents,

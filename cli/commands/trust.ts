@@ -22,8 +22,8 @@ export async function viewAlone({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Pro
   return consentView(loaded, carriedSetups({ root, config, home: home.path }));
 }
 
-/** The difference, key by key and entry by entry. */
-async function shown(pending: readonly PendingKey[], setups: ConsentView['setups']): Promise<string> {
+/** The difference, key by key and entry by entry, as lines. */
+async function shown(pending: readonly PendingKey[], setups: ConsentView['setups']): Promise<string[]> {
   const { pendingLines } = await configuration();
   const keys = pendingLines(pending).flatMap(({ key, old, new: now }) => [
     key,
@@ -34,7 +34,7 @@ async function shown(pending: readonly PendingKey[], setups: ConsentView['setups
     `project ${each.id}, in every new worktree of ${each.folder}`,
     ...carriedFacts(each).map(([name, text]) => `  ${name.padEnd(8)}  ${text}`),
   ]);
-  return [...keys, ...projects].join('\n');
+  return [...keys, ...projects];
 }
 
 /** Of what waits, what is asked for. Throws `usage` for a key that does not wait. */
@@ -84,7 +84,7 @@ export const trustCommand: Command = command({
     context.note(
       printable(`${file} names programs, addresses, guards or paths that were not agreed to here:`),
     );
-    context.note(printable(await shown(pending, setups), { lines: true }));
+    for (const line of await shown(pending, setups)) context.note(printable(line));
     if (!(flags.yes || environmentFlag(env, 'SVC_SETUP_YES'))) {
       if (!stdin.isTTY || json)
         throw new SvcError('usage', 'nobody is here to be asked', {
@@ -97,9 +97,9 @@ export const trustCommand: Command = command({
     }
     const keys = flags.key.length === 0 ? undefined : flags.key;
     // By its digest, so that nothing else is agreed to than what was shown.
-    const after = await actAsChair(context, what, {
-      ask: (client) =>
-        client.call<ConsentView>('config.trust', { digest, ...(keys === undefined ? {} : { keys }) }),
+    // Without an engine nothing has to be started anew.
+    const after = await actAsChair<ConsentView & { restart_needed?: string[] }>(context, what, {
+      ask: (client) => client.call('config.trust', { digest, ...(keys === undefined ? {} : { keys }) }),
       async alone() {
         trustConfig({ file: findWorkspace({ cwd, env }).file, env, digest, keys, actor: actorOf(env) });
         return viewAlone(context);
@@ -111,8 +111,11 @@ export const trustCommand: Command = command({
         `agreed to on this machine: ${[...pending.map(({ key }) => key), ...setups.map(({ id }) => `project ${id}`)].join(', ')}`,
     );
     if (left > 0) context.note(`note: ${left} more wait`);
-    if (view.state === 'none')
-      context.note('note: svc down and svc up open the receiver, and move what paths and addresses name');
+    const { restart_needed: restart } = after;
+    if (restart !== undefined && restart.length > 0)
+      context.note(`note: ${restart.join(', ')} count after svc down and svc up`);
+    else if (restart !== undefined && view.state === 'none')
+      context.note('note: svc down and svc up open the receiver');
     return 0;
   },
 });

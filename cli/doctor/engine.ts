@@ -45,6 +45,9 @@ export async function checkEngine(
     return { check, engine };
   } catch (thrown) {
     const error = asSvcError(thrown);
+    // Said once, by the check of the data folder.
+    if (error.code === 'data_folder_unknown')
+      return failed(warn('engine', 'not asked: the data folder is not known here', null));
     if (error.code === 'engine_not_running')
       return failed(ok('engine', 'does not run; the next command starts it'));
     return failed(fail('engine', error.message, error.hint ?? 'look into .svc/log'));

@@ -103,7 +103,7 @@ export async function checkProjects({ loaded }: Workspace): Promise<Check[]> {
 }
 
 /** Keys of svc.yaml whose values nobody has agreed to here: others are in use instead. */
-export function checkConsent({ loaded: { consent, file } }: Workspace): Check {
+export function checkConsent({ loaded: { consent, file } }: Workspace, place: readonly Check[]): Check {
   const name = 'consent';
   const { state, pending, problem } = consent;
   if (pending.length === 0) return ok(name, `${file} is agreed to on this machine`);
@@ -112,7 +112,11 @@ export function checkConsent({ loaded: { consent, file } }: Workspace): Check {
     state === 'none'
       ? `nobody on this machine has agreed to ${keys} of svc.yaml, so nothing is started`
       : `${keys} of svc.yaml were changed since they were agreed to; the earlier values are in use`;
-  return warn(name, problem === null ? found : `${found}; ${problem}`, 'svc trust shows them and asks');
+  const isRefused = place.some(({ check, state: is }) => check === 'data folder is ours' && is === 'fail');
+  const remedy = isRefused
+    ? 'once the data folder is in order, svc trust shows them and asks'
+    : 'svc trust shows them and asks';
+  return warn(name, problem === null ? found : `${found}; ${problem}`, remedy);
 }
 
 /** Worktrees need a repository with a commit, and git must not see what the engine keeps in it. */

@@ -29,7 +29,9 @@ export function pendingLines(pending: readonly PendingKey[]): DifferenceLine[] {
 }
 
 function linesOf(key: string, old: unknown, now: unknown): DifferenceLine[] {
-  if (isTree(old) || isTree(now)) {
+  // One that was a map and is none any more, or the other way round, is shown as a whole.
+  const isMap = (value: unknown): boolean => isTree(value) || value === null || value === undefined;
+  if ((isTree(old) || isTree(now)) && isMap(old) && isMap(now)) {
     const [before, after] = [isTree(old) ? old : {}, isTree(now) ? now : {}];
     const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
     const lines = names.flatMap((name) => linesOf(`${key}.${seen(name)}`, before[name], after[name]));

@@ -6,8 +6,8 @@ import { noteFirstUse } from './first-use.ts';
 import { getAt } from './layers.ts';
 import { type Loaded, type LoadOptions, loadConfig } from './load.ts';
 
-/** Keys that are read once, when the engine opens. */
-const FIXED = ['paths', 'db', 'daemon', 'workspace.root'] as const;
+/** Keys that are read once, when the engine opens, or its receiver does. */
+const FIXED = ['paths', 'db', 'daemon', 'workspace.root', 'ui.addr', 'webhook.secret_env'] as const;
 
 /** Between two looks at what nobody tells of. */
 const LOOK_MS = 1000;

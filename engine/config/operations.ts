@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Clock } from '../clock.ts';
+import { SvcError } from '../errors.ts';
 import { by, type Caller, type Operation, operation } from '../operation.ts';
 import type { EventKind, EventLog, Storage } from '../storage/index.ts';
 import type { CarriedSetup } from '../workers/setup/projects.ts';
@@ -13,7 +14,7 @@ import { trustConfig } from './trust.ts';
 export interface ConfigOperationDeps {
   file: string;
   env: NodeJS.ProcessEnv;
-  keeper: Pick<ConfigKeeper, 'loaded' | 'refresh' | 'restartNeeded'>;
+  keeper: Pick<ConfigKeeper, 'loaded' | 'problem' | 'refresh' | 'restartNeeded'>;
   /** What projects carry for their worktrees, as of now. */
   carried(): readonly CarriedSetup[];
   storage: Storage;
@@ -28,6 +29,10 @@ export function configOperations(deps: ConfigOperationDeps): Operation[] {
   /** What waits now; the file is looked at first, because its change is noticed a moment later. */
   function view(): ConsentView {
     keeper.refresh();
+    // What is in use is an earlier one then, of which nothing can be agreed to.
+    const problem = keeper.problem();
+    if (problem !== null)
+      throw new SvcError('config_invalid', problem, { hint: 'svc config edit opens it to be corrected' });
     return consentView(keeper.loaded(), deps.carried());
   }
 
@@ -56,7 +61,7 @@ export function configOperations(deps: ConfigOperationDeps): Operation[] {
       async run({ digest, keys }, caller) {
         trustConfig({ file, env, digest, keys, actor: caller.actor });
         await record('config_trusted', caller, { digest, keys: keys ?? null });
-        return view();
+        return { ...view(), restart_needed: keeper.restartNeeded() };
       },
     }),
     operation({

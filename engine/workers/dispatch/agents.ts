@@ -83,15 +83,20 @@ export function createAgents({
   root,
   config,
   env,
-  isPending,
+  waitingKeys,
 }: {
   root: string;
   config(): AgentsConfig;
-  /** Whether what svc.yaml says for a key waits until a person agrees to it. */
-  isPending(key: string): boolean;
   /** Where the programs are looked for. */
   env: NodeJS.ProcessEnv;
+  /** Keys of svc.yaml that are not in use before somebody agrees to them: an agent that is not found may stand there. */
+  waitingKeys(): readonly string[];
 }): Agents {
+  function waitsHint(section: string): string {
+    const keys = waitingKeys().filter((key) => key.startsWith(section));
+    return keys.length === 0 ? '' : `${keys.join(', ')} of svc.yaml wait for svc trust; `;
+  }
+
   function folder(project: string | null): string {
     const { project: own, projects } = config();
     if (project === null || project === own.name) return resolve(root, own.root);
@@ -132,9 +137,7 @@ export function createAgents({
           isBuiltIn: template === (way === 'acp' ? preset?.acp : preset?.headless),
         };
       throw new SvcError('unknown_agent', `no agent ${JSON.stringify(agent)} in agents.cmds`, {
-        hint: isPending('agents.cmds')
-          ? 'svc.yaml has commands that wait until they are agreed to: svc trust'
-          : `known: ${Object.keys(cmds).sort().join(', ')}`,
+        hint: `${waitsHint('agents.')}known: ${Object.keys(cmds).sort().join(', ')}`,
       });
     },
     auth(agent) {

@@ -214,6 +214,22 @@ test('what waits is shown entry by entry, with all that a terminal would hide', 
   ]);
 });
 
+test('a map that becomes a text, a list or the other way round is shown with both', () => {
+  const [map, text] = [{ task: 'A', chat: 'B' }, 'C'];
+  assert.deepEqual(pendingLines([{ key: 'k', old: map, new: text }]), [
+    { key: 'k', old: '{"task":"A","chat":"B"}', new: '"C"' },
+  ]);
+  assert.deepEqual(pendingLines([{ key: 'k', old: text, new: map }]), [
+    { key: 'k', old: '"C"', new: '{"task":"A","chat":"B"}' },
+  ]);
+  assert.deepEqual(pendingLines([{ key: 'k', old: { a: map }, new: { a: ['x'] } }]), [
+    { key: 'k.a', old: '{"task":"A","chat":"B"}', new: '["x"]' },
+  ]);
+  assert.deepEqual(pendingLines([{ key: 'k', old: null, new: { a: 1 } }]), [
+    { key: 'k.a', old: null, new: '1' },
+  ]);
+});
+
 test('a machine home that cannot be written: the first use is remembered, and there is no second one', (t) => {
   const { file, env, root, write } = workspace(t, EVIL, { tracked: false });
   writeFileSync(join(root, 'home'), 'a file in its place');

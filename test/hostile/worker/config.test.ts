@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { join } from 'node:path';
 import { type EngineClient, type Session, shellWord, type Task, type Wire } from '../../../engine/index.ts';
 import { hostile } from '../../support/hostile.ts';
+import { impossible, logOf, makeStrict } from '../../support/strict.ts';
 import { until } from '../../support/wait.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspace.ts';
 
@@ -23,182 +24,205 @@ const consentFiles = (ws: TestWorkspace): string[] => {
   return readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
 };
 
-/** What a worker's shell got from a command, by its exit code. */
-const said = (ws: TestWorkspace, name: string): string =>
-  readFileSync(join(ws.repository.folder, name), 'utf8').trim();
+/** What a worker's shell got from a command, by its exit code, from the log of its session. */
+function said(ws: TestWorkspace, { session_id: id }: { session_id: string }, name: string): string {
+  const log = logOf(ws, id);
+  return new RegExp(`SAID ${name} (\\d+)`).exec(log)?.[1] ?? assert.fail(`${name} was not tried: ${log}`);
+}
 
-hostile(
-  {
-    attacker: 'worker',
-    tries: 'configure the engine with svc config set, svc trust or svc init',
-    lite: 'refused',
-    strict: 'refused',
-  },
-  async (t) => {
-    const ws = await makeWorkspace();
-    t.after(ws.close);
-    const here = await ws.connect();
-    const { folder } = ws.repository;
-    const file = join(ws.root, 'svc.yaml');
-    // Something waits, as after a pull.
-    writeFileSync(file, `${readFileSync(file, 'utf8')}guard: { profile: none }\n`);
-    const before = readFileSync(file, 'utf8');
-    const consents = consentFiles(ws);
-    const trace = join(folder, 'trace');
-    const evil = JSON.stringify({ scripted: { mode: 'shell', cmd: `touch ${trace}` } });
-    // As it is, in a session of no worker, without its session, and behind a shell of its own.
-    const tries = {
-      plain: `${svc} config set agents.notify ${shellWord(evil)}`,
-      trust: `${svc} trust --yes`,
-      trusted: `SVC_SETUP_YES=1 ${svc} trust`,
-      unmarked: `env -u SVC_SESSION -u SVC_ROLE ${svc} config set guard.profile none`,
-      named: `SVC_SESSION=somebody ${svc} config set guard.profile none`,
-      shell: `sh -c ${shellWord(`${svc} config set agents.cmds.scripted 'true {{prompt}}'`)}`,
-      project: `${svc} project trust workspace --yes`,
-    };
-    const lines = Object.entries(tries).map(
-      ([name, line]) =>
-        `#agent: run ${line} >${join(folder, `${name}.out`)} 2>&1; echo $? >${join(folder, name)}`,
-    );
-    const { task_id: id } = await here.call<Wire<Task>>('task.add', {
-      body: `attack\n${lines.join('\n')}\n#agent: no-change`,
-      agent: 'scripted',
-    });
-    await here.call('task.run', { id });
-    await until(async () => {
-      const { task } = await here.call<{ task: Wire<Task> }>('task.show', { id });
-      return ['done', 'failed'].includes(task.status);
-    }, 'the worker to end');
-    for (const name of Object.keys(tries).filter((each) => each !== 'project'))
-      assert.equal(said(ws, name), '3', `${name}: ${said(ws, `${name}.out`)}`);
-    assert.equal(readFileSync(file, 'utf8'), before);
-    assert.deepEqual(consentFiles(ws), consents);
-    assert.equal(existsSync(trace), false);
-  },
-);
+const PROFILES = ['lite', 'strict'] as const;
+const workspaceOf = (profile: (typeof PROFILES)[number]): Promise<TestWorkspace> =>
+  profile === 'strict' ? makeStrict() : makeWorkspace();
 
-hostile(
-  {
-    attacker: 'worker',
-    tries: 'configure the engine while none runs, or start afresh with svc init',
-    lite: 'refused',
-    strict: 'refused',
-  },
-  async (t) => {
-    const ws = await makeWorkspace();
-    t.after(ws.close);
-    const here = await ws.connect();
-    const { folder } = ws.repository;
-    const file = join(ws.root, 'svc.yaml');
-    const go = join(folder, 'go');
-    const lines = [
-      `until [ -e ${go} ]; do sleep 0.05; done`,
-      `${svc} config set guard.profile none >${folder}/alone.out 2>&1; echo $? >${folder}/alone`,
-      `${svc} trust --yes >${folder}/trust.out 2>&1; echo $? >${folder}/trust`,
-      `mv ${file} ${folder}/aside; cd ${ws.root} && env -u SVC_CONFIG ${svc} init --yes >${folder}/init.out 2>&1; echo $? >${folder}/init; mv ${folder}/aside ${file}; touch ${folder}/over`,
-    ];
-    const { task_id: id } = await here.call<Wire<Task>>('task.add', {
-      body: `attack\n#agent: run ${lines.join('; ')}\n#agent: no-change`,
-      agent: 'scripted',
-    });
-    const consents = consentFiles(ws);
-    await here.call('task.run', { id });
-    await until(
-      async () => (await here.call<{ task: Wire<Task> }>('task.show', { id })).task.status === 'running',
-    );
-    await ws.killDaemon();
-    writeFileSync(go, '');
-    await until(() => existsSync(join(folder, 'over')), 'the worker to have tried');
-    // `svc trust` has nothing to agree to, and so has a person.
-    for (const name of ['alone', 'init'])
-      assert.equal(said(ws, name), '3', `${name}: ${said(ws, `${name}.out`)}`);
-    assert.deepEqual(consentFiles(ws), consents);
-    assert.equal((await ws.svc(['config', 'get', 'guard.profile'])).stdout.trim(), '');
-    // The next engine takes the run up, and sees it end.
-    const again = await ws.connect();
-    await until(async () => {
-      const { task } = await again.call<{ task: Wire<Task> }>('task.show', { id });
-      return ['done', 'failed'].includes(task.status);
-    }, 'the worker to end');
-  },
-);
+for (const profile of PROFILES) {
+  hostile(
+    {
+      attacker: 'worker',
+      tries: 'configure the engine with svc config set, svc trust or svc init',
+      lite: 'refused',
+      strict: 'refused',
+    },
+    async (t) => {
+      const ws = await workspaceOf(profile);
+      t.after(ws.close);
+      const here = await ws.connect();
+      const { folder } = ws.repository;
+      const file = join(ws.root, 'svc.yaml');
+      // Something waits, as after a pull.
+      writeFileSync(file, `${readFileSync(file, 'utf8')}policy: { mode: solo }\n`);
+      const before = readFileSync(file, 'utf8');
+      const consents = consentFiles(ws);
+      const trace = join(folder, 'trace');
+      const evil = JSON.stringify({ scripted: { mode: 'shell', cmd: `touch ${trace}` } });
+      // As it is, in a session of no worker, without its session, and behind a shell of its own.
+      const tries = {
+        plain: `${svc} config set agents.notify ${shellWord(evil)}`,
+        trust: `${svc} trust --yes`,
+        trusted: `SVC_SETUP_YES=1 ${svc} trust`,
+        unmarked: `env -u SVC_SESSION -u SVC_ROLE ${svc} config set guard.profile none`,
+        named: `SVC_SESSION=somebody ${svc} config set guard.profile none`,
+        shell: `sh -c ${shellWord(`${svc} config set agents.cmds.scripted 'true {{prompt}}'`)}`,
+        edit: `EDITOR=${shellWord(`touch ${trace}; echo >>`)} ${svc} config edit`,
+        // With a terminal of its own.
+        terminal: `script --quiet --return --command ${shellWord(`EDITOR=${shellWord(`touch ${trace}; echo >>`)} ${svc} config edit`)} /dev/null`,
+      };
+      const lines = Object.entries(tries).map(
+        ([name, line]) => `#agent: run ${line} 2>&1; echo SAID ${name} $?`,
+      );
+      const session = await ran(here, `attack\n${lines.join('\n')}\n#agent: no-change`);
+      for (const name of Object.keys(tries))
+        assert.equal(said(ws, session, name), '3', `${name}: ${logOf(ws, session.session_id)}`);
+      assert.equal(readFileSync(file, 'utf8'), before);
+      assert.deepEqual(consentFiles(ws), consents);
+      assert.equal(existsSync(trace), false);
+    },
+    { skip: profile === 'strict' && impossible },
+  );
+}
 
-hostile(
-  {
-    attacker: 'worker',
-    tries: 'have a promotion bring another svc.yaml, or edit it in place',
-    lite: 'waits for svc trust',
-    strict: 'waits for svc trust; read-only in place',
-  },
-  async (t) => {
-    const ws = await makeWorkspace();
-    t.after(ws.close);
-    const here = await ws.connect();
-    const trace = join(ws.repository.folder, 'trace');
-    let seen = '';
-    const isRead = (keys: string[]) =>
-      until(async () => {
-        const { consent_pending: now } = await here.call<{ consent_pending: string[] }>('engine.status');
-        seen = now.join();
-        return seen === keys.join();
-      }, `${keys.join()} to wait`).catch((error: Error) => assert.fail(`${error.message}; ${seen} waits`));
-    const own = readFileSync(join(ws.root, 'svc.yaml'), 'utf8');
-    const changed = own.replace(
-      'agents:\n',
-      `agents:\n  notify: { scripted: { mode: shell, cmd: "touch ${trace}" } }\n`,
-    );
-    assert.notEqual(changed, own);
-    const encoded = Buffer.from(changed).toString('base64');
-    const session = await ran(
-      here,
-      `promoted\n#agent: run echo ${encoded} | base64 -d >svc.yaml && git add svc.yaml && echo x >CLAUDE.md && git add CLAUDE.md && git -c user.name=a -c user.email=a@b commit -qm change\n#agent: no-change`,
-    );
-    // It is pointed out before and after.
-    type Named = { sensitive: { path: string }[] };
-    const paths = ({ sensitive }: Named) => sensitive.map(({ path }) => path);
-    assert.deepEqual(paths(await here.call<Named>('worktree.trial', { session: session.session_id })), [
-      'CLAUDE.md',
-      'svc.yaml',
-    ]);
-    assert.deepEqual(paths(await here.call<Named>('worktree.promote', { session: session.session_id })), [
-      'CLAUDE.md',
-      'svc.yaml',
-    ]);
-    assert.equal(readFileSync(join(ws.root, 'svc.yaml'), 'utf8'), changed);
-    await isRead(['agents.notify']);
-    // Its command is not run, by a message to an agent of that kind.
-    await ran(here, `hears\n#agent: run ${svc} msg send --to chair hello\n#agent: no-change`);
-    assert.equal(existsSync(trace), false);
-    // Its alert says what waits.
-    const events = await here.call<{ kind: string; data: { code?: string; reason?: string } }[]>(
-      'event.list',
-      { limit: 100 },
-    );
-    assert.match(
-      events.find(({ data }) => data.code === 'consent_missing')?.data.reason ?? '',
-      /agents\.notify/,
-    );
-    // In place it lies within reach.
-    ws.repository.git('checkout', '--quiet', '--', '.');
-    const lifted = Buffer.from(
-      `${own}guard: { profile: none }\npolicy: { mode: solo }\nbus: { max_acked: 3 }\n`,
-    ).toString('base64');
-    const inPlace = await ran(
-      here,
-      `in place\n#agent: run echo ${lifted} | base64 -d >${join(ws.root, 'svc.yaml')}\n#agent: no-change`,
-      { inplace: true },
-    );
-    assert.deepEqual([inPlace.failure, inPlace.inplace], [null, true]);
-    await isRead(['guard.profile', 'policy.mode']);
-    // Not tracked any more, removed and made anew, or a link to another: it waits on.
-    ws.repository.git('rm', '--quiet', '--cached', 'svc.yaml');
-    const file = join(ws.root, 'svc.yaml');
-    renameSync(file, `${file}.old`);
-    rmSync(`${file}.old`);
-    writeFileSync(file, changed);
-    await isRead(['agents.notify']);
-    const { code, stdout } = await ws.svc(['config', 'get', 'agents.notify']);
-    assert.equal(code, 0);
-    assert.equal(stdout.includes(trace), false);
-  },
-);
+for (const profile of PROFILES) {
+  hostile(
+    {
+      attacker: 'worker',
+      tries: 'configure the engine while none runs, or start afresh with svc init',
+      lite: 'refused',
+      strict: 'refused',
+    },
+    async (t) => {
+      const ws = await workspaceOf(profile);
+      t.after(ws.close);
+      const here = await ws.connect();
+      const { folder } = ws.repository;
+      const file = join(ws.root, 'svc.yaml');
+      const go = join(ws.root, 'go');
+      const lines = [
+        `until [ -e ${go} ]; do sleep 0.05; done`,
+        `${svc} config set guard.profile none 2>&1; echo SAID alone $?`,
+        `${svc} trust --yes 2>&1; echo SAID trust $?`,
+        `EDITOR="echo '# worker' >>" script --quiet --return --command ${shellWord(`${svc} config edit`)} /dev/null 2>&1; echo SAID edit $?`,
+        `mv ${file} ${folder}/aside 2>&1; cd ${ws.root} && env -u SVC_CONFIG ${svc} init --yes 2>&1; echo SAID init $?; mv ${folder}/aside ${file} 2>&1; echo SAID over 0`,
+      ];
+      const { task_id: id } = await here.call<Wire<Task>>('task.add', {
+        body: `attack\n#agent: run ${lines.join('; ')}\n#agent: no-change`,
+        agent: 'scripted',
+      });
+      const [before, consents] = [readFileSync(file, 'utf8'), consentFiles(ws)];
+      await here.call('task.run', { id });
+      const session = await until(async () => {
+        const { sessions } = await here.call<{ sessions: Wire<Session>[] }>('task.show', { id });
+        return sessions[0]?.state === 'running' ? sessions[0] : null;
+      }, 'the worker');
+      await ws.killDaemon();
+      writeFileSync(go, '');
+      await until(() => /SAID over 0/.test(logOf(ws, session.session_id)), 'the worker to have tried');
+      await until(() => ws.survivors().length === 0, 'the end of the run');
+      // In the sandbox svc.yaml cannot be moved away.
+      const refusals = profile === 'strict' ? ['alone', 'edit'] : ['alone', 'edit', 'init'];
+      if (profile === 'strict') assert.equal(said(ws, session, 'init'), '5');
+      for (const name of refusals)
+        assert.equal(said(ws, session, name), '3', `${name}: ${logOf(ws, session.session_id)}`);
+      assert.equal(readFileSync(file, 'utf8'), before);
+      assert.deepEqual(consentFiles(ws), consents);
+      const { stdout } = await ws.svc(['config', 'get', 'guard.profile']);
+      assert.equal(stdout.trim(), profile === 'strict' ? 'strict' : '');
+    },
+    { skip: profile === 'strict' && impossible },
+  );
+}
+
+for (const profile of PROFILES) {
+  hostile(
+    {
+      attacker: 'worker',
+      tries: 'have a promotion bring another svc.yaml, or edit it in place',
+      lite: 'waits for svc trust',
+      strict: 'waits for svc trust; read-only in place',
+    },
+    async (t) => {
+      const ws = await workspaceOf(profile);
+      t.after(ws.close);
+      const here = await ws.connect();
+      const trace = join(ws.repository.folder, 'trace');
+      let seen = '';
+      const isRead = (keys: string[]) =>
+        until(async () => {
+          const { consent_pending: now } = await here.call<{ consent_pending: string[] }>('engine.status');
+          seen = now.toSorted().join();
+          return seen === keys.toSorted().join();
+        }, `${keys.join()} to wait`).catch((error: Error) => assert.fail(`${error.message}; ${seen} waits`));
+      const own = readFileSync(join(ws.root, 'svc.yaml'), 'utf8');
+      const changed = own.replace(
+        'agents:\n',
+        `agents:\n  notify: { scripted: { mode: shell, cmd: "touch ${trace}" } }\n`,
+      );
+      assert.notEqual(changed, own);
+      const encoded = Buffer.from(changed).toString('base64');
+      const session = await ran(
+        here,
+        `promoted\n#agent: run echo ${encoded} | base64 -d >svc.yaml && git add svc.yaml && echo x >CLAUDE.md && git add CLAUDE.md && git -c user.name=a -c user.email=a@b commit -qm change\n#agent: no-change`,
+      );
+      // It is pointed out before and after.
+      type Named = { sensitive: { path: string }[] };
+      const paths = ({ sensitive }: Named) => sensitive.map(({ path }) => path);
+      assert.deepEqual(paths(await here.call<Named>('worktree.trial', { session: session.session_id })), [
+        'CLAUDE.md',
+        'svc.yaml',
+      ]);
+      if (profile === 'strict') {
+        // What nobody has verified is not promoted; a person merges it by hand.
+        await assert.rejects(here.call('worktree.promote', { session: session.session_id }), {
+          code: 'unverified',
+        });
+        ws.repository.git('merge', '--quiet', session.branch ?? '');
+      } else {
+        assert.deepEqual(paths(await here.call<Named>('worktree.promote', { session: session.session_id })), [
+          'CLAUDE.md',
+          'svc.yaml',
+        ]);
+      }
+      assert.equal(readFileSync(join(ws.root, 'svc.yaml'), 'utf8'), changed);
+      await isRead(['agents.notify']);
+      // Its command is not run, by a message to an agent of that kind.
+      await ran(here, `hears\n#agent: run ${svc} msg send --to chair hello\n#agent: no-change`);
+      assert.equal(existsSync(trace), false);
+      // Its alert says what waits.
+      const events = await here.call<{ kind: string; data: { code?: string; reason?: string } }[]>(
+        'event.list',
+        { limit: 100 },
+      );
+      assert.match(
+        events.find(({ data }) => data.code === 'consent_missing')?.data.reason ?? '',
+        /agents\.notify/,
+      );
+      // In place it lies within reach.
+      ws.repository.git('checkout', '--quiet', '--', '.');
+      const lifted = Buffer.from(
+        `${own}gateway: { addr: "127.0.0.1:9" }\npolicy: { mode: solo }\nbus: { max_acked: 3 }\n`,
+      ).toString('base64');
+      const inPlace = await ran(
+        here,
+        `in place\n#agent: run echo ${lifted} | base64 -d >${join(ws.root, 'svc.yaml')}\n#agent: no-change`,
+        { inplace: true },
+      );
+      assert.equal(inPlace.inplace, true);
+      if (profile === 'strict') {
+        assert.equal(readFileSync(join(ws.root, 'svc.yaml'), 'utf8'), changed, 'it is read-only');
+        await isRead(['agents.notify']);
+      } else {
+        assert.equal(inPlace.failure, null);
+        await isRead(['policy.mode', 'gateway.addr']);
+      }
+      // Not tracked any more, removed and made anew, or a link to another: it waits on.
+      ws.repository.git('rm', '--quiet', '--cached', 'svc.yaml');
+      const file = join(ws.root, 'svc.yaml');
+      renameSync(file, `${file}.old`);
+      rmSync(`${file}.old`);
+      writeFileSync(file, changed);
+      await isRead(['agents.notify']);
+      const { code, stdout } = await ws.svc(['config', 'get', 'agents.notify']);
+      assert.equal(code, 0);
+      assert.equal(stdout.includes(trace), false);
+    },
+    { skip: profile === 'strict' && impossible },
+  );
+}

@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import type { ConsentView } from '../../engine/index.ts';
+import { answer, openDash } from '../support/dash.ts';
+import { openTerminal, type Terminal, withTmux } from '../support/terminal.ts';
+import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
+
+// At the end of what is shown: on the person's own screen an earlier one may stand above it.
+const QUESTION = /Use this on this machine\? \[y\/N\]\s*$/;
+const BACK = /Enter goes back to the dashboard\.\s*$/;
+const BANNER = /svc\.yaml: guard\.profile waits, its earlier .*· T shows it and asks/;
+
+const viewOf = async (ws: TestWorkspace): Promise<ConsentView> =>
+  (await ws.connect()).call<ConsentView>('config.consent');
+
+const pendingOf = async (ws: TestWorkspace): Promise<string[]> =>
+  (await viewOf(ws)).pending.map(({ key }) => key);
+
+const typed = (terminal: Terminal, text: string): void => {
+  terminal.type(text);
+  terminal.keys('Enter');
+};
+
+/** Has git bring another svc.yaml, as a pull does. */
+function pull({ repository, root }: TestWorkspace, text: string): void {
+  const { git } = repository;
+  git('checkout', '--quiet', '-B', 'theirs');
+  writeFileSync(join(root, 'svc.yaml'), text);
+  git('commit', '--quiet', '--all', '--message', 'theirs');
+  git('checkout', '--quiet', 'main');
+  git('merge', '--quiet', '--ff-only', 'theirs');
+}
+
+for (const [columns, rows] of [
+  [80, 24],
+  [140, 40],
+] as const) {
+  describe(`what waits of svc.yaml on the dashboard, ${columns}x${rows}`, withTmux, () => {
+    it('is shown, agreed to with y alone, and by no other answer', async (t) => {
+      const { workspace: ws, terminal } = await openDash(t, { columns, rows });
+      const file = join(ws.root, 'svc.yaml');
+      const own = readFileSync(file, 'utf8');
+      await terminal.shows('Nothing waits for you');
+      terminal.keys('T');
+      await terminal.shows('nothing of svc.yaml waits');
+
+      // By an editor, then by a pull.
+      writeFileSync(file, `${own}guard: { profile: none }\n`);
+      await terminal.shows(BANNER);
+      ws.repository.git('checkout', '--quiet', '--', 'svc.yaml');
+      await terminal.gone('svc.yaml waits');
+      pull(ws, `${own}guard: { profile: none }\n`);
+      await terminal.shows(BANNER);
+
+      for (const no of ['n', '', 'Y es', 'yy', 'C-d', 'C-c']) {
+        await answer(terminal, 'T');
+        const shown = await terminal.shows(QUESTION);
+        assert.match(shown, /guard\.profile\n {2}in use {4}\(not set\)\n {2}svc\.yaml {2}"none"/);
+        if (no.startsWith('C-')) terminal.keys(no);
+        else typed(terminal, no);
+        const left = await terminal.shows(BACK);
+        assert.match(left, /nothing was recorded/);
+        assert.doesNotMatch(left, /Aborted/);
+        terminal.keys('Enter');
+        await terminal.shows('guard.profile of svc.yaml waits on');
+        await terminal.shows(BANNER);
+        assert.deepEqual(await pendingOf(ws), ['guard.profile'], `after ${JSON.stringify(no)}`);
+      }
+
+      // What is shown is not what is there any more.
+      await answer(terminal, 'T');
+      await terminal.shows(QUESTION);
+      pull(ws, `${own}guard: { profile: none }\npolicy: { mode: solo }\n`);
+      typed(terminal, 'y');
+      const refused = await terminal.shows(BACK);
+      assert.match(refused.replace(/\s+/g, ' '), /has changed since it was shown; nothing was agreed to/);
+      terminal.keys('Enter');
+      await terminal.shows('svc.yaml: guard.profile and 1 more wait, the earlier');
+      assert.deepEqual(await pendingOf(ws), ['guard.profile', 'policy.mode']);
+
+      // Each of them for itself.
+      await answer(terminal, 'T');
+      const first = await terminal.shows(QUESTION);
+      assert.ok(!first.includes('policy.mode'), first);
+      typed(terminal, 'y');
+      await terminal.shows('guard.profile of svc.yaml is in use');
+      await terminal.shows('svc.yaml: policy.mode waits, its earlier');
+      await answer(terminal, 'T');
+      await terminal.shows(QUESTION);
+      typed(terminal, 'yes');
+      await terminal.gone('svc.yaml waits');
+      assert.deepEqual((await viewOf(ws)).state, 'given');
+    });
+
+    it('where nobody ever agreed it is all shown and agreed to at once', async (t) => {
+      const { workspace: ws, terminal } = await openDash(t, { columns, rows });
+      await terminal.shows('Nothing waits for you');
+      rmSync(join(ws.env.SVC_HOME ?? '', 'consents'), { recursive: true });
+      await terminal.shows('svc.yaml was never agreed to here: nothing is started');
+      await terminal.shows('T shows it and asks');
+      await answer(terminal, 'T');
+      const shown = await terminal.shows(QUESTION);
+      for (const key of ['agents.cmds.scripted', 'notify.webhooks', 'ui.addr'])
+        assert.ok(shown.includes(key), key);
+      typed(terminal, 'y');
+      await terminal.gone('svc.yaml was never agreed to');
+      assert.deepEqual((await viewOf(ws)).state, 'given');
+    });
+  });
+}
+
+describe('a workspace of an older build', withTmux, () => {
+  it('one path on a terminal: adopt names trust, and then it runs', async (t) => {
+    const ws = await makeWorkspace();
+    t.after(ws.close);
+    await ws.svc(['task', 'add', 'of the older build', '--agent', 'scripted']);
+    await ws.svc(['down']);
+    rmSync(ws.env.SVC_HOME ?? '', { recursive: true });
+    rmSync(join(ws.root, '.svc', 'id'));
+
+    /** A command line on a terminal, with what is answered to its question. */
+    async function here(args: string[], reply?: [question: string | RegExp, text: string]) {
+      const terminal = await openTerminal({
+        command: [process.execPath, SVC, ...args],
+        cwd: ws.root,
+        env: ws.env,
+        columns: 220,
+        rows: 50,
+      });
+      try {
+        if (reply !== undefined) {
+          await terminal.shows(reply[0]);
+          typed(terminal, reply[1]);
+        }
+        return await terminal.exited();
+      } finally {
+        await terminal.close();
+      }
+    }
+
+    // Whatever they try first, the dashboard as well, sends them to the same command.
+    for (const args of [
+      [],
+      ['status'],
+      ['up'],
+      ['task', 'list'],
+      ['trust'],
+      ['config', 'set', 'guard.profile', 'none'],
+    ]) {
+      const { status, screen } = await here(args);
+      assert.notEqual(status, 0, screen);
+      assert.match(screen, /an earlier svc made it, or somebody brought it along/, args.join(' '));
+      assert.match(screen, /hint: svc adopt shows what it holds/, args.join(' '));
+    }
+    const doctor = await here(['doctor']);
+    assert.equal(doctor.status, 1);
+    assert.match(doctor.screen, /fail {2}data folder is ours.*\n.*\n? *→ svc adopt/);
+    assert.match(doctor.screen, /once the data folder is in order, svc trust/);
+    assert.equal(doctor.screen.split('svc adopt shows').length, 2, 'it is said once');
+
+    const declined = await here(['adopt'], ['Take it over?', 'n']);
+    assert.match(declined.screen, /nothing was changed/);
+    const adopted = await here(['adopt'], ['Take it over?', 'y']);
+    assert.equal(adopted.status, 0, adopted.screen);
+    assert.match(adopted.screen, /tasks +1\n/);
+    assert.match(adopted.screen, /next: svc trust/);
+
+    const up = await here(['up']);
+    assert.match(up.screen.replace(/\s+/g, ' '), /never agreed to, so nothing is started until svc trust/);
+    const add = ['task', 'add', 'x', '--agent', 'scripted', '--run'];
+    const unknown = await here(add);
+    assert.match(
+      unknown.screen,
+      /no agent "scripted".*\nhint: agents\.default_preset, agents\.cmds of svc\.yaml wait for svc trust/,
+    );
+    const refused = await here(['task', 'add', 'x', '--agent', 'claude', '--run']);
+    assert.match(refused.screen, /nothing is started\nhint: svc trust shows/);
+    const trusted = await here(['trust'], [QUESTION, 'y']);
+    assert.equal(trusted.status, 0, trusted.screen);
+    assert.match(trusted.screen, /\nagents\.default_preset\n {2}in use/);
+    const ran = await here(add);
+    assert.equal(ran.status, 0, ran.screen);
+    const status = await here(['status']);
+    assert.doesNotMatch(status.screen, /svc trust|svc adopt/);
+    assert.match((await here(['task', 'list'])).screen, /of the older build/);
+    await ws.svc(['down', '--stop-workers']);
+  });
+});
