@@ -99,7 +99,7 @@ hostile(
       /never agreed to, so nothing is started until svc trust/,
     );
     const unknown = await clone.svc('task', 'add', 'work', '-a', 'scripted');
-    assert.match(unknown.stderr, /^hint: agents\.cmds.* of svc\.yaml wait for svc trust; known: /m);
+    assert.match(unknown.stderr, /^hint: agents\..* of svc\.yaml wait for svc trust; known: /m);
     const added = await clone.svc('task', 'add', 'work', '-a', 'claude', '--json');
     const id = added.json<{ task_id: string }>().task_id;
     const run = await clone.svc('task', 'run', id, '--json');
