@@ -1,9 +1,11 @@
 import { type ExecFileException, execFile, execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, lchownSync, mkdirSync, readdirSync } from 'node:fs';
+import { chownSync, lchownSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import { temporaryFolder } from './git.ts';
+import { isRunning } from './processes.ts';
+import { until } from './wait.ts';
 import { SVC } from './workspace.ts';
 
 /** Who is not trusted, as docs/security.md numbers them. */
@@ -59,6 +61,14 @@ export interface Ended {
 
 let ordinary: TestUser | string | undefined;
 
+/** The running processes of a user. */
+const processesOf = (uid: number): number[] =>
+  readdirSync('/proc')
+    .map(Number)
+    .filter(
+      (pid) => pid > 0 && statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid === uid && isRunning(pid),
+    );
+
 /** An account of its own, made for this test file and removed after it. Returns why not as a sentence. */
 function makeOrdinaryUser(): TestUser | string {
   if (process.getuid?.() !== 0) return 'only root can make another user';
@@ -70,7 +80,15 @@ function makeOrdinaryUser(): TestUser | string {
   } catch (error) {
     return `useradd failed: ${(error as Error).message.split('\n')[0]}`;
   }
-  after(() => void execFileSync('userdel', [name], { stdio: 'pipe' }));
+  // What it has started has to end by itself: whoever leaves something behind fails here, with its name.
+  after(async () => {
+    try {
+      await until(() => processesOf(user.uid).length === 0, `the end of what ${name} has started`);
+    } finally {
+      for (const pid of processesOf(user.uid)) process.kill(pid, 'SIGKILL');
+      execFileSync('userdel', ['--force', name], { stdio: 'pipe' });
+    }
+  });
   const idOf = (flag: string) => Number(execFileSync('id', [flag, name], { encoding: 'utf8' }));
   const user = { label: 'an ordinary user', name, uid: idOf('-u'), gid: idOf('-g'), isRoot: false };
   try {
