@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { findOpen } from '../../../engine/workers/confine/probe.ts';
 import { asUsers, hostile } from '../../support/hostile.ts';
 import { makeSandboxed } from '../../support/sandboxed.ts';
@@ -23,6 +23,7 @@ for (const user of asUsers()) {
       const here = await makeSandboxed(user);
       t.after(here.repository.remove);
       const before = readFileSync('/proc/sys/kernel/core_pattern', 'utf8');
+      const accounts = statSync('/etc/passwd').ino;
       const log = await here.run(
         [
           attempts({
@@ -44,12 +45,15 @@ for (const user of asUsers()) {
             'take the mount away': 'umount /proc/sys',
             'mount another /proc': 'mkdir p && mount -t proc proc p',
           }),
-          'id -u; id -un',
+          'id -u; id -un || true',
         ].join('\n'),
       );
       assert.deepEqual(said(log, 'CAN'), ['write its worktree'], log);
       assert.equal(readFileSync('/proc/sys/kernel/core_pattern', 'utf8'), before);
-      if (user.isRoot) assert.match(log, /^[1-9]\d*\nworker$/m);
+      if (!user.isRoot) return;
+      assert.match(log, /^[1-9]\d*$/m);
+      // Whoever makes an account meanwhile, as tests beside this one do, replaces the file that the name is mounted over.
+      if (statSync('/etc/passwd').ino === accounts) assert.match(log, /^[1-9]\d*\nworker$/m);
     },
     { skip },
   );
