@@ -1,18 +1,8 @@
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { replacePrivate } from '../private-files.ts';
+import { isId } from './worktrees/repository.ts';
+import { textIn } from './worktrees/traps.ts';
 
 /**
  * What a strict worker in a worktree writes in the place of the repository's objects, the branches of sessions and their
@@ -97,30 +87,13 @@ function textOf(file: string): string | null {
   }
 }
 
-const isId = (text: string | null | undefined): text is string =>
-  text != null && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
-
 /** More than any id, and its newline. */
 const MOST_OF_ID = 128;
 
 /** The id in a file that a worker can write: never through a link, never waiting at a pipe. Null for anything else. */
 export function readRefFile(file: string): string | null {
-  let fd: number;
-  try {
-    fd = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch {
-    return null;
-  }
-  try {
-    if (!fstatSync(fd).isFile()) return null;
-    const buffer = Buffer.alloc(MOST_OF_ID);
-    const text = buffer.toString('utf8', 0, readSync(fd, buffer, 0, MOST_OF_ID, 0)).trim();
-    return isId(text) ? text : null;
-  } catch {
-    return null;
-  } finally {
-    closeSync(fd);
-  }
+  const text = textIn(file, MOST_OF_ID)?.trim();
+  return isId(text) ? text : null;
 }
 
 /** Where a session's branch ends inside of the sandbox. */

@@ -101,8 +101,8 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
   const addWorker = db.prepare('INSERT INTO worker (name) VALUES (?)');
   const insert = db.prepare(`INSERT INTO session
     (task_id, decision_id, worker_id, title, agent, project, state, inplace, keep_worktree, base_wanted,
-     timeout_sec, idle_timeout_sec, parent, call_key, created_at, priority, continues, token_budget, auth, profile)
-    VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+     timeout_sec, idle_timeout_sec, parent, call_key, created_at, priority, continues, token_budget, auth)
+    VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const toStarting =
     db.prepare(`UPDATE session SET state = 'starting', run_id = ?, log_from = ?, transport = ?, profile = ?,
     auth = CASE auth WHEN 'bypass' THEN auth ELSE ? END,
@@ -213,7 +213,6 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
         session.continues === null ? null : parseId('s', session.continues),
         session.tokenBudget,
         session.gatewayBypass ? 'bypass' : null,
-        session.profile ?? null,
       );
       return get(formatId('s', Number(lastInsertRowid)));
     },

@@ -19,8 +19,6 @@ export interface NewSession {
   continues: string | null;
   /** Its runs have the agent's own login, whatever `agents.auth` says. */
   gatewayBypass: boolean;
-  /** What its first run has to have; else as the configuration says then. */
-  profile?: 'strict' | null;
   tokenBudget: number | null;
   /** The session that dispatched it. */
   parent: string | null;

@@ -35,7 +35,7 @@ export function checkedOutAt(git: Pick<Git, 'env'>, folder: string): string | nu
   const head = own === undefined ? null : (textIn(join(own, 'HEAD'))?.trimEnd() ?? null);
   const ref = /^ref: (refs\/heads\/.+)$/.exec(head ?? '')?.[1];
   if (ref !== undefined && ref !== IN_TABLES) return ref.slice('refs/heads/'.length);
-  if (isId(head ?? undefined)) return head;
+  if (isId(head)) return head;
   return askGit(git, folder);
 }
 

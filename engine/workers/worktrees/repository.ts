@@ -35,8 +35,8 @@ export const sessionOf = (branch: string): string =>
   branch.startsWith(SESSION_PREFIX) ? branch.slice(SESSION_PREFIX.length) : branch;
 
 /** A full object id. */
-export const isId = (text: string | undefined): text is string =>
-  text !== undefined && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
+export const isId = (text: string | null | undefined): text is string =>
+  text != null && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
 
 /** The ids of several revisions in one question; null unless all of them are there. */
 export async function idsOf(git: Git, cwd: string, revisions: readonly string[]): Promise<string[] | null> {

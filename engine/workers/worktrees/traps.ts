@@ -6,6 +6,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  readSync,
   rmSync,
 } from 'node:fs';
 import { opendir } from 'node:fs/promises';
@@ -102,8 +103,11 @@ export async function pipeIn(worktree: string, signal: AbortSignal): Promise<str
   return null;
 }
 
-/** The text of a file where a worker may have put something else; null then, and where there is none. */
-export function textIn(file: string): string | null {
+/**
+ * The text of a file where a worker may have put something else; null then, and where there is none.
+ * @param mostBytes no more than these are read
+ */
+export function textIn(file: string, mostBytes?: number): string | null {
   let fd: number;
   try {
     fd = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -111,7 +115,10 @@ export function textIn(file: string): string | null {
     return null;
   }
   try {
-    return fstatSync(fd).isFile() ? readFileSync(fd, 'utf8') : null;
+    if (!fstatSync(fd).isFile()) return null;
+    if (mostBytes === undefined) return readFileSync(fd, 'utf8');
+    const bytes = Buffer.alloc(mostBytes);
+    return bytes.toString('utf8', 0, readSync(fd, bytes, 0, mostBytes, 0));
   } finally {
     closeSync(fd);
   }
