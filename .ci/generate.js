@@ -282,7 +282,8 @@ function isFromSvc(headers, body, secret) {
 - Any 2xx answer within 10 seconds is success. Redirects are not followed.
 - A failure is tried again with exponential backoff and jitter, up to an hour apart, for 24 hours; then the delivery is \`dead\`.
   \`Retry-After\` is respected on 429 and 503. 410 makes it dead at once.
-- A target whose secret is not set is not sent anything unsigned: its deliveries wait.
+- A target whose secret is not set is not sent anything unsigned: its deliveries stay pending for as long as the engine lacks it, and \`svc notify deliveries\`
+  says so; the 24 hours begin with the first try.
 - A dead or slow target delays no other.
 - \`svc notify test\` sends an \`alert\` with the title \`test\`, also to targets that have not asked for alerts.`;
 }
@@ -318,7 +319,11 @@ const CANNOT = {
   mcp: 'be told of the tools for one run with its own login',
   hooks: 'be told of hooks for one run with its own login',
   headless: 'run without a person',
+  literal:
+    'be trusted to hand a leading `/` and an `@path` in a prompt from elsewhere to its model as they are',
   usage: 'say what it spent',
+  refusal: 'say that its model declined',
+  length: 'say that an answer was cut off at its longest',
 };
 
 async function presetsPage() {

@@ -25,6 +25,9 @@ const SHARED = [
     'version',
     'shown-address',
     'guard-profile',
+    'outcome',
+    'absent',
+    'session-names',
   ],
   // what is ours on this machine: asked by every command, so these load no package
   ...['account', 'data-folder', 'machine-home', 'owner', 'private-files', 'seat-folder'],
@@ -63,6 +66,11 @@ const EXCEPTIONS = [
     from: /^engine\/daemon\/(?:client|one-call|where)\.ts$/,
     to: /^engine\/config\//,
     why: 'a client has to find its workspace before it can ask an engine',
+  },
+  {
+    from: /^engine\/daemon\/launch\.ts$/,
+    to: /^engine\/workers\/processes\/own\.ts$/,
+    why: 'a client that belongs to a run starts no engine, and there is none to be asked whether it does',
   },
   {
     from: /^engine\/daemon\//,

@@ -24,7 +24,17 @@ const place = (file) => {
 };
 
 /** What takes minutes of its own: left out unless it is asked for, by name or all of it with `--apart`. `.ci/run` does. */
-const APART = ['hostile', 'faults/data-folder-making', 'terminal/config-edit', 'terminal/trust'];
+const APART = [
+  'hostile',
+  'cli/package',
+  'engine/daemon/supervisor',
+  'faults/data-folder-making',
+  'faults/strict-restart',
+  'terminal/config-edit',
+  'terminal/trust',
+  'terminal/wide-titles',
+  'tui/every-title',
+];
 const isApart = (file) => APART.some((part) => file.includes(join('dist/test', part)));
 
 const filters = process.argv.slice(2).filter((word) => !word.startsWith('--'));

@@ -34,9 +34,31 @@ export interface Arg {
   optional?: boolean;
   rest?: boolean;
   choices?: readonly string[];
-  /** What kind of id completes here. */
-  completes?: 'task' | 'decision' | 'session' | 'agent' | 'key' | 'tool' | 'question' | 'message' | 'file';
+  /** What completes here: everything of a kind, or what the command can be used on. */
+  completes?: Proposal | 'file';
 }
+
+/** What a shell may propose, asked for while typing; after a colon the state that it has to be in. */
+export type Proposal =
+  | 'task'
+  | 'task:idle'
+  | 'task:failed'
+  | 'task:unended'
+  | 'decision'
+  | 'decision:pending'
+  | 'session'
+  | 'session:live'
+  | 'session:stopped'
+  | 'question'
+  | 'question:open'
+  | 'message'
+  | 'message:unread'
+  | 'delivery'
+  | 'project'
+  | 'agent'
+  | 'agent:held'
+  | 'key'
+  | 'tool';
 
 /** What a command is given. Commands print through it and never touch `process` themselves. */
 export interface Context<T extends FlagTable = FlagTable> {

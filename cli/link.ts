@@ -1,12 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  type EngineClient,
-  type EngineLink,
-  type LoggedEvent,
-  type RunOptions,
-  SvcError,
-  type Wire,
-} from '../engine/index.ts';
+import { type EngineClient, type EngineLink, type RunOptions, SvcError } from '../engine/index.ts';
+import { createFollowing } from './following.ts';
 
 export interface KeptLink extends EngineLink {
   close(): Promise<void>;
@@ -50,15 +44,17 @@ export function createLink(
   let connection: Promise<EngineClient> | null = null;
   let isClosed = false;
   let rejoining: NodeJS.Timeout | undefined;
-  const listeners = new Set<(event: Wire<LoggedEvent>) => void>();
-  /** Where following goes on after a lost connection. */
-  let resume: { after: number; log_id: string } | null = null;
+  const following = createFollowing(rejoinLater);
 
   async function open(start: Start): Promise<EngineClient> {
     const client = await connect(start);
     try {
       if (isClosed) throw new SvcError('cancelled', 'the client has gone');
-      if (listeners.size > 0) await follow(client);
+      await following.continueOver(client).catch((error: unknown) => {
+        if (isLoss(error)) throw error;
+        // Calls are answered even where nothing more can be followed.
+        rejoinLater();
+      });
       return client;
     } catch (error) {
       client.close();
@@ -75,7 +71,10 @@ export function createLink(
     connection = opening;
     opening.then(
       (client) => client.closed.then(forget).then(rejoin),
-      () => forget(),
+      () => {
+        forget();
+        rejoinLater();
+      },
     );
     return opening;
   }
@@ -83,25 +82,17 @@ export function createLink(
   /** Whoever follows is to hear of what happens without asking for anything. */
   function rejoin(): void {
     clearTimeout(rejoining);
-    if (isClosed || listeners.size === 0 || connection !== null) return;
-    current('after_crash').catch(() => {
-      rejoining = setTimeout(rejoin, REJOIN_MS);
-      rejoining.unref();
-    });
+    if (isClosed || !following.isWanted()) return;
+    current('after_crash')
+      .then(following.continueOver)
+      .catch(() => rejoinLater());
   }
 
-  async function follow(client: EngineClient): Promise<void> {
-    const { log_id, from } = await client.subscribe<{ subscription: number; log_id: string; from: number }>(
-      'events.subscribe',
-      resume ?? {},
-      ({ method, params }) => {
-        if (method !== 'event') return;
-        const event = params.event as Wire<LoggedEvent>;
-        resume = { after: event.seq, log_id };
-        for (const listener of listeners) listener(event);
-      },
-    );
-    resume = { after: Math.max(from, resume?.log_id === log_id ? resume.after : 0), log_id };
+  function rejoinLater(): void {
+    clearTimeout(rejoining);
+    if (isClosed || !following.isWanted()) return;
+    rejoining = setTimeout(rejoin, REJOIN_MS);
+    rejoining.unref();
   }
 
   async function call<T>(operation: string, input: object, options: Required<RunOptions>): Promise<T> {
@@ -133,14 +124,10 @@ export function createLink(
   return {
     call,
     onEvent(listener) {
-      const isFirst = listeners.size === 0;
-      listeners.add(listener);
-      if (isFirst) {
-        current('new_call')
-          .then((client) => (resume === null ? follow(client) : undefined))
-          .catch(() => rejoin());
-      }
-      return () => listeners.delete(listener);
+      const stop = following.add(listener);
+      const begun = current('new_call').then(following.continueOver);
+      begun.catch(() => rejoinLater());
+      return { begun, stop };
     },
     async sessionId() {
       return (await current('new_call')).welcome.session_id;

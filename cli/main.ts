@@ -11,6 +11,7 @@ import {
   printableMessage,
   SvcError,
   version,
+  withLocalTimes,
 } from '../engine/index.ts';
 import { allCommands, findCommand, GROUPS } from './catalogue.ts';
 import type { Context } from './command.ts';
@@ -35,8 +36,8 @@ export async function main(argv: readonly string[], around: Surroundings): Promi
       const { code, message, data } = error;
       stdout.write(`${printableJson({ error: { code, message, hint: hint ?? null, data } })}\n`);
     }
-    stderr.write(`error: ${printableMessage(error.message)}\n`);
-    if (hint !== undefined) stderr.write(`hint: ${printableMessage(hint)}\n`);
+    stderr.write(`error: ${printableMessage(withLocalTimes(error.message))}\n`);
+    if (hint !== undefined) stderr.write(`hint: ${printableMessage(withLocalTimes(hint))}\n`);
     if (error.code === 'internal' && env.DEBUG) stderr.write(`${(error.cause as Error)?.stack ?? ''}\n`);
     return exitCode(error.code);
   }
@@ -73,7 +74,13 @@ async function dispatch(argv: readonly string[], around: Surroundings): Promise<
     flags: flags as never,
     json,
     engine({ start = true, ...limits } = {}) {
-      client ??= connect({ cwd, env, ...limits, ...(start ? { daemon: daemonCommand() } : {}) });
+      client ??= connect({
+        cwd,
+        env,
+        signal: around.signal,
+        ...limits,
+        ...(start ? { daemon: daemonCommand() } : {}),
+      });
       return client;
     },
     result(value, text) {

@@ -8,8 +8,22 @@ export const SVC = fileURLToPath(new URL('./svc.js', import.meta.url));
 /** Program and arguments that run this program again. */
 export const svcCommand = (): string[] => [process.execPath, SVC];
 
+/**
+ * What Node is given for a program that hosts an engine. Left to itself V8 lets half of the young generation grow to 32 MB
+ * under load, keeps three times that, and first looks through the old one when that is large; an idle engine gives none of
+ * it back. With these an engine that needs 20 MB keeps little more, and no throughput is lost that could be measured.
+ */
+export const HOST_OPTIONS: readonly string[] = [
+  '--max-semi-space-size=4',
+  '--initial-old-space-size=32',
+  '--heap-growing-percent=50',
+];
+
 /** The program that hosts an engine in the background: this one. */
-export const daemonCommand = (): string[] => [...svcCommand(), 'daemon'];
+export const daemonCommand = (): string[] => {
+  const [node = '', ...words] = svcCommand();
+  return [node, ...HOST_OPTIONS, ...words, 'daemon'];
+};
 
 /**
  * This program as other programs start it: by the name `svc` where that is this program on the path, else by the full

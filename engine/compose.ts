@@ -2,18 +2,22 @@ import { mkdirSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 import { dirname } from 'node:path';
 import { isPlainName } from './bus/seats/index.ts';
-import { systemClock } from './clock.ts';
+import { type Clock, systemClock } from './clock.ts';
 import {
   type Config,
   dataPaths,
   isLoopback,
   parseAddress,
   receiverSecrets,
+  secretsIn,
   startsNothing,
 } from './config/index.ts';
 import { createConfigKeeper } from './config/keeper.ts';
 import { configOperations } from './config/operations.ts';
+import { ownSupervisor } from './daemon/host-start.ts';
+import { workspaceHostedBy } from './daemon/neighbours.ts';
 import { type EngineStatus, engineOperations } from './daemon/operations.ts';
+import { secretOperations } from './daemon/secrets.ts';
 import { checkKeptPaths, claimDataFolder, databaseFiles, dataFolderRefused } from './data-folder.ts';
 import { SvcError } from './errors.ts';
 import { hookOperations } from './hooks/operations.ts';
@@ -22,12 +26,14 @@ import { toolOperations } from './manifest.ts';
 import { notifyOperations } from './notify/operations.ts';
 import { createOperations, type Operations } from './operation.ts';
 import { isBelow, makePrivateFolder } from './private-files.ts';
+import { createConfiguredReceiver } from './receiver/configured.ts';
 import { createRooms } from './rooms.ts';
 import { createEventLog, eventOperations, holdHostLock, openStorage, whenGone } from './storage/index.ts';
 import { version } from './version.ts';
 import { circuitOperations } from './workers/circuit-operations.ts';
+import { untoldBy } from './workers/dispatch/command.ts';
 import { sessionOperations } from './workers/operations.ts';
-import { ownersOfConnection, type Standing, type TcpEnds } from './workers/processes/index.ts';
+import { ownersOfConnection, ownersOfPort, type Standing, type TcpEnds } from './workers/processes/index.ts';
 import { projectOperations } from './workers/setup/operations.ts';
 import { carriedSetups } from './workers/setup/projects.ts';
 import { worktreeOperations } from './workers/worktree-operations.ts';
@@ -45,6 +51,8 @@ export interface OpenOptions {
   workerCap?: number;
   /** How long a stopped worker may take to end by itself, ms; 5000. */
   graceMs?: number;
+  /** The machine's. */
+  clock?: Clock;
 }
 
 export type Engine = Awaited<ReturnType<typeof openEngine>>;
@@ -58,7 +66,7 @@ export const defaultWorkerCap = (): number =>
 /** Opens a workspace: finds its data folder to be this machine's own, takes its lock, has its rooms built, and takes over what an earlier host left. */
 export async function openEngine(options: OpenOptions) {
   const env = options.env ?? process.env;
-  const clock = systemClock;
+  const clock = options.clock ?? systemClock;
   const startedAt = new Date(clock.now()).toISOString();
   const keeper = createConfigKeeper({
     file: options.file,
@@ -108,6 +116,7 @@ export async function openEngine(options: OpenOptions) {
       log,
       root,
       file,
+      dataId,
       paths,
       config,
       requireConsent,
@@ -127,6 +136,19 @@ export async function openEngine(options: OpenOptions) {
         hint: 'wait until the person has started it again',
       });
 
+    const receiver = createConfiguredReceiver({
+      listeners,
+      address: () => parseAddress(config().ui.addr),
+      secrets: () => receiverSecrets(config(), lookup),
+      async whoListens(port) {
+        const [pid] = await ownersOfPort(port);
+        if (pid === undefined) return null;
+        const workspace = workspaceHostedBy(pid, env);
+        return workspace === null ? `pid ${pid}` : `the engine of ${workspace} (pid ${pid})`;
+      },
+      warn: (facts, text) => log.warn(facts, text),
+    });
+
     let stopAsked: () => void = () => undefined;
     let http: EngineStatus['http'] = null;
     let containment: EngineStatus['containment'] = null;
@@ -141,8 +163,11 @@ export async function openEngine(options: OpenOptions) {
       memoryBytes: process.memoryUsage.rss(),
       http,
       receivers: listeners.addresses(),
+      receiverProblem: receiver.problem(),
+      supervisor: ownSupervisor(env),
+      secrets: secretsIn(config(), lookup),
       tasks: tasks.counts(),
-      decisionsPending: board.decisions.pendingCount(),
+      decisionsPending: board.decisions.count('pending'),
       workers: { ...sessions.counts(), cap: dispatcher.cap },
       containment,
       heldAgents: rooms.circuits.all().map(({ agent }) => agent),
@@ -168,6 +193,7 @@ export async function openEngine(options: OpenOptions) {
     };
     const declared = [
       ...engineOperations({ status, reload, stop, policy: () => config().policy }),
+      ...secretOperations({ secrets: () => secretsIn(config(), lookup), lookup }),
       ...eventOperations({ events, taskId: (prefix) => tasks.resolve(prefix).taskId }),
       ...board.operations,
       ...bus.operations,
@@ -180,6 +206,7 @@ export async function openEngine(options: OpenOptions) {
           (session && board.decisions.boundTo(session.decisionId).inputs?.permissions) ??
           config().agents.permissions,
         circuits: rooms.circuits,
+        untold: (session) => untoldBy(rooms.agents, session),
       }),
       ...circuitOperations({ storage, circuits: rooms.circuits, look: dispatcher.look }),
       ...configOperations({
@@ -202,7 +229,7 @@ export async function openEngine(options: OpenOptions) {
       ...hookOperations(rooms.hooks),
     ];
     const operations: Operations = createOperations(
-      [...declared, ...toolOperations(declared, (...call) => operations.call(...call))],
+      [...declared, ...toolOperations(declared, (...call) => operations.call(...call), agents.names)],
       { policy: () => config().policy },
     );
 
@@ -250,6 +277,10 @@ export async function openEngine(options: OpenOptions) {
     await processes.endOthers((runId) => live.has(runId));
     await dispatcher.recover();
     await rooms.sessionActions.reap();
+    // Branches may have been merged or deleted while no engine ran.
+    void rooms.reviews
+      .reconcile()
+      .catch((error: unknown) => log.warn({ error }, 'branches were not compared'));
     // Before the first run has to wait for it.
     void processes.containmentKind().then((kind) => {
       containment = kind;
@@ -293,18 +324,24 @@ export async function openEngine(options: OpenOptions) {
           return processes.standingOf(pidStart === null ? null : { pid, pidStart });
         });
         if (standings.length === 0) return processes.standingOf(null);
-        const runs = standings.flatMap((each) => each.runs);
-        return { runs, doubt: standings.map(({ doubt }) => doubt).find((doubt) => doubt !== null) ?? null };
+        return {
+          runs: standings.flatMap((each) => each.runs),
+          isOfEngine: standings.some((each) => each.isOfEngine),
+          doubt: standings.map(({ doubt }) => doubt).find((doubt) => doubt !== null) ?? null,
+        };
       },
       /** Where confined workers come in: whoever hosts the engine serves them. */
       runSockets: rooms.runSockets,
       resolveSession: sessions.resolve,
       sessionEnded: (sessionId: string) => sessions.get(sessionId).state === 'ended',
       sessionCounts: sessions.counts,
+      followRefs: rooms.reviews.follow,
       /** Opens a receiver; it closes with the engine at the latest. */
       listen: listeners.open,
-      /** Secrets of the receiver, from the variables that webhook.secret_env names. Throws `secret_missing`. */
-      receiverSecrets: () => receiverSecrets(config(), lookup),
+      /** Opens the receiver that svc.yaml describes. */
+      openReceiver: receiver.open,
+      /** Why that is off, a clause; null while it is on. */
+      receiverProblem: receiver.problem,
       /** The data folder was removed: what hosts the engine has to let it go. Workers are ended already. */
       onGone(listener: () => void) {
         goneTold = listener;

@@ -290,6 +290,15 @@ function place(draft: string, file: string): void {
   }
 }
 
+/** The data folders that svc has made on this machine for this machine home, wherever they are; some may be gone. */
+export function knownDataFolders(env: NodeJS.ProcessEnv): string[] {
+  checkRecords(env);
+  return entriesOf(join(machineHome(env), FOLDER)).flatMap(({ name }) => {
+    const id = name.replace(/\.json$/, '');
+    return ID_FORM.test(id) ? (readDataFolderRecord(env, id)?.path ?? []) : [];
+  });
+}
+
 /** Takes a folder off the record: it was moved aside, or is named anew. */
 export function forgetDataFolder(env: NodeJS.ProcessEnv, id: string): void {
   rmSync(recordFile(env, id), { force: true });

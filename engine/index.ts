@@ -14,6 +14,7 @@ export type { TaskPlan } from './board/plan.ts';
 export type { Task } from './board/tasks/index.ts';
 export type { ListedTask, TaskChoices } from './board/tasks/operations.ts';
 export type { RerunResult, Verification, VerificationState } from './board/verify/rows.ts';
+export { VERIFICATION_WORDS } from './board/verify/state.ts';
 export type { Edited } from './board/workflow/index.ts';
 export type { Ask } from './bus/asks/rows.ts';
 export type { Message } from './bus/messages/rows.ts';
@@ -24,16 +25,17 @@ export type { PendingKey } from './config/consent.ts';
 export type { ConsentView } from './config/consent-view.ts';
 export type { DifferenceLine } from './config/consent-words.ts';
 export { findWorkspace } from './config/find.ts';
+export type { FreeAddresses } from './config/free-addresses.ts';
 export { nearest } from './config/nearest.ts';
 export {
   type ConnectOptions,
   connect,
   type EngineClient,
   type Notification,
+  notFromRun,
   type RunOptions,
 } from './daemon/client.ts';
 export type { Host } from './daemon/host.ts';
-export { READY_FD, startDaemon } from './daemon/launch.ts';
 export type { EngineLink } from './daemon/mcp/link.ts';
 export type { EngineStatus } from './daemon/operations.ts';
 export { readRecord } from './daemon/record.ts';
@@ -41,9 +43,20 @@ export { asSvcError, CODES, type ErrorCode, EXIT, exitCode, httpStatus, SvcError
 export { hintForCommands } from './hints.ts';
 export type { Delivery } from './notify/rows.ts';
 export type { Wire } from './operation.ts';
+export { type NextStep, outcomeOfSession, workLeftBy } from './outcome.ts';
 export type { Access } from './receiver/serve.ts';
 export type { LoggedEvent } from './storage/index.ts';
-export { age, cut, localTime, printable, printableJson, printableMessage, shellWord } from './text.ts';
+export {
+  age,
+  counted,
+  cut,
+  localTime,
+  printable,
+  printableJson,
+  printableMessage,
+  shellWord,
+  withLocalTimes,
+} from './text.ts';
 export type { ToolDescription } from './tool.ts';
 export { version } from './version.ts';
 export type { Circuit as AgentCircuit } from './workers/dispatch/index.ts';
@@ -57,6 +70,7 @@ export type { EndCode } from './workers/streams/stream.ts';
 export type { SessionTrial } from './workers/worktree-actions.ts';
 export type { PromoteResult, PruneEntry, SessionWorktree } from './workers/worktrees/index.ts';
 export { type SensitiveChange, sensitiveWords } from './workers/worktrees/sensitive.ts';
+export { WORKTREE_STATES, type WorktreeState } from './workers/worktrees/states.ts';
 
 /** Opens the whole system for the workspace of `options.file`; the caller is its only host until `close()`. */
 export async function openEngine(options: OpenOptions): Promise<Engine> {
@@ -74,11 +88,20 @@ export const configuration = () => import('./config/index.ts');
 /** Who this process is where no engine runs that could say. */
 export const ownSeat = () => import('./workers/processes/own.ts');
 
+/** Starting an engine in the background, and the supervisor that it has then. */
+export const launching = () => import('./daemon/launch.ts');
+
+/** What stands for a secret where the engine compares it. */
+export const secretProof = () => import('./daemon/secrets.ts');
+
 /** The catalogue of outbound events. */
 export const outboundEvents = () => import('./notify/events.ts');
 
 /** Signed sample requests, as `svc webhook test` sends them. */
-export const samples = () => import('./receiver/sample.ts');
+export const samples = async () => ({
+  ...(await import('./receiver/sample.ts')),
+  ...(await import('./receiver/workspace-header.ts')),
+});
 
 /** What `svc doctor` asks about the parts that only the engine uses. */
 export const health = () => import('./health.ts');
@@ -91,7 +114,12 @@ export const confinement = async () => ({
 });
 
 /** The MCP server over an engine, for what bridges a client's pipe to it. */
-export const mcpServer = () => import('./daemon/mcp/server.ts');
+export const mcpServer = async () => ({
+  ...(await import('./daemon/mcp/server.ts')),
+  ...(await import('./daemon/mcp/instructions.ts')),
+  ...(await import('./daemon/mcp/message.ts')),
+  ...(await import('./daemon/json-lines.ts')),
+});
 
 /** What projects carry for their worktrees, and whether that was agreed to on this machine. */
 export const projectSetups = () => import('./workers/setup/projects.ts');

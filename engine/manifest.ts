@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { SvcError } from './errors.ts';
 import { type Operation, type Operations, operation } from './operation.ts';
-import { describeTool, isTool, type Tool, type ToolDescription } from './tool.ts';
+import { describeTool, isTool, type Tool, type ToolDescription, type ToolNames } from './tool.ts';
 
 /**
  * The 46 tools in the order in which they are served (02 Endpoints): those of the Chair first. What is not built yet is
@@ -62,12 +62,30 @@ export const SHARED_TOOLS = [
 export const MANIFEST: readonly string[] = [...CHAIR_TOOLS, ...SHARED_TOOLS];
 
 /** What clients may ask about the tools among `operations`. */
-export function toolOperations(operations: readonly Operation[], call: Operations['call']): Operation[] {
+export function toolOperations(
+  operations: readonly Operation[],
+  call: Operations['call'],
+  namesNow: () => ToolNames,
+): Operation[] {
   const place = new Map(MANIFEST.map((name, at) => [name, at]));
   const tools = new Map<string, Tool>(operations.filter(isTool).map((each) => [each.name, each]));
-  const served = [...tools.values()]
-    .sort((one, other) => (place.get(one.name) ?? 0) - (place.get(other.name) ?? 0))
-    .map((each) => ({ seat: each.seat, description: describeTool(each) }));
+  const ordered = [...tools.values()].sort(
+    (one, other) => (place.get(one.name) ?? 0) - (place.get(other.name) ?? 0),
+  );
+  let described: { names: string; served: { seat: Tool['seat']; description: ToolDescription }[] } | null =
+    null;
+
+  function served(): { seat: Tool['seat']; description: ToolDescription }[] {
+    const now = namesNow();
+    const names = JSON.stringify(now);
+    if (described?.names !== names)
+      described = {
+        names,
+        served: ordered.map((each) => ({ seat: each.seat, description: describeTool(each, now) })),
+      };
+    return described.served;
+  }
+
   return [
     operation({
       name: 'tool.list',
@@ -77,7 +95,7 @@ export function toolOperations(operations: readonly Operation[], call: Operation
       isWire: true,
       input: z.strictObject({}),
       run: (_input, caller): { tools: ToolDescription[] } => ({
-        tools: served
+        tools: served()
           .filter(({ seat }) => seat === 'any' || caller.seat === 'chair')
           .map(({ description }) => description),
       }),

@@ -1,5 +1,7 @@
 import type { z } from 'zod';
+import { withoutBlanks } from './absent.ts';
 import { SvcError } from './errors.ts';
+import { counted, findHalfCharacter } from './text.ts';
 
 /** Who may do what: the Chair seat decides and dispatches, a worker works, a plain session takes part. */
 export type Seat = 'chair' | 'worker' | 'plain';
@@ -29,7 +31,11 @@ export interface By {
   via: string;
 }
 
-export const by = ({ actor, via }: Caller): By => ({ actor, via });
+/** What a worker or another agent in a session of its own does is its doing, and not the person's whose user it runs as. */
+export const by = ({ seat, actor, sessionId, via }: Caller): By => ({
+  actor: seat === 'chair' || sessionId === null ? actor : sessionId,
+  via,
+});
 
 /** The one call that an operation answers. */
 export interface Call {
@@ -116,12 +122,22 @@ export function createOperations(all: readonly Operation[], deps: { policy(): Po
       if (!found) throw new SvcError('not_found', `no operation ${JSON.stringify(name)}`);
       checkSeat(found, caller);
       checkActor(found, caller, deps.policy());
-      const parsed = found.input.safeParse(input ?? {});
+      checkWholeText(input);
+      const parsed = found.input.safeParse(withoutBlanks(found.input, input ?? {}));
       if (!parsed.success) throw fieldsInvalid(parsed.error, parametersOf(found.input));
       const answer = await found.run(parsed.data, caller, { ...QUIET, ...call });
       return found.isWire === true ? answer : toWire(answer);
     },
   };
+}
+
+/** Whatever takes in text from outside asks this first. Throws `fields_invalid`, which names the field. */
+export function checkWholeText(input: unknown): void {
+  const path = findHalfCharacter(input);
+  if (path === null) return;
+  const field = path.join('.') || '(body)';
+  const problem = 'has half a character (a surrogate without its other half)';
+  throw new SvcError('fields_invalid', `${field}: ${problem}`, { data: { fields: [{ field, problem }] } });
 }
 
 function checkSeat(found: Operation, caller: Caller): void {
@@ -160,10 +176,22 @@ export function fieldsInvalid(error: z.ZodError, known: readonly string[] = []):
 }
 
 /** What the library says of a value that is missing or of another type reads like a fault of the program. */
-function problemWith({ code, message }: z.core.$ZodIssue): string {
+function problemWith(issue: z.core.$ZodIssue): string {
+  const { code, message } = issue;
+  if (code === 'too_small') return boundWords('at least', issue.minimum, issue.origin);
+  if (code === 'too_big') return boundWords('at most', issue.maximum, issue.origin);
   if (code !== 'invalid_type') return message.replace(/^Invalid (?:input|option): /, '');
   if (message.endsWith('received undefined')) return 'is missing';
   return message.replace(/^Invalid input: /, '');
+}
+
+function boundWords(bound: 'at least' | 'at most', limit: number | bigint, origin: string): string {
+  if (origin === 'string')
+    return bound === 'at least' && limit === 1
+      ? 'must not be empty'
+      : `must have ${bound} ${counted(Number(limit), 'character')}`;
+  if (origin === 'array') return `must have ${bound} ${counted(Number(limit), 'entry', 'entries')}`;
+  return `must be ${bound} ${limit}`;
 }
 
 type SnakeCase<S extends string> = S extends `${infer Head}${infer Rest}`

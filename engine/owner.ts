@@ -3,7 +3,7 @@ import { dirname, join, parse, resolve, sep } from 'node:path';
 import { SvcError } from './errors.ts';
 import { machineHome } from './machine-home.ts';
 import { readPrivate } from './private-files.ts';
-import { readSeatFolder } from './seat-folder.ts';
+import { isInSandbox } from './seat-folder.ts';
 import { shellWord } from './text.ts';
 
 /** Users that this process takes files from: itself and root, and as root under sudo the one who has called it. */
@@ -45,7 +45,7 @@ export function checkWorkspaceOwner(root: string, file: string, env: NodeJS.Proc
     const found = statSync(path);
     if (!isTrustedOwner(found.uid, env)) {
       // In a sandbox other users look like nobody, and what counts there is the engine's word.
-      if (readSeatFolder() !== null) return;
+      if (isInSandbox()) return;
       if (safeFolders(env).includes(resolve(root))) return;
       const list = join(machineHome(env), SAFE_FOLDERS);
       throw new SvcError(

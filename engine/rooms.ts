@@ -1,6 +1,7 @@
+import { holdsForCaller } from './board/holder.ts';
 import { type Board, createBoard } from './board/index.ts';
 import { type Bus, createBus } from './bus/index.ts';
-import { createSessions, type Sessions } from './bus/sessions/index.ts';
+import { createSessions, type Session, type Sessions } from './bus/sessions/index.ts';
 import type { Clock } from './clock.ts';
 import {
   type Config,
@@ -18,11 +19,13 @@ import { createReceiver } from './receiver/index.ts';
 import { createListeners, type Listeners } from './receiver/listeners.ts';
 import type { EventLog, Storage } from './storage/index.ts';
 import { version } from './version.ts';
+import { createCleanCheckouts } from './workers/clean-checkout.ts';
 import { createCommandConfinement } from './workers/confine/commands.ts';
 import { checkConfinement, createConfinement } from './workers/confine/index.ts';
 import {
   type Agents,
   agentDir,
+  briefFile,
   type Circuits,
   createAgents,
   createCircuits,
@@ -44,6 +47,7 @@ import {
   workerEnvironment,
   workspaceMark,
 } from './workers/processes/index.ts';
+import { createReviews, type Reviews } from './workers/reviews.ts';
 import { createSessionActions, type SessionActions } from './workers/session-actions.ts';
 import { createSetup, type Where } from './workers/setup/index.ts';
 import { fillPlaceholders, tokenise } from './workers/template.ts';
@@ -61,6 +65,8 @@ export interface Ground {
   root: string;
   /** svc.yaml. */
   file: string;
+  /** The id of the data folder. */
+  dataId: string;
   paths: DataPaths;
   config(): Config;
   /** Throws `consent_missing` while nobody has ever agreed to svc.yaml: before anything is started. */
@@ -83,6 +89,7 @@ export interface Rooms {
   agents: Agents;
   worktrees: Worktrees;
   worktreeActions: WorktreeActions;
+  reviews: Reviews;
   sessionActions: SessionActions;
   logs: SessionLogs;
   circuits: Circuits;
@@ -145,10 +152,17 @@ export function createRooms(ground: Ground): Rooms {
   closing(setup.close);
   const isStrict = () => config().guard.profile === 'strict';
 
-  const logs = createSessionLogs(paths, (sessionId) => readerFor({ agents }, sessions.get(sessionId)));
+  const logs = createSessionLogs(paths, (sessionId) =>
+    readerFor(
+      { agents, approvals: { boundTo: (id) => board.decisions.boundTo(id) } },
+      sessions.get(sessionId),
+    ),
+  );
   const circuits = createCircuits({ storage, events, clock });
   const keys = createKeys({ storage, clock, address: () => parseAddress(config().gateway.addr) });
 
+  const briefOf = ({ sessionId, worktree, cwd }: Session): string | null =>
+    cwd === null ? null : briefFile({ paths }, { sessionId, worktree, cwd });
   const bus = createBus({
     storage,
     events,
@@ -168,6 +182,7 @@ export function createRooms(ground: Ground): Rooms {
       await board.dispatcher.takeUp();
       await sessionActions.reap();
     },
+    briefOf,
     templates: { fallback: TO_FILE, words: tokenise, fill: fillPlaceholders, isLoopback },
     log,
   });
@@ -185,6 +200,17 @@ export function createRooms(ground: Ground): Rooms {
     paths: workspacePaths,
     worktrees,
     processes,
+    checkouts: createCleanCheckouts({
+      worktrees,
+      setup,
+      processes,
+      agentsDir: paths.agents,
+      projectFolder: agents.folder,
+      log,
+      graceMs: ground.graceMs,
+    }),
+    tellOfEvidence: (session, text) => bus.tellOfSession(session, text),
+    log,
     isStrict,
     requireConsent: ground.requireConsent,
     workerEnvironment: childEnvironment,
@@ -223,9 +249,9 @@ export function createRooms(ground: Ground): Rooms {
         checkConfinement: () => checkConfinement(env),
         runSockets,
         isAsking: bus.isAsking,
-        atEnd(session, verdict, kept) {
+        atEnd(session, end, kept) {
           board.sessionEnded(session.sessionId);
-          bus.sessionEnded(session, { ...verdict, ...kept, verification: board.verificationOf(session) });
+          bus.sessionEnded(session, { ...end, ...kept, verification: board.evidenceAtEnd(session) });
         },
         cap: ground.workerCap,
         graceMs: ground.graceMs,
@@ -247,10 +273,12 @@ export function createRooms(ground: Ground): Rooms {
     isStrict,
   });
 
+  const reviews = createReviews({ storage, sessions, worktrees, agentsDir: paths.agents, log });
   const { tasks, decisions, workflow } = board;
   const sessionActions = createSessionActions({
     storage,
     sessions,
+    decisions,
     workflow,
     dispatcher: board.dispatcher,
     processes,
@@ -273,7 +301,19 @@ export function createRooms(ground: Ground): Rooms {
   });
   closing(notify.close);
   const listeners = createListeners(
-    createReceiver({ storage, workflow, tasks, decisions, sessions, clock, config, agents, isLoopback, log }),
+    createReceiver({
+      storage,
+      workflow,
+      tasks,
+      decisions,
+      sessions,
+      clock,
+      config,
+      agents,
+      isLoopback,
+      workspace: { id: ground.dataId, name: () => config().workspace.name },
+      log,
+    }),
     ground.requireConsent,
   );
   closing(listeners.close);
@@ -285,10 +325,12 @@ export function createRooms(ground: Ground): Rooms {
       heldPaths({
         isOn: () => config().guard.profile !== 'none',
         over: locks.holderOver,
+        isOwn: (holder, caller) => holdsForCaller(holder, caller, bus.peers),
         find: bus.peers.find,
       }),
       standing({
         sessionOf: (sessionId) => (sessions.isKnown(sessionId) ? sessions.get(sessionId) : null),
+        briefOf,
         task: tasks.get,
         asksOf: (from) => bus.asks.list({ status: 'open', from }),
         locksOf: (holder) => locks.around().filter((lock) => lock.holder === holder),
@@ -303,6 +345,7 @@ export function createRooms(ground: Ground): Rooms {
     agents,
     worktrees,
     worktreeActions,
+    reviews,
     sessionActions,
     logs,
     circuits,

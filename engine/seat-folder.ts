@@ -8,16 +8,19 @@ export const SEAT_FOLDER = '/run/svc';
 const MOST_BYTES = 64 * 1024;
 
 /**
- * What the engine says to a confined run about where it is; null outside of one. The sandbox mounts that folder read-only,
- * which no repository can bring along, nor a program that may merely make a folder there.
+ * Whether this is a confined run. The sandbox mounts the folder read-only, which no repository can bring along, nor a
+ * program that may merely make a folder there.
  */
-export function readSeatFolder(): string | null {
-  if (lstatSync(SEAT_FOLDER, { throwIfNoEntry: false })?.isDirectory() !== true) return null;
+export function isInSandbox(): boolean {
+  if (lstatSync(SEAT_FOLDER, { throwIfNoEntry: false })?.isDirectory() !== true) return false;
   try {
     accessSync(SEAT_FOLDER, constants.W_OK);
-    return null;
+    return false;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EROFS') return null;
+    return (error as NodeJS.ErrnoException).code === 'EROFS';
   }
-  return readPrivate(join(SEAT_FOLDER, 'daemon.json'), MOST_BYTES);
 }
+
+/** What the engine says to a confined run about where it is; null outside of one, and when its run is over. */
+export const readSeatFolder = (): string | null =>
+  isInSandbox() ? readPrivate(join(SEAT_FOLDER, 'daemon.json'), MOST_BYTES) : null;

@@ -11,6 +11,37 @@ export function printable(text: string, { lines = false } = {}): string {
     : plain.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
 }
 
+/**
+ * Where a value holds half a character (a surrogate without its other half), as a path of keys; null where nothing does. JSON
+ * can say such a text, and UTF-8 cannot: what is stored of it would be another text than the one that was checked.
+ */
+export function findHalfCharacter(value: unknown): string[] | null {
+  // A list of its own and no recursion: a body from outside may be nested as deeply as it is long.
+  const waiting: Place[] = [{ value, key: null, above: null }];
+  for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
+    const { value: inner, key } = place;
+    if ((typeof inner === 'string' && !inner.isWellFormed()) || key?.isWellFormed() === false)
+      return pathOf(place);
+    if (inner === null || typeof inner !== 'object') continue;
+    for (const [name, each] of Object.entries(inner)) waiting.push({ value: each, key: name, above: place });
+  }
+  return null;
+}
+
+interface Place {
+  value: unknown;
+  /** Null for the whole. */
+  key: string | null;
+  above: Place | null;
+}
+
+function pathOf(place: Place): string[] {
+  const path: string[] = [];
+  for (let at: Place | null = place; at !== null; at = at.above)
+    if (at.key !== null) path.unshift(at.key.toWellFormed());
+  return path;
+}
+
 /** What JSON leaves as it is and a terminal would act upon: C1 and DEL, and the marks that change the direction of writing. */
 const ACTS_ON_TERMINAL = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
@@ -86,6 +117,17 @@ export function localTime(at: string | null): string {
   const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-');
   return `${day} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':')}`;
 }
+
+/** Where a sentence names a time; what it quotes of others may hold one anywhere else. */
+const TIME_IN_SENTENCE = /\b(until|since|at|on) (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z)(?![\w-])/g;
+
+/** A sentence of the engine for a screen: its times, which are UTC for agents and scripts, as local time. */
+export const withLocalTimes = (sentence: string): string =>
+  sentence.replace(TIME_IN_SENTENCE, (_, word: string, at: string) => `${word} ${localTime(at)}`);
+
+/** A number with its noun: `1 task`, `2 tasks`, `3 tries` where the plural is not made with an s. */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${count} ${count === 1 ? one : many}`;
 
 /** A text as one word of a POSIX shell, whatever is in it. */
 export const shellWord = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -32,6 +32,10 @@ export const tool = <I extends z.ZodType, O extends z.ZodType>(
     ...operation(definition as never),
   }) as unknown as Tool;
 
+/** Of a list that is cut, what its text says of the rest. */
+export const sayMore = (more: number): string[] =>
+  more === 0 ? [] : [`and ${more} more: raise limit to see them`];
+
 export const isTool = (each: Operation): each is Tool => 'output' in each;
 
 /** A tool as `tools/list` of the protocol describes it. */
@@ -44,17 +48,54 @@ export interface ToolDescription {
 }
 
 /** `{type: ['string', 'null']}` instead of a choice of two schemas: some providers refuse the one, all take the other. */
-function withoutChoice(schema: Record<string, unknown>): void {
+function withoutChoice(schema: Described): void {
   const { anyOf } = schema as { anyOf?: { type?: string }[] };
   if (anyOf?.length !== 2 || anyOf[1]?.type !== 'null' || Object.keys(anyOf[1]).length !== 1) return;
   delete schema.anyOf;
   Object.assign(schema, { ...anyOf[0], type: [anyOf[0]?.type, 'null'] });
 }
 
+/** What the workspace has, for the parameters that name one of it: `.meta({ names: 'agents' })`. */
+export interface ToolNames {
+  /** Presets whose program is installed. */
+  agents: readonly string[];
+  /** Registered projects. */
+  projects: readonly string[];
+}
+
+/** No agent writes a text of so many characters in one call. */
+const BEYOND_REACH = 1_000_000;
+
+interface Described extends Record<string, unknown> {
+  type?: unknown;
+  description?: string;
+  maximum?: number;
+  maxLength?: number;
+  maxItems?: number;
+  names?: keyof ToolNames;
+  properties?: Record<string, Described>;
+  items?: Described;
+}
+
 /**
- * Bounds that an agent does not run into by accident. They are checked all the same, and the refusal names them; every
- * byte of the list is read by every agent at every start.
+ * Said in the description, which every agent reads, instead of as a bound of the schema, which some providers refuse: the
+ * largest value that is taken, and what there is to name.
  */
+function describeValues(schema: Described, names: ToolNames): void {
+  const { maximum, maxLength, maxItems } = schema;
+  const most = maxItems ?? (maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER ? maximum : undefined);
+  const known = schema.names === undefined ? [] : names[schema.names];
+  const parts = [
+    ...(schema.description === undefined ? [] : [schema.description.replace(/\.$/, '')]),
+    ...(most === undefined ? [] : [`at most ${most}`]),
+    ...(maxLength === undefined || maxLength >= BEYOND_REACH ? [] : [`at most ${maxLength} chars`]),
+    ...(known.length === 0 ? [] : [`one of ${known.join(', ')}`]),
+  ];
+  delete schema.names;
+  if (parts.length > 0) schema.description = parts.join('; ');
+}
+
+/** Bounds that an agent is not told as such, or does not run into by accident: every byte of the list is read at every start. */
 const UNTOLD = [
   'minLength',
   'maxLength',
@@ -65,30 +106,43 @@ const UNTOLD = [
   'additionalProperties',
 ];
 
+/** Leaves of a schema what an agent has to know, in what it is made of as well. */
+function tidy(schema: Described, io: 'input' | 'output', names: ToolNames): void {
+  withoutChoice(schema);
+  if (io === 'input') describeValues(schema, names);
+  for (const name of UNTOLD) delete schema[name];
+  if (io === 'output') {
+    // Clients hold a refusal, which is `{code, message, hint}`, against the same schema as an answer.
+    delete schema.required;
+    // The answer itself shows which word it is, and what its rows are.
+    delete schema.enum;
+    delete schema.description;
+    if (Object.keys(schema.items?.properties ?? {}).length === 0) delete schema.items;
+  }
+  if (Object.keys(schema.properties ?? { some: true }).length === 0) delete schema.properties;
+  for (const each of Object.values(schema.properties ?? {})) tidy(each, io, names);
+  if (schema.items !== undefined) tidy(schema.items, io, names);
+}
+
 /** JSON Schema 2020-12 of what an agent has to know. */
-function schemaOf(schema: z.ZodType, io: 'input' | 'output'): ToolDescription['inputSchema'] {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
-    io,
-    override({ jsonSchema }) {
-      for (const name of UNTOLD) delete (jsonSchema as Record<string, unknown>)[name];
-      if (Object.keys(jsonSchema.properties ?? { some: true }).length === 0) delete jsonSchema.properties;
-      withoutChoice(jsonSchema as Record<string, unknown>);
-      if (io === 'input') return;
-      // Clients hold a refusal, which is `{code, message, hint}`, against the same schema as an answer.
-      delete jsonSchema.required;
-      // The answer itself shows which word it is.
-      delete jsonSchema.enum;
-      delete jsonSchema.description;
-    },
-  });
+function schemaOf(
+  schema: z.ZodType,
+  io: 'input' | 'output',
+  names: ToolNames,
+): ToolDescription['inputSchema'] {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io });
+  tidy(rest as Described, io, names);
   return { ...rest, type: 'object' };
 }
 
-export const describeTool = (each: Tool): ToolDescription => ({
+export const describeTool = (
+  each: Tool,
+  names: ToolNames = { agents: [], projects: [] },
+): ToolDescription => ({
   name: each.name,
   description: each.about,
-  inputSchema: schemaOf(each.input, 'input'),
-  outputSchema: schemaOf(each.output, 'output'),
+  inputSchema: schemaOf(each.input, 'input', names),
+  outputSchema: schemaOf(each.output, 'output', names),
   // What is not said has the protocol's default: it changes, may destroy, and a second call is a second change.
   annotations: each.changes
     ? { destructiveHint: each.destructive, ...(each.idempotent ? { idempotentHint: true } : {}) }

@@ -1,8 +1,8 @@
-import { localTime } from '../engine/index.ts';
+import { counted, localTime } from '../engine/index.ts';
 import { PANES, paneOf, tabOf } from './panes/index.ts';
-import { clockTime, counted, ends, sessionState } from './panes/words.ts';
+import { clockTime, ends, sessionState } from './panes/words.ts';
 import type { State } from './state/model.ts';
-import { clean, cut, width } from './text.ts';
+import { cut, drawable, width } from './text.ts';
 import { type Line, type Span, span } from './theme.ts';
 
 const some = (count: number, what: string): string | null => (count === 0 ? null : `${count} ${what}`);
@@ -14,16 +14,18 @@ const pausedOnes = ({ data, now }: State): number =>
 export function headerLine(state: State): Line {
   const { link, data, size } = state;
   const { columns } = size;
-  const left = ` svc · ${clean(link.workspace)}`;
+  const left = ` svc · ${drawable(link.workspace)}`;
   const { status } = data;
   const receiver = status?.receivers[0];
   const parts = [
     link.phase === 'live' ? 'engine ok' : link.phase === 'connecting' ? 'connecting' : 'engine gone',
-    receiver === undefined
-      ? 'receiver off'
-      : columns < 100
-        ? `recv :${receiver.port}`
-        : `receiver ${receiver.host}:${receiver.port}`,
+    status === null
+      ? ''
+      : receiver === undefined
+        ? 'receiver off'
+        : columns < 100
+          ? `recv :${receiver.port}`
+          : `receiver ${receiver.host}:${receiver.port}`,
     status === null
       ? ''
       : [
@@ -53,7 +55,9 @@ export function tabsLine(state: State): Line {
     const count = pane.count(state.data);
     const isHere = pane.id === tabOf(state.focus);
     const within = isHere && pane.id !== state.focus ? ` · ${paneOf(state.focus).title}` : '';
-    const shown = `${count === 0 && pane.quietAtZero ? '' : ` ${count}`}${pane.tab?.(state) ?? ''}`;
+    const counts = `${count === 0 && pane.quietAtZero ? '' : ` ${count}`}${pane.tab?.(state) ?? ''}`;
+    // No number is known yet, and none of them is nought.
+    const shown = state.link.phase === 'connecting' ? (pane.quietAtZero ? '' : ' …') : counts;
     return {
       waits: (pane.id === 'decisions' || pane.id === 'asks') && count > 0,
       isHere,
@@ -82,7 +86,7 @@ export function heldLine({ data: { held }, now, size }: State): Line[] {
   if (held.length === 0) return [];
   const each = held.map(({ agent, code, reopen_at: at }) => {
     const isDue = Date.parse(at) <= now;
-    return `${clean(agent)} (${code}, tried again ${isDue ? 'with its next run' : clockTime(at, now)})`;
+    return `${drawable(agent)} (${code}, tried again ${isDue ? 'with its next run' : clockTime(at, now)})`;
   });
   const keys = ' · H gives work again';
   const text = ` held back: ${each.join(', ')}`;

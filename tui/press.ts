@@ -1,3 +1,4 @@
+import { isRead, readOn } from './acts/reading.ts';
 import { type Step, said, step } from './acts/step.ts';
 import { type Binding, KEYMAP, reasonAgainst } from './keymap/index.ts';
 import { stampOf } from './state/details.ts';
@@ -27,6 +28,7 @@ export function press(state: State, binding: Binding, at: number): Step {
     question: text,
     answers: answers.map(({ key, label }) => ({ key, label })),
   };
+  if (binding.reads === true && !isRead(state, armed)) return readOn(state);
   return step({ ...state, armed, message: null });
 }
 

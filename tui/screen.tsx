@@ -7,17 +7,19 @@ import { messageLines, questionLines } from './layout/bottom.ts';
 import { type Box as Area, type Layout, LEAST, LIST_EDGE, layoutOf } from './layout/layout.ts';
 import { listLines } from './layout/list.ts';
 import { smallLines } from './layout/small.ts';
-import { EngineTable } from './overlays/engine.tsx';
+import { fitsPreview } from './overlays/answer.ts';
 import { overlayView } from './overlays/index.ts';
 import { isLine, labelOf } from './overlays/line.ts';
 import { paneOf, previewOf, selectedRow, tabOf } from './panes/index.ts';
 import type { Pane } from './panes/pane.ts';
 import { logPreview } from './panes/workers.ts';
+import { isFetched } from './state/data.ts';
 import type { SessionRow, State } from './state/model.ts';
-import { fitLine, markHits } from './text.ts';
+import { drawableLine, fitLine, markHits } from './text.ts';
 import { type Line, span } from './theme.ts';
 import { Frame, type Framed } from './widgets/frame.tsx';
 import { Lines } from './widgets/lines.tsx';
+import { StillTable } from './widgets/still-table.tsx';
 
 interface Props {
   state: State;
@@ -45,24 +47,33 @@ export function Screen({ state, colours }: Props): ReactNode {
   ];
   return (
     <Box flexDirection="column" width={columns} height={rows}>
-      <Lines lines={head.map((line) => fitLine(line, columns))} colours={colours} />
+      <Lines lines={head.map((line) => fitLine(drawableLine(line), columns))} colours={colours} />
       <Box flexGrow={1} height={layout.body}>
         <Body state={state} layout={layout} colours={colours} />
       </Box>
-      <Lines lines={bottom(state).map((line) => fitLine(line, columns))} colours={colours} />
+      <Lines lines={bottom(state).map((line) => fitLine(drawableLine(line), columns))} colours={colours} />
     </Box>
   );
 }
 
 function Body({ state, layout, colours }: Props & { layout: Layout }): ReactNode {
   const { overlay, size } = state;
-  if (overlay?.kind === 'engine') return <EngineTable state={state} height={layout.body} />;
   const view =
-    overlay === null ? null : overlayView(state, overlay, { cells: size.columns - 4, rows: layout.body - 2 });
+    overlay === null || isInPreview(state)
+      ? null
+      : overlayView(state, overlay, { cells: size.columns - 4, rows: layout.body - 2 });
   if (view !== null) {
     const { title, note, lines } = view;
     return (
-      <Frame {...{ title, note, lines, colours }} focused={true} width={size.columns} height={layout.body} />
+      <Frame
+        {...{ title, note, lines, colours }}
+        focused={true}
+        isWhole={overlay?.kind === 'answer' || overlay?.kind === 'text'}
+        width={size.columns}
+        height={layout.body}
+      >
+        {overlay?.kind === 'engine' ? <StillTable {...{ lines, colours }} /> : undefined}
+      </Frame>
     );
   }
   if (layout.kind === 'small' && layout.columns.length === 0) {
@@ -81,24 +92,38 @@ function Place({ state, area, colours }: Props & { area: Area }): ReactNode {
   return <Frame {...framed(state, area)} width={area.width} height={area.height} colours={colours} />;
 }
 
+/** A question that is answered where its preview was. */
+const isInPreview = (state: State): boolean =>
+  state.overlay?.kind === 'answer' && fitsPreview(state, state.overlay);
+
+/** Whether the keyboard is with what the preview shows, and not with the list. */
+const isPreviewFocused = (state: State): boolean =>
+  state.view === 'full' || isInPreview(state) || state.armed?.binding === 'promote';
+
 /** What stands in one box. */
 function framed(state: State, { content, width, height }: Area): Framed {
   const isAlone = state.view === 'full';
   if ('list' in content) {
     const pane = paneOf(content.list) as unknown as Pane<object>;
-    const focused = state.focus === pane.id;
+    const focused = state.focus === pane.id && !isPreviewFocused(state);
     const { filter } = state.lists[pane.id];
     const name = `${pane.digit === '' ? paneOf(tabOf(pane.id)).digit : pane.digit} ${pane.title}`;
     const title = `${name}${filter === '' ? '' : `  /${filter}`}`;
     const size = { cells: width - 4, rows: height - LIST_EDGE };
     const lines = listLines(paneOf(content.list), state, { ...size, focused });
-    return { title, note: pane.note?.(state), lines, focused };
+    const note = isFetched(pane.id, state) ? pane.note?.(state) : undefined;
+    return { title, note, lines, focused };
   }
   if ('log' in content) {
     const row = selectedRow(state, 'workers') as SessionRow | undefined;
     if (row === undefined) return { title: 'log', lines: [], focused: false };
     const { title, note, lines } = logPreview(state, row);
     return { title, note, lines: lines.slice(-Math.max(1, height - 2)), focused: false };
+  }
+  if (state.overlay !== null && isInPreview(state)) {
+    const view = overlayView(state, state.overlay, { cells: width - 4, rows: height - 2 });
+    // Nothing stands to the right of a preview.
+    if (view !== null) return { ...view, focused: true, isWhole: true };
   }
   const preview = previewOf(state, content.preview, width - 4);
   if (preview === null) return { title: 'preview', lines: [], focused: isAlone };
@@ -112,7 +137,7 @@ function framed(state: State, { content, width, height }: Area): Framed {
   const note = [preview.note, place].filter(Boolean).join(' · ');
   const marked = query === '' ? shown : shown.map((line) => markHits(line, query));
   const lines = [...pinned, ...marked];
-  return { title: preview.title, note, lines, focused: isAlone, left };
+  return { title: preview.title, note, lines, focused: isPreviewFocused(state), isWhole: isAlone, left };
 }
 
 function bottom(state: State): Line[] {

@@ -9,6 +9,10 @@ import type { DashboardEnd, DashboardOptions } from './options.ts';
 import { createStore, initialState } from './store.ts';
 
 const BELL = '\u0007';
+/** DECAWM: whether a line that is too long for the terminal goes on in the next one, and by that scrolls the screen. */
+const WRAP_ON = '\u001b[?7h';
+const WRAP_OFF = '\u001b[?7l';
+const CLEAR_SCREEN = '\u001b[2J\u001b[H';
 
 const sizeOf = (out: NodeJS.WriteStream) => ({ columns: out.columns || 80, rows: out.rows || 24 });
 
@@ -17,6 +21,8 @@ export async function openScreen(options: DashboardOptions): Promise<DashboardEn
   const { env, stdin, stdout, stderr } = options;
   let terminal: Terminal | null = null;
   let isAway = false;
+  const wrapLines = (isOn: boolean): void => void stdout.write(isOn ? WRAP_ON : WRAP_OFF);
+  const wrapAtExit = (): void => wrapLines(true);
 
   const doers: Doers = {
     call: (effect) => feed.call(effect),
@@ -24,7 +30,7 @@ export async function openScreen(options: DashboardOptions): Promise<DashboardEn
     command: (effect) => void runCommand(effect, { ...options, store, borrow: away }),
     'start-engine': () => feed.startEngine(),
     suspend: () => void away(stopped),
-    redraw: () => void away(async () => undefined),
+    redraw,
     bell: () => void stdout.write(BELL),
     quit: () => terminal?.exit(),
   };
@@ -42,12 +48,25 @@ export async function openScreen(options: DashboardOptions): Promise<DashboardEn
     try {
       await terminal.suspend(async () => {
         await letGo(stdin);
-        await use();
+        wrapLines(true);
+        try {
+          await use();
+        } finally {
+          wrapLines(false);
+        }
       });
     } finally {
       isAway = false;
       store.send({ type: 'resize', size: sizeOf(stdout) });
     }
+  }
+
+  /** Whatever else has written to the terminal is gone after it. */
+  function redraw(): void {
+    if (isAway) return;
+    app.clear();
+    stdout.write(WRAP_OFF + CLEAR_SCREEN);
+    onResize();
   }
 
   let hopeless: unknown = null;
@@ -67,6 +86,9 @@ export async function openScreen(options: DashboardOptions): Promise<DashboardEn
   options.signal.addEventListener('abort', onBroken, { once: true });
   // Ctrl-Z is a key here; this is the signal that another program sends.
   process.on('SIGTSTP', onStop);
+  // However the program ends, the shell gets its terminal back as it was.
+  process.once('exit', wrapAtExit);
+  wrapLines(false);
   const app = render(
     <App
       store={store}
@@ -91,6 +113,8 @@ export async function openScreen(options: DashboardOptions): Promise<DashboardEn
   try {
     await app.waitUntilExit();
   } finally {
+    process.off('exit', wrapAtExit);
+    wrapLines(true);
     process.off('SIGTSTP', onStop);
     stdout.off('resize', onResize);
     await feed.close();

@@ -15,6 +15,7 @@ export const initialState = (options: {
   size: Size;
   now: number;
   bell?: boolean;
+  plain?: boolean;
   focus?: PaneId;
 }): State => ({
   size: options.size,
@@ -36,6 +37,7 @@ export const initialState = (options: {
   busy: [],
   movedAt: Number.NEGATIVE_INFINITY,
   bell: options.bell ?? false,
+  isPlain: options.plain ?? false,
   farewell: [],
 });
 

@@ -1,6 +1,6 @@
 import { cut as cutTo, printable } from '../engine/index.ts';
+import { replaceUnsure, mostCells as width } from './cells.ts';
 import { type Line, type Span, type Style, span } from './theme.ts';
-import width from './widths.ts';
 
 export { width };
 
@@ -25,9 +25,15 @@ export function fill(text: string, cells: number, align: 'left' | 'right' = 'lef
   return align === 'right' ? blank + shown : shown + blank;
 }
 
-/** One line of text from outside: nothing in it can move the cursor, and tabs have a width. */
+/** One line of text from outside, whole: nothing in it can move the cursor, and tabs have a width. */
 export const clean = (text: string): string =>
   ASCII.test(text) ? text : printable(text.replaceAll('\t', ' '.repeat(TAB)));
+
+/** The same for where other things stand beside it: every terminal draws it in as many cells. */
+export const drawable = (text: string): string => (ASCII.test(text) ? text : replaceUnsure(clean(text)));
+
+export const drawableLine = (line: Line): Line =>
+  line.map((each) => ({ ...each, text: drawable(each.text) }));
 
 /** Lines of a text from outside. */
 export const cleanLines = (text: string): string[] =>

@@ -8,7 +8,7 @@ import { paneOf } from './panes/index.ts';
 import type { Pane } from './panes/pane.ts';
 import { answer, press, stillArmed } from './press.ts';
 import { applyData, type DataChange } from './state/data.ts';
-import { withDetail } from './state/details.ts';
+import { withDetail, withoutWork } from './state/details.ts';
 import { matching } from './state/filter.ts';
 import { inView, moveTo, withRows } from './state/lists.ts';
 import { EMPTY_LOG, withLines } from './state/log.ts';
@@ -32,6 +32,8 @@ export type Happening =
   | { type: 'link'; link: Partial<Link> }
   | { type: 'data'; change: DataChange; at: number }
   | { type: 'detail'; loaded: Loaded }
+  /** Branches of a repository are elsewhere than they were. */
+  | { type: 'refs'; repository: string }
   | { type: 'log'; session: string; lines: readonly string[]; ended: boolean; reset: boolean }
   | { type: 'answered'; effect: Extract<Effect, { do: 'call' }>; answer: unknown }
   | { type: 'refused'; busy: string; text: string; hint?: string | undefined }
@@ -77,6 +79,8 @@ function apply(state: State, happening: Happening): Step {
     }
     case 'detail':
       return step({ ...state, details: withDetail(state.details, happening.loaded) });
+    case 'refs':
+      return step({ ...state, details: withoutWork(state.details, state.data, happening.repository) });
     case 'log': {
       const log = happening.reset ? { ...EMPTY_LOG, session: happening.session } : state.log;
       return step(
@@ -141,7 +145,9 @@ function pressKeys(state: State, keys: readonly string[], at: number): Step {
 }
 
 function pressKey(state: State, key: string, at: number): Step {
+  // Wherever the keyboard is; a question that is armed stays so.
   if (key === 'ctrl+c') return step(state, { do: 'quit' });
+  if (key === 'ctrl+l') return step(state, { do: 'redraw' });
   if (state.armed !== null) return answer(state, key, at);
   if (state.overlay !== null) return pressInOverlay(state, state.overlay, key, at);
   const binding = bindingFor(key, state);
@@ -157,8 +163,12 @@ function settled(before: State, after: State): State {
     if (hasChanged || list.filter !== before.lists[id].filter) {
       const { list: next, moved } = withRows(list, idsOf(state, id));
       const isFollowing = paneOf(id).follows && id !== state.focus && list.index === 0;
-      state = withList(state, id, isFollowing ? { ...moveTo(next, 0), top: 0 } : next);
-      if (moved && id === state.focus && list.filter === before.lists[id].filter)
+      // Tasks older than the first page belong above it: a cursor that nobody has moved stays at the top.
+      const isFilling = id === 'tasks' && !before.data.complete && list.index === 0 && state.armed === null;
+      const toTop = isFollowing || isFilling;
+      const isCarried = toTop && list.selected !== null && next.index !== 0;
+      state = withList(state, id, toTop ? { ...moveTo(next, 0), top: 0 } : next);
+      if ((moved || isCarried) && id === state.focus && list.filter === before.lists[id].filter)
         state = { ...state, movedAt: state.now };
     }
   }

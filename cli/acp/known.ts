@@ -1,9 +1,12 @@
 import { basename } from 'node:path';
 import { SvcError } from '../../engine/index.ts';
+import type { OwnWords } from './transcript.ts';
 
 /** What an agent has to be told so that it works as a server of the protocol, beyond its command. */
 interface Known {
-  env(env: NodeJS.ProcessEnv): Record<string, string>;
+  env?(env: NodeJS.ProcessEnv): Record<string, string>;
+  /** It tells its own failures as if its model had said them, and ends its turn in good order. */
+  ownWords?: OwnWords;
 }
 
 const KNOWN: Readonly<Record<string, Known>> = {
@@ -11,11 +14,14 @@ const KNOWN: Readonly<Record<string, Known>> = {
   opencode: { env: ({ OPENCODE_CONFIG_CONTENT: given }) => ({ OPENCODE_CONFIG_CONTENT: asking(given) }) },
   // A fresh worktree is a folder that nobody has trusted yet.
   gemini: { env: () => ({ GEMINI_CLI_TRUST_WORKSPACE: 'true' }) },
+  copilot: { ownWords: { notice: /^(?:Info|Warning): /, error: /^Error: / } },
 };
 
 /** Variables to add for the program of a command. Throws `config_invalid`. */
 export const environmentFor = (program: string, env: NodeJS.ProcessEnv): Record<string, string> =>
-  KNOWN[basename(program)]?.env(env) ?? {};
+  KNOWN[basename(program)]?.env?.(env) ?? {};
+
+export const ownWordsOf = (program: string): OwnWords | null => KNOWN[basename(program)]?.ownWords ?? null;
 
 /** Ways to log in that need no person, only a key that the agent's environment has already. */
 const KEYS: Readonly<Record<string, string>> = { 'gemini-api-key': 'GEMINI_API_KEY' };

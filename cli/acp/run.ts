@@ -11,7 +11,7 @@ import { type AcpError, type AcpLine, acpStream, asSvcError, version } from '../
 import type { KeptLink } from '../link.ts';
 import { type AgentProcess, startAgent, within } from './agent.ts';
 import { errorLine, short, withoutSecrets } from './failure.ts';
-import { environmentFor } from './known.ts';
+import { environmentFor, ownWordsOf } from './known.ts';
 import { createPermissions } from './permission.ts';
 import { Failed, openSession } from './session.ts';
 import { createTranscript } from './transcript.ts';
@@ -49,7 +49,8 @@ export async function runAcp(run: AcpRun): Promise<number> {
   const { argv, cwd, env, stdout, link } = run;
   const clean = withoutSecrets(env);
   const print = (line: AcpLine): void => void stdout.write(`${JSON.stringify(line)}\n`);
-  const transcript = createTranscript({ print, cwd });
+  const ownWords = ownWordsOf(argv[0] ?? '');
+  const transcript = createTranscript({ print, cwd, clean, ownWords });
   const { failureOfStop } = await acpStream();
 
   let agent: AgentProcess | null = null;

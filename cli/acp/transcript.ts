@@ -1,7 +1,7 @@
 import { relative, resolve } from 'node:path';
 import type { SessionNotification, ToolCall } from '@agentclientprotocol/sdk';
 import type { AcpLine } from '../../engine/index.ts';
-import { short } from './failure.ts';
+import { errorLine, short } from './failure.ts';
 
 type ToolLine = Extract<AcpLine, { acp: 'tool' }>;
 type Spoken = 'message' | 'thought';
@@ -22,13 +22,30 @@ export interface Transcript {
   limitedUntil(): number | null;
 }
 
+/** What a program says itself in the name of its model, such as `Error: Authentication failed`. */
+export interface OwnWords {
+  notice: RegExp;
+  error: RegExp;
+}
+
 /** Words without an end of line are held back until there are so many, or for so long. */
 const HELD_CHARACTERS = 2000;
 const HELD_MS = 5000;
 const MOST_PATHS = 20;
 
 /** Turns what an agent says of its turn into lines of the log: whole lines of text, and each call as it changes. */
-export function createTranscript({ print, cwd }: { print(line: AcpLine): void; cwd: string }): Transcript {
+export function createTranscript({
+  print,
+  cwd,
+  clean,
+  ownWords = null,
+}: {
+  print(line: AcpLine): void;
+  cwd: string;
+  /** Takes secrets out. */
+  clean(text: string): string;
+  ownWords?: OwnWords | null;
+}): Transcript {
   const calls = new Map<string, KnownCall>();
   const printed = new Map<string, string>();
   let held = '';
@@ -65,6 +82,20 @@ export function createTranscript({ print, cwd }: { print(line: AcpLine): void; c
     }
   }
 
+  /** Each comes as a piece of its own, whatever stands before it. */
+  function ownWord(text: string): boolean {
+    if (ownWords === null) return false;
+    if (ownWords.error.test(text)) {
+      flush();
+      print({ acp: 'error', ...errorLine({ message: text.replace(ownWords.error, '') }, clean) });
+      return true;
+    }
+    if (!ownWords.notice.test(text)) return false;
+    flush();
+    print({ acp: 'notice', text: short(clean(text)) });
+    return true;
+  }
+
   function known(part: unknown): KnownCall {
     const given = Object.entries(part ?? {}).filter(([, value]) => value !== undefined && value !== null);
     const id = String((part as KnownCall | undefined)?.toolCallId ?? '');
@@ -94,6 +125,7 @@ export function createTranscript({ print, cwd }: { print(line: AcpLine): void; c
         count((update._meta as { usage?: unknown } | null | undefined)?.usage);
         const { content } = update;
         if (content?.type !== 'text' || content.text === '') return;
+        if (update.sessionUpdate === 'agent_message_chunk' && ownWord(content.text)) return;
         speak(update.sessionUpdate === 'agent_message_chunk' ? 'message' : 'thought', content.text);
         return;
       }
@@ -150,16 +182,19 @@ export function createTranscript({ print, cwd }: { print(line: AcpLine): void; c
   };
 }
 
-/** `input` includes what came from a cache or went into it. */
+/**
+ * `input` includes what came from a cache or went into it. Some agents count that in their input and some beside it: where
+ * their total is that of input and output alone, it is in there.
+ */
 function tokens(usage: unknown): { input: number; cached: number; output: number } {
   const given = (usage ?? {}) as Record<string, unknown>;
   const number = (name: string): number => (typeof given[name] === 'number' ? given[name] : 0);
+  const [input, output] = [number('inputTokens'), number('outputTokens')];
   const cached = number('cachedReadTokens');
-  return {
-    input: number('inputTokens') + cached + number('cachedWriteTokens'),
-    cached,
-    output: number('outputTokens'),
-  };
+  const apart = cached + number('cachedWriteTokens');
+  const total = number('totalTokens');
+  const isInside = total > 0 && total < input + apart + output;
+  return { input: isInside ? input : input + apart, cached, output };
 }
 
 /** How different agents call the path that a tool is given. */

@@ -1,4 +1,12 @@
-import { configuration, dataFolders, EXIT, findWorkspace, printable, SvcError } from '../../engine/index.ts';
+import {
+  configuration,
+  counted,
+  dataFolders,
+  EXIT,
+  findWorkspace,
+  printable,
+  SvcError,
+} from '../../engine/index.ts';
 import { type Command, type Context, command } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { facts } from '../print.ts';
@@ -40,8 +48,11 @@ const shown = ({ path, why, holds }: Report): string =>
               'sessions',
               `${holds.sessionsQueued} queued, ${holds.sessionsRunning} running, ${holds.sessions} in all`,
             ],
-            ['to be sent', `${holds.deliveriesPending} events, ${holds.messagesPending} messages`],
-            ['tokens', `${holds.tokens} keys that still hold`],
+            [
+              'to be sent',
+              `${counted(holds.deliveriesPending, 'event')}, ${counted(holds.messagesPending, 'message')}`,
+            ],
+            ['tokens', counted(holds.tokens, 'key that still holds', 'keys that still hold')],
           ] as [string, string][])),
     ]),
     { lines: true },
@@ -51,7 +62,10 @@ const shown = ({ path, why, holds }: Report): string =>
 function noteConsent({ note }: Pick<Context, 'note'>, { state, pending }: Consent): void {
   if (state === 'none')
     note('next: svc trust shows what svc.yaml names; nothing is started before it was agreed to');
-  else if (pending.length > 0) note(`next: svc trust; until then ${pending.length} keys of svc.yaml wait`);
+  else if (pending.length > 0)
+    note(
+      `next: svc trust; until then ${counted(pending.length, 'key of svc.yaml waits', 'keys of svc.yaml wait')}`,
+    );
 }
 
 async function startFresh(
@@ -69,7 +83,8 @@ async function startFresh(
     return 0;
   }
   context.note(printable(`${data}: ${report.why ?? 'strange'}`));
-  const untracks = tracked.length === 0 ? '' : `, and take ${tracked.length} files of it out of git's index`;
+  const untracks =
+    tracked.length === 0 ? '' : `, and take ${counted(tracked.length, 'file')} of it out of git's index`;
   const question = `Move it aside as it is${untracks}, and start anew?`;
   if (!(await agrees(context, isYes, question, '--fresh '))) {
     context.note('nothing was moved');

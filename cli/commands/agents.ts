@@ -1,4 +1,12 @@
-import { configuration, findWorkspace, localTime, presets, printable, SvcError } from '../../engine/index.ts';
+import {
+  configuration,
+  counted,
+  findWorkspace,
+  localTime,
+  presets,
+  printable,
+  SvcError,
+} from '../../engine/index.ts';
 import { type Command, type Context, command } from '../command.ts';
 import { table } from '../print.ts';
 
@@ -74,7 +82,7 @@ const list = command({
     context.result(rows, () => text);
     for (const { agent, failures, code, text: why, reopen_at } of held)
       context.note(
-        `${agent} is given no work until ${localTime(reopen_at)}: it failed ${failures} times in a row (${code}: ${printable(why)}); svc agents reset ${agent} lets it go on now`,
+        `${agent} is given no work until ${localTime(reopen_at)}: it failed ${counted(failures, 'time')} in a row (${code}: ${printable(why)}); svc agents reset ${agent} lets it go on now`,
       );
     const byDefault =
       agents.default_preset === '' ? '' : `; ${agents.default_preset} runs tasks that name none`;
@@ -98,7 +106,7 @@ async function heldNow(context: Pick<Context, 'engine'>): Promise<Held[]> {
 const reset = command({
   name: 'agents reset',
   about: 'give an agent work again that was held back after it failed again and again',
-  args: [{ name: 'agent', about: 'preset', completes: 'agent' }],
+  args: [{ name: 'agent', about: 'preset', completes: 'agent:held' }],
   async run(context) {
     const client = await context.engine();
     const done = await client.call<{ agent: string }>('agent.reset', { agent: context.args[0] });

@@ -10,9 +10,11 @@ import {
   type Wire,
 } from '../../engine/index.ts';
 import { type Command, type Context, command } from '../command.ts';
+import { limitFlag, noteCutOf } from '../limit.ts';
 import { createLink } from '../link.ts';
 import { facts, table } from '../print.ts';
 import { daemonCommand } from '../self.ts';
+import { numberId } from './number-id.ts';
 
 type AskView = Wire<Ask>;
 
@@ -28,20 +30,12 @@ interface Outcome {
 
 const idArg = { name: 'id', about: 'number of the ask', completes: 'question' } as const;
 
-function numberOf(text: string | undefined): number {
-  const number = Number(text);
-  if (Number.isSafeInteger(number) && number > 0) return number;
-  throw new SvcError('not_found', `no ask ${JSON.stringify(text)}`, {
-    hint: 'svc ask list shows the open ones',
-  });
-}
-
 async function find(context: Pick<Context, 'engine'>, text: string | undefined): Promise<AskView> {
-  const id = numberOf(text);
+  const id = numberId(text, 'ask', 'svc ask list --status all');
   const client = await context.engine();
   const [ask] = await client.call<AskView[]>('ask.list', { ids: [id] });
   if (ask) return ask;
-  throw new SvcError('not_found', `no ask ${id}`, { hint: 'svc ask list shows the open ones' });
+  throw new SvcError('not_found', `no ask ${id}`, { hint: 'svc ask list --status all shows them' });
 }
 
 const place = (ref: Outcome['symbol_ref']): string | null =>
@@ -57,15 +51,13 @@ const list = command({
       about: 'which ones; the open ones when not given',
       choices: ['open', 'answered', 'timeout', 'all'],
     },
-    limit: { type: 'number', short: 'n', about: 'at most this many (50)' },
+    ...limitFlag(50),
   },
   async run(context) {
-    const { status = 'open', limit } = context.flags;
+    const { status = 'open', limit = 50 } = context.flags;
+    const filter = status === 'all' ? {} : { status };
     const client = await context.engine();
-    const asks = await client.call<AskView[]>('ask.list', {
-      ...(status === 'all' ? {} : { status }),
-      limit,
-    });
+    const asks = await client.call<AskView[]>('ask.list', { ...filter, limit });
     const text = await table(
       asks,
       [
@@ -81,6 +73,7 @@ const list = command({
     );
     context.result(asks, () => text);
     if (asks.length === 0) context.note(status === 'open' ? 'nobody waits for an answer' : 'no asks');
+    await noteCutOf(context, client, { shown: asks.length, limit, count: 'ask.count', filter });
   },
 });
 
@@ -119,7 +112,10 @@ const show = command({
 const answer = command({
   name: 'ask answer',
   about: 'answer a question; whoever asked goes on at once',
-  args: [idArg, { name: 'answer', about: 'the answer, or the number of an option', rest: true }],
+  args: [
+    { ...idArg, completes: 'question:open' },
+    { name: 'answer', about: 'the answer, or the number of an option', rest: true },
+  ],
   flags: {
     path: { type: 'string', value: 'file', about: 'the file that the answer is about' },
     line: { type: 'number', about: 'its line' },
@@ -208,7 +204,7 @@ async function answerTo(
   };
   const link = createLink((start) =>
     // An engine that somebody has stopped is waited for, and not started again under their hands.
-    connect({ cwd, env, daemon: daemonCommand(), afterCrash: start === 'after_crash' }),
+    connect({ cwd, env, daemon: daemonCommand(), afterCrash: start === 'after_crash', signal }),
   );
   try {
     return await link.call<Outcome>('ask', input, { key: randomUUID(), signal, onProgress });

@@ -1,6 +1,6 @@
 import { configuration, findWorkspace, presets } from '../../engine/index.ts';
-import { type Command, type Context, command } from '../command.ts';
-import { type Kind, SHELLS } from '../completion/describe.ts';
+import { type Command, type Context, command, type Proposal } from '../command.ts';
+import { SHELLS } from '../completion/describe.ts';
 
 type Shell = (typeof SHELLS)[number];
 
@@ -39,40 +39,65 @@ export const completeCommand: Command = command({
   args: [{ name: 'words', about: 'kind, and what is typed so far', optional: true, rest: true }],
   async run(context) {
     const [kind, typed = ''] = context.args;
-    const found = await proposals(context, kind as Kind, typed).catch(() => []);
+    const found = await proposals(context, kind as Proposal, typed).catch(() => []);
     // Shells expand what they are given: nothing but plain words may reach them.
     const plain = found.filter((word) => /^[\w.-]+$/.test(word) && word.startsWith(typed));
     context.result(plain, (words) => words.join('\n'));
   },
 });
 
-async function proposals(context: Context, kind: Kind, typed: string): Promise<string[]> {
-  const ids = async (operation: string, name: string): Promise<string[]> => {
-    const client = await context.engine({ start: false, patienceMs: PATIENCE_MS });
-    const limit = /\d$/.test(typed) ? SEARCHED : PROPOSED;
-    const rows = await client.call<Record<string, unknown>[]>(operation, { limit });
-    return rows.map((row) => String(row[name]));
-  };
-  switch (kind) {
-    case 'task':
-      return ids('task.list', 'task_id');
-    case 'decision':
-      return ids('decision.list', 'decision_id');
-    case 'session':
-      return ids('session.list', 'session_id');
-    case 'question':
-      return ids('ask.list', 'ask_id');
-    case 'message':
-      return ids('message.list', 'message_id');
-    case 'tool':
-      return tools(context);
-    case 'agent':
-      return agents(context);
-    case 'key':
-      return (await configuration()).describeKeys().map(({ key }) => key);
-    default:
-      return [];
-  }
+type Row = Record<string, unknown>;
+
+/** Where the ids of a kind come from: the engine's list, narrowed by what it can be asked for and by what a row says. */
+interface Source {
+  operation: string;
+  id: string;
+  input?: object;
+  fits?(row: Row): boolean;
+  /** The operation takes no limit. */
+  isWhole?: boolean;
+}
+
+const TASKS = { operation: 'task.list', id: 'task_id' };
+const DECISIONS = { operation: 'decision.list', id: 'decision_id' };
+const SESSIONS = { operation: 'session.list', id: 'session_id' };
+const QUESTIONS = { operation: 'ask.list', id: 'ask_id' };
+const MESSAGES = { operation: 'message.list', id: 'message_id' };
+
+const SOURCES: Readonly<Record<Exclude<Proposal, 'agent' | 'key' | 'tool'>, Source>> = {
+  task: TASKS,
+  'task:idle': {
+    ...TASKS,
+    fits: ({ status, session_id }) => (status === 'open' || status === 'assigned') && session_id === null,
+  },
+  'task:failed': { ...TASKS, input: { status: 'failed' } },
+  'task:unended': { ...TASKS, fits: ({ status }) => status !== 'done' && status !== 'failed' },
+  decision: DECISIONS,
+  'decision:pending': { ...DECISIONS, input: { state: 'pending' } },
+  session: SESSIONS,
+  'session:live': { ...SESSIONS, input: { live: true } },
+  'session:stopped': {
+    ...SESSIONS,
+    fits: ({ state, resume_at }) => state === 'ended' || resume_at !== null,
+  },
+  question: QUESTIONS,
+  'question:open': { ...QUESTIONS, input: { status: 'open' } },
+  message: MESSAGES,
+  'message:unread': { ...MESSAGES, input: { unread: true } },
+  delivery: { operation: 'notify.deliveries', id: 'id' },
+  project: { operation: 'project.list', id: 'id', isWhole: true },
+  'agent:held': { operation: 'agent.held', id: 'agent', isWhole: true },
+};
+
+async function proposals(context: Context, kind: Proposal, typed: string): Promise<string[]> {
+  if (kind === 'tool') return tools(context);
+  if (kind === 'agent') return agents(context);
+  if (kind === 'key') return (await configuration()).describeKeys().map(({ key }) => key);
+  const { operation, id, input = {}, fits = () => true, isWhole } = SOURCES[kind];
+  const client = await context.engine({ start: false, patienceMs: PATIENCE_MS });
+  const limit = /\d$/.test(typed) ? SEARCHED : PROPOSED;
+  const rows = await client.call<Row[]>(operation, isWhole ? input : { ...input, limit });
+  return rows.filter(fits).map((row) => String(row[id]));
 }
 
 async function tools(context: Context): Promise<string[]> {

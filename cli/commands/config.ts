@@ -55,17 +55,33 @@ const get = command({
   examples: ['config get agents.timeout_sec', 'config get agents.cmds.claude'],
   async run(context) {
     const { getAt, keyPath, masked } = await engine();
-    const path = keyPath(context.args[0] ?? '');
+    const [name = ''] = context.args;
+    const path = keyPath(name);
     const loaded = await load(context);
-    const value = getAt(masked(loaded.config), path) ?? null;
+    const config = masked(loaded.config);
+    const value = getAt(config, path) ?? null;
     const { stringify } = await import('yaml');
     context.result(value, (it) =>
       typeof it === 'object' && it !== null
         ? stringify(it, { lineWidth: 0 }).trimEnd()
         : String(it ?? 'unset'),
     );
+    if (value === null || value === '') context.note(await aboutUnset(name, config));
   },
 });
+
+/** What it means that a key has no value, and how it gets one. */
+async function aboutUnset(name: string, config: object): Promise<string> {
+  const { describeKeys, getAt, mapOf, suggestion } = await engine();
+  const map = mapOf(name);
+  if (map !== undefined) {
+    const entry = name.slice(map.key.length + 1);
+    const entries = Object.keys(getAt(config, map.key.split('.')) ?? {});
+    return `note: ${map.key} has no entry ${entry}${suggestion(entry, entries)}`;
+  }
+  const meaning = describeKeys().find(({ key }) => key === name)?.unset;
+  return `note: ${name} is unset${meaning ? ` (${meaning})` : ''}; svc config set ${name} <value> sets it`;
+}
 
 /** How long the change of a key may wait for an engine that hangs. */
 const PATIENCE_MS = 2000;
@@ -188,12 +204,20 @@ const check = command({
   name: 'config check',
   about: 'check svc.yaml, the environment and the machine home',
   async run(context) {
-    const { findWorkspace, loadConfig } = await engine();
+    const { describeKeys, findWorkspace, loadConfig, pendingWords } = await engine();
     const { cwd, env } = context;
     const { file } = findWorkspace({ cwd, env });
-    const { warnings, consent } = loadConfig({ file, env });
-    context.result({ file, ok: true, warnings, pending: consent.pending.map(({ key }) => key) }, () =>
-      [...warnings.map((warning) => `warning: ${warning}`), `${file} is valid`].join('\n'),
+    const { warnings, consent, sources } = loadConfig({ file, env });
+    const unused = describeKeys().flatMap(({ key, pending }) =>
+      pending === null || (sources.get(key) ?? 'default') === 'default' ? [] : [{ key, for: pending }],
+    );
+    const waiting = consent.pending.map(({ key }) => key);
+    context.result({ file, ok: true, warnings, pending: waiting, unused }, () =>
+      [
+        ...warnings.map((warning) => `warning: ${warning}`),
+        ...unused.map((each) => `pending: ${each.key}. ${pendingWords(each.for)}`),
+        `${file} is valid`,
+      ].join('\n'),
     );
     noteWaiting(context, consent);
   },
@@ -204,11 +228,11 @@ const keys = command({
   about: 'list every key with its type, default and meaning',
   examples: ['config keys', 'config keys --json'],
   async run(context) {
-    const { describeKeys } = await engine();
+    const { describeKeys, pendingWords } = await engine();
     context.result(describeKeys(), (all) =>
       columns([
         ['KEY', 'TYPE', 'DEFAULT', 'MEANING'],
-        ...all.map(({ key, type, default: standard, description, unset, allowed, consent }) => [
+        ...all.map(({ key, type, default: standard, description, unset, allowed, consent, pending }) => [
           key,
           type,
           short(standard),
@@ -217,6 +241,7 @@ const keys = command({
             allowed && !type.includes('bool') ? `Allowed: ${allowed.join(', ')}.` : '',
             unset ? `Unset: ${unset}.` : '',
             consent ? 'Counts once agreed to (svc trust).' : '',
+            pending === null ? '' : pendingWords(pending),
           ]
             .filter((part) => part !== '')
             .join(' '),

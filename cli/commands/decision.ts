@@ -13,6 +13,7 @@ import {
 } from '../../engine/index.ts';
 import { type Command, type Context, command } from '../command.ts';
 import { askFor } from '../confirm.ts';
+import { limitFlag, noteCutOf } from '../limit.ts';
 import { facts, table } from '../print.ts';
 import {
   afterDispatch,
@@ -24,9 +25,10 @@ import {
 } from './dispatching.ts';
 import { promptFlag, promptOf } from './prompt.ts';
 
-const decisionArg = [
-  { name: 'id', about: 'decision id, or a unique prefix', completes: 'decision' },
-] as const;
+const idArg = { name: 'id', about: 'decision id, or a unique prefix' } as const;
+const anyDecision = [{ ...idArg, completes: 'decision' }] as const;
+/** What can still be decided. */
+const pendingDecision = [{ ...idArg, completes: 'decision:pending' }] as const;
 
 const hashFlag = {
   type: 'string',
@@ -36,7 +38,7 @@ const hashFlag = {
 
 const list = command({
   name: 'decision list',
-  about: 'list what waits for approval, oldest first',
+  about: 'list what waits for approval, oldest first; with --state all every decision, newest first',
   flags: {
     state: {
       type: 'string',
@@ -44,14 +46,13 @@ const list = command({
       about: 'pending when not given',
       choices: ['pending', 'approved', 'denied', 'expired', 'all'],
     },
+    ...limitFlag(100),
   },
   async run(context) {
-    const state = context.flags.state ?? 'pending';
+    const { state = 'pending', limit = 100 } = context.flags;
+    const filter = state === 'all' ? {} : { state };
     const client = await context.engine();
-    const decisions = await client.call<Wire<ListedDecision>[]>(
-      'decision.list',
-      state === 'all' ? {} : { state },
-    );
+    const decisions = await client.call<Wire<ListedDecision>[]>('decision.list', { ...filter, limit });
     const text = await table(
       decisions,
       [
@@ -70,6 +71,7 @@ const list = command({
     );
     context.result(decisions, () => text);
     if (decisions.length === 0) context.note(state === 'pending' ? 'nothing waits for you' : 'no decisions');
+    await noteCutOf(context, client, { shown: decisions.length, limit, count: 'decision.count', filter });
   },
 });
 
@@ -126,7 +128,7 @@ const changeFacts = (name: string, changes: DecisionView['changes']): Fact[] =>
 const show = command({
   name: 'decision show',
   about: 'show what would run, why it was held, and who decided',
-  args: decisionArg,
+  args: anyDecision,
   async run(context) {
     const client = await context.engine();
     const shown = await client.call<Shown>('decision.show', { id: context.args[0] });
@@ -173,7 +175,7 @@ const show = command({
 const approve = command({
   name: 'decision approve',
   about: 'approve and dispatch',
-  args: decisionArg,
+  args: pendingDecision,
   flags: {
     hash: hashFlag,
     unconfined: {
@@ -234,7 +236,7 @@ async function typeTask(
 const deny = command({
   name: 'decision deny',
   about: 'deny, with a reason',
-  args: [...decisionArg, { name: 'reason', about: 'why; kept with the decision', rest: true }],
+  args: [...pendingDecision, { name: 'reason', about: 'why; kept with the decision', rest: true }],
   examples: ['decision deny d-17 the prompt names the wrong branch'],
   async run(context) {
     const [id, ...reason] = context.args;
@@ -250,7 +252,7 @@ const deny = command({
 const edit = command({
   name: 'decision edit',
   about: 'change the prompt; a new decision waits in place of this one',
-  args: decisionArg,
+  args: pendingDecision,
   flags: {
     prompt: { ...promptFlag, about: `${promptFlag.about}; without it $VISUAL or $EDITOR opens` },
     hash: hashFlag,

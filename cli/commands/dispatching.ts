@@ -65,7 +65,10 @@ export async function afterDispatch(
   });
   context.result(shown, () => endText(shown.task));
   const last = shown.sessions.at(-1);
-  const next = last === undefined || shown.task.status === 'done' ? null : await nextOf(last);
+  const next =
+    last === undefined || shown.task.status === 'done'
+      ? null
+      : await nextOf(last, { mayRetry: shown.task.status === 'failed' });
   if (next !== null) context.note(`hint: ${next}`);
   return shown.task.status === 'done' ? 0 : 1;
 }

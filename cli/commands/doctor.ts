@@ -2,7 +2,7 @@ import { configuration, printable } from '../../engine/index.ts';
 import { type Command, command } from '../command.ts';
 import { type Check, warn } from '../doctor/check.ts';
 import { checkClock, checkData } from '../doctor/data.ts';
-import { checkAddresses, checkEngine } from '../doctor/engine.ts';
+import { checkAddresses, checkEngine, checkSupervision } from '../doctor/engine.ts';
 import {
   checkAgents,
   checkGit,
@@ -47,9 +47,10 @@ export const doctorCommand: Command = command({
     const checks: Check[] = [
       ...machine,
       ...(running === null ? unchecked(configured) : [running.check]),
+      ...(engine === null ? [] : checkSupervision(engine)),
       ...place,
       ...addresses,
-      ...(workspace === null ? [] : [...checkSecrets(workspace), ...checkReceiverProfile(workspace)]),
+      ...(workspace === null ? [] : [...checkSecrets(workspace, engine), ...checkReceiverProfile(workspace)]),
       checkKeysFile(machineHome(env)),
       ...repository,
       ...strict,

@@ -2,23 +2,48 @@ import { closeSync, readFileSync, writeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   asSvcError,
+  counted,
   type Engine,
   type EngineStatus,
+  EXIT,
   findWorkspace,
   type Host,
   hostEngine,
+  launching,
+  notFromRun,
   openEngine,
+  ownSeat,
   SvcError,
   type Wire,
 } from '../../engine/index.ts';
 import { type Command, type Context, command } from '../command.ts';
 import { facts } from '../print.ts';
 import { svcCommand } from '../self.ts';
+import { differingSecrets } from './engine-secrets.ts';
+import { systemdUnit } from './systemd-unit.ts';
 
 type Status = Wire<EngineStatus>;
 
 const address = ({ host, port }: { host: string; port: number }): string =>
   host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+
+const supervisorText = ({ supervisor }: Status): string =>
+  supervisor === null ? 'none: after a crash the next command starts the engine' : `pid ${supervisor}`;
+
+function receiverText({ receivers, receiver_problem: problem }: Status): string {
+  const off = problem === null ? 'off (svc webhook serve)' : `off: ${problem}`;
+  if (receivers.length === 0) return off;
+  const on = receivers.map(address).join(', ');
+  return problem === null ? on : `${on}; that of ui.addr is ${off}`;
+}
+
+/** As the engine has them, which need not be as the caller has them. */
+function secretsText({ secrets }: Status): string | null {
+  const lacking = secrets.filter(({ is_set }) => !is_set);
+  return lacking.length === 0
+    ? null
+    : `not set in the engine: ${lacking.map(({ name, key }) => `${name} (${key})`).join(', ')}`;
+}
 
 export function statusText(status: Status): string {
   const tasks = Object.entries(status.tasks).map(([name, count]) => `${count} ${name}`);
@@ -28,13 +53,12 @@ export function statusText(status: Status): string {
       `pid ${status.pid}, version ${status.version}, up ${status.uptime_sec} s, ${Math.round(status.memory_bytes / 1024 ** 2)} MB`,
     ],
     ['workspace', `${status.workspace} (${status.root})`],
-    [
-      'receiver',
-      status.receivers.length === 0 ? 'off (svc webhook serve)' : status.receivers.map(address).join(', '),
-    ],
+    ['supervisor', supervisorText(status)],
+    ['receiver', receiverText(status)],
+    ['secrets', secretsText(status)],
     ['http', status.http === null ? null : address(status.http)],
     ['tasks', tasks.join(', ')],
-    ['waiting', `${status.decisions_pending} decisions`],
+    ['waiting', counted(status.decisions_pending, 'decision')],
     [
       'workers',
       `${status.workers.running} running, ${status.workers.queued} queued, ${status.workers.paused} paused, at most ${status.workers.cap}`,
@@ -109,7 +133,8 @@ export async function hostHere(
   let engine: Engine | undefined;
   let host: Host | undefined;
   try {
-    const { file } = findWorkspace(context);
+    const { file, root } = findWorkspace(context);
+    if ((await launching()).mustNotStart(context.env)) throw notFromRun(root);
     engine = await openEngine({
       file,
       env: context.env,
@@ -135,10 +160,26 @@ export async function hostHere(
 const up = command({
   name: 'up',
   about: 'start the engine in the background, unless it runs',
+  flags: {
+    unit: { type: 'boolean', about: 'only print a systemd unit of this user that hosts it instead' },
+  },
+  examples: ['up', 'up --unit > ~/.config/systemd/user/svc-shop.service'],
   async run(context) {
+    if (context.flags.unit) {
+      context.stdout.write(await systemdUnit(context));
+      return 0;
+    }
     const client = await context.engine();
     const status = await client.call<Status>('engine.status');
     context.result(status, statusText);
+    const differing = await differingSecrets(client, status, context.env);
+    for (const { name, state } of differing)
+      context.note(
+        state === 'missing'
+          ? `the engine does not have ${name}; svc down && svc up takes it from here`
+          : `the engine has another ${name}; svc down && svc up takes it from here`,
+      );
+    return differing.length === 0 ? 0 : EXIT.failure;
   },
 });
 
@@ -147,18 +188,44 @@ const down = command({
   about: 'stop the engine; workers go on and are adopted at the next start',
   flags: { stopWorkers: { type: 'boolean', about: 'end the workers too; their work so far is kept' } },
   async run(context) {
-    const client = await context.engine({ start: false });
+    const client = await context.engine({ start: false }).catch(async (error: unknown) => {
+      // It may be about to be started again.
+      if (asSvcError(error).code === 'engine_not_running' && (await stopSupervisor(context))) return null;
+      throw error;
+    });
+    if (client === null) {
+      context.result(
+        { pid: null, left: [] },
+        () => 'stopped: the engine had crashed, and is not started again',
+      );
+      return;
+    }
     const { pid } = client.welcome;
+    const { supervisor } = await client.call<Status>('engine.status');
     const { left } = await client.call<{ left: string[] }>('engine.stop', {
       stop_workers: context.flags.stopWorkers,
     });
     await client.closed;
-    for (let tries = 0; tries < 200 && isAlive(pid); tries += 1) await delay(25);
+    for (const each of [pid, supervisor]) if (each !== null) await waitForEnd(each);
     context.result({ pid, left }, () =>
       left.length === 0 ? `stopped (pid ${pid})` : `stopped (pid ${pid}); still working: ${left.join(', ')}`,
     );
   },
 });
+
+async function waitForEnd(pid: number): Promise<void> {
+  for (let tries = 0; tries < 200 && isAlive(pid); tries += 1) await delay(25);
+}
+
+/** Ends the supervisor of an engine that has crashed. False when there is none. Throws `chair_only`. */
+async function stopSupervisor({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promise<boolean> {
+  const supervisor = await (await launching()).findSupervisor(findWorkspace({ cwd, env }), env);
+  if (supervisor === null) return false;
+  (await ownSeat()).refuseInsideRun('svc down', env);
+  (await launching()).signalSupervisor(supervisor, 'SIGTERM');
+  await waitForEnd(supervisor.pid);
+  return true;
+}
 
 /** A zombie has ended; in a container it may take the init process a while to notice. */
 function isAlive(pid: number): boolean {
@@ -193,37 +260,15 @@ const daemon = command({
     const isBackground = readyFd !== undefined;
     await hostHere(context, { set, maxWorkers, readyFd }, async (engine) => {
       if (!isBackground) context.note(`engine of ${engine.root}, pid ${process.pid}`);
-      const secrets = receiverSecrets(engine);
-      if (secrets === null) {
-        if (!isBackground) context.note('receiver off: webhook.secret_env names no variable that is set');
-        return;
-      }
-      const { configuration } = await import('../../engine/index.ts');
-      const { parseAddress } = await configuration();
-      const listener = await engine
-        .listen({
-          ...parseAddress(engine.config().ui.addr),
-          secrets,
-          allowRemote: false,
-          onAccess: () => undefined,
-        })
-        .catch((error: unknown) => {
-          const { message } = asSvcError(error);
-          engine.log.warn({ error: message }, 'the receiver could not be opened');
-          context.note(`receiver off: ${message}`);
-          return null;
-        });
-      if (listener && !isBackground) context.note(`receiver on http://${address(listener.address)}`);
+      const listener = await engine.openReceiver();
+      if (isBackground) return;
+      context.note(
+        listener === null
+          ? `receiver off: ${engine.receiverProblem()}`
+          : `receiver on http://${address(listener.address)}`,
+      );
     });
   },
 });
-
-function receiverSecrets<S>(engine: { receiverSecrets(): S }): S | null {
-  try {
-    return engine.receiverSecrets();
-  } catch {
-    return null;
-  }
-}
 
 export const engineCommands: readonly Command[] = [up, down, status, daemon];

@@ -1,6 +1,6 @@
 import { type EngineClient, printable, SvcError } from '../../engine/index.ts';
 import type { Context, FlagTable } from '../command.ts';
-import { openAsks, type SessionRow, waitOf } from './session-text.ts';
+import { failureText, openAsks, type SessionRow, waitOf } from './session-text.ts';
 
 interface LogNotification {
   text: string;
@@ -76,6 +76,18 @@ export const logFlags = {
   raw: { type: 'boolean', about: 'as the agent printed it, escape sequences too' },
 } as const satisfies FlagTable;
 
+/** An empty log with exit code 0 would say that it ran. Throws `not_found` for a session that was over before it printed anything. */
+async function checkEverStarted(client: EngineClient, session: string): Promise<void> {
+  const row = await client.call<SessionRow>('session.show', { session });
+  if (row.state !== 'ended' || row.started_at !== null) return;
+  const { end } = await client.call<{ end: number }>('session.log', { session, lines: 0 });
+  if (end > 0) return;
+  const why = row.failure === null ? '' : `: ${printable(failureText(row.failure))}`;
+  throw new SvcError('not_found', `${row.session_id} never started, and so it has no log${why}`, {
+    hint: `svc task show ${row.task_id} says what to do next`,
+  });
+}
+
 /** What a command prints that shows a log. */
 export async function showLog(
   context: Context<typeof logFlags>,
@@ -83,6 +95,7 @@ export async function showLog(
   session: string | undefined,
 ): Promise<void> {
   const { follow, lines = 200, raw } = context.flags;
+  await checkEverStarted(client, session ?? '');
   if (follow) return followLog(context, client, session ?? '', { lines, raw });
   const part = await client.call<{ text: string }>('session.log', {
     session,

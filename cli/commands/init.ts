@@ -10,7 +10,14 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { configuration, findWorkspace, ownSeat, presets, SvcError } from '../../engine/index.ts';
+import {
+  configuration,
+  type FreeAddresses,
+  findWorkspace,
+  ownSeat,
+  presets,
+  SvcError,
+} from '../../engine/index.ts';
 import { type Command, command } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { type HookReport, hookPlace, lastingFile, planHook } from './git-hook.ts';
@@ -27,6 +34,8 @@ interface Report {
   /** The exclude file of git that `.svc/` is in, or null outside a repository. */
   excluded_in: string | null;
   hook: HookReport | null;
+  /** Addresses that differ from the defaults, and why. */
+  addresses: FreeAddresses;
 }
 
 /** `svc init`: makes a folder a workspace. */
@@ -43,8 +52,16 @@ export const initCommand: Command = command({
   },
   examples: ['init', 'init --dir ~/src/shop --yes', 'init --hooks'],
   async run(context) {
-    const { agreeToFile, detectAgents, environmentFlag, HEADLESS, refuseInsideRun, starterYaml } =
-      await engine();
+    const {
+      agreeToFile,
+      detectAgents,
+      environmentFlag,
+      freeAddresses,
+      HEADLESS,
+      machineHome,
+      refuseInsideRun,
+      starterYaml,
+    } = await engine();
     const { cwd, env, stdin, flags, note } = context;
     const wanted = resolve(cwd, flags.dir ?? '.');
     if (!statSync(wanted, { throwIfNoEntry: false })?.isDirectory()) {
@@ -78,7 +95,11 @@ export const initCommand: Command = command({
     const file = join(root, 'svc.yaml');
     const installHook = flags.hooks ? planHook(await hookPlace(root, env), file) : () => null;
     refuseInsideRun('svc init', env);
-    write(file, starterYaml({ name: basename(root) || 'workspace', preset, installed }));
+    const addresses = await freeAddresses(machineHome(env));
+    write(
+      file,
+      starterYaml({ name: basename(root) || 'workspace', preset, installed, addresses: addresses.set }),
+    );
     try {
       agreeToFile({ file, env });
     } catch (error) {
@@ -94,6 +115,7 @@ export const initCommand: Command = command({
       default_preset: preset ?? null,
       excluded_in: gitRoot === undefined ? null : await exclude(root, env),
       hook: installHook(),
+      addresses,
     };
     context.result(report, text);
   },
@@ -156,10 +178,16 @@ async function exclude(root: string, env: NodeJS.ProcessEnv): Promise<string | n
 const hookText = ({ hook, state }: HookReport): string =>
   `${hook} ${state === 'there already' ? 'is there already' : `was ${state}`}: commits to paths that others hold a lock on are refused`;
 
-function text({ file, agents, default_preset, excluded_in, hook }: Report): string {
+function text({ file, agents, default_preset, excluded_in, hook, addresses }: Report): string {
   const lines = [`wrote ${file}`];
   if (excluded_in !== null) lines.push(`.svc/ is excluded from git in ${excluded_in}`);
   if (hook !== null) lines.push(hookText(hook));
+  if (addresses.why !== null)
+    lines.push(
+      `${addresses.why}, so this workspace has ${Object.entries(addresses.set)
+        .map(([key, value]) => `${key} ${value}`)
+        .join(' and ')}`,
+    );
   lines.push(
     agents.length > 0
       ? `agents found: ${agents.join(', ')}; tasks go to ${default_preset} unless they name another`

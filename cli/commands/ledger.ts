@@ -14,7 +14,10 @@ const clarifyText = ({ clarify }: Shown): string => {
 };
 
 const fileArg = { name: 'file', about: 'Markdown file', completes: 'file' } as const;
-const itemArg = { name: 'item', about: 'number of the item, as svc ledger show has it' } as const;
+const itemArg = {
+  name: 'item',
+  about: 'number of the item among - [ ] and - [x], from 1, as svc ledger show has it',
+} as const;
 
 /** Where the file is, and which item of it is meant. */
 function itemOf({ cwd, args }: Pick<Context, 'cwd' | 'args'>): { ledger: string; item: number } {
@@ -52,7 +55,8 @@ const show = command({
       context.stdout,
     );
     context.result(shown, () => text);
-    if (shown.items.length === 0) context.note(`${printable(shown.ledger)} has no - [ ] items`);
+    if (shown.items.length === 0)
+      context.note(`${printable(shown.ledger)} has no items: no line with - [ ] or - [x]`);
     context.note(clarifyText(shown));
   },
 });
@@ -62,7 +66,7 @@ const claim = command({
   about: 'claim an item before you work on it; again to extend',
   args: [fileArg, itemArg],
   flags: { ...holderFlag, ttl: { type: 'number', value: 'minutes', about: 'how long it holds (60)' } },
-  examples: ['ledger claim docs/plan.md 3 --holder ada'],
+  examples: ['ledger claim docs/plan.md 3'],
   async run(context) {
     const { ttl } = context.flags;
     const client = await context.engine();
@@ -85,11 +89,14 @@ const release = command({
   flags: holderFlag,
   async run(context) {
     const client = await context.engine();
-    const done = await client.call<{ ledger: string; item: number }>('task_release', {
+    const done = await client.call<{ ledger: string; item: number; text: string }>('task_release', {
       holder: holderOf(context),
       ...itemOf(context),
     });
-    context.result(done, ({ ledger, item }) => `item ${item} of ${printable(ledger)} is free`);
+    context.result(
+      done,
+      ({ ledger, item, text }) => `item ${item} of ${printable(ledger)} is free: ${printable(text)}`,
+    );
   },
 });
 

@@ -33,7 +33,7 @@ export async function checkPaths(
   if (holder === undefined) {
     // What lies outside the workspace is a mistake here; for staged files it is not.
     for (const path of paths) await client.call('lock_status', { path });
-    refuse(context.cwd, await heldByOthers(client, paths, undefined));
+    refuse(context.cwd, await heldByOthers(client, paths, {}));
     context.result({ allowed: paths }, () => 'nobody holds a lock here');
     return 0;
   }
@@ -89,7 +89,9 @@ export async function checkStaged(context: Context, holder: string | undefined):
     const client = await context.engine({ start: false, patienceMs: PATIENCE_MS });
     const locks = await client.call<Wire<Lock>[]>('lock.list');
     const staged = locks.some((lock) => lock.holder !== holder) ? await stagedFiles(context) : [];
-    refuse(context.cwd, await heldByOthers(client, staged, holder));
+    // Whoever commits without a session is the Chair, or a person in its seat.
+    const own = holder === undefined ? { except_own: true } : { except: holder };
+    refuse(context.cwd, await heldByOthers(client, staged, own));
     context.result({ checked: true, reason: null, staged: staged.length }, () => '');
     return 0;
   } catch (error) {
@@ -102,12 +104,11 @@ export async function checkStaged(context: Context, holder: string | undefined):
 async function heldByOthers(
   client: EngineClient,
   paths: readonly string[],
-  holder: string | undefined,
+  except: { except?: string; except_own?: boolean },
 ): Promise<Held[]> {
   const held: Held[] = [];
   for (let from = 0; from < paths.length; from += AT_ONCE) {
     const some = paths.slice(from, from + AT_ONCE);
-    const except = holder === undefined ? {} : { except: holder };
     held.push(...(await client.call<Held[]>('lock.over', { paths: some, ...except })));
   }
   return held;

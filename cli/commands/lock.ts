@@ -23,7 +23,7 @@ const acquire = command({
     ...holderFlag,
     ttl: { type: 'number', value: 'minutes', about: 'how long it holds (30)' },
   },
-  examples: ['lock acquire src/schema --holder ada --ttl 60'],
+  examples: ['lock acquire src/schema --ttl 60'],
   async run(context) {
     const { ttl } = context.flags;
     const holder = holderOf(context);

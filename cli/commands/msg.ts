@@ -8,7 +8,9 @@ import {
   type Wire,
 } from '../../engine/index.ts';
 import { type Command, command } from '../command.ts';
+import { limitFlag, noteCut, noteCutOf } from '../limit.ts';
 import { facts, table } from '../print.ts';
+import { numberId } from './number-id.ts';
 import { promptOf } from './prompt.ts';
 
 interface Sent {
@@ -35,6 +37,9 @@ interface Inbox {
   session: string | null;
   messages: Shown[];
   unread: number;
+  read: number;
+  /** How many there are beside these. */
+  more: number;
 }
 
 const send = command({
@@ -100,15 +105,7 @@ const send = command({
   },
 });
 
-function numberOf(text: string | undefined): number {
-  const number = Number(text);
-  if (Number.isSafeInteger(number) && number > 0) return number;
-  throw new SvcError('not_found', `no message ${JSON.stringify(text)}`, {
-    hint: 'svc msg list shows their numbers',
-  });
-}
-
-function shownText({ session, messages, unread }: Inbox): string {
+function shownText({ session, messages, unread, read }: Inbox): string {
   const blocks = messages.map((each) => {
     const from = [each.from, each.from_agent].filter((name) => name !== null).join(', ');
     const facts = [
@@ -121,7 +118,7 @@ function shownText({ session, messages, unread }: Inbox): string {
     const lines = printable(each.body, { lines: true }).trimEnd().split('\n');
     return [printable(facts.join(', ')), ...lines.map((line) => `  ${line}`)].join('\n');
   });
-  return [`${printable(session ?? '-')}: ${unread} unread`, ...blocks].join('\n\n');
+  return [`${printable(session ?? '-')}: ${unread} unread, ${read} read`, ...blocks].join('\n\n');
 }
 
 const inbox = command({
@@ -129,21 +126,22 @@ const inbox = command({
   about: 'read an inbox; of your own session unless another is named',
   args: [{ name: 'session', about: 'whose inbox', optional: true, completes: 'session' }],
   flags: {
-    unread: { type: 'boolean', short: 'u', about: 'only unread messages' },
+    all: { type: 'boolean', about: 'the read ones as well' },
     agent: { type: 'string', short: 'a', about: 'also the mail to this agent' },
-    limit: { type: 'number', short: 'n', about: 'at most this many (50)' },
+    ...limitFlag(50),
   },
   async run(context) {
-    const { unread, agent, limit } = context.flags;
+    const { all, agent, limit } = context.flags;
     const [session] = context.args;
     const client = await context.engine();
     const read = await client.call<Inbox>('msg_inbox', {
-      unread,
+      unread: !all,
       session,
       agent,
       limit,
     });
     context.result(read, shownText);
+    noteCut(context, { shown: read.messages.length, total: read.messages.length + read.more, most: 500 });
     if (read.messages.length > 0 && read.unread > 0) context.note('svc msg ack <id> when it is dealt with');
   },
 });
@@ -151,7 +149,7 @@ const inbox = command({
 const ack = command({
   name: 'msg ack',
   about: 'acknowledge a message as its recipient',
-  args: [{ name: 'id', about: 'number of the message', completes: 'message' }],
+  args: [{ name: 'id', about: 'number of the message', completes: 'message:unread' }],
   flags: {
     session: { type: 'string', value: 'session', about: 'the recipient, when that is not you' },
     agent: { type: 'string', short: 'a', about: 'the recipient, when it was sent to an agent' },
@@ -160,7 +158,7 @@ const ack = command({
     const { session, agent } = context.flags;
     const client = await context.engine();
     const acked = await client.call<{ id: number; acked_by: string }>('msg_ack', {
-      id: numberOf(context.args[0]),
+      id: numberId(context.args[0], 'message', 'svc msg list'),
       session,
       agent,
     });
@@ -173,10 +171,10 @@ const list = command({
   about: 'list the messages of everyone, newest first',
   flags: {
     unread: { type: 'boolean', short: 'u', about: 'only unread messages' },
-    limit: { type: 'number', short: 'n', about: 'at most this many (100)' },
+    ...limitFlag(100),
   },
   async run(context) {
-    const { unread, limit } = context.flags;
+    const { unread, limit = 100 } = context.flags;
     const client = await context.engine();
     const messages = await client.call<Wire<Message>[]>('message.list', {
       unread,
@@ -198,6 +196,12 @@ const list = command({
     );
     context.result(messages, () => text);
     if (messages.length === 0) context.note('no messages; svc msg send writes one');
+    await noteCutOf(context, client, {
+      shown: messages.length,
+      limit,
+      count: 'message.count',
+      filter: { unread },
+    });
   },
 });
 
@@ -206,7 +210,7 @@ const show = command({
   about: 'show a message with its whole text, and how its notice went',
   args: [{ name: 'id', about: 'number of the message', completes: 'message' }],
   async run(context) {
-    const id = numberOf(context.args[0]);
+    const id = numberId(context.args[0], 'message', 'svc msg list');
     const client = await context.engine();
     const [message] = await client.call<Wire<Message>[]>('message.list', { ids: [id] });
     if (message === undefined) {

@@ -1,6 +1,8 @@
 import { age, type Delivery, localTime, type Wire } from '../../engine/index.ts';
 import { type Command, command } from '../command.ts';
+import { limitFlag, noteCutOf } from '../limit.ts';
 import { table } from '../print.ts';
+import { numberId } from './number-id.ts';
 
 type DeliveryView = Wire<Delivery>;
 
@@ -27,15 +29,13 @@ const deliveries = command({
   about: 'list deliveries of outbound events, newest first',
   flags: {
     state: { type: 'string', short: 's', about: 'only these', choices: ['pending', 'delivered', 'dead'] },
-    limit: { type: 'number', short: 'n', about: 'at most this many (50)' },
+    ...limitFlag(50),
   },
   async run(context) {
-    const { state, limit } = context.flags;
+    const { state, limit = 50 } = context.flags;
+    const filter = state === undefined ? {} : { state };
     const client = await context.engine();
-    const rows = await client.call<DeliveryView[]>('notify.deliveries', {
-      ...(state === undefined ? {} : { state }),
-      limit: limit ?? 50,
-    });
+    const rows = await client.call<DeliveryView[]>('notify.deliveries', { ...filter, limit });
     const text = await table(
       rows,
       [
@@ -52,16 +52,19 @@ const deliveries = command({
     );
     context.result(rows, () => text);
     if (rows.length === 0) context.note('no deliveries; notify.webhooks in svc.yaml says where events go');
+    await noteCutOf(context, client, { shown: rows.length, limit, count: 'notify.count', filter });
   },
 });
 
 const redeliver = command({
   name: 'notify redeliver',
   about: 'send a delivery again, with the same id',
-  args: [{ name: 'id', about: 'number of the delivery' }],
+  args: [{ name: 'id', about: 'number of the delivery', completes: 'delivery' }],
   async run(context) {
     const client = await context.engine();
-    const delivery = await client.call<DeliveryView>('notify.redeliver', { id: Number(context.args[0]) });
+    const delivery = await client.call<DeliveryView>('notify.redeliver', {
+      id: numberId(context.args[0], 'delivery', 'svc notify deliveries'),
+    });
     context.result(delivery, () => `${delivery.id} (${delivery.event}) is due now`);
   },
 });

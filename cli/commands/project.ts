@@ -2,6 +2,7 @@ import {
   type CarriedSetup,
   carriedFacts,
   configuration,
+  counted,
   EXIT,
   printable,
   SvcError,
@@ -20,13 +21,11 @@ const CONSENT: Record<Project['consent'], string> = {
   none: 'none',
 };
 
-const counted = (count: number, what: string): string[] => (count === 0 ? [] : [`${count} ${what}`]);
-
 const carries = ({ setup, teardown, env_files }: Project): string =>
   [
-    ...counted(setup.length, 'setup'),
-    ...counted(teardown.length, 'teardown'),
-    ...counted(env_files.length, env_files.length === 1 ? 'file' : 'files'),
+    ...(setup.length === 0 ? [] : [`${setup.length} setup`]),
+    ...(teardown.length === 0 ? [] : [`${teardown.length} teardown`]),
+    ...(env_files.length === 0 ? [] : [counted(env_files.length, 'file')]),
   ].join(', ') || 'nothing';
 
 /** Exactly what a consent is about, a line each. */
@@ -35,7 +34,7 @@ const shown = (project: Project): string =>
     .map(([name = '', text = '']) => `${name.padEnd(10)}${text}`)
     .join('\n');
 
-const idArg = [{ name: 'id', about: 'project id' }] as const;
+const idArg = [{ name: 'id', about: 'project id', completes: 'project' }] as const;
 
 const list = command({
   name: 'project list',

@@ -1,11 +1,15 @@
 import {
   age,
+  counted,
   type EngineClient,
   type ListedSession,
   localTime,
+  type NextStep,
+  outcomeOfSession,
   printable,
   sessionFailures,
   type Wire,
+  workLeftBy,
 } from '../../engine/index.ts';
 import { facts } from '../print.ts';
 
@@ -27,7 +31,7 @@ export interface OpenAsk {
 
 /** Open questions by the session that asked. */
 export async function openAsks(client: EngineClient): Promise<Map<string | null, OpenAsk>> {
-  const asks = await client.call<OpenAsk[]>('ask.list', { status: 'open' });
+  const asks = await client.call<OpenAsk[]>('ask.list', { status: 'open', limit: 100_000 });
   // Oldest first: of several the one that is waited for longest.
   return new Map(asks.reverse().map((ask) => [ask.from_session, ask]));
 }
@@ -42,22 +46,48 @@ export function waitOf(row: SessionRow, ask?: OpenAsk): string | null {
   if (resume_at !== null)
     return `paused until ${localTime(resume_at)}: ${pause?.text ?? pause?.code ?? ''}; svc worker resume ${session_id} lets it go on now`;
   if (held !== null)
-    return `${held.agent} is given no work until ${localTime(held.reopen_at)}, since it failed ${held.failures} times in a row (${held.code}); svc agents reset ${held.agent} lets it go on now`;
+    return `${held.agent} is given no work until ${localTime(held.reopen_at)}, since it failed ${counted(held.failures, 'time')} in a row (${held.code}); svc agents reset ${held.agent} lets it go on now`;
   if (state === 'queued') return 'waits for a free place among the workers';
   if (ask !== undefined) return `asks: ${ask.question} (svc ask show ${ask.ask_id})`;
   return null;
 }
 
-/** What a person does after the failure of a task's newest session; null after a success. */
-export async function nextOf(
-  row: Pick<SessionRow, 'session_id' | 'task_id' | 'failure' | 'worktree' | 'inplace'>,
-): Promise<string | null> {
-  const { session_id, task_id, failure, worktree, inplace } = row;
-  if (failure === null) return null;
+type EndedRow = Pick<
+  SessionRow,
+  | 'session_id'
+  | 'task_id'
+  | 'failure'
+  | 'own_word'
+  | 'worktree'
+  | 'inplace'
+  | 'branch'
+  | 'cwd'
+  | 'repository'
+  | 'commits'
+  | 'promoted_at'
+>;
+
+/** Each step in the words of whoever types commands; null where the failure's own remedy says it. */
+const STEPS: Readonly<Record<NextStep, (row: EndedRow) => string | null>> = {
+  read_log: () => null,
+  decide: () => null,
+  look_at_branch: ({ session_id }) => `svc worktree diff ${session_id} shows what it did`,
+  look_at_folder: () => "look at the changes in the project's folder",
+  find_work: ({ worktree, branch }) =>
+    `look at ${worktree ?? branch} by hand: what it left could not be read`,
+  promote: ({ session_id }) => `svc worktree promote ${session_id} takes it over`,
+  retry: ({ session_id, task_id, worktree, inplace }) =>
+    `${worktree === null && !inplace ? '' : `svc worker resume ${session_id} goes on, `}svc task retry ${task_id} begins anew`,
+};
+
+/** What a person does after the end of a session; null when nothing is left to do. */
+export async function nextOf(row: EndedRow, task: { mayRetry: boolean }): Promise<string | null> {
+  if (row.promoted_at !== null) return null;
+  const { failure, next } = outcomeOfSession({ ...row, ownWord: row.own_word }, task);
   const { failureOf } = await sessionFailures();
-  const todo = failureOf(failure.code)?.next;
-  const goOn = worktree === null && !inplace ? '' : `svc worker resume ${session_id} goes on, `;
-  return `${todo === undefined ? '' : `${todo}; then `}${goOn}svc task retry ${task_id} begins anew`;
+  const remedy = failure === null ? undefined : failureOf(failure.code)?.next;
+  const steps = [remedy, ...next.map((step) => STEPS[step](row))].filter((each) => each != null);
+  return steps.length === 0 ? null : steps.join('; then ');
 }
 
 /** A failure in one line, its code once. */
@@ -75,7 +105,7 @@ export function sessionText(
   row: SessionRow,
   { ask, next }: { ask?: OpenAsk | undefined; next: string | null },
 ): string {
-  const { usage, failure, started_at, ended_at, idle_timeout_sec, token_budget } = row;
+  const { usage, failure, started_at, ended_at, idle_timeout_sec, token_budget, untold } = row;
   const cost = usage?.cost_usd == null ? '' : `, $${usage.cost_usd.toFixed(4)}`;
   const plan = row.plan.map(({ text, state }) => `  ${MARKS[state]} ${printable(text)}`);
   const limits = [
@@ -91,6 +121,7 @@ export function sessionText(
       ['state', stateOf(row)],
       ['waits', waitOf(row, ask)],
       ['failure', failure === null ? null : failureText(failure)],
+      ['said', row.own_word === null ? null : `its worker marked the task ${row.own_word}`],
       ['next', next],
       ['worker', `${row.worker_id}, agent ${row.agent}${row.model === null ? '' : `, model ${row.model}`}`],
       ['began', started_at === null ? null : localTime(started_at)],
@@ -111,6 +142,7 @@ export function sessionText(
         'tokens',
         usage === null ? null : `${usage.input} in (${usage.cached} from cache), ${usage.output} out${cost}`,
       ],
+      ['not told', untold.length === 0 ? null : `this agent does not say ${untold.join(', or ')}`],
       ['tool calls', row.tool_calls],
       ['does', row.activity],
       ['branch', row.branch],
@@ -124,11 +156,16 @@ export function sessionText(
       [
         'work',
         row.commits === null
-          ? null
-          : `${row.commits} commits, ${row.files} files, +${row.insertions} -${row.deletions}`,
+          ? unreadWords(row)
+          : `${counted(row.commits, 'commit')}, ${counted(row.files ?? 0, 'file')}, +${row.insertions} -${row.deletions}`,
       ],
       ['process', lives ? row.pid : null],
     ]),
     ...(plan.length === 0 ? [] : ['', 'plan', ...plan]),
   ].join('\n');
 }
+
+/** An ended session of which nobody knows what it did: not the same as nothing. */
+export const unreadWords = (
+  row: Pick<SessionRow, 'state' | 'branch' | 'cwd' | 'repository' | 'commits'>,
+): string | null => (row.state === 'ended' && workLeftBy(row) === 'unreadable' ? 'could not be read' : null);

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import {
   age,
+  counted,
   type ListedTask,
   type LoggedEvent,
   localTime,
@@ -8,7 +9,8 @@ import {
   SvcError,
   type Wire,
 } from '../../engine/index.ts';
-import { type Command, command } from '../command.ts';
+import { type Command, command, type Proposal } from '../command.ts';
+import { limitFlag, noteCutOf } from '../limit.ts';
 import { facts, table } from '../print.ts';
 import {
   afterDispatch,
@@ -21,7 +23,7 @@ import {
 } from './dispatching.ts';
 import { logFlags, showLog } from './follow-log.ts';
 import { promptFlag, promptOf } from './prompt.ts';
-import { failureText, nextOf, priorityText, type SessionRow, waitOf } from './session-text.ts';
+import { failureText, nextOf, priorityText, type SessionRow, unreadWords, waitOf } from './session-text.ts';
 
 const add = command({
   name: 'task add',
@@ -95,15 +97,13 @@ const list = command({
       about: 'only these',
       choices: ['open', 'assigned', 'running', 'done', 'failed'],
     },
-    limit: { type: 'number', short: 'n', about: 'at most this many (100)' },
+    ...limitFlag(100),
   },
   async run(context) {
-    const { status, limit } = context.flags;
+    const { status, limit = 100 } = context.flags;
+    const filter = status === undefined ? {} : { status };
     const client = await context.engine();
-    const tasks = await client.call<Wire<ListedTask>[]>('task.list', {
-      ...(status === undefined ? {} : { status }),
-      ...(limit === undefined ? {} : { limit }),
-    });
+    const tasks = await client.call<Wire<ListedTask>[]>('task.list', { ...filter, limit });
     const text = await table(
       tasks,
       [
@@ -121,6 +121,7 @@ const list = command({
     );
     context.result(tasks, () => text);
     if (tasks.length === 0) context.note('no tasks; svc task add makes one');
+    await noteCutOf(context, client, { shown: tasks.length, limit, count: 'task.count', filter });
   },
 });
 
@@ -137,17 +138,27 @@ interface Shown {
   decision: DecisionView | null;
   sessions: SessionView[];
   timeline: Wire<LoggedEvent>[];
+  /** How many events there are; the timeline has the newest. */
+  timeline_total: number;
 }
 
+/** What its worker said, and that the end of its run has still to decide. */
+const saidOf = (last: SessionView | undefined): string | null =>
+  last == null || last.own_word === null
+    ? null
+    : `its worker marked it ${last.own_word}${last.state === 'ended' ? '' : `; ${last.session_id} still runs, and its end decides`}`;
+
 function shownText(
-  { task, decision, sessions, timeline }: Shown,
+  { task, decision, sessions, timeline, timeline_total: total }: Shown,
   { waits, next }: { waits: string | null; next: string | null },
 ): string {
   const last = sessions.at(-1);
   const work =
-    last?.commits == null
+    last === undefined
       ? null
-      : `${last.commits} commits, ${last.files} files, +${last.insertions} -${last.deletions}`;
+      : last.commits === null
+        ? unreadWords(last)
+        : `${counted(last.commits, 'commit')}, ${counted(last.files ?? 0, 'file')}, +${last.insertions} -${last.deletions}`;
   const decided =
     decision === null
       ? null
@@ -174,6 +185,7 @@ function shownText(
       ['worktree', last?.worktree],
       ['work', work],
       ['failure', task.failure === null ? null : failureText(task.failure)],
+      ['said', saidOf(last)],
       ['next', next],
       ['summary', task.summary],
     ]),
@@ -183,7 +195,9 @@ function shownText(
       .split('\n')
       .map((line) => `  ${line}`),
     '',
-    'timeline',
+    timeline.length === total
+      ? 'timeline'
+      : `timeline (the newest ${timeline.length} of ${counted(total, 'event')})`,
     ...timeline.map(({ at, kind, actor, via, data }) => {
       const who = actor === null ? '' : `  ${actor}${via === null ? '' : ` (${via})`}`;
       const why = data.detail ?? data.reason;
@@ -193,12 +207,13 @@ function shownText(
   return lines.join('\n');
 }
 
-const taskArg = [{ name: 'id', about: 'task id, or a unique prefix', completes: 'task' }] as const;
+const taskOf = <const P extends Proposal>(completes: P) =>
+  [{ name: 'id', about: 'task id, or a unique prefix', completes }] as const;
 
 const show = command({
   name: 'task show',
   about: 'show a task with its prompt, sessions and timeline',
-  args: taskArg,
+  args: taskOf('task'),
   async run(context) {
     const client = await context.engine();
     const shown = await client.call<Shown>('task.show', { id: context.args[0] });
@@ -208,7 +223,8 @@ const show = command({
       task.status === 'assigned' && last !== undefined && last.state !== 'ended'
         ? waitOf(await client.call<SessionRow>('session.show', { session: last.session_id }))
         : null;
-    const next = task.status === 'failed' && last !== undefined ? await nextOf(last) : null;
+    const isOver = last?.state === 'ended' && task.session_id === last.session_id;
+    const next = isOver ? await nextOf(last, { mayRetry: task.status === 'failed' }) : null;
     context.result(shown, (view) => shownText(view, { waits, next }));
   },
 });
@@ -216,7 +232,7 @@ const show = command({
 const run = command({
   name: 'task run',
   about: 'dispatch a task; doing so is its approval',
-  args: taskArg,
+  args: taskOf('task:idle'),
   flags: runFlags,
   async run(context) {
     const client = await context.engine();
@@ -228,7 +244,7 @@ const run = command({
 const retry = command({
   name: 'task retry',
   about: 'run a failed task again, its history kept',
-  args: taskArg,
+  args: taskOf('task:failed'),
   flags: { hold: { type: 'boolean', about: 'only put it back to assigned' }, ...runFlags },
   async run(context) {
     const client = await context.engine();
@@ -240,7 +256,7 @@ const retry = command({
 const cancel = command({
   name: 'task cancel',
   about: 'stop a task; what its worker did so far stays on its branch',
-  args: taskArg,
+  args: taskOf('task:unended'),
   async run(context) {
     const client = await context.engine();
     const task = await client.call<TaskView>('task.cancel', { id: context.args[0] });
@@ -253,7 +269,7 @@ const cancel = command({
 const assign = command({
   name: 'task assign',
   about: 'give a task to an agent',
-  args: [...taskArg, { name: 'agent', about: 'preset', completes: 'agent' }],
+  args: [...taskOf('task:idle'), { name: 'agent', about: 'preset', completes: 'agent' }],
   async run(context) {
     const client = await context.engine();
     const task = await client.call<TaskView>('task.assign', { id: context.args[0], agent: context.args[1] });
@@ -264,7 +280,7 @@ const assign = command({
 const done = command({
   name: 'task done',
   about: 'mark a task done, or failed',
-  args: taskArg,
+  args: taskOf('task:unended'),
   flags: {
     failed: { type: 'boolean', about: 'it failed' },
     summary: { type: 'string', about: 'what came of it' },
@@ -284,7 +300,7 @@ const done = command({
 const log = command({
   name: 'task log',
   about: "show the log of a task's worker",
-  args: taskArg,
+  args: taskOf('task'),
   flags: logFlags,
   async run(context) {
     const client = await context.engine();

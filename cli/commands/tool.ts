@@ -16,11 +16,11 @@ const firstSentence = (text: string): string => text.split(/(?<=\.)\s/, 1)[0] ??
 
 type Schema = { type?: unknown } | undefined;
 
-function json(text: string, name: string): unknown {
+function json(text: string, name: string, what: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new SvcError('usage', `--${name} takes JSON, not ${JSON.stringify(text)}`);
+    throw new SvcError('usage', `--${name} takes ${what}, not ${JSON.stringify(text)}`);
   }
 }
 
@@ -28,11 +28,11 @@ function json(text: string, name: string): unknown {
 function valueFrom(schema: Schema, words: readonly string[], name: string): unknown {
   const types = [schema?.type ?? 'string'].flat();
   if (types.includes('array')) {
-    const items = words.map((word) => (/^\s*[[{]/.test(word) ? json(word, name) : word));
+    const items = words.map((word) => (/^\s*[[{]/.test(word) ? json(word, name, 'JSON') : word));
     return items.length === 1 && Array.isArray(items[0]) ? items[0] : items;
   }
   const last = words.at(-1) ?? '';
-  return types.includes('string') ? last : json(last, name);
+  return types.includes('string') ? last : json(last, name, `a value of type ${types.join(' or ')}`);
 }
 
 /** `--key value`, `--key=value`, and `--key` alone for a boolean. */
@@ -64,7 +64,7 @@ function argumentsFrom(words: readonly string[], tool: ToolDescription | undefin
   const input: Record<string, unknown> = {};
   for (const [name, values] of given) {
     if (name === 'args') {
-      const all = json(values.at(-1) ?? '', 'args');
+      const all = json(values.at(-1) ?? '', 'args', 'a JSON object');
       if (typeof all !== 'object' || all === null || Array.isArray(all)) {
         throw new SvcError('usage', '--args takes a JSON object');
       }

@@ -2,6 +2,7 @@ import {
   type ConsentView,
   carriedFacts,
   configuration,
+  counted,
   EXIT,
   findWorkspace,
   type PendingKey,
@@ -110,7 +111,7 @@ export const trustCommand: Command = command({
       () =>
         `agreed to on this machine: ${[...pending.map(({ key }) => key), ...setups.map(({ id }) => `project ${id}`)].join(', ')}`,
     );
-    if (left > 0) context.note(`note: ${left} more wait`);
+    if (left > 0) context.note(`note: ${counted(left, 'more waits', 'more wait')}`);
     const { restart_needed: restart } = after;
     if (restart !== undefined && restart.length > 0)
       context.note(`note: ${restart.join(', ')} count after svc down and svc up`);

@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { EXIT, localTime, printable, type Verification, type Wire } from '../../engine/index.ts';
+import {
+  EXIT,
+  localTime,
+  printable,
+  VERIFICATION_WORDS,
+  type Verification,
+  type Wire,
+} from '../../engine/index.ts';
 import { type Command, command } from '../command.ts';
 import { facts } from '../print.ts';
 
@@ -23,7 +30,7 @@ function shown(view: View): string {
   const { rerun } = view;
   return [
     facts([
-      ['session', `${view.session_id} ${view.state}`],
+      ['session', `${view.session_id} ${view.state}: ${VERIFICATION_WORDS[view.state]}`],
       ['task', view.task_id],
       [
         'reported',
@@ -51,7 +58,9 @@ function shown(view: View): string {
       ),
     ),
     ...section(
-      rerun === null ? '' : `run again ${localTime(rerun.at)} by ${printable(rerun.by)}`,
+      rerun === null
+        ? ''
+        : `run again ${localTime(rerun.at)} by ${printable(rerun.by)} at ${rerun.head?.slice(0, 10) ?? 'a commit that is not known'}`,
       (rerun?.results ?? []).flatMap(({ agrees, command: line, exit_code, output }) => [
         item(
           agrees ? 'agrees' : 'disagrees',
@@ -77,7 +86,7 @@ const show = command({
 
 const rerun = command({
   name: 'verify rerun',
-  about: 'run the tests that an ended session reported again, in its worktree, as confined as it was',
+  about: 'run the tests that an ended session reported again, in a clean checkout, as confined as it was',
   args: sessionArg,
   flags: { timeout: { type: 'number', value: 'seconds', about: 'how long each may take (600)' } },
   examples: ['verify rerun s-12', 'verify rerun s-12 --timeout 1800'],
@@ -124,7 +133,7 @@ const report = command({
       flags[result].map((line) => ({ command: line, result })),
     );
     const client = await context.engine();
-    const told = await client.call<{ session: string; state: string; reasons: string[] }>('verify_report', {
+    const told = await client.call<Pick<View, 'state' | 'reasons'> & { session: string }>('verify_report', {
       session: args[0],
       summary: flags.summary,
       criteria: [...flags.met.map(criterion('met')), ...flags.unmet.map(criterion('not_met'))],
@@ -132,9 +141,10 @@ const report = command({
       tests,
     });
     context.result(told, ({ session, state, reasons }) =>
-      [`the evidence of ${session} is ${state}`, ...reasons.map((reason) => `  ${lines(reason, '  ')}`)].join(
-        '\n',
-      ),
+      [
+        `the evidence of ${session} is ${state}: ${VERIFICATION_WORDS[state]}`,
+        ...reasons.map((reason) => `  ${lines(reason, '  ')}`),
+      ].join('\n'),
     );
   },
 });

@@ -2,6 +2,7 @@ import {
   type Access,
   configuration,
   connect,
+  dataFolders,
   findWorkspace,
   printable,
   printableJson,
@@ -30,15 +31,24 @@ const accessLine = (entry: Wire<Access>): string =>
 
 /** The workspace's configuration, with what reads its values. */
 async function load({ cwd, env }: Pick<Context, 'cwd' | 'env'>) {
-  const { isLoopback, loadConfig, parseAddress, receiverSecrets, startsNothing } = await configuration();
-  const { file } = findWorkspace({ cwd, env });
-  const { config, lookup, consent } = loadConfig({ file, env });
+  const { dataPaths, isLoopback, loadConfig, parseAddress, receiverSecrets, startsNothing } =
+    await configuration();
+  const { root, file } = findWorkspace({ cwd, env });
+  const loaded = loadConfig({ file, env });
+  const { config, lookup, consent } = loaded;
   // Else it would seem as if the file named no secret.
   if (consent.state === 'none') throw startsNothing(file, consent.pending);
   return {
     isLoopback,
     /** Where the receiver is, or is to be. */
     address: (flag: string | undefined) => parseAddress(flag ?? config.ui.addr),
+    name: config.workspace.name,
+    /** The id of the data folder; null while there is none, and so no receiver either. */
+    async id() {
+      const { lookAtDataFolder } = await dataFolders();
+      const found = lookAtDataFolder({ root, data: dataPaths(loaded).data }, env);
+      return found.state === 'ours' ? found.id : null;
+    },
     /** The shared secrets. Throws `secret_missing`. */
     secrets: () => receiverSecrets(config, lookup),
   };
@@ -130,7 +140,7 @@ function secretOf(secrets: Readonly<Record<string, readonly string[] | undefined
 
 const test = command({
   name: 'webhook test',
-  about: 'send a signed sample request to the receiver',
+  about: 'send a signed sample request to the receiver; that of another workspace refuses it',
   flags: {
     route: {
       type: 'string',
@@ -155,10 +165,11 @@ const test = command({
     const workspace = await load(context);
     const route = (flags.route ?? 'task') as 'task';
     const secret = secretOf(workspace.secrets(), flags.route ?? 'task');
-    const { signedSample } = await samples();
+    const { signedSample, WORKSPACE_HEADER, workspaceHeader, workspaceNamed } = await samples();
     const request = signedSample({
       route,
       secret,
+      workspace: workspaceHeader({ id: (await workspace.id()) ?? 'none', name: workspace.name }),
       now: Date.now(),
       dispatch: flags.dispatch,
       approve: flags.approve,
@@ -181,20 +192,25 @@ const test = command({
         hint: 'svc webhook serve opens one',
       });
     });
-    const answer = (await response.json().catch(() => ({}))) as Record<
-      string,
-      string | number | boolean | null
-    >;
-    context.result({ status: response.status, body: answer }, () =>
+    const answer = (await response.json().catch(() => ({}))) as Record<string, unknown>;
+    const answered = workspaceNamed(response.headers.get(WORKSPACE_HEADER));
+    context.result({ status: response.status, workspace: answered, body: answer }, () =>
       facts([
         ['http', response.status],
-        ...Object.entries(answer).map(
-          ([name, value]) => [name, value === null ? null : String(value)] as const,
-        ),
+        ['workspace', answered],
+        ...Object.entries(answer).map(([name, value]) => [name, valueText(value)] as const),
       ]),
     );
+    if (answered === null)
+      context.note(
+        `who answers on ${base} does not know the secret of workspace ${workspace.name}; svc status says where its receiver is`,
+      );
     return response.ok ? 0 : 1;
   },
 });
 
 export const webhookCommands: readonly Command[] = [serve, test];
+
+/** What is no single value, such as the fields of a refusal, as JSON. */
+const valueText = (value: unknown): string | null =>
+  value === null ? null : typeof value === 'object' ? JSON.stringify(value) : String(value);

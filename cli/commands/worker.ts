@@ -7,7 +7,8 @@ import {
   presets,
   SvcError,
 } from '../../engine/index.ts';
-import { type Command, command } from '../command.ts';
+import { type Command, command, type Proposal } from '../command.ts';
+import { limitFlag, noteCutOf } from '../limit.ts';
 import { table } from '../print.ts';
 import { confined } from './confined.ts';
 import { logFlags, showLog } from './follow-log.ts';
@@ -34,9 +35,8 @@ interface Entered {
   agent_folder: string;
 }
 
-const sessionArg = [
-  { name: 'session', about: 'session id, or a unique prefix', completes: 'session' },
-] as const;
+const sessionOf = <const P extends Proposal>(completes: P) =>
+  [{ name: 'session', about: 'session id, or a unique prefix', completes }] as const;
 
 const tokensOf = ({ usage }: Row): string | null =>
   usage === null ? null : `${compact(usage.input)}+${compact(usage.output)}`;
@@ -58,15 +58,13 @@ const list = command({
   about: 'list worker sessions: those that run or wait, and with --all the ended ones too',
   flags: {
     all: { type: 'boolean', short: 'a', about: 'the ended ones too, newest first' },
-    limit: { type: 'number', short: 'n', about: 'at most this many (100)' },
+    ...limitFlag(100),
   },
   async run(context) {
-    const { all, limit } = context.flags;
+    const { all, limit = 100 } = context.flags;
+    const filter = all ? {} : { live: true };
     const client = await context.engine();
-    const rows = await client.call<Row[]>('session.list', {
-      ...(all ? {} : { live: true }),
-      ...(limit === undefined ? {} : { limit }),
-    });
+    const rows = await client.call<Row[]>('session.list', { ...filter, limit });
     const asks = await openAsks(client);
     const text = await table(
       rows,
@@ -83,36 +81,38 @@ const list = command({
     );
     context.result(rows, () => text);
     if (rows.length === 0) context.note(all ? 'no sessions yet' : 'no worker runs; svc worker list --all');
+    await noteCutOf(context, client, { shown: rows.length, limit, count: 'session.count', filter });
   },
 });
 
 const show = command({
   name: 'worker show',
   about: 'show a session: its run, its limits, what it spent, and what it does',
-  args: sessionArg,
+  args: sessionOf('session'),
   async run(context) {
     const client = await context.engine();
     const row = await client.call<Row>('session.show', { session: context.args[0] });
     const asks = row.state === 'running' ? await openAsks(client) : null;
-    const next = row.failure === null ? null : await nextIn(client, row);
+    const next = row.state === 'ended' ? await nextIn(client, row) : null;
     context.result(row, () => sessionText(row, { ask: asks?.get(row.session_id), next }));
   },
 });
 
 /** After a failure that its task has gone on from, that is all there is to say. */
 async function nextIn(client: EngineClient, row: Row): Promise<string | null> {
-  const { task } = await client.call<{ task: { session_id: string | null } }>('task.show', {
+  const { task } = await client.call<{ task: { session_id: string | null; status: string } }>('task.show', {
     id: row.task_id,
   });
-  return task.session_id === row.session_id
-    ? nextOf(row)
-    : `${row.task_id} has gone on as ${task.session_id}`;
+  const isLast = task.session_id === row.session_id;
+  if (!isLast && row.failure !== null)
+    return task.session_id === null ? null : `${row.task_id} has gone on as ${task.session_id}`;
+  return nextOf(row, { mayRetry: isLast && task.status === 'failed' });
 }
 
 const log = command({
   name: 'worker log',
   about: 'show the log of a session',
-  args: sessionArg,
+  args: sessionOf('session'),
   flags: logFlags,
   async run(context) {
     await showLog(context, await context.engine(), context.args[0]);
@@ -122,7 +122,7 @@ const log = command({
 const kill = command({
   name: 'worker kill',
   about: 'stop a session; what it did so far stays on its branch',
-  args: sessionArg,
+  args: sessionOf('session:live'),
   async run(context) {
     const client = await context.engine();
     const row = await client.call<Row>('worker.kill', { session: context.args[0] });
@@ -135,7 +135,7 @@ const kill = command({
 const resume = command({
   name: 'worker resume',
   about: 'let a paused session go on now, or one that failed, in its worktree and conversation',
-  args: sessionArg,
+  args: sessionOf('session:stopped'),
   flags: {
     timeout: { type: 'number', value: 'seconds', about: 'hard cap of the run' },
     outside: {
@@ -176,7 +176,7 @@ const unprintable = ({ session_id }: Row, { isConfined }: { isConfined: boolean 
 const attach = command({
   name: 'worker attach',
   about: 'open the agent of a session that does not run, in its worktree and conversation',
-  args: sessionArg,
+  args: sessionOf('session:stopped'),
   flags: {
     print: { type: 'boolean', about: 'only print what would be started' },
     outside: {

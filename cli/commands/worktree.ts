@@ -1,5 +1,7 @@
 import {
+  type ErrorCode,
   EXIT,
+  exitCode,
   type PromoteResult,
   type PruneEntry,
   printable,
@@ -8,6 +10,8 @@ import {
   type SessionWorktree,
   sensitiveWords,
   type Wire,
+  WORKTREE_STATES,
+  type WorktreeState,
 } from '../../engine/index.ts';
 import { type Command, type Context, command } from '../command.ts';
 import { facts, table } from '../print.ts';
@@ -18,15 +22,25 @@ type Entry = Wire<SessionWorktree> & {
   task_id: string | null;
   title: string | null;
   state: Session['state'] | null;
+  states: WorktreeState[];
 };
+
+/** Why something of a repository could not be read. */
+interface Unread {
+  code: ErrorCode;
+  message: string;
+  hint: string | null;
+}
 
 interface Pruned {
   repository: string;
-  base: string;
+  base: string | null;
+  problem: Unread | null;
   entries: Wire<PruneEntry>[];
   warnings: string[];
   removed: { branch: string; saved_refs: string[] }[];
   refused: { branch: string; reasons: string[] }[];
+  gone: { branch: string }[];
 }
 
 type Promoted = Wire<PromoteResult> & {
@@ -37,16 +51,28 @@ type Promoted = Wire<PromoteResult> & {
   warnings: string[];
 };
 
-const words = (entry: Entry): string =>
+/** In a list these go without saying, or are said otherwise. */
+const UNSAID: readonly WorktreeState[] = ['unmerged', 'live', 'clean'];
+
+const words = ({ state, states }: Entry): string =>
   [
-    entry.unreadable === null ? null : 'unreadable',
-    entry.state !== null && entry.state !== 'ended' ? entry.state : null,
-    entry.dirty || entry.untracked ? 'dirty' : null,
-    entry.merged ? 'merged' : null,
-    entry.orphan ? 'orphan' : null,
-  ]
-    .filter((word) => word !== null)
-    .join(' ') || 'clean';
+    ...(state !== null && state !== 'ended' ? [state] : []),
+    ...states.filter((each) => !UNSAID.includes(each)),
+  ].join(' ') || (states.includes('clean') ? 'clean' : '');
+
+/** Says what could not be read; the exit code for it, or 0. */
+function report(
+  { note }: Pick<Context, 'note'>,
+  problems: readonly (Unread & { repository: string })[],
+): number {
+  for (const { repository, message, hint } of problems)
+    note(
+      printable(`${repository} could not be read: ${message}${hint === null ? '' : `\n  ${hint}`}`, {
+        lines: true,
+      }),
+    );
+  return problems.length === 0 ? 0 : exitCode(problems[0]!.code);
+}
 
 const sessionArg = [
   { name: 'session', about: 'session id, or a unique prefix', completes: 'session' },
@@ -64,13 +90,25 @@ const list = command({
   flags: {
     project: { type: 'string', about: 'only this project' },
     base: { type: 'string', value: 'branch', about: 'compare with this branch' },
+    state: { type: 'string', about: 'only these', choices: WORKTREE_STATES },
+    limit: { type: 'number', short: 'n', about: 'at most this many, the newest (all)' },
   },
   async run(context) {
-    const { project, base } = context.flags;
+    const { project, base, state, limit } = context.flags;
     const client = await context.engine();
-    const entries = await client.call<Entry[]>('worktree.list', {
+    const {
+      worktrees: entries,
+      total,
+      problems,
+    } = await client.call<{
+      worktrees: Entry[];
+      total: number;
+      problems: (Unread & { repository: string })[];
+    }>('worktree.list', {
       ...(project === undefined ? {} : { project }),
       ...(base === undefined ? {} : { base }),
+      ...(state === undefined ? {} : { state }),
+      ...(limit === undefined ? {} : { limit }),
     });
     const text = await table(
       entries,
@@ -79,14 +117,20 @@ const list = command({
         { head: 'task', value: (each) => each.task_id },
         { head: 'branch', value: (each) => each.branch },
         { head: 'state', value: words },
-        { head: 'ahead', value: (each) => each.ahead, right: true },
-        { head: 'behind', value: (each) => each.behind, right: true },
+        { head: 'ahead', value: (each) => each.ahead ?? '?', right: true },
+        { head: 'behind', value: (each) => each.behind ?? '?', right: true },
         { head: 'title', value: (each) => each.title, flexible: true },
       ],
       context.stdout,
     );
     context.result(entries, () => text);
-    if (entries.length === 0) context.note('no session worktrees');
+    if (entries.length === 0 && problems.length === 0)
+      context.note(state === undefined ? 'no session worktrees' : `no session worktrees that are ${state}`);
+    if (entries.length < total)
+      context.note(`${entries.length} of ${total}, the newest; --limit ${total} shows all`);
+    for (const each of entries)
+      if (each.unreadable !== null) context.note(printable(`${each.branch}: ${each.unreadable}`));
+    return report(context, problems);
   },
 });
 
@@ -131,6 +175,8 @@ const trial = command({
       facts([
         ['promoting', `${each.branch} into ${each.base} ${verdict(each)}`],
         ['branch', `${each.head.slice(0, 10)}, ${each.ahead} ahead, ${each.behind} behind`],
+        ['why', each.refused?.message ?? null],
+        ['instead', each.refused?.hint ?? null],
         ['conflicts', each.conflicts.join(', ')],
         ['look at', sensitiveWords(each.sensitive) || null],
         ['checkout', checkout.path === null ? null : `${checkout.path} ${checkout.reason ?? 'is clean'}`],
@@ -183,6 +229,12 @@ const promote = command({
   },
 });
 
+/** What no commit holds and would go with a worktree. */
+const ignoredWords = ({ ignored }: Pick<Wire<PruneEntry>, 'ignored'>): string =>
+  ignored.length === 0
+    ? ''
+    : `, with the ignored files ${ignored.slice(0, 5).join(', ')}${ignored.length > 5 ? ` and ${ignored.length - 5} more` : ''}`;
+
 const prune = command({
   name: 'worktree prune',
   about: 'remove worktrees whose work is merged; never unmerged or uncommitted work',
@@ -200,9 +252,11 @@ const prune = command({
       dry_run: dryRun,
     });
     context.result(results, (all) => {
-      const lines = all.flatMap(({ entries, removed, refused }) => [
+      const lines = all.flatMap(({ entries, removed, refused, gone }) => [
         ...(dryRun
-          ? entries.filter((each) => each.action === 'remove').map((each) => `would remove ${each.branch}`)
+          ? entries
+              .filter((each) => each.action === 'remove')
+              .map((each) => `would remove ${each.branch}${ignoredWords(each)}`)
           : []),
         ...removed.map(
           (each) =>
@@ -212,10 +266,16 @@ const prune = command({
           .filter((each) => each.action === 'keep')
           .map((each) => `keeps ${each.branch}: ${each.reasons.join('; ')}`),
         ...refused.map((each) => `keeps ${each.branch}: ${each.reasons.join('; ')}`),
+        ...gone.map((each) => `already gone: ${each.branch}`),
       ]);
-      return lines.length === 0 ? 'nothing to prune' : printable(lines.join('\n'), { lines: true });
+      if (lines.length === 0) return all.every(({ problem }) => problem === null) ? 'nothing to prune' : '';
+      return printable(lines.join('\n'), { lines: true });
     });
     for (const { warnings } of results) warn(context, warnings);
+    return report(
+      context,
+      results.flatMap(({ repository, problem }) => (problem === null ? [] : [{ repository, ...problem }])),
+    );
   },
 });
 

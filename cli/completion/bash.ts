@@ -1,10 +1,18 @@
 import { shellWord } from '../../engine/index.ts';
 import type { Command } from '../command.ts';
-import { type Completion, describe, groups, isGroup, secondWord } from './describe.ts';
+import { type Completion, describe, groups, isGroup, type Kind, secondWord } from './describe.ts';
 
 /** The flags of a command that are followed by a value, with a space around each. */
 export const valued = ({ flags }: Completion): string =>
   ` ${flags.flatMap(({ takesValue, long, short }) => (takesValue ? [long, short ?? []].flat() : [])).join(' ')} `;
+
+/** What a script calls for a value: `_svc_` and then this. */
+const proposing = (from: Kind | readonly string[]): string =>
+  typeof from !== 'string'
+    ? `words ${shellWord(from.join(' '))}`
+    : from === 'file' || from === 'folder'
+      ? from
+      : `ask ${from}`;
 
 /** For `case "$command $prev"`: what the value of each flag is completed from. */
 export function valueCases(completions: readonly Completion[], indent: string): string {
@@ -15,8 +23,7 @@ export function valueCases(completions: readonly Completion[], indent: string): 
         const patterns = [long, ...(short === null ? [] : [short])].map((flag) =>
           shellWord(`${name} ${flag}`),
         );
-        const propose = kind === null ? `words ${shellWord(choices.join(' '))}` : kind;
-        return [`${indent}${patterns.join('|')}) _svc_${propose}; return ;;`];
+        return [`${indent}${patterns.join('|')}) _svc_${proposing(kind ?? choices)}; return ;;`];
       }),
     )
     .join('\n');
@@ -26,12 +33,10 @@ export function valueCases(completions: readonly Completion[], indent: string): 
 export const argumentCases = (completions: readonly Completion[], indent: string): string =>
   completions
     .flatMap(({ name, args, rest }) => [
-      ...args.flatMap((kind, at) => {
-        if (kind === null) return [];
-        const propose = typeof kind === 'string' ? kind : `words ${shellWord(kind.join(' '))}`;
-        return [`${indent}${shellWord(`${name} ${at}`)}) _svc_${propose} ;;`];
-      }),
-      ...(rest === null ? [] : [`${indent}${shellWord(`${name} `)}*) _svc_${rest} ;;`]),
+      ...args.flatMap((from, at) =>
+        from === null ? [] : [`${indent}${shellWord(`${name} ${at}`)}) _svc_${proposing(from)} ;;`],
+      ),
+      ...(rest === null ? [] : [`${indent}${shellWord(`${name} `)}*) _svc_${proposing(rest)} ;;`]),
     ])
     .join('\n');
 
@@ -44,14 +49,6 @@ export function bashScript(commands: readonly Command[]): string {
 
 _svc_words() { COMPREPLY=($(compgen -W "$1" -- "$cur")); }
 _svc_ask() { _svc_words "$("$program" __complete "$1" "$cur" 2>/dev/null </dev/null)"; }
-_svc_task() { _svc_ask task; }
-_svc_decision() { _svc_ask decision; }
-_svc_session() { _svc_ask session; }
-_svc_agent() { _svc_ask agent; }
-_svc_key() { _svc_ask key; }
-_svc_tool() { _svc_ask tool; }
-_svc_question() { _svc_ask question; }
-_svc_message() { _svc_ask message; }
 _svc_file() { local IFS=$'\\n'; COMPREPLY=($(compgen -f -- "$cur")); }
 _svc_folder() { local IFS=$'\\n'; COMPREPLY=($(compgen -d -- "$cur")); }
 

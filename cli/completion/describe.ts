@@ -1,7 +1,7 @@
-import { type Arg, type Command, type Flag, kebab } from '../command.ts';
+import { type Command, type Flag, kebab, type Proposal } from '../command.ts';
 
 /** What the value of an argument or a flag is completed from; ids, agents and keys are asked for while typing. */
-export type Kind = NonNullable<Arg['completes']> | 'folder';
+export type Kind = Proposal | 'file' | 'folder';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
@@ -30,6 +30,8 @@ const FLAG_KINDS: Readonly<Record<string, Kind>> = {
   agent: 'agent',
   toAgent: 'agent',
   decision: 'decision',
+  project: 'project',
+  toProject: 'project',
   session: 'session',
   toSession: 'session',
   holder: 'session',

@@ -19,14 +19,6 @@ export function zshScript(commands: readonly Command[]): string {
 
 _svc_words() { compadd -- \${=1}; }
 _svc_ask() { compadd -- \${(f)"$(_call_program ids \${(q)program} __complete $1 \${(q)PREFIX} 2>/dev/null </dev/null)"}; }
-_svc_task() { _svc_ask task; }
-_svc_decision() { _svc_ask decision; }
-_svc_session() { _svc_ask session; }
-_svc_agent() { _svc_ask agent; }
-_svc_key() { _svc_ask key; }
-_svc_tool() { _svc_ask tool; }
-_svc_question() { _svc_ask question; }
-_svc_message() { _svc_ask message; }
 _svc_file() { _files; }
 _svc_folder() { _files -/; }
 

@@ -30,6 +30,10 @@ export interface RunningEngine {
   uptime_sec: number;
   http: { host: string; port: number } | null;
   receivers: { host: string; port: number }[];
+  receiver_problem: string | null;
+  supervisor: number | null;
+  /** As the engine has them: it keeps the environment that it was started with. */
+  secrets: { key: string; name: string; is_set: boolean }[];
   /** Null while it is being found out. */
   containment: 'cgroup' | 'pidns' | 'marks' | null;
 }

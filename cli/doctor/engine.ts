@@ -54,6 +54,19 @@ export async function checkEngine(
   }
 }
 
+/** What starts the engine again after a crash, and whether its receiver is open. */
+export const checkSupervision = ({ supervisor, receivers, receiver_problem }: RunningEngine): Check[] => [
+  ok(
+    'supervisor',
+    supervisor === null
+      ? 'none: svc daemon or a service manager hosts the engine, or the supervisor was killed; after a crash the next command starts the engine'
+      : `pid ${supervisor} starts the engine again after a crash`,
+  ),
+  receiver_problem === null || receivers.length > 0
+    ? ok('receiver', receivers.length === 0 ? 'off: svc webhook serve opens it' : 'open')
+    : warn('receiver', `off: ${receiver_problem}`, 'when that is mended: svc down, then svc up'),
+];
+
 /** Any line at all is an answer: this has to tell a hanging engine from one of another version. */
 function answers(socket: string): Promise<'yes' | 'silent' | 'absent'> {
   return new Promise((resolve) => {
@@ -112,7 +125,7 @@ export function checkAddresses(
       : fail(
           'gateway.addr',
           `nothing listens at ${addr}, and ${who}`,
-          'start the gateway, or set agents.auth of them to account',
+          'set agents.auth of them to account, or start what is to listen there: svc brings no gateway yet',
         );
   }
 

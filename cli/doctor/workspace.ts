@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
 import { asSvcError, configuration, findWorkspace, projectSetups } from '../../engine/index.ts';
 import type { Context } from '../command.ts';
-import { type Check, fail, ok, output, type Workspace, warn } from './check.ts';
+import { type Check, fail, ok, output, type RunningEngine, type Workspace, warn } from './check.ts';
 import { secretNames } from './machine.ts';
 
 const SHORT_SECRET = 16;
@@ -40,14 +40,27 @@ export async function checkConfiguration({
   }
 }
 
-/** The variables that hold secrets: their names, never a value. */
-export function checkSecrets(workspace: Workspace): Check[] {
+/** The variables that hold secrets: their names, never a value. Where an engine runs, its own count. */
+export function checkSecrets(workspace: Workspace, engine: RunningEngine | null): Check[] {
   const { lookup } = workspace.loaded;
+  const lacking = new Set(engine?.secrets.flatMap(({ name, is_set }) => (is_set ? [] : [name])));
   return secretNames(workspace).map(({ key, names }) => {
+    if (names.length > 0 && names.every((name) => lacking.has(name))) {
+      const isHere = names.some((name) => lookup(name) !== undefined);
+      return warn(
+        key,
+        `${names.join(', ')} is not set in the engine${isHere ? ', which was started without it; it is set here' : ''}`,
+        isHere
+          ? 'svc down, then svc up takes it from here; workers go on meanwhile'
+          : `export ${names[0]}=…, or put it into keys.env; then svc down and svc up`,
+      );
+    }
     if (names.length === 0) {
       return warn(key, 'not set: the receiver does not start', `svc config set ${key} SVC_WEBHOOK_SECRET`);
     }
-    const set = names.filter((name) => lookup(name) !== undefined);
+    const isSet = (name: string): boolean =>
+      engine === null ? lookup(name) !== undefined : !lacking.has(name);
+    const set = names.filter(isSet);
     const unset = names.filter((name) => !set.includes(name));
     if (set.length === 0) {
       return warn(
@@ -56,7 +69,7 @@ export function checkSecrets(workspace: Workspace): Check[] {
         `export ${names[0]}=…, or put it into keys.env`,
       );
     }
-    const short = set.filter((name) => (lookup(name)?.length ?? 0) < SHORT_SECRET);
+    const short = set.filter((name) => (lookup(name)?.length ?? SHORT_SECRET) < SHORT_SECRET);
     if (short.length > 0) {
       return warn(
         key,

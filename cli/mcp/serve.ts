@@ -1,11 +1,12 @@
 import type { Readable, Writable } from 'node:stream';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import { connect, mcpServer, printable, version } from '../../engine/index.ts';
 import { createLink } from '../link.ts';
 import { daemonCommand } from '../self.ts';
+import { createPipeTransport } from './pipe-transport.ts';
 
-/** No message of ours or of a client's is larger; a line without an end must not fill the memory. */
-const LONGEST_MESSAGE = 16 * 1024 * 1024;
+/** How long what was read before the end of stdin may take to be answered. */
+const LAST_ANSWERS_MS = 30_000;
 
 /** Serves one MCP client on a pair of pipes, until it closes them or `signal` is aborted. */
 export async function serveMcp(options: {
@@ -17,6 +18,7 @@ export async function serveMcp(options: {
   signal: AbortSignal;
 }): Promise<void> {
   const { stdin, stdout, stderr, cwd, env, signal } = options;
+  const over = new AbortController();
   const link = createLink(
     (start) =>
       connect({
@@ -26,6 +28,7 @@ export async function serveMcp(options: {
         attends: true,
         daemon: daemonCommand(),
         afterCrash: start === 'after_crash',
+        signal: over.signal,
       }),
     { attends: true },
   );
@@ -34,26 +37,30 @@ export async function serveMcp(options: {
   // Loading the SDK holds this process up for long; the engine does its part meanwhile, or starts.
   await turn();
   await turn();
-  const [{ createMcpServer }, { StdioServerTransport }] = await Promise.all([
-    mcpServer(),
-    import('@modelcontextprotocol/sdk/server/stdio.js'),
-  ]);
-  const server = createMcpServer(link, { version });
-  const transport = new StdioServerTransport(stdin, stdout, { maxBufferSize: LONGEST_MESSAGE });
-  const gone = new Promise<void>((resolve) => {
-    stdin
-      .once('end', resolve)
-      .once('close', resolve)
-      .once('error', () => resolve());
-    stdout.once('error', () => resolve());
+  const { createMcpServer, readInstructions, ...codec } = await mcpServer();
+  const transport = createPipeTransport(stdin, stdout, codec, (message) => {
+    stderr.write(`svc mcp: ${printable(message.slice(0, 300))}\n`);
+  });
+  const server = createMcpServer(link, {
+    version,
+    instructions: await readInstructions(link),
+    onWaiting: transport.setWaiting,
+  });
+  const stopped = new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener('abort', () => resolve(), { once: true });
-    // It closes by itself after a message that is too long; nothing after that could be read.
-    transport.onclose = resolve;
-    transport.onerror = ({ message }) => void stderr.write(`svc mcp: ${printable(message.slice(0, 300))}\n`);
+    stdout.once('error', () => resolve());
   });
   await server.connect(transport);
-  await gone;
+  await Promise.race([transport.over, stopped]);
+  const late = new AbortController();
+  await Promise.race([
+    transport.settled(),
+    stopped,
+    delay(LAST_ANSWERS_MS, undefined, { signal: late.signal }).catch(() => undefined),
+  ]);
+  late.abort();
+  over.abort();
   await server.close();
   await link.close();
 }

@@ -26,12 +26,14 @@ export const policySchema = z.strictObject({
 /** The `server` section: the linked server. */
 export const serverSchema = z.strictObject({
   url: httpUrl().default('').meta({
+    pending: 'the linked server',
     consent: true,
     notation: 'string',
     description: 'Address of the linked server.',
     unset: 'not linked',
   }),
   token_path: z.string().min(1).default('.svc/device.token').meta({
+    pending: 'the linked server',
     consent: true,
     notation: 'string',
     description: 'File of the device token for the linked server.',
@@ -42,6 +44,7 @@ export const serverSchema = z.strictObject({
 /** The `telemetry` section. */
 export const telemetrySchema = z.strictObject({
   work: z.enum(['', 'off', 'on', 'auto']).default('').meta({
+    pending: 'the linked server',
     consent: true,
     notation: 'string',
     description:

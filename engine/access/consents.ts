@@ -1,5 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 
@@ -97,6 +105,26 @@ export function changeConsents(
   writeFileSync(draft, `${text}\n`, { flag: 'wx', mode: 0o600 });
   renameSync(draft, file);
   return file;
+}
+
+/** The configuration files of the workspaces that a person has used on this machine, absolute; some may be gone. */
+export function knownConfigFiles(home: string): string[] {
+  const folder = join(home, 'consents');
+  const names = (() => {
+    try {
+      return readdirSync(folder).filter((name) => name.endsWith('.json'));
+    } catch {
+      return [];
+    }
+  })();
+  return names.flatMap((name) => {
+    try {
+      const { root, files, waiting } = stored.parse(JSON.parse(readFileSync(join(folder, name), 'utf8')));
+      return [...Object.keys(files), ...Object.keys(waiting)].map((file) => join(root, file));
+    } catch {
+      return [];
+    }
+  });
 }
 
 /** Records a person's consent to what a project runs, or with null takes it back. Returns the file. */

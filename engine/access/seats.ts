@@ -1,3 +1,4 @@
+import { SvcError } from '../errors.ts';
 import type { Seat } from '../operation.ts';
 
 export interface SeatDeps {
@@ -29,7 +30,8 @@ export interface DecidedSeat {
 /**
  * Whose seat a local caller has (03 §7). A run that the caller belongs to, or whose mark it shows as a token, makes it
  * that worker. Nobody is the Chair by lacking a mark: the machine has to tell who calls, that it lives, and that nothing
- * above it is a run's or the engine's. Naming a session can only lower a seat.
+ * above it is a run's or the engine's. Naming a session can only lower a seat. Throws `fields_invalid` for a name that
+ * no session can have.
  */
 export function seatOf(claim: SeatClaim, deps: SeatDeps): DecidedSeat {
   // All of them: one that the caller has made up must not hide the run around it.
@@ -42,9 +44,21 @@ export function seatOf(claim: SeatClaim, deps: SeatDeps): DecidedSeat {
   if (named !== null && deps.isWorkerSession(named))
     return { seat: 'worker', sessionId: named, reason: null };
   if (named !== null) {
-    const sessionId = deps.isPlainName(named) ? named : null;
-    return { seat: 'plain', sessionId, reason: 'SVC_SESSION names a session' };
+    const isName = deps.isPlainName(named);
+    // Of a run of another workspace it is the name there, which nobody here has chosen.
+    if (!isName && marks.length === 0) throw noSuchName(named);
+    return { seat: 'plain', sessionId: isName ? named : null, reason: 'SVC_SESSION names a session' };
   }
   const reason = marks.length > 0 ? 'it belongs to a run that is not of this workspace' : claim.doubt;
   return { seat: reason === null ? 'chair' : 'plain', sessionId: null, reason };
 }
+
+const noSuchName = (named: string): SvcError =>
+  new SvcError(
+    'fields_invalid',
+    `SVC_SESSION is ${JSON.stringify(named)}, which is no session and no name for one`,
+    {
+      hint: 'unset it, or give a name of your own: letters, digits, . _ -, and not one like s-1, chair or me',
+      data: { fields: [{ field: 'SVC_SESSION', problem: 'is no session and no name for one' }] },
+    },
+  );

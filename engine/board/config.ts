@@ -1,7 +1,10 @@
 import * as z from 'zod';
 
 const guidance = (description: string) =>
-  z.boolean().default(true).meta({ notation: '*bool', description, unset: 'true' });
+  z
+    .boolean()
+    .default(true)
+    .meta({ pending: 'what agents are told', notation: '*bool', description, unset: 'true' });
 
 /** The `chair` section: which rules the Chair is reminded of. */
 export const chairSchema = z.strictObject({

@@ -1,3 +1,4 @@
+import type { Peers } from '../bus/peers.ts';
 import type { Session, Sessions } from '../bus/sessions/index.ts';
 import type { Policy } from '../operation.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
@@ -18,6 +19,7 @@ export interface BoardOperationsDeps {
   workflow: Workflow;
   plans: Plans;
   agents: Agents;
+  peers: Pick<Peers, 'known'>;
   templates(): Readonly<Record<string, Template>>;
   actions: TaskActions;
   policy(): Policy;

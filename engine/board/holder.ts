@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Peers } from '../bus/peers.ts';
 import { SvcError } from '../errors.ts';
 import type { Caller } from '../operation.ts';
+import { chairAddress, isOwnSeat, projectOfAddress } from '../session-names.ts';
 import type { EventInput } from '../storage/index.ts';
 
 // What locks and claims have in common: sessions hold them, for a time.
@@ -16,23 +17,55 @@ export const ANY = '*';
 export const holder = z
   .string()
   .refine(isSessionId, 'expected a session id such as s-12')
-  .describe('Your session id (SVC_SESSION).');
+  .describe('Your session id, or me.');
 export const holderOrAny = z
   .string()
   .refine((text) => text === ANY || isSessionId(text), 'expected a session id such as s-12, or *')
-  .describe('Your session id; * is whoever has it.');
+  .describe('Your session id, or me; * is whoever has it.');
 
 export const ttl = (minutes: number) =>
   z.int().min(1).max(1440).default(minutes).describe('Minutes it holds.');
 
-/** Workers and plain sessions hold for themselves only. Throws `holder_mismatch`. */
-export function checkSpeaksFor(caller: Caller, holder: string): void {
-  const { seat, sessionId } = caller;
-  if (seat === 'chair' || holder === sessionId) return;
-  throw new SvcError('holder_mismatch', `${sessionId ?? `a ${seat} session`} cannot act for ${holder}`, {
-    hint: sessionId === null ? 'set SVC_SESSION to a name of your own' : `give ${sessionId} as holder`,
-    data: { session: sessionId, holder },
+/** What is asked of the register to tell who holds something. */
+export type HolderPeers = Pick<Peers, 'find' | 'known' | 'chairOf'>;
+
+/**
+ * The session that a caller names as holder. `me`, and `chair` of the Chair, are its own seat: a person in it has no
+ * session, and holds as the Chair's that is there. Workers and plain sessions hold for themselves only. Throws
+ * `holder_mismatch`.
+ */
+export function resolveHolder(named: string, caller: Caller, peers: HolderPeers): string {
+  const { seat, sessionId, project } = caller;
+  if (isOwnSeat(named, caller)) {
+    if (sessionId !== null) return sessionId;
+    if (seat === 'chair') return peers.chairOf(project)?.sessionId ?? chairAddress(project);
+  }
+  if (seat === 'chair' || named === sessionId) return named;
+  throw new SvcError('holder_mismatch', `${sessionId ?? `a ${seat} session`} cannot act for ${named}`, {
+    hint: sessionId === null ? 'set SVC_SESSION to a name of your own' : `give ${sessionId} as holder, or me`,
+    data: { session: sessionId, holder: named },
   });
+}
+
+/** As `resolveHolder`, of somebody who is to hold something from now on. Throws `not_found` for a session that never was. */
+export function resolveNewHolder(named: string, caller: Caller, peers: HolderPeers): string {
+  const holder = resolveHolder(named, caller, peers);
+  if (holder !== caller.sessionId && projectOfAddress(holder) === undefined) peers.known(holder);
+  return holder;
+}
+
+/**
+ * Whether what `holder` holds is the caller's own. A person and the hooks of a Chair's agent are in the Chair seat without
+ * a session: what a Chair holds may be theirs, and is not kept from them.
+ */
+export function holdsForCaller(
+  holder: string,
+  { seat, sessionId }: Pick<Caller, 'seat' | 'sessionId'>,
+  peers: Pick<Peers, 'find'>,
+): boolean {
+  if (sessionId !== null) return holder === sessionId;
+  if (seat !== 'chair') return false;
+  return projectOfAddress(holder) !== undefined || peers.find(holder)?.seat === 'chair';
 }
 
 /** Who is known to be gone can hold nothing more. Throws `conflict`. */

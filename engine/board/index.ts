@@ -17,7 +17,7 @@ import { boardOperations } from './operations.ts';
 import { createPlans, type Planner } from './plan.ts';
 import { createTaskActions } from './tasks/actions.ts';
 import { createTasks, type Tasks } from './tasks/index.ts';
-import { createVerify, type VerificationState, type Verify } from './verify/index.ts';
+import { createVerify, type Verification, type Verify, type VerifyDeps } from './verify/index.ts';
 import { verifyTools } from './verify/tools.ts';
 import { type Approvals, createWorkflow, type Dispatch, type Workflow } from './workflow/index.ts';
 
@@ -33,6 +33,10 @@ export interface BoardDeps<D extends Dispatch & Planner> {
   paths: WorkspacePaths;
   worktrees: Worktrees;
   processes: Processes;
+  checkouts: VerifyDeps['checkouts'];
+  /** See `VerifyDeps.tell`. */
+  tellOfEvidence: VerifyDeps['tell'];
+  log: VerifyDeps['log'];
   /** `guard.profile` is strict. */
   isStrict(): boolean;
   /** Throws `consent_missing` while nobody has ever agreed to svc.yaml. */
@@ -55,10 +59,10 @@ export interface Board<D extends Dispatch & Planner> {
   operations: Operation[];
   /** Inside the transaction of a session's end: what it held and claimed is free. */
   sessionEnded(sessionId: string): void;
-  /** What a session's evidence is worth, for its handoff; synchronous, so as of its recorded head. */
-  verificationOf(session: Session): VerificationState;
+  /** Inside the transaction of a worker session's end: what its evidence is worth, in a line for its handoff. */
+  evidenceAtEnd(session: Session): string;
   /** What a session's evidence is worth now, its branch looked at. */
-  evidence(sessionId: string): Promise<{ state: VerificationState; reasons: string[] }>;
+  evidence(sessionId: string): Promise<Verification>;
   /** Begins to look after what expires; call it once everything is composed. */
   start(): void;
   close(): Promise<void>;
@@ -87,7 +91,7 @@ export function createBoard<D extends Dispatch & Planner>(deps: BoardDeps<D>): B
     policy: deps.policy,
     gate,
   });
-  const verify = createVerify({ ...deps, tasks });
+  const verify = createVerify({ ...deps, tasks, tell: deps.tellOfEvidence });
   const operations = boardOperations({
     storage,
     events,
@@ -97,6 +101,7 @@ export function createBoard<D extends Dispatch & Planner>(deps: BoardDeps<D>): B
     workflow,
     plans: createPlans({ tasks, inputsOf: workflow.inputsOf, planner: dispatcher, gate }),
     agents,
+    peers: deps.peers,
     templates,
     actions: createTaskActions({
       tasks,
@@ -119,15 +124,18 @@ export function createBoard<D extends Dispatch & Planner>(deps: BoardDeps<D>): B
     verify,
     operations: [
       ...operations,
-      ...lockOperations({ storage, locks }),
-      ...ledgerOperations({ storage, ledgers }),
+      ...lockOperations({ storage, locks, peers: deps.peers }),
+      ...ledgerOperations({ storage, ledgers, peers: deps.peers }),
       ...verifyTools({ verify, tasks, paths: deps.paths }),
     ],
     sessionEnded(sessionId) {
       locks.releaseAll(sessionId, 'its session has ended');
       ledgers.releaseAll(sessionId, 'its session has ended');
     },
-    verificationOf: verify.stateOf,
+    evidenceAtEnd(session) {
+      verify.sessionEnded(session);
+      return verify.sentenceOf(session);
+    },
     evidence: verify.of,
     start() {
       locks.start();

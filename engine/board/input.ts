@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { SvcError } from '../errors.ts';
 import type { Call, Caller } from '../operation.ts';
 import type { Decisions } from './decisions/index.ts';
-import { type DispatchOptions, whatIsAsked } from './workflow/index.ts';
+import { type AgentOverrides, type DispatchOptions, whatIsAsked } from './workflow/index.ts';
 
 // What the inputs of tasks and decisions have in common.
 
@@ -44,6 +44,7 @@ export const optionsOf = (
   caller: Caller,
   call: Pick<Call, 'key'> = { key: null },
 ): DispatchOptions => ({
+  agents: agentOverrides(caller),
   parent: caller.sessionId ?? undefined,
   callKey: call.key ?? undefined,
   inplace: input.inplace,
@@ -66,6 +67,32 @@ export const plannedOptions = (
   const asked = open === null ? {} : decisions.boundTo(open.decisionId).options;
   return { ...asked, ...whatIsAsked(optionsOf({}, caller)) };
 };
+
+/**
+ * What the caller's environment says of agents; undefined for nothing. Naming a program is a person's own act, and so only
+ * the Chair's counts. Throws `config_invalid`.
+ */
+export function agentOverrides({ seat, env }: Pick<Caller, 'seat' | 'env'>): AgentOverrides | undefined {
+  if (seat !== 'chair') return undefined;
+  const overrides = {
+    command: env.SVC_AGENT_CMD || undefined,
+    preset: env.SVC_AGENT_PRESET || undefined,
+    transport: transport(env.SVC_AGENT_TRANSPORT || undefined),
+    timeoutSec: seconds(env.SVC_AGENT_TIMEOUT_SEC || '0'),
+  };
+  return Object.values(overrides).some((value) => value !== undefined) ? overrides : undefined;
+}
+
+function transport(word: string | undefined): AgentOverrides['transport'] {
+  if (word === undefined || word === 'subprocess' || word === 'acp') return word;
+  throw new SvcError('config_invalid', 'SVC_AGENT_TRANSPORT: expected one of subprocess, acp');
+}
+
+/** 0 leaves what is configured. */
+function seconds(text: string): number | undefined {
+  if (/^\d{1,9}$/.test(text)) return Number(text) || undefined;
+  throw new SvcError('config_invalid', 'SVC_AGENT_TIMEOUT_SEC: expected a whole number of seconds');
+}
 
 /** Throws `config_invalid`: a budget that is not understood must not pass for none. */
 function tokens(text: string | undefined): number | undefined {

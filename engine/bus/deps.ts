@@ -1,11 +1,12 @@
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/index.ts';
+import type { RunOutcome } from '../outcome.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import type { PrepareCommand } from '../workers/processes/index.ts';
 import type { WorkspacePaths } from '../workspace-path.ts';
 import type { NotifyTemplates } from './delivery/index.ts';
 import type { ReaperDeps } from './reaper.ts';
-import type { Sessions } from './sessions/index.ts';
+import type { Session, Sessions } from './sessions/index.ts';
 
 /** What the bus is made of. */
 export interface BusDeps {
@@ -31,6 +32,8 @@ export interface BusDeps {
   startOf(pid: number): string | null;
   isAlive: ReaperDeps['isAlive'];
   takeUp: ReaperDeps['takeUp'];
+  /** Absolute path of a worker's brief; null before it has a folder. */
+  briefOf(session: Session): string | null;
   /** How the templates of `agents.notify` are read. */
   templates: NotifyTemplates;
   log: { info(facts: object, text: string): void; error(facts: object, text: string): void };
@@ -38,13 +41,16 @@ export interface BusDeps {
 
 /** How a session ended, for whom it concerns. */
 export interface SessionOutcome {
-  sealed: boolean;
+  outcome: RunOutcome;
   exitCode: number | null;
   reason: string | null;
+  /** Null where there is nothing to count in, or what is there could not be read. */
   commits: number | null;
   files: number | null;
   insertions: number | null;
   deletions: number | null;
-  /** State of its evidence; see `VerificationState`. */
+  /** Files left behind, commits kept elsewhere and what could not be read, one sentence each. */
+  left: readonly string[];
+  /** What its evidence is worth, in a line. */
   verification: string;
 }

@@ -7,6 +7,7 @@ import { createPeers, type Peers } from './peers.ts';
 import { createPost, type Post } from './post.ts';
 import { createReaper } from './reaper.ts';
 import { createSeats, type NewSeat, type SeatSession, type Seats } from './seats/index.ts';
+import { instructionOperations } from './seats/instructions.ts';
 import { seatOperations } from './seats/operations.ts';
 import type { Session } from './sessions/index.ts';
 
@@ -22,6 +23,8 @@ export interface Bus {
   leave(sessionId: string): Promise<boolean>;
   /** Inside the transaction of a worker session's end: its questions are closed, and its Chair gets the handoff. */
   sessionEnded(session: Session, outcome: SessionOutcome): void;
+  /** Inside `storage.write`: whoever got the handoff of a session is told something more of it. */
+  tellOfSession(session: Session, text: string): void;
   /** Whether a question of the session waits for its answer. */
   isAsking(sessionId: string): boolean;
   /** Begins to deliver and to look after what is kept; call it once everything is composed. */
@@ -54,6 +57,11 @@ export function createBus(deps: BusDeps): Bus {
     surface: post.surface,
     operations: [
       ...seatOperations({ storage: deps.storage, seats }),
+      ...instructionOperations({
+        ...deps,
+        workspaceName: () => deps.config().workspace.name,
+        sessionOf: (sessionId) => (deps.sessions.isKnown(sessionId) ? deps.sessions.get(sessionId) : null),
+      }),
       ...askTools({ ...deps, asks, peers }),
       ...post.operations,
     ],
@@ -73,6 +81,7 @@ export function createBus(deps: BusDeps): Bus {
       asks.sessionEnded(session.sessionId);
       post.handOff(session, outcome);
     },
+    tellOfSession: post.tellOfSession,
     start() {
       reaper.start();
       asks.start();

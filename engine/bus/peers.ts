@@ -1,4 +1,5 @@
 import { workerSession } from '../ids.ts';
+import { unknownSession } from '../session-names.ts';
 import type { SeatSession, Seats } from './seats/index.ts';
 import type { Session, Sessions } from './sessions/index.ts';
 
@@ -27,22 +28,14 @@ export interface Peer {
 export interface Peers {
   /** Null when nobody ever had that session id. */
   find(sessionId: string): Peer | null;
+  /** As `find`. Throws `not_found`, which names who is live. */
+  known(sessionId: string): Peer;
   /** Live ones: Chairs, then plain sessions, then workers. */
   live(): Peer[];
   /** The newest session of a worker, live ones first; null for an unknown worker. */
   ofWorker(workerId: string): Peer | null;
   /** The most recently active live Chair of a project; null when none is there. */
   chairOf(project: string | null): Peer | null;
-}
-
-/** The address of a project's Chair, whoever has that seat now or later: its inbox outlives every Chair session. */
-export const chairAddress = (project: string | null): string =>
-  project === null ? 'chair' : `chair@${project}`;
-
-/** The project of a Chair's address; undefined when it is none. */
-export function projectOfAddress(address: string): string | null | undefined {
-  if (address === 'chair') return null;
-  return address.startsWith('chair@') ? address.slice('chair@'.length) : undefined;
 }
 
 const ofSession = (session: Session): Peer => ({
@@ -76,20 +69,32 @@ const ofSeat = (seat: SeatSession): Peer => ({
 });
 
 export function createPeers({ sessions, seats }: { sessions: Sessions; seats: Seats }): Peers {
+  function find(sessionId: string): Peer | null {
+    if (workerSession(sessionId) === null) {
+      const seat = seats.find(sessionId);
+      return seat === null ? null : ofSeat(seat);
+    }
+    const [session] = sessions.list({ ids: [sessionId] });
+    return session === undefined ? null : ofSession(session);
+  }
+
+  const live = (): Peer[] => [
+    ...seats.live({ kind: 'chair' }).map(ofSeat),
+    ...seats.live({ kind: 'plain' }).map(ofSeat),
+    ...sessions.list({ live: true, limit: 100_000 }).map(ofSession),
+  ];
+
   return {
-    find(sessionId) {
-      if (workerSession(sessionId) === null) {
-        const seat = seats.find(sessionId);
-        return seat === null ? null : ofSeat(seat);
-      }
-      const [session] = sessions.list({ ids: [sessionId] });
-      return session === undefined ? null : ofSession(session);
+    find,
+    known(sessionId) {
+      const peer = find(sessionId);
+      if (peer !== null) return peer;
+      throw unknownSession(
+        sessionId,
+        live().map((each) => each.sessionId),
+      );
     },
-    live: () => [
-      ...seats.live({ kind: 'chair' }).map(ofSeat),
-      ...seats.live({ kind: 'plain' }).map(ofSeat),
-      ...sessions.list({ live: true, limit: 100_000 }).map(ofSession),
-    ],
+    live,
     ofWorker(workerId) {
       const session = sessions.newestOfWorker(workerId);
       return session === null ? null : ofSession(session);

@@ -26,6 +26,8 @@ export interface Post {
   surface(caller: Caller): Message[];
   /** Inside `storage.write`: its Chair gets the handoff. */
   handOff(session: Session, outcome: SessionOutcome): void;
+  /** Inside `storage.write`: whoever got the handoff of a session is told something more of it. */
+  tellOfSession(session: Session, text: string): void;
   start(): void;
   close(): Promise<void>;
 }
@@ -64,6 +66,24 @@ export function createPost(deps: BusDeps, peers: Peers): Post {
   const surface = createSurface({ messages, surfaced: createSurfaced({ data }) });
   const toolDeps = { storage, clock, paths, peers, family, addresses, messages };
 
+  function sendFrom(session: Session, kind: 'handoff' | 'note', body: string): void {
+    messages.send(
+      {
+        kind,
+        body,
+        payloadPath: null,
+        fromSession: session.sessionId,
+        fromAgent: session.agent,
+        fromName: session.workerId,
+        parentId: null,
+        taskId: session.taskId,
+        callKey: null,
+      },
+      handoffTo(session, peers).map((toSession) => ({ toSession, toWorker: null, toAgent: null })),
+      { actor: null, via: 'engine' },
+    );
+  }
+
   return {
     messages,
     operations: [
@@ -75,23 +95,8 @@ export function createPost(deps: BusDeps, peers: Peers): Post {
       caller.sessionId === null && caller.seat !== 'chair'
         ? []
         : surface(readerOf(toolDeps, {}, caller)).map(toMessage),
-    handOff(session, outcome) {
-      messages.send(
-        {
-          kind: 'handoff',
-          body: handoffText(session, outcome, clock.now()),
-          payloadPath: null,
-          fromSession: session.sessionId,
-          fromAgent: session.agent,
-          fromName: session.workerId,
-          parentId: null,
-          taskId: session.taskId,
-          callKey: null,
-        },
-        handoffTo(session, peers).map((toSession) => ({ toSession, toWorker: null, toAgent: null })),
-        { actor: null, via: 'engine' },
-      );
-    },
+    handOff: (session, outcome) => sendFrom(session, 'handoff', handoffText(session, outcome, clock.now())),
+    tellOfSession: (session, text) => sendFrom(session, 'note', text),
     start() {
       delivery.start();
       retention.start();

@@ -16,7 +16,7 @@ import { parse, parseDocument } from 'yaml';
 import { SvcError } from '../errors.ts';
 import { changedSetups, consentKeys, differingKeys, recordAgreement } from './consent.ts';
 import { actorOf } from './first-use.ts';
-import { describeKeys } from './keys.ts';
+import { describeKeys, type KeyInfo } from './keys.ts';
 import type { Tree } from './layers.ts';
 import { type Loaded, loadConfig } from './load.ts';
 import { suggestion } from './nearest.ts';
@@ -35,11 +35,24 @@ export function keyPath(name: string): string[] {
   );
   const path = name.split('.');
   if (known && path.every((part) => part !== '' && part !== '__proto__')) return path;
-  const all = keys.map(({ key }) => key);
-  throw new SvcError('config_invalid', `unknown key ${name}${suggestion(name, all)}`, {
+  const problem = name === '' ? 'no key was named' : `unknown key ${name}${meantBy(name, keys)}`;
+  throw new SvcError('config_invalid', problem, {
     hint: 'svc config keys lists every key',
   });
 }
+
+/** `, did you mean …?`: the keys that end so (`timeout_sec`), else the nearest key or section, or nothing. */
+function meantBy(name: string, keys: readonly KeyInfo[]): string {
+  const all = keys.map(({ key }) => key);
+  const ending = all.filter((key) => key.endsWith(`.${name}`));
+  if (ending.length > 0) return `, did you mean ${ending.join(' or ')}?`;
+  const sections = all.flatMap((key) => key.split('.').map((_, at, parts) => parts.slice(0, at).join('.')));
+  return suggestion(name, new Set([...all, ...sections.filter((section) => section !== '')]));
+}
+
+/** The key that is a map and has the dotted name as an entry. */
+export const mapOf = (name: string): KeyInfo | undefined =>
+  describeKeys().find(({ key, type }) => /\bmap /.test(type) && name.startsWith(`${key}.`));
 
 /** A value as it is typed on a command line: YAML, except that a key of text takes the text as it stands. */
 export function parseValue(name: string, text: string): unknown {

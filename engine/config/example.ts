@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import { ENVIRONMENT } from './environment.ts';
-import { type KeyDetail, keyDetails } from './keys.ts';
+import { type KeyDetail, keyDetails, pendingWords } from './keys.ts';
 
 const HEAD = `# Configuration of svc. Every key is here, commented out, with its default or an example.
 # Take the # away in front of a key (and of the lines below that belong to it) to set it.
@@ -32,7 +32,8 @@ function prose({ type, description, unset, allowed, env, ...detail }: KeyDetail)
   if (allowed && !type.includes('bool')) facts.push(`allowed: ${allowed.join(', ')}`);
   if (unset !== null) facts.push(`unset: ${unset}`);
   if (env !== null) facts.push(`environment: ${env}`);
-  return [description, `${facts.join('; ')}.`];
+  const pending = detail.pending === null ? [] : [pendingWords(detail.pending)];
+  return [description, `${facts.join('; ')}.`, ...pending];
 }
 
 function valueLines({ default: standard, example }: KeyDetail, name: string): string[] {
@@ -87,11 +88,12 @@ export function configMarkdown(): string {
   return [INTRODUCTION, ...tables, environmentTable(), HOME].join('\n\n').concat('\n');
 }
 
-const meaning = ({ description, env, consent }: KeyDetail): string =>
+const meaning = ({ description, env, consent, pending }: KeyDetail): string =>
   [
     description,
     ...(env === null ? [] : [`Overridden by ${code(env)}.`]),
     ...(consent ? ['**Under consent.**'] : []),
+    ...(pending === null ? [] : [`**Pending**: for ${pending}.`]),
   ].join(' ');
 
 const INTRODUCTION = `# Configuration
@@ -119,6 +121,9 @@ standard input. No shell takes part.
 Keys marked *under consent* name a program, an address, a guard or a path. What svc.yaml says under them counts once a
 person on this machine has agreed to it, with \`svc trust\` or by writing it with svc; [trust.md](trust.md) has the rules. The other
 keys start nothing and guard nothing, and count at once.
+
+A key marked *pending* is checked and kept, and nothing reads it yet: setting it changes nothing until the part that it is
+for exists. \`svc config check\` names those that svc.yaml sets.
 
 An unknown key, a wrong type or a contradiction is an error that names file, line, column and key, and exits with 2.`;
 
@@ -155,21 +160,31 @@ export interface Starter {
   /** The agent to use by default, when one was found. */
   preset: string | undefined;
   installed: readonly string[];
+  /** Addresses that are not the defaults, by their key: another workspace of this machine has those. */
+  addresses: Readonly<Partial<Record<'ui.addr' | 'gateway.addr', string>>>;
 }
 
 /** A short svc.yaml to begin with. */
-export function starterYaml({ name, preset, installed }: Starter): string {
+export function starterYaml({ name, preset, installed, addresses }: Starter): string {
   const scalar = (text: string): string => stringify(text, { lineWidth: 0 }).trimEnd();
   const agents =
     preset === undefined
       ? '  # No agent was found on the path. Install one, or give a command of your own in cmds.\n  # default_preset: claude'
       : `  # Found on this machine: ${installed.join(', ')}.\n  default_preset: ${preset}`;
+  const apart = Object.entries(addresses).map(
+    ([key, value]) => `${key.split('.')[0]}:\n  addr: ${scalar(value)}\n`,
+  );
+  const addressLines =
+    apart.length === 0
+      ? ''
+      : `\n# Other workspaces of this machine have the default addresses.\n${apart.join('')}`;
   return `# Configuration of svc for this workspace. Every key is optional.
 # svc config keys lists them all, svc config check reads this file, svc config show --sources shows the result.
 
 workspace:
   name: ${scalar(name)}
-  code_lang: en
+  # Not used yet: for the checks of languages.
+  # code_lang: en
 
 project:
   name: ${scalar(name)}
@@ -190,7 +205,7 @@ webhook:
     # The one named codehost is used for issues of a code host:
     # codehost:
     #   agent: ${preset ?? 'claude'}
-
+${addressLines}
 # Events go to these addresses; svc notify events lists them.
 # notify:
 #   webhooks:

@@ -16,6 +16,7 @@ export {
   agreeToFile,
   configText,
   keyPath,
+  mapOf,
   parseValue,
   replaceFile,
   setKey,
@@ -26,9 +27,10 @@ export { ENVIRONMENT, environmentFlag, type Variable } from './environment.ts';
 export { configMarkdown, exampleYaml, type Starter, starterYaml } from './example.ts';
 export { findWorkspace } from './find.ts';
 export { actorOf, noteFirstUse } from './first-use.ts';
+export { type FreeAddresses, freeAddresses } from './free-addresses.ts';
 export { type Home, readHome, type SecretLookup, secretLookup } from './home.ts';
 export { configJsonSchema } from './json-schema.ts';
-export { describeKeys, type KeyInfo } from './keys.ts';
+export { describeKeys, type KeyInfo, pendingWords } from './keys.ts';
 export { getAt } from './layers.ts';
 export {
   type ConfigSource,
@@ -39,13 +41,15 @@ export {
   loadConfig,
 } from './load.ts';
 export { masked } from './mask.ts';
-export { nearest } from './nearest.ts';
+export { nearest, suggestion } from './nearest.ts';
 export type { Problem } from './problems.ts';
 export { type Config, configSchema } from './schema.ts';
 export {
+  type NamedSecret,
   namedSecrets,
   type RouteSecrets,
   receiverSecrets,
+  secretsIn,
   secretVariables,
 } from './secrets.ts';
 export { setInText } from './text-edit.ts';

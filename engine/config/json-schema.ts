@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { pendingWords } from './keys.ts';
 import { configSchema } from './schema.ts';
 
 /** The JSON Schema of svc.yaml for editors. */
@@ -9,8 +10,11 @@ export function configJsonSchema(): Record<string, unknown> {
     override({ jsonSchema }) {
       const own = jsonSchema as Record<string, unknown>;
       if (typeof own.unset === 'string') own.description = `${own.description} Unset: ${own.unset}.`;
+      if (typeof own.pending === 'string')
+        own.description = `${own.description} ${pendingWords(own.pending)}`;
       if (own.example !== undefined) own.examples = [own.example];
-      for (const name of ['notation', 'unset', 'nil', 'example', 'secret', 'consent']) delete own[name];
+      for (const name of ['notation', 'unset', 'nil', 'example', 'secret', 'consent', 'pending'])
+        delete own[name];
       // The empty default of a section says nothing about its members.
       if (own.properties !== undefined) delete own.default;
       if (own.maximum === Number.MAX_SAFE_INTEGER) delete own.maximum;

@@ -20,7 +20,12 @@ export interface KeyInfo {
   env: string | null;
   /** It names a program, an address, a guard or a path: what a file says counts once a person has agreed to it. */
   consent: boolean;
+  /** What it is for, which does not exist yet: until then nothing reads it. Null for a key that is in use. */
+  pending: string | null;
 }
+
+/** A sentence on a key that is pending. */
+export const pendingWords = (pending: string): string => `Not used yet: it is for ${pending}.`;
 
 /** A key with what only the generators need. */
 export interface KeyDetail extends KeyInfo {
@@ -73,6 +78,7 @@ export function keyDetails(): KeyDetail[] {
       description: meta.description ?? '',
       env: overrides.get(key) ?? null,
       consent: meta.consent === true,
+      pending: typeof meta.pending === 'string' ? meta.pending : null,
       secret: meta.secret === true,
       example: meta.example,
     });

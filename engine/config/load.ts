@@ -5,6 +5,7 @@ import type { Consents } from '../access/consents.ts';
 import { SvcError } from '../errors.ts';
 import { machineHome } from '../machine-home.ts';
 import { checkHomeOwner } from '../owner.ts';
+import { findHalfCharacter } from '../text.ts';
 import { ACP, HEADLESS, INTERACTIVE } from '../workers/presets/index.ts';
 import { allAgreed, type ConfigConsent, consentDigest, consentTo, inForce } from './consent.ts';
 import { crossCheck } from './cross-check.ts';
@@ -82,6 +83,12 @@ export function loadConfig(options: LoadOptions): Loaded {
     const place = ({ path, message, key }: Finding): Problem =>
       placed({ path, message, ...(key ? { key } : {}) }, flags, environment, files);
 
+    const half = findHalfCharacter(merged);
+    if (half !== null)
+      throw configInvalid(
+        [place({ path: half, message: 'has half a character (a surrogate without its other half)' })],
+        label,
+      );
     const parsed = configSchema.safeParse(merged);
     if (!parsed.success) throw configInvalid(findings(configSchema, merged, parsed.error).map(place), label);
     const { errors, warnings } = crossCheck(parsed.data);

@@ -46,11 +46,35 @@ export function receiverSecrets(
   });
 }
 
+/** One variable that a key names for a secret, and whether this process has it; never its value. */
+export interface NamedSecret {
+  key: string;
+  name: string;
+  isSet: boolean;
+}
+
+/** Every variable that holds a secret of svc, as `lookup` finds it. */
+export function secretsIn(
+  config: {
+    webhook: { secret_env: SecretEnv };
+    notify: { webhooks: readonly { secret_env?: string | undefined }[] };
+  },
+  lookup: SecretLookup,
+): NamedSecret[] {
+  const named = [
+    ...namedSecrets(config.webhook.secret_env),
+    ...config.notify.webhooks.map(({ secret_env }, at) => ({
+      key: `notify.webhooks[${at}].secret_env`,
+      names: variableNames(secret_env ?? ''),
+    })),
+  ];
+  return named.flatMap(({ key, names }) =>
+    names.map((name) => ({ key, name, isSet: lookup(name) !== undefined })),
+  );
+}
+
 /** Variables that hold secrets of svc, which no agent is given. */
 export const secretVariables = (config: {
   webhook: { secret_env: SecretEnv };
   notify: { webhooks: readonly { secret_env?: string | undefined }[] };
-}): string[] => [
-  ...namedSecrets(config.webhook.secret_env).flatMap(({ names }) => names),
-  ...config.notify.webhooks.flatMap((hook) => variableNames(hook.secret_env ?? '')),
-];
+}): string[] => secretsIn(config, () => undefined).map(({ name }) => name);

@@ -60,6 +60,7 @@ export const workspaceSchema = z.strictObject({
     .default('workspace')
     .meta({ notation: 'string', description: 'Name of the workspace.', unset: 'workspace' }),
   root: z.string().min(1).default('.').meta({
+    pending: 'a workspace in another folder than its svc.yaml',
     consent: true,
     notation: 'string',
     description: "The workspace's folder.",
@@ -69,6 +70,7 @@ export const workspaceSchema = z.strictObject({
     .array(z.string().min(1))
     .default([])
     .meta({
+      pending: 'the symbol index',
       notation: '[]string',
       nil: true,
       description: 'Main programming languages.',
@@ -76,12 +78,14 @@ export const workspaceSchema = z.strictObject({
       example: ['typescript'],
     }),
   locale: z.string().default('').meta({
+    pending: 'the checks of languages',
     notation: 'string',
     description: 'Language of documents and prose.',
     unset: 'the language of documents is not checked',
     example: 'en',
   }),
   code_lang: z.string().default('').meta({
+    pending: 'the checks of languages',
     notation: 'string',
     description: 'Language of identifiers and of texts that users see; en is recommended.',
     unset: 'it is not checked',

@@ -6,7 +6,7 @@ import { asSvcError, SvcError } from '../errors.ts';
 import type { Wire } from '../operation.ts';
 import { helloFrom } from './hello.ts';
 import { lineSplitter } from './json-lines.ts';
-import { startDaemon } from './launch.ts';
+import type { DaemonRecord } from './record.ts';
 import { locateEngine } from './where.ts';
 import { errorFromWire, type Hello, type Welcome } from './wire.ts';
 
@@ -25,11 +25,14 @@ export interface EngineClient {
    * not made again. `signal` ends the waiting, not what was begun; then it rejects with `cancelled`.
    */
   run<T = unknown>(operation: string, input: object, options: RunOptions): Promise<T>;
-  /** Starts a subscription; `onNotification` gets everything that belongs to it. */
+  /**
+   * Starts a subscription; `onNotification` gets everything that belongs to it, with the answer that began it: what the
+   * engine had ready is there before this resolves.
+   */
   subscribe<T extends { subscription: number }>(
     method: string,
     input: object,
-    onNotification: (notification: Notification) => void,
+    onNotification: (notification: Notification, answer: T) => void,
   ): Promise<T>;
   /** Ends a subscription of this connection; its listener hears nothing more. One that has ended by itself is fine. */
   unsubscribe(subscription: number): Promise<void>;
@@ -56,6 +59,8 @@ export interface ConnectOptions {
   afterCrash?: boolean;
   /** Ends the connection after that time, whatever it waits for: an engine that hangs must not hold up who asks. */
   patienceMs?: number;
+  /** Ends the waiting for an engine that others start; connecting then rejects with `cancelled`. */
+  signal?: AbortSignal;
 }
 
 /** JSON-RPC 2.0, section 5.1. */
@@ -64,17 +69,31 @@ const METHOD_NOT_FOUND = -32601;
 /** How often a connection that ends before its welcome is tried again: the engine behind it is stopping or dying. */
 const TRIES = 40;
 const PAUSE_MS = 50;
+/** How long an engine is waited for that is not this client's to start; a restart takes less than a second. */
+const PATIENCE_MS = 30_000;
 
 /**
- * Connects to the engine of the workspace around `cwd`. Throws `no_workspace`, `engine_not_running`, `engine_unreachable`,
- * and as `locateEngine` where what is there is not this machine's own.
+ * Connects to the engine of the workspace around `cwd`. What belongs to a run never starts one and waits for it instead, as
+ * does a client of an engine whose supervisor is about to start it again. Throws `no_workspace`, `engine_not_running`,
+ * `engine_unreachable`, and as `locateEngine` where what is there is not this machine's own.
  */
 export async function connect(options: ConnectOptions): Promise<EngineClient> {
   const { root, file } = findWorkspace(options);
+  const { daemon, env, afterCrash = false } = options;
   const end = performance.now() + (options.patienceMs ?? Number.POSITIVE_INFINITY);
   let isStarted = false;
-  for (let tries = 1; ; tries += 1) {
-    const { data, socket, record, isConfined } = await locateEngine({ root, file }, options.env);
+  let waitsUntil: number | null = null;
+  let tries = 0;
+  /** Ends a wait for an engine that others start. */
+  async function waitOr(fail: () => SvcError): Promise<void> {
+    waitsUntil ??= Math.min(end, performance.now() + PATIENCE_MS);
+    if (afterCrash || performance.now() >= waitsUntil) throw fail();
+    await delay(PAUSE_MS, undefined, options).catch(() => {
+      throw new SvcError('cancelled', `nobody waits for the engine of ${root} any more`);
+    });
+  }
+  for (;;) {
+    const { data, socket, record, isConfined } = await locateEngine({ root, file }, env);
     const open = socket === null ? null : await openSocket(socket).catch(ignoreAbsent);
     try {
       if (open) return await greet(open, options);
@@ -82,27 +101,43 @@ export async function connect(options: ConnectOptions): Promise<EngineClient> {
       // Only what ended without a word is tried again.
       const isLost = open?.destroyed === true && asSvcError(error).code === 'engine_unreachable';
       open?.destroy();
-      if (!isLost || tries > TRIES || performance.now() >= end) throw error;
-    }
-    if (tries > TRIES) {
-      throw new SvcError('engine_unreachable', `the engine of ${root} does not answer`, {
-        hint: 'run svc doctor',
-      });
+      if (!isLost || tries >= TRIES || performance.now() >= end) throw error;
     }
     if (open || isStarted) {
+      tries += 1;
+      if (tries > TRIES)
+        throw new SvcError('engine_unreachable', `the engine of ${root} does not answer`, {
+          hint: 'run svc doctor',
+        });
       await delay(PAUSE_MS);
-    } else if (options.daemon === undefined || (options.afterCrash === true && record === null)) {
+    } else if (daemon === undefined || (afterCrash && record === null)) {
       throw new SvcError('engine_not_running', `no engine runs for ${root}`, { hint: 'svc up starts it' });
-    } else if (isConfined) {
-      throw new SvcError('engine_not_running', `no engine runs for ${root}`, {
-        hint: 'it cannot be started from inside a confined worker; wait until it is back',
-      });
+    } else if (isConfined || (await launching()).mustNotStart(env)) {
+      await waitOr(() => notFromRun(root));
+    } else if ((await launching()).isSupervised(record, { isFirst: waitsUntil === null })) {
+      await waitOr(() => notBack(root, record));
     } else {
-      isStarted =
-        (await startDaemon({ command: options.daemon, root, file, data, env: options.env })) === 'ready';
+      const { startDaemon } = await launching();
+      isStarted = (await startDaemon({ command: daemon, root, file, data, env })) === 'ready';
     }
   }
 }
+
+/** Few clients need it: only those that find no engine. */
+const launching = () => import('./launch.ts');
+
+/** Said to whatever belongs to a run. */
+export const notFromRun = (root: string): SvcError =>
+  new SvcError('engine_not_running', `no engine runs for ${root}, and a worker cannot start one`, {
+    hint: 'go on without it, or call again later: the person has to start it (svc up)',
+  });
+
+const notBack = (root: string, record: DaemonRecord | null): SvcError =>
+  new SvcError(
+    'engine_not_running',
+    `the engine of ${root} has crashed, and its supervisor (pid ${record?.supervisor?.pid}) has not got it back yet`,
+    { hint: 'see .svc/log/daemon.out; svc down ends the supervisor, svc up then says what is wrong' },
+  );
 
 function openSocket(path: string): Promise<Socket> {
   return new Promise((resolve, reject) => {
@@ -215,14 +250,15 @@ async function greet(
     async subscribe<T extends { subscription: number }>(
       method: string,
       input: object,
-      onNotification: (notification: Notification) => void,
+      onNotification: (notification: Notification, answer: T) => void,
     ) {
       const answer = await call<T>(method, input);
-      listeners.set(answer.subscription, onNotification);
+      const hear = (notification: Notification): void => onNotification(notification, answer);
+      listeners.set(answer.subscription, hear);
       const waiting = early;
       early = [];
       for (const each of waiting) {
-        if (each.params.subscription === answer.subscription) onNotification(each);
+        if (each.params.subscription === answer.subscription) hear(each);
         else early.push(each);
       }
       return answer;

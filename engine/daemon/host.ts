@@ -7,6 +7,7 @@ import type { Engine } from '../compose.ts';
 import { SvcError } from '../errors.ts';
 import type { ProcessName } from '../workers/processes/index.ts';
 import { refuseConnection, serveConnection, tooMany } from './connection.ts';
+import { ownSupervisor } from './host-start.ts';
 import { createHttp } from './http.ts';
 import { loadKernel } from './kernel.ts';
 import { mcpOverHttp } from './mcp/index.ts';
@@ -106,6 +107,7 @@ export async function hostEngine(engine: Engine): Promise<Host> {
     http,
     token,
     startedAt: engine.startedAt,
+    supervisor: supervisorOf(engine),
   });
 
   let closing: Promise<void> | null = null;
@@ -134,6 +136,13 @@ export async function hostEngine(engine: Engine): Promise<Host> {
   engine.onStopAsked(() => void close());
   engine.onGone(() => void close({ isGone: true }));
   return { socket: path, http, closed, close: () => close() };
+}
+
+/** The process that has started this one, and starts the next one after a crash. */
+function supervisorOf({ env, startOf }: Pick<Engine, 'env' | 'startOf'>): ProcessName | null {
+  const pid = ownSupervisor(env);
+  const pidStart = pid === null ? null : startOf(pid);
+  return pid === null || pidStart === null ? null : { pid, pidStart };
 }
 
 /** Root may do as we do anyway; what it is called from still counts. */

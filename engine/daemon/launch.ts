@@ -1,26 +1,61 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { closeSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
 import { claimDataFolder } from '../data-folder.ts';
 import { isErrorCode, SvcError } from '../errors.ts';
 import { machineHome } from '../machine-home.ts';
 import { makePrivateFolder, openPrivate } from '../private-files.ts';
+import { isInsideRun, isStillRunning } from '../workers/processes/own.ts';
+import { childEnded, startHost } from './host-start.ts';
+import type { DaemonRecord } from './record.ts';
 import { takeStartTurn } from './start-turn.ts';
+import { locateEngine } from './where.ts';
 
-/** The file descriptor on which a started daemon says that it is ready, or why not. */
-export const READY_FD = 3;
+const SUPERVISOR = fileURLToPath(new URL('./supervisor.js', import.meta.url));
 
-/** What it says there, as one line of JSON. */
-export type Ready = { ready: true } | { code: string; message: string; hint?: string };
+/** It loads next to nothing, and waits. */
+const LEAN = ['--max-semi-space-size=1', '--max-old-space-size=32', '--v8-pool-size=1'];
 
 const LONGEST_START_MS = 20_000;
 
 /** What belongs to the caller's own session and must not become the engine's. */
-const NOT_INHERITED = /^SVC_(SESSION|TASK|ROLE|AGENT|NAME|SESSION_NAME|RUN_ID|GIT_BASE|LEDGER_FORCE|ACTOR)$/;
+const NOT_INHERITED =
+  /^SVC_(SESSION|TASK|ROLE|AGENT|NAME|SESSION_NAME|RUN_ID|GIT_BASE|LEDGER_FORCE|ACTOR|SUPERVISOR)$/;
+
+/** Whether this process has no business starting an engine: it would give it a run's environment. */
+export const mustNotStart = isInsideRun;
+
+/**
+ * Whether the engine that a record tells of has a supervisor, which starts it again.
+ * @param isFirst asked for the first time: the supervisor is told that a client waits
+ */
+export function isSupervised(record: DaemonRecord | null, { isFirst }: { isFirst: boolean }): boolean {
+  const supervisor = record?.supervisor ?? null;
+  if (supervisor === null || !isStillRunning(supervisor)) return false;
+  if (isFirst) signalSupervisor(supervisor, 'SIGHUP');
+  return true;
+}
+
+/** The supervisor of a workspace whose engine may have crashed; null for none. Throws as `locateEngine`. */
+export async function findSupervisor(
+  place: { root: string; file: string },
+  env: NodeJS.ProcessEnv,
+): Promise<{ pid: number } | null> {
+  const supervisor = (await locateEngine(place, env)).record?.supervisor ?? null;
+  return supervisor !== null && isStillRunning(supervisor) ? supervisor : null;
+}
+
+/** `SIGHUP`: a client waits for the engine; `SIGTERM`: it is not wanted any more. Fine for one that has just ended. */
+export function signalSupervisor({ pid }: { pid: number }, signal: 'SIGHUP' | 'SIGTERM'): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
 
 interface StartOptions {
+  /** Program and arguments that host the engine. */
   command: readonly string[];
   root: string;
   /** svc.yaml. */
@@ -31,80 +66,52 @@ interface StartOptions {
 }
 
 /**
- * Starts the engine's host in the background and waits until it listens (`ready`). When another client has just started
- * one, or this host finds the workspace taken, it is `taken`: the first may still be opening, or closing. Throws as
+ * Starts an engine in the background, with a supervisor that keeps it running, and waits until it listens (`ready`). When
+ * another client has just started one, or the host finds the workspace taken, it is `taken`: the first may still be
+ * opening, or closing. For clients of the person's only: the engine has their environment from then on. Throws as
  * `claimDataFolder`.
  */
 export async function startDaemon(options: StartOptions): Promise<'ready' | 'taken'> {
-  const [program, ...args] = options.command;
-  if (program === undefined) throw new SvcError('internal', 'no daemon command');
+  if (options.command.length === 0) throw new SvcError('internal', 'no daemon command');
   claimDataFolder(options, options.env);
   const folder = join(options.data, 'log');
   makePrivateFolder(options.data, folder);
   const endTurn = await takeStartTurn(options.data);
   if (endTurn === null) return 'taken';
   try {
-    return await launch(program, args, options, folder);
+    return await launch(options, folder);
   } finally {
     endTurn();
   }
 }
 
 async function launch(
-  program: string,
-  args: readonly string[],
-  options: Pick<StartOptions, 'root' | 'file' | 'env'>,
+  { command, root, file, data, env }: StartOptions,
   folder: string,
 ): Promise<'ready' | 'taken'> {
   const output = openPrivate(join(folder, 'daemon.out'), 'add');
-  const env = Object.fromEntries(Object.entries(options.env).filter(([name]) => !NOT_INHERITED.test(name)));
-  const child = spawn(program, [...args, '--ready-fd', String(READY_FD)], {
-    cwd: options.root,
-    detached: true,
+  const inherited = Object.entries(env).filter(([name]) => !NOT_INHERITED.test(name));
+  const { child, said } = startHost({
+    command: [process.execPath, ...LEAN, SUPERVISOR, data, ...command],
+    cwd: root,
     // Absolute, since the host stands elsewhere.
-    env: { ...env, SVC_CONFIG: options.file, SVC_HOME: machineHome(options.env) },
-    stdio: ['ignore', output, output, 'pipe'],
+    env: { ...Object.fromEntries(inherited), SVC_CONFIG: file, SVC_HOME: machineHome(env) },
+    output,
+    detached: true,
+    patienceMs: LONGEST_START_MS,
   });
   closeSync(output);
   child.unref();
-  const said = await firstLine(child.stdio[READY_FD] as Readable, child);
-  if ('ready' in said) return 'ready';
+  const answer = await said;
+  if ('ready' in answer) return 'ready';
+  if (answer.code === 'engine_unreachable') throw unreachable(answer);
   // Its word came before its end: whoever is told that it failed must not find it still there.
   child.ref();
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-  if (said.code === 'already_running') return 'taken';
-  throw new SvcError(
-    isErrorCode(said.code) ? said.code : 'internal',
-    said.message,
-    said.hint === undefined ? {} : { hint: said.hint },
-  );
+  await childEnded(child);
+  if (answer.code === 'already_running') return 'taken';
+  const { code, message, hint } = answer;
+  throw new SvcError(isErrorCode(code) ? code : 'internal', message, hint === undefined ? {} : { hint });
 }
 
-function firstLine(stream: Readable, child: ReturnType<typeof spawn>): Promise<Ready> {
-  return new Promise((resolve, reject) => {
-    let text = '';
-    const timer = setTimeout(() => fail('did not get ready in time'), LONGEST_START_MS);
-    function done(): void {
-      clearTimeout(timer);
-      stream.destroy();
-    }
-    function fail(what: string): void {
-      done();
-      reject(new SvcError('engine_unreachable', `the engine ${what}`, { hint: 'see .svc/log/daemon.out' }));
-    }
-    child.once('error', (error) => fail(`could not be started: ${error.message}`));
-    stream.on('data', (chunk: Buffer) => {
-      text += chunk.toString();
-    });
-    stream.once('error', () => fail('could not be started'));
-    stream.once('end', () => {
-      try {
-        const said = JSON.parse(text) as Ready;
-        done();
-        resolve(said);
-      } catch {
-        fail('ended before it was ready');
-      }
-    });
-  });
-}
+const unreachable = ({ message, hint }: { message: string; hint?: string }): SvcError =>
+  new SvcError('engine_unreachable', message, hint === undefined ? {} : { hint });

@@ -11,6 +11,12 @@ export interface EngineStatus {
   memoryBytes: number;
   http: { host: string; port: number } | null;
   receivers: { host: string; port: number }[];
+  /** Why the receiver of `ui.addr` is off, a clause; null while it is on, and when nothing has tried to open it. */
+  receiverProblem: string | null;
+  /** The process that starts the engine again after a crash; null for none. */
+  supervisor: number | null;
+  /** The variables that hold secrets, and whether the engine has them: it keeps the environment that it was started with. */
+  secrets: { key: string; name: string; isSet: boolean }[];
   tasks: Record<string, number>;
   decisionsPending: number;
   workers: { running: number; queued: number; paused: number; cap: number };

@@ -15,6 +15,8 @@ export interface DaemonRecord {
   /** Bearer token of the HTTP side. */
   token: string;
   startedAt: string;
+  /** The process that starts the host again after a crash; null when there was none, or this is a run's own record. */
+  supervisor: { pid: number; pidStart: string } | null;
 }
 
 const MOST_BYTES = 64 * 1024;

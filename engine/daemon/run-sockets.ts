@@ -96,6 +96,7 @@ export function createRunSockets({
         http: { host: '', port: 0 },
         token: '',
         startedAt: '',
+        supervisor: null,
       });
       const socket: RunSocket = {
         folder,

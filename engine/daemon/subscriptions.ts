@@ -69,7 +69,7 @@ export function createSubscriptionQuota(most = MOST): SubscriptionQuota {
 }
 
 /**
- * What a client can follow: events from a resume point, a session's log, and the access log of a receiver that lives
+ * What a client can follow: events from a resume point, a session's log, the branches of its repository, and the access log of a receiver that lives
  * as long as the subscription. A slow client is waited for, never buffered without bound.
  */
 export function createSubscriptions(
@@ -209,6 +209,26 @@ export function createSubscriptions(
           const subscription = begin();
           hold(subscription, (signal) => followLog(subscription, sessionId, { from: start, form }, signal));
           return { subscription, sessionId, from: start };
+        },
+      }),
+      stream({
+        name: 'refs.follow',
+        seat: 'chair',
+        input: z.strictObject({ session: z.string() }),
+        async run({ session }) {
+          const { sessionId } = engine.resolveSession(session);
+          const subscription = begin();
+          const tell = (repository: string): void =>
+            void channel.notify('refs', { subscription, session: sessionId, repository });
+          const following = await engine.followRefs(sessionId, tell).catch((error: unknown) => {
+            letGo();
+            throw error;
+          });
+          hold(subscription, async (signal) => {
+            if (!signal.aborted) await once(signal, 'abort');
+            following.close();
+          });
+          return { subscription, sessionId };
         },
       }),
       stream({

@@ -1,7 +1,7 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { lookAtDataFolder } from '../data-folder.ts';
-import { readSeatFolder } from '../seat-folder.ts';
+import { isInSandbox, readSeatFolder } from '../seat-folder.ts';
 import { type DaemonRecord, parseRecord, readRecord } from './record.ts';
 import { checkSocket, socketPath } from './socket-path.ts';
 
@@ -41,9 +41,12 @@ export async function locateEngine(
   { root, file }: { root: string; file: string },
   env: NodeJS.ProcessEnv,
 ): Promise<EnginePlace> {
-  const seat = parseRecord(readSeatFolder());
-  if (seat !== null && seat.root === realpathSync(root))
-    return { data: join(root, '.svc'), socket: seat.socket, record: seat, isConfined: true };
+  if (isInSandbox()) {
+    // Without a record the run's way to the engine is gone, and there is no other.
+    const seat = parseRecord(readSeatFolder());
+    if (seat === null || isSamePlace(seat.root, root))
+      return { data: join(root, '.svc'), socket: seat?.socket ?? null, record: seat, isConfined: true };
+  }
   const { data, socket: wanted } = await whereIs(root, file, env);
   const place = { data, record: null, isConfined: false };
   if (lookAtDataFolder({ root, data }, env).state !== 'ours') return { ...place, socket: null };
@@ -51,4 +54,13 @@ export async function locateEngine(
   const socket = record?.socket ?? socketPath(wanted, env);
   checkSocket(socket, data);
   return { ...place, record, socket };
+}
+
+/** By whatever links either is named. */
+function isSamePlace(one: string, other: string): boolean {
+  try {
+    return one === other || realpathSync(one) === realpathSync(other);
+  } catch {
+    return false;
+  }
 }

@@ -1,7 +1,7 @@
 import type { Lock } from '../board/locks/index.ts';
 import type { Peer } from '../bus/peers.ts';
 import type { Caller } from '../operation.ts';
-import { printable } from '../text.ts';
+import { counted, printable } from '../text.ts';
 import type { Contributor } from './index.ts';
 
 /** As many are named; the others are held as well. */
@@ -11,22 +11,22 @@ const NAMED = 5;
 export function heldPaths({
   isOn,
   over,
+  isOwn,
   find,
 }: {
   /** Whether hooks are to guard anything here. */
   isOn(): boolean;
   /** The lock over a path that is not `except`'s. Throws for a path that is nobody's. */
   over(path: string, except: string | null): Lock | null;
+  /** Whether what `holder` holds is the caller's own. */
+  isOwn(holder: string, caller: Caller): boolean;
   find(sessionId: string): Peer | null;
 }): Contributor {
-  function lockOver(path: string, { seat, sessionId }: Caller): { path: string; lock: Lock } | null {
+  function lockOver(path: string, caller: Caller): { path: string; lock: Lock } | null {
     try {
-      const lock = over(path, sessionId);
-      if (lock === null) return null;
-      const holder = find(lock.holder);
-      // A person's agent has no session of its own, and may well be the very Chair that holds it.
-      const mayBeOwn = seat === 'chair' && sessionId === null && holder?.seat === 'chair';
-      return mayBeOwn || holder?.state === 'ended' ? null : { path, lock };
+      const lock = over(path, caller.sessionId);
+      if (lock === null || isOwn(lock.holder, caller)) return null;
+      return find(lock.holder)?.state === 'ended' ? null : { path, lock };
     } catch {
       return null;
     }
@@ -44,7 +44,10 @@ export function heldPaths({
         const who = `${lock.holder}${agent ? ` (${agent})` : ''}`;
         return `${printable(path)} is locked: ${who} holds ${printable(lock.path)} until ${lock.expiresAt}.`;
       });
-      if (held.length > NAMED) lines.push(`${held.length - NAMED} more of these files are locked.`);
+      if (held.length > NAMED)
+        lines.push(
+          `${counted(held.length - NAMED, 'more of these files is', 'more of these files are')} locked.`,
+        );
       const { holder } = first.lock;
       lines.push(
         `Nothing was written. Work on something else meanwhile, or ask for it with msg_send (svc msg send "…" --to-session ${holder}); lock_status (svc lock list) shows when it is free.`,

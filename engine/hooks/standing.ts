@@ -12,6 +12,8 @@ const MOST = 10;
 export function standing(deps: {
   /** A worker's session; null for the id of another. */
   sessionOf(sessionId: string): Session | null;
+  /** Absolute path of its brief; null before it has a folder. */
+  briefOf(session: Session): string | null;
   task(taskId: string): Task;
   /** Its open questions. */
   asksOf(sessionId: string): Ask[];
@@ -19,12 +21,13 @@ export function standing(deps: {
 }): Contributor {
   function facts(sessionId: string): string[] {
     const session = deps.sessionOf(sessionId);
+    const brief = session === null ? null : deps.briefOf(session);
     const task = session === null ? null : deps.task(session.taskId);
     return [
       session === null || task === null
         ? `you take part in svc as ${sessionId}`
         : `you are svc's session ${sessionId} (worker ${session.workerId}) with task ${task.taskId}: ${short(task.title)}`,
-      ...(session === null ? [] : [`your brief, to the letter: .svc/TASK_BRIEF.md in ${session.cwd}`]),
+      ...(brief === null ? [] : [`your brief, to the letter: ${brief}`]),
       ...list(
         'acceptance criteria, by the numbers that verify_report takes',
         (task?.acceptanceCriteria ?? []).map((text, index) => `${index + 1} ${short(text)}`),

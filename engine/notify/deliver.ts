@@ -25,8 +25,8 @@ export interface DeliverDeps {
 }
 
 export interface Deliverer {
-  /** Tries what is due; cheap when nothing is. */
-  wake(): void;
+  /** Tries what is due; cheap when nothing is. With `hasNew` also for targets whose secret was missing a moment ago. */
+  wake(hasNew?: boolean): void;
   /** Whether the time of the next try has come (timers run late, and clocks are set). */
   isDue(): boolean;
   /** Ends the tries that are under way and leaves them pending. */
@@ -36,6 +36,11 @@ export interface Deliverer {
 // Timers of node cannot be longer than 24.8 days, and a clock may be set meanwhile.
 const LONGEST_SLEEP_MS = 60_000;
 const STALLED_MS = 5000;
+/** Between two looks for a secret that is missing; what looks for it is a line of a file, or the next engine. */
+const HELD_MS = 60_000;
+
+/** What `last_error` of an event begins with while its target has no secret. */
+const HELD_PREFIX = 'secret_missing: ';
 
 /** One loop per target, so that a dead one delays nobody else. Rows go out in the order in which they are due. */
 export function createDeliverer(deps: DeliverDeps): Deliverer {
@@ -44,6 +49,8 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
   const loops = new Map<string, Promise<void>>();
   /** Targets whose outcome could not be saved; sending again at once would only repeat the event. */
   const stalled = new Map<string, number>();
+  /** Targets without a secret: what is for them waits, however long that takes, and is never sent unsigned. */
+  const held = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
   let nextAt = Number.POSITIVE_INFINITY;
 
@@ -52,7 +59,13 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
       const row = outbox.due(url, clock.now());
       if (row === undefined) return;
       stalled.delete(url);
-      const outcome = await tryOnce(row);
+      const found = deps.secretFor(row.url);
+      if (found !== null && 'missing' in found) {
+        await hold(url, found.missing);
+        return;
+      }
+      held.delete(url);
+      const outcome = await tryOnce(row, found);
       if (outcome === null || closing.signal.aborted) return;
       try {
         await storage.write(() => record(row, outcome));
@@ -66,13 +79,25 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
     }
   }
 
-  async function tryOnce(row: DeliveryRow): Promise<Outcome | null> {
-    const found = deps.secretFor(row.url);
-    const failed = { ok: false, status: null, retryAfterMs: null };
+  async function hold(url: string, missing: string): Promise<void> {
+    const now = clock.now();
+    held.set(url, now + HELD_MS);
+    const ids = await storage.write(() => outbox.hold(url, `${HELD_PREFIX}${missing}`, now));
+    for (const id of ids) {
+      const row = outbox.get(id);
+      if (row !== undefined) deps.onTried(row);
+    }
+  }
+
+  async function tryOnce(row: DeliveryRow, found: { secret: string } | null): Promise<Outcome | null> {
     if (found === null)
-      return { ...failed, gone: true, error: 'the target is not in notify.webhooks any more' };
-    // Never unsigned: it waits until there is a secret.
-    if ('missing' in found) return { ...failed, gone: false, error: `secret_missing: ${found.missing}` };
+      return {
+        ok: false,
+        gone: true,
+        status: null,
+        error: 'the target is not in notify.webhooks any more',
+        retryAfterMs: null,
+      };
     return attempt(
       { url: row.url, body: row.body, messageId: row.message_id, secret: found.secret },
       { fetch: deps.fetch, now: clock.now(), signal: closing.signal },
@@ -108,19 +133,20 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
   }
 
   /** Starts what is due and sets the timer for what is due next; both by one reading of the clock. */
-  function wake(): void {
+  function wake(hasNew = false): void {
     clearTimeout(timer);
     nextAt = Number.POSITIVE_INFINITY;
     if (closing.signal.aborted || !storage.db.open) return;
+    if (hasNew) held.clear();
     const now = clock.now();
     for (const url of outbox.dueUrls(now)) {
-      const stalledUntil = stalled.get(url) ?? 0;
+      const stalledUntil = Math.max(stalled.get(url) ?? 0, held.get(url) ?? 0);
       if (stalledUntil > now) nextAt = Math.min(nextAt, stalledUntil);
       else if (!loops.has(url)) start(url);
     }
     nextAt = Math.min(nextAt, outbox.nextAfter(now) ?? nextAt);
     if (nextAt === Number.POSITIVE_INFINITY) return;
-    timer = setTimeout(wake, Math.min(LONGEST_SLEEP_MS, nextAt - now));
+    timer = setTimeout(() => wake(), Math.min(LONGEST_SLEEP_MS, nextAt - now));
     timer.unref();
   }
 
@@ -138,9 +164,11 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
 /** What becomes of a row after a try (03 §5): delivered, dead at once on 410, dead after 24 h, else tried again. */
 function settle(row: DeliveryRow, outcome: Outcome, now: number, random: () => number): Settled {
   const { status, error } = outcome;
-  const base = { status, error, deliveredAt: null, nextAt: now };
+  // While its secret was missing nothing was tried.
+  const firstAt = row.last_error?.startsWith(HELD_PREFIX) === true ? now : row.first_at;
+  const base = { status, error, firstAt, deliveredAt: null, nextAt: now };
   if (outcome.ok) return { ...base, state: 'delivered', deliveredAt: now };
-  const end = row.first_at + GIVE_UP_MS;
+  const end = firstAt + GIVE_UP_MS;
   if (outcome.gone || now >= end) return { ...base, state: 'dead' };
   const pause = outcome.retryAfterMs ?? backoffMs(row.attempts + 1, random);
   // The last try is at the end of the 24 hours, not an hour before.

@@ -5,7 +5,7 @@ export const EVENTS = {
   approved: 'a decision was approved',
   denied: 'a decision was denied',
   dispatched: 'a worker was started for a task',
-  sealed: 'a run ended with exit code 0 and its session is closed',
+  sealed: 'a run ended with exit code 0, its worker did not mark the task failed, and its session is closed',
   failed: 'a run ended in any other way, named in reason',
   ask_opened: 'a worker asks a question and waits',
   ask_answered: 'a question was answered',

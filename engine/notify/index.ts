@@ -38,6 +38,8 @@ export interface NotifyDeps {
 export interface Notify {
   /** Newest first, at most `limit` (50). */
   list(filter?: { state?: DeliveryState | undefined; limit?: number | undefined }): Delivery[];
+  /** Of that state, else all. */
+  count(state?: DeliveryState): number;
   /** Sends it again under the same message id, now. Throws `not_found`. */
   redeliver(id: number): Promise<Delivery>;
   /**
@@ -127,11 +129,12 @@ export function createNotify(deps: NotifyDeps): Notify {
 
   const stopListening = storage.onCommit(() => {
     if (!mayBeDue && !deliverer.isDue()) return;
+    const hasNew = mayBeDue;
     mayBeDue = false;
-    deliverer.wake();
+    deliverer.wake(hasNew);
   });
   // What an earlier host left is tried as soon as the composition is done.
-  const first = setImmediate(deliverer.wake);
+  const first = setImmediate(() => deliverer.wake());
 
   function targetsOf(url: string | undefined): Target[] {
     const { webhooks } = config().notify;
@@ -168,6 +171,7 @@ export function createNotify(deps: NotifyDeps): Notify {
   }
 
   return {
+    count: outbox.count,
     list: ({ state, limit = 50 } = {}) => outbox.list(state, limit).map(toDelivery),
 
     async redeliver(id) {

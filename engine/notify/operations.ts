@@ -22,9 +22,17 @@ export function notifyOperations(notify: Notify): Operation[] {
       changes: false,
       input: z.strictObject({
         state: z.enum(DELIVERY_STATES).optional(),
-        limit: z.int().min(1).max(10_000).optional(),
+        limit: z.int().min(1).max(100_000).optional(),
       }),
       run: (filter) => notify.list(filter),
+    }),
+    operation({
+      name: 'notify.count',
+      about: 'how many deliveries are kept, or how many of one state',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({ state: z.enum(DELIVERY_STATES).optional() }),
+      run: ({ state }) => notify.count(state),
     }),
     operation({
       name: 'notify.redeliver',

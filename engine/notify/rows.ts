@@ -58,6 +58,8 @@ export const toDelivery = (row: DeliveryRow): Delivery => ({
 /** What a try came to. */
 export interface Settled {
   state: DeliveryState;
+  /** When the time began that it is tried for. */
+  firstAt: number;
   nextAt: number;
   deliveredAt: number | null;
   status: number | null;
@@ -89,13 +91,22 @@ export function createOutbox({ db }: Pick<Storage, 'db'>) {
   const nextAfter = db.prepare<unknown[], { at: number | null }>(
     `SELECT min(next_at) AS at FROM delivery WHERE state = 'pending' AND next_at > ?`,
   );
-  const settle = db.prepare(`UPDATE delivery SET state = ?, next_at = ?, delivered_at = ?, last_status = ?,
+  const settle =
+    db.prepare(`UPDATE delivery SET state = ?, first_at = ?, next_at = ?, delivered_at = ?, last_status = ?,
     last_error = ?, attempts = attempts + 1 WHERE id = ? AND state = 'pending'`);
+  const hold = db.prepare<
+    unknown[],
+    { id: number }
+  >(`UPDATE delivery SET last_status = NULL, last_error = @error
+    WHERE state = 'pending' AND url = @url AND next_at <= @now AND last_error IS NOT @error RETURNING id`);
   const again = db.prepare(`UPDATE delivery SET state = 'pending', attempts = 0, first_at = ?, next_at = ?,
     delivered_at = NULL WHERE id = ?`);
   const newest = db.prepare<unknown[], DeliveryRow>('SELECT * FROM delivery ORDER BY id DESC LIMIT +?');
   const ofState = db.prepare<unknown[], DeliveryRow>(
     'SELECT * FROM delivery WHERE state = ? ORDER BY id DESC LIMIT +?',
+  );
+  const countOf = db.prepare<unknown[], { n: number }>(
+    'SELECT count(*) AS n FROM delivery WHERE state = coalesce(?, state)',
   );
   const counts = db.prepare<unknown[], { pending: number; dead: number }>(`SELECT
     (SELECT count(*) FROM delivery WHERE state = 'pending') AS pending,
@@ -120,14 +131,18 @@ export function createOutbox({ db }: Pick<Storage, 'db'>) {
     dueUrls: (now: number): string[] => dueUrls.all(now).map(({ url }) => url),
     /** When something becomes due after `now`, null when nothing will. */
     nextAfter: (now: number): number | null => nextAfter.get(now)?.at ?? null,
-    settle(id: number, { state, nextAt, deliveredAt, status, error }: Settled): boolean {
-      return settle.run(state, nextAt, deliveredAt, status, error, id).changes === 1;
+    settle(id: number, { state, firstAt, nextAt, deliveredAt, status, error }: Settled): boolean {
+      return settle.run(state, firstAt, nextAt, deliveredAt, status, error, id).changes === 1;
     },
+    /** Says of what is due for a target why it waits; that is no try. Returns the ids that did not say so yet. */
+    hold: (url: string, error: string, now: number): number[] =>
+      hold.all({ url, error, now }).map(({ id }) => id),
     again(id: number, now: number): void {
       again.run(now, now, id);
     },
     list: (state: DeliveryState | undefined, limit: number): DeliveryRow[] =>
       state === undefined ? newest.all(limit) : ofState.all(state, limit),
+    count: (state: DeliveryState | undefined): number => countOf.get(state ?? null)?.n ?? 0,
     counts: () => counts.get() ?? { pending: 0, dead: 0 },
     /** Forgets what was settled long ago. */
     purge(now: number): void {

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { SvcError } from '../errors.ts';
+import { checkWholeText } from '../operation.ts';
 
 export type JsonObject = Record<string, unknown>;
 
@@ -15,7 +16,7 @@ function utf8(body: Buffer): string {
   return body.toString('utf8');
 }
 
-/** The body as a JSON object. Throws `body_invalid` (not UTF-8, not JSON) or `fields_invalid` (not an object). */
+/** The body as a JSON object. Throws `body_invalid` (not UTF-8, not JSON) or `fields_invalid` (not an object, or half a character in it). */
 export function parseJson(body: Buffer): JsonObject {
   const text = utf8(body);
   let value: unknown;
@@ -25,6 +26,7 @@ export function parseJson(body: Buffer): JsonObject {
     throw invalid('the body is not JSON', text === '' ? 'send {} where nothing is to be said' : undefined);
   }
   if (!isObject(value)) throw fieldsInvalid([{ field: '(body)', problem: 'must be an object' }]);
+  checkWholeText(value);
   return value;
 }
 

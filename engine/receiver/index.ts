@@ -18,6 +18,7 @@ import { createCodehostRoute } from './routes/codehost.ts';
 import { createDecisionRoutes } from './routes/decisions.ts';
 import { createTaskRoute } from './routes/task.ts';
 import { type Listener, type ListenOptions, serve } from './serve.ts';
+import type { ReceiverWorkspace } from './workspace-header.ts';
 
 export type { AgentLookup, ReceiverConfig, WebhookConfig } from './intake.ts';
 export type { Receive, ReceiverLog } from './receive.ts';
@@ -37,6 +38,8 @@ export interface ReceiverDeps {
   agents: AgentLookup;
   /** Whether only this machine can reach a host. */
   isLoopback(host: string): boolean;
+  /** Whose receiver it is. */
+  workspace: ReceiverWorkspace;
   log?: ReceiverLog;
 }
 
@@ -49,7 +52,7 @@ export interface Receiver {
 
 /** Owns the signed way in: requests from outside become tasks and decisions. */
 export function createReceiver(deps: ReceiverDeps): Receiver {
-  const { clock, config, log } = deps;
+  const { clock, config, workspace, log } = deps;
   const replay = createReplayCache(deps);
   const once = createOnce({ storage: deps.storage, replay });
   const receipts = createReceipts(deps);
@@ -73,7 +76,7 @@ export function createReceiver(deps: ReceiverDeps): Receiver {
         hint: 'set the environment variable that webhook.secret_env names',
       });
     }
-    return createReceive({ routes, secrets, once, replay, failures, clock, config, log });
+    return createReceive({ routes, secrets, once, replay, failures, clock, config, workspace, log });
   }
 
   return {

@@ -10,6 +10,12 @@ import type { ReplayCache } from './replay.ts';
 import type { Answer, Head, InboundRequest } from './request.ts';
 import type { Route } from './routes/route.ts';
 import { checkTime, createVerify, setBack, type Verify } from './signature.ts';
+import {
+  checkWorkspace,
+  type ReceiverWorkspace,
+  WORKSPACE_HEADER,
+  workspaceHeader,
+} from './workspace-header.ts';
 
 /** Bytes that a body may have, on every route. */
 export const BODY_LIMIT = 262_144;
@@ -56,8 +62,8 @@ const NAMED = ['task', 'codehost', 'chat'] as const;
 const DECISION = /^\/decisions\/([^/]+)(?:\/(approve|deny))?$/;
 
 /**
- * The checks that every request passes, in this order (03 §3): route, method, size, time, signature, replay, and then
- * the route's own parse and fields. Nothing is parsed before the signature has held.
+ * The checks that every request passes, in this order (03 §3): route, method, size, time, signature, workspace, replay, and
+ * then the route's own parse and fields. Nothing is parsed before the signature has held.
  */
 export function createReceive({
   routes,
@@ -67,6 +73,7 @@ export function createReceive({
   failures,
   clock,
   config,
+  workspace,
   log,
 }: {
   routes: Routes;
@@ -76,6 +83,7 @@ export function createReceive({
   failures: Failures;
   clock: Clock;
   config(): { webhook: WebhookConfig };
+  workspace: ReceiverWorkspace;
   log?: ReceiverLog | undefined;
 }): Receive {
   const verifies = new Map(
@@ -141,19 +149,30 @@ export function createReceive({
     );
   }
 
+  /** Said to nobody whose signature has not held. */
+  function named(answer: Answer): Answer {
+    const own = workspaceHeader({ id: workspace.id, name: workspace.name() });
+    return { ...answer, headers: { ...answer.headers, [WORKSPACE_HEADER]: own } };
+  }
+
   async function proceed({ route, id, verify }: Admitted, request: InboundRequest): Promise<Answer> {
     const { headers, body, remote } = request;
+    let signature: Buffer | null = null;
     try {
       if (body.length > BODY_LIMIT) return tooLarge();
       const timestamp = checkTime(route.scheme, headers, clock.now());
-      const signature = verify(route.scheme, headers, timestamp, body);
+      signature = verify(route.scheme, headers, timestamp, body);
       if (signature === null) return unsigned(route, remote);
-      if (route.safe) return route.handle(request, id);
+      checkWorkspace(workspace, headers);
+      if (route.safe) return named(await route.handle(request, id));
       const signedAt = timestamp === '' ? null : Number(timestamp) * 1000;
       if (signedAt !== null && replay.mayBeForgotten(signedAt)) throw setBack(clock.now());
-      return await once({ signature, signedAt }, () => route.handle(request, id), route.refused ?? problem);
+      return named(
+        await once({ signature, signedAt }, () => route.handle(request, id), route.refused ?? problem),
+      );
     } catch (error) {
-      return failed(error, route);
+      const answer = failed(error, route);
+      return signature === null ? answer : named(answer);
     }
   }
 

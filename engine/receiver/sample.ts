@@ -1,6 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { SvcError } from '../errors.ts';
 import { SCHEMES, sign } from './signature.ts';
+import { WORKSPACE_HEADER } from './workspace-header.ts';
 
 /** The routes that `svc webhook test` can try. */
 export type SampleRoute = 'task' | 'codehost' | 'chat' | 'approve' | 'poll';
@@ -18,6 +19,8 @@ export interface SampleWish {
   project?: string | undefined;
   /** Id for `approve` and `poll`. */
   decision?: string | undefined;
+  /** Which workspace it is for, as `workspaceHeader` writes it; left out: whoever answers. */
+  workspace?: string | undefined;
   secret: string;
   /** Unix milliseconds. */
   now: number;
@@ -33,6 +36,13 @@ export interface Sample {
 
 /** A realistic signed request for a route, unlike any before it. Throws `usage` when the route needs more. */
 export function signedSample(wish: SampleWish): Sample {
+  const sample = sampleOf(wish);
+  return wish.workspace === undefined
+    ? sample
+    : { ...sample, headers: { ...sample.headers, [WORKSPACE_HEADER]: wish.workspace } };
+}
+
+function sampleOf(wish: SampleWish): Sample {
   switch (wish.route) {
     case 'task':
       return svcSigned(wish, 'POST', '/task', JSON.stringify(taskBody(wish)));

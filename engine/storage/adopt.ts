@@ -224,7 +224,7 @@ const isInside = (folder: string, path: string): boolean => path === folder || i
  */
 function holdEverything(db: Database.Database, dataId: string, { root, paths }: AdoptPlace): void {
   const now = systemClock.now();
-  const why = `held when the data folder was taken over on ${rfc3339(now)}; nothing of it was started`;
+  const why = 'held when the data folder was taken over; nothing of it was started';
   const run = (sql: string, ...values: unknown[]): void => void db.prepare(sql).run(...values);
   db.transaction(() => {
     run(
@@ -266,7 +266,7 @@ function holdEverything(db: Database.Database, dataId: string, { root, paths }: 
     run("UPDATE delivery SET state = 'dead', last_error = ? WHERE state = 'pending'", why);
     run("UPDATE message SET delivery = 'none', next_at = NULL WHERE delivery = 'pending'");
     run("UPDATE ask SET status = 'timeout' WHERE status = 'open'");
-    run('UPDATE verification SET rerun_mark = NULL');
+    run('UPDATE verification SET rerun_mark = NULL, rerun_due = NULL');
     run('UPDATE virtual_key SET revoked_at = ? WHERE revoked_at IS NULL', now);
     for (const table of ['lock', 'claim', 'answered', 'circuit']) run(`DELETE FROM ${table}`);
     run(

@@ -86,6 +86,7 @@ export interface EventLog {
   }): LoggedEvent[];
   /** The newest ones of a task, oldest first, at most `limit` (200). */
   ofTask(taskId: string, limit?: number): LoggedEvent[];
+  countOfTask(taskId: string): number;
   lastSeq(): number;
   /** Changes when the database is a new one, so that a resume point of an old one is not trusted. */
   readonly logId: string;
@@ -131,6 +132,7 @@ export function createEventLog({ storage, clock }: { storage: Storage; clock: Cl
   const newestOf = db.prepare<unknown[], Row>(
     'SELECT * FROM event WHERE task_id = ? AND seq < ? ORDER BY seq DESC LIMIT +?',
   );
+  const countOf = db.prepare<unknown[], { n: number }>('SELECT count(*) AS n FROM event WHERE task_id = ?');
   const last = db.prepare<unknown[], { seq: number | null }>('SELECT max(seq) AS seq FROM event');
   const hooks: ((event: LoggedEvent) => void)[] = [];
 
@@ -174,6 +176,7 @@ export function createEventLog({ storage, clock }: { storage: Storage; clock: Cl
     after: (seq, limit = 500) => after.all(seq, limit).map(toEvent),
     list,
     ofTask: (taskId, limit = 200) => list({ taskId, limit }).reverse(),
+    countOfTask: (taskId) => countOf.get(parseId('t', taskId))?.n ?? 0,
     lastSeq: () => last.get()?.seq ?? 0,
     logId:
       db.prepare<unknown[], { value: string }>("SELECT value FROM meta WHERE key = 'log_id'").get()?.value ??

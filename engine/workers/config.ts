@@ -153,7 +153,8 @@ export const agentsSchema = z.strictObject({
   gateway_route: z.boolean().optional().meta({
     consent: true,
     notation: '*bool',
-    description: "Whether a dispatch gives the worker the gateway's URL and a virtual key.",
+    description:
+      'Whether a dispatch gives a worker with agents.auth gateway the address of gateway.addr and a virtual key.',
     unset: 'true',
   }),
   auth: z
@@ -164,7 +165,7 @@ export const agentsSchema = z.strictObject({
       notation: 'map string->string',
       nil: true,
       description:
-        'Credentials per preset: account uses the login of the agent itself, gateway a virtual key. cursor, droid, antigravity and kiro cannot use gateway.',
+        'Credentials per preset: account uses the login of the agent itself, gateway a virtual key for what listens at gateway.addr; svc brings none yet. cursor, droid, antigravity and kiro cannot use gateway.',
       unset: 'account where the agent has a login of its own',
       example: { gemini: 'gateway' },
     }),

@@ -14,7 +14,7 @@ export interface Failure {
   isLimit?: true;
 }
 
-type AtEnd = EndCode | StopReason | 'exit_code' | 'killed' | 'lost';
+type AtEnd = EndCode | StopReason | 'exit_code' | 'no_result' | 'killed' | 'lost' | 'reported';
 type AtStart = Extract<
   ErrorCode,
   | 'agent_not_found'
@@ -39,7 +39,7 @@ export const SESSION_FAILURES: Readonly<Record<AtEnd | AtStart, Failure>> = {
   },
   auth_failed: {
     means: 'its login or key is missing, wrong or has run out',
-    next: 'start the agent once by hand and log in, or set agents.auth of it to gateway',
+    next: 'start the agent once by hand and log in',
     isOfAgent: true,
   },
   rate_limited: {
@@ -79,6 +79,11 @@ export const SESSION_FAILURES: Readonly<Record<AtEnd | AtStart, Failure>> = {
     means: 'it exited with a code other than 0 and said nothing else',
     next: 'read the log',
   },
+  no_result: {
+    means: 'it exited with code 0 and told no result, though its output is read',
+    next: 'read the log; run the same command by hand',
+    isOfAgent: true,
+  },
   killed: {
     means: 'a signal that was not from svc ended it, such as that of a machine without memory',
     next: 'read the log, and see what the machine says of it',
@@ -86,6 +91,10 @@ export const SESSION_FAILURES: Readonly<Record<AtEnd | AtStart, Failure>> = {
   lost: {
     means: 'it ended while no engine ran, and left no exit code',
     next: 'read the log',
+  },
+  reported: {
+    means: 'its worker marked the task failed, and then ended well',
+    next: 'read why in the log',
   },
   timeout: {
     means: 'it ran for as long as it may: agents.timeout_sec, timeout_sec of its template, --timeout',
@@ -115,7 +124,7 @@ export const SESSION_FAILURES: Readonly<Record<AtEnd | AtStart, Failure>> = {
   git_failed: { means: 'git failed while the worktree was made', next: 'correct what the failure names' },
   gateway_unreachable: {
     means: 'its model calls go through the gateway, and nothing listens at gateway.addr',
-    next: 'start the gateway, or set agents.auth of it to account',
+    next: 'set agents.auth of it to account, or start what is to listen there: svc brings no gateway yet',
   },
   tool_missing: {
     means: 'a program that svc needs is missing: git, or bwrap with guard.profile strict',

@@ -32,6 +32,8 @@ export interface ListedSession extends Session {
   logWrittenAt: string | null;
   /** It waits because its agent is given no work; null of one that waits for something else, or for nothing. */
   held: Circuit | null;
+  /** What its agent does not say, so that nothing of it is no sign that all is well; words that follow "it does not say". */
+  untold: readonly string[];
 }
 
 /** What clients may ask about sessions and their logs. */
@@ -44,18 +46,22 @@ export function sessionOperations(deps: {
   /** What was approved with a session; without one `agents.permissions`. */
   permissions(session: Pick<Session, 'decisionId'> | null): readonly string[];
   circuits: Pick<Circuits, 'of'>;
+  untold(session: Pick<Session, 'agent' | 'transport'>): readonly string[];
 }): Operation[] {
   const { sessions, logs, actions, permissions } = deps;
 
   /** With what it has said in the run that is under way, which is recorded at its end. */
-  function listed(session: Session): ListedSession {
+  function listed(session: Session, untoldBy = deps.untold): ListedSession {
     const { sessionId, state } = session;
+    const untold = untoldBy(session);
     // Nobody asks how quiet an ended one is, and most of a list has ended.
-    if (state === 'ended') return { ...session, activity: null, plan: [], logWrittenAt: null, held: null };
-    const facts = deps.facts(sessionId);
+    if (state === 'ended')
+      return { ...session, activity: null, plan: [], logWrittenAt: null, held: null, untold };
+    // What a run has said is recorded at its end, and is not to be told twice.
+    const facts = state === 'queued' ? null : deps.facts(sessionId);
     const logWrittenAt = logs.writtenAt(sessionId);
     const held = state === 'queued' ? deps.circuits.of(session.agent) : null;
-    if (facts === null) return { ...session, activity: null, plan: [], logWrittenAt, held };
+    if (facts === null) return { ...session, activity: null, plan: [], logWrittenAt, held, untold };
     return {
       ...session,
       agentSession: facts.agentSession ?? session.agentSession,
@@ -66,6 +72,7 @@ export function sessionOperations(deps: {
       plan: facts.plan,
       logWrittenAt,
       held,
+      untold,
     };
   }
 
@@ -81,7 +88,26 @@ export function sessionOperations(deps: {
         ids: z.array(z.string()).max(1000).optional(),
         limit: z.int().min(1).max(100_000).optional(),
       }),
-      run: (input): ListedSession[] => sessions.list(input).map(listed),
+      run(input): ListedSession[] {
+        // Many rows, few agents.
+        const known = new Map<string, readonly string[]>();
+        return sessions.list(input).map((session) =>
+          listed(session, ({ agent, transport }) => {
+            const key = `${transport} ${agent}`;
+            const untold = known.get(key) ?? deps.untold({ agent, transport });
+            known.set(key, untold);
+            return untold;
+          }),
+        );
+      },
+    }),
+    operation({
+      name: 'session.count',
+      about: 'How many worker sessions there are, or how many have not ended.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({ live: z.boolean().optional() }),
+      run: (input) => sessions.count(input),
     }),
     operation({
       name: 'session.show',

@@ -36,15 +36,20 @@ export function createPromotion(
 ): WorktreeActions['promote'] {
   const { storage, events, sessions, worktrees } = deps;
 
-  /** Throws `unverified` under a strict guard; otherwise one sentence when the evidence is not there. */
-  async function doubts(sessionId: string): Promise<string[]> {
-    const { state, reasons } = await deps.evidence(sessionId);
-    if (state === 'verified') return [];
-    const why = reasons.length === 0 ? '' : `: ${reasons.join('; ')}`;
-    const text = `${sessionId} is not verified (${state}${why})`;
-    if (!deps.isStrict()) return [text];
+  /**
+   * What speaks against a promotion, and the commit that it is about when nothing does: the branch must not move on from
+   * what was verified. Throws `unverified` under a strict guard.
+   */
+  async function checkEvidence(sessionId: string): Promise<{ doubts: string[]; head?: string }> {
+    const { state, reasons, rerun, rerunState } = await deps.evidence(sessionId);
+    if (state === 'verified') return { doubts: [], ...(rerun?.head == null ? {} : { head: rerun.head }) };
+    const text = `${sessionId} is not verified (${state}: ${reasons.join('; ')})`;
+    if (!deps.isStrict()) return { doubts: [text] };
     throw new SvcError('unverified', `${text}, and guard.profile is strict`, {
-      hint: `look at svc verify show ${sessionId}; svc verify rerun runs its tests again`,
+      hint:
+        rerunState === null
+          ? `svc verify show ${sessionId} has its evidence; svc verify rerun ${sessionId} runs its tests again`
+          : `svc verify show ${sessionId} has the result when its tests have been run again`,
     });
   }
 
@@ -76,7 +81,8 @@ export function createPromotion(
   ): Promise<Promoted> {
     const { sessionId, taskId, title, branch, repository } = session;
     const about = { sessionId, taskId, actor: caller.actor, via: caller.via };
-    const warnings = await doubts(sessionId);
+    const { doubts: warnings, head: verified } = await checkEvidence(sessionId);
+    const head = wanted.head ?? verified;
     const found = await worktrees.repositoryOf(repository);
     const promoted = await worktrees
       .promote({
@@ -85,7 +91,8 @@ export function createPromotion(
         base: into,
         strategy: wanted.strategy ?? 'merge',
         message: `Merge ${branch}: ${title} (${taskId})`,
-        ...(wanted.head === undefined ? {} : { head: wanted.head }),
+        ...(session.baseCommit === null ? {} : { baseCommit: session.baseCommit }),
+        ...(head === undefined ? {} : { head }),
       })
       .catch(async (thrown: unknown) => {
         const error = asSvcError(thrown);

@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import type { Decisions } from '../board/decisions/index.ts';
 import type { DispatchOptions, Workflow } from '../board/workflow/index.ts';
 import type { Session, Sessions } from '../bus/sessions/index.ts';
 import { asSvcError, SvcError } from '../errors.ts';
@@ -49,6 +50,7 @@ export interface SessionActions {
 export function createSessionActions(deps: {
   storage: Storage;
   sessions: Sessions;
+  decisions: Pick<Decisions, 'boundTo'>;
   workflow: Workflow;
   dispatcher: Pick<Dispatcher, 'stop' | 'resume' | 'look'>;
   processes: Pick<Processes, 'isAlive' | 'startOf'>;
@@ -61,7 +63,8 @@ export function createSessionActions(deps: {
   isStrict(): boolean;
   log: Pick<Log, 'error'>;
 }): SessionActions {
-  const { storage, sessions, workflow, dispatcher, processes, worktrees, keys, isStrict, log } = deps;
+  const { storage, sessions, decisions, workflow, dispatcher, processes, worktrees, keys, isStrict, log } =
+    deps;
 
   /** Throws while somebody is in it: two agents in one worktree would undo each other's work. */
   function checkEmpty({ sessionId }: Session): void {
@@ -109,7 +112,7 @@ export function createSessionActions(deps: {
       return await keys.url();
     } catch (thrown) {
       if (!(thrown instanceof SvcError)) throw thrown;
-      const hint = `start the gateway, or svc worker attach ${sessionId} --account opens it with your own login`;
+      const hint = `svc worker attach ${sessionId} --account opens it with your own login; svc brings no gateway yet`;
       throw new SvcError(thrown.code, thrown.message, { cause: thrown, hint });
     }
   }
@@ -201,7 +204,13 @@ export function createSessionActions(deps: {
           workflow.retry(session.taskId, by);
           const started = workflow.run(
             session.taskId,
-            { ...optionsOf(session), ...options, continues: sessionId },
+            {
+              ...optionsOf(session),
+              // Its agent is the one that its conversation is with.
+              agents: decisions.boundTo(session.decisionId).options.agents,
+              ...options,
+              continues: sessionId,
+            },
             by,
           );
           return { going: started.session ?? session, replaced: started.replaced };

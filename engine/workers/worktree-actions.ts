@@ -1,8 +1,10 @@
+import type { Verification } from '../board/verify/index.ts';
 import type { Session, Sessions } from '../bus/sessions/index.ts';
-import { SvcError } from '../errors.ts';
+import { asSvcError, type Problem, problemOf, SvcError } from '../errors.ts';
 import type { Caller } from '../operation.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import { createPromotion, type EndedSession, type Promoted } from './promotion.ts';
+import { asThrown, createWorkspaceRepositories, type RepositoryProblem } from './workspace-repositories.ts';
 import { createWorktreeRemoval } from './worktree-removal.ts';
 import {
   type PruneEntry,
@@ -10,7 +12,9 @@ import {
   type Repository,
   type SessionWorktree,
   samePath,
+  statesOf,
   type Trial,
+  type WorktreeState,
   type Worktrees,
 } from './worktrees/index.ts';
 
@@ -26,10 +30,10 @@ export interface WorktreeActionsDeps {
   /** All project ids, the workspace's own first as null. */
   projects(): (string | null)[];
   /** What a session's evidence is worth now. */
-  evidence(sessionId: string): Promise<{ state: string; reasons: string[] }>;
+  evidence(sessionId: string): Promise<Pick<Verification, 'state' | 'reasons' | 'rerun' | 'rerunState'>>;
   /** Runs the teardown commands in a session's worktree; what did not go as it should, one sentence each. */
   tearDown(session: Session): Promise<string[]>;
-  /** `guard.profile` is strict: nothing is promoted without evidence. */
+  /** `guard.profile` is strict: nothing is promoted that is not verified. */
   isStrict(): boolean;
 }
 
@@ -45,11 +49,23 @@ export interface ListedWorktree extends SessionWorktree {
   taskId: string | null;
   title: string | null;
   state: string | null;
+  /** What it is: dirty, merged and so on. */
+  states: WorktreeState[];
+}
+
+export interface WorktreeList {
+  worktrees: ListedWorktree[];
+  /** How many there are with those that the limit has cut off. */
+  total: number;
+  problems: RepositoryProblem[];
 }
 
 export interface Pruned extends PruneResult {
   repository: string;
-  base: string;
+  /** Null where the repository could not be looked at. */
+  base: string | null;
+  /** Why nothing was looked at there, or not all was done; what was is in the rest. */
+  problem: Problem | null;
   entries: PruneEntry[];
   /** What did not go as it should, and stopped no removal. */
   warnings: string[];
@@ -64,10 +80,16 @@ export interface Wanted {
 
 /** What can be done with session worktrees, for the operations and for the tools. Nothing here pushes anywhere. */
 export interface WorktreeActions {
+  /** Throws only where nothing at all could be read. */
   list(
-    wanted: { project?: string | undefined; base?: string | undefined },
+    wanted: {
+      project?: string | undefined;
+      base?: string | undefined;
+      state?: WorktreeState | undefined;
+      limit?: number | undefined;
+    },
     caller: Caller,
-  ): Promise<ListedWorktree[]>;
+  ): Promise<WorktreeList>;
   trial(wanted: Wanted, caller: Caller): Promise<SessionTrial>;
   /** Throws `promote_conflict` with the `paths`, `checkout_dirty`, `unverified`, `conflict`. */
   promote(
@@ -80,6 +102,7 @@ export interface WorktreeActions {
     /** See `Call.key`. */
     key?: string | null,
   ): Promise<Promoted>;
+  /** One answer for each repository, also for one that could not be read. Throws where that is all there is. */
   prune(
     wanted: { project?: string | undefined; base?: string | undefined; dryRun?: boolean | undefined },
     caller: Caller,
@@ -96,20 +119,7 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
   const { sessions, worktrees } = deps;
   const removal = createWorktreeRemoval(deps);
   const { recordGone, tearDownOf } = removal;
-
-  /** Each repository once, however many projects it holds. */
-  async function repositories(project: string | undefined): Promise<Repository[]> {
-    const wanted = project === undefined ? deps.projects() : [project];
-    const found = new Map<string, Repository>();
-    for (const each of wanted) {
-      const repository = await worktrees.repositoryOf(deps.folder(each)).catch((error: unknown) => {
-        if (project !== undefined) throw error;
-        return null;
-      });
-      if (repository) found.set(repository.commonDir, repository);
-    }
-    return [...found.values()];
-  }
+  const repositories = createWorkspaceRepositories(deps);
 
   /** The live session that goes on with an ended one; until it has begun the worktree is still that one's. */
   const nextOf = ({ sessionId, taskId }: Session): Session | undefined =>
@@ -172,57 +182,103 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
 
   return {
     async list(wanted, caller) {
-      const lists = await Promise.all(
-        (await repositories(wanted.project)).map(async (repository) => {
-          const entries = await worktrees.status({
+      const { found, problems } = await repositories.find(wanted.project);
+      const isElsewhere = repositories.elsewhereThan(found);
+      const { limit = Number.POSITIVE_INFINITY, state } = wanted;
+      const looks = await Promise.all(
+        found.map(async (repository) => {
+          const request = {
             repository,
             worktreesDir: deps.worktreesDir,
+            isElsewhere: isElsewhere(repository),
+            limit,
+            state,
             ...ifGiven('base', baseOf(wanted, caller)),
-          });
-          return entries.map((entry): ListedWorktree => {
-            const session = sessionOfBranch(entry.branch);
-            return {
-              repository: repository.root,
-              ...entry,
-              sessionId: session?.sessionId ?? null,
-              taskId: session?.taskId ?? null,
-              title: session?.title ?? null,
-              state: session?.state ?? null,
-            };
-          });
+          };
+          const look = await worktrees
+            .status(request)
+            .catch((error) => ({ worktrees: [], total: 0, problem: asSvcError(error) }));
+          return { repository, ...look };
         }),
       );
-      return lists.flat();
+      const troubled = looks.flatMap(({ repository, problem }) => (problem ? [{ repository, problem }] : []));
+      // A base that is nowhere is a mistake of the caller's.
+      if (troubled.length > 0 && troubled.length === found.length) throw troubled[0]!.problem;
+      for (const { repository, problem } of troubled)
+        problems.push({ repository: repository.root, ...problemOf(problem) });
+      const rows = looks.flatMap(({ repository, worktrees: entries }) =>
+        entries.map((entry): ListedWorktree => {
+          const session = sessionOfBranch(entry.branch);
+          return {
+            repository: repository.root,
+            ...entry,
+            sessionId: session?.sessionId ?? null,
+            taskId: session?.taskId ?? null,
+            title: session?.title ?? null,
+            state: session?.state ?? null,
+            states: statesOf(entry),
+          };
+        }),
+      );
+      return {
+        worktrees: rows.slice(0, limit),
+        total: looks.reduce((sum, { total }) => sum + total, 0),
+        problems,
+      };
     },
 
     async trial(wanted, caller) {
       const { session, base } = promotion(wanted, caller);
-      const { sessionId, repository, branch } = session;
-      return { sessionId, ...(await worktrees.trial({ repository, branch, base })) };
+      const { sessionId, repository, branch, baseCommit } = session;
+      const began = ifGiven('baseCommit', baseCommit ?? undefined);
+      return { sessionId, ...(await worktrees.trial({ repository, branch, base, ...began })) };
     },
 
     promote: createPromotion(deps, removal, promotion),
 
     async prune(wanted, caller) {
-      return Promise.all(
-        (await repositories(wanted.project)).map(async (repository) => {
+      const { found, problems } = await repositories.find(wanted.project);
+      const isElsewhere = repositories.elsewhereThan(found);
+      const pruneOne = async (repository: Repository): Promise<Pruned> => {
+        const warnings: string[] = [];
+        const answer: Pruned = { ...nothingPruned(repository.root), warnings };
+        try {
           const plan = await worktrees.prunePlan({
             repository,
             worktreesDir: deps.worktreesDir,
+            isElsewhere: isElsewhere(repository),
             keep: isKept,
             isOurs,
             ...ifGiven('base', baseOf(wanted, caller)),
           });
-          const warnings: string[] = [];
-          const done =
-            wanted.dryRun === true
-              ? ({ removed: [], refused: [] } satisfies PruneResult)
-              : await worktrees.prune(plan, tearDownOf(warnings));
-          await recordGone(done.removed.map((each) => each.branch));
-          warnings.push(...done.removed.flatMap(({ ignored }) => ignored));
-          return { repository: plan.repository, base: plan.base, entries: plan.entries, ...done, warnings };
-        }),
-      );
+          Object.assign(answer, { base: plan.base, entries: plan.entries });
+          if (wanted.dryRun === true) return answer;
+          Object.assign(answer, await worktrees.prune(plan, tearDownOf(warnings)));
+          warnings.push(...answer.removed.flatMap(({ ignored }) => ignored));
+          await recordGone(answer.removed.map((each) => each.branch));
+        } catch (error) {
+          answer.problem = problemOf(asSvcError(error));
+        }
+        return answer;
+      };
+      const answers = await Promise.all(found.map(pruneOne));
+      const failed = answers.filter(({ problem, removed }) => problem !== null && removed.length === 0);
+      if (failed.length > 0 && failed.length === answers.length) throw asThrown(failed[0]!.problem!);
+      return [
+        ...answers,
+        ...problems.map(({ repository, ...problem }) => ({ ...nothingPruned(repository), problem })),
+      ];
     },
   };
 }
+
+const nothingPruned = (repository: string): Pruned => ({
+  repository,
+  base: null,
+  problem: null,
+  entries: [],
+  removed: [],
+  refused: [],
+  gone: [],
+  warnings: [],
+});

@@ -4,7 +4,7 @@ import { SvcError } from '../errors.ts';
 import { type Operation, operation } from '../operation.ts';
 import { tool } from '../tool.ts';
 import type { WorktreeActions } from './worktree-actions.ts';
-import type { Worktrees } from './worktrees/index.ts';
+import { WORKTREE_STATES, type Worktrees } from './worktrees/index.ts';
 
 /** What clients may ask about session worktrees. */
 export function worktreeOperations({
@@ -22,15 +22,22 @@ export function worktreeOperations({
   return [
     operation({
       name: 'worktree.list',
-      about: 'Session worktrees and branches with what they hold.',
+      about:
+        'Session worktrees and branches with what they hold, newest first; how many there are in all; repositories that could not be read.',
       seat: 'chair',
       changes: false,
-      input: z.strictObject({ project: z.string().optional(), base: z.string().optional() }),
+      input: z.strictObject({
+        project: z.string().optional(),
+        base: z.string().optional(),
+        state: z.enum(WORKTREE_STATES).optional(),
+        limit: z.int().min(1).max(100_000).optional(),
+      }),
       run: actions.list,
     }),
     operation({
       name: 'worktree.diff',
-      about: 'What a session changed since its base: commits, files, patch.',
+      about:
+        'What a session changed: commits, files, patch, as promoting would bring them into its base now.',
       seat: 'any',
       changes: false,
       input: z.strictObject({
@@ -50,7 +57,12 @@ export function worktreeOperations({
         }
         // The recorded head still exists when the branch was promoted and pruned.
         const tip = headCommit === null ? { branch: branch as string } : { head: headCommit };
-        const { commits, files, patch } = await worktrees.diff({ repository, baseCommit, ...tip });
+        const { commits, files, patch } = await worktrees.diff({
+          repository,
+          baseCommit,
+          ...(branch === null || base === null ? {} : { into: base }),
+          ...tip,
+        });
         const text = await patch(input.max_bytes ?? 1024 * 1024);
         return { sessionId, branch, base, baseCommit, commits, files, patch: text };
       },
@@ -109,16 +121,20 @@ const project = z.string().optional().describe('registered project; default: all
 const worktreeTools = (actions: WorktreeActions): Operation[] => [
   tool({
     name: 'worktree_status',
-    about: 'List session worktrees: what is dirty, unmerged, orphaned or still worked in.',
+    about: 'List session worktrees and what they hold.',
     seat: 'chair',
     changes: false,
     input: z.strictObject({
-      base: z.string().optional().describe('branch to compare with; default: the one checked out'),
+      base: z.string().optional().describe('compare with; default: what is checked out'),
       project,
+      state: z.enum(WORKTREE_STATES).optional(),
+      limit: z.int().min(1).default(50),
     }),
-    output: z.object({ worktrees: z.array(z.looseObject({})) }),
-    async run(input, caller) {
-      const worktrees = (await actions.list(input, caller)).map((each) => ({
+    // With the total, and what could not be read.
+    output: z.looseObject({ worktrees: z.array(z.looseObject({})) }),
+    async run({ limit, ...input }, caller) {
+      const { worktrees, total, problems } = await actions.list({ ...input, limit }, caller);
+      const rows = worktrees.map((each) => ({
         session: each.sessionId,
         task: each.taskId,
         title: each.title,
@@ -134,22 +150,19 @@ const worktreeTools = (actions: WorktreeActions): Operation[] => [
         live: each.live,
         problem: each.unreadable ?? each.operation,
       }));
-      return { worktrees };
+      return { worktrees: rows, total, problems: problems.map((each) => ({ ...each })) };
     },
   }),
   tool({
     name: 'worktree_promote',
     about:
-      'Merge a finished session’s branch into its base. On a conflict nothing changes and the paths are named. Never pushes. Look at verify_status first.',
+      'Merge a finished session’s branch into its base. On a conflict nothing changes. Never pushes. Look at verify_status first.',
     seat: 'chair',
     changes: true,
     input: z.strictObject({
       session: z.string().describe('session to promote, e.g. s-12'),
-      base: z
-        .string()
-        .optional()
-        .describe('branch that takes the work in; default: the one it was made from'),
-      project: z.string().optional().describe('refuse unless the session is of this project'),
+      base: z.string().optional().describe('takes the work in; default: what it was made from'),
+      project: z.string().optional().describe('refuse for another project'),
       strategy: z.enum(['merge', 'rebase']).optional().describe('default merge'),
     }),
     output: z.object({
@@ -205,28 +218,34 @@ const worktreeTools = (actions: WorktreeActions): Operation[] => [
   tool({
     name: 'worktree_prune',
     about:
-      'Remove worktrees and branches of ended sessions whose work is merged. What holds unmerged or uncommitted work is kept, with the reason.',
+      'Remove worktrees and branches of ended sessions whose work is merged. Other work is kept, with the reason.',
     seat: 'chair',
     changes: true,
     destructive: true,
     idempotent: true,
     input: z.strictObject({ project }),
-    output: z.object({
-      removed: z.array(z.looseObject({})).describe('branch, path, and the refs that keep its commits'),
-      kept: z.array(z.looseObject({})).describe('branch, path, reasons'),
-    }),
+    // With what could not be read.
+    output: z.looseObject({ removed: z.array(z.looseObject({})), kept: z.array(z.looseObject({})) }),
     async run(input, caller) {
       const pruned = await actions.prune(input, caller);
       const removed = pruned.flatMap((each) =>
-        each.removed.map(({ branch, path, savedRefs }) => ({ branch, path, saved_refs: savedRefs })),
+        each.removed.map(({ branch, path, savedRefs, ignored }) => ({
+          branch,
+          path,
+          saved_refs: savedRefs,
+          ignored,
+        })),
       );
-      const gone = new Set(removed.map(({ branch }) => branch));
-      const kept = pruned.flatMap(({ entries, refused }) =>
-        [...refused, ...entries]
-          .filter(({ branch, reasons }) => !gone.has(branch) && reasons.length > 0)
+      const kept = pruned.flatMap(({ entries, refused, gone }) => [
+        ...[...refused, ...entries]
+          .filter(({ reasons }) => reasons.length > 0)
           .map(({ branch, path, reasons }) => ({ branch, path, reasons })),
+        ...gone.map((each) => ({ ...each, reasons: ['already gone: somebody else has removed it'] })),
+      ]);
+      const problems = pruned.flatMap(({ repository, problem }) =>
+        problem === null ? [] : [{ repository, ...problem }],
       );
-      return { removed, kept };
+      return { removed, kept, problems };
     },
   }),
 ];

@@ -21,6 +21,8 @@ export function createWorktreeRemoval(
     await storage.write(() => {
       for (const { sessionId, taskId, branch } of gone) {
         sessions.worktreeGone(sessionId);
+        // Only what its base holds is ever removed.
+        sessions.branchBecame(sessionId, 'merged');
         events.append({ kind: 'worktree_pruned', sessionId, taskId, data: { branch } });
       }
     });

@@ -70,7 +70,7 @@ describe('a real agent in the sandbox', { concurrency: 2, skip: impossible ?? fa
         assert.deepEqual([ended.runs, ended.commits, ended.profile], [2, 1, 'strict'], run.log());
         assert.equal(desk.ws.repository.git('show', `${ended.branch}:hello.txt`), 'hello');
         const { state } = await desk.here.call<{ state: string }>('verify.show', { session: run.id });
-        assert.equal(state, 'verified');
+        assert.equal(state, 'reported');
         assertArrived(run.requests().slice(-1), TASK);
         assertArrived(run.requests(), 'LOOKED');
         assert.doesNotMatch(JSON.stringify(run.requests()), new RegExp(PRIVATE));
@@ -122,7 +122,7 @@ test('claude, confined, does its task with its own tools and those of svc to its
     assert.doesNotMatch(log, new RegExp(PRIVATE));
     assert.equal(ws.repository.git('show', `svc/${session.session_id}:greeting.txt`), 'hello');
     const { state } = await here.call<{ state: string }>('verify.show', { session: session.session_id });
-    assert.equal(state, 'verified');
+    assert.equal(state, 'reported');
     assert.equal(readFileSync(join(home, '.claude', 'settings.json'), 'utf8'), settings);
     assert.equal(existsSync(join(home, '.claude', 'settings.local.json')), false);
     assert.equal(readFileSync(join(home, '.claude.json'), 'utf8'), '{ "numStartups": 3 }');

@@ -50,6 +50,7 @@ describe('a dispatch of a real agent', { concurrency: 2 }, () => {
       const nothingLeft = (run: DeskRun): void => assert.deepEqual(run.marked(), []);
 
       test('edits and commits with its own tools, uses ours, hears messages, and is kept from what is locked', async () => {
+        await desk.here.join('lady');
         await desk.here.call('lock_acquire', { holder: 'lady', path: 'locked.txt' });
         const run = await desk.run(
           HOSTILE,
@@ -74,7 +75,7 @@ describe('a dispatch of a real agent', { concurrency: 2 }, () => {
         assert.equal(git('log', '-1', '--format=%s', ended.branch ?? ''), 'Say hello');
         assert.equal(git('show', `${ended.branch}:hello.txt`), 'hello');
         const { state } = await desk.here.call<{ state: string }>('verify.show', { session: run.id });
-        assert.equal(state, 'verified');
+        assert.equal(state, 'reported');
         assertArrived(run.requests(), HOSTILE);
         const last = JSON.stringify(run.requests().at(-1)?.body);
         assert.match(last, /locked\.txt is locked: lady/);

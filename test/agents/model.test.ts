@@ -7,6 +7,7 @@ import { missing, runAgent } from '../support/agents.ts';
 import { makeRepository } from '../support/git.ts';
 
 const MCP_CHILD = fileURLToPath(new URL('../support/mcp-child.js', import.meta.url));
+const TWO_FACES_CHILD = fileURLToPath(new URL('../support/two-faces-child.js', import.meta.url));
 const TOOLS = ['task_add', 'task_run', 'ask_list', 'ask_answer', 'task_list', 'worktree_promote'];
 const PROMPT = 'Go -- "through" the $(whole) round,\nplease.';
 
@@ -29,6 +30,18 @@ const ROUND: Script = {
     { call: 'worktree_promote', arguments: { session: '{{task_run.session_id}}' } },
     { say: 'promoted {{worktree_promote.session}}' },
   ],
+};
+
+const TWO_FACES: Script = {
+  when: 'Look at both.',
+  steps: [{ call: 'answer', arguments: {} }, { call: 'refusal', arguments: {} }, { say: 'Seen.' }],
+};
+
+/** As docs/mcp.md says: the texts of our tools rely on it. */
+const SHOWN: Record<string, string[]> = {
+  claude: ['structure of answer', 'text of refusal'],
+  codex: ['structure of answer', 'structure of refusal'],
+  opencode: ['text of answer', 'text of refusal'],
 };
 
 /** With their own tools, whose names and arguments differ. */
@@ -84,6 +97,31 @@ describe('a real agent program with a scripted model', () => {
             `${name} was not offered`,
           );
         }
+      } finally {
+        await model.close();
+        remove();
+      }
+    });
+
+    test(`${agent} shows its model one face of an answer and of a refusal`, given, async () => {
+      const { root, folder, remove } = makeRepository();
+      const model = await startModel({ script: TWO_FACES });
+      try {
+        await runAgent(agent, {
+          prompt: 'Look at both.',
+          modelUrl: model.url,
+          mcp: { command: process.execPath, args: [TWO_FACES_CHILD] },
+          cwd: root,
+          home: join(folder, 'home'),
+        });
+        const seen = model.requests
+          .map(({ body }) => JSON.stringify(body))
+          .findLast((body) => body.includes('of refusal'));
+        const faces = ['text of answer', 'structure of answer', 'text of refusal', 'structure of refusal'];
+        assert.deepEqual(
+          faces.filter((face) => seen?.includes(face)),
+          SHOWN[agent],
+        );
       } finally {
         await model.close();
         remove();

@@ -9,7 +9,7 @@ const ROUNDS = 20;
 const IDLE_MS = 2000;
 
 /** Wall time of a whole process, ms. */
-async function wall(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<number> {
+export async function wall(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<number> {
   const begin = performance.now();
   const child = spawn(process.execPath, args, { cwd, env, stdio: 'ignore' });
   await once(child, 'exit');

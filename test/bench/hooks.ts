@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { takePart } from '../support/seats.ts';
 import { makeWorkspace, SVC } from '../support/workspace.ts';
 import { type Figure, figure, median, percentile } from './figure.ts';
 
@@ -25,6 +26,7 @@ export async function hooks(): Promise<Figure[]> {
   const ws = await makeWorkspace();
   try {
     const client = await ws.connect();
+    await takePart(ws, 'bob');
     await client.call('lock_acquire', { holder: 'bob', path: 'held.ts' });
     const socket = JSON.stringify(join(ws.root, '.svc', 'svc.sock'));
     const bareSocket = `require('node:net').connect(${socket}).on('connect',()=>process.exit())`;

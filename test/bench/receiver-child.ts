@@ -41,6 +41,7 @@ async function receiver(): Promise<void> {
     config: () => ({ webhook: CONFIG, policy: { actors: [] } }),
     agents: lookup(),
     isLoopback,
+    workspace: { id: 'a1', name: () => 'bench' },
   });
   const { address } = await listen({
     host: '127.0.0.1',

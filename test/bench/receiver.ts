@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { HOST_OPTIONS } from '../../cli/self.ts';
 import { type Figure, figure, median } from './figure.ts';
 import type { Load, LoadResult } from './receiver-child.ts';
 
@@ -50,6 +51,7 @@ export async function receiverBench(): Promise<Figure[]> {
 function child(program: string): ChildProcess {
   return fork(fileURLToPath(new URL('./receiver-child.js', import.meta.url)), [program], {
     stdio: 'inherit',
+    execArgv: program === 'receiver' ? [...HOST_OPTIONS] : [],
   });
 }
 

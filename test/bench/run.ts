@@ -9,8 +9,11 @@ import type { Figure } from './figure.ts';
 import { hooks } from './hooks.ts';
 import { receiverBench } from './receiver.ts';
 import { scale } from './scale.ts';
+import { soak } from './soak.ts';
+import { statusOfMany } from './status.ts';
 import { strictRuns } from './strict.ts';
 import { tools } from './tools.ts';
+import { worktreeStatus } from './worktrees.ts';
 
 // npm run bench [-- --json] [-- name …]: the speed bars, each beside a reference measured in the same run. With
 // SVC_BENCH_BESIDE=<folder of another built checkout> each bench of that one runs in turn with ours, for what a change
@@ -22,12 +25,15 @@ const BENCHES: Record<string, () => Promise<Figure[]>> = {
   cli: commandLine,
   hooks,
   daemon,
+  status: statusOfMany,
   tools,
   dashboard,
   confine: confinement,
   strict: strictRuns,
   agents,
   scale,
+  worktrees: worktreeStatus,
+  soak,
 };
 
 const isJson = process.argv.includes('--json');
@@ -45,8 +51,11 @@ function measureBeside(folder: string, name: string): Figure[] {
   ) as Figure[];
 }
 
+/** Those that last minutes run only when they are asked for. */
+const ONLY_ASKED = new Set(['soak']);
+
 for (const [name, bench] of Object.entries(BENCHES)) {
-  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  if (wanted.length > 0 ? !wanted.includes(name) : ONLY_ASKED.has(name)) continue;
   const others = beside === undefined ? [] : measureBeside(beside, name);
   for (const each of await bench()) {
     const other = others.find((one) => one.name === each.name);

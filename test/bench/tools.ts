@@ -76,7 +76,7 @@ async function sends({ stdio, http, plainStdio, plainHttp }: Rig): Promise<Figur
 }
 
 async function locks({ stdio, plainStdio }: Rig): Promise<Figure[]> {
-  const lock = { holder: 'bench', path: 'app/main.txt' };
+  const lock = { holder: 'me', path: 'app/main.txt' };
   const [ours, plain] = await inTurns(
     [
       async () => {

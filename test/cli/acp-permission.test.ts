@@ -48,7 +48,7 @@ describe('a request for leave', () => {
           return { status: 'timeout', answer: null, by: null };
         },
       } as never,
-      transcript: createTranscript({ print, cwd: folder }),
+      transcript: createTranscript({ print, cwd: folder, clean: (text) => text }),
       print,
       agent: () => 'an agent',
       cwd: folder,

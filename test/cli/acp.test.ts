@@ -75,7 +75,7 @@ describe('svc acp run', () => {
     let stderr = '';
     const link: KeptLink = {
       call: (name, input, options) => engine.operations.call(name, input, WORKER, options) as never,
-      onEvent: () => () => undefined,
+      onEvent: () => ({ begun: Promise.resolve(), stop: () => undefined }),
       sessionId: async () => null,
       close: async () => undefined,
       ...(wish.call ? { call: wish.call } : {}),

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { after, afterEach, before, describe, mock, test } from 'node:test';
 import Database from 'better-sqlite3';
+import { createFollowing } from '../../cli/following.ts';
 import { createLink, type Start } from '../../cli/link.ts';
 import { type EngineClient, SvcError } from '../../engine/index.ts';
 import { stdioClient } from '../support/mcp.ts';
@@ -13,8 +14,9 @@ import { until } from '../support/wait.ts';
 import { isRunning, makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
 
 interface Message {
-  id?: number;
+  id?: number | string | null;
   method?: string;
+  params?: { uri?: string };
   result?: Record<string, unknown>;
   error?: { code: number; message: string };
 }
@@ -114,13 +116,107 @@ describe('svc mcp', { timeout: 120_000 }, () => {
     assert.equal(await open.exit, 0);
   });
 
+  test('answers what is no message as JSON-RPC says, and everything else as before', async () => {
+    const open = bridge(ws);
+    const wrong: [line: string, code: number, id: number | string | null][] = [
+      ['garbage', -32700, null],
+      ['{', -32700, null],
+      ['[]', -32600, null],
+      ['[{"jsonrpc":"2.0","id":9,"method":"ping"}]', -32600, null],
+      ['null', -32600, null],
+      ['{"jsonrpc":"2.0"}', -32600, null],
+      ['{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600, null],
+      ['{"jsonrpc":"1.0","id":"x","method":"ping"}', -32600, 'x'],
+      ['{"jsonrpc":"2.0","id":7,"method":"ping","params":[1]}', -32600, 7],
+      ['{"jsonrpc":"2.0","id":7.5,"method":"ping"}', -32600, null],
+    ];
+    for (const [line] of wrong) open.child.stdin.write(`${line}\n`);
+    // Neither is a notification ever answered, nor a response that is none.
+    for (const line of [
+      '{"jsonrpc":"2.0","id":5,"result":7}',
+      '{"jsonrpc":"2.0","method":"notifications/x"}',
+    ])
+      open.child.stdin.write(`${line}\n`);
+    open.send(INITIALIZE);
+    assert.ok((await open.answer(1)).result);
+    assert.deepEqual(
+      open.messages.slice(0, -1).map(({ id, error }) => [error?.code, id]),
+      wrong.map(([, code, id]) => [code, id]),
+    );
+    open.child.stdin.end();
+    assert.equal(await open.exit, 0);
+  });
+
+  test('answers everything that was sent before the end of its input, also without a last line end', async () => {
+    const calls = [2, 3, 4].map((id) => ({
+      jsonrpc: '2.0',
+      id,
+      method: 'tools/call',
+      params: { name: 'task_add', arguments: { title: `number ${id}` } },
+    }));
+    const open = bridge(ws);
+    open.child.stdin.end(
+      [{ jsonrpc: '2.0', ...INITIALIZE }, ...calls].map((each) => JSON.stringify(each)).join('\n'),
+    );
+    assert.equal(await open.exit, 0);
+    assert.deepEqual(open.messages.map(({ id, result }) => [id, result?.isError]).sort(), [
+      [1, undefined],
+      [2, undefined],
+      [3, undefined],
+      [4, undefined],
+    ]);
+  });
+
+  test('a followed resource is followed through restarts: nothing is missed, nothing is told twice', async () => {
+    const other = await makeWorkspace();
+    try {
+      const open = await begun(other);
+      open.send({
+        id: 2,
+        method: 'tools/call',
+        params: { name: 'task_add', arguments: { title: 'one', agent: 'claude' } },
+      });
+      await open.answer(2);
+      for (const [id, uri] of [
+        [3, 'svc://task/t-1'],
+        [4, 'svc://inbox/chair'],
+      ] as const) {
+        open.send({ id, method: 'resources/subscribe', params: { uri } });
+        assert.ok((await open.answer(id)).result);
+      }
+      const told = (uri: string) =>
+        open.messages.filter(
+          ({ method, params }) => method === 'notifications/resources/updated' && params?.uri === uri,
+        ).length;
+      for (let round = 1; round <= 3; round += 1) {
+        if (round === 2) {
+          await other.svc(['down']);
+          await other.svc(['up']);
+        } else await other.killDaemon();
+        // By somebody else, perhaps before the bridge is back.
+        const client = await other.connect();
+        await client.call('msg_send', { body: `round ${round}`, to_session: 'chair' });
+        await client.call('task_assign', { id: 't-1', agent: round % 2 === 0 ? 'claude' : 'codex' });
+        client.close();
+        await until(() => told('svc://task/t-1') === round && told('svc://inbox/chair') === round);
+        open.send({ id: 10 + round, method: 'tools/call', params: { name: 'task_list', arguments: {} } });
+        assert.ok((await open.answer(10 + round)).result?.isError === undefined);
+        assert.deepEqual([told('svc://task/t-1'), told('svc://inbox/chair')], [round, round]);
+      }
+      open.child.stdin.end();
+      assert.equal(await open.exit, 0);
+    } finally {
+      await other.close();
+    }
+  });
+
   test('ends after a message that nothing could take, and says so', async () => {
     const open = await begun(ws);
     const part = 'x'.repeat(1024 * 1024);
     for (let written = 0; written < 20 && open.child.exitCode === null; written += 1)
       open.child.stdin.write(part);
     assert.equal(await open.exit, 0);
-    assert.match(open.stderr(), /maximum size/);
+    assert.match(open.stderr(), /at most 16 MiB/);
   });
 
   test('ends with its client in the middle of a call; the question stays open', async () => {
@@ -308,5 +404,78 @@ describe('the link of a bridge', () => {
     gone.lose();
     await assert.rejects(given, { code: 'cancelled' });
     await link.close();
+  });
+});
+
+/** A connection whose subscriptions the test answers, and speaks for. */
+function fakeEvents() {
+  const subscriptions: { input: { after?: number }; say(seq: number): void; fail(): void; ended: boolean }[] =
+    [];
+  const client = {
+    async subscribe(_method: string, input: object, hear: (each: object, answer: object) => void) {
+      const began = { subscription: subscriptions.length, log_id: 'log', from: 7 };
+      subscriptions.push({
+        input,
+        say: (seq) => hear({ method: 'event', params: { event: { seq } } }, began),
+        fail: () => hear({ method: 'subscription_failed', params: {} }, began),
+        ended: false,
+      });
+      return began;
+    },
+    async unsubscribe(number: number) {
+      const ended = subscriptions[number];
+      if (ended) ended.ended = true;
+    },
+  } as unknown as EngineClient;
+  return { client, subscriptions };
+}
+
+describe('the events that a link follows', () => {
+  test('go on behind the last one that was heard, whichever connection they come over', async () => {
+    const heard: number[] = [];
+    const following = createFollowing(() => undefined);
+    following.add(({ seq }) => void heard.push(seq));
+    const [one, two] = [fakeEvents(), fakeEvents()];
+    await Promise.all([following.continueOver(one.client), following.continueOver(one.client)]);
+    assert.equal(one.subscriptions.length, 1, 'one subscription, however often it is asked for');
+    assert.deepEqual(one.subscriptions[0]?.input, {});
+    one.subscriptions[0]?.say(8);
+    one.subscriptions[0]?.say(9);
+    await following.continueOver(two.client);
+    assert.deepEqual(two.subscriptions[0]?.input, { after: 9, log_id: 'log' });
+    two.subscriptions[0]?.say(10);
+    one.subscriptions[0]?.say(10);
+    assert.deepEqual(heard, [8, 9, 10], 'a connection that was left says nothing more');
+  });
+
+  test('begin anew for whoever listens after the last one had stopped', async () => {
+    const following = createFollowing(() => undefined);
+    const [one, two] = [fakeEvents(), fakeEvents()];
+    const stop = following.add(() => assert.fail('it has stopped'));
+    await following.continueOver(one.client);
+    stop();
+    await until(() => one.subscriptions[0]?.ended);
+    one.subscriptions[0]?.say(8);
+    assert.equal(following.isWanted(), false);
+    const heard: number[] = [];
+    following.add(({ seq }) => void heard.push(seq));
+    await following.continueOver(two.client);
+    assert.deepEqual(two.subscriptions[0]?.input, {}, 'what nobody listened to is not told');
+    two.subscriptions[0]?.say(11);
+    assert.deepEqual(heard, [11]);
+  });
+
+  test('that the engine ends are asked for again', async () => {
+    let failed = 0;
+    const following = createFollowing(() => {
+      failed += 1;
+    });
+    following.add(() => undefined);
+    const { client, subscriptions } = fakeEvents();
+    await following.continueOver(client);
+    subscriptions[0]?.fail();
+    assert.equal(failed, 1);
+    await following.continueOver(client);
+    assert.equal(subscriptions.length, 2);
   });
 });

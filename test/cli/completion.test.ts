@@ -104,6 +104,40 @@ describe('shell completion', () => {
       assert.equal((await workspace.svc(['__complete', 'task', 'd-'])).stdout, '');
     });
 
+    it('answers with what the command can be used on, and shows whatever there is', async () => {
+      const proposed = async (kind: string) =>
+        (await workspace.svc(['__complete', kind])).stdout.split('\n').filter(Boolean);
+      const denied = (await workspace.post('one')).body;
+      await workspace.svc(['decision', 'deny', denied.decision_id, 'not now']);
+      const waits = (await workspace.post('two')).body;
+      await workspace.svc(['ask', 'answer', '1', 'this one']);
+      assert.deepEqual(await proposed('decision'), [waits.decision_id, denied.decision_id]);
+      assert.deepEqual(await proposed('decision:pending'), [waits.decision_id]);
+      assert.deepEqual(await proposed('task:failed'), [denied.task_id]);
+      assert.deepEqual(await proposed('task:idle'), [waits.task_id, 't-2', 't-1']);
+      assert.deepEqual(await proposed('question'), ['1']);
+      assert.deepEqual(await proposed('question:open'), []);
+      assert.deepEqual(await proposed('message:unread'), []);
+      assert.deepEqual(await proposed('session:live'), []);
+      assert.ok((await proposed('project')).length > 0);
+    });
+
+    it('is what each command of the catalogue asks for', async () => {
+      const { stdout } = await workspace.svc(['completion', 'bash']);
+      for (const [command, kind] of [
+        ['decision show', 'decision'],
+        ['decision approve', 'decision:pending'],
+        ['decision deny', 'decision:pending'],
+        ['decision edit', 'decision:pending'],
+        ['task retry', 'task:failed'],
+        ['worker kill', 'session:live'],
+        ['ask answer', 'question:open'],
+        ['msg ack', 'message:unread'],
+        ['project trust', 'project'],
+      ])
+        assert.ok(stdout.includes(`'${command} 0') _svc_ask ${kind} ;;`), command);
+    });
+
     it('is not in help', async () => {
       assert.doesNotMatch((await workspace.svc(['help'])).stdout, /__complete/);
       assert.doesNotMatch((await workspace.svc(['completion', 'bash'])).stdout, /'[^']*__complete[^']*'/);

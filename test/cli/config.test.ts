@@ -55,6 +55,63 @@ describe('svc init and svc config', () => {
     assert.match(shown.stdout, /environment/);
   });
 
+  test('a key that is asked for and not there is answered with the one that was meant, and with what unset means', async () => {
+    const get = (name: string) => ws.svc(['config', 'get', name]);
+    for (const [name, meant] of [
+      ['agents.timeout_secs', 'agents.timeout_sec'],
+      ['idle_timeout_sec', 'agents.idle_timeout_sec'],
+      ['agnts', 'agents'],
+      ['ai.olama', 'ai.ollama'],
+      ['agents.', 'agents'],
+      ['addr', 'daemon.addr or gateway.addr or ui.addr'],
+    ] as const) {
+      const { code, stderr } = await get(name);
+      assert.equal(code, 2, name);
+      assert.ok(stderr.includes(`unknown key ${name}, did you mean ${meant}?\n`), stderr);
+    }
+    assert.equal((await get('nothing_like_it')).stderr.split('\n')[0], 'error: unknown key nothing_like_it');
+    const unset = await get('daemon.reap_interval_sec');
+    assert.equal(unset.stdout, 'unset\n');
+    assert.match(
+      unset.stderr,
+      /^note: daemon.reap_interval_sec is unset \(60; .+\); svc config set daemon.reap_interval_sec <value>/,
+    );
+    const entry = await get('agents.cmds.cluade');
+    assert.deepEqual(
+      [entry.code, entry.stdout, entry.stderr],
+      [0, 'unset\n', 'note: agents.cmds has no entry cluade, did you mean claude?\n'],
+    );
+    assert.match((await get('agents')).stdout, /^default_cmd: /);
+    assert.equal((await ws.svc(['config', 'get', 'daemon.reap_interval_sec', '--json'])).stdout, 'null\n');
+  });
+
+  test('a key that nothing uses yet says so, wherever keys are shown and where svc.yaml sets it', async () => {
+    const own = await makeWorkspace({
+      yaml: 'chair: { guidance: { bus_only: false } }\nmemory: { retention_days: { todo: 30 } }\n',
+    });
+    try {
+      const { stdout } = await own.svc(['config', 'check']);
+      assert.deepEqual(stdout.split('\n').slice(0, 2), [
+        'pending: chair.guidance.bus_only. Not used yet: it is for what agents are told.',
+        'pending: memory.retention_days. Not used yet: it is for the memory.',
+      ]);
+      const { unused } = (await own.svc(['config', 'check', '--json'])).json<{ unused: { key: string }[] }>();
+      assert.deepEqual(
+        unused.map(({ key }) => key),
+        ['chair.guidance.bus_only', 'memory.retention_days'],
+      );
+    } finally {
+      await own.close();
+    }
+    assert.doesNotMatch((await ws.svc(['config', 'check'])).stdout, /pending/);
+    const listed = (await ws.svc(['config', 'keys'])).stdout.split('\n');
+    for (const [key, isPending] of [
+      ['workspace.locale', true],
+      ['workspace.name', false],
+    ] as const)
+      assert.equal(/Not used yet/.test(listed.find((line) => line.startsWith(`${key} `)) ?? ''), isPending);
+  });
+
   test('an unknown key or a wrong type names file, line, path and the nearest key, and exits 2', async () => {
     const before = readFileSync(file(), 'utf8');
     writeFileSync(file(), `${before}context:\n  treshold_bytes: 1\nmemory: { brief_limit: many }\n`);

@@ -48,6 +48,7 @@ describe('svc hook', () => {
     here = await engineHere(ws);
     host = await hostEngine(here.engine);
     env = { ...ws.env, SVC_SESSION: 'ada' };
+    await here.join('bob');
     await here.call('lock_acquire', { holder: 'bob', path: 'held.ts' });
   });
   after(async () => {

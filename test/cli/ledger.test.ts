@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Task, Wire } from '../../engine/index.ts';
+import { takePart } from '../support/seats.ts';
 import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
 
 describe('a ledger on the command line', () => {
@@ -20,6 +21,7 @@ describe('a ledger on the command line', () => {
       '## Clarify\n- [x] which\n- [ ] where\n## Steps\n1. [ ] build\u001b[2J it\n',
     );
     const client = await ws.connect();
+    await takePart(ws, 'ada');
     await client.call('task_claim', { holder: 'ada', item: 3, ledger: 'docs/plan.md' });
     const shown = await ws.svc(['ledger', 'show', 'plan.md'], { cwd: join(ws.root, 'docs') });
     assert.equal(shown.code, 0, shown.stderr);

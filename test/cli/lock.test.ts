@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import type { Lock, Session, Wire } from '../../engine/index.ts';
 import { gitEnvironment } from '../support/git.ts';
+import { stdioClient } from '../support/mcp.ts';
+import { takePart } from '../support/seats.ts';
 import { until } from '../support/wait.ts';
 import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
 
@@ -13,6 +15,7 @@ describe('svc lock', () => {
   before(async () => {
     ws = await makeWorkspace();
     await ws.svc(['up']);
+    await takePart(ws, 'ada', 'bob');
   });
   after(() => ws.close());
 
@@ -38,12 +41,27 @@ describe('svc lock', () => {
     assert.equal((await ws.svc(['lock', 'release', 'app/main.txt', '--holder', 'ada'])).code, 4);
   });
 
-  test('needs somebody who holds it', async () => {
-    for (const verb of ['acquire', 'release']) {
-      const { code, stderr } = await ws.svc(['lock', verb, 'app']);
-      assert.equal(code, 2);
-      assert.match(stderr, /no holder: SVC_SESSION is not set/);
+  test('is the Chair’s where nobody else is named, and nobody’s under a name that was never here', async () => {
+    const held = async () =>
+      (await ws.svc(['lock', 'list', '--json']))
+        .json<Wire<Lock>[]>()
+        .map(({ path, holder }) => `${path} ${holder}`);
+    for (const words of [[], ['--holder', 'me'], ['--holder', 'Chair']]) {
+      assert.equal((await ws.svc(['lock', 'acquire', 'app', ...words])).code, 0);
+      assert.deepEqual(await held(), ['app chair']);
+      assert.equal((await ws.svc(['lock', 'release', 'app', ...words])).code, 0);
     }
+    const agent = await stdioClient(ws);
+    const { holder } = await agent.call<{ holder: string }>('lock_acquire', { holder: 'me', path: 'src' });
+    assert.match(holder, /^chair-\d+$/);
+    await ws.svc(['lock', 'acquire', 'app']);
+    assert.deepEqual(await held(), [`app ${holder}`, `src ${holder}`]);
+    const unknown = await ws.svc(['lock', 'acquire', 'docs', '--holder', 'nobody', '--json']);
+    const { error } = unknown.json<{ error: { code: string; hint: string } }>();
+    assert.deepEqual([unknown.code, error.code], [4, 'not_found']);
+    assert.match(error.hint, new RegExp(`live: .*${holder}.*; me is your own`));
+    await agent.close();
+    await until(async () => (await held()).length === 0, 'its locks to end with the Chair');
     assert.equal((await ws.svc(['lock', 'acquire', '/etc', '--holder', 'ada'])).code, 3);
   });
 
@@ -73,7 +91,7 @@ describe('svc lock', () => {
   test('raced for by 16 processes has one winner', async () => {
     const ran = await Promise.all(
       Array.from({ length: 16 }, (_, index) =>
-        ws.program(['lock', 'acquire', 'app', '--holder', `p-${index}`]),
+        ws.program(['lock', 'acquire', 'app'], { env: { SVC_SESSION: `p-${index}` } }),
       ),
     );
     assert.deepEqual(ran.map(({ code }) => code).sort(), [0, ...Array.from({ length: 15 }, () => 5)]);
@@ -129,7 +147,7 @@ describe('the hook of svc init --hooks', () => {
   };
   const commit = (...more: string[]) => git(['commit', '--quiet', '-m', 'change', ...more]);
   const lock = async (path: string, holder = 'ada') => {
-    const { code, stderr } = await ws.svc(['lock', 'acquire', path, '--holder', holder]);
+    const { code, stderr } = await ws.svc(['lock', 'acquire', path], { env: { SVC_SESSION: holder } });
     assert.equal(code, 0, stderr);
   };
 
@@ -295,6 +313,7 @@ describe('installing the hook', () => {
 
     writeFileSync(hook, `#!/bin/sh\nset -e\necho mine >&2\n${error.data.line}\n`);
     assert.match((await ws.svc(['init', '--hooks'])).stdout, /is there already/);
+    await takePart(ws, 'ada');
     await ws.svc(['lock', 'acquire', 'app', '--holder', 'ada']);
     ws.repository.write('app/main.txt', 'changed\n');
     assert.throws(() => ws.repository.git('commit', '-qam', 'x'), /app\/main\.txt is held by ada/);
@@ -336,7 +355,7 @@ describe('installing the hook', () => {
     assert.deepEqual(both.json(), { hook: root, state: 'renewed', workspaces: files });
 
     const env = { SVC_CONFIG: files[1] ?? '' };
-    await ws.svc(['lock', 'acquire', "it's one/file.txt", '--holder', 'ada'], { env });
+    await ws.svc(['lock', 'acquire', "it's one/file.txt"], { env: { ...env, SVC_SESSION: 'ada' } });
     ws.repository.git('add', '--all');
     assert.throws(() => ws.repository.git('commit', '-qm', 'x'), /it's one\/file\.txt is held by ada/);
     await ws.svc(['down'], { env });

@@ -27,12 +27,16 @@ describe('svc msg', () => {
     assert.deepEqual([sent.code, sent.stdout], [0, 'message 1 to bob\n']);
     assert.match(sent.stderr, /nobody of that name/);
     const read = await ws.svc(['msg', 'inbox'], as('bob'));
-    assert.match(read.stdout, /^bob: 1 unread\n\n1 alert, from alice to bob, \d+s ago\n {2}which port\?\n/);
+    assert.match(
+      read.stdout,
+      /^bob: 1 unread, 0 read\n\n1 alert, from alice to bob, \d+s ago\n {2}which port\?\n/,
+    );
     const reply = await ws.svc(['msg', 'send', '8080', '--reply-to', '1'], as('bob'));
     assert.equal(reply.stdout, 'message 2 to alice\n');
     assert.equal((await ws.svc(['msg', 'ack', '1'], as('alice'))).code, 3);
     assert.match((await ws.svc(['msg', 'ack', '1'], as('bob'))).stdout, /message 1 acknowledged by bob/);
-    assert.match((await ws.svc(['msg', 'inbox', '--unread'], as('bob'))).stdout, /^bob: 0 unread\n$/);
+    assert.match((await ws.svc(['msg', 'inbox'], as('bob'))).stdout, /^bob: 0 unread, 1 read\n$/);
+    assert.match((await ws.svc(['msg', 'inbox', '--all'], as('bob'))).stdout, /1 alert \(read\), from alice/);
     const listed = (await ws.svc(['msg', 'list'])).stdout.trim().split('\n');
     assert.match(listed[1] ?? '', /^1\talert\talice\tbob\t\d+s\tbob\tdelivered\twhich port\?$/);
     assert.match((await ws.svc(['msg', 'peers'])).stdout, /^bob\tplain\t/m);

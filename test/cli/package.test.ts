@@ -1,12 +1,37 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { globSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { gitEnvironment, temporaryFolder } from '../support/git.ts';
 
 const project = fileURLToPath(new URL('../../../', import.meta.url));
+
+interface Locked {
+  name?: string;
+  version?: string;
+  dev?: boolean;
+}
+
+const jsonIn = <T>(path: string): T => JSON.parse(readFileSync(path, 'utf8')) as T;
+
+/** Every package that an install may have, as name@version. npm puts them into other folders where none is for development. */
+function lockedPackages(): Set<string> {
+  const { packages } = jsonIn<{ packages: Record<string, Locked> }>(join(project, 'npm-shrinkwrap.json'));
+  return new Set(
+    Object.entries(packages).flatMap(([path, { name = path.split('node_modules/').at(-1), version, dev }]) =>
+      path === '' || dev ? [] : [`${name}@${version}`],
+    ),
+  );
+}
+
+function installedPackages(root: string): string[] {
+  return globSync('**/node_modules/{@*/*,[!@.]*}/package.json', { cwd: root }).map((path) => {
+    const { name, version } = jsonIn<Locked>(join(root, path));
+    return `${name}@${version}`;
+  });
+}
 
 describe('the packed package', () => {
   const folder = temporaryFolder();
@@ -49,6 +74,14 @@ describe('the packed package', () => {
       '--no-audit',
       '--no-fund',
       join(folder, packed),
+    );
+    const installed = installedPackages(join(prefix, 'lib', 'node_modules', 'svc'));
+    const locked = lockedPackages();
+    assert.ok(installed.length > 50, `${installed.length} packages were installed`);
+    assert.deepEqual(
+      installed.filter((each) => !locked.has(each)),
+      [],
+      'an install gets the versions that were tested, and nothing that is for development',
     );
     const empty = join(folder, 'empty');
     mkdirSync(empty);

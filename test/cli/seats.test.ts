@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { EngineClient } from '../../engine/index.ts';
+import { takePart } from '../support/seats.ts';
 import { until } from '../support/wait.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
 
@@ -33,6 +34,7 @@ describe('whoever is no Chair speaks for itself only', { timeout: 120_000 }, () 
       return row?.pid;
     });
     mark = await until(() => /SVC_RUN_ID=([^\0]+)/.exec(readFileSync(`/proc/${pid}/environ`, 'utf8'))?.[1]);
+    await takePart(ws, 'bob');
     await client.call('lock_acquire', { holder: 'bob', path: 'src' });
     await client.call('msg_send', { to_session: 'bob', body: 'for bob' });
   });
@@ -92,13 +94,14 @@ describe('whoever is no Chair speaks for itself only', { timeout: 120_000 }, () 
   });
 
   test('nobody takes the name of another kind of session', async () => {
-    for (const name of ['chair', 'Chair', 'chair-1', 'chair@x', 's-99', 'S-1', 'w-1', '../x', 'a/b']) {
-      const ran = await ws.svc(['tool', 'call', 'msg_inbox'], { env: { SVC_SESSION: name } });
-      assert.notEqual(ran.code, 0, name);
-      const added = await ws.svc(['tool', 'call', 'task_add', '--title', 'x'], {
-        env: { SVC_SESSION: name },
-      });
-      assert.equal(added.code, 3, name);
-    }
+    for (const name of ['chair', 'Chair', 'chair-1', 'chair@x', 's-99', 'S-1', 'w-1', 'me', '../x', 'a/b'])
+      for (const words of [['msg_inbox'], ['task_add', '--title', 'x'], ['task_list']]) {
+        const ran = await ws.svc(['tool', 'call', ...words], { env: { SVC_SESSION: name } });
+        assert.equal(ran.code, 2, `${name} ${words[0]}`);
+        assert.ok(
+          ran.stderr.includes(`SVC_SESSION is ${JSON.stringify(name)}, which is no session`),
+          ran.stderr,
+        );
+      }
   });
 });

@@ -42,9 +42,19 @@ describe('a session that failed', () => {
   });
 
   test('says what to do next, and to go on only where its worktree is', async () => {
-    assert.match((await nextOf(failed)) ?? '', /svc worker resume s-1 .*svc task retry t-1 /);
-    assert.doesNotMatch((await nextOf({ ...failed, worktree: null, inplace: false })) ?? '', /resume/);
-    assert.equal(await nextOf({ ...failed, failure: null }), null);
+    const next = async (more: Partial<typeof failed>, mayRetry = true): Promise<string> =>
+      (await nextOf({ ...failed, ...more }, { mayRetry })) ?? 'nothing';
+    assert.match(await next({}), /svc worker resume s-1 .*svc task retry t-1 /);
+    assert.doesNotMatch(await next({ worktree: null, inplace: false }), /resume/);
+    assert.doesNotMatch(await next({}, false), /retry|resume/);
+    const well = { failure: null, branch: 'svc/s-1' };
+    assert.match(
+      await next({ ...well, commits: 1 }),
+      /^svc worktree diff s-1 .*; then svc worktree promote s-1 /,
+    );
+    assert.equal(await next({ ...well, commits: 0 }), 'nothing');
+    assert.equal(await next({ ...well, commits: 1, promoted_at: at }), 'nothing');
+    assert.match(await next({ ...well, cwd: '/x', commits: null }), /^look at \/somewhere by hand/);
   });
 
   test('is shown without a process, since that number may be another one by now', () => {

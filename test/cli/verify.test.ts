@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Task, Verification, Wire } from '../../engine/index.ts';
@@ -41,7 +41,7 @@ describe('svc verify', () => {
     });
     const { code, stdout } = await ws.svc(['verify', 'show', session]);
     assert.equal(code, 0);
-    assert.match(stdout, new RegExp(`^session +${session} incomplete$`, 'm'));
+    assert.match(stdout, new RegExp(`^session +${session} reported: the worker's own word$`, 'm'));
     assert.match(stdout, /^summary +made it$/m);
     assert.match(stdout, /^why not verified\n {2}not met: it is\n {2}made$/m);
     assert.match(stdout, /^criteria\n {2}not met {5}it is\n {14}made\n {14}\(not yet\)$/m);
@@ -57,13 +57,22 @@ describe('svc verify', () => {
     const honest = await ran({ tests: [passed('test -f made.txt')] });
     const fine = await ws.svc(['verify', 'rerun', honest]);
     assert.equal(fine.code, 0, fine.stderr);
-    assert.match(fine.stdout, new RegExp(`^session +${honest} verified$`, 'm'));
+    assert.match(
+      fine.stdout,
+      new RegExp(`^session +${honest} verified: svc ran the reported tests again`, 'm'),
+    );
     assert.match(fine.stdout, /^ {2}agrees {6}test -f made\.txt\n {14}\(exit code 0\)$/m);
     assert.match(fine.stderr, /^runs 1 of 1: test -f made\.txt$/m);
+    // Nothing is left of the checkout in which they ran.
+    assert.doesNotMatch(ws.repository.git('worktree', 'list'), /verify-/);
+    assert.deepEqual(
+      readdirSync(join(ws.root, '.svc', 'agents', honest)).filter((each) => /^verify-/.test(each)),
+      [],
+    );
     const lying = await ran({ tests: [passed('echo never ran; test -f missing.txt')] });
     const caught = await ws.svc(['verify', 'rerun', lying]);
     assert.equal(caught.code, 5);
-    assert.match(caught.stdout, new RegExp(`^session +${lying} disagrees$`, 'm'));
+    assert.match(caught.stdout, new RegExp(`^session +${lying} disagrees: svc ran`, 'm'));
     assert.match(caught.stdout, /\(exit code 1\)\n {4}never ran$/m);
     const json = await ws.svc(['verify', 'rerun', lying, '--json']);
     assert.deepEqual([json.code, json.json<Wire<Verification>>().rerun?.agrees], [5, false]);
@@ -103,5 +112,6 @@ describe('svc verify', () => {
     const { rerun } = (await ws.svc(['verify', 'show', session, '--json'])).json<Wire<Verification>>();
     assert.equal(rerun, null);
     await until(() => !isRunning(pid));
+    await until(() => !/verify-/.test(ws.repository.git('worktree', 'list')));
   });
 });

@@ -48,6 +48,24 @@ describe('the words of a command line', () => {
     assert.match(empty.stderr, /^error: body: is missing$/m);
   });
 
+  test('what is empty, too small or no number is said in words', async () => {
+    for (const [line, said] of [
+      ['task show|', 'id: must not be empty'],
+      ['task list|--limit|0', 'limit: must be at least 1'],
+      ['task list|--limit|100001', 'limit: must be at most 100000'],
+      ['lock acquire|a|--holder|ada|--ttl|0', 'ttl_min: must be at least 1'],
+      ['notify redeliver|x', 'no delivery "x"'],
+      ['msg ack|', 'no message ""'],
+      ['tool call|task_list|--limit|x', '--limit takes a value of type integer, not "x"'],
+      ['config get|', 'no key was named'],
+    ] as const) {
+      const { stderr } = await ws.svc(
+        line.split('|').flatMap((word, at) => (at === 0 ? word.split(' ') : word)),
+      );
+      assert.ok(stderr.startsWith(`error: ${said}`), `${line}: ${stderr}`);
+    }
+  });
+
   test('svc tool show has the parameters, and so has the help of a call', async () => {
     const shown = await ws.svc(['tool', 'show', 'msg_send']);
     assert.match(shown.stdout, /^ {2}--body <string> +required; /m);

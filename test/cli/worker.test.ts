@@ -49,8 +49,8 @@ describe('a worker at its own command line', () => {
     assert.match(stdout, /^no$/m);
     assert.match(stdout, /^s-3 has item 2 until .*: build it$/m);
     assert.match(stdout, /^2\t-\ts-3\t/m);
-    assert.match(stdout, /^item 2 of plan\.md is free$/m);
-    assert.match(stdout, /^the evidence of s-3 is incomplete\n {2}not met: has docs$/m);
+    assert.match(stdout, /^item 2 of plan\.md is free: build it$/m);
+    assert.match(stdout, /^the evidence of s-3 is reported: the worker's own word\n {2}not met: has docs$/m);
     const view = (await ws.svc(['verify', 'show', 's-3', '--json'])).json<Wire<Verification>>();
     assert.deepEqual(
       view.criteria.map(({ criterion, status }) => [criterion, status]),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import stringWidth from 'string-width';
-import { age, cut, localTime, printable } from '../../engine/index.ts';
+import { age, counted, cut, localTime, printable, withLocalTimes } from '../../engine/index.ts';
 
 describe('text for a terminal', () => {
   test('of strangers holds no escape sequence, control character or change of direction', () => {
@@ -56,5 +56,22 @@ describe('text for a terminal', () => {
     const then = new Date(2026, 0, 2, 3, 4, 5);
     assert.equal(localTime(then.toISOString()), '2026-01-02 03:04:05');
     assert.equal(localTime(null), '-');
+  });
+
+  test('says times as the clock on the wall does, and leaves alone what it quotes', () => {
+    const at = '2026-11-22T10:15:00.000Z';
+    assert.equal(
+      withLocalTimes(`ada holds src until ${at}; since ${at} too`),
+      `ada holds src until ${localTime(at)}; since ${localTime(at)} too`,
+    );
+    for (const quoted of [`no task "${at}"`, `until ${at}-1`, `the branch ${at}`])
+      assert.equal(withLocalTimes(quoted), quoted);
+  });
+
+  test('counts one thing as one', () => {
+    assert.deepEqual(
+      [counted(0, 'task'), counted(1, 'task'), counted(2, 'try', 'tries')],
+      ['0 tasks', '1 task', '2 tries'],
+    );
   });
 });

@@ -46,7 +46,8 @@ describe('kill -9 of the daemon loses nothing that was acknowledged and runs not
     assert.equal(task.status, 'done');
     assert.equal(sessions.length, 1);
     assert.equal(ws.repository.git('show', `${sessions[0]?.branch}:kept.txt`), taskId === '' ? '' : 'kept');
-    assert.deepEqual(ws.survivors(), []);
+    // The engine's own calls of git are no survivors: they end.
+    await until(() => ws.survivors().length === 0, 'no process of it');
     report(
       `kill -9 of the daemon ${killed}`,
       'lost nothing; the agent ran once, all five events were delivered, no process is left',

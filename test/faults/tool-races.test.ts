@@ -162,6 +162,8 @@ describe('sixteen MCP servers on one workspace', { timeout: 200_000 }, () => {
       }
     });
     const reader = await ws.connect();
+    // Nobody has heard of the reader before the first message to it.
+    await until(() => [...acknowledged.values()].some((sent) => sent.length > 0));
     await until(async () => {
       const { unread } = await reader.call<{ unread: number }>('msg_inbox', { session: 'reader' });
       return unread > ROUNDS;

@@ -152,7 +152,7 @@ export async function runPreset(name: string, wish: BareWish): Promise<BareRun> 
     const leftBehind = marked(runId);
     await processes.sweep(runId, run.pidStart);
     const lines = readFileSync(logFile, 'utf8').split('\n');
-    const reader = preset.reader?.();
+    const reader = preset.reader?.(Date.now);
     const read = lines.filter((line) => line !== '').map((line) => reader?.line(line) ?? null);
     return {
       code,

@@ -46,9 +46,9 @@ export async function act(terminal: Terminal, key: string): Promise<void> {
   terminal.keys(key);
 }
 
-/** What the dashboard says to a key that it did not take now, and takes when it is pressed again. */
+/** What the dashboard says to a key that it did not take now, and takes when it is pressed again; cut where it is small. */
 const NOT_NOW =
-  /press again|press them one after the other|still being fetched|still under way|nothing was done/;
+  /press again|press them one after the other|still being fetched|still under way|nothing was done|… ! for all/;
 
 /** The first key of a question, pressed until the question is there, as a person does who reads why it is not. */
 export async function ask(terminal: Terminal, key: string, question: string): Promise<void> {

@@ -12,6 +12,7 @@ import type {
   Plan,
   SessionRow,
   State,
+  Status,
   TaskRow,
   Trial,
   Work,
@@ -101,6 +102,7 @@ export const sessionRow = (id: number, more: Partial<SessionRow> = {}): SessionR
   exit_code: 0,
   exit_signal: null,
   failure: null,
+  own_word: null,
   head_commit: 'c'.repeat(40),
   commits: 1,
   files: 1,
@@ -108,6 +110,7 @@ export const sessionRow = (id: number, more: Partial<SessionRow> = {}): SessionR
   deletions: 1,
   promoted_at: null,
   promoted_by: null,
+  branch_state: null,
   priority: 0,
   resume_at: null,
   pause: null,
@@ -129,6 +132,7 @@ export const sessionRow = (id: number, more: Partial<SessionRow> = {}): SessionR
   log_written_at: null,
   activity: null,
   held: null,
+  untold: [],
   plan: [],
   ...more,
 });
@@ -201,6 +205,34 @@ export const lockRow = (path: string, more: Partial<LockRow> = {}): LockRow => (
   ...more,
 });
 
+/** One that runs, with nothing to do. */
+export const engineStatus = (more: Partial<Status> = {}): Status => ({
+  pid: 4242,
+  version: '0.1.0',
+  root: '/repository',
+  workspace: 'acme',
+  started_at: at(60),
+  uptime_sec: 3600,
+  memory_bytes: 100_000_000,
+  http: null,
+  receivers: [],
+  tasks: { open: 0, assigned: 0, running: 0, done: 0, failed: 0 },
+  decisions_pending: 0,
+  workers: { queued: 0, paused: 0, running: 0, cap: 4 },
+  containment: null,
+  held_agents: [],
+  deliveries: { pending: 0, dead: 0 },
+  receiver_problem: null,
+  supervisor: null,
+  secrets: [],
+  config_problem: null,
+  restart_needed: [],
+  consent: 'given',
+  consent_pending: [],
+  warnings: [],
+  ...more,
+});
+
 /** Complete, and of the commit that `sessionRow` and `trial` end with. */
 export const evidence = (id: number, more: Partial<Evidence> = {}): Evidence => ({
   session_id: `s-${id}`,
@@ -217,7 +249,9 @@ export const evidence = (id: number, more: Partial<Evidence> = {}): Evidence => 
   head_commit: 'c'.repeat(40),
   reported_at: at(2),
   reported_by: `s-${id}`,
-  rerun: null,
+  rerun: { at: at(1), by: 'svc', head: 'c'.repeat(40), agrees: true, results: [] },
+  rerun_state: null,
+  rerun_problem: null,
   ...more,
 });
 
@@ -253,6 +287,7 @@ export const trial = (id: number, more: Partial<Trial> = {}): Trial => ({
   head: 'c'.repeat(40),
   base: 'main',
   strategy: 'merge',
+  refused: null,
   promotable: true,
   already_merged: false,
   conflicts: [],
@@ -273,6 +308,7 @@ export const work = (id: number, more: Partial<Work> = {}): Work => ({
     truncated: false,
   },
   trial: trial(id),
+  tried_at: at(0),
   ...more,
 });
 
@@ -292,9 +328,9 @@ export interface Bench {
   effects(): Effect[];
 }
 
-export function bench(columns = 80, rows = 24): Bench {
+export function bench(columns = 80, rows = 24, { plain = false } = {}): Bench {
   let now = NOW;
-  let state = initialState({ size: { columns, rows }, now });
+  let state = initialState({ size: { columns, rows }, now, plain });
   const effects: Effect[] = [];
   const send = (happening: Happening): Bench => {
     const step = update(state, happening);
@@ -329,12 +365,17 @@ export function bench(columns = 80, rows = 24): Bench {
 }
 
 /** The detail of a decision, as the engine would tell it. */
-export function showDecision(self: Bench, id: number, more: Partial<Plan> = {}): Bench {
+export function showDecision(
+  self: Bench,
+  id: number,
+  more: Partial<Plan> = {},
+  prompt = `Prompt of task ${id}`,
+): Bench {
   const decision = self.state().data.decisions.get(`d-${id}`)!;
   const task: Details['decision']['task'] = {
     ...taskRow(id),
-    body: `Prompt of task ${id}`,
-    prompt: `Prompt of task ${id}`,
+    body: prompt,
+    prompt,
     context: null,
     acceptance_criteria: [],
   };

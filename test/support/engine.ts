@@ -7,6 +7,8 @@ export interface EngineHere {
   engine: Engine;
   /** Runs an operation as a person in the Chair seat, or as another caller; the answer is in wire form. */
   call<T = unknown>(operation: string, input?: object, caller?: Partial<Caller>): Promise<T>;
+  /** Plain sessions of these names take part. */
+  join(...names: string[]): Promise<void>;
   /** A signed request from outside whose task waits for a decision. */
   ask(prompt: string, wish?: { agent?: string; project?: string }): Promise<Posted>;
   close(): Promise<void>;
@@ -24,6 +26,17 @@ export async function engineHere(
     engine,
     async call<T>(operation: string, input: object = {}, caller: Partial<Caller> = {}) {
       return (await engine.operations.call(operation, input, { ...person, ...caller })) as T;
+    },
+    async join(...names) {
+      const seat = {
+        kind: 'plain',
+        project: null,
+        agent: null,
+        title: null,
+        notifyBase: null,
+        pid: null,
+      } as const;
+      for (const name of names) await engine.attend({ ...seat, name });
     },
     async ask(prompt, wish = {}) {
       listener ??= engine.listen({

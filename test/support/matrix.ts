@@ -63,6 +63,8 @@ export interface Desk {
   url: string;
   /** What it does for a prompt that comes from elsewhere; answers with the key for that. */
   play(prompt: string, steps: Step[]): string;
+  /** All that has reached the model. */
+  requests(): readonly SeenRequest[];
   failures: string[];
   close(): Promise<void>;
 }
@@ -143,6 +145,7 @@ export async function openDesk({
       scripts.push({ when: prompt, steps });
       return KEY_BESIDE;
     },
+    requests: () => model.requests,
     failures: model.failures,
     limit: ({ id }, until) => void limits.set(id, until),
     async run(prompt, script, wish = {}) {
@@ -153,6 +156,7 @@ export async function openDesk({
       });
       const ran = await here.call<{ session: Wire<Session> }>('task.run', { id: task_id });
       const { session_id: id } = ran.session;
+      const limitMs = (wish.timeoutSec ?? 120) * 1000;
       // Nothing has had its turn since the answer.
       scripts.push({
         when: prompt.split('\n', 1)[0]!,
@@ -161,7 +165,8 @@ export async function openDesk({
       if (wish.again !== undefined) scripts.unshift(wish.again);
       await wish.begun?.(ran.session);
       const waited = async (isOver: (shown: Wire<Session>) => boolean): Promise<Wire<Session>> => {
-        await until(async () => isOver(await session(id)), `the end of ${id}`, 120_000);
+        // Those that try again all the time end by their limit, and are stopped then.
+        await until(async () => isOver(await session(id)), `the end of ${id}`, limitMs + 60_000);
         return session(id);
       };
       const log = (): string => readFileSync(join(ws.root, '.svc', 'agents', id, 'log'), 'utf8');

@@ -24,6 +24,8 @@ childProcess.spawn = (program, args, options) => {
     }
     if (wanted[0] !== moment || !args.some((each) => each.includes('/' + wanted[1] + '/'))) return;
     unlinkSync(${JSON.stringify(order)});
+    // Else it would be there again at once.
+    if (process.env.SVC_SUPERVISOR) process.kill(process.ppid, 'SIGKILL');
     process.kill(process.pid, 'SIGKILL');
   };
   if (args[2] === 'svc-worker') die('before');

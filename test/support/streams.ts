@@ -80,7 +80,7 @@ export interface StreamCase {
   resetAt?: number;
   calls?: number;
   activity?: RegExp;
-  /** Input and output tokens. */
+  /** Input and output tokens, of its conversation where it counts that. */
   usage?: [number, number];
 }
 
@@ -110,7 +110,8 @@ export function readStream(
   if (expected.calls !== undefined) assert.equal(facts.toolCalls, expected.calls);
   if (expected.activity !== undefined) assert.match(facts.activity ?? '', expected.activity);
   if (expected.usage !== undefined) {
-    assert.deepEqual([facts.usage?.input, facts.usage?.output], expected.usage);
+    const usage = facts.conversation ?? facts.usage;
+    assert.deepEqual([usage?.input, usage?.output], expected.usage);
   }
   for (const line of said) assert.ok(line.length < 4000 && !line.startsWith('{'), line);
   return { facts, said };

@@ -46,6 +46,10 @@ export interface Terminal {
   /** Waits until the screen no longer holds the text and returns that screen. */
   gone(text: string | RegExp, what?: string): Promise<string>;
   resize(columns: number, rows: number): void;
+  /** Whether a line that is too long goes on in the next one (DECAWM). */
+  wraps(): boolean;
+  /** The device, for what others write to it. */
+  tty(): string;
   /** Waits for the program's end. The status is null when a signal ended it. */
   exited(): Promise<{ status: number | null; screen: string }>;
   /** The program's process, until the terminal is closed. */
@@ -157,6 +161,8 @@ export async function openTerminal({
     shows: (text, what = `${text} on the screen`) => awaitScreen((screen) => holds(screen, text), what),
     gone: (text, what = `${text} to leave the screen`) => awaitScreen((screen) => !holds(screen, text), what),
     resize: (width, height) => void tmux(['resize-window', '-x', String(width), '-y', String(height)]),
+    wraps: () => tmux(['display-message', '-p', '#{wrap_flag}']).trim() === '1',
+    tty: () => tmux(['display-message', '-p', '#{pane_tty}']).trim(),
     async exited() {
       const { screen, status } = await until(() => {
         const seen = look();

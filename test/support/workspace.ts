@@ -46,14 +46,18 @@ export interface TestWorkspace {
   /** Connects, starting the daemon when none runs. */
   connect(): Promise<EngineClient>;
   daemonPid(): number | null;
-  /** kill -9, and waits until it is gone. */
+  /** The process that starts the daemon again after a crash. */
+  supervisorPid(): number | null;
+  /** kill -9 of the daemon and of its supervisor, and waits until both are gone: only a client brings it back. */
   killDaemon(): Promise<void>;
+  /** kill -9 of the daemon alone; resolves with the pid of the one that its supervisor has started instead. */
+  crashDaemon(): Promise<number>;
   /** Deletes the data folder under a running engine, as often as it takes: that may just be writing there. */
   deleteData(): Promise<void>;
   receiver(): Promise<string>;
   /** A signed `POST /task` for the scripted agent that asks for dispatch. */
   post(prompt: string): Promise<{ status: number; body: Posted }>;
-  /** Processes other than the daemon that belong to this workspace, as pid and command. */
+  /** Processes other than the daemon and its supervisor that belong to this workspace, as pid and command. */
   survivors(): { pid: number; command: string }[];
   close(): Promise<void>;
 }
@@ -135,11 +139,23 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
 
   const daemonPid = (): number | null => readRecord(data)?.pid ?? null;
 
+  const supervisorPid = (): number | null => readRecord(data)?.supervisor?.pid ?? null;
+
   async function killDaemon(): Promise<void> {
-    const pid = daemonPid();
-    if (pid === null) return;
+    // First who would start it again.
+    const pids = [supervisorPid(), daemonPid()].filter((pid) => pid !== null && isRunning(pid)) as number[];
+    for (const pid of pids) process.kill(pid, 'SIGKILL');
+    await until(() => !pids.some(isRunning));
+  }
+
+  async function crashDaemon(): Promise<number> {
+    const pid = daemonPid() ?? 0;
     process.kill(pid, 'SIGKILL');
     await until(() => !isRunning(pid));
+    return until(() => {
+      const next = daemonPid();
+      return next !== null && next !== pid && isRunning(next) ? next : null;
+    }, 'the supervisor to start the daemon again');
   }
 
   const deleteData = async (): Promise<void> => {
@@ -187,7 +203,9 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
       return client;
     },
     daemonPid,
+    supervisorPid,
     killDaemon,
+    crashDaemon,
     deleteData,
     receiver,
     async post(prompt) {
@@ -204,18 +222,19 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
       if (!sent.ok) throw new Error(`the request was refused: ${await sent.text()}`);
       return { status: sent.status, body: (await sent.json()) as Posted };
     },
-    survivors: () => marked(`SVC_CONFIG=${join(root, 'svc.yaml')}`, daemonPid()),
+    survivors: () => marked(`SVC_CONFIG=${join(root, 'svc.yaml')}`, [daemonPid(), supervisorPid()]),
     async close() {
       for (const client of clients) client.close();
       const pid = daemonPid();
+      const supervisor = supervisorPid();
       if (user !== undefined) await program(['down', '--stop-workers']);
       else if (pid !== null && isRunning(pid)) {
         // One that cannot be asked is seen by what waits for its end.
         await visit((client) => client.call('engine.stop', { stop_workers: true })).catch(() => undefined);
-        await until(() => !isRunning(pid));
+        await until(() => ![pid, supervisor].some((each) => each !== null && isRunning(each)));
       }
       await catcher.close();
-      const left = marked(`SVC_CONFIG=${join(root, 'svc.yaml')}`, null);
+      const left = marked(`SVC_CONFIG=${join(root, 'svc.yaml')}`);
       for (const each of left) process.kill(each.pid, 'SIGKILL');
       repository.remove();
       if (left.length > 0) throw new Error(`processes outlived the workspace: ${JSON.stringify(left)}`);
@@ -223,9 +242,9 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
   };
 }
 
-function marked(mark: string, except: number | null): { pid: number; command: string }[] {
+function marked(mark: string, except: readonly (number | null)[] = []): { pid: number; command: string }[] {
   return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && Number(name) !== except && Number(name) !== process.pid)
+    .filter((name) => /^\d+$/.test(name) && !except.includes(Number(name)) && Number(name) !== process.pid)
     .flatMap((name) => {
       try {
         const has = readFileSync(`/proc/${name}/environ`, 'utf8').split('\0').includes(mark);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { act, answer, openDash } from '../support/dash.ts';
+import { act, answer, ask, openDash } from '../support/dash.ts';
 import { withTmux } from '../support/terminal.ts';
 
 describe('nothing fires that was not meant', withTmux, () => {
@@ -48,6 +48,20 @@ describe('nothing fires that was not meant', withTmux, () => {
     await terminal.shows('Approve d-2');
     await answer(terminal, 'y');
     await terminal.shows('d-2 approved');
+  });
+
+  it('in 40x10 the first key shows what would run, the second asks, the third approves', async (t) => {
+    const { workspace, terminal } = await openDash(t, { columns: 40, rows: 10 });
+    await workspace.post('read me first\n#agent: no-change');
+    await terminal.shows('▶ d-1');
+    assert.ok(!terminal.screen().includes('│ │ read me first'));
+    await terminal.shows('a approve');
+    await ask(terminal, 'a', '│ read me first');
+    await terminal.shows(/agent +scripted · lite/);
+    await terminal.shows(/prompt +\d+ chars/);
+    await ask(terminal, 'a', 'Approve d-1');
+    await answer(terminal, 'y');
+    await terminal.shows('d-1 approved');
   });
 
   it('titles, prompts and logs cannot control the terminal', async (t) => {

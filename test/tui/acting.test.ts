@@ -495,7 +495,7 @@ describe('the keymap', () => {
     }
     const ended = showEvidence(
       showWork(
-        bench()
+        bench(80, 40)
           .keys('4')
           .data({ sessions: [sessionRow(1)] }),
         1,

@@ -35,7 +35,7 @@ describe('before a merge', () => {
   it('says plainly when it is not', () => {
     const none = { state: 'none', tests: [], criteria: [], reported_at: null } as const;
     const failed = {
-      state: 'incomplete',
+      state: 'reported',
       tests: [{ command: 'npm test', result: 'failed', note: null }],
       criteria: [{ criterion: 'it works', status: 'unreported', note: null }],
     } as const;
@@ -47,7 +47,7 @@ describe('before a merge', () => {
       question(
         showEvidence(ended(), 1, { ...failed, tests: [...failed.tests], criteria: [...failed.criteria] }),
       ),
-      /NOT VERIFIED: 1 failed, acceptance 0 of 1 met · incomplete/,
+      /NOT VERIFIED: 1 failed, acceptance 0 of 1 met · reported: the worker's own word/,
     );
     assert.match(question(showEvidence(ended(), 1, { state: 'disagrees' })), /NOT VERIFIED.*disagrees/);
   });
@@ -55,6 +55,14 @@ describe('before a merge', () => {
   it('a report about another commit than the one that would be merged is stale', () => {
     const moved = showEvidence(showWork(ended(), 1, { trial: trial(1, { head: 'd'.repeat(40) }) }), 1);
     assert.match(question(moved), /NOT VERIFIED.*stale/);
+  });
+
+  it('a report that svc has not run again is the word of the worker, and says whether a rerun is on its way', () => {
+    const said = (rerun_state: 'waiting' | 'running' | null) =>
+      question(showEvidence(ended(), 1, { state: 'reported', rerun: null, rerun_state }));
+    assert.match(said(null), /NOT VERIFIED: 3 passed, .* · reported: the worker's own word\.$/);
+    assert.match(said('waiting'), /own word · its tests wait to be run again/);
+    assert.match(said('running'), /own word · its tests are being run again/);
   });
 
   it('waits for the evidence, and asks anew when something is reported meanwhile', () => {
@@ -94,7 +102,7 @@ describe('before a merge', () => {
 
 describe('acceptance criteria and tests', () => {
   const mixed = {
-    state: 'incomplete',
+    state: 'reported',
     reasons: ['1 of 2 criteria is not met'],
     criteria: [
       { criterion: 'the first holds', status: 'met' as const, note: null },
@@ -143,6 +151,7 @@ describe('acceptance criteria and tests', () => {
     const rerun = {
       at: '2026-03-01T11:59:00Z',
       by: 'user',
+      head: 'c'.repeat(40),
       agrees: false,
       results: [{ command: 'npm test', exit_code: 1, agrees: false, output: '1 failing' }],
     };
@@ -161,7 +170,7 @@ describe('running the reported tests again', () => {
     );
     assert.deepEqual(dash.calls(), []);
     assert.deepEqual(dash.keys('y').calls(), [{ operation: 'verify.rerun', input: { session: 's-1' } }]);
-    const inTasks = showEvidence(ended(), 1).keys('1', 'V', 'y');
+    const inTasks = showEvidence(showTask(ended(), 1), 1).keys('1', 'V', 'y');
     assert.deepEqual(inTasks.calls(), [{ operation: 'verify.rerun', input: { session: 's-1' } }]);
   });
 
@@ -176,7 +185,13 @@ describe('running the reported tests again', () => {
   it('tells whether it agrees', () => {
     const dash = showEvidence(ended(), 1).keys('V', 'y');
     const effect = dash.effects().at(-1)!;
-    const rerun = { at: '2026-03-01T12:00:00Z', by: 'user', agrees: false, results: [] };
+    const rerun = {
+      at: '2026-03-01T12:00:00Z',
+      by: 'user',
+      head: 'c'.repeat(40),
+      agrees: false,
+      results: [],
+    };
     dash.send({
       type: 'answered',
       effect: effect as never,

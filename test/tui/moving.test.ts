@@ -244,3 +244,42 @@ describe('the log', () => {
     assert.deepEqual(dash.state().log.lines, []);
   });
 });
+
+describe('a list that is longer than what comes first', () => {
+  const page = (from: number, to: number) =>
+    Array.from({ length: to - from + 1 }, (_, at) => taskRow(from + at, { status: 'open' }));
+
+  it('has its cursor on the first row when all of it is there', () => {
+    const dash = bench()
+      .data({ tasks: page(101, 300), complete: false })
+      .keys('1');
+    assert.equal(dash.state().lists.tasks.selected, 't-101');
+    dash.data({ tasks: page(51, 100), complete: false }).data({ tasks: page(1, 50), complete: true });
+    assert.equal(dash.state().lists.tasks.selected, 't-1');
+    assert.equal(dash.state().lists.tasks.top, 0);
+    dash.data({ tasks: [taskRow(301, { status: 'open' })] });
+    assert.equal(dash.state().lists.tasks.selected, 't-1');
+  });
+
+  it('keeps it where a hand has moved it, and where a question stands', () => {
+    const moved = bench()
+      .data({ tasks: page(101, 300), complete: false })
+      .keys('1', 'j');
+    moved.data({ tasks: page(1, 100), complete: true });
+    assert.equal(moved.state().lists.tasks.selected, 't-102');
+    const asked = bench()
+      .data({ tasks: page(101, 300), complete: false })
+      .keys('1', 'x');
+    asked.data({ tasks: page(1, 100), complete: true });
+    assert.equal(asked.state().lists.tasks.selected, 't-101');
+  });
+
+  it('takes no key that acts just after it was carried there', () => {
+    const dash = bench()
+      .data({ tasks: page(101, 300), complete: false })
+      .keys('1');
+    const at = dash.state().now;
+    dash.data({ tasks: page(1, 100), complete: true }).send({ type: 'keys', keys: ['x'], at: at + 100 });
+    assert.equal(dash.state().armed, null);
+  });
+});

@@ -9,11 +9,13 @@ import {
   type Bench,
   bench,
   decisionRow,
+  engineStatus,
   lockRow,
   messageRow,
   peerRow,
   sessionRow,
   showDecision,
+  showEvidence,
   showTask,
   showWork,
   taskRow,
@@ -139,6 +141,74 @@ describe('the screen', () => {
       assert.ok(text.includes(part), `${part} is not in\n${text}`);
   });
 
+  it('a question is answered in the place of its preview, beside its list, where there is room', () => {
+    for (const [columns, rows] of [
+      [80, 26],
+      [200, 50],
+    ] as const) {
+      const dash = board(columns, rows).data({ asks: [askRow(31)] });
+      const text = screenOf(dash.keys('3', 'enter').state()).join('\n');
+      assert.match(text, /─ 3 Asks ─/);
+      assert.match(text, /╔═ Answer ask 31 ═/);
+      assert.match(text, /3 {2}merge both/);
+    }
+    assert.doesNotMatch(screenOf(board(80, 15).keys('3', 'enter').state()).join('\n'), /─ 3 Asks ─/);
+  });
+
+  it('one frame at most has the double border, which says where the keyboard is', () => {
+    for (const [columns, rows] of [
+      [60, 15],
+      [80, 24],
+      [140, 40],
+    ] as const) {
+      for (const keys of [
+        ['1'],
+        ['2'],
+        ['2', 'a'],
+        ['3'],
+        ['3', 'enter'],
+        ['4'],
+        ['4', 'enter'],
+        ['5', 'L'],
+        ['i'],
+        ['?'],
+      ]) {
+        const text = screenOf(
+          showWork(board(columns, rows), 1)
+            .keys(...keys)
+            .state(),
+        ).join('\n');
+        assert.ok(text.split('╔').length <= 2, `${keys}\n${text}`);
+      }
+    }
+    const dash = showEvidence(showWork(board(80, 24).keys('4', 'g', 'j'), 1), 1).keys('p');
+    assert.match(screenOf(dash.state()).join('\n'), /─ 4 Workers ─[^╔]*╔═ Promote s-1 ═/);
+  });
+
+  it('the engine has a line for each fact, the warnings among them', () => {
+    const dash = board(80, 24).data({ status: engineStatus({ warnings: ['the secret is not set'] }) });
+    const text = screenOf(dash.keys('i').state()).join('\n');
+    for (const part of [
+      /engine +pid 4242/,
+      /receiver +off/,
+      /svc\.yaml +in use/,
+      /warning +the secret is not set/,
+    ])
+      assert.match(text, part);
+  });
+
+  it('what is read in a box scrolls to its end and no further', () => {
+    const warnings = Array.from({ length: 30 }, (_, index) => `warning number ${index}`);
+    const dash = board(80, 24)
+      .data({ status: engineStatus({ warnings }) })
+      .keys('i');
+    assert.match(screenOf(dash.state()).join('\n'), /▼ \d+ more/);
+    dash.keys(...Array.from({ length: 60 }, () => 'j'));
+    const end = screenOf(dash.state());
+    assert.match(end.join('\n'), /warning number 29/);
+    assert.notDeepEqual(screenOf(dash.keys('k').state()), end);
+  });
+
   it('where there is little room, what has waited longest is named, whatever it is', () => {
     const text = screenOf(board(40, 10).keys('1').state()).join('\n');
     assert.match(text, /asks 2 4m/);
@@ -153,7 +223,7 @@ describe('the screen', () => {
       'Approve d-1 and start claude on t-1?   y approve   Esc leave it',
     );
     // Where it does not fit, the question takes more lines and the answers stay whole.
-    const small = screenOf(board(40, 10).keys('a').state());
+    const small = screenOf(board(40, 10).keys('a', 'a').state());
     assert.equal(small.at(-1)?.trim(), 'y approve   Esc leave it');
     assert.match(small.slice(-3, -1).join(' '), /Approve d-1/);
   });
@@ -234,6 +304,21 @@ describe('the screen', () => {
     assert.match(text, /This pane could not be drawn/);
     assert.match(text, /▶d-1/);
     assert.match(text, /q quit/);
+  });
+
+  it('claims nothing of what it has not been told yet', () => {
+    for (const [columns, rows] of SIZES) {
+      const dash = bench(columns, rows).send({ type: 'link', link: { phase: 'connecting' } });
+      for (const key of ['1', '2', '3', '4', '5', '7', '8']) {
+        const text = screenOf(dash.keys(key).state()).join('\n');
+        assert.doesNotMatch(text, /Nothing|No |Nobody|receiver off|[a-z] 0\b|\b0 [a-z]/, `${key}\n${text}`);
+        assert.match(text, /Connecting to the engine/);
+      }
+      assert.doesNotMatch(dash.keys('.').state().message?.text ?? '', /nothing waits/);
+    }
+    // Connected, what comes second is not there yet.
+    const early = bench(80, 24).data({ complete: true }).keys('5');
+    assert.match(screenOf(early.state()).join('\n'), /Still being fetched/);
   });
 
   it('says what would fill an empty list', () => {

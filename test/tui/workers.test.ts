@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import stringWidth from 'string-width';
 import { changes } from '../../tui/plain/changes.ts';
 import type { EventRow, HeldRow, SessionRow } from '../../tui/state/model.ts';
-import { type Bench, bench, NOW, sessionRow, showTask, taskRow } from '../support/dashboard.ts';
+import { type Bench, bench, NOW, sessionRow, showTask, showWork, taskRow } from '../support/dashboard.ts';
 import { screenOf } from '../support/render.tsx';
 
 const later = (minutes: number): string => new Date(NOW + minutes * 60_000).toISOString();
@@ -66,6 +66,13 @@ describe('what a worker does', () => {
     // There is room for all of it where the preview has the screen.
     for (const part of ['▣ read the code', '▣ find the race', '▷ fix it', '☐ add a test', '☐ run all of it'])
       assert.ok(textOf(dash.keys('enter').keys('esc').keys('enter')).includes(part), part);
+  });
+
+  it('comes with what its agent does not say, of which silence is no good sign', () => {
+    const untold = ['when its model declines', 'when an answer was cut off'];
+    const dash = workers(running(1, { untold, plan: [] })).keys('enter');
+    assert.match(textOf(dash), /untold this agent does not say when its model declines, or when an answer /);
+    assert.doesNotMatch(textOf(workers(running(2)).keys('enter')), /untold/);
   });
 
   it('where all panes are on the screen its preview has the facts, and the log a box of its own', () => {
@@ -288,5 +295,63 @@ describe('what happened to workers', () => {
     const opened = changes(before, dash.keys('enter').state()).join('\n');
     assert.match(opened, /\[x\] read the code\n\[>\] fix it|\[x\] find the race\n\[>\] fix it/);
     assert.doesNotMatch(opened, /[▣▷☐─]/);
+  });
+});
+
+describe('what is still to be reviewed', () => {
+  const notes = (...sessions: SessionRow[]): string =>
+    screenOf(bench().data({ sessions, complete: true }).keys('4').state()).join('\n');
+
+  it('is what has commits on a branch that is there and not merged', () => {
+    assert.match(notes(sessionRow(1), sessionRow(2)), /2 runs, 2 to review/);
+    assert.doesNotMatch(notes(sessionRow(1, { branch_state: 'merged' })), /to review/);
+    assert.doesNotMatch(notes(sessionRow(1, { branch_state: 'gone' })), /to review/);
+    assert.doesNotMatch(notes(sessionRow(1, { promoted_at: later(-1) })), /to review/);
+    const over = [sessionRow(1, { branch_state: 'merged' }), sessionRow(2, { branch_state: 'gone' })];
+    const dash = bench().data({ sessions: over, complete: true }).keys('.');
+    assert.equal(dash.state().message?.text, 'nothing waits for you');
+  });
+
+  it('is also what could not be read, until its branch is gone', () => {
+    const unread = { commits: null, cwd: '/repository/.svc/worktrees/s-1' };
+    assert.match(notes(sessionRow(1, unread)), /1 run, 1 to review/);
+    const dash = bench()
+      .data({ sessions: [sessionRow(1, unread)], complete: true })
+      .keys('.');
+    assert.equal(dash.state().lists.workers.selected, 's-1');
+    for (const over of [
+      { branch_state: 'gone' },
+      { cwd: null },
+      { commits: 0 },
+      { repository: null },
+    ] as const)
+      assert.doesNotMatch(notes(sessionRow(1, { ...unread, ...over })), /to review/);
+  });
+
+  it('a run that could not start was not merged, whatever became of its branch', () => {
+    const failure = { code: 'tool_missing', text: 'claude is not installed' };
+    const started = sessionRow(1, { failure, commits: 0, promoted_at: later(-1) });
+    assert.match(notes(started), /▶s-1 .* failed /);
+    assert.match(notes(sessionRow(1, { promoted_at: later(-1) })), /▶s-1 .* merged /);
+    assert.match(notes(sessionRow(1, { branch_state: 'merged' })), /▶s-1 .* merged /);
+  });
+});
+
+describe('what the screen says of a branch', () => {
+  it('has its time, and is dropped when a branch of its repository has moved', () => {
+    const dash = showWork(
+      bench(80, 24)
+        .data({ sessions: [sessionRow(1)], complete: true })
+        .keys('4', 'v'),
+      1,
+    );
+    const text = (): string => screenOf(dash.state()).join('\n');
+    assert.match(text(), /no conflicts, tried \d\d:\d\d:\d\d/);
+    dash.send({ type: 'refs', repository: '/another' });
+    assert.match(text(), /no conflicts/);
+    dash.send({ type: 'refs', repository: '/repository' });
+    assert.match(text(), /looking at the branch/);
+    assert.doesNotMatch(text(), /no conflicts/);
+    assert.equal(dash.keys('p').state().armed, null);
   });
 });

@@ -1,4 +1,4 @@
-import { detailOf } from '../state/details.ts';
+import { detailOf, stampOf } from '../state/details.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
 import type { DecisionRow, Plan, State, TaskView } from '../state/model.ts';
 import { cleanLines } from '../text.ts';
@@ -11,15 +11,18 @@ export function selectedDecision(state: State): DecisionRow | undefined {
   return selected === null ? undefined : state.data.decisions.get(selected);
 }
 
-/** A person who has not seen what would run cannot approve it. */
-const unseenReason = (state: State, { decision_id: id }: DecisionRow): string | null =>
-  detailOf(state, 'decision', id)?.detail ? null : 'what would run is still being fetched';
+/** What would run, as it is now. */
+function unknownReason(state: State, { decision_id: id }: DecisionRow): string | null {
+  const loaded = detailOf(state, 'decision', id);
+  const isCurrent = loaded?.stamp === stampOf(state.data, { kind: 'decision', id });
+  return loaded?.detail && isCurrent ? null : 'what would run is still being fetched';
+}
 
 export function mayDecide(state: State): string | null {
   const decision = selectedDecision(state);
   if (decision === undefined) return 'no decision is selected';
   if (decision.state !== 'pending') return `${decision.decision_id} is ${decision.state}`;
-  return unseenReason(state, decision);
+  return unknownReason(state, decision);
 }
 
 export function mayApprove(state: State): string | null {

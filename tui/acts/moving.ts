@@ -115,6 +115,7 @@ export const nextPane =
 
 export function nextWaiting(state: State): Step {
   const all = waiting(state);
+  if (state.link.phase === 'connecting') return step(said(state, 'what waits is not known yet: connecting'));
   if (all.length === 0) return step(said(state, 'nothing waits for you', 'good'));
   const here = all.findIndex(({ pane, id }) => pane === state.focus && id === state.lists[pane].selected);
   const { pane, id } = all[(here + 1) % all.length]!;

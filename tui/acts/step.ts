@@ -1,3 +1,4 @@
+import { withLocalTimes } from '../../engine/index.ts';
 import type { Message, State, Subject } from '../state/model.ts';
 
 /** What has to be done outside the state. The feed and the terminal do it; `update` only asks. */
@@ -31,7 +32,12 @@ export const step = (state: State, ...effects: Effect[]): Step => ({ state, effe
 
 export const said = (state: State, text: string, tone: Message['tone'] = 'info', hint?: string): State => ({
   ...state,
-  message: { text, tone, hint, at: state.now },
+  message: {
+    text: withLocalTimes(text),
+    tone,
+    hint: hint === undefined ? hint : withLocalTimes(hint),
+    at: state.now,
+  },
 });
 
 /** A call to the engine; its subject is busy until the answer is there. */

@@ -1,7 +1,7 @@
 import { duration, taskState, untilWords } from '../panes/words.ts';
 import { detailOf } from '../state/details.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
-import type { Plan, State, TaskRow } from '../state/model.ts';
+import type { Plan, SessionRow, State, TaskRow } from '../state/model.ts';
 import { withWorker } from './moving.ts';
 import { call, type Question, type Step, said, step } from './step.ts';
 
@@ -27,6 +27,9 @@ export function mayRunTask(state: State, task: TaskRow | undefined): string | nu
   if (task.status === 'done') return `${task.task_id} is done`;
   if (task.status !== 'failed' && task.session_id !== null)
     return `${task.task_id} is ${taskState(task, state.now)} already`;
+  const session = liveSessionOf(state, task);
+  if (task.status === 'failed' && session !== null)
+    return `${session.session_id} still works on it: x ends that`;
   const plan = planOf(state, task);
   if (plan === undefined) return 'what would run is still being fetched';
   return plan.problem === null || isGated(plan) ? null : `it could not start: ${plan.problem.message}`;
@@ -71,7 +74,26 @@ const run = (state: State, id: string, how: { hash: string; force?: true }, agai
 export function mayEnd(state: State): string | null {
   const task = selectedTask(state);
   if (task === undefined) return none;
-  return isEnded(task) ? `${task.task_id} has ended (${task.status})` : null;
+  return isEnded(task) && liveSessionOf(state, task) === null
+    ? `${task.task_id} has ended (${task.status})`
+    : null;
+}
+
+/** A worker marks its own task while it works; nobody else does. */
+export function mayMark(state: State): string | null {
+  const task = selectedTask(state);
+  if (task === undefined) return none;
+  if (isEnded(task)) return `${task.task_id} has ended (${task.status})`;
+  const session = liveSessionOf(state, task);
+  return session === null || session.state === 'queued'
+    ? null
+    : `${session.session_id} works on it: x ends that`;
+}
+
+/** Also of a task that its worker has marked already: the end of its run decides. */
+function liveSessionOf({ data }: State, { session_id: id }: TaskRow): SessionRow | null {
+  const session = id === null ? undefined : data.sessions.get(id);
+  return session === undefined || session.state === 'ended' ? null : session;
 }
 
 export const cancelQuestion = (state: State): Question => cancel(selectedTask(state)!);

@@ -1,6 +1,6 @@
-import { sensitiveWords, shellWord } from '../../engine/index.ts';
+import { counted, sensitiveWords, shellWord } from '../../engine/index.ts';
 import { evidenceSummary, headOf } from '../panes/evidence.ts';
-import { counted, sessionState } from '../panes/words.ts';
+import { isUnread, sessionState } from '../panes/words.ts';
 import { checkoutReason } from '../panes/work.ts';
 import { detailOf } from '../state/details.ts';
 import { followed, paused } from '../state/log.ts';
@@ -70,9 +70,11 @@ export function mayPromote(state: State): string | null {
   if (session === undefined) return none;
   const id = session.session_id;
   if (session.state !== 'ended') return `${id} is still ${sessionState(session)}`;
-  if (session.promoted_at !== null) return `${id} was merged already`;
   if (session.branch === null) return `${id} has no branch of its own`;
+  if (isUnread(session)) return `what ${id} did could not be read: look at its folder by hand`;
   if ((session.commits ?? 0) === 0) return `${id} has no commits`;
+  if (session.promoted_at !== null || session.branch_state === 'merged') return `${id} was merged already`;
+  if (session.branch_state === 'gone') return `the branch of ${id} is gone`;
   const trial = trialOf(state);
   if (trial === undefined) return 'the trial merge is still under way';
   if ('problem' in trial) return trial.problem;
@@ -86,7 +88,7 @@ function doubt(state: State, id: string): string | null {
   const { detail, problem } = detailOf(state, 'evidence', id) ?? {};
   if (!detail) return `its evidence could not be read (${problem ?? 'unknown'})`;
   const { text, isGood } = evidenceSummary(detail, headOf(detailOf(state, 'work', id)?.detail));
-  return isGood ? null : text.replace(/^verify_report: /, '').replace(/not verified: /, '');
+  return isGood ? null : text.replace(/^verify_report: /, '').replace(/not verified · /, '');
 }
 
 /** The worker's run of the selected row: in Workers itself, in Tasks its latest. */
@@ -110,7 +112,10 @@ export function mayRerun(state: State): string | null {
   if (shown === null) return state.focus === 'tasks' ? 'no worker has run it' : none;
   const { id, session, evidence } = shown;
   if (session !== undefined && session.state !== 'ended') return `${id} is still ${sessionState(session)}`;
-  if (evidence === null) return `the evidence of ${id} is still being fetched`;
+  // In Tasks it is shown below what is known of the task.
+  const task = state.lists.tasks.selected ?? '';
+  if (evidence === null || (state.focus === 'tasks' && !detailOf(state, 'task', task)?.detail))
+    return `the evidence of ${id} is still being fetched`;
   return evidence.tests.length === 0 ? `${id} has reported no tests` : null;
 }
 
@@ -125,7 +130,7 @@ export function rerunQuestion(state: State): Question {
   const commands = evidence!.tests.map((each) => each.command);
   return {
     subject: { kind: 'session', id },
-    text: `Run ${counted(commands.length, 'reported command')} in the worktree of ${id}? ${commands.join(' ; ')}`,
+    text: `Run ${counted(commands.length, 'reported command')} in a clean checkout of ${id}? ${commands.join(' ; ')}`,
     answers: [
       {
         key: 'y',

@@ -6,7 +6,8 @@ import { followEvents, type ResumePoint } from './events.ts';
 import { keepConnected } from './link.ts';
 import { followLogs } from './log.ts';
 import { watchNotices } from './notices.ts';
-import { deliveriesOf, messagesOf } from './rows.ts';
+import { followRefs } from './refs.ts';
+import { deliveriesOf, messagesOf, sessionsOf } from './rows.ts';
 import { fetchDetails } from './wanted.ts';
 import { watchWorkers } from './watch.ts';
 
@@ -69,6 +70,7 @@ export function createFeed(options: {
         },
       });
       logs.again();
+      refs.again();
       send({ type: 'link', link: { phase: 'live', since: Date.now(), reason: null } });
       if (!isFirst) send({ type: 'said', text: 'connected again', tone: 'good' });
       isFirst = false;
@@ -96,9 +98,25 @@ export function createFeed(options: {
     get: store.get,
     onSessions: (sessions) => change({ sessions }),
   });
+  /** Drops what was said of it, and reads anew whether it waits for review; what is on the screen is then asked for again. */
+  async function readMoved(repository: string): Promise<void> {
+    details.outdate();
+    send({ type: 'refs', repository });
+    const rows = [...store.get().data.sessions.values()].filter(
+      (each) => each.repository === repository && each.state === 'ended' && each.promoted_at === null,
+    );
+    const ids = rows.map((each) => each.session_id);
+    if (ids.length > 0) change({ sessions: await sessionsOf(link.client(), ids) });
+  }
+  const refs = followRefs({
+    client: link.client,
+    get: store.get,
+    onMoved: (repository) => void readMoved(repository).catch(() => undefined),
+  });
   const unsubscribe = store.subscribe(() => {
     details.look();
     logs.look();
+    refs.look();
     workers.look();
   });
 

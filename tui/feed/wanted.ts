@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { asSvcError, type EngineClient } from '../../engine/index.ts';
 import { detailOf, type Wanted, wanted } from '../state/details.ts';
 import type { Details, Loaded, State, Trial } from '../state/model.ts';
@@ -14,9 +15,9 @@ export function fetchDetails(options: {
   client(): EngineClient;
   get(): State;
   onLoaded(loaded: Loaded): void;
-}): { look(): void; again(): void; stop(): void } {
+}): { look(): void; again(): void; outdate(): void; stop(): void } {
   let timer: NodeJS.Timeout | null = null;
-  const underWay = new Set<string>();
+  let underWay = new Set<string>();
 
   const missing = (state: State): Detail[] =>
     wanted(state).details.filter(
@@ -25,14 +26,16 @@ export function fetchDetails(options: {
 
   async function fetchOne(detail: Detail): Promise<void> {
     const { kind, id, stamp } = detail;
-    underWay.add(keyOf(detail));
+    const asked = underWay;
+    asked.add(keyOf(detail));
     const loaded = await load(options.client(), kind, id)
       .then(
         (value) => ({ detail: value, problem: null }),
         (error: unknown) => ({ detail: null, problem: asSvcError(error).message }),
       )
-      .finally(() => underWay.delete(keyOf(detail)));
-    options.onLoaded({ kind, id, stamp, ...loaded });
+      .finally(() => asked.delete(keyOf(detail)));
+    if (kind === 'work' && asked !== underWay) return;
+    options.onLoaded(asBefore({ kind, id, stamp, ...loaded }, detailOf(options.get(), kind, id)));
   }
 
   const fetchAll = (details: readonly Detail[]): void => {
@@ -54,18 +57,31 @@ export function fetchDetails(options: {
       const state = options.get();
       fetchAll(wanted(state).details.filter((each) => !isSettled(detailOf(state, each.kind, each.id))));
     },
+    /** Branches have moved: an answer about work that is under way may be of before that, and does not count. */
+    outdate() {
+      underWay = new Set();
+    },
     stop() {
       if (timer !== null) clearTimeout(timer);
     },
   };
 }
 
+/** Of work that was found as it was, the time stays too: nothing is drawn anew because it was asked for again. */
+function asBefore(loaded: Loaded, before: Loaded | undefined): Loaded {
+  if (!loaded.detail || !before?.detail || !('tried_at' in loaded.detail) || !('tried_at' in before.detail))
+    return loaded;
+  const then = { ...loaded.detail, tried_at: before.detail.tried_at };
+  return isDeepStrictEqual(then, before.detail) ? { ...loaded, detail: before.detail } : loaded;
+}
+
+/** What does not change by itself, or is told of when it does, as branches are that have moved. */
 function isSettled(loaded: Loaded | undefined): boolean {
   if (!loaded?.detail) return loaded?.problem == null;
   if ('plan' in loaded.detail) return loaded.detail.plan.problem === null;
   if (!('trial' in loaded.detail)) return true;
   const { trial } = loaded.detail;
-  return !('problem' in trial) && trial.conflicts.length === 0 && trial.checkout.state !== 'dirty';
+  return !('problem' in trial) && trial.checkout.state !== 'dirty';
 }
 
 async function load(
@@ -86,13 +102,14 @@ async function load(
     case 'evidence':
       return client.call<Details['evidence']>('verify.show', { session: id });
     case 'work': {
+      const triedAt = new Date().toISOString();
       const [diff, trial] = await Promise.all([
         client.call<Omit<Details['work'], 'trial'>>('worktree.diff', { session: id }),
         client
           .call<Trial>('worktree.trial', { session: id })
           .catch((error: unknown) => ({ problem: asSvcError(error).message })),
       ]);
-      return { ...diff, trial };
+      return { ...diff, trial, tried_at: triedAt };
     }
   }
 }

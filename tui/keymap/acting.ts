@@ -23,6 +23,7 @@ export const ACTING: readonly Binding[] = [
     about: "approve and start its agent; f past its ledger gate; a stranger's: y, then its id",
     when: decisions.mayApprove,
     ask: decisions.approveQuestion,
+    reads: true,
     confirm: ['y', 'f'],
   },
   {
@@ -64,6 +65,7 @@ export const ACTING: readonly Binding[] = [
     about: 'run the task, or a failed one again (spends tokens); f past its ledger gate',
     when: tasks.mayRun,
     ask: tasks.runQuestion,
+    reads: true,
     confirm: ['y', 'f'],
   },
   {
@@ -91,7 +93,7 @@ export const ACTING: readonly Binding[] = [
     keys: ['D'],
     label: 'done',
     about: 'mark the task done (y) or failed (f) without a run',
-    when: tasks.mayEnd,
+    when: tasks.mayMark,
     ask: tasks.doneQuestion,
     confirm: ['y', 'f'],
   },
@@ -133,6 +135,7 @@ export const ACTING: readonly Binding[] = [
     about: 'bring the branch into its base: m merges, b rebases; never pushes',
     when: workers.mayPromote,
     ask: workers.promoteQuestion,
+    reads: true,
     confirm: ['m', 'b'],
   },
   {
@@ -153,6 +156,7 @@ export const ACTING: readonly Binding[] = [
     about: 'run the failed task again from its beginning (spends tokens); f past its ledger gate',
     when: workers.mayRetry,
     ask: workers.retryQuestion,
+    reads: true,
     confirm: ['y', 'f'],
   },
   {
@@ -205,6 +209,7 @@ export const ACTING: readonly Binding[] = [
     about: 'run the tests again that the worker has reported, in its worktree',
     when: workers.mayRerun,
     ask: workers.rerunQuestion,
+    reads: true,
     confirm: ['y'],
   },
   {

@@ -41,6 +41,8 @@ export interface Binding {
   run?(state: State): Step;
   /** Asks first: what spends, destroys or sends is confirmed by a second, different key, one of `confirm`. */
   ask?(state: State): Question;
+  /** Agrees to what the preview says: until that is on the screen, the key opens it there and asks nothing. */
+  reads?: true;
   confirm?: readonly string[];
 }
 

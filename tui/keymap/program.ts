@@ -32,7 +32,7 @@ export const PROGRAM: readonly Binding[] = [
     keys: ['i'],
     label: 'engine',
     about: 'what runs, where it listens, what it uses',
-    run: (state) => step({ ...state, overlay: { kind: 'engine' } }),
+    run: (state) => step({ ...state, overlay: { kind: 'engine', top: 0 } }),
   },
   {
     id: 'message',
@@ -80,7 +80,7 @@ export const PROGRAM: readonly Binding[] = [
     group: 'Program',
     keys: ['ctrl+l'],
     label: 'redraw',
-    about: 'draw the screen anew',
+    about: 'draw the whole screen anew, whatever else has written to the terminal',
     run: (state) => step(state, { do: 'redraw' }),
   },
   {

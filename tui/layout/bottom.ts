@@ -1,5 +1,5 @@
 import type { State } from '../state/model.ts';
-import { clean, width, wrap } from '../text.ts';
+import { cut, drawable, width, wrap } from '../text.ts';
 import { type Line, type Style, span } from '../theme.ts';
 
 /** A failure may take this many lines; the rest is behind `!`. */
@@ -12,11 +12,11 @@ const GLYPHS: Readonly<Record<string, string>> = { good: '✓', bad: '✗', info
 export function messageLines({ message, size }: Pick<State, 'message' | 'size'>): Line[] {
   if (message === null) return [];
   const { text, hint, tone } = message;
-  const said = clean(`${GLYPHS[tone]} ${text}${hint === undefined ? '' : ` · next: ${hint}`}`);
+  const said = drawable(`${GLYPHS[tone]} ${text}${hint === undefined ? '' : ` · next: ${hint}`}`);
   const lines = wrap(said, size.columns - 2);
   const shown = lines.slice(0, tone === 'bad' ? MOST_LINES : 1);
   if (shown.length < lines.length)
-    shown[shown.length - 1] = `${shown.at(-1)?.slice(0, size.columns - 14)} … ! for all`;
+    shown[shown.length - 1] = `${cut(shown.at(-1) ?? '', size.columns - 14)} … ! for all`;
   return shown.map((each) => [span(` ${each}`, TONES[tone])]);
 }
 
@@ -29,10 +29,10 @@ export function questionLines({ armed, size }: Pick<State, 'armed' | 'size'>): L
     span(' leave it'),
   ];
   const cells = answers.reduce((sum, each) => sum + width(each.text), 0);
-  const question = clean(` ${armed.question}`);
+  const question = drawable(` ${armed.question}`);
   if (width(question) + cells <= size.columns) return [[span(question, 'question'), ...answers]];
   const lines = wrap(question.trim(), size.columns - 2);
   const shown = lines.slice(0, MOST_LINES);
-  if (shown.length < lines.length) shown[shown.length - 1] = `${shown.at(-1)?.slice(0, size.columns - 4)} …`;
+  if (shown.length < lines.length) shown[shown.length - 1] = `${cut(shown.at(-1) ?? '', size.columns - 4)} …`;
   return [...shown.map((text): Line => [span(` ${text}`, 'question')]), answers];
 }

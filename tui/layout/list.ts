@@ -1,6 +1,7 @@
 import type { AnyPane, Column, Pane } from '../panes/pane.ts';
+import { isFetched } from '../state/data.ts';
 import type { ListView, State } from '../state/model.ts';
-import { clean, cut, fill, width } from '../text.ts';
+import { cut, drawable, fill, width } from '../text.ts';
 import { type Line, type Span, span } from '../theme.ts';
 
 /** The columns that fit, with the width of each. */
@@ -23,7 +24,7 @@ export function listLines(
   const list: ListView = state.lists[pane.id];
   const { cells, rows, focused } = options;
   const columns = columnsFor(pane.columns, cells - 1);
-  if (list.ids.length === 0) return emptyLines(pane, list, rows);
+  if (list.ids.length === 0) return emptyLines(emptyText(pane, state), rows);
   const head: Line = [
     span(
       ` ${columns.map((each) => fill(each.column.head, each.width, each.column.align)).join(' ')}`.trimEnd(),
@@ -38,7 +39,7 @@ export function listLines(
       if (row === undefined) return [];
       const isSelected = id === list.selected;
       const cellsOf = columns.map(({ column, width: room }, index): Span => {
-        const text = clean(column.text(row, state));
+        const text = drawable(column.text(row, state));
         // The last one needs no blanks behind it: what is not there is not drawn.
         const isLast = index === columns.length - 1;
         return span(
@@ -53,8 +54,17 @@ export function listLines(
   ];
 }
 
-function emptyLines(pane: Pane<object>, list: ListView, rows: number): Line[] {
-  const text =
-    list.filter === '' ? pane.empty : [`Nothing matches ${list.filter}`, '', 'Esc clears the filter.'];
+function emptyLines(text: readonly string[], rows: number): Line[] {
   return [...(rows > text.length ? [''] : []), ...text].map((line) => [span(`  ${line}`, 'dim')]);
+}
+
+/** Why a list is empty. What has not been fetched is not said to be nothing. */
+export function emptyText(
+  { id, empty }: Pick<Pane<object>, 'id' | 'empty'>,
+  state: Pick<State, 'lists' | 'link' | 'data'>,
+): readonly string[] {
+  const { filter } = state.lists[id];
+  if (!isFetched(id, state))
+    return [state.link.phase === 'connecting' ? 'Connecting to the engine …' : 'Still being fetched …'];
+  return filter === '' ? empty : [`Nothing matches ${filter}`, '', 'Esc clears the filter.'];
 }

@@ -1,6 +1,6 @@
 import { sendAnswer } from '../acts/asks.ts';
 import { type Step, said, step } from '../acts/step.ts';
-import { layoutOf } from '../layout/layout.ts';
+import { layoutOf, previewSize } from '../layout/layout.ts';
 import { askLines, optionLines } from '../panes/asks.ts';
 import { left } from '../panes/words.ts';
 import { edited, insert } from '../state/input.ts';
@@ -61,6 +61,14 @@ const bodyLines = (state: State, ask: AskRow, cells: number): Line[] => [
   [],
   ...optionLines(ask, cells),
 ];
+
+/** Whether all of it fits where the preview is: then the list stays beside it. */
+export function fitsPreview(state: State, { ask }: AnswerAsk): boolean {
+  const size = state.view === 'list' ? previewSize(layoutOf(state)) : null;
+  if (size === null) return false;
+  const typed = takesDigit(ask) ? 0 : 2;
+  return bodyLines(state, ask, size.cells).length + typed <= size.lines;
+}
 
 const keysOf = ({ options }: AskRow): string =>
   options.length === 1

@@ -1,10 +1,12 @@
 import { type Step, step } from '../acts/step.ts';
+import { layoutOf, PREVIEW_EDGE } from '../layout/layout.ts';
 import { insert, isText } from '../state/input.ts';
 import type { Overlay, State } from '../state/model.ts';
 import { wrap } from '../text.ts';
 import { type Line, span } from '../theme.ts';
 import { agentLines, pressInAgents } from './agent.ts';
 import { answerView, pressInAnswer, takesDigit, typeInAnswer } from './answer.ts';
+import { engineLines } from './engine.ts';
 import { finderLines, pressInFinder, withQuery } from './finder.ts';
 import { isLine, pressInLine, withInput } from './line.ts';
 import { newTaskLines, pressInNewTask, typeInNewTask } from './new-task.ts';
@@ -26,15 +28,24 @@ export function pressInOverlay(state: State, overlay: Overlay, key: string, at: 
     case 'write':
       return pressInWrite(state, overlay, key);
     case 'text':
+    case 'engine': {
+      const { top } = overlay;
+      const cells = state.size.columns - 4;
+      const last = textOf(state, overlay, cells).length - (layoutOf(state).body - PREVIEW_EDGE);
       if (key === 'j' || key === 'down')
-        return step({ ...state, overlay: { ...overlay, top: overlay.top + 1 } });
+        return step({ ...state, overlay: { ...overlay, top: Math.max(top, Math.min(top + 1, last)) } });
       if (key === 'k' || key === 'up')
-        return step({ ...state, overlay: { ...overlay, top: Math.max(0, overlay.top - 1) } });
-      return step(key === 'esc' || key === 'enter' || key === 'q' ? { ...state, overlay: null } : state);
-    case 'engine':
+        return step({ ...state, overlay: { ...overlay, top: Math.max(0, Math.min(top, last) - 1) } });
       return step(['esc', 'enter', 'q', 'i'].includes(key) ? { ...state, overlay: null } : state);
+    }
   }
 }
+
+/** All lines of an overlay that is only read. */
+const textOf = (state: State, overlay: Overlay & { kind: 'text' | 'engine' }, cells: number): Line[] =>
+  overlay.kind === 'engine'
+    ? engineLines(state, cells)
+    : overlay.lines.flatMap((line) => wrap(line, cells).map((part): Line => [span(part)]));
 
 /** Several characters at once, typed fast or pasted: text for whoever takes text, nothing for all others. */
 export function typeInOverlay(state: State, overlay: Overlay, text: string): State {
@@ -108,18 +119,20 @@ export function overlayView(
         keys: '←→ choose  Tab next  Ctrl-E editor  Enter send  Esc drop it',
       };
     case 'text':
+    case 'engine': {
+      const lines = textOf(state, overlay, cells);
+      const below = lines.length - overlay.top - rows;
       return {
-        title: overlay.title,
-        lines: overlay.lines
-          .flatMap((line) => wrap(line, cells).map((part): Line => [span(part)]))
-          .slice(overlay.top),
-        keys: 'Esc close',
+        title: overlay.kind === 'engine' ? 'Engine' : overlay.title,
+        ...(below > 0 ? { note: `▼ ${below} more` } : {}),
+        lines: lines.slice(overlay.top, overlay.top + rows),
+        keys: '↑ ↓ scroll  Esc close',
       };
+    }
     case 'filter':
     case 'search':
     case 'reason':
     case 'unconfined':
-    case 'engine':
       return null;
   }
 }

@@ -1,9 +1,9 @@
-import { localTime } from '../../engine/index.ts';
+import { counted, localTime } from '../../engine/index.ts';
 import type { Data, MessageRow, State } from '../state/model.ts';
 import { clean, cleanLines, factLines } from '../text.ts';
 import { type Line, span } from '../theme.ts';
 import { pane } from './pane.ts';
-import { counted, heading, quoted, since, stateStyle } from './words.ts';
+import { heading, quoted, since, stateStyle } from './words.ts';
 
 /** Newest first. */
 const inOrder = ({ messages }: Data): MessageRow[] =>
@@ -79,7 +79,7 @@ export const busPane = pane<MessageRow>({
   }),
 });
 
-const triesOf = (attempts: number): string => (attempts === 1 ? '1 try' : `${attempts} tries`);
+const triesOf = (attempts: number): string => counted(attempts, 'try', 'tries');
 
 /** How far the notice of it has come; in the inbox it is in any case. */
 function deliveryOf({ delivery, attempts, delivered_at: at }: MessageRow): string {
@@ -125,9 +125,7 @@ function messageLines(state: State, row: MessageRow, cells: number): Line[] {
       cells,
     ),
     ...quoted(cleanLines(row.body.trimEnd()), cells),
-    ...(replies.length === 0
-      ? []
-      : [[], heading(replies.length === 1 ? '1 reply' : `${replies.length} replies`)]),
+    ...(replies.length === 0 ? [] : [[], heading(counted(replies.length, 'reply', 'replies'))]),
     ...replies.map(
       (each): Line => [
         span(`${each.message_id} `, 'key'),

@@ -1,9 +1,9 @@
 import { detailOf } from '../state/details.ts';
 import type { Data, DecisionRow } from '../state/model.ts';
-import { cleanLines, factLines } from '../text.ts';
+import { factLines } from '../text.ts';
 import type { Style } from '../theme.ts';
 import { pane } from './pane.ts';
-import { heading, planLines, problemLines, quoted, since } from './words.ts';
+import { agreementLines, planLines, problemLines, since } from './words.ts';
 
 const ROUTES: Readonly<Record<string, string>> = {
   task: 'POST /task',
@@ -70,31 +70,31 @@ export const decisionsPane = pane<DecisionRow>({
     const loaded = detailOf(state, 'decision', row.decision_id);
     const detail = loaded?.detail;
     const sender = ROUTES[row.source] === undefined ? `from ${row.source}` : `${ROUTES[row.source]}, signed`;
+    const agreement =
+      detail && agreementLines({ plan: detail.plan, prompt: detail.task.prompt, hash: row.hash }, cells);
+    const stranger = factLines([['stranger', row.stranger, 'bad']], cells);
     return {
       title: row.decision_id,
       note: row.task_id,
+      ...(agreement ? { essential: { approve: stranger.length + agreement.lines.length } } : {}),
       lines: [
-        ...(detail
-          ? planLines(detail.plan, state, cells)
-          : factLines([['will run', row.agent ?? 'no agent']], cells)),
+        ...stranger,
+        ...(agreement ? agreement.lines : factLines([['agent', row.agent ?? 'none']], cells)),
+        ...(detail ? planLines(detail.plan, state, cells) : []),
         ...factLines(
           [
-            ['stranger', row.stranger, 'bad'],
             ...changeLines('changed', row.changes),
             ...changeLines('changed since', detail?.changes ?? []),
             ['why held', row.why],
             ['from', [sender, row.source_ref, since(row.created_at, state.now)].filter(Boolean).join(' · ')],
-            // Mostly the first line of the prompt, which stands below.
+            // Mostly the first line of the prompt, which stands above.
             ['title', detail?.task.prompt.startsWith(row.title) ? null : row.title],
             ['template', detail?.task.template],
           ],
           cells,
         ),
         ...(loaded?.problem ? problemLines({ message: loaded.problem }, cells) : []),
-        heading(
-          `prompt   ${detail ? `${detail.task.prompt.length} chars, ` : ''}sha ${row.hash.slice(0, 16)}…`,
-        ),
-        ...(detail ? quoted(cleanLines(detail.task.prompt.trimEnd()), cells) : []),
+        ...(agreement?.whole ?? []),
       ],
     };
   },

@@ -1,4 +1,4 @@
-import { localTime } from '../../engine/index.ts';
+import { counted, localTime } from '../../engine/index.ts';
 import type { DeliveryRow } from '../state/model.ts';
 import { factLines } from '../text.ts';
 import { pane } from './pane.ts';
@@ -42,7 +42,7 @@ export const deliveriesPane = pane<DeliveryRow>({
         ['event', row.event],
         ['to', row.url],
         ['message', row.message_id],
-        ['state', `${row.state} after ${row.attempts} tries`, stateStyle(row.state)],
+        ['state', `${row.state} after ${counted(row.attempts, 'try', 'tries')}`, stateStyle(row.state)],
         ['created', localTime(row.created_at)],
         ['next try', row.next_at === null ? null : localTime(row.next_at)],
         ['delivered', row.delivered_at === null ? null : localTime(row.delivered_at)],

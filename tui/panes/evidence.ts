@@ -1,16 +1,20 @@
+import { counted, VERIFICATION_WORDS } from '../../engine/index.ts';
 import type { Evidence, Work } from '../state/model.ts';
 import { clean, cleanLines, factLines, wrap } from '../text.ts';
 import { type Line, type Style, span } from '../theme.ts';
-import { counted, heading, quoted, since } from './words.ts';
+import { heading, quoted, since } from './words.ts';
 
 type Fact = readonly [name: string, text: string, style: Style];
 
-const STATES: Readonly<Record<Evidence['state'], string>> = {
-  none: 'not verified: nothing was reported',
-  incomplete: 'not verified: incomplete',
-  stale: 'not verified: stale, the branch has moved since',
-  disagrees: 'not verified: a rerun disagrees with the report',
-  verified: 'verified',
+const RERUN_WORDS = {
+  running: ' · its tests are being run again',
+  waiting: ' · its tests wait to be run again',
+} as const;
+
+const stateWords = (state: Evidence['state'], { rerun_state: rerun }: Evidence): string => {
+  const words = `${state === 'none' ? '' : `${state}: `}${VERIFICATION_WORDS[state]}`;
+  if (state === 'verified') return words;
+  return `not verified · ${words}${rerun === null ? '' : RERUN_WORDS[rerun]}`;
 };
 
 /** Words that stand beside their signs. */
@@ -23,11 +27,9 @@ const SIGNS: Readonly<Record<string, readonly [sign: string, word: string, style
   skipped: ['-', 'skipped', 'warn'],
 };
 
-/** A report is about a commit: with another one at the end of the branch it is of something else. */
-export const stateAt = (
-  { state, head_commit: reported }: Evidence,
-  head: string | null,
-): Evidence['state'] => (state === 'verified' && head !== null && head !== reported ? 'stale' : state);
+/** A rerun is of a commit: with another one at the end of the branch it is of something else. */
+export const stateAt = ({ state, rerun }: Evidence, head: string | null): Evidence['state'] =>
+  state === 'verified' && head !== null && head !== rerun?.head ? 'stale' : state;
 
 /** The commit that would be promoted, as far as it is known. */
 export const headOf = (work: Work | null | undefined): string | null =>
@@ -50,7 +52,7 @@ function reportOf({ tests, criteria }: Evidence): string {
 export function evidenceSummary(evidence: Evidence, head: string | null): { text: string; isGood: boolean } {
   const state = stateAt(evidence, head);
   const report = state === 'none' ? '' : `verify_report: ${reportOf(evidence)} · `;
-  return { text: `${report}${STATES[state]}`, isGood: state === 'verified' };
+  return { text: `${report}${stateWords(state, evidence)}`, isGood: state === 'verified' };
 }
 
 function signed(status: string, text: string, note: string | null, cells: number): Line[] {
@@ -62,16 +64,19 @@ function signed(status: string, text: string, note: string | null, cells: number
   ]);
 }
 
-/** All of the evidence: each criterion, each test, what speaks against it, and what a rerun has shown. */
+/**
+ * All of the evidence: each criterion, each test, what speaks against it, and what
+ * a rerun has shown. `commands` is how many of the lines there are up to the last command.
+ */
 export function evidenceLines(
   evidence: Evidence,
   now: number,
   cells: number,
   lead: readonly Fact[] = [],
-): Line[] {
+): { lines: Line[]; commands: number } {
   const { criteria, tests, symbols, reasons, rerun } = evidence;
   const missing = symbols.filter((each) => !each.exists);
-  return [
+  const reported = [
     ...factLines(
       [
         ...lead,
@@ -88,17 +93,23 @@ export function evidenceLines(
     ),
     ...criteria.flatMap(({ status, criterion, note }) => signed(status, criterion, note, cells)),
     ...tests.flatMap(({ result, command, note }) => signed(result, command, note, cells)),
+  ];
+  const lines = [
+    ...reported,
     ...missing.flatMap(({ path, symbol }): Line[] => [
       [span('✗ missing    ', 'bad'), span(clean([path, symbol].filter(Boolean).join(' ')))],
     ]),
     ...(rerun === null ? [] : rerunLines(rerun, now, cells)),
   ];
+  return { lines, commands: reported.length };
 }
 
 function rerunLines(rerun: NonNullable<Evidence['rerun']>, now: number, cells: number): Line[] {
   const agrees = rerun.agrees ? 'agrees' : 'DISAGREES';
   return [
-    heading(`run again ${since(rerun.at, now)} by ${clean(rerun.by)}: ${agrees} with the report`),
+    heading(
+      `run again ${since(rerun.at, now)} by ${clean(rerun.by)} at ${rerun.head?.slice(0, 10) ?? 'a commit that is not known'}: ${agrees} with the report`,
+    ),
     ...rerun.results.flatMap(({ command, exit_code: code, agrees: same, output }): Line[] => [
       [
         span(`${same ? '✓ as said' : '✗ other'}`.padEnd(13), same ? 'good' : 'bad'),

@@ -23,6 +23,8 @@ export interface Preview {
   pinned?: readonly Line[];
   /** All of it; the frame shows the part that is scrolled to. */
   lines: readonly Line[];
+  /** By key of the table: so many of the first lines have to be on the screen before it can agree to what they say. */
+  essential?: Readonly<Record<string, number>>;
 }
 
 /**

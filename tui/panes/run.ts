@@ -1,3 +1,4 @@
+import { counted } from '../../engine/index.ts';
 import type { Data, SessionRow, State } from '../state/model.ts';
 import { clean, cut, factLines, wrap } from '../text.ts';
 import { type Line, type Style, span } from '../theme.ts';
@@ -24,7 +25,7 @@ function spentOf({ usage, tool_calls: calls, token_budget: budget }: SessionRow)
       : `${compact(usage.input)} in (${compact(usage.cached)} cached), ${compact(usage.output)} out`,
     budget === null ? null : `at most ${compact(budget)}`,
     usage?.cost_usd == null ? null : dollars(usage.cost_usd),
-    calls === null || calls === 0 ? null : `${calls} tool call${calls === 1 ? '' : 's'}`,
+    calls === null || calls === 0 ? null : counted(calls, 'tool call'),
   ]
     .filter((each) => each !== null)
     .join(' · ');
@@ -35,7 +36,7 @@ const heldOf = ({ held }: Data, { agent, state }: SessionRow) =>
 
 /** What it waits for or does now, with what, and what that has cost; what is not known is left out. */
 export function runLines({ data, now }: Pick<State, 'data' | 'now'>, row: SessionRow, cells: number): Line[] {
-  const { pause, resume_at: at, runs, continues, model } = row;
+  const { pause, resume_at: at, runs, continues, model, untold } = row;
   const held = heldOf(data, row);
   const isWaiting = at !== null && isPaused(row, now);
   const how = [model, howOf(row), runs > 1 ? `run ${runs}` : ''].filter(Boolean).join(' · ');
@@ -60,6 +61,7 @@ export function runLines({ data, now }: Pick<State, 'data' | 'now'>, row: Sessio
       ['with', how],
       ['after', continues === null ? null : `${continues}, whose worktree and conversation it goes on with`],
       ['spent', spentOf(row)],
+      ['untold', untold.length === 0 ? null : `this agent does not say ${untold.join(', or ')}`, 'warn'],
     ],
     cells,
   );

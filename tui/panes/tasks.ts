@@ -6,9 +6,11 @@ import { type Line, span } from '../theme.ts';
 import { evidenceFact, evidenceLines, lockedBy } from './evidence.ts';
 import { pane } from './pane.ts';
 import {
+  agreementLines,
   clockTime,
   heading,
   isPaused,
+  mayStillRun,
   planLines,
   problemLines,
   quoted,
@@ -86,28 +88,42 @@ export const tasksPane = pane<TaskRow>({
   },
   preview(state: State, row, cells) {
     const loaded = detailOf(state, 'task', row.task_id);
+    const detail = loaded?.detail;
+    const agreement =
+      detail && mayStillRun(detail.task)
+        ? agreementLines({ plan: detail.plan, prompt: detail.task.prompt, hash: detail.plan.hash }, cells)
+        : null;
+    const above: readonly Line[] = [
+      ...(agreement?.lines ?? []),
+      ...taskFacts(state, row, cells, agreement ? (detail?.task.prompt ?? null) : null),
+      ...(loaded?.problem ? problemLines({ message: loaded.problem }, cells) : []),
+    ];
+    const told = detail ? taskDetail(state, detail, cells, agreement?.whole ?? null) : null;
     return {
       title: row.task_id,
       note:
         row.waits && row.decision_id !== null
           ? `waits for ${row.decision_id}`
           : withTime(taskState(row, state.now), row.resume_at, state.now),
-      lines: [
-        ...taskFacts(state, row, cells),
-        ...(loaded?.problem ? problemLines({ message: loaded.problem }, cells) : []),
-        ...(loaded?.detail ? taskDetail(state, loaded.detail, cells) : []),
-      ],
+      essential: {
+        ...(agreement ? { run: agreement.lines.length } : {}),
+        ...(told?.commands == null ? {} : { rerun: above.length + told.commands }),
+      },
+      lines: [...above, ...(told?.lines ?? [])],
     };
   },
 });
 
-function taskFacts(state: State, row: TaskRow, cells: number): Line[] {
+/** @param shown the prompt, where agent and prompt stand above already */
+function taskFacts(state: State, row: TaskRow, cells: number, shown: string | null): Line[] {
   const session = row.session_id === null ? undefined : state.data.sessions.get(row.session_id);
+  const isLive = session !== undefined && session.state !== 'ended';
   return [
     ...factLines(
       [
-        ['title', row.title],
-        ['agent', row.agent ?? 'none yet: A gives it to one'],
+        // Mostly the first line of the prompt.
+        ['title', shown?.startsWith(row.title) ? null : row.title],
+        ['agent', row.agent === null ? 'none yet: A gives it to one' : shown === null ? row.agent : null],
         ['project', row.project],
         ['from', `${sourceOf(row)}, ${since(row.created_at, state.now)}`],
         ['attempt', row.attempt > 1 ? String(row.attempt) : null],
@@ -120,13 +136,23 @@ function taskFacts(state: State, row: TaskRow, cells: number): Line[] {
         ['branch', session?.branch],
         ['locks', row.session_id === null ? null : lockedBy(state.data.locks, row.session_id)],
         ['summary', row.summary],
+        [
+          'said',
+          isLive && session.own_word !== null
+            ? `its worker marked it ${session.own_word} and still runs: its end decides`
+            : null,
+          'warn',
+        ],
       ],
       cells,
     ),
     ...(row.failure === null
       ? []
       : problemLines(
-          { message: `failed: ${row.failure.text}`, hint: 'r runs it again, l shows the log' },
+          {
+            message: `failed: ${row.failure.text}`,
+            hint: isLive ? null : 'r runs it again, l shows the log',
+          },
           cells,
         )),
   ];
@@ -143,14 +169,22 @@ const pauseOf = (
   return `until ${clockTime(at, now)}, ${wait(at, now)} from now${why}`;
 };
 
+/** `commands` is how many of the lines there are up to the last reported command; null where none can be run again. */
+interface WithCommands {
+  lines: Line[];
+  commands: number | null;
+}
+
 /** What the worker was to reach, and what is known of that. */
-function acceptanceLines(state: State, task: Details['task']['task'], cells: number): Line[] {
+function acceptanceLines(state: State, task: Details['task']['task'], cells: number): WithCommands {
   const evidence =
     task.session_id === null ? null : (detailOf(state, 'evidence', task.session_id)?.detail ?? null);
-  if (evidence !== null)
-    return [[], ...evidenceLines(evidence, state.now, cells, [evidenceFact(evidence, null)])];
-  if (task.acceptance_criteria.length === 0) return [];
-  return [
+  if (evidence !== null) {
+    const told = evidenceLines(evidence, state.now, cells, [evidenceFact(evidence, null)]);
+    return { lines: [[], ...told.lines], commands: 1 + told.commands };
+  }
+  if (task.acceptance_criteria.length === 0) return { lines: [], commands: null };
+  const lines: Line[] = [
     [],
     heading('acceptance criteria, nothing reported yet'),
     ...task.acceptance_criteria.flatMap((each) =>
@@ -159,18 +193,29 @@ function acceptanceLines(state: State, task: Details['task']['task'], cells: num
       ),
     ),
   ];
+  return { lines, commands: null };
 }
 
-function taskDetail(state: State, { task, timeline, plan }: Details['task'], cells: number): Line[] {
-  const mayRun =
-    (task.status === 'open' || task.status === 'assigned' || task.status === 'failed') && !task.session_id;
-  return [
+/** @param promptRest what is left to show of the prompt; null where nothing of it has been shown yet */
+function taskDetail(
+  state: State,
+  { task, timeline, plan }: Details['task'],
+  cells: number,
+  promptRest: readonly Line[] | null,
+): WithCommands {
+  const above = [
     ...factLines([['stranger', task.stranger, 'bad']], cells),
-    ...(mayRun || task.status === 'failed' ? planLines(plan, state, cells) : []),
-    ...acceptanceLines(state, task, cells),
-    [],
-    heading(`prompt  ${task.prompt.length} chars, sha ${plan.hash.slice(0, 8)}…`),
-    ...quoted(cleanLines(task.prompt.trimEnd()), cells),
+    ...(mayStillRun(task) ? planLines(plan, state, cells) : []),
+  ];
+  const reached = acceptanceLines(state, task, cells);
+  const lines = [
+    ...above,
+    ...reached.lines,
+    ...(promptRest ?? [
+      [],
+      heading(`prompt  ${task.prompt.length} chars, sha ${plan.hash.slice(0, 16)}…`),
+      ...quoted(cleanLines(task.prompt.trimEnd()), cells),
+    ]),
     [],
     heading('what happened'),
     ...[...timeline].reverse().map((event): Line => {
@@ -179,4 +224,5 @@ function taskDetail(state: State, { task, timeline, plan }: Details['task'], cel
       return [span(localTime(event.at).slice(5), 'dim'), span(clean(` ${event.kind}${who}${reason}`))];
     }),
   ];
+  return { lines, commands: reached.commands === null ? null : above.length + reached.commands };
 }

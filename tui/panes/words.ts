@@ -1,6 +1,14 @@
-import { age, carriedFacts, consentWords, localTime } from '../../engine/index.ts';
+import {
+  age,
+  carriedFacts,
+  consentWords,
+  counted,
+  localTime,
+  withLocalTimes,
+  workLeftBy,
+} from '../../engine/index.ts';
 import type { Plan, SessionRow, State, TaskRow } from '../state/model.ts';
-import { clean, factLines, width, wrap } from '../text.ts';
+import { clean, cleanLines, factLines, width, wrap } from '../text.ts';
 import { type Line, type Style, span } from '../theme.ts';
 
 /** How long ago. Whole minutes, so that a quiet screen is not written to every second. */
@@ -74,7 +82,9 @@ export const sessionState = (session: SessionRow, now?: number): string => {
   if (session.state === 'queued' && session.stop_reason === null)
     return isPaused(session, now) ? 'paused' : 'queued';
   if (session.state !== 'ended') return session.stop_reason === null ? session.state : 'stopping';
-  if (session.promoted_at !== null) return 'merged';
+  // What changed nothing was not merged, whatever became of its branch.
+  const isMerged = session.promoted_at !== null || session.branch_state === 'merged';
+  if (isMerged && (session.commits ?? 0) > 0) return 'merged';
   return session.failure === null ? 'done' : 'failed';
 };
 
@@ -98,7 +108,7 @@ const STYLES: Readonly<Record<string, Style>> = {
   handoff: 'live',
   verified: 'good',
   stale: 'warn',
-  incomplete: 'warn',
+  reported: 'warn',
   disagrees: 'bad',
   none: 'dim',
 };
@@ -113,7 +123,7 @@ export const heading = (text: string): Line => [span(text, 'dim')];
 
 export const problemLines = (problem: { message: string; hint?: string | null }, cells: number): Line[] =>
   [problem.message, ...(problem.hint == null ? [] : [`next: ${problem.hint}`])].flatMap((text, index) =>
-    wrap(clean(text), cells).map((part) => [span(part, index === 0 ? 'bad' : undefined)]),
+    wrap(clean(withLocalTimes(text)), cells).map((part) => [span(part, index === 0 ? 'bad' : undefined)]),
   );
 
 /** By which protocol, on whose account and within which bounds an agent runs; what is not known yet is left out. */
@@ -148,7 +158,7 @@ export function planLines(plan: Plan, { link, now }: Pick<State, 'link' | 'now'>
     plan.base_commit === null || plan.base_commit === base
       ? null
       : `${base}@${plan.base_commit.slice(0, 10)}`;
-  const queue = `${workers.running} of ${workers.cap} workers busy`;
+  const queue = `${workers.running} of ${counted(workers.cap, 'worker')} busy`;
   return [
     ...factLines(
       [
@@ -183,8 +193,44 @@ export function planLines(plan: Plan, { link, now }: Pick<State, 'link' | 'now'>
   ];
 }
 
-export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+/** Lines of a prompt that are its beginning. */
+const BEGINNING = 3;
+
+/**
+ * What a person agrees to with a run: which agent within which bounds, how long its prompt is, and how that begins. `whole`
+ * is the prompt where it goes on after that.
+ */
+export function agreementLines(
+  { plan, prompt, hash }: { plan: Plan; prompt: string; hash: string },
+  cells: number,
+): { lines: Line[]; whole: Line[] } {
+  const all = quoted(cleanLines(prompt.trimEnd()), cells);
+  const more = all.length - BEGINNING;
+  const length = `${prompt.length} chars, sha ${hash.slice(0, 16)}…`;
+  return {
+    lines: [
+      ...factLines([['agent ', [plan.agent ?? 'none', plan.profile].filter(Boolean).join(' · ')]], cells),
+      [span('prompt ', 'dim'), span(length)],
+      ...all.slice(0, BEGINNING),
+    ],
+    whole:
+      more <= 0
+        ? []
+        : [[], heading(`the whole prompt, ${counted(more, 'line')} more than its beginning`), ...all],
+  };
+}
+
+/** A task that has not run yet, or has failed. */
+export const mayStillRun = ({
+  status,
+  session_id: session,
+}: Pick<TaskRow, 'status' | 'session_id'>): boolean =>
+  status === 'failed' || (status !== 'done' && session === null);
 
 /** Two texts at the ends of a line. */
 export const ends = (left: string, right: string, cells: number): string =>
   left + ' '.repeat(Math.max(1, cells - width(left) - width(right))) + right;
+
+/** It has ended, and what it did could not be read: not the same as nothing. */
+export const isUnread = (row: SessionRow): boolean =>
+  row.state === 'ended' && workLeftBy(row) === 'unreadable';

@@ -1,3 +1,4 @@
+import { counted, workLeftBy } from '../../engine/index.ts';
 import { layoutOf, previewSize } from '../layout/layout.ts';
 import { detailOf, workersMode } from '../state/details.ts';
 import { shownLines, unseen } from '../state/log.ts';
@@ -9,9 +10,11 @@ import { lockedBy } from './evidence.ts';
 import { type Preview, pane } from './pane.ts';
 import { checklist, runLines, tokensOf } from './run.ts';
 import {
-  counted,
+  agreementLines,
   heading,
   isPaused,
+  isUnread,
+  mayStillRun,
   problemLines,
   quiet,
   sessionState,
@@ -20,7 +23,7 @@ import {
   withTime,
   withWait,
 } from './words.ts';
-import { workLines } from './work.ts';
+import { failureWords, workLines } from './work.ts';
 
 /** Live ones in the order they came, then the ended, newest first. */
 const inOrder = (data: Data): SessionRow[] => {
@@ -35,12 +38,24 @@ const inOrder = (data: Data): SessionRow[] => {
 
 const isLive = (session: SessionRow): boolean => session.state !== 'ended';
 
-/** Work that nobody has looked at: sealed, with commits, not merged. */
+/**
+ * Work that nobody has looked at: sealed, with commits or with what could not be read, on a branch that is there and not
+ * merged.
+ */
 export const waitsForReview = (session: SessionRow): boolean =>
-  !isLive(session) && session.failure === null && (session.commits ?? 0) > 0 && session.promoted_at === null;
+  !isLive(session) &&
+  session.failure === null &&
+  session.branch !== null &&
+  ['some', 'unreadable'].includes(workLeftBy(session)) &&
+  session.promoted_at === null &&
+  session.branch_state === null;
 
 const changed = (session: SessionRow): string =>
-  session.commits === null ? '-' : `+${session.insertions ?? 0} -${session.deletions ?? 0}`;
+  session.commits === null
+    ? isUnread(session)
+      ? '?'
+      : '-'
+    : `+${session.insertions ?? 0} -${session.deletions ?? 0}`;
 
 /** A worker that waits for an answer does nothing else. */
 const stateNow = (session: SessionRow, { data, now }: Pick<State, 'data' | 'now'>): string =>
@@ -154,7 +169,7 @@ export function logPreview(state: State, row: SessionRow): Preview {
   if (isOurs && lines.length === 0)
     lines.push([span(log.ended ? 'it has printed nothing' : 'nothing printed yet', 'dim')]);
   const failure =
-    row.failure === null ? [] : [[], [span(`ended: ${clean(row.failure.text)}`, 'bad')] as Line];
+    row.failure === null ? [] : [[], [span(`ended: ${clean(failureWords(row))}`, 'bad')] as Line];
   return { title: `${row.session_id} log`, note, lines: [...lines, ...(isOurs && log.ended ? failure : [])] };
 }
 
@@ -167,16 +182,28 @@ export function workPreview(state: State, row: SessionRow, cells: number): Previ
   const run = [...runLines(state, row, cells), ...(plan.length === 0 ? [] : [heading('plan'), ...plan])];
   // Of one that has ended its work is what counts.
   const above = isLive(row) && !isAsked && run.length > 0 ? [...run, []] : [];
-  if (loaded?.problem)
-    return { title, note, lines: [...above, ...problemLines({ message: loaded.problem }, cells)] };
-  if (!loaded?.detail) return { title, note, lines: [...above, [span('looking at the branch …', 'dim')]] };
+  const again = againLines(state, row, cells);
+  if (!loaded?.detail) {
+    const instead: Line[] = loaded?.problem
+      ? problemLines({ message: loaded.problem }, cells)
+      : [[span('looking at the branch …', 'dim')]];
+    const lines = [...above, ...instead, ...again];
+    return { title, note, lines, ...(again.length === 0 ? {} : { essential: { retry: lines.length } }) };
+  }
   const reported = detailOf(state, 'evidence', row.session_id);
   const evidence = reported?.detail ?? reported?.problem ?? null;
   const beside = { evidence, locks: state.data.locks, now: state.now };
   const below = isLive(row) ? [] : run;
-  return {
-    title,
-    note,
-    lines: [...above, ...workLines(loaded.detail, row, { ...beside, run: below }, cells)],
-  };
+  const { lines, essential } = workLines(loaded.detail, row, { ...beside, run: below, again }, cells);
+  const shifted = Object.entries(essential).map(([key, count]) => [key, above.length + count]);
+  return { title, note, essential: Object.fromEntries(shifted), lines: [...above, ...lines] };
+}
+
+/** What `r` agrees to. The task itself has all of its prompt. */
+function againLines(state: State, row: SessionRow, cells: number): Line[] {
+  const detail = detailOf(state, 'task', row.task_id)?.detail;
+  if (!detail || isLive(row) || !mayStillRun(detail.task)) return [];
+  const { plan, task } = detail;
+  const { lines } = agreementLines({ plan, prompt: task.prompt, hash: plan.hash }, cells);
+  return [heading('running it again'), ...lines];
 }

@@ -1,8 +1,9 @@
-import { localTime } from '../../engine/index.ts';
+import { counted, localTime } from '../../engine/index.ts';
 import { showsLog } from '../acts/moving.ts';
 import { consentLine, heldLine } from '../header.ts';
 import { hintLine } from '../hints.ts';
 import { questionLines } from '../layout/bottom.ts';
+import { emptyText } from '../layout/list.ts';
 import { overlayView } from '../overlays/index.ts';
 import { isLine, labelOf } from '../overlays/line.ts';
 import { eventAbout, eventSaid } from '../panes/events.ts';
@@ -39,7 +40,7 @@ function linkLines({ link: before }: State, after: State): string[] {
   const count = (id: PaneId): number => paneOf(id).count(data);
   return [
     ...[...consentLine(after), ...heldLine(after)].map((line) => plainText(line).trim()),
-    `Connected to ${clean(link.workspace)}: ${count('decisions')} decisions wait, ${count('asks')} asks wait, ${count('bus')} unread messages, ${count('tasks')} open tasks, ${count('workers')} live workers.`,
+    `Connected to ${clean(link.workspace)}: ${counted(count('decisions'), 'decision waits', 'decisions wait')}, ${counted(count('asks'), 'ask waits', 'asks wait')}, ${counted(count('bus'), 'unread message')}, ${counted(count('tasks'), 'open task')}, ${counted(count('workers'), 'live worker')}.`,
   ];
 }
 
@@ -89,7 +90,7 @@ function rowLine(state: State, { isWhole }: { isWhole: boolean }): string {
   const pane = paneOf(state.focus) as unknown as Pane<object>;
   const list = state.lists[state.focus];
   const row = selectedRow(state, state.focus);
-  if (row === undefined) return `${pane.title}: ${pane.empty[0]}`;
+  if (row === undefined) return `${pane.title}: ${emptyText(pane, state)[0]}`;
   const cells = pane.columns
     .filter((column) => isWhole || !column.isLively)
     .map((column) => clean(column.text(row, state)))
@@ -135,22 +136,13 @@ function overlayLines({ overlay: before }: State, after: State): string[] {
   if (overlay === null) return ['closed'];
   if (isLine(overlay)) return [`${labelOf(overlay).label}: ${overlay.input.value}`];
   const view = overlayView(after, overlay, { cells: size.columns, rows: MOST_ROWS });
-  if (view === null) return engineLines(after);
+  if (view === null) return [];
   const lines = view.lines.map((line) => plainText(line).trimEnd());
   if (before?.kind !== overlay.kind) return [`${view.title}. ${view.keys}`, ...lines];
   // While it is typed in, only what reads otherwise.
   const known = overlayView(after, before, { cells: size.columns, rows: MOST_ROWS })?.lines ?? [];
   const told = new Set(known.map((line) => plainText(line).trimEnd()));
   return lines.filter((line) => !told.has(line));
-}
-
-function engineLines({ data: { status } }: State): string[] {
-  if (status === null) return ['the engine has not answered yet'];
-  return [
-    `engine pid ${status.pid}, version ${status.version}, ${Math.round(status.memory_bytes / 1024 ** 2)} MB`,
-    `workers: ${status.workers.running} running, ${status.workers.queued} queued, at most ${status.workers.cap}`,
-    `deliveries: ${status.deliveries.pending} pending, ${status.deliveries.dead} dead`,
-  ];
 }
 
 function questionTexts(before: State, after: State): string[] {

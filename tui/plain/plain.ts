@@ -34,7 +34,7 @@ export async function openPlain(options: DashboardOptions): Promise<DashboardEnd
     quit: () => end(),
   };
   const size = { columns: stdout.columns || 100, rows: ROWS };
-  const store = createStore(initialState({ size, now: Date.now(), bell: options.bell }), {
+  const store = createStore(initialState({ size, now: Date.now(), bell: options.bell, plain: true }), {
     run: (effect) => perform(doers, effect),
     crash: fail,
   });

@@ -9,8 +9,10 @@ import type {
   LockRow,
   MessageRow,
   Notice,
+  PaneId,
   PeerRow,
   SessionRow,
+  State,
   Status,
   TaskRow,
   Unread,
@@ -34,6 +36,13 @@ export const EMPTY_DATA: Data = {
   choices: null,
   complete: false,
 };
+
+/** What comes with the first screen; all else comes a moment later, with what a new task may name. */
+const FIRST: ReadonlySet<PaneId> = new Set(['tasks', 'decisions', 'asks', 'workers']);
+
+/** Whether the rows of a list are known: only then is an empty one empty. */
+export const isFetched = (pane: PaneId, { link, data }: Pick<State, 'link' | 'data'>): boolean =>
+  link.phase !== 'connecting' && (FIRST.has(pane) || data.choices !== null);
 
 /** Rows that are new or have changed. */
 export interface DataChange {

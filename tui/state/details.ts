@@ -11,6 +11,10 @@ export function detailOf<K extends DetailKind>(state: State, kind: K, id: string
 export const withDetail = (details: readonly Loaded[], loaded: Loaded): readonly Loaded[] =>
   [loaded, ...details.filter((each) => each.kind !== loaded.kind || each.id !== loaded.id)].slice(0, KEPT);
 
+/** Without what was said of the work in a repository, whose branches have moved. */
+export const withoutWork = (details: readonly Loaded[], data: Data, repository: string): readonly Loaded[] =>
+  details.filter(({ kind, id }) => kind !== 'work' || data.sessions.get(id)?.repository !== repository);
+
 /** What a detail, or a question that is about to be answered, depends on. Empty when the subject is gone. */
 export function stampOf(data: Data, { kind, id }: Subject): string {
   switch (kind) {
@@ -47,7 +51,8 @@ export function stampOf(data: Data, { kind, id }: Subject): string {
 
 /** Where the log has a box of its own, the preview of a worker is its work; and so it is while a question is about that. */
 export const workersMode = (state: State): State['workers'] =>
-  ['promote', 'rerun'].includes(state.armed?.binding ?? '') || (isWide(state.size) && state.view === 'list')
+  ['promote', 'rerun', 'retry'].includes(state.armed?.binding ?? '') ||
+  (isWide(state.size) && state.view === 'list')
     ? 'work'
     : state.workers;
 

@@ -53,6 +53,8 @@ export interface Work {
   files: { path: string; insertions: number; deletions: number }[];
   patch: { text: string; truncated: boolean };
   trial: Trial | { problem: string };
+  /** When all of this was asked of git. */
+  tried_at: string;
 }
 
 /** Messages that nobody has acknowledged (`message.counts`). */
@@ -208,7 +210,7 @@ export type Overlay =
   | WriteMessage
   | NewTask
   | { kind: 'text'; title: string; lines: readonly string[]; top: number }
-  | { kind: 'engine' };
+  | { kind: 'engine'; top: number };
 
 export interface NewTask {
   kind: 'new-task';
@@ -297,6 +299,8 @@ export interface State {
   /** When the program itself last moved a selection. */
   movedAt: number;
   bell: boolean;
+  /** There is no screen: changes are told as lines. */
+  isPlain: boolean;
   /** Lines for the terminal after the dashboard has ended. */
   farewell: readonly string[];
 }

@@ -1,7 +1,8 @@
 import { Box } from 'ink';
 import type { ReactNode } from 'react';
-import { clean, cut, fitLine, width } from '../text.ts';
-import { type Line, span } from '../theme.ts';
+import { hasSureWidth } from '../cells.ts';
+import { cut, drawable, drawableLine, fitLine, width } from '../text.ts';
+import { type Line, plainText, span } from '../theme.ts';
 import { Lines } from './lines.tsx';
 
 const SINGLE = { corners: ['╭', '╮', '╰', '╯'], across: '─', down: '│' } as const;
@@ -17,12 +18,19 @@ export interface Framed {
   focused: boolean;
   /** Cells that are scrolled away at the left. */
   left?: number;
+  /**
+   * To be read, over the whole width of the screen: a text is shown as it is, and a line that a terminal may draw in
+   * another width than we count has no border behind it that this could move.
+   */
+  isWhole?: boolean;
 }
 
 interface Props extends Framed {
   width: number;
   height: number;
   colours: boolean;
+  /** Stands in the box instead of the lines. */
+  children?: ReactNode;
 }
 
 /**
@@ -35,15 +43,17 @@ export function Frame({
   lines,
   focused,
   left = 0,
+  isWhole = false,
   width: cells,
   height,
   colours,
+  children,
 }: Props): ReactNode {
   const { corners, across, down } = focused ? DOUBLE : SINGLE;
   const edge = focused ? 'focus' : 'border';
   const [topLeft, topRight, bottomLeft, bottomRight] = corners;
-  const right = note ? ` ${cut(clean(note), Math.max(0, cells - 12))} ` : '';
-  const name = ` ${cut(clean(title), Math.max(1, cells - 7 - width(right)))} `;
+  const right = note ? ` ${cut(drawable(note), Math.max(0, cells - 12))} ` : '';
+  const name = ` ${cut(drawable(title), Math.max(1, cells - 7 - width(right)))} `;
   const top: Line = [
     span(`${topLeft}${across}`, edge),
     span(name, focused ? 'title' : undefined),
@@ -52,19 +62,22 @@ export function Frame({
     span(`${across}${topRight}`, edge),
   ];
   const inside = Math.max(0, height - 2);
+  const shown = lines
+    .slice(0, inside)
+    .map((line) => fitLine(isWhole ? line : drawableLine(line), cells - 4, left));
   const side: Line[] = Array.from({ length: inside }, () => [span(down, edge)]);
+  const rightSide = side.map((border, index) =>
+    isWhole && !hasSureWidth(plainText(shown[index] ?? [])) ? [span(' ')] : border,
+  );
   return (
     <Box flexDirection="column" width={cells} height={height}>
       <Lines lines={[top]} colours={colours} />
       <Box height={inside}>
         <Lines lines={side} colours={colours} />
-        <Box width={cells - 2} paddingX={1}>
-          <Lines
-            lines={lines.slice(0, inside).map((line) => fitLine(line, cells - 4, left))}
-            colours={colours}
-          />
+        <Box width={cells - 2} paddingX={1} overflow="hidden">
+          {children ?? <Lines lines={shown} {...{ colours, isWhole }} />}
         </Box>
-        <Lines lines={side} colours={colours} />
+        <Lines lines={rightSide} colours={colours} />
       </Box>
       <Lines lines={[[span(bottomLeft + across.repeat(cells - 2) + bottomRight, edge)]]} colours={colours} />
     </Box>

@@ -1,9 +1,9 @@
 import { Text } from 'ink';
 import type { ReactNode } from 'react';
-import { paint } from '../paint.ts';
+import { type Paint, paint } from '../paint.ts';
 import type { Line } from '../theme.ts';
 
 /** Lines as one text node: rows that are strings cost a frame less than rows that are boxes. */
-export function Lines({ lines, colours }: { lines: readonly Line[]; colours: boolean }): ReactNode {
-  return lines.length === 0 ? null : <Text>{paint(lines, { colours })}</Text>;
+export function Lines({ lines, ...how }: { lines: readonly Line[] } & Paint): ReactNode {
+  return lines.length === 0 ? null : <Text>{paint(lines, how)}</Text>;
 }

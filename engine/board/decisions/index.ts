@@ -40,7 +40,8 @@ export interface Decisions {
     ids?: readonly string[] | undefined;
     limit?: number | undefined;
   }): Decision[];
-  pendingCount(): number;
+  /** Of that state, else all. */
+  count(state?: DecisionState): number;
   /** Throws `already_decided` unless the decision is pending. */
   checkPending(decision: Decision): void;
   /** The task's decision that is pending, or approved and not yet consumed. */
@@ -117,10 +118,10 @@ export function createDecisions({
      ORDER BY id DESC LIMIT +?`,
   );
   const waiting = db.prepare<unknown[], DecisionRow>(
-    `SELECT * FROM decision WHERE ${OPEN} AND state = 'pending' ORDER BY id LIMIT +?`,
+    "SELECT * FROM decision WHERE state = 'pending' ORDER BY id LIMIT +?",
   );
-  const pending = db.prepare<unknown[], { n: number }>(
-    `SELECT count(*) AS n FROM decision WHERE ${OPEN} AND state = 'pending'`,
+  const count = db.prepare<unknown[], { n: number }>(
+    "SELECT coalesce(sum(n), 0) AS n FROM state_count WHERE of = 'decision' AND state = coalesce(?, state)",
   );
   const open = db.prepare<unknown[], DecisionRow>(`SELECT * FROM decision WHERE task_id = ? AND ${OPEN}`);
   const insert = db.prepare(
@@ -216,7 +217,7 @@ export function createDecisions({
       return (state === undefined ? newest.all(limit) : ofState.all(state, limit)).map(toDecision);
     },
     checkPending,
-    pendingCount: () => pending.get()?.n ?? 0,
+    count: (state) => count.get(state ?? null)?.n ?? 0,
     openOf,
     boundTo(decisionId) {
       const row = byId.get(parseId('d', decisionId));

@@ -78,6 +78,14 @@ export function decisionOperations({
         }),
     }),
     operation({
+      name: 'decision.count',
+      about: 'How many decisions there are, or how many of one state.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({ state: z.enum(DECISION_STATES).optional() }),
+      run: ({ state }) => decisions.count(state),
+    }),
+    operation({
       name: 'decision.show',
       about: 'One decision with its task, and what a run of that would do now.',
       seat: 'any',

@@ -1,5 +1,5 @@
 import { asSvcError, SvcError } from '../../errors.ts';
-import { printable } from '../../text.ts';
+import { counted, printable } from '../../text.ts';
 import type { WorkspacePaths } from '../../workspace-path.ts';
 import type { Task } from '../tasks/index.ts';
 import { readLedger } from './read.ts';
@@ -31,7 +31,7 @@ export function createLedgerGate({ paths }: { paths: WorkspacePaths }): LedgerGa
       if (open.length === 0) return null;
       const places = open.slice(0, NAMED).map(({ line }) => `${printable(named.key)}:${line}`);
       const more = open.length > NAMED ? ` and ${open.length - NAMED} more` : '';
-      const count = open.length === 1 ? '1 item' : `${open.length} items`;
+      const count = counted(open.length, 'item');
       return new SvcError('ledger_gate', `the ledger of ${taskId} has ${count} to clarify first`, {
         hint: `settle and check off ${places.join(', ')}${more}`,
         data: { ...data, open: open.map(({ item, line, text }) => ({ item, line, text })) },

@@ -3,7 +3,7 @@ import { type Clock, rfc3339 } from '../../clock.ts';
 import { SvcError } from '../../errors.ts';
 import type { By } from '../../operation.ts';
 import type { EventInput, EventLog, Storage } from '../../storage/index.ts';
-import { printable } from '../../text.ts';
+import { counted, printable } from '../../text.ts';
 import type { WorkspacePaths } from '../../workspace-path.ts';
 import { aboutHolder, checkNotEnded } from '../holder.ts';
 
@@ -29,12 +29,12 @@ export interface Ledgers {
    * already, or the holder has ended), `item_held` (a live session has it).
    */
   claim(wanted: { holder: string; item: number; ledger: string; ttlMin: number }, by: By): Claim;
-  /** Inside `storage.write`; `*` is any holder. Throws `holder_mismatch`, `not_found`. Answers the ledger's key. */
-  release(wanted: { holder: string; item: number; ledger: string }, by: By): string;
+  /** Inside `storage.write`; `*` is any holder. Throws `holder_mismatch`, `not_found`. `text` is what was claimed. */
+  release(wanted: { holder: string; item: number; ledger: string }, by: By): { ledger: string; text: string };
   /** Throws `not_found` when there is no such file. */
   show(ledger: string): Ledger;
-  /** Who holds an item now; null for nobody, and for an item that is not there. */
-  holderOf(ledger: string, item: number): string | null;
+  /** Who holds an item now, and what it said when it was claimed; null for nobody, and for one that is not there. */
+  claimOn(ledger: string, item: number): { holder: string; text: string } | null;
   /** Inside `storage.write`: the holder is gone, and `why`. */
   releaseAll(holder: string, why: string): void;
 }
@@ -100,23 +100,26 @@ export function createLedgers({ storage, events, clock, peers, paths }: LedgersD
       const { key } = paths.named(ledger);
       const row = one.get(key, item);
       if (!isHeld(row)) {
-        throw new SvcError('not_found', `nobody holds item ${item} of ${printable(key)}`, {
-          data: { ledger: key, item },
+        const found = readLedger(paths.named(ledger))?.items[item - 1] ?? null;
+        const named = found === null ? '' : ` (${quotedItem(found.text)})`;
+        throw new SvcError('not_found', `nobody holds item ${item}${named} of ${printable(key)}`, {
+          hint: ITEMS_ARE,
+          data: { ledger: key, item, text: found?.text ?? null },
         });
       }
       if (holder !== '*' && row.holder !== holder) {
         throw new SvcError(
           'holder_mismatch',
-          `item ${item} of ${printable(key)} is held by ${row.holder}, not by ${holder}`,
+          `item ${item} (${quotedItem(row.text)}) of ${printable(key)} is held by ${row.holder}, not by ${holder}`,
           {
             hint: `${row.holder} can release it`,
-            data: { ledger: key, item, held_by: row.holder },
+            data: { ledger: key, item, text: row.text, held_by: row.holder },
           },
         );
       }
       remove.run(key, item);
       tell('item_released', row, { ...by });
-      return key;
+      return { ledger: key, text: row.text };
     },
 
     show(ledger) {
@@ -144,9 +147,9 @@ export function createLedgers({ storage, events, clock, peers, paths }: LedgersD
       };
     },
 
-    holderOf(ledger, item) {
+    claimOn(ledger, item) {
       const row = one.get(paths.named(ledger).key, item);
-      return isHeld(row) ? row.holder : null;
+      return isHeld(row) ? { holder: row.holder, text: row.text } : null;
     },
 
     releaseAll(holder, why) {
@@ -154,6 +157,14 @@ export function createLedgers({ storage, events, clock, peers, paths }: LedgersD
     },
   };
 }
+
+const ITEMS_ARE = 'items are the lines with - [ ] or - [x], counted from 1, top to bottom';
+
+/** What an item says, for a sentence. */
+export const quotedItem = (text: string): string => {
+  const line = printable(text);
+  return JSON.stringify(line.length > 120 ? `${line.slice(0, 119).toWellFormed()}…` : line);
+};
 
 const noLedger = (key: string): SvcError =>
   new SvcError('not_found', `there is no ledger ${printable(key)}`, {
@@ -165,28 +176,29 @@ function itemOf(key: string, items: readonly LedgerItem[] | undefined, item: num
   if (items === undefined) throw noLedger(key);
   const found = items[item - 1];
   if (found !== undefined) return found;
-  const has = items.length === 1 ? '1 item' : `${items.length} items`;
+  const has = counted(items.length, 'item');
   throw new SvcError('not_found', `${printable(key)} has ${has} and no item ${item}`, {
-    hint: 'items are the lines with - [ ] or - [x], counted from 1, top to bottom',
+    hint: ITEMS_ARE,
     data: { ledger: key, item, items: items.length },
   });
 }
 
 const checkedAlready = (key: string, { item, line, text }: LedgerItem): SvcError =>
-  new SvcError('conflict', `item ${item} of ${printable(key)} is checked already`, {
-    hint: 'claim one that is open',
+  new SvcError('conflict', `item ${item} of ${printable(key)} is checked already: ${quotedItem(text)}`, {
+    hint: `claim one that is open; ${ITEMS_ARE}`,
     data: { ledger: key, item, line, text },
   });
 
 const itemHeld = (row: ClaimRow, { text }: LedgerItem): SvcError =>
   new SvcError(
     'item_held',
-    `item ${row.item} of ${printable(row.ledger)} is held by ${row.holder} until ${rfc3339(row.expires_at)}`,
+    `item ${row.item} of ${printable(row.ledger)} is held by ${row.holder} until ${rfc3339(row.expires_at)}: ${quotedItem(text)}`,
     {
       hint: 'claim another item',
       data: {
         ledger: row.ledger,
         item: row.item,
+        text,
         holder: row.holder,
         held_by: row.holder,
         expires_at: rfc3339(row.expires_at),

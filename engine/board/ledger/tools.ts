@@ -3,28 +3,42 @@ import { SvcError } from '../../errors.ts';
 import { by, type Caller, type Operation, operation } from '../../operation.ts';
 import type { Storage } from '../../storage/index.ts';
 import { tool } from '../../tool.ts';
-import { ANY, checkSpeaksFor, holder, holderOrAny, ttl } from '../holder.ts';
-import type { Ledger, Ledgers } from './index.ts';
+import {
+  ANY,
+  type HolderPeers,
+  holder,
+  holderOrAny,
+  resolveHolder,
+  resolveNewHolder,
+  ttl,
+} from '../holder.ts';
+import { type Ledger, type Ledgers, quotedItem } from './index.ts';
 
 const ledger = z.string().describe('Markdown file of the workspace.');
-const item = z.int().min(1).describe('Which - [ ] of it, from 1, top to bottom.');
+const item = z.int().min(1).describe('Number among - [ ] and - [x], from 1, top to bottom.');
 
 /** What clients may ask about ledgers. */
-export function ledgerOperations({ storage, ledgers }: { storage: Storage; ledgers: Ledgers }): Operation[] {
-  /** Only the Chair frees what is another's. */
-  function checkMayFree(caller: Caller, input: { holder: string; ledger: string; item: number }): void {
-    if (input.holder !== ANY) {
-      checkSpeaksFor(caller, input.holder);
-      return;
-    }
-    const held = ledgers.holderOf(input.ledger, input.item);
-    if (caller.seat === 'chair' || held === null || held === caller.sessionId) return;
+export function ledgerOperations({
+  storage,
+  ledgers,
+  peers,
+}: {
+  storage: Storage;
+  ledgers: Ledgers;
+  peers: HolderPeers;
+}): Operation[] {
+  /** Whose claim it is. Only the Chair frees what is another's. */
+  function holderToFree(caller: Caller, input: { holder: string; ledger: string; item: number }): string {
+    if (input.holder !== ANY) return resolveHolder(input.holder, caller, peers);
+    const claim = ledgers.claimOn(input.ledger, input.item);
+    const held = claim?.holder ?? null;
+    if (caller.seat === 'chair' || claim === null || held === caller.sessionId) return ANY;
     throw new SvcError(
       'holder_mismatch',
-      `item ${input.item} is held by ${held}, not by ${caller.sessionId ?? 'this caller'}`,
+      `item ${input.item} (${quotedItem(claim.text)}) is held by ${held}, not by ${caller.sessionId ?? 'this caller'}`,
       {
         hint: `${held} can release it, or the Chair`,
-        data: { item: input.item, held_by: held },
+        data: { item: input.item, text: claim.text, held_by: held },
       },
     );
   }
@@ -38,10 +52,11 @@ export function ledgerOperations({ storage, ledgers }: { storage: Storage; ledge
       changes: true,
       input: z.strictObject({ holder, item, ledger, ttl_min: ttl(60) }),
       output: z.looseObject({ ledger: z.string(), text: z.string(), expires_at: z.string() }),
-      say: (claim) => `yours until ${claim.expires_at}: ${claim.text}`,
+      say: ({ item, ledger, expires_at, text }) =>
+        `item ${item} of ${ledger} is yours until ${expires_at}: ${text}`,
       async run(input, caller) {
-        checkSpeaksFor(caller, input.holder);
-        const { holder, item, ledger, ttl_min } = input;
+        const { item, ledger, ttl_min } = input;
+        const holder = resolveNewHolder(input.holder, caller, peers);
         const claim = await storage.write(() =>
           ledgers.claim({ holder, item, ledger, ttlMin: ttl_min }, by(caller)),
         );
@@ -59,14 +74,14 @@ export function ledgerOperations({ storage, ledgers }: { storage: Storage; ledge
         item,
         ledger,
       }),
-      output: z.object({ ledger: z.string(), item: z.int(), released: z.boolean() }),
-      say: (done) => `item ${done.item} of ${done.ledger} is free`,
+      output: z.object({ ledger: z.string(), item: z.int(), text: z.string(), released: z.boolean() }),
+      say: ({ item, ledger, text }) => `item ${item} of ${ledger} is free: ${text}`,
       async run(input, caller, call) {
-        const ledger = await storage.once('task_release', call.key, () => {
-          checkMayFree(caller, input);
-          return ledgers.release(input, by(caller));
+        const { ledger, text } = await storage.once('task_release', call.key, () => {
+          const holder = holderToFree(caller, input);
+          return ledgers.release({ ...input, holder }, by(caller));
         });
-        return { ledger, item: input.item, released: true };
+        return { ledger, item: input.item, text, released: true };
       },
     }),
     operation({

@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { SvcError } from '../../errors.ts';
 import { by, type Operation, operation } from '../../operation.ts';
 import type { Storage } from '../../storage/index.ts';
+import { printable } from '../../text.ts';
 import { tool } from '../../tool.ts';
-import { checkSpeaksFor, holder, ttl } from '../holder.ts';
+import { type HolderPeers, holder, holdsForCaller, resolveHolder, resolveNewHolder, ttl } from '../holder.ts';
 import type { Lock, Locks } from './index.ts';
 
 /** A lock that somebody else has over a path. */
@@ -13,25 +14,30 @@ export interface HeldPath {
   lock: Lock;
 }
 
-const path = z
-  .string()
-  .describe('File or folder, absolute or relative to the workspace; a folder covers all below.');
+const path = z.string().describe('File or folder; a folder covers all below.');
 
 /** What clients may ask about locks. */
-export function lockOperations({ storage, locks }: { storage: Storage; locks: Locks }): Operation[] {
+export function lockOperations({
+  storage,
+  locks,
+  peers,
+}: {
+  storage: Storage;
+  locks: Locks;
+  peers: HolderPeers;
+}): Operation[] {
   return [
     tool({
       name: 'lock_acquire',
-      about:
-        'Lock a shared file or folder before you edit it; again to extend. lock_held names who has it: work elsewhere meanwhile.',
+      about: 'Lock a shared file or folder before you edit it; again to extend. lock_held names who has it.',
       seat: 'any',
       changes: true,
       input: z.strictObject({ holder, path, ttl_min: ttl(30) }),
       output: z.looseObject({ path: z.string(), expires_at: z.string(), fence: z.int() }),
-      say: (lock) => `you hold ${lock.path} until ${lock.expires_at} (fence ${lock.fence})`,
+      say: (lock) => `${lock.holder} holds ${lock.path} until ${lock.expires_at} (fence ${lock.fence})`,
       async run(input, caller) {
-        checkSpeaksFor(caller, input.holder);
-        const wanted = { holder: input.holder, path: input.path, ttlMin: input.ttl_min };
+        const holder = resolveNewHolder(input.holder, caller, peers);
+        const wanted = { holder, path: input.path, ttlMin: input.ttl_min };
         const lock = await storage.write(() => locks.acquire(wanted, by(caller)));
         return { path: lock.path, holder: lock.holder, expires_at: lock.expiresAt, fence: lock.fence };
       },
@@ -44,10 +50,9 @@ export function lockOperations({ storage, locks }: { storage: Storage; locks: Lo
       changes: false,
       input: z.strictObject({ holder, path }),
       output: z.looseObject({ expires_at: z.string(), fence: z.int(), covered_by: z.string() }),
-      say: (found) => `you hold ${found.covered_by} until ${found.expires_at}`,
+      say: (found) => `${found.holder} holds ${found.covered_by} until ${found.expires_at}`,
       run(input, caller) {
-        checkSpeaksFor(caller, input.holder);
-        const { path, lock } = locks.check(input.holder, input.path);
+        const { path, lock } = locks.check(resolveNewHolder(input.holder, caller, peers), input.path);
         const { holder, expiresAt, fence } = lock;
         return { path, holder, expires_at: expiresAt, fence, covered_by: lock.path };
       },
@@ -61,9 +66,9 @@ export function lockOperations({ storage, locks }: { storage: Storage; locks: Lo
       output: z.object({ path: z.string(), released: z.boolean() }),
       say: (done) => `${done.path} is free`,
       async run(input, caller, { key }) {
-        checkSpeaksFor(caller, input.holder);
+        const holder = resolveHolder(input.holder, caller, peers);
         const path = await storage.once('lock_release', key, () =>
-          locks.release(input.holder, input.path, by(caller)),
+          locks.release(holder, input.path, by(caller)),
         );
         return { path, released: true };
       },
@@ -74,7 +79,15 @@ export function lockOperations({ storage, locks }: { storage: Storage; locks: Lo
       seat: 'any',
       changes: false,
       input: z.strictObject({ path: path.optional() }),
-      output: z.object({ locks: z.array(z.looseObject({ path: z.string(), holder: z.string() })) }),
+      output: z.object({
+        locks: z.array(z.looseObject({ path: z.string(), holder: z.string(), expires_at: z.string() })),
+      }),
+      say: ({ locks: held }) =>
+        held.length === 0
+          ? 'nothing is locked'
+          : held
+              .map(({ path, holder, expires_at }) => `${holder} holds ${printable(path)} until ${expires_at}`)
+              .join('\n'),
       run: (input) => ({
         locks: locks
           .around(input.path || undefined)
@@ -104,13 +117,17 @@ export function lockOperations({ storage, locks }: { storage: Storage; locks: Lo
       input: z.strictObject({
         paths: z.array(z.string().min(1)).max(10_000),
         except: holder.optional(),
+        /** Leaves out what is the caller's own, too. */
+        except_own: z.boolean().optional(),
       }),
       run(input, caller): HeldPath[] {
-        if (input.except !== undefined) checkSpeaksFor(caller, input.except);
-        const except = input.except ?? (caller.seat === 'worker' ? caller.sessionId : null);
+        const named = input.except === undefined ? null : resolveHolder(input.except, caller, peers);
+        const except = named ?? (caller.seat === 'worker' ? caller.sessionId : null);
+        const isOwn = ({ holder }: Lock) =>
+          input.except_own === true && holdsForCaller(holder, caller, peers);
         return input.paths.flatMap((path) => {
           const lock = overInside(locks, path, except);
-          return lock === null ? [] : [{ path, lock }];
+          return lock === null || isOwn(lock) ? [] : [{ path, lock }];
         });
       },
     }),

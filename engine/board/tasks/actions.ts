@@ -3,7 +3,7 @@ import { SvcError } from '../../errors.ts';
 import type { By, Caller } from '../../operation.ts';
 import { titleOf } from '../../text.ts';
 import type { Agents } from '../../workers/dispatch/index.ts';
-import { PRIORITIES } from '../input.ts';
+import { agentOverrides, PRIORITIES } from '../input.ts';
 import type { DispatchOptions, Submitted, Workflow } from '../workflow/index.ts';
 import type { NewTask, Tasks } from './index.ts';
 
@@ -62,7 +62,7 @@ export function createTaskActions(deps: {
       const template = templateOf(wish.template);
       const agent = wish.agent ?? template?.agent ?? null;
       const project = wish.project ?? template?.project ?? caller.project;
-      if (agent !== null) agents.command(agent);
+      if (agent !== null) agents.under(agentOverrides(caller)).command(agent);
       agents.folder(project);
       const text = wish.body ?? template?.prompt ?? '';
       if (wish.title === undefined && text.trim() === '')
@@ -89,7 +89,7 @@ export function createTaskActions(deps: {
       const made = options.callKey === undefined ? null : sessions.byCall(options.callKey);
       if (made !== null) return { task: tasks.get(made.taskId), decision: null, session: made };
       const { status, agent } = tasks.get(taskId);
-      const fallback = agents.fallback();
+      const fallback = agents.under(options.agents).fallback();
       if (status === 'open' && agent === null && fallback !== null) workflow.assign(taskId, fallback, who);
       return workflow.run(taskId, options, who);
     },

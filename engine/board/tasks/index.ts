@@ -62,6 +62,8 @@ export interface Tasks {
   /** Newest first, at most `limit` (100, or as many as there are `ids`). What `ids` name and is not there is left out. */
   list(filter: TaskFilter): TaskSummary[];
   counts(): Record<TaskStatus, number>;
+  /** Of that status, else all. */
+  count(status?: TaskStatus): number;
   create(task: NewTask): Task;
   /** The task that this very call has made. */
   byCall(key: string): Task | null;
@@ -85,7 +87,7 @@ export interface Tasks {
   release(taskId: string, sessionId: string): boolean;
   /** From `from` to done or failed; false when the task was in none of them. */
   end(taskId: string, from: readonly TaskStatus[], end: TaskEnd): boolean;
-  /** A failed task back to `assigned` (or `open` without an agent), its history kept. */
+  /** A failed task back to `assigned` (or `open` without an agent), its history kept. Throws `conflict` while its session lives. */
   retry(taskId: string, by: By): Task;
 }
 
@@ -120,7 +122,7 @@ export function createTasks({
      ORDER BY id DESC LIMIT +?`,
   );
   const countByStatus = db.prepare<unknown[], { status: TaskStatus; n: number }>(
-    'SELECT status, count(*) AS n FROM task GROUP BY status',
+    "SELECT state AS status, n FROM state_count WHERE of = 'task'",
   );
   const insert = db.prepare(
     `INSERT INTO task (${NEW_TASK_COLUMNS.join(', ')}) VALUES (${NEW_TASK_COLUMNS.map(() => '?').join(', ')})`,
@@ -149,7 +151,8 @@ export function createTasks({
   const retryOf =
     db.prepare(`UPDATE task SET status = CASE WHEN agent IS NULL THEN 'open' ELSE 'assigned' END,
     attempt = attempt + 1, session_id = NULL, started_at = NULL, ended_at = NULL, exit_code = NULL,
-    failure_code = NULL, failure_text = NULL WHERE id = ? AND status = 'failed'`);
+    failure_code = NULL, failure_text = NULL WHERE id = ? AND status = 'failed'
+    AND NOT EXISTS (SELECT 1 FROM session s WHERE s.id = task.session_id AND s.state <> 'ended')`);
 
   const noTask = (id: string) =>
     new SvcError('not_found', `no task ${id}`, { hint: 'svc task list shows them' });
@@ -158,6 +161,12 @@ export function createTasks({
     const row = byId.get(parseId('t', taskId));
     if (!row) throw noTask(taskId);
     return toTask(row);
+  }
+
+  function counts(): Record<TaskStatus, number> {
+    const counts = { open: 0, assigned: 0, running: 0, done: 0, failed: 0 };
+    for (const { status, n } of countByStatus.all()) counts[status] = n;
+    return counts;
   }
 
   return {
@@ -174,10 +183,10 @@ export function createTasks({
         toSummary,
       );
     },
-    counts() {
-      const counts = { open: 0, assigned: 0, running: 0, done: 0, failed: 0 };
-      for (const { status, n } of countByStatus.all()) counts[status] = n;
-      return counts;
+    counts,
+    count(status) {
+      const found = counts();
+      return status === undefined ? Object.values(found).reduce((sum, n) => sum + n, 0) : found[status];
     },
     create(task) {
       const now = clock.now();
@@ -281,12 +290,20 @@ export function createTasks({
     },
     retry(taskId, by) {
       const before = get(taskId);
-      if (retryOf.run(parseId('t', taskId)).changes === 0) throw notNow(before, 'retried');
+      if (retryOf.run(parseId('t', taskId)).changes === 0)
+        throw before.status === 'failed' ? stillRuns(before) : notNow(before, 'retried');
       events.append({ kind: 'task_retried', taskId, ...by, data: { attempt: before.attempt + 1 } });
       return get(taskId);
     },
   };
 }
+
+/** It was marked failed by its worker, whose run decides when it ends. */
+const stillRuns = ({ taskId, sessionId }: Task): SvcError =>
+  new SvcError('conflict', `${sessionId} still works on ${taskId}, which it has marked failed itself`, {
+    hint: `svc worker kill ${sessionId} ends it; then task_run tries it again`,
+    data: { task_id: taskId, status: 'failed', session_id: sessionId },
+  });
 
 function notNow(task: Task, done: string): SvcError {
   const queued = task.sessionId !== null && task.status === 'assigned';

@@ -3,6 +3,7 @@ import { by, type Caller, type Operation, operation } from '../../operation.ts';
 import type { AgentChoice, ProjectChoice } from '../../workers/dispatch/index.ts';
 import type { BoardOperationsDeps } from '../deps.ts';
 import {
+  agentOverrides,
   body,
   dispatchInput,
   hash,
@@ -16,7 +17,7 @@ import {
 } from '../input.ts';
 import { checkNotReplaced, type Submitted } from '../workflow/index.ts';
 import { TASK_STATUSES, type Task, type TaskSummary } from './index.ts';
-import { checkOwn } from './tools.ts';
+import { checkOwn, speakerOf } from './tools.ts';
 
 /** A task in a list: a board of ten thousand stays small on the wire. */
 export interface ListedTask extends Omit<TaskSummary, 'acceptanceCriteria'> {
@@ -91,8 +92,16 @@ export function taskOperations(deps: BoardOperationsDeps): Operation[] {
       },
     }),
     operation({
+      name: 'task.count',
+      about: 'How many tasks there are, or how many of one status.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({ status: z.enum(TASK_STATUSES).optional() }),
+      run: ({ status }) => tasks.count(status),
+    }),
+    operation({
       name: 'task.show',
-      about: 'One task with its decision, sessions and timeline.',
+      about: 'One task with its decision, sessions and timeline, of which only the newest events are shown.',
       seat: 'any',
       changes: false,
       input: z.strictObject({ id }),
@@ -103,6 +112,7 @@ export function taskOperations(deps: BoardOperationsDeps): Operation[] {
           decision: task.decisionId === null ? null : decisions.get(task.decisionId),
           sessions: sessions.ofTask(task.taskId),
           timeline: deps.events.ofTask(task.taskId),
+          timelineTotal: deps.events.countOfTask(task.taskId),
         };
       },
     }),
@@ -112,9 +122,9 @@ export function taskOperations(deps: BoardOperationsDeps): Operation[] {
       seat: 'any',
       changes: false,
       input: z.strictObject({}),
-      run: (): TaskChoices => ({
-        agents: agents.all(),
-        defaultAgent: agents.fallback(),
+      run: (_, caller): TaskChoices => ({
+        agents: agents.under(agentOverrides(caller)).all(),
+        defaultAgent: agents.under(agentOverrides(caller)).fallback(),
         templates: Object.entries(deps.templates()).map(([id, { agent = null, project = null }]) => ({
           id,
           agent,
@@ -174,7 +184,7 @@ export function taskOperations(deps: BoardOperationsDeps): Operation[] {
       changes: true,
       input: z.strictObject({ id, agent: z.string().min(1) }),
       run(input, caller) {
-        agents.command(input.agent);
+        agents.under(agentOverrides(caller)).command(input.agent);
         return storage.write(() => workflow.assign(find(input.id), input.agent, by(caller)));
       },
     }),
@@ -188,7 +198,8 @@ export function taskOperations(deps: BoardOperationsDeps): Operation[] {
     }),
     operation({
       name: 'task.done',
-      about: 'Mark a task done or failed.',
+      about:
+        'Mark a task done or failed; of one that is worked on only its own worker may, and the end of its run decides.',
       seat: 'any',
       changes: true,
       input: z.strictObject({
@@ -200,7 +211,8 @@ export function taskOperations(deps: BoardOperationsDeps): Operation[] {
         storage.write(() => {
           const task = tasks.resolve(input.id);
           checkOwn(task, caller);
-          return workflow.done(task.taskId, input.status ?? 'done', input.summary ?? null, by(caller));
+          const { status = 'done', summary = null } = input;
+          return workflow.done(task.taskId, { status, summary, speaker: speakerOf(caller) }, by(caller));
         }),
     }),
   ];

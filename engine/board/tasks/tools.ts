@@ -11,24 +11,24 @@ import {
   mayAct,
   type Operation,
 } from '../../operation.ts';
-import { tool } from '../../tool.ts';
+import { type NextStep, outcomeOfSession } from '../../outcome.ts';
+import { isOwnSeat, projectOfAddress } from '../../session-names.ts';
+import { counted, printable } from '../../text.ts';
+import { sayMore, tool } from '../../tool.ts';
 import type { BoardOperationsDeps } from '../deps.ts';
-import { dispatchInput, optionsOf } from '../input.ts';
+import { agentOverrides, dispatchInput, optionsOf } from '../input.ts';
 import { checkNotReplaced, type Submitted } from '../workflow/index.ts';
 import { TASK_STATUSES, type Task, type TaskSummary } from './index.ts';
 
 const dispatching = {
   actor: z.string().min(1).optional().describe('who acts, for records; default: you'),
   force: z.boolean().optional().describe('pass the ledger gate; recorded'),
-  inplace: z.boolean().optional().describe('work in the project’s folder instead of a new worktree'),
-  keep_worktree: z.boolean().optional().describe('keep the worktree after a promotion'),
-  name: dispatchInput.name.describe('stable worker id; the same name is the same worker again'),
+  inplace: z.boolean().optional().describe('in the project’s own folder, without a worktree'),
+  keep_worktree: z.boolean().optional().describe('keep it after a promotion'),
+  name: dispatchInput.name.describe('stable worker id over its sessions'),
   session: z.string().min(1).optional().describe('parent session; default: yours'),
   timeout_sec: dispatchInput.timeout_sec.describe('hard limit of the run'),
-  wait: z
-    .boolean()
-    .optional()
-    .describe('wait for the end; default false: the verdict comes as a handoff message'),
+  wait: z.boolean().optional().describe('wait for the end; default false'),
 };
 
 const dispatched = z.object({
@@ -46,21 +46,39 @@ const sayDispatched = (result: z.output<typeof dispatched>): string =>
 
 type Verdict = ReturnType<typeof verdictOf>;
 
-const counted = (count: number | null, what: string): string =>
-  `${count ?? 0} ${what}${count === 1 ? '' : 's'}`;
+const countedIfRead = (count: number | null, what: string): string =>
+  count === null ? `its ${what}s could not be read` : counted(count, what);
+
+const STEPS: Readonly<Record<NextStep, string>> = {
+  read_log: 'svc worker log has what it printed',
+  look_at_branch: 'look at the branch and at verify_status',
+  look_at_folder: "look at the changes in the project's folder",
+  find_work: 'look at worktree_status: what it left could not be read',
+  promote: 'worktree_promote',
+  retry: 'task_run tries it again',
+  decide: 'its new decision has to be approved',
+};
 
 /** What came of it, and what its reader does next. */
 function sayEnded(sessionId: string, verdict: Verdict): string {
-  const { sealed, reason, commits, files, branch, verification } = verdict;
-  const made = `${counted(commits, 'commit')}, ${counted(files, 'file')}${branch === null ? '' : ` on ${branch}`}, evidence: ${verification}`;
-  return sealed
-    ? `${sessionId} ended well: ${made}. Look at verify_status, then worktree_promote.`
-    : `${sessionId} failed: ${reason}. ${made}. task_run tries it again.`;
+  const { reason, commits, files, branch, verification, contradiction, next } = verdict;
+  const made = `${countedIfRead(commits, 'commit')}, ${countedIfRead(files, 'file')}${branch === null ? '' : ` on ${branch}`}, evidence: ${verification}`;
+  const steps = next.map((step) => STEPS[step]).join(', then ');
+  return [
+    reason === null
+      ? `${sessionId} ended well`
+      : `${sessionId} failed: ${reason}${contradiction === null ? '' : ` (${contradiction})`}`,
+    made,
+    steps === '' ? 'Nothing is left to do' : `Next: ${steps}`,
+    '',
+  ]
+    .join('. ')
+    .trimEnd();
 }
 
 /** The board's tools for agents: what the Chair plans and starts, and what every seat may see. */
 export function taskTools(deps: BoardOperationsDeps): Operation[] {
-  const { storage, tasks, sessions, workflow, agents, actions } = deps;
+  const { storage, tasks, sessions, workflow, agents, peers, actions } = deps;
 
   function who(input: { actor?: string | undefined }, caller: Caller): By {
     if (caller.seat !== 'chair') return by(caller);
@@ -69,21 +87,38 @@ export function taskTools(deps: BoardOperationsDeps): Operation[] {
     return { ...by(caller), actor: input.actor ?? caller.actor };
   }
 
+  /** The session that gets the verdict. The seat of a Chair is nobody's parent, and has it anyway. */
+  function parentOf(session: string, caller: Caller): string | undefined {
+    if (isOwnSeat(session, caller)) return caller.sessionId ?? undefined;
+    const project = projectOfAddress(session);
+    if (project === undefined) return peers.known(session).sessionId;
+    agents.projectId(project);
+    return undefined;
+  }
+
   const options = (input: z.infer<z.ZodObject<typeof dispatching>>, caller: Caller, call: Call) => ({
     ...optionsOf(input, caller, call),
-    ...(input.session === undefined ? {} : { parent: input.session }),
+    ...(input.session === undefined ? {} : { parent: parentOf(input.session, caller) }),
   });
 
   const answer = async (submitted: Submitted, wait: boolean | undefined, call: Call) => {
     const { task, session } = checkNotReplaced(submitted);
     const { sessionId, workerId } = session as Session;
     const ended = wait === true ? await ending(deps, sessionId, call) : null;
+    const now = tasks.get(task.taskId);
     return {
       task_id: task.taskId,
       session_id: sessionId,
       worker_id: workerId,
-      status: tasks.get(task.taskId).status,
-      verdict: ended === null ? null : verdictOf(ended, deps.verificationOf(ended)),
+      status: now.status,
+      verdict:
+        ended === null
+          ? null
+          : verdictOf(
+              ended,
+              deps.verificationOf(ended),
+              now.status === 'failed' && now.sessionId === sessionId,
+            ),
     };
   };
 
@@ -95,9 +130,12 @@ export function taskTools(deps: BoardOperationsDeps): Operation[] {
       seat: 'chair',
       changes: true,
       input: z.strictObject({
-        agent: z.string().min(1).describe('preset that does the work, e.g. claude'),
+        agent: z.string().min(1).meta({ description: 'preset that does the work', names: 'agents' }),
         prompt: z.string().min(1).max(4_000_000).describe('what to do, whole: the worker knows nothing else'),
-        project: z.string().optional().describe('registered project; default: yours'),
+        project: z
+          .string()
+          .optional()
+          .meta({ description: 'registered project; default: yours', names: 'projects' }),
         title: z.string().trim().min(1).max(500).optional().describe('default: first line of the prompt'),
         ...dispatching,
       }),
@@ -107,6 +145,8 @@ export function taskTools(deps: BoardOperationsDeps): Operation[] {
         const submitted = await storage.write(() => {
           const known = call.key === null ? null : tasks.byCall(call.key);
           const { agent, prompt, title, project } = input;
+          if (known === null)
+            agents.under(agentOverrides(caller)).checkInstalled(agent, project ?? caller.project);
           const task =
             known ??
             tasks.create({
@@ -132,7 +172,7 @@ export function taskTools(deps: BoardOperationsDeps): Operation[] {
           .max(100)
           .optional()
           .describe('each is shown to the worker and reported met or not met'),
-        agent: z.string().min(1).optional().describe('preset that shall do it'),
+        agent: z.string().min(1).optional().meta({ description: 'preset that shall do it', names: 'agents' }),
         body: z.string().max(4_000_000).optional().describe('what to do; default: the title'),
         context: z.string().max(1_000_000).optional().describe('what the worker should know beside it'),
         ledger: z
@@ -158,13 +198,13 @@ export function taskTools(deps: BoardOperationsDeps): Operation[] {
       changes: true,
       idempotent: true,
       input: z.strictObject({
-        agent: z.string().min(1).describe('preset, e.g. claude'),
+        agent: z.string().min(1).meta({ description: 'preset', names: 'agents' }),
         id: z.string().min(1).describe('task, e.g. t-42'),
       }),
       output: z.object({ task_id: z.string(), status: z.string(), agent: z.string().nullable() }),
       say: ({ task_id, agent }) => `${task_id} is assigned to ${agent}.`,
       run(input, caller, { key }) {
-        agents.command(input.agent);
+        agents.under(agentOverrides(caller)).command(input.agent);
         return storage.once('task_assign', key, () => {
           const task = workflow.assign(tasks.resolve(input.id).taskId, input.agent, by(caller));
           return { task_id: task.taskId, status: task.status, agent: task.agent };
@@ -179,15 +219,19 @@ export function taskTools(deps: BoardOperationsDeps): Operation[] {
       changes: true,
       input: z.strictObject({
         id: z.string().min(1).describe('task, e.g. t-42; a failed one is tried again'),
-        project: z.string().optional().describe('run it in this registered project'),
+        project: z
+          .string()
+          .optional()
+          .meta({ description: 'run it in this registered project', names: 'projects' }),
         ...dispatching,
       }),
       output: dispatched,
       say: sayDispatched,
       async run(input, caller, call) {
         const submitted = await storage.write(() => {
-          const { taskId, project, status } = tasks.resolve(input.id);
+          const { taskId, project, status, agent } = tasks.resolve(input.id);
           const isMade = call.key !== null && sessions.byCall(call.key) !== null;
+          if (agent !== null && !isMade) agents.checkInstalled(agent, input.project ?? project);
           if (status === 'failed' && !isMade) workflow.retry(taskId, who(input, caller));
           if (input.project !== undefined && !isMade) {
             agents.folder(input.project);
@@ -200,20 +244,34 @@ export function taskTools(deps: BoardOperationsDeps): Operation[] {
     }),
     tool({
       name: 'task_list',
-      about: 'Tasks, newest first.',
+      about: 'Tasks, newest first, and the registered projects.',
       seat: 'any',
       changes: false,
       input: z.strictObject({
         limit: z.int().min(1).max(1000).optional().describe('default 50'),
         status: z.enum(TASK_STATUSES).optional(),
       }),
-      output: z.object({ tasks: z.array(z.looseObject({})) }),
-      run: ({ limit = 50, status }) => ({ tasks: tasks.list({ limit, status }).map(row) }),
+      output: z.object({ tasks: z.array(z.looseObject({})), projects: z.array(z.string()), more: z.int() }),
+      say: ({ tasks: rows, projects, more }) =>
+        [
+          ...rows.map((each) => sayTask(each as ReturnType<typeof row>)),
+          ...(rows.length === 0 ? ['no tasks'] : []),
+          ...sayMore(more),
+          ...(projects.length === 0 ? [] : [`projects: ${projects.join(', ')}`]),
+        ].join('\n'),
+      run({ limit = 50, status }) {
+        const listed = tasks.list({ limit, status }).map(row);
+        return {
+          tasks: listed,
+          projects: agents.names().projects,
+          more: tasks.count(status) - listed.length,
+        };
+      },
     }),
     tool({
       name: 'task_done',
       about:
-        'Mark a task done or failed. A worker marks its own task, and reports evidence with verify_report first.',
+        'Mark a task done or failed. A worker marks its own, after verify_report; while it runs nobody else may.',
       seat: 'any',
       changes: true,
       idempotent: true,
@@ -228,13 +286,23 @@ export function taskTools(deps: BoardOperationsDeps): Operation[] {
           const found = tasks.resolve(id);
           checkOwn(found, caller);
           const task =
-            found.status === status ? found : workflow.done(found.taskId, status, null, by(caller));
+            found.status === status
+              ? found
+              : workflow.done(
+                  found.taskId,
+                  { status, summary: null, speaker: speakerOf(caller) },
+                  by(caller),
+                );
           return { task_id: task.taskId, status: task.status };
         });
       },
     }),
   ];
 }
+
+/** Who speaks as the worker of a task; null for a Chair. */
+export const speakerOf = ({ seat, sessionId }: Caller): string | null =>
+  seat === 'chair' ? null : sessionId;
 
 /** A worker speaks for its own task only. */
 export function checkOwn(task: Task, caller: Caller): void {
@@ -243,7 +311,16 @@ export function checkOwn(task: Task, caller: Caller): void {
   }
 }
 
-const row = (task: TaskSummary): Record<string, unknown> => ({
+/** A line is enough to go on with; the rest is in the structured answer. */
+const sayTask = ({ id, title, status, agent, project, session, failure }: ReturnType<typeof row>): string =>
+  [
+    `${id} ${status}`,
+    ...(failure === null ? [] : [`(${failure})`]),
+    ...[agent, session, project].filter((each) => each !== null),
+    JSON.stringify(printable(title)),
+  ].join(' ');
+
+const row = (task: TaskSummary) => ({
   id: task.taskId,
   title: task.title,
   status: task.status,
@@ -260,8 +337,9 @@ const row = (task: TaskSummary): Record<string, unknown> => ({
   ended_at: task.endedAt,
 });
 
-const verdictOf = (session: Session, verification: string) => ({
+const verdictOf = (session: Session, verification: string, mayRetry: boolean) => ({
   sealed: session.failure === null,
+  ...nextAfter(session, mayRetry),
   reason: session.failure?.text ?? null,
   exit_code: session.exitCode,
   branch: session.branch,
@@ -271,6 +349,11 @@ const verdictOf = (session: Session, verification: string) => ({
   deletions: session.deletions,
   verification,
 });
+
+const nextAfter = (session: Session, mayRetry: boolean) => {
+  const { contradiction, next } = outcomeOfSession(session, { mayRetry });
+  return { contradiction, next };
+};
 
 /** The session when it has ended. Giving up the wait leaves the worker as it is. */
 function ending(

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { SvcError } from '../../errors.ts';
+import { counted } from '../../text.ts';
 import type { WorkspacePaths } from '../../workspace-path.ts';
 import type { CriterionResult, SymbolResult, TestResult } from './rows.ts';
 
@@ -81,7 +82,10 @@ function criterionOf(
   const numbered = (number: number): string => {
     const meant = acceptance[number - 1];
     if (meant !== undefined) return meant;
-    throw invalid(field, `the task has ${acceptance.length} acceptance criteria, not ${number}`);
+    throw invalid(
+      field,
+      `the task has ${counted(acceptance.length, 'acceptance criterion', 'acceptance criteria')}, and no criterion ${number}`,
+    );
   };
   const worded = acceptance.find((each) => each.trim() === criterion);
   if (worded !== undefined) return worded;

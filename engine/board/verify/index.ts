@@ -1,42 +1,25 @@
-import { randomUUID } from 'node:crypto';
 import type { Peers } from '../../bus/peers.ts';
-import type { Session, Sessions } from '../../bus/sessions/index.ts';
-import type { Clock } from '../../clock.ts';
-import { SvcError } from '../../errors.ts';
+import type { Session } from '../../bus/sessions/index.ts';
 import { parseId, workerSession } from '../../ids.ts';
 import type { By } from '../../operation.ts';
-import type { EventLog, Storage } from '../../storage/index.ts';
-import type { CommandConfinement, SessionCommand } from '../../workers/confine/commands.ts';
-import type { Processes } from '../../workers/processes/index.ts';
 import type { Worktrees } from '../../workers/worktrees/index.ts';
 import type { Tasks } from '../tasks/index.ts';
-import { runAgain, type ToRunAgain, toRunAgain } from './rerun.ts';
+import { createReruns, type RerunRequest, type RerunsDeps } from './reruns.ts';
 import {
   type Evidence,
-  type RerunResult,
   toEvidence,
   type Verification,
   type VerificationRow,
   type VerificationState,
 } from './rows.ts';
-import { type Head, judge, withUnreported } from './state.ts';
+import { type Head, judge, VERIFICATION_WORDS, withUnreported } from './state.ts';
 
 export type { Verification, VerificationState } from './rows.ts';
 
-export interface VerifyDeps {
-  storage: Storage;
-  events: EventLog;
-  clock: Clock;
-  sessions: Sessions;
+export interface VerifyDeps extends RerunsDeps {
   tasks: Pick<Tasks, 'get'>;
   peers: Pick<Peers, 'find'>;
-  worktrees: Pick<Worktrees, 'head' | 'uncommitted'>;
-  processes: Pick<Processes, 'startOf' | 'stop' | 'sweep' | 'contain'>;
-  /** What a program that checks a worker's claims may see. */
-  workerEnvironment(extra: Record<string, string>): Record<string, string>;
-  confine: CommandConfinement;
-  /** Throws `consent_missing` while nobody has ever agreed to svc.yaml. */
-  requireConsent(): void;
+  worktrees: Pick<Worktrees, 'head' | 'repositoryOf' | 'uncommitted'>;
 }
 
 /** Whose evidence it is. */
@@ -56,13 +39,6 @@ export interface Reported {
   uncommitted: number;
 }
 
-export interface RerunRequest {
-  timeoutSec: number;
-  signal: AbortSignal;
-  progress(message: string): void;
-  by: By;
-}
-
 /** Owns the evidence that sessions give of their work, and says what it is worth. */
 export interface Verify {
   /** The session that a full id or a prefix names. Throws `not_found` or `conflict`. */
@@ -71,20 +47,26 @@ export interface Verify {
   of(sessionId: string): Promise<Verification>;
   /** As of the head that is on record; synchronous, for the transaction of the session's end. */
   stateOf(session: Session): VerificationState;
+  /** The same in a line, for those who are told of the end: `reported (the worker's own word)`. */
+  sentenceOf(session: Session): string;
+  /** Inside the transaction of a session's end: under strict its tests are to be run again. */
+  sessionEnded(session: Session): void;
   /** Records what a session claims. `uncommitted` files will be committed after it. */
   report(claims: Claims, by: By, key: string | null): Promise<Reported>;
-  /** Runs the reported tests again, in the worktree of a session that has ended. */
+  /**
+   * Runs the tests that an ended session reported again, in a clean checkout of the commit where its branch ends. One
+   * rerun at a time: this one waits for its turn.
+   */
   rerun(name: string, request: RerunRequest): Promise<Verification>;
-  /** Ends what an engine that was killed left running. */
+  /** Ends what an engine that was killed left running, then does what it had still to do. */
   start(): void;
   close(): Promise<void>;
 }
 
 /** Reports of one session that are kept; the newest counts. */
 const KEPT = 10;
-
 export function createVerify(deps: VerifyDeps): Verify {
-  const { storage, events, clock, sessions, worktrees, processes } = deps;
+  const { storage, events, clock, sessions, worktrees } = deps;
   const { db } = storage;
   const newest = db.prepare<unknown[], VerificationRow>(
     'SELECT * FROM verification WHERE session_id = ? ORDER BY id DESC LIMIT 1',
@@ -94,15 +76,7 @@ export function createVerify(deps: VerifyDeps): Verify {
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const forget = db.prepare(`DELETE FROM verification WHERE session_id = @session AND id NOT IN
     (SELECT id FROM verification WHERE session_id = @session ORDER BY id DESC LIMIT ${KEPT})`);
-  const setMark = db.prepare('UPDATE verification SET rerun_mark = ? WHERE id = ?');
-  const setRerun = db.prepare(
-    'UPDATE verification SET rerun = ?, rerun_at = ?, rerun_by = ?, rerun_mark = NULL WHERE id = ?',
-  );
-  const marked = db.prepare<unknown[], { id: number; rerun_mark: string }>(
-    'SELECT id, rerun_mark FROM verification WHERE rerun_mark IS NOT NULL',
-  );
-  const closing = new AbortController();
-  const under = new Map<string, Promise<unknown>>();
+  const clearDue = db.prepare('UPDATE verification SET rerun_due = NULL WHERE session_id = ?');
 
   function evidenceOf(sessionId: string): Evidence | null {
     const row = newest.get(sessionId);
@@ -123,9 +97,15 @@ export function createVerify(deps: VerifyDeps): Verify {
     const { repository, branch, headCommit, state } = session;
     // In place the checkout is the user's and goes on after the session.
     if (branch === null && state === 'ended') return headCommit;
-    const head = await worktrees.head(repository, branch).catch(() => null);
-    // A branch that was merged and removed has ended where the session did.
-    return head ?? headCommit;
+    try {
+      const head = await worktrees.head(repository, branch);
+      if (head !== null) return head;
+      // A branch that was merged and removed has ended where the session did; one that cannot be read may be anywhere.
+      await worktrees.repositoryOf(repository);
+      return headCommit;
+    } catch {
+      return null;
+    }
   }
 
   function assembled({ sessionId, taskId }: Subject, head: Head): Verification {
@@ -145,8 +125,16 @@ export function createVerify(deps: VerifyDeps): Verify {
       reportedAt: evidence?.reportedAt ?? null,
       reportedBy: evidence?.reportedBy ?? null,
       rerun: evidence?.rerun ?? null,
+      rerunState: evidence?.rerunState ?? null,
+      rerunProblem: evidence?.rerunProblem ?? null,
     };
   }
+
+  /** By the head that is on record. */
+  const atItsEnd = (session: Session): Verification => {
+    const { sessionId, taskId, repository, headCommit } = session;
+    return assembled({ sessionId, taskId, session }, repository === null ? undefined : headCommit);
+  };
 
   async function of(name: string): Promise<Verification> {
     const whose = subject(name);
@@ -172,49 +160,23 @@ export function createVerify(deps: VerifyDeps): Verify {
       reportedBy,
     );
     forget.run({ session: sessionId });
+    // Of a report that no longer counts nothing is run again.
+    clearDue.run(sessionId);
   }
 
-  async function runAll(what: ToRunAgain, request: RerunRequest): Promise<void> {
-    const { session, evidence, tests, folder } = what;
-    const mark = randomUUID();
-    // On record before anything runs: an engine that is killed meanwhile leaves word of what to end.
-    await storage.write(() => setMark.run(mark, evidence.id));
-    const signal = AbortSignal.any([request.signal, closing.signal]);
-    const run = { cwd: folder, mark, timeoutMs: request.timeoutSec * 1000, signal };
-    const running = {
-      processes,
-      environment: deps.workerEnvironment,
-      confine: (command: SessionCommand) => deps.confine(session, command),
-      isConfined: session.profile === 'strict',
-    };
-    const results: RerunResult[] = [];
-    try {
-      for (const [at, test] of tests.entries()) {
-        request.progress(`runs ${at + 1} of ${tests.length}: ${test.command}`);
-        results.push(await runAgain(test, run, running));
-      }
-    } catch (error) {
-      await storage.write(() => setMark.run(null, evidence.id));
-      throw error;
-    }
-    await storage.write(() => recordRerun(what, results, request.by));
-  }
-
-  function recordRerun({ session, evidence }: ToRunAgain, results: RerunResult[], by: By): void {
-    setRerun.run(JSON.stringify(results), clock.now(), by.actor, evidence.id);
-    const { sessionId, taskId } = session;
-    const agrees = results.every((each) => each.agrees);
-    const data = { agrees, tests: results.length };
-    events.append({ kind: 'verification_rerun', sessionId, taskId, ...by, data });
-  }
+  const reruns = createReruns(deps, { newestOf: evidenceOf, headOf, judged: of });
 
   return {
     subject,
     of,
-    stateOf: (session) => {
-      const { sessionId, taskId, repository, headCommit } = session;
-      return assembled({ sessionId, taskId, session }, repository === null ? undefined : headCommit).state;
+    stateOf: (session) => atItsEnd(session).state,
+    sentenceOf(session) {
+      const { state, rerunState } = atItsEnd(session);
+      if (state === 'none') return state;
+      const next = rerunState === null ? '' : '; svc runs the tests again now, and tells what came of it';
+      return `${state} (${VERIFICATION_WORDS[state]}${next})`;
     },
+    sessionEnded: reruns.setDue,
     async report(claims, by, key) {
       const before = storage.answerOf<Reported>('verify_report', key);
       if (before !== undefined) return before;
@@ -244,35 +206,8 @@ export function createVerify(deps: VerifyDeps): Verify {
         return { verification: judged, uncommitted };
       });
     },
-    async rerun(name, request) {
-      deps.requireConsent();
-      const session = sessions.resolve(name);
-      const { sessionId } = session;
-      const what = toRunAgain(session, evidenceOf(sessionId));
-      if (under.has(sessionId)) {
-        throw new SvcError('conflict', `the tests of ${sessionId} are being run again already`, {
-          hint: `svc verify show ${sessionId} has the result when they are done`,
-        });
-      }
-      const run = runAll(what, request);
-      under.set(sessionId, run);
-      try {
-        await run;
-      } finally {
-        under.delete(sessionId);
-      }
-      return of(sessionId);
-    },
-    start() {
-      for (const { id, rerun_mark: mark } of marked.all()) {
-        const swept = processes.sweep(mark).then(() => storage.write(() => setMark.run(null, id)));
-        under.set(mark, swept);
-        swept.catch(() => undefined).finally(() => under.delete(mark));
-      }
-    },
-    async close() {
-      closing.abort();
-      await Promise.allSettled(under.values());
-    },
+    rerun: reruns.run,
+    start: reruns.start,
+    close: reruns.close,
   };
 }

@@ -1,45 +1,43 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Session } from '../../bus/sessions/index.ts';
 import { SvcError } from '../../errors.ts';
 import type { SessionCommand } from '../../workers/confine/commands.ts';
 import type { Processes } from '../../workers/processes/index.ts';
 import type { Evidence, RerunResult, TestResult } from './rows.ts';
+import { hasRun } from './state.ts';
 
-/** Evidence that is run again: whose it is, its tests that ran, and where. */
+/** Evidence that is run again: whose it is, and its tests that ran. */
 export interface ToRunAgain {
   session: Session;
   evidence: Evidence;
   tests: TestResult[];
-  folder: string;
 }
 
-/** Throws `conflict` while the session runs, `not_found` where there is nothing to run or no place for it. */
-export function toRunAgain(session: Session, evidence: Evidence | null): ToRunAgain {
-  const { sessionId, state, taskId, worktree, cwd, branch, base, promotedAt } = session;
+/** Throws `conflict` while the session runs, `not_found` where there is nothing to run or no branch to run it on. */
+export function checkMayRunAgain(session: Session, evidence: Evidence | null): ToRunAgain {
+  const { sessionId, state, taskId, cwd, branch, repository } = session;
   if (state !== 'ended') {
-    throw new SvcError('conflict', `${sessionId} is still ${state}; its files may change while tests run`, {
+    throw new SvcError('conflict', `${sessionId} is still ${state}; its branch may move while tests run`, {
       hint: `wait for its end; svc task show ${taskId} shows it`,
     });
   }
-  const tests = (evidence?.tests ?? []).filter(({ result }) => result !== 'skipped');
+  const tests = (evidence?.tests ?? []).filter(hasRun);
   if (evidence === null || tests.length === 0) {
     throw new SvcError('not_found', `${sessionId} reported no test that ran`, {
       hint: `svc verify show ${sessionId} shows what it reported`,
     });
   }
-  if (worktree === null || !existsSync(worktree)) {
-    throw new SvcError('not_found', `the worktree of ${sessionId} is not there any more`, {
-      hint:
-        branch === null
-          ? `it worked in ${cwd ?? "the project's folder"}: run them there by hand`
-          : promotedAt === null
-            ? `its work is on ${branch}: check that out and run them by hand`
-            : `its work is in ${base}: run them there by hand`,
-    });
+  if (branch === null || repository === null) {
+    throw new SvcError(
+      'not_found',
+      `${sessionId} has no branch of its own, and so no commit that is only its work`,
+      {
+        hint: `it worked in ${cwd ?? "the project's folder"}: run them there by hand`,
+      },
+    );
   }
-  return { session, evidence, tests, folder: cwd !== null && existsSync(cwd) ? cwd : worktree };
+  return { session, evidence, tests };
 }
 
 export interface RunDeps {

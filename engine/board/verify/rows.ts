@@ -33,17 +33,22 @@ export interface RerunResult {
 }
 
 /**
- * `none`: nothing reported. `incomplete`: something is not met, failed or unreported. `stale`: complete, but the branch
- * has moved since. `disagrees`: a rerun ended otherwise than reported. `verified`: complete and newer than the last commit.
+ * What evidence is worth. `none`: nothing was reported. `reported`: it is the worker's own word. `verified`: svc ran the
+ * reported tests again at the commit where the branch ends now, they ended as reported, and nothing is missing.
+ * `disagrees`: run again there, they ended otherwise. `stale`: the report or the rerun is of another commit.
  */
-export type VerificationState = 'none' | 'incomplete' | 'stale' | 'disagrees' | 'verified';
+export const VERIFICATION_STATES = ['none', 'reported', 'verified', 'disagrees', 'stale'] as const;
+export type VerificationState = (typeof VERIFICATION_STATES)[number];
+
+/** Whether svc is to run the tests again, or is at it; null for neither. */
+export type RerunState = 'waiting' | 'running' | null;
 
 /** The evidence of a session, and what it is worth now. */
 export interface Verification {
   sessionId: string;
   taskId: string | null;
   state: VerificationState;
-  /** Why it is not `verified`, one sentence each. */
+  /** Why it is not `verified`, a clause each. */
   reasons: string[];
   summary: string | null;
   criteria: CriterionResult[];
@@ -53,7 +58,11 @@ export interface Verification {
   headCommit: string | null;
   reportedAt: string | null;
   reportedBy: string | null;
-  rerun: { at: string; by: string; agrees: boolean; results: RerunResult[] } | null;
+  /** The last time that svc ran the tests again, and at which commit; that is null for one of an older version. */
+  rerun: { at: string; by: string; head: string | null; agrees: boolean; results: RerunResult[] } | null;
+  rerunState: RerunState;
+  /** Why svc could not run them again by itself; null when nothing stood in the way. */
+  rerunProblem: string | null;
 }
 
 /** What was reported, as it is kept; the newest of a session counts. */
@@ -70,6 +79,8 @@ export interface Evidence {
   reportedAt: string;
   reportedBy: string;
   rerun: Verification['rerun'];
+  rerunState: RerunState;
+  rerunProblem: string | null;
 }
 
 export interface VerificationRow {
@@ -87,13 +98,16 @@ export interface VerificationRow {
   rerun_at: number | null;
   rerun_by: string | null;
   rerun_mark: string | null;
+  rerun_head: string | null;
+  rerun_due: number | null;
+  rerun_problem: string | null;
 }
 
 function rerunOf(row: VerificationRow): Verification['rerun'] {
   if (row.rerun === null || row.rerun_at === null) return null;
   const results = JSON.parse(row.rerun) as RerunResult[];
   const agrees = results.every((each) => each.agrees);
-  return { at: rfc3339(row.rerun_at), by: row.rerun_by ?? '', agrees, results };
+  return { at: rfc3339(row.rerun_at), by: row.rerun_by ?? '', head: row.rerun_head, agrees, results };
 }
 
 export const toEvidence = (row: VerificationRow): Evidence => ({
@@ -108,4 +122,6 @@ export const toEvidence = (row: VerificationRow): Evidence => ({
   reportedAt: rfc3339(row.reported_at),
   reportedBy: row.reported_by,
   rerun: rerunOf(row),
+  rerunState: row.rerun_mark !== null ? 'running' : row.rerun_due !== null ? 'waiting' : null,
+  rerunProblem: row.rerun_problem,
 });

@@ -1,11 +1,15 @@
 import { z } from 'zod';
 import { SvcError } from '../../errors.ts';
-import { type Caller, type Operation, operation, toWire } from '../../operation.ts';
+import { by, type Caller, type Operation, operation, toWire } from '../../operation.ts';
+import { isOwnSeat } from '../../session-names.ts';
+import { counted } from '../../text.ts';
 import { tool } from '../../tool.ts';
 import type { WorkspacePaths } from '../../workspace-path.ts';
 import type { Tasks } from '../tasks/index.ts';
 import { criteriaInput, criteriaOf, symbolsInput, symbolsOf, testsInput, testsOf } from './claims.ts';
 import type { Subject, Verify } from './index.ts';
+import { VERIFICATION_STATES } from './rows.ts';
+import { VERIFICATION_WORDS } from './state.ts';
 
 export interface VerifyToolsDeps {
   verify: Verify;
@@ -13,14 +17,12 @@ export interface VerifyToolsDeps {
   paths: WorkspacePaths;
 }
 
-const STATES = ['none', 'incomplete', 'stale', 'disagrees', 'verified'] as const;
-const by = ({ actor, via }: Caller) => ({ actor, via });
 const session = z.string().optional();
 
 /** What agents and clients may ask about evidence. */
 export function verifyTools({ verify, tasks, paths }: VerifyToolsDeps): Operation[] {
   function named(given: string | undefined, caller: Caller): string {
-    const name = given ?? caller.sessionId;
+    const name = given === undefined || isOwnSeat(given, caller) ? caller.sessionId : given;
     if (name !== null) return name;
     throw new SvcError('fields_invalid', 'session: name the session whose evidence it is', {
       data: { fields: [{ field: 'session', problem: 'is missing' }] },
@@ -56,7 +58,7 @@ export function verifyTools({ verify, tasks, paths }: VerifyToolsDeps): Operatio
     tool({
       name: 'verify_report',
       about:
-        'Give evidence of your work: after your last commit, before you finish. The answer says what is missing for it to count as verified.',
+        'Give evidence of your work: after your last commit, before you finish. `reported` until svc runs your tests again; the answer says what is missing.',
       seat: 'any',
       changes: true,
       input: z.strictObject({
@@ -74,11 +76,14 @@ export function verifyTools({ verify, tasks, paths }: VerifyToolsDeps): Operatio
       output: z.object({
         session: z.string(),
         task: z.string().nullable(),
-        state: z.enum(STATES),
+        state: z.enum(VERIFICATION_STATES),
         reasons: z.array(z.string()),
       }),
       say: ({ session: whose, state, reasons }) =>
-        [`the evidence of ${whose} is ${state}`, ...reasons.map((each) => `- ${each}`)].join('\n'),
+        [
+          `the evidence of ${whose} is ${state}: ${VERIFICATION_WORDS[state]}`,
+          ...reasons.map((each) => `- ${each}`),
+        ].join('\n'),
       async run(input, caller, call) {
         const whose = reporting(input.session, caller);
         const task = taskOf(whose, input.task, caller);
@@ -101,11 +106,15 @@ export function verifyTools({ verify, tasks, paths }: VerifyToolsDeps): Operatio
     tool({
       name: 'verify_status',
       about:
-        'Read the evidence of a session. `verified` means: all criteria met, no test failed, nothing committed since; else `reasons` say why not.',
+        'Read the evidence of a session. `reported`: its own word; `verified`: svc ran its tests again. `reasons` say why not.',
       seat: 'any',
       changes: false,
       input: z.strictObject({ session: session.describe('Yours, when left out.') }),
-      output: z.looseObject({ session_id: z.string(), state: z.enum(STATES), reasons: z.array(z.string()) }),
+      output: z.looseObject({
+        session_id: z.string(),
+        state: z.enum(VERIFICATION_STATES),
+        reasons: z.array(z.string()),
+      }),
       async run(input, caller) {
         const found = await verify.of(named(input.session, caller));
         const { sessionId, state, reasons } = found;
@@ -123,7 +132,7 @@ export function verifyTools({ verify, tasks, paths }: VerifyToolsDeps): Operatio
     operation({
       name: 'verify.rerun',
       about:
-        'Run the tests that an ended session reported again, in its worktree, and record whether they end as reported. Waits for them.',
+        'Run the tests that an ended session reported again, in a clean checkout of where its branch ends, and record whether they end as reported. Waits for them.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({
@@ -141,5 +150,5 @@ const notCommitted = (count: number): string[] =>
   count === 0
     ? []
     : [
-        `${count} ${count === 1 ? 'file is' : 'files are'} not committed: at the end they will be, and then this evidence is older than the last commit; commit, then report again`,
+        `${counted(count, 'file is', 'files are')} not committed: at the end they will be, and then this evidence is stale; commit, then report again`,
       ];

@@ -14,7 +14,20 @@ import {
 import type { LedgerGate } from '../ledger/index.ts';
 import type { NewTask, Task, Tasks } from '../tasks/index.ts';
 
+/** What a client's own environment says of agents, for what it dispatches: `SVC_AGENT_CMD` and its like. */
+export interface AgentOverrides {
+  /** In place of agents.default_cmd. */
+  command?: string | undefined;
+  /** In place of agents.default_preset. */
+  preset?: string | undefined;
+  /** Of every preset; acp of those that can speak it. */
+  transport?: 'subprocess' | 'acp' | undefined;
+  /** In place of agents.timeout_sec. */
+  timeoutSec?: number | undefined;
+}
+
 export interface DispatchOptions {
+  agents?: AgentOverrides | undefined;
   inplace?: boolean | undefined;
   keepWorktree?: boolean | undefined;
   /** Stable name of the worker. */
@@ -44,12 +57,21 @@ export interface DispatchOptions {
 export interface Dispatch {
   /** What a run would be made from now. Looks only, and starts no program. */
   settings(task: Task, options: DispatchOptions): RunSettings;
+  /** Throws `agent_not_found` when the program of the task's agent is not on this machine. */
+  checkProgram(task: Task, options: DispatchOptions): void;
   /** Inside `storage.write`: a queued session that consumes `decision`. Throws when agent or project is unknown. */
   enqueue(task: Task, decision: Decision, options: DispatchOptions): Session;
   /** Inside `storage.write`: marks a live session as being stopped; the processes follow after the commit. */
   stop(sessionId: string, reason: 'cancelled', by: By): void;
-  /** Inside `storage.write`: as `stop`, but only of a session that waits for its start, or for a time to go on. */
-  drop(sessionId: string, by: By): void;
+  /**
+   * Inside `storage.write`: as `stop`, but only of a session that waits for its start, or for a time to go on. False for one
+   * that is being started or runs.
+   */
+  drop(sessionId: string, by: By): boolean;
+  /** Inside `storage.write`: what the worker of a session says of its task. False once that has ended. */
+  recordOwnWord(sessionId: string, word: 'done' | 'failed'): boolean;
+  /** Whether a session has not ended. */
+  isLive(sessionId: string): boolean;
 }
 
 /** What the workers room asks of the board: whether what it is about to start is what was approved. */
@@ -103,7 +125,16 @@ export interface Workflow {
   /** Another project; an approval for the former one no longer holds. */
   move(taskId: string, project: string | null, by: By): Task;
   cancel(taskId: string, by: By): Task;
-  done(taskId: string, status: 'done' | 'failed', summary: string | null, by: By): Task;
+  /**
+   * Marks a task. The worker of its session does so while it works, and the end of that run decides. Throws `conflict` for
+   * anybody else while it runs, and once it has ended.
+   * @param speaker the session of the worker that says so; null for anybody else
+   */
+  done(
+    taskId: string,
+    mark: { status: 'done' | 'failed'; summary: string | null; speaker: string | null },
+    by: By,
+  ): Task;
   retry(taskId: string, by: By): Task;
   /** What a run of the task would be made from now. */
   inputsOf(task: Task, options: DispatchOptions): RunInputs;
@@ -185,6 +216,8 @@ export function createWorkflow({
     const changes = changesSince(before);
     if (changes.length > 0) return askAnew(task, before, changes, by);
     const options = { ...decisions.boundTo(before.decisionId).options, ...whatIsAsked(given) };
+    // An approval of what would fail at once would be used up by it.
+    dispatch.checkProgram(task, options);
     const bound = { inputs: inputsOf(task, options), options };
     if (before.state === 'pending')
       return start(task, decisions.approve(before.decisionId, task, bound, by), options);
@@ -290,7 +323,9 @@ export function createWorkflow({
 
     cancel(taskId, by) {
       const task = tasks.get(taskId);
-      if (task.status === 'done' || task.status === 'failed') {
+      const isMarked = task.status === 'done' || task.status === 'failed';
+      // A worker that has marked its task may work on.
+      if (isMarked && (task.sessionId === null || !dispatch.isLive(task.sessionId))) {
         throw new SvcError('conflict', `${taskId} has ended already (${task.status})`);
       }
       decisions.expire(taskId, 'cancelled', by);
@@ -309,15 +344,26 @@ export function createWorkflow({
       return tasks.get(taskId);
     },
 
-    done(taskId, status, summary, by) {
+    done(taskId, { status, summary, speaker }, by) {
       const task = tasks.get(taskId);
+      const { sessionId } = task;
+      const isOwn = speaker !== null && speaker === sessionId && dispatch.recordOwnWord(speaker, status);
       const failure =
         status === 'failed' ? { code: 'reported', text: summary ?? `reported by ${by.actor}` } : null;
-      if (!tasks.end(taskId, ['open', 'assigned', 'running'], { status, failure, summary })) {
+      const from = ['open', 'assigned', 'running', ...(isOwn ? (['done', 'failed'] as const) : [])] as const;
+      if (!tasks.end(taskId, from, { status, failure, summary })) {
         throw new SvcError('conflict', `${taskId} has ended already (${task.status})`);
       }
       decisions.expire(taskId, `marked ${status}`, by);
-      if (task.sessionId !== null) dispatch.drop(task.sessionId, by);
+      if (sessionId !== null && !isOwn && !dispatch.drop(sessionId, by))
+        throw new SvcError(
+          'conflict',
+          `${sessionId} works on ${taskId}, and would go on if it were marked ${status}`,
+          {
+            hint: `svc worker kill ${sessionId} ends it; its own worker may mark it, and so may you once it has ended`,
+            data: { task_id: taskId, status: task.status, session_id: sessionId },
+          },
+        );
       record({ kind: 'task_done', taskId, ...by, data: { status, title: task.title } });
       return tasks.get(taskId);
     },

@@ -1,6 +1,7 @@
 import { SvcError } from '../../errors.ts';
 import type { Caller } from '../../operation.ts';
-import { chairAddress, type Peers, projectOfAddress } from '../peers.ts';
+import { chairAddress, isOwnSeat, projectOfAddress } from '../../session-names.ts';
+import type { Peers } from '../peers.ts';
 
 /** Whom a question goes to. */
 export interface Addressee {
@@ -11,7 +12,7 @@ export interface Addressee {
 }
 
 export interface AddresseeDeps {
-  peers: Pick<Peers, 'find'>;
+  peers: Pick<Peers, 'find' | 'known'>;
   /** The registered project of that id; null is the workspace's own. Throws `unknown_project`. */
   projectId(id: string): string | null;
 }
@@ -38,9 +39,8 @@ function sessionCalled(
 ): Addressee {
   const seat = projectOfAddress(session);
   if (seat !== undefined) return chairOf(seat === null ? null : deps.projectId(seat));
-  const peer = deps.peers.find(session);
+  const peer = deps.peers.known(isOwnSeat(session, caller) ? (caller.sessionId ?? session) : session);
   const hint = 'leave to_session out to ask the Chair; msg_peers lists who is here';
-  if (peer === null) throw new SvcError('not_found', `no session ${JSON.stringify(session)}`, { hint });
   if (peer.sessionId === caller.sessionId) {
     throw new SvcError('fields_invalid', `to_session: ${session} is who asks`, { hint });
   }

@@ -52,6 +52,7 @@ export interface Asks {
   /** Newest first; open ones, asked for as such, oldest first. At most `limit` (50, or as many as there are `ids`). */
   list(filter: AskFilter): Ask[];
   counts(): { open: number; nextExpiresAt: string | null };
+  count(filter: Pick<AskFilter, 'status' | 'from'>): number;
   /** Whether a question of the session waits. */
   isAsking(sessionId: string): boolean;
   /** Resolves once it is no longer open. Rejects with `cancelled` on abort; the ask stays open. */
@@ -100,6 +101,9 @@ export function createAsks({
   );
   const count = db.prepare<unknown[], { open: number; next: number | null }>(
     `SELECT count(*) AS open, min(expires_at) AS next FROM ask WHERE status = 'open'`,
+  );
+  const countOf = db.prepare<unknown[], { n: number }>(
+    'SELECT count(*) AS n FROM ask WHERE status = coalesce(@status, status) AND (@from IS NULL OR from_session = @from)',
   );
   const insert = db.prepare<unknown[], AskRow>(`INSERT INTO ask
     (status, from_session, task_id, to_session, project, question, context, options, created_at, expires_at, call_key)
@@ -237,6 +241,7 @@ export function createAsks({
       const { open: number = 0, next = null } = count.get() ?? {};
       return { open: number, nextExpiresAt: next === null ? null : new Date(next).toISOString() };
     },
+    count: ({ status, from }) => countOf.get({ status: status ?? null, from: from ?? null })?.n ?? 0,
     wait(askId, signal) {
       const ask = get(askId);
       if (ask.status !== 'open') return Promise.resolve(ask);

@@ -1,3 +1,4 @@
+import { age } from '../../text.ts';
 import type { Messages } from '../messages/index.ts';
 import type { Ask } from './rows.ts';
 
@@ -9,8 +10,9 @@ export interface AskNotice {
 
 const callOf = (ask: Ask): string => `ask ${ask.askId}`;
 
-function textOf({ askId, fromSession, question, context, options, expiresAt }: Ask): string {
-  const parts = [`${fromSession ?? 'Somebody'} asks, and waits until ${expiresAt}:`, question];
+function textOf({ askId, fromSession, question, context, options, createdAt, expiresAt }: Ask): string {
+  const waits = age(createdAt, Date.parse(expiresAt));
+  const parts = [`${fromSession ?? 'Somebody'} asks, and waits ${waits} for the answer:`, question];
   if (context !== null) parts.push(`Context:\n${context}`);
   if (options.length > 0)
     parts.push(`The answer is one of:\n${options.map((each) => `- ${each}`).join('\n')}`);

@@ -1,6 +1,7 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { relative, resolve, sep } from 'node:path';
 import { SvcError } from '../../errors.ts';
+import { counted } from '../../text.ts';
 import type { WorkspacePaths } from '../../workspace-path.ts';
 import type { SymbolRef } from './rows.ts';
 
@@ -61,7 +62,7 @@ export function symbolRefOf(wish: SymbolWish, deps: SymbolDeps): SymbolRef {
   const lines = textOf(absolute, key).split('\n');
   if (lines.length > 1 && lines.at(-1) === '') lines.pop();
   if (wish.line !== undefined) {
-    if (wish.line > lines.length) throw invalid('line', `${key} has ${lines.length} lines`);
+    if (wish.line > lines.length) throw invalid('line', `${key} has ${counted(lines.length, 'line')}`);
     return { path: key, line: wish.line, symbol, project };
   }
   const at = lines.findIndex((line) => hasWord(line, symbol ?? ''));

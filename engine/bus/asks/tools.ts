@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { SvcError } from '../../errors.ts';
 import { by, type Call, type Caller, type Operation, operation } from '../../operation.ts';
+import { isOwnSeat, projectOfAddress } from '../../session-names.ts';
 import type { Storage } from '../../storage/index.ts';
-import { tool } from '../../tool.ts';
-import { type Peers, projectOfAddress } from '../peers.ts';
+import { printable } from '../../text.ts';
+import { sayMore, tool } from '../../tool.ts';
+import type { Peers } from '../peers.ts';
 import { type AddresseeDeps, addresseeOf } from './addressee.ts';
 import { ASK_STATUSES, type Ask, type Asks, closed, type SymbolRef } from './index.ts';
 import { type SymbolDeps, symbolRefOf } from './symbol-ref.ts';
@@ -11,12 +13,18 @@ import { type SymbolDeps, symbolRefOf } from './symbol-ref.ts';
 export interface AskToolsDeps extends Omit<AddresseeDeps, 'peers'>, SymbolDeps {
   storage: Storage;
   asks: Asks;
-  peers: Pick<Peers, 'find' | 'chairOf'>;
+  peers: Pick<Peers, 'find' | 'known' | 'chairOf'>;
 }
 
-/** Bounds that no agent comes near are checked, and not told in the list of tools: every agent pays for its bytes. */
 const said = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .refine((text) => text.trim() !== '', 'is empty');
+/** Of names, a bound that no agent comes near is checked, and not told in the list of tools: every agent pays for its bytes. */
+const named = (max: number) =>
   z.string().refine((text) => text.trim() !== '' && text.length <= max, `is empty, or longer than ${max}`);
+const name = named(200);
 const id = z.int().min(1);
 const limit = z.int().min(1).max(1000);
 
@@ -24,28 +32,24 @@ const askInput = z.strictObject({
   question: said(20_000).describe(
     'What you need to know, in a way that can be answered without your context.',
   ),
-  context: z
-    .string()
-    .refine((text) => text.length <= 100_000, 'is longer than 100000')
-    .optional()
-    .describe('What the other has to know to answer.'),
+  context: z.string().max(100_000).optional().describe('What the other has to know to answer.'),
   options: z
-    .array(said(1000))
-    .refine((all) => all.length <= 100, 'are more than 100')
+    .array(named(1000))
+    .max(100)
     .refine((all) => new Set(all).size === all.length, 'two options are the same')
     .optional()
     .describe('The answer will be exactly one of these.'),
   timeout_sec: z.int().min(1).max(86_400).default(600).describe('How long you will wait.'),
-  to_project: said(200).optional().describe('Ask the Chair of this registered project.'),
-  to_session: said(200).optional().describe('Ask this session; without it the Chair of your project.'),
+  to_project: name.optional().describe('Ask the Chair of this registered project.'),
+  to_session: name.optional().describe('Ask this session; without it the Chair of your project.'),
 });
 
 const symbolRef = z
   .strictObject({
     line: z.int().min(1).optional(),
-    path: said(4096).optional(),
-    project: said(200).optional(),
-    symbol: said(500).optional(),
+    path: named(4096).optional(),
+    project: name.optional(),
+    symbol: named(500).optional(),
   })
   .optional()
   .describe(
@@ -88,6 +92,27 @@ const row = (ask: Ask) => ({
   answer: ask.answer,
   by: ask.answeredBy,
 });
+
+/** All that somebody needs who is to answer it. */
+function sayAsk({
+  id: number,
+  status,
+  from,
+  to,
+  question,
+  options,
+  context,
+  answer,
+  by,
+}: ReturnType<typeof row>): string {
+  const parts = [
+    `ask ${number} (${status}) from ${from ?? 'nobody known'} to ${to}: ${question}`,
+    ...(options.length === 0 ? [] : [`options: ${options.map((each) => JSON.stringify(each)).join(', ')}`]),
+    ...(context === null ? [] : [`context: ${context}`]),
+    ...(answer === null ? [] : [`answered by ${by}: ${answer}`]),
+  ];
+  return parts.map((part) => printable(part, { lines: true }).replaceAll('\n', '\n  ')).join('\n  ');
+}
 
 /** What agents and clients may do about questions. */
 export function askTools(deps: AskToolsDeps): Operation[] {
@@ -136,9 +161,14 @@ export function askTools(deps: AskToolsDeps): Operation[] {
     );
   }
 
+  /** Who answers. Only the Chair does in another's name: that of a person, or of a session, which then has to be known. */
   function signature(by: string | undefined, caller: Caller): string {
     const own = caller.sessionId ?? caller.actor;
-    if (by === undefined || by === own || caller.seat === 'chair') return by ?? own;
+    if (by === undefined || by === own || isOwnSeat(by, caller)) return own;
+    if (caller.seat === 'chair') {
+      if (/^(?:s|chair)-\d+$/i.test(by)) peers.known(by.toLowerCase());
+      return by;
+    }
     throw new SvcError('holder_mismatch', `${own} cannot answer in the name of ${JSON.stringify(by)}`, {
       hint: 'leave `by` out',
     });
@@ -148,7 +178,7 @@ export function askTools(deps: AskToolsDeps): Operation[] {
     tool({
       name: 'ask',
       about:
-        'Ask the Chair, or another session, a question and wait for the answer. The status is `answered` or `timeout`; a timeout carries no answer.',
+        'Ask the Chair, or another session, and wait for the answer. status is `answered` or `timeout`, which carries no answer.',
       seat: 'any',
       changes: true,
       input: askInput,
@@ -178,7 +208,7 @@ export function askTools(deps: AskToolsDeps): Operation[] {
       input: z.strictObject({
         answer: said(100_000).describe('One of the options exactly, if the ask has any.'),
         id: id.describe('From ask_list.'),
-        by: said(200).optional().describe('Who answers; you, when left out.'),
+        by: name.optional().describe('Who answers; you, when left out.'),
         symbol_ref: symbolRef,
       }),
       output: z.object({
@@ -213,20 +243,32 @@ export function askTools(deps: AskToolsDeps): Operation[] {
     tool({
       name: 'ask_list',
       about:
-        'List asks with their options: the open ones oldest first, others newest first. Answer with ask_answer.',
+        'List asks with their options: open ones oldest first, others newest first. Answer with ask_answer.',
       seat: 'any',
       changes: false,
       input: z.strictObject({
         limit: limit.default(50),
-        session: said(200).optional().describe('Only what this session asked.'),
+        session: name.optional().describe('Only what it asked'),
         status: z.enum([...ASK_STATUSES, 'all']).default('open'),
       }),
       output: z.object({
         asks: z.array(z.looseObject({ id: z.int() })),
+        more: z.int(),
       }),
-      run({ limit: most, session, status }) {
-        const filter = { limit: most, from: session, status: status === 'all' ? undefined : status };
-        return { asks: asks.list(filter).map(row) };
+      say: ({ asks: found, more }) =>
+        found.length === 0
+          ? 'no asks'
+          : [...found.map((each) => sayAsk(each as ReturnType<typeof row>)), ...sayMore(more)].join('\n\n'),
+      run({ limit: most, session, status }, caller) {
+        const from =
+          session === undefined
+            ? undefined
+            : isOwnSeat(session, caller) && caller.sessionId !== null
+              ? caller.sessionId
+              : peers.known(session).sessionId;
+        const filter = { limit: most, from, status: status === 'all' ? undefined : status };
+        const listed = asks.list(filter).map(row);
+        return { asks: listed, more: asks.count(filter) - listed.length };
       },
     }),
     operation({
@@ -240,6 +282,14 @@ export function askTools(deps: AskToolsDeps): Operation[] {
         limit: z.int().min(1).max(100_000).optional(),
       }),
       run: (input) => asks.list(input),
+    }),
+    operation({
+      name: 'ask.count',
+      about: 'How many asks there are, or how many of one status.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({ status: z.enum(ASK_STATUSES).optional() }),
+      run: (input) => asks.count(input),
     }),
     operation({
       name: 'ask.counts',

@@ -1,6 +1,7 @@
+import { projectOfAddress } from '../../session-names.ts';
 import type { AgentNotify } from '../../workers/config.ts';
 import type { MessageRow } from '../messages/rows.ts';
-import { type Peer, type Peers, projectOfAddress } from '../peers.ts';
+import type { Peer, Peers } from '../peers.ts';
 
 /** A session that is to get word of a message. */
 export interface Target {

@@ -1,7 +1,8 @@
 import { SvcError } from '../../errors.ts';
 import { workerSession } from '../../ids.ts';
 import type { Caller } from '../../operation.ts';
-import { chairAddress, type Peer, type Peers, projectOfAddress } from '../peers.ts';
+import { chairAddress, isOwnSeat, projectOfAddress } from '../../session-names.ts';
+import type { Peer, Peers } from '../peers.ts';
 import { isPlainName } from '../seats/index.ts';
 import type { Family } from './family.ts';
 
@@ -41,8 +42,13 @@ export interface Addresses {
   project(text: string): string | null;
   /** The peer behind a session or an address; of a seat that nobody has, the seat itself. Null for an unknown session. */
   peer(session: string): Peer | null;
-  /** The session that a call is made as; the Chair of no session speaks as its seat. Throws `holder_mismatch`. */
+  /**
+   * The session that a call is made as; the Chair of no session speaks as its seat, and only the Chair as others, who need
+   * not be known. Throws `holder_mismatch`.
+   */
   acting(caller: Caller, named: string | undefined): string | null;
+  /** Throws `not_found` for a session that nobody has ever had; seats of Chairs are there always. */
+  checkKnown(session: string): void;
   /** Whether anybody of that name has been seen, or could be here any time. */
   isKnown(kind: 'session' | 'worker' | 'agent', name: string): boolean;
   /** Throws `fields_invalid` for none or several kinds, `unknown_project`, and `not_found` when nobody has the role. */
@@ -64,9 +70,10 @@ export function given(text: string | undefined): string | undefined {
 }
 
 export function createAddresses({ peers, family, projectId, isPreset }: AddressDeps): Addresses {
-  function session(text: string): string {
-    const seat = projectOfAddress(text);
+  function session(name: string): string {
+    const seat = projectOfAddress(name);
     if (seat !== undefined) return chairAddress(seat === null ? null : projectId(seat));
+    const text = /^chair-/i.test(name) ? name.toLowerCase() : name;
     if (workerSession(text) !== null || /^chair-[1-9]\d{0,14}$/.test(text) || isPlainName(text)) return text;
     throw new SvcError('fields_invalid', `${JSON.stringify(text)} is no session`, {
       hint: 'a session is s-12, chair-3, chair, chair@project or the name of a plain session; msg_peers lists them',
@@ -108,7 +115,7 @@ export function createAddresses({ peers, family, projectId, isPreset }: AddressD
     peer,
     acting(caller, named) {
       const wanted = given(named);
-      const acting = wanted === undefined ? undefined : session(wanted);
+      const acting = wanted === undefined || isOwnSeat(wanted, caller) ? undefined : session(wanted);
       if (caller.seat !== 'chair' && acting !== undefined && acting !== caller.sessionId) {
         const own = caller.sessionId;
         throw new SvcError('holder_mismatch', `this caller is ${own ?? 'no session'}, not ${acting}`, {
@@ -118,6 +125,9 @@ export function createAddresses({ peers, family, projectId, isPreset }: AddressD
       }
       if (acting !== undefined) return acting;
       return caller.sessionId ?? (caller.seat === 'chair' ? chairAddress(caller.project) : null);
+    },
+    checkKnown(id) {
+      if (projectOfAddress(id) === undefined) peers.known(id);
     },
     isKnown(kind, name) {
       if (kind === 'worker') return peers.ofWorker(name) !== null;
@@ -144,7 +154,8 @@ export function createAddresses({ peers, family, projectId, isPreset }: AddressD
       if (kind === 'to_worker') {
         return [{ ...NOBODY, toWorker: peers.ofWorker(text)?.workerId ?? text }];
       }
-      return [kind === 'to_agent' ? { ...NOBODY, toAgent: text } : toSession(session(text))];
+      if (kind === 'to_agent') return [{ ...NOBODY, toAgent: text }];
+      return [toSession(text.toLowerCase() === 'me' && from !== null ? from : session(text))];
     },
   };
 }

@@ -1,4 +1,5 @@
-import { chairAddress, type Peer, type Peers } from '../peers.ts';
+import { chairAddress } from '../../session-names.ts';
+import type { Peer, Peers } from '../peers.ts';
 
 /** Who is above, below and beside a session. */
 export interface Family {

@@ -1,6 +1,8 @@
+import { type NextStep, workLeftBy } from '../../outcome.ts';
+import { chairAddress } from '../../session-names.ts';
 import { printable } from '../../text.ts';
 import type { SessionOutcome } from '../deps.ts';
-import { chairAddress, type Peers } from '../peers.ts';
+import type { Peers } from '../peers.ts';
 import type { Session } from '../sessions/index.ts';
 
 /** Who is told of the end of a session: the Chair's seat, and the session that dispatched it when that is no Chair. */
@@ -14,19 +16,24 @@ export function handoffTo(session: Session, peers: Peers): string[] {
 /** What the Chair is told when a worker's session has ended. */
 export function handoffText(session: Session, outcome: SessionOutcome, now: number): string {
   const { sessionId, taskId } = session;
+  const isSealed = outcome.outcome.status === 'done';
   const facts: [string, string | number | null][] = [
     ['task', `${taskId}: ${printable(session.title)}`],
-    ['verdict', outcome.sealed ? 'sealed' : `failed: ${whyOf(session, outcome)}`],
+    ['verdict', isSealed ? 'sealed' : `failed: ${whyOf(session, outcome)}`],
     ['exit code', outcome.exitCode ?? 'none'],
     ['duration', durationOf(session, now)],
     ['branch', session.branch],
-    ['commits', outcome.commits],
+    ['commits', commitsOf(session, outcome)],
     ['files changed', changesOf(outcome)],
+    ...outcome.left.map((each): [string, string] => [
+      'look at',
+      printable(each).slice(0, MOST_OF_LINE).toWellFormed(),
+    ]),
     ['verification', outcome.verification],
     ['tokens', tokensOf(session)],
   ];
   return [
-    `# ${sessionId} ${outcome.sealed ? 'sealed' : 'failed'}`,
+    `# ${sessionId} ${isSealed ? 'sealed' : 'failed'}`,
     '',
     ...facts.flatMap(([name, value]) => (value === null ? [] : [`- ${name}: ${value}`])),
     '',
@@ -35,11 +42,19 @@ export function handoffText(session: Session, outcome: SessionOutcome, now: numb
   ].join('\n');
 }
 
+const MOST_OF_LINE = 1000;
+
 /** In the words of the agent where it has some; those are data, and no longer than a line. */
-function whyOf({ failure }: Session, { reason }: SessionOutcome): string {
-  if (failure === null) return reason ?? 'no reason was given';
-  return printable(`${failure.code}: ${failure.text}`).slice(0, 400);
+function whyOf({ failure }: Session, { reason, outcome: { contradiction } }: SessionOutcome): string {
+  const why =
+    failure === null
+      ? (reason ?? 'no reason was given')
+      : printable(`${failure.code}: ${failure.text}`).slice(0, 400).toWellFormed();
+  return contradiction === null ? why : `${why} (${contradiction})`;
 }
+
+const commitsOf = (session: Session, { commits }: SessionOutcome): string | number | null =>
+  workLeftBy({ ...session, commits }) === 'unreadable' ? 'could not be read' : commits;
 
 function tokensOf({ usage }: Session): string {
   if (usage === null) return 'its agent does not tell';
@@ -61,13 +76,21 @@ function durationOf({ startedAt, endedAt }: Session, now: number): string {
   return minutes > 0 ? `${minutes} min ${seconds % 60} s` : `${seconds} s`;
 }
 
-function nextStep({ sessionId, taskId, branch }: Session, { sealed, commits }: SessionOutcome): string {
-  if (!sealed)
-    return `Next: \`svc task log ${taskId}\` shows what it printed; what it did is kept on its branch.`;
-  if (branch === null) return 'Next: it worked in place; look at the changes in the project folder.';
-  if (commits === 0) return 'Next: nothing; it has changed no file.';
-  return [
-    `Next: look at the branch (\`git diff\` against its base, or \`worktree_status\`), then take it over with`,
-    `\`worktree_promote\` (session ${sessionId}) or \`svc worktree promote ${sessionId}\`.`,
-  ].join('\n');
+function nextStep(session: Session, { outcome }: SessionOutcome): string {
+  if (outcome.next.length === 0)
+    return outcome.status === 'done' ? 'Next: nothing; it has changed no file.' : 'Next: nothing.';
+  return `Next: ${outcome.next.map((step) => STEPS[step](session)).join(';\nthen ')}.`;
 }
+
+/** Each by its tool and by its command, for agents and for people. */
+const STEPS: Readonly<Record<NextStep, (session: Session) => string>> = {
+  read_log: ({ taskId }) => `\`svc task log ${taskId}\` shows what it printed`,
+  look_at_branch: () => 'look at the branch (`git diff` against its base, or `worktree_status`)',
+  look_at_folder: () => 'it worked in place: look at the changes in the project folder',
+  find_work: ({ worktree }) => `look at ${worktree ?? 'its branch'} by hand: what it left could not be read`,
+  promote: ({ sessionId }) =>
+    `take it over with \`worktree_promote\` (session ${sessionId}) or \`svc worktree promote ${sessionId}\``,
+  retry: ({ taskId }) =>
+    `\`task_run\` or \`svc task retry ${taskId}\` tries it again; what it did is kept on its branch`,
+  decide: ({ taskId }) => `\`svc task show ${taskId}\` names the decision that waits in its place`,
+};

@@ -1,8 +1,9 @@
 import type { Clock } from '../../clock.ts';
 import { SvcError } from '../../errors.ts';
 import { parseId, workerSession } from '../../ids.ts';
+import { chairAddress, projectOfAddress } from '../../session-names.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
-import { chairAddress, type Peers, projectOfAddress } from '../peers.ts';
+import type { Peers } from '../peers.ts';
 import type { Recipient } from './address.ts';
 import { addressOf, type MessageKind, type MessageRow } from './rows.ts';
 
@@ -45,14 +46,23 @@ export interface Messages {
   /** Inside `storage.write`: one row for each recipient, in their order. The same `callKey` again gives the rows it made. */
   send(message: NewMessage, to: readonly Recipient[], by: By): MessageRow[];
   ofCall(key: string): MessageRow[];
-  /** The oldest unread ones first, then the newest read; at most `limit`. */
-  inbox(reader: Reader, part: { limit: number; unread: boolean }): { rows: MessageRow[]; unread: number };
+  /** The oldest unread ones first, then the newest read; at most `limit`. With how many there are of each. */
+  inbox(
+    reader: Reader,
+    part: { limit: number; unread: boolean },
+  ): { rows: MessageRow[]; unread: number; read: number };
+  /** Whether anything was ever sent to that session and is kept. */
+  isAddressed(session: string): boolean;
   /** Inside `storage.write`. Throws `not_found`, `holder_mismatch` for whom it was not sent to, `conflict`. */
   ack(id: number, reader: Reader, by: By): MessageRow;
   /** Inside `storage.write`: for the person at the dashboard, who may take anything. */
   ackAs(id: number, name: string, by: By): MessageRow;
-  /** Unread alerts from before `at`, ms; oldest first. */
-  alertsBefore(at: number, limit: number): MessageRow[];
+  /** Unread alerts from before `at`, ms, that are to or from `whose`, null for everyone; oldest first, and how many there are. */
+  alertsBefore(
+    at: number,
+    part: { limit: number; whose: Reader | null },
+  ): { rows: MessageRow[]; count: number };
+  count(only: { unread?: boolean | undefined }): number;
   /** Newest first. */
   list(filter: MessageFilter): MessageRow[];
   /** Unread ones to the Chairs of the workspace. */
@@ -89,11 +99,31 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
   const unreadCount = db.prepare<unknown[], { n: number }>(
     `SELECT count(*) AS n FROM message WHERE acked_at IS NULL AND ${MINE}`,
   );
+  const readCount = db.prepare<unknown[], { n: number }>(
+    `SELECT count(*) AS n FROM message WHERE acked_at IS NOT NULL AND ${MINE}`,
+  );
+  const addressed = db.prepare<unknown[], { one: number }>(
+    'SELECT 1 AS one FROM message WHERE to_session = ? LIMIT 1',
+  );
   // Who has read it needs no notice any more.
   const setAcked = db.prepare(`UPDATE message SET acked_at = ?, acked_by = ?,
     delivery = CASE delivery WHEN 'pending' THEN 'none' ELSE delivery END WHERE id = ? AND acked_at IS NULL`);
   const alerts = db.prepare<unknown[], MessageRow>(
     `SELECT * FROM message WHERE acked_at IS NULL AND kind = 'alert' AND created_at <= ? ORDER BY +id LIMIT +?`,
+  );
+  const alertsOf = db.prepare<unknown[], MessageRow>(
+    `SELECT * FROM message WHERE acked_at IS NULL AND kind = 'alert' AND created_at <= ?
+     AND (from_session = ? OR ${MINE}) ORDER BY +id LIMIT +?`,
+  );
+  const alertCount = db.prepare<unknown[], { n: number }>(
+    `SELECT count(*) AS n FROM message WHERE acked_at IS NULL AND kind = 'alert' AND created_at <= ?`,
+  );
+  const alertCountOf = db.prepare<unknown[], { n: number }>(
+    `SELECT count(*) AS n FROM message WHERE acked_at IS NULL AND kind = 'alert' AND created_at <= ?
+     AND (from_session = ? OR ${MINE})`,
+  );
+  const count = db.prepare<unknown[], { n: number }>(
+    'SELECT count(*) AS n FROM message WHERE ? = 0 OR acked_at IS NULL',
   );
   const newest = db.prepare<unknown[], MessageRow>(
     'SELECT * FROM message WHERE id < ? AND (? = 0 OR acked_at IS NULL) ORDER BY id DESC LIMIT +?',
@@ -218,8 +248,10 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
       const whose = mine(reader);
       const unread = unreadOf.all(...whose, limit);
       const read = onlyUnread ? [] : readOf.all(...whose, limit - unread.length);
-      return { rows: [...unread, ...read], unread: unreadCount.get(...whose)?.n ?? 0 };
+      const countOf = (of: typeof unreadCount): number => of.get(...whose)?.n ?? 0;
+      return { rows: [...unread, ...read], unread: countOf(unreadCount), read: countOf(readCount) };
     },
+    isAddressed: (session) => addressed.get(session) !== undefined,
     ack(id, reader, by) {
       const row = get(id);
       const taker = reader.session ?? (reader.agent as string);
@@ -233,7 +265,12 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
       return take(row, taker, by);
     },
     ackAs: (id, name, by) => take(get(id), name, by),
-    alertsBefore: (at, limit) => alerts.all(at, limit),
+    alertsBefore(at, { limit, whose }) {
+      if (whose === null) return { rows: alerts.all(at, limit), count: alertCount.get(at)?.n ?? 0 };
+      const part = [at, whose.session, ...mine(whose)];
+      return { rows: alertsOf.all(...part, limit), count: alertCountOf.get(...part)?.n ?? 0 };
+    },
+    count: ({ unread = false }) => count.get(unread ? 1 : 0)?.n ?? 0,
     list({ ids, before = Number.MAX_SAFE_INTEGER, limit = ids?.length ?? 100, unread = false }) {
       const rest = [before, unread ? 1 : 0, limit];
       return ids === undefined ? newest.all(...rest) : among.all(JSON.stringify(ids), ...rest);

@@ -21,10 +21,18 @@ export function messageOperations(
       input: z.strictObject({
         ids: z.array(id).max(1000).optional(),
         before: id.optional(),
-        limit: z.int().min(1).max(10_000).optional(),
+        limit: z.int().min(1).max(100_000).optional(),
         unread: z.boolean().optional(),
       }),
       run: (input) => messages.list(input).map(toMessage),
+    }),
+    operation({
+      name: 'message.count',
+      about: 'How many messages are kept, or how many of them nobody has read.',
+      seat: 'chair',
+      changes: false,
+      input: z.strictObject({ unread: z.boolean().optional() }),
+      run: (input) => messages.count(input),
     }),
     operation({
       name: 'message.ack',

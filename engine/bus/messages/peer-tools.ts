@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { SvcError } from '../../errors.ts';
-import type { Operation } from '../../operation.ts';
+import type { Caller, Operation } from '../../operation.ts';
+import { isOwnSeat } from '../../session-names.ts';
+import { printable } from '../../text.ts';
 import { tool } from '../../tool.ts';
 import type { Peer } from '../peers.ts';
 import { given } from './address.ts';
@@ -22,17 +24,34 @@ const entry = (peer: Peer) => ({
   since: peer.since === '' ? null : peer.since,
 });
 
+const sayPeer = ({
+  session,
+  seat,
+  state,
+  agent,
+  project,
+  worker,
+  task,
+  title,
+}: ReturnType<typeof entry>): string =>
+  [
+    `${session} ${seat}`,
+    ...(state === 'live' ? [] : [state]),
+    ...[agent, project, worker, task].filter((each) => each !== null),
+    ...(title === null ? [] : [JSON.stringify(printable(title))]),
+  ].join(' ');
+
 /** Who can be written to. */
 export function peerTools({
   peers,
   family,
   addresses,
 }: Pick<MessageToolDeps, 'peers' | 'family' | 'addresses'>): Operation[] {
-  function known(text: string): Peer {
-    const session = addresses.session(text.trim());
-    const peer = addresses.peer(session);
-    if (peer !== null) return peer;
-    throw new SvcError('not_found', `no session ${session}`, { hint: 'msg_peers lists the live ones' });
+  /** Throws `not_found`, and `holder_mismatch` where a caller that is nobody means itself. */
+  function known(text: string, caller: Caller): Peer {
+    const named = isOwnSeat(text, caller) ? addresses.acting(caller, undefined) : text.trim();
+    const session = addresses.session(named ?? text.trim());
+    return addresses.peer(session) ?? peers.known(session);
   }
 
   return [
@@ -47,16 +66,23 @@ export function peerTools({
         to_worker: name.optional().describe("This worker's session: the live one, else its last"),
       }),
       output: z.object({ peers: rows }),
-      run(input) {
+      say: ({ peers: found }) =>
+        found.length === 0
+          ? 'nobody is here'
+          : found.map((each) => sayPeer(each as ReturnType<typeof entry>)).join('\n'),
+      run(input, caller) {
         const worker = given(input.to_worker);
         if (worker !== undefined) {
           const found = peers.ofWorker(worker);
-          if (found === null) throw new SvcError('not_found', `no worker ${JSON.stringify(worker)}`);
+          if (found === null)
+            throw new SvcError('not_found', `no worker ${JSON.stringify(worker)}`, {
+              hint: 'msg_peers lists the live sessions with their workers',
+            });
           return { peers: [entry(found)] };
         }
         const project = given(input.to_project);
         const session = given(input.session);
-        const of = session === undefined ? undefined : known(session).project;
+        const of = session === undefined ? undefined : known(session, caller).project;
         const wanted = project === undefined ? of : addresses.project(project);
         return {
           peers: peers
@@ -71,15 +97,25 @@ export function peerTools({
       about: 'Who is above, beside and below a session: parent, siblings, children.',
       seat: 'any',
       changes: false,
-      input: z.strictObject({ session: name.describe('s-12, chair-3, a plain session, chair') }),
+      input: z.strictObject({ session: name.describe('e.g. s-12, chair, me') }),
       output: z.object({
         session: z.string(),
         parent: z.looseObject({}).nullable(),
         children: rows,
         siblings: rows,
       }),
-      run(input) {
-        const self = known(input.session);
+      say({ session, parent, children, siblings }) {
+        const named = (some: readonly object[]): string =>
+          some.map((each) => sayPeer(each as ReturnType<typeof entry>)).join('; ') || 'none';
+        return [
+          `${session}`,
+          `parent: ${named(parent === null ? [] : [parent])}`,
+          `children: ${named(children)}`,
+          `siblings: ${named(siblings)}`,
+        ].join('\n');
+      },
+      run(input, caller) {
+        const self = known(input.session, caller);
         const above = family.parentOf(self);
         const parent = above === null ? null : addresses.peer(above);
         return {

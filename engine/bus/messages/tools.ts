@@ -3,7 +3,8 @@ import { type Clock, rfc3339 } from '../../clock.ts';
 import { SvcError } from '../../errors.ts';
 import { by, type Caller, type Operation } from '../../operation.ts';
 import type { Storage } from '../../storage/index.ts';
-import { tool } from '../../tool.ts';
+import { printable } from '../../text.ts';
+import { sayMore, tool } from '../../tool.ts';
 import type { WorkspacePaths } from '../../workspace-path.ts';
 import type { Peer, Peers } from '../peers.ts';
 import { type Addresses, given, type Recipient, ROLES, type Wanted } from './address.ts';
@@ -43,6 +44,19 @@ export const shown = (row: MessageRow) => ({
   acked: row.acked_at === null ? null : rfc3339(row.acked_at),
 });
 
+/** A message as text: who can be answered, and all that it says. */
+const sayMessage = (message: ReturnType<typeof shown>): string => {
+  const { id, kind, from, from_agent, to, body, parent_id, payload_path, at, acked } = message;
+  const head = [
+    `${id} ${kind} from ${from ?? from_agent ?? 'nobody known'} to ${to}, ${at}`,
+    ...(acked === null ? [] : ['read']),
+    ...(parent_id === null ? [] : [`answers ${parent_id}`]),
+    ...(payload_path === null ? [] : [`file ${payload_path}`]),
+  ];
+  // A line of the text must not pass for another message.
+  return `${head.join(', ')}\n  ${printable(body, { lines: true }).trimEnd().replaceAll('\n', '\n  ')}`;
+};
+
 /** As many as one answer should have. */
 function page(all: readonly MessageRow[]) {
   let length = 0;
@@ -55,11 +69,14 @@ function page(all: readonly MessageRow[]) {
 
 /** Whose inbox a call is about. A worker takes the mail of its own agent only. */
 export function readerOf(
-  { addresses }: Pick<MessageToolDeps, 'addresses'>,
+  { addresses, messages }: Pick<MessageToolDeps, 'addresses' | 'messages'>,
   input: { session?: string | undefined; agent?: string | undefined },
   caller: Caller,
 ): Reader {
   const session = addresses.acting(caller, input.session);
+  // Mail is kept for sessions that have not been seen yet, and can be read.
+  if (session !== null && session !== caller.sessionId && !messages.isAddressed(session))
+    addresses.checkKnown(session);
   const agent = given(input.agent) ?? null;
   const own = session === null ? null : (addresses.peer(session)?.agent ?? null);
   if (caller.seat === 'worker' && agent !== null && agent !== own) {
@@ -126,10 +143,8 @@ export function messageTools(deps: MessageToolDeps): Operation[] {
     parent_id: z.int().optional().describe('Message this answers; without a recipient, to its sender'),
     payload_path: z.string().optional().describe('File of the workspace that belongs to it'),
     from_session: name.optional().describe('Default: your session'),
-    from_agent: name
-      .optional()
-      .describe('Only for the Chair, default SVC_AGENT; others are sent as what they are'),
-    name: name.optional().describe('Sender as people know it; only for the Chair, default SVC_NAME'),
+    from_agent: name.optional().describe('Only for the Chair; default: its agent'),
+    name: name.optional().describe('Sender as people know it; only for the Chair'),
   });
 
   function send(input: z.infer<typeof sendInput>, caller: Caller, key: string | null): MessageRow[] {
@@ -141,6 +156,7 @@ export function messageTools(deps: MessageToolDeps): Operation[] {
     const earlier = key === null ? [] : messages.ofCall(key);
     if (earlier.length > 0) return earlier;
     const from = addresses.acting(caller, input.from_session);
+    if (from !== null && from !== caller.sessionId) addresses.checkKnown(from);
     const sender = from === null ? null : peers.find(from);
     const { to_session, to_agent, to_worker, to_role, to_project, parent_id } = input;
     if (parent_id !== undefined) messages.get(parent_id);
@@ -164,7 +180,7 @@ export function messageTools(deps: MessageToolDeps): Operation[] {
     tool({
       name: 'msg_send',
       about:
-        'Send a note, handoff or alert to exactly one kind of recipient. It is in their inbox from then on; known: false means that it is kept for a recipient who has not been seen yet.',
+        'Send a note, handoff or alert to exactly one kind of recipient. known: false means that it is kept for one who has not been seen yet.',
       seat: 'any',
       changes: true,
       input: sendInput,
@@ -189,21 +205,35 @@ export function messageTools(deps: MessageToolDeps): Operation[] {
     tool({
       name: 'msg_inbox',
       about:
-        'Read an inbox: unread messages, oldest first, then read ones, newest first. Acknowledge each with msg_ack when you have dealt with it.',
+        'Read an inbox: unread messages, oldest first. Acknowledge each with msg_ack once it is dealt with.',
       seat: 'any',
       changes: false,
       input: z.strictObject({
         session: name.optional().describe('Default: yours'),
         agent: name.optional().describe("Also the mail to this agent; default: your session's"),
-        unread: z.boolean().optional().describe('Only unread ones'),
+        unread: z.boolean().optional().describe('Default true; false: the read ones too'),
         limit: z.int().min(1).max(500).optional().describe('Default 50'),
       }),
-      output: z.object({ session: z.string().nullable(), messages: rows, unread: z.int() }),
+      output: z.object({
+        session: z.string().nullable(),
+        messages: rows,
+        unread: z.int(),
+        read: z.int(),
+        more: z.int(),
+      }),
+      say: ({ session, messages: shownOnes, unread, read, more }) =>
+        [
+          `${session ?? 'inbox'}: ${unread} unread, ${read} read`,
+          ...shownOnes.map((each) => sayMessage(each as ReturnType<typeof shown>)),
+          ...sayMore(more),
+        ].join('\n\n'),
       run(input, caller) {
         const reader = readerOf(deps, input, caller);
-        const part = { limit: input.limit ?? 50, unread: input.unread ?? false };
-        const found = messages.inbox(reader, part);
-        return { session: reader.session, messages: page(found.rows), unread: found.unread };
+        const part = { limit: input.limit ?? 50, unread: input.unread ?? true };
+        const { rows: found, unread, read } = messages.inbox(reader, part);
+        const fitting = page(found);
+        const more = unread + (part.unread ? 0 : read) - fitting.length;
+        return { session: reader.session, messages: fitting, unread, read, more };
       },
     }),
     tool({
@@ -233,16 +263,26 @@ export function messageTools(deps: MessageToolDeps): Operation[] {
     tool({
       name: 'msg_stale',
       about:
-        'Alerts that nobody has acknowledged for too long, oldest first: see to them or tell their recipient.',
+        'Alerts to or from you (the Chair: everyone’s) that nobody has acknowledged for too long, oldest first.',
       seat: 'any',
       changes: false,
       input: z.strictObject({
         older_min: z.int().min(0).optional().describe('Minutes; default 15'),
       }),
-      output: z.object({ messages: rows }),
-      run: ({ older_min = 15 }) => ({
-        messages: page(messages.alertsBefore(clock.now() - older_min * 60_000, 500)),
-      }),
+      output: z.object({ messages: rows, more: z.int() }),
+      say: ({ messages: found, more }) =>
+        found.length === 0
+          ? 'no alert waits'
+          : [...found.map((each) => sayMessage(each as ReturnType<typeof shown>)), ...sayMore(more)].join(
+              '\n\n',
+            ),
+      run({ older_min = 15 }, caller) {
+        const at = clock.now() - older_min * 60_000;
+        const whose = caller.seat === 'chair' ? null : { session: caller.sessionId, agent: null };
+        const { rows: found, count } = messages.alertsBefore(at, { limit: 500, whose });
+        const fitting = page(found);
+        return { messages: fitting, more: count - fitting.length };
+      },
     }),
   ];
 }

@@ -53,7 +53,7 @@ export interface Seats {
 }
 
 /** Names that mean another kind of session. */
-const RESERVED = /^(?:chair(?:[-@].*)?|[swtd]-\d+)$/i;
+const RESERVED = /^(?:me|chair(?:[-@].*)?|[swtd]-\d+)$/i;
 const NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
 
 /** Whether a plain session may call itself so. */

@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts';
 import { SvcError } from '../../errors.ts';
 import { findByPrefix, formatId, idArray, parseId, workerSession } from '../../ids.ts';
 import type { Storage } from '../../storage/index.ts';
+import { type ConversationUsages, createConversationUsages } from './conversation-usages.ts';
 import type { NewSession, Placement, RunFacts, RunStart, SessionEnd, SessionFilter } from './records.ts';
 import {
   type Session,
@@ -17,7 +18,7 @@ export type { NewSession, Placement } from './records.ts';
 export type { Session, SessionState, SessionUsage, StopReason } from './rows.ts';
 
 /** Owns the register of worker sessions. What changes something runs inside `storage.write`. */
-export interface Sessions extends Turns {
+export interface Sessions extends Turns, Pick<ConversationUsages, 'conversationUsage'> {
   get(sessionId: string): Session;
   resolve(prefix: string): Session;
   /** Whether the id is that of a worker session. */
@@ -56,6 +57,8 @@ export interface Sessions extends Turns {
   forgetConversation(sessionId: string): void;
   /** Its next run need not have the profile that it had so far. */
   forgetProfile(sessionId: string): void;
+  /** What its worker says of the task; the last word counts. False once it has ended. */
+  recordOwnWord(sessionId: string, word: 'done' | 'failed'): boolean;
   /** Records why it is being stopped; the first reason stays. False when it has one or has ended. */
   stopping(sessionId: string, reason: StopReason, actor: string): boolean;
   /** → ended, once: false when it had ended. */
@@ -64,8 +67,13 @@ export interface Sessions extends Turns {
   endedWithWorktree(): Session[];
   worktreeGone(sessionId: string): void;
   promoted(sessionId: string, by: string): void;
+  /** Ended sessions with commits, or with what could not be read, that were not promoted; of those whose worktree was removed, none whose branch is known to be over. */
+  unpromoted(): Session[];
+  branchBecame(sessionId: string, state: Session['branchState']): void;
   /** `queued` are those that wait for a place, `paused` those that wait for a time. */
   counts(): { queued: number; paused: number; running: number };
+  /** All that there ever were, or those that have not ended. */
+  count(only: { live?: boolean | undefined }): number;
 }
 
 const SELECT = 'SELECT s.*, w.name AS worker_name FROM session s JOIN worker w ON w.id = s.worker_id';
@@ -95,8 +103,17 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
   );
   const secrets = db.prepare<
     unknown[],
-    { run_id: string | null; pid_start: string | null; log_from: number; bypasses: number }
-  >(`SELECT run_id, pid_start, log_from, auth IS 'bypass' AS bypasses FROM session WHERE id = ?`);
+    {
+      run_id: string | null;
+      pid_start: string | null;
+      log_from: number;
+      bypasses: number;
+      run_started_monotonic: number | null;
+      idle_pauses: number;
+    }
+  >(`SELECT run_id, pid_start, log_from, auth IS 'bypass' AS bypasses, run_started_monotonic, idle_pauses
+     FROM session WHERE id = ?`);
+  const usages = createConversationUsages(storage);
   const workerNamed = db.prepare<unknown[], { id: number }>('SELECT id FROM worker WHERE name = ?');
   const addWorker = db.prepare('INSERT INTO worker (name) VALUES (?)');
   const insert = db.prepare(`INSERT INTO session
@@ -124,8 +141,9 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
   const toRunning = db.prepare(
     `UPDATE session SET state = 'running', pid = @pid, pid_start = @pidStart,
      containment = coalesce(@containment, containment), started_at = coalesce(started_at, @now),
-     run_started_at = @now, pause_code = NULL, pause_text = NULL WHERE id = @id AND state = 'starting'`,
+     run_started_at = @now, run_started_monotonic = @monotonic, pause_code = NULL, pause_text = NULL WHERE id = @id AND state = 'starting'`,
   );
+  const setOwnWord = db.prepare(`UPDATE session SET own_word = ? WHERE id = ? AND state <> 'ended'`);
   const setStopping = db.prepare(
     `UPDATE session SET stop_reason = ?, stop_actor = ? WHERE id = ? AND state <> 'ended' AND stop_reason IS NULL`,
   );
@@ -134,7 +152,13 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
     failure_code = ?, failure_text = ?, head_commit = ?, commits = ?, files = ?, insertions = ?, deletions = ?,
     resume_at = NULL, pause_code = NULL, pause_text = NULL WHERE id = ? AND state <> 'ended'`);
   const setGone = db.prepare('UPDATE session SET worktree = NULL WHERE id = ?');
+  const unpromoted = db.prepare<unknown[], SessionRow>(
+    `${SELECT} WHERE s.state = 'ended' AND coalesce(s.commits, s.cwd IS NOT NULL) > 0 AND s.promoted_at IS NULL AND s.branch IS NOT NULL
+     AND (s.branch_state IS NULL OR s.worktree IS NOT NULL)`,
+  );
+  const setBranchState = db.prepare('UPDATE session SET branch_state = ? WHERE id = ?');
   const setPromoted = db.prepare('UPDATE session SET promoted_at = ?, promoted_by = ? WHERE id = ?');
+  const all = db.prepare<unknown[], { n: number }>('SELECT count(*) AS n FROM session');
   const count = db.prepare<unknown[], { state: SessionState; is_paused: number; n: number }>(
     `SELECT state, resume_at IS NOT NULL AS is_paused, count(*) AS n FROM session WHERE state <> 'ended' GROUP BY 1, 2`,
   );
@@ -150,8 +174,18 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
     return known?.id ?? Number(addWorker.run(name).lastInsertRowid);
   }
 
+  function counts(): { queued: number; paused: number; running: number } {
+    const found = { queued: 0, paused: 0, running: 0 };
+    for (const { state, is_paused, n } of count.all()) {
+      if (state === 'queued') found[is_paused === 1 ? 'paused' : 'queued'] += n;
+      else found.running += n;
+    }
+    return found;
+  }
+
   return {
     ...createTurns(storage),
+    conversationUsage: usages.conversationUsage,
     get,
     resolve: (prefix) =>
       toSession(
@@ -178,6 +212,8 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
         pidStart: row?.pid_start ?? null,
         logFrom: row?.log_from ?? 0,
         bypassesGateway: row?.bypasses === 1,
+        runStartedMonotonic: row?.run_started_monotonic ?? null,
+        idlePauses: row?.idle_pauses ?? 0,
       };
     },
     byRunId(runId) {
@@ -229,9 +265,11 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
       setLogFrom.run(logFrom, parseId('s', sessionId));
     },
     running(sessionId, { pid, pidStart, containment }) {
-      toRunning.run({ pid, pidStart, containment, now: clock.now(), id: parseId('s', sessionId) });
+      const [now, monotonic] = [clock.now(), clock.monotonic()];
+      toRunning.run({ pid, pidStart, containment, now, monotonic, id: parseId('s', sessionId) });
     },
-    heard(sessionId, { agentSession, model, usage, toolCalls }) {
+    heard(sessionId, { agentSession, model, usage, conversation, toolCalls }) {
+      if (agentSession !== null) usages.add(get(sessionId).taskId, agentSession, { usage, conversation });
       const { input = null, cached = null, output = null, costUsd = null } = usage ?? {};
       const id = parseId('s', sessionId);
       setHeard.run({ agentSession, model, input, cached, output, costUsd, toolCalls, id });
@@ -240,6 +278,7 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
       setNoProfile.run(parseId('s', sessionId));
     },
     forgetConversation: (sessionId) => void setNoConversation.run(parseId('s', sessionId)),
+    recordOwnWord: (sessionId, word) => setOwnWord.run(word, parseId('s', sessionId)).changes === 1,
     stopping: (sessionId, reason, actor) =>
       setStopping.run(reason, actor, parseId('s', sessionId)).changes === 1,
     end(sessionId, end) {
@@ -265,13 +304,14 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
     promoted(sessionId, by) {
       setPromoted.run(clock.now(), by, parseId('s', sessionId));
     },
-    counts() {
-      const counts = { queued: 0, paused: 0, running: 0 };
-      for (const { state, is_paused, n } of count.all()) {
-        if (state === 'queued') counts[is_paused === 1 ? 'paused' : 'queued'] += n;
-        else counts.running += n;
-      }
-      return counts;
+    unpromoted: () => unpromoted.all().map(toSession),
+    branchBecame(sessionId, state) {
+      setBranchState.run(state, parseId('s', sessionId));
+    },
+    counts,
+    count({ live: onlyLive = false }) {
+      const { queued, paused, running } = counts();
+      return onlyLive ? queued + paused + running : (all.get()?.n ?? 0);
     },
   };
 }

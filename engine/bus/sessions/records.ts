@@ -50,7 +50,10 @@ export interface RunStart {
 export interface RunFacts {
   agentSession: string | null;
   model: string | null;
+  /** Of this run alone. */
   usage: SessionUsage | null;
+  /** Of its whole conversation, where the agent has told that. */
+  conversation: SessionUsage | null;
   toolCalls: number;
 }
 

@@ -1,5 +1,6 @@
 import { rfc3339 } from '../../clock.ts';
 import { formatId, formatIdOrNull } from '../../ids.ts';
+import type { OwnWord } from '../../outcome.ts';
 
 export type SessionState = 'queued' | 'starting' | 'running' | 'ended';
 
@@ -44,12 +45,16 @@ export interface Session {
   exitCode: number | null;
   exitSignal: string | null;
   failure: { code: string; text: string } | null;
+  /** What its worker said of the task; a claim, see `decideOutcome`. */
+  ownWord: OwnWord;
   headCommit: string | null;
   commits: number | null;
   files: number | null;
   insertions: number | null;
   deletions: number | null;
   promotedAt: string | null;
+  /** What has become of its branch without a promotion; null while that holds work that its base has not. */
+  branchState: 'merged' | 'gone' | null;
   /** The session that promoted it, or the actor of one without. */
   promotedBy: string | null;
   /** Among what waits the higher goes first. */
@@ -92,6 +97,10 @@ export interface SessionPrivate {
   logFrom: number;
   /** See `NewSession`. */
   bypassesGateway: boolean;
+  /** When its agent was started last, by the monotonic clock, ms; null for one that an earlier version has started. */
+  runStartedMonotonic: number | null;
+  /** Pauses in a row, each after a run that did nothing. */
+  idlePauses: number;
 }
 
 export interface SessionRow {
@@ -124,6 +133,7 @@ export interface SessionRow {
   exit_signal: string | null;
   failure_code: string | null;
   failure_text: string | null;
+  own_word: OwnWord;
   head_commit: string | null;
   commits: number | null;
   files: number | null;
@@ -131,6 +141,7 @@ export interface SessionRow {
   deletions: number | null;
   promoted_at: number | null;
   promoted_by: string | null;
+  branch_state: 'merged' | 'gone' | null;
   priority: -1 | 0 | 1;
   resume_at: number | null;
   pause_code: string | null;
@@ -184,6 +195,7 @@ export const toSession = (row: SessionRow): Session => ({
   exitCode: row.exit_code,
   exitSignal: row.exit_signal,
   failure: row.failure_code === null ? null : { code: row.failure_code, text: row.failure_text ?? '' },
+  ownWord: row.own_word,
   headCommit: row.head_commit,
   commits: row.commits,
   files: row.files,
@@ -191,6 +203,7 @@ export const toSession = (row: SessionRow): Session => ({
   deletions: row.deletions,
   promotedAt: time(row.promoted_at),
   promotedBy: row.promoted_by,
+  branchState: row.branch_state,
   priority: row.priority,
   resumeAt: time(row.resume_at),
   pause: row.pause_code === null ? null : { code: row.pause_code, text: row.pause_text ?? '' },

@@ -12,7 +12,10 @@ export interface ReadySession {
 /** Which sessions wait, for what, and when their turn comes. What changes something runs inside `storage.write`. */
 export interface Turns {
   /** → queued until `resumeAt` (Unix ms), with its worktree. False when it does not run or is being stopped. */
-  pause(sessionId: string, why: { resumeAt: number; code: string; text: string }): boolean;
+  pause(
+    sessionId: string,
+    why: { resumeAt: number; code: string; text: string; idlePauses: number },
+  ): boolean;
   /** Another time for a paused one to go on, Unix ms. False when it is not paused. */
   resumeAt(sessionId: string, at: number): boolean;
   /** Queued ones that may start at `now`, the older first; paused ones when their time has come. */
@@ -37,8 +40,8 @@ export function createTurns({ db }: Pick<Storage, 'db'>): Turns {
     'SELECT min(resume_at) AS at FROM session WHERE resume_at > +?',
   );
   const toPaused =
-    db.prepare(`UPDATE session SET state = 'queued', resume_at = ?, pause_code = ?, pause_text = ?, pid = NULL,
-    pid_start = NULL WHERE id = ? AND state IN ('starting', 'running') AND stop_reason IS NULL`);
+    db.prepare(`UPDATE session SET state = 'queued', resume_at = ?, pause_code = ?, pause_text = ?,
+    idle_pauses = ?, pid = NULL, pid_start = NULL WHERE id = ? AND state IN ('starting', 'running') AND stop_reason IS NULL`);
   const setAttached = db.prepare('UPDATE session SET attach_pid = ?, attach_start = ? WHERE id = ?');
   const entered = db.prepare<unknown[], { id: number; attach_pid: number; attach_start: string }>(
     'SELECT id, attach_pid, attach_start FROM session WHERE attach_pid IS NOT NULL',
@@ -48,8 +51,8 @@ export function createTurns({ db }: Pick<Storage, 'db'>): Turns {
   );
 
   return {
-    pause: (sessionId, { resumeAt, code, text }) =>
-      toPaused.run(resumeAt, code, text, parseId('s', sessionId)).changes === 1,
+    pause: (sessionId, { resumeAt, code, text, idlePauses }) =>
+      toPaused.run(resumeAt, code, text, idlePauses, parseId('s', sessionId)).changes === 1,
     resumeAt: (sessionId, at) => setResumeAt.run(at, parseId('s', sessionId)).changes === 1,
     ready: (now) => waiting.all(now).map(({ id, ...rest }) => ({ sessionId: formatId('s', id), ...rest })),
     attach(sessionId, process) {

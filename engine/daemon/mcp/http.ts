@@ -7,7 +7,9 @@ import type { Engine } from '../../compose.ts';
 import { SvcError } from '../../errors.ts';
 import { type Caller, toWire, type Wire } from '../../operation.ts';
 import type { LoggedEvent } from '../../storage/index.ts';
+import { readInstructions } from './instructions.ts';
 import type { EngineLink } from './link.ts';
+import { type RpcRefusal, readRpcMessage, rpcRefusal } from './message.ts';
 import { createMcpServer } from './server.ts';
 
 /** Sessions of clients that went away without a word are closed after this long, ms. */
@@ -90,11 +92,14 @@ export function createMcpEndpoint(
 
   async function opened(request: IncomingMessage, token: string): Promise<HttpSession> {
     const caller = await admitted(request, token);
-    const server = createMcpServer(linkTo(engine, caller), { version: engine.version });
+    const link = linkTo(engine, caller);
+    const server = createMcpServer(link, {
+      version: engine.version,
+      instructions: await readInstructions(link),
+    });
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => void sessions.set(id, session),
-      maxRequestBodySize: MAX_BODY_BYTES,
       onsessionclosed: (id) => end(id),
     });
     const sessionId = caller.seat === 'worker' ? null : caller.sessionId;
@@ -122,17 +127,24 @@ export function createMcpEndpoint(
       const isOurs = known !== undefined && known.token === token;
       if (id !== undefined && !isOurs) {
         // 404 tells a client to begin a new session, also after a restart of the engine.
-        answerRpc(response, 404, -32001, 'Session not found');
+        answerRpc(response, 404, rpcRefusal(-32001, 'Session not found'));
         return;
       }
-      let body: unknown;
-      if (!isOurs) {
-        // Whoever does not begin a session gets none, nor a place on the register.
-        body = await initializeIn(request);
-        if (body === undefined) {
-          answerRpc(response, 400, -32000, 'Bad Request: a session begins with initialize');
-          return;
-        }
+      const read = request.method === 'POST' ? await messageIn(request, isOurs) : null;
+      if (read !== null && 'refusal' in read) {
+        answerRpc(response, 400, read.refusal);
+        return;
+      }
+      const body = read !== null && 'message' in read ? read.message : undefined;
+      // Whoever does not begin a session gets none, nor a place on the register.
+      if (!isOurs && !isInitializeRequest(body)) {
+        answerRpc(response, 400, rpcRefusal(-32000, 'Bad Request: a session begins with initialize'));
+        return;
+      }
+      if (read !== null && body === undefined) {
+        // A response that is none is taken in and left alone.
+        response.writeHead(202).end();
+        return;
       }
       const session = isOurs ? known : await open(request, token);
       session.requests += 1;
@@ -153,29 +165,29 @@ export function createMcpEndpoint(
   };
 }
 
-/** The request that begins a session; undefined when it is another, or nothing at all. Throws `body_too_large`. */
-async function initializeIn(request: IncomingMessage): Promise<unknown> {
-  if (request.method !== 'POST') return undefined;
+/** The message that a client posts. Throws `body_too_large`. @param isOurs whether its session is known */
+async function messageIn(
+  request: IncomingMessage,
+  isOurs: boolean,
+): Promise<ReturnType<typeof readRpcMessage>> {
+  const most = isOurs ? MAX_BODY_BYTES : MAX_BEGINNING_BYTES;
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length > MAX_BEGINNING_BYTES) {
-      throw new SvcError('body_too_large', 'a request that begins a session has at most 1 MiB');
-    }
+    if (length > most)
+      throw new SvcError(
+        'body_too_large',
+        isOurs ? 'a message has at most 16 MiB' : 'a request that begins a session has at most 1 MiB',
+      );
     chunks.push(chunk);
   }
-  try {
-    const body: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'));
-    return isInitializeRequest(Array.isArray(body) && body.length === 1 ? body[0] : body) ? body : undefined;
-  } catch {
-    return undefined;
-  }
+  return readRpcMessage(Buffer.concat(chunks).toString('utf8'));
 }
 
-function answerRpc(response: ServerResponse, status: number, code: number, message: string): void {
+function answerRpc(response: ServerResponse, status: number, refusal: RpcRefusal): void {
   response.writeHead(status, { 'content-type': 'application/json' });
-  response.end(JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null }));
+  response.end(JSON.stringify(refusal));
 }
 
 /** The engine of this very process. */
@@ -189,12 +201,18 @@ function linkTo(engine: Engine, caller: Caller): EngineLink {
       engine.operations.call(operation, input, caller, { key, signal, progress: onProgress }) as Promise<T>,
     onEvent(listener) {
       let cursor = engine.events.lastSeq();
-      return engine.onCommit(() => {
-        for (const event of engine.events.after(cursor)) {
-          cursor = event.seq;
-          listener(toWire(event) as Wire<LoggedEvent>);
-        }
+      const stop = engine.onCommit(() => {
+        for (
+          let events = engine.events.after(cursor);
+          events.length > 0;
+          events = engine.events.after(cursor)
+        )
+          for (const event of events) {
+            cursor = event.seq;
+            listener(toWire(event) as Wire<LoggedEvent>);
+          }
       });
+      return { begun: Promise.resolve(), stop };
     },
     sessionId: async () => caller.sessionId,
   };

@@ -9,8 +9,8 @@ export interface EngineLink {
     input: object,
     options: { key: string; signal: AbortSignal; onProgress(message: string): void },
   ): Promise<T>;
-  /** Everything that happens from now on. */
-  onEvent(listener: (event: Wire<LoggedEvent>) => void): () => void;
+  /** Everything that happens from when `begun` resolves on, until `stop` is called. */
+  onEvent(listener: (event: Wire<LoggedEvent>) => void): { begun: Promise<void>; stop(): void };
   /** The session that the client takes part as, once it is connected; null for none. */
   sessionId(): Promise<string | null>;
 }

@@ -27,7 +27,8 @@ export const taskUri = (id: string): string => `svc://task/${encodeURIComponent(
 export function readerOf(uri: string): { operation: string; input: object } {
   const match = /^svc:\/\/(inbox|task)\/([^/?#]+)$/.exec(uri);
   const name = match === null ? '' : decoded(match[2] ?? '');
-  if (match?.[1] === 'inbox' && name !== '') return { operation: 'msg_inbox', input: { session: name } };
+  if (match?.[1] === 'inbox' && name !== '')
+    return { operation: 'msg_inbox', input: { session: name, unread: false } };
   if (match?.[1] === 'task' && name !== '') return { operation: 'task.show', input: { id: name } };
   throw new SvcError('not_found', `no resource ${uri}`, {
     hint: 'svc://inbox/{session} and svc://task/{id}',
@@ -42,14 +43,15 @@ function decoded(text: string): string {
   }
 }
 
-/** Those of the `followed` resources that an event may have changed. */
-export function changedBy(event: Wire<LoggedEvent>, followed: ReadonlySet<string>): string[] {
-  const isMessage = event.kind === 'message_sent' || event.kind === 'message_acked';
-  const { to, to_kind } = event.data as { to?: unknown; to_kind?: unknown };
-  // Mail to a Chair's seat, a worker or an agent lies in the inbox of whoever that is now.
-  const isDirect = to_kind === 'session' && typeof to === 'string' && !to.startsWith('chair');
-  return [...followed].filter((uri) => {
-    if (uri.startsWith('svc://inbox/')) return isMessage && (!isDirect || uri === inboxUri(to));
-    return event.task_id !== null && uri === taskUri(event.task_id);
-  });
+/**
+ * Whether an event changes a resource: mail to a Chair's seat, a worker or an agent lies in the inbox of whoever that is
+ * now, which only a look into the inbox tells.
+ */
+export function isChangedBy({ kind, task_id, data }: Wire<LoggedEvent>, uri: string): boolean | 'perhaps' {
+  if (!uri.startsWith('svc://inbox/')) return task_id !== null && uri === taskUri(task_id);
+  if (kind !== 'message_sent' && kind !== 'message_acked') return false;
+  const { to, to_kind } = data as { to?: unknown; to_kind?: unknown };
+  const isToAnother =
+    to_kind === 'session' && typeof to === 'string' && !to.startsWith('chair') && uri !== inboxUri(to);
+  return isToAnother ? false : 'perhaps';
 }

@@ -10,6 +10,7 @@ import {
   ListToolsRequestSchema,
   McpError,
   ReadResourceRequestSchema,
+  type RequestId,
   type ServerNotification,
   type ServerRequest,
   SubscribeRequestSchema,
@@ -19,8 +20,9 @@ import {
 import { asSvcError, type SvcError } from '../../errors.ts';
 import { hintForTools } from '../../hints.ts';
 import type { ToolDescription } from '../../tool.ts';
+import { followResources } from './follow-resources.ts';
 import type { EngineLink } from './link.ts';
-import { changedBy, inboxUri, readerOf, TEMPLATES } from './resources.ts';
+import { inboxUri, readerOf, TEMPLATES } from './resources.ts';
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
@@ -30,21 +32,20 @@ const RESOURCE_NOT_FOUND = -32002;
 /** Well below the minute after which clients give a silent call up. */
 const PROGRESS_EVERY_MS = 10_000;
 
-/** Some clients show it to their model. */
-const INSTRUCTIONS = `svc coordinates coding agents in one workspace. Without SVC_SESSION in your environment you are the Chair: plan \
-with task_add (give acceptance criteria), start with task_run, read what comes back with msg_inbox, answer questions with ask_answer; when a \
-worker has ended look at verify_status and then bring its work in with worktree_promote. With SVC_SESSION you are that worker session, and \
-.svc/TASK_BRIEF.md in your worktree has your task: claim or lock what others share before you edit it, call ask when you are stuck or the \
-choice is not yours (it waits for the answer), send messages instead of guessing, and call verify_report after your last commit.`;
+export interface McpServerOptions {
+  version: string;
+  /** Who the client is and what it does first; see `readInstructions`. */
+  instructions: string;
+  /** Called for a request that waits for a person or for a worker's end. */
+  onWaiting?(id: RequestId): void;
+}
 
 /** An MCP server over `link`: what the engine has, in the protocol's words. One per client. */
-export function createMcpServer(link: EngineLink, { version }: { version: string }): Server {
+export function createMcpServer(link: EngineLink, options: McpServerOptions): Server {
+  const { version, instructions, onWaiting = () => undefined } = options;
   const server = new Server(
     { name: 'svc', title: 'svc', version },
-    {
-      capabilities: { tools: {}, resources: { subscribe: true } },
-      instructions: INSTRUCTIONS,
-    },
+    { capabilities: { tools: {}, resources: { subscribe: true } }, instructions },
   );
   const once = (extra: Extra) => ({ key: randomUUID(), signal: extra.signal, onProgress: () => undefined });
 
@@ -55,11 +56,15 @@ export function createMcpServer(link: EngineLink, { version }: { version: string
 
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra): Promise<CallToolResult> => {
     const told = tellProgress(params._meta?.progressToken, extra);
+    const onProgress = (message: string): void => {
+      onWaiting(extra.requestId);
+      told.say(message);
+    };
     try {
       const { result, text } = await link.call<{ result: Record<string, unknown>; text: string | null }>(
         'tool.call',
         { name: params.name, arguments: params.arguments ?? {} },
-        { key: randomUUID(), signal: extra.signal, onProgress: told.say },
+        { key: randomUUID(), signal: extra.signal, onProgress },
       );
       return { content: [{ type: 'text', text: text ?? JSON.stringify(result) }], structuredContent: result };
     } catch (thrown) {
@@ -80,18 +85,36 @@ export function createMcpServer(link: EngineLink, { version }: { version: string
     const { name, title, description, mimeType } = inbox;
     return { resources: [{ uri: inboxUri(session), name, title, description, mimeType }] };
   });
-  server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }, extra) => {
+  /** Throws what the protocol says of a resource that is not there, or not for this client. */
+  async function read(uri: string, extra: Extra): Promise<unknown> {
     try {
       const { operation, input } = readerOf(uri);
-      const read = await link.call(operation, input, once(extra));
-      return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(read) }] };
+      return await link.call(operation, input, once(extra));
     } catch (thrown) {
-      const error = asSvcError(thrown);
-      if (error.code !== 'not_found') throw new McpError(ErrorCode.InternalError, error.message);
-      throw new McpError(RESOURCE_NOT_FOUND, error.message, { uri });
+      const { code, message } = asSvcError(thrown);
+      if (code === 'not_found') throw new McpError(RESOURCE_NOT_FOUND, message, { uri, code });
+      const isRefused = code === 'holder_mismatch' || code === 'fields_invalid';
+      throw new McpError(isRefused ? ErrorCode.InvalidParams : ErrorCode.InternalError, message, {
+        uri,
+        code,
+      });
     }
+  }
+  server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }, extra) => ({
+    contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(await read(uri, extra)) }],
+  }));
+  const followed = followResources(server, link);
+  server.setRequestHandler(SubscribeRequestSchema, async ({ params: { uri } }, extra) => {
+    // Whoever may not read it hears nothing of it either.
+    await read(uri, extra);
+    await followed.add(uri);
+    return {};
   });
-  followResources(server, link);
+  server.setRequestHandler(UnsubscribeRequestSchema, ({ params: { uri } }) => {
+    followed.remove(uri);
+    return {};
+  });
+  server.onclose = followed.close;
   return server;
 }
 
@@ -125,41 +148,5 @@ function tellProgress(token: string | number | undefined, extra: Extra) {
       send();
     },
     end: () => clearInterval(timer),
-  };
-}
-
-function followResources(server: Server, link: EngineLink): void {
-  const followed = new Set<string>();
-  let stop: (() => void) | null = null;
-  function settle(): void {
-    if (followed.size === 0) {
-      stop?.();
-      stop = null;
-      return;
-    }
-    stop ??= link.onEvent((event) => {
-      for (const uri of changedBy(event, followed)) {
-        server.sendResourceUpdated({ uri }).catch(() => undefined);
-      }
-    });
-  }
-  server.setRequestHandler(SubscribeRequestSchema, ({ params: { uri } }) => {
-    try {
-      readerOf(uri);
-    } catch (error) {
-      throw new McpError(RESOURCE_NOT_FOUND, asSvcError(error).message, { uri });
-    }
-    followed.add(uri);
-    settle();
-    return {};
-  });
-  server.setRequestHandler(UnsubscribeRequestSchema, ({ params: { uri } }) => {
-    followed.delete(uri);
-    settle();
-    return {};
-  });
-  server.onclose = () => {
-    followed.clear();
-    settle();
   };
 }

@@ -75,7 +75,7 @@ export function createKeys({
       const where = whereOf({ host, port });
       if (!(await listens(host, port)))
         throw new SvcError('gateway_unreachable', `nothing listens at gateway.addr (${where})`, {
-          hint: 'start the gateway, or let the agent use its own login: agents.auth, or SVC_GATEWAY_BYPASS=1 for one dispatch',
+          hint: 'let the agent use its own login: agents.auth, or SVC_GATEWAY_BYPASS=1 for one dispatch; svc brings no gateway yet',
         });
       return `http://${where}`;
     },

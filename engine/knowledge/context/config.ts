@@ -1,9 +1,15 @@
 import * as z from 'zod';
 
 const guidance = (description: string) =>
-  z.boolean().default(true).meta({ notation: '*bool', description, unset: 'true' });
+  z
+    .boolean()
+    .default(true)
+    .meta({ pending: 'the context tools', notation: '*bool', description, unset: 'true' });
 const hook = (description: string) =>
-  z.boolean().default(false).meta({ notation: 'bool', description, unset: 'false' });
+  z
+    .boolean()
+    .default(false)
+    .meta({ pending: 'the context tools', notation: 'bool', description, unset: 'false' });
 
 /** The `context` section: what is shortened or moved out of an agent's context. */
 export const contextSchema = z.strictObject({
@@ -18,6 +24,7 @@ export const contextSchema = z.strictObject({
         .array(z.string().min(1))
         .default([])
         .meta({
+          pending: 'the context tools',
           notation: '[]string',
           nil: true,
           description: 'Tools whose messages are never crushed but passed through byte for byte.',
@@ -27,21 +34,24 @@ export const contextSchema = z.strictObject({
     })
     .prefault({}),
   threshold_bytes: z.int().min(0).default(4096).meta({
+    pending: 'the context tools',
     notation: 'int',
     description: 'Size in bytes from which text is externalized.',
     unset: '4096',
   }),
   dir: z.string().min(1).default('.svc/context').meta({
+    pending: 'the context tools',
     consent: true,
     notation: 'string',
     description: 'Folder of externalized text.',
     unset: '.svc/context, below paths.data',
   }),
-  ttl_minutes: z
-    .int()
-    .min(0)
-    .default(30)
-    .meta({ notation: 'int', description: 'Lifetime of externalized text in minutes.', unset: '30' }),
+  ttl_minutes: z.int().min(0).default(30).meta({
+    pending: 'the context tools',
+    notation: 'int',
+    description: 'Lifetime of externalized text in minutes.',
+    unset: '30',
+  }),
   hooks: z
     .strictObject({
       post_tool: hook("Crush a tool's output in the agent's hook that runs after each tool."),

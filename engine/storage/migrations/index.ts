@@ -3,6 +3,20 @@ import { bus } from './0002-bus.ts';
 import { workers } from './0003-workers.ts';
 import { approvals } from './0004-approvals.ts';
 import { containment } from './0005-containment.ts';
+import { outcomes } from './0006-outcomes.ts';
+import { counts } from './0007-counts.ts';
+import { runs } from './0008-runs.ts';
+import { reviews } from './0009-reviews.ts';
 
 /** Migrations in order; the database's `user_version` is how many of them it has. Never edit one that has shipped. */
-export const migrations: readonly string[] = [spine, bus, workers, approvals, containment];
+export const migrations: readonly string[] = [
+  spine,
+  bus,
+  workers,
+  approvals,
+  containment,
+  outcomes,
+  counts,
+  runs,
+  reviews,
+];

@@ -1,7 +1,9 @@
 import { relative, resolve, sep } from 'node:path';
-import { SvcError } from '../../errors.ts';
+import type { AgentOverrides } from '../../board/workflow/index.ts';
+import { asSvcError, SvcError } from '../../errors.ts';
 import { detectAgents } from '../presets/detect.ts';
 import { presetNamed } from '../presets/index.ts';
+import { checkHeadlessCommand, tokenise } from '../template.ts';
 
 /** The parts of the configuration that say which agent runs where. */
 export interface AgentsConfig {
@@ -60,15 +62,50 @@ const of = <V>(map: Readonly<Record<string, V>>, key: string): V | undefined =>
 /** What agents.default_cmd runs as. */
 const DEFAULT = 'default';
 
+/** The configuration as a dispatch has it whose client says otherwise in its own environment. */
+function overridden(config: AgentsConfig, overrides: AgentOverrides): AgentsConfig {
+  const { command, preset, transport } = overrides;
+  const { agents } = config;
+  const names = Object.keys(transport === 'acp' ? agents.acp : { ...agents.cmds, ...agents.transport });
+  return {
+    ...config,
+    agents: {
+      ...agents,
+      // A preset that the client names is what it wants, whatever command the file has.
+      default_cmd: command ?? (preset === undefined ? agents.default_cmd : ''),
+      default_preset: preset ?? agents.default_preset,
+      transport:
+        transport === undefined
+          ? agents.transport
+          : { ...agents.transport, ...Object.fromEntries(names.map((name) => [name, transport])) },
+    },
+  };
+}
+
+/** Throws `config_invalid`: unlike what svc.yaml says, it was read by nobody before. */
+function checkOverride(command: string): void {
+  try {
+    checkHeadlessCommand(command);
+  } catch (error) {
+    throw new SvcError('config_invalid', `SVC_AGENT_CMD: ${asSvcError(error).message}`);
+  }
+}
+
 /** Looks agents and projects up in the configuration as it is now. */
 export interface Agents {
+  /** The same for a dispatch whose client says otherwise of agents; itself when it says nothing. */
+  under(overrides: AgentOverrides | undefined): Agents;
   all(): AgentChoice[];
+  /** Presets that are installed, and registered projects beside the workspace's own, for whoever is to name one. */
+  names(): { agents: string[]; projects: string[] };
   /** The workspace's own project first. */
   projects(): ProjectChoice[];
   /** The name under which a task without an agent runs: a preset, or `default` for agents.default_cmd; null for none. */
   fallback(): string | null;
   /** Throws `unknown_agent`. */
   command(agent: string): AgentCommand;
+  /** Throws `unknown_agent`, `unknown_project`, and `tool_missing` for one whose program is not found from the project's folder. */
+  checkInstalled(agent: string, project: string | null): void;
   /** Whose credentials a run of it has. */
   auth(agent: string): Auth;
   /** Absolute folder; null is the workspace's own project. Throws `unknown_project`. */
@@ -79,19 +116,19 @@ export interface Agents {
   projectAt(cwd: string | null): string | null;
 }
 
-export function createAgents({
-  root,
-  config,
-  env,
-  waitingKeys,
-}: {
+export function createAgents(deps: {
   root: string;
   config(): AgentsConfig;
   /** Where the programs are looked for. */
   env: NodeJS.ProcessEnv;
   /** Keys of svc.yaml that are not in use before somebody agrees to them: an agent that is not found may stand there. */
   waitingKeys(): readonly string[];
+  overrides?: AgentOverrides;
 }): Agents {
+  const { root, env, waitingKeys, overrides } = deps;
+  const config = (): AgentsConfig =>
+    overrides === undefined ? deps.config() : overridden(deps.config(), overrides);
+
   function waitsHint(section: string): string {
     const keys = waitingKeys().filter((key) => key.startsWith(section));
     return keys.length === 0 ? '' : `${keys.join(', ')} of svc.yaml wait for svc trust; `;
@@ -107,12 +144,56 @@ export function createAgents({
     });
   }
 
-  return {
+  function commands(): Readonly<Record<string, string>> {
+    const { cmds, default_cmd } = config().agents;
+    return default_cmd === '' ? cmds : { ...cmds, [DEFAULT]: default_cmd };
+  }
+
+  const installedOnes = (): string[] => detectAgents(commands(), env, root).map(({ preset }) => preset);
+
+  function command(agent: string): AgentCommand {
+    const { cmds, default_cmd, transport, acp } = config().agents;
+    if (agent === DEFAULT && default_cmd !== '') {
+      if (overrides?.command !== undefined) checkOverride(default_cmd);
+      return { transport: 'subprocess', template: default_cmd, isBuiltIn: false };
+    }
+    const way = of(transport ?? {}, agent) ?? 'subprocess';
+    const template = of(way === 'acp' ? acp : cmds, agent);
+    const preset = presetNamed(agent);
+    if (template !== undefined)
+      return {
+        transport: way,
+        template,
+        isBuiltIn: template === (way === 'acp' ? preset?.acp : preset?.headless),
+      };
+    throw new SvcError('unknown_agent', `no agent ${JSON.stringify(agent)} in agents.cmds`, {
+      hint: `${waitsHint('agents.')}known: ${Object.keys(cmds).sort().join(', ')}`,
+    });
+  }
+
+  const agents: Agents = {
+    under: (wanted) => (wanted === undefined ? agents : createAgents({ ...deps, overrides: wanted })),
+    names: () => ({ agents: installedOnes(), projects: config().projects.map(({ id }) => id) }),
+    checkInstalled(agent, project) {
+      const { template } = command(agent);
+      if (detectAgents({ [agent]: template }, env, folder(project)).length > 0) return;
+      const installed = installedOnes();
+      const program = tokenise(template)[0] ?? '';
+      throw new SvcError('tool_missing', `${agent} is not installed: ${program} was not found`, {
+        hint:
+          installed.length === 0
+            ? 'no agent is installed here; svc agents list shows them'
+            : `installed: ${installed.join(', ')}`,
+        data: { agent, program, installed },
+      });
+    },
     all() {
-      const { cmds, default_cmd } = config().agents;
-      const commands = default_cmd === '' ? cmds : { ...cmds, [DEFAULT]: default_cmd };
-      const installed = new Set(detectAgents(commands, env, root).map(({ preset }) => preset));
-      return Object.entries(commands).map(([id, command]) => ({ id, command, installed: installed.has(id) }));
+      const installed = new Set(detectAgents(commands(), env, root).map(({ preset }) => preset));
+      return Object.entries(commands()).map(([id, command]) => ({
+        id,
+        command,
+        installed: installed.has(id),
+      }));
     },
     projects() {
       const { project, projects } = config();
@@ -123,23 +204,7 @@ export function createAgents({
       const { default_cmd, default_preset } = config().agents;
       return default_cmd !== '' ? DEFAULT : default_preset === '' ? null : default_preset;
     },
-    command(agent) {
-      const { cmds, default_cmd, transport, acp } = config().agents;
-      if (agent === DEFAULT && default_cmd !== '')
-        return { transport: 'subprocess', template: default_cmd, isBuiltIn: false };
-      const way = of(transport ?? {}, agent) ?? 'subprocess';
-      const template = of(way === 'acp' ? acp : cmds, agent);
-      const preset = presetNamed(agent);
-      if (template !== undefined)
-        return {
-          transport: way,
-          template,
-          isBuiltIn: template === (way === 'acp' ? preset?.acp : preset?.headless),
-        };
-      throw new SvcError('unknown_agent', `no agent ${JSON.stringify(agent)} in agents.cmds`, {
-        hint: `${waitsHint('agents.')}known: ${Object.keys(cmds).sort().join(', ')}`,
-      });
-    },
+    command,
     auth(agent) {
       const { auth, gateway_route } = config().agents;
       if (gateway_route === false) return 'account';
@@ -159,4 +224,5 @@ export function createAgents({
       return around[0]?.id ?? null;
     },
   };
+  return agents;
 }

@@ -1,5 +1,6 @@
 import { type Clock, rfc3339 } from '../../clock.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
+import { counted } from '../../text.ts';
 import { failureOf } from '../failures.ts';
 
 /** So many failures of its own, one after the other, and an agent is given no more work. */
@@ -89,7 +90,7 @@ export function createCircuits({
         reopen_at: isOpen ? now + pauseMs : null,
       });
       if (!isOpen || before?.opened_at != null) return;
-      const reason = `${agent} is given no more work: it failed ${failures} times in a row (${failure.code})`;
+      const reason = `${agent} is given no more work: it failed ${counted(failures, 'time')} in a row (${failure.code})`;
       events.append({
         kind: 'alert',
         via: 'engine',

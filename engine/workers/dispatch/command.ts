@@ -1,6 +1,7 @@
+import type { Approvals } from '../../board/workflow/index.ts';
 import type { Session } from '../../bus/sessions/index.ts';
 import { SvcError } from '../../errors.ts';
-import { type Preset, presetNamed, presetOfProgram } from '../presets/index.ts';
+import { type Preset, presetNamed, presetOfProgram, untoldOf } from '../presets/index.ts';
 import { acpReader } from '../streams/acp.ts';
 import type { StreamReader } from '../streams/stream.ts';
 import { type RenderedCommand, renderCommand, tokenise } from '../template.ts';
@@ -64,23 +65,69 @@ export function behindHost(
 export const presetOf = (command: AgentCommand, agent: string): Preset | null =>
   presetOfProgram(tokenise(command.template)[0] ?? '') ?? presetNamed(agent);
 
+/** What finds the command of a session. */
+export interface CommandDeps {
+  agents: Pick<Agents, 'under'>;
+  approvals: Pick<Approvals, 'boundTo'>;
+}
+
+/** Its agent's, as its dispatch was approved. Throws `unknown_agent`. */
+export const commandOfSession = (
+  { agents, approvals }: CommandDeps,
+  { agent, decisionId }: Pick<Session, 'agent' | 'decisionId'>,
+): AgentCommand => agents.under(approvals.boundTo(decisionId).options.agents).command(agent);
+
 /** The preset of a session's agent as it is configured now; by its name alone when it is configured no longer. */
-export function presetFor(
-  { agents }: { agents: Pick<Agents, 'command'> },
-  { agent }: Pick<Session, 'agent'>,
-): Preset | null {
+export function presetFor(deps: CommandDeps, session: Pick<Session, 'agent' | 'decisionId'>): Preset | null {
   try {
-    return presetOf(agents.command(agent), agent);
+    return presetOf(commandOfSession(deps, session), session.agent);
   } catch {
-    return presetNamed(agent);
+    return presetNamed(session.agent);
   }
 }
 
-/** What reads the output of a session's runs; null when nothing is known of its form. */
+/**
+ * What a run that did its work prints: a stream with an end, something at least, or maybe nothing. A command of the
+ * person's own may have its agent print plain text.
+ */
+export type Expectation = 'stream' | 'words' | 'nothing';
+
+export function expectationOf(
+  deps: CommandDeps,
+  session: Pick<Session, 'agent' | 'decisionId' | 'transport'>,
+): Expectation {
+  if (session.transport === 'acp') return 'stream';
+  if (presetFor(deps, session)?.reader == null) return 'nothing';
+  try {
+    return commandOfSession(deps, session).isBuiltIn ? 'stream' : 'words';
+  } catch {
+    // It is configured no longer.
+    return 'words';
+  }
+}
+
+/**
+ * What reads the output of a session's runs; null when nothing is known of its form. `now` is when the lines were
+ * printed, Unix ms, which tells what a time of day in them means.
+ */
 export function readerFor(
-  deps: { agents: Pick<Agents, 'command'> },
-  session: Pick<Session, 'agent' | 'transport'>,
+  deps: CommandDeps,
+  session: Pick<Session, 'agent' | 'decisionId' | 'transport'>,
+  now: () => number = Date.now,
 ): StreamReader | null {
   if (session.transport === 'acp') return acpReader();
-  return presetFor(deps, session)?.reader?.() ?? null;
+  return presetFor(deps, session)?.reader?.(now) ?? null;
+}
+
+/** What the output of a session's runs does not say, in words that follow "it does not say"; by its agent as it is configured now. */
+export function untoldBy(
+  agents: Pick<Agents, 'command'>,
+  { agent, transport }: Pick<Session, 'agent' | 'transport'>,
+): string[] {
+  if (transport === 'acp') return [];
+  try {
+    return untoldOf(presetOf(agents.command(agent), agent));
+  } catch {
+    return untoldOf(presetNamed(agent));
+  }
 }

@@ -3,6 +3,7 @@ import type { Approvals } from '../../board/workflow/index.ts';
 import type { Session, Sessions } from '../../bus/sessions/index.ts';
 import type { Clock } from '../../clock.ts';
 import type { RunSockets } from '../../daemon/run-sockets.ts';
+import type { RunOutcome } from '../../outcome.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import type { Confinement } from '../confine/index.ts';
 import type { Processes } from '../processes/index.ts';
@@ -83,7 +84,11 @@ export interface DispatchDeps {
   /** Whether a question of the session waits for its answer: it is not idle then. */
   isAsking(sessionId: string): boolean;
   /** Inside the transaction that records the end: what the session held is freed, and its Chair is told. */
-  atEnd(session: Session, verdict: Verdict, kept: Kept): void;
+  atEnd(
+    session: Session,
+    end: Pick<Verdict, 'exitCode' | 'reason'> & { outcome: RunOutcome },
+    kept: Kept,
+  ): void;
   /** How many workers run at once. */
   cap: number;
   /** How long a worker may take to end by itself after it was stopped, or has said that it is at its end, ms. */

@@ -2,16 +2,25 @@ import type { InputChange } from '../../board/decisions/inputs.ts';
 import type { Session } from '../../bus/sessions/index.ts';
 import { rfc3339 } from '../../clock.ts';
 import { asSvcError } from '../../errors.ts';
-import type { ExitResult } from '../processes/index.ts';
+import { decideOutcome, workLeftBy } from '../../outcome.ts';
 import { NO_FACTS, type StreamFacts } from '../streams/stream.ts';
 import { changesIn } from './approved.ts';
-import { readerFor } from './command.ts';
+import { expectationOf, readerFor } from './command.ts';
 import type { DispatchDeps } from './context.ts';
-import { type Kept, keepWork, NOTHING_KEPT, setAside, type Verdict, verdictOf } from './finish.ts';
+import {
+  type Kept,
+  keepWork,
+  NOTHING_KEPT,
+  type RunExit,
+  setAside,
+  type Verdict,
+  verdictOf,
+} from './finish.ts';
 import { logFile } from './folders.ts';
 import { createHearing, type Hearing } from './hear.ts';
-import { anewOf, type Pause, pauseOf } from './pause.ts';
+import { afterLimit, anewOf, type Pause } from './pause.ts';
 import type { Persist } from './persist.ts';
+import { withSessionLeft } from './session-left.ts';
 import { ofThisRun } from './usage.ts';
 
 /** How the runs of sessions come to an end, and what is recorded of it. */
@@ -23,7 +32,7 @@ export interface Endings {
   end(sessionId: string, verdict: Verdict, facts?: StreamFacts): Promise<void>;
   failToStart(sessionId: string, error: unknown): Promise<void>;
   /** Its process has ended, or never ran: what it said, and how it exited, make an end or a pause. */
-  over(sessionId: string, exit: ExitResult, heard?: Hearing): Promise<void>;
+  over(sessionId: string, exit: RunExit, heard?: Hearing): Promise<void>;
 }
 
 /** Before git is called in what a confined run has left. */
@@ -53,42 +62,45 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
 
   function recordEnd(session: Session, verdict: Verdict, kept: Kept, facts: StreamFacts): void {
     const { sessionId, taskId, decisionId, title, agent, project, branch } = session;
-    if (!sessions.end(sessionId, { ...verdict, ...kept })) return;
+    const { ownWord } = sessions.get(sessionId);
+    const left = workLeftBy({ ...session, commits: kept.commits });
+    const { status, failure } = decideOutcome(ownWord, verdict.failure, left, { mayRetry: true });
+    if (!sessions.end(sessionId, { ...verdict, failure, ...kept })) return;
     sessions.heard(sessionId, facts);
     deps.keys.revoke(sessionId);
-    deps.circuits.record(agent, verdict.failure);
-    // Tried again while this one still ran, the task is another session's.
-    if (tasks.get(taskId).sessionId === sessionId)
-      tasks.end(taskId, ['assigned', 'running'], {
-        status: verdict.sealed ? 'done' : 'failed',
-        exitCode: verdict.exitCode,
-        failure: verdict.failure,
-      });
+    // What the worker said of its task says nothing of the agent.
+    deps.circuits.record(agent, verdict.cause ?? verdict.failure);
+    // The task may be another session's, or have been marked while this one waited.
+    if (tasks.get(taskId).sessionId === sessionId) {
+      const marked = ownWord === null ? [] : (['done', 'failed'] as const);
+      tasks.end(taskId, ['assigned', 'running', ...marked], { status, exitCode: verdict.exitCode, failure });
+    }
+    const task = tasks.get(taskId);
+    const mayRetry = task.sessionId === sessionId && task.status === 'failed';
+    const outcome = decideOutcome(ownWord, failure, left, { mayRetry });
+    const reason = verdict.reason ?? failure?.text ?? null;
+    const { contradiction } = outcome;
     const about = { taskId, decisionId, sessionId, via: 'engine' };
     events.append({
       ...about,
       // Who is told of failures has been asked to approve it anew: the task has not failed.
-      kind: verdict.sealed
-        ? 'sealed'
-        : verdict.failure?.code === 'inputs_changed'
-          ? 'session_dropped'
-          : 'failed',
+      kind: failure === null ? 'sealed' : failure.code === 'inputs_changed' ? 'session_dropped' : 'failed',
       data: {
         title,
         agent,
         project,
-        code: verdict.failure?.code ?? null,
-        reason: verdict.reason,
+        code: failure?.code ?? null,
+        reason: contradiction === null ? reason : `${reason} (${contradiction})`,
         exitCode: verdict.exitCode,
         branch,
         commits: kept.commits,
         files: kept.files,
       },
     });
-    deps.atEnd(sessions.get(sessionId), verdict, kept);
-    if (kept.alert === null) return;
-    const reason = 'the worktree needs a look: svc task show says why';
-    events.append({ ...about, kind: 'alert', data: { title, reason, detail: kept.alert } });
+    deps.atEnd(sessions.get(sessionId), { ...verdict, reason, outcome }, kept);
+    if (kept.left.length === 0) return;
+    const look = 'the worktree needs a look: svc task show says why';
+    events.append({ ...about, kind: 'alert', data: { title, reason: look, detail: kept.left.join('; ') } });
   }
 
   async function end(sessionId: string, verdict: Verdict, facts: StreamFacts = NO_FACTS): Promise<void> {
@@ -101,7 +113,7 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
   /** The worktree stays as it is, also what is not committed. False when it was stopped, or its task has ended, meanwhile. */
   function pause(
     session: Session,
-    { until, code, text, isLost }: Pause,
+    { until, code, text, idlePauses, isLost }: Pause,
     facts: StreamFacts,
   ): Promise<boolean> {
     const { sessionId, taskId, decisionId, title, agent } = session;
@@ -109,7 +121,7 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
       // It may be done meanwhile, or wait for another run.
       const task = tasks.get(taskId);
       if (task.sessionId !== sessionId || task.status === 'done' || task.status === 'failed') return false;
-      if (!sessions.pause(sessionId, { resumeAt: until, code, text })) return false;
+      if (!sessions.pause(sessionId, { resumeAt: until, code, text, idlePauses })) return false;
       sessions.heard(sessionId, facts);
       if (isLost) sessions.forgetConversation(sessionId);
       deps.keys.revoke(sessionId);
@@ -127,23 +139,33 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
   }
 
   const hearingOf = (session: Session): Hearing => {
-    const { logFrom } = sessions.private(session.sessionId);
-    return createHearing(logFile(deps, session.sessionId), logFrom, readerFor(deps, session));
+    const { sessionId } = session;
+    const { logFrom } = sessions.private(sessionId);
+    // A run may have ended long before an engine is there to hear it.
+    const writtenAt = (): number => {
+      const last = deps.logs.writtenAt(sessionId);
+      const now = deps.clock.now();
+      return last === null ? now : Math.min(now, Date.parse(last));
+    };
+    return createHearing(logFile(deps, sessionId), logFrom, readerFor(deps, session, writtenAt));
   };
 
-  async function over(sessionId: string, exit: ExitResult, heard?: Hearing): Promise<void> {
+  async function over(sessionId: string, exit: RunExit, heard?: Hearing): Promise<void> {
     const session = sessions.get(sessionId);
     clearAfter(deps, session);
     if (session.state === 'queued') return end(sessionId, verdictOf(session, exit));
     const hearing = heard ?? hearingOf(session);
     await hearing.finish();
-    const facts = ofThisRun(deps, session, hearing.facts());
-    const verdict = verdictOf(session, exit, facts);
-    const limited = pauseOf(deps, session, verdict, facts) ?? anewOf(deps, session, verdict, hearing);
-    if (limited !== null) await settlePaused(deps, session);
-    if (limited === null || !(await pause(session, limited, facts)))
-      return end(sessionId, verdictOf(sessions.get(sessionId), exit, facts), facts);
-    log.info({ session: sessionId, code: limited.code, until: rfc3339(limited.until) }, 'session paused');
+    const facts = ofThisRun(deps, session, await withSessionLeft(deps, session, hearing.facts()));
+    const ending = { expects: expectationOf(deps, session), hasSpoken: hearing.hasSpoken() };
+    const verdict = verdictOf(session, exit, facts, ending);
+    const limited = afterLimit(deps, session, verdict, facts);
+    if (limited !== null && 'verdict' in limited) return end(sessionId, limited.verdict, facts);
+    const paused = limited?.pause ?? anewOf(deps, session, verdict, hearing);
+    if (paused !== null) await settlePaused(deps, session);
+    if (paused === null || !(await pause(session, paused, facts)))
+      return end(sessionId, verdictOf(sessions.get(sessionId), exit, facts, ending), facts);
+    log.info({ session: sessionId, code: paused.code, until: rfc3339(paused.until) }, 'session paused');
   }
 
   /** It is not made, and its task waits for somebody who approves it as it would be made now. */

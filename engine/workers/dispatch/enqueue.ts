@@ -4,7 +4,7 @@ import type { DispatchOptions } from '../../board/workflow/index.ts';
 import type { Session } from '../../bus/sessions/index.ts';
 import { SvcError } from '../../errors.ts';
 import type { DispatchDeps } from './context.ts';
-import { agentFor } from './plan.ts';
+import { agentFor, timeoutFor } from './plan.ts';
 
 /** Inside `storage.write`: a queued session that consumes `decision`. Throws when agent or project is unknown. */
 export function enqueue(
@@ -14,26 +14,27 @@ export function enqueue(
   options: DispatchOptions,
 ): Session {
   const { sessions, events } = deps;
-  const agent = agentFor(deps, task);
-  deps.agents.command(agent);
-  deps.agents.folder(task.project);
+  const agents = deps.agents.under(options.agents);
+  const agent = agentFor(agents, task);
+  agents.command(agent);
+  agents.folder(task.project);
   const live = sessions.ofTask(task.taskId).find(({ state }) => state !== 'ended');
   if (live !== undefined)
     throw new SvcError('conflict', `${task.taskId} has a session that has not ended yet: ${live.sessionId}`, {
       hint: `svc worker log ${live.sessionId} -f shows what it does`,
     });
-  const { timeoutSec, idleTimeoutSec } = deps.timeouts();
+  const { idleTimeoutSec } = deps.timeouts();
   const session = sessions.create({
     taskId: task.taskId,
     decisionId: decision.decisionId,
     title: task.title,
     agent,
-    project: deps.agents.projectId(task.project),
+    project: agents.projectId(task.project),
     inplace: options.inplace ?? false,
     keepWorktree: options.keepWorktree ?? false,
     base: options.base ?? null,
     name: options.name ?? null,
-    timeoutSec: options.timeoutSec ?? task.timeoutSec ?? timeoutSec,
+    timeoutSec: timeoutFor(deps, task, options),
     idleTimeoutSec,
     priority: task.priority,
     continues: options.continues ?? null,

@@ -2,6 +2,7 @@ import type { Session, StopReason } from '../../bus/sessions/index.ts';
 import { asSvcError } from '../../errors.ts';
 import type { ExitResult } from '../processes/index.ts';
 import { NO_FACTS, type StreamFacts } from '../streams/stream.ts';
+import type { Expectation } from './command.ts';
 import type { DispatchDeps } from './context.ts';
 import { dataFolder, sessionDir } from './folders.ts';
 
@@ -11,8 +12,22 @@ export interface Verdict {
   exitSignal: string | null;
   /** Kept here; may name paths of this machine. */
   failure: { code: string; text: string } | null;
+  /** What the agent was up against when it was stopped; left out when that says nothing of it. */
+  cause?: { code: string; text: string };
   /** The same for those who are told by event: no path, no output. */
   reason: string | null;
+}
+
+/** How a run ended. */
+export interface RunExit extends ExitResult {
+  /** svc has ended it; left out where that is not known. */
+  wasStopped?: boolean;
+}
+
+/** What it printed, against what it should have. */
+export interface Printed {
+  expects: Expectation;
+  hasSpoken: boolean;
 }
 
 /** Shells report a death by signal as 128 + its number; only signals that are not also common exit codes. */
@@ -28,7 +43,12 @@ const SIGNAL_EXITS = new Map([
  * What the end means. Why it was stopped comes first, since the exit code of a stopped program says nothing; then what
  * the agent says of its end, since many exit with 0 whatever happened; the exit code is what is left.
  */
-export function verdictOf(session: Session, exit: ExitResult, facts: StreamFacts = NO_FACTS): Verdict {
+export function verdictOf(
+  session: Session,
+  exit: RunExit,
+  facts: StreamFacts = NO_FACTS,
+  { expects, hasSpoken }: Printed = { expects: 'nothing', hasSpoken: true },
+): Verdict {
   const signal = exit.signal ?? (exit.code === null ? null : (SIGNAL_EXITS.get(exit.code) ?? null));
   const base = { exitCode: exit.code, exitSignal: signal };
   const failed = (code: string, text: string, reason = text): Verdict => ({
@@ -41,8 +61,10 @@ export function verdictOf(session: Session, exit: ExitResult, facts: StreamFacts
     // What a program says may hold anything; who is told by event gets the code only.
     failed(code, `${session.agent}: ${text}`, `${session.agent} ended with ${code}`);
 
-  if (session.stopReason !== null) return failed(session.stopReason, STOPPED[session.stopReason](session));
-  if (facts.end !== null)
+  if (session.stopReason !== null) return stopped(session, session.stopReason, facts, failed);
+  // It has told its end, and then something that was not svc has ended it before it was there.
+  const isCutOff = signal !== null && exit.wasStopped === false;
+  if (facts.end !== null && !(facts.end.ok && isCutOff))
     return facts.end.ok ? { ...base, sealed: true, failure: null, reason: null } : byItself(facts.end);
   if (signal !== null) return failed('killed', `${session.agent} was killed by ${signal}`);
   if (exit.code === null)
@@ -53,7 +75,27 @@ export function verdictOf(session: Session, exit: ExitResult, facts: StreamFacts
     return facts.trouble === null
       ? failed('agent_error', `${session.agent} stopped in the middle: it exited with code 0 and no end`)
       : byItself(facts.trouble);
+  if (facts.trouble !== null) return byItself(facts.trouble);
+  if (expects === 'stream' || (expects === 'words' && !hasSpoken))
+    return failed('no_result', `${session.agent} exited with code 0 and told no result`);
   return { ...base, sealed: true, failure: null, reason: null };
+}
+
+/** At a limit of svc the last that it was up against is told, and counts for holding the agent back. */
+function stopped(
+  session: Session,
+  reason: StopReason,
+  { end, trouble }: StreamFacts,
+  failed: (code: string, text: string, reason?: string) => Verdict,
+): Verdict {
+  const text = STOPPED[reason](session);
+  if (reason === 'cancelled' || end !== null || trouble === null) return failed(reason, text);
+  const { code } = trouble;
+  const whole = `${text}, while ${session.agent} tried again after ${code}: ${trouble.text}`;
+  return {
+    ...failed(reason, whole, `${text}, while ${session.agent} tried again after ${code}`),
+    cause: { code, text: trouble.text },
+  };
 }
 
 const STOPPED: Record<StopReason, (session: Session) => string> = {
@@ -62,14 +104,15 @@ const STOPPED: Record<StopReason, (session: Session) => string> = {
   cancelled: () => 'cancelled',
 };
 
+/** The counts are null where there is nothing to count in, and where it could not be read: `left` then says why. */
 export interface Kept {
   headCommit: string | null;
   commits: number | null;
   files: number | null;
   insertions: number | null;
   deletions: number | null;
-  /** What a person has to look at, if anything; may name paths of this machine. */
-  alert: string | null;
+  /** What a person has to look at, one sentence each: files left behind, commits kept elsewhere. May name paths of this machine. */
+  left: string[];
 }
 
 export const NOTHING_KEPT: Kept = {
@@ -78,7 +121,7 @@ export const NOTHING_KEPT: Kept = {
   files: null,
   insertions: null,
   deletions: null,
-  alert: null,
+  left: [],
 };
 
 /** Puts what the worker left on its branch. Never throws: the run has ended whatever git says. */
@@ -92,7 +135,7 @@ export async function keepWork(deps: DispatchDeps, session: Session): Promise<Ke
       ...(session.repository === null ? {} : { repository: session.repository }),
       message: `svc: work in progress of ${session.sessionId} (${session.taskId})`,
     });
-    const odd = [
+    const left = [
       ...end.savedRefs.map((ref) => `commits made off the branch are kept under ${ref}`),
       ...end.nested.map((path) => `${path} is a repository of its own; its commits are only in the worktree`),
       ...(end.unsafe === undefined ? [] : [end.unsafe]),
@@ -104,12 +147,12 @@ export async function keepWork(deps: DispatchDeps, session: Session): Promise<Ke
       files: end.files,
       insertions: end.insertions,
       deletions: end.deletions,
-      alert: odd.length === 0 ? null : odd.join('; '),
+      left,
     };
   } catch (error) {
     const { message } = asSvcError(error);
     deps.log.error({ session: session.sessionId, error: message }, 'the work could not be committed');
-    return { ...NOTHING_KEPT, alert: `the work is still in ${session.worktree}, not committed: ${message}` };
+    return { ...NOTHING_KEPT, left: [`the work is still in ${session.worktree}, not committed: ${message}`] };
   }
 }
 
@@ -136,10 +179,9 @@ export async function setAside(deps: DispatchDeps, session: Session): Promise<st
 /** In place the checkout is the user's: svc commits nothing there. */
 async function countInside(deps: DispatchDeps, session: Session): Promise<Kept> {
   // Before git is called there.
-  const planted = await setAside(deps, session);
-  if (session.repository !== null) planted.push(...(await plantedIn(deps, session.repository)));
-  const alert = planted.length === 0 ? null : planted.join('; ');
-  if (session.repository === null || session.baseCommit === null) return { ...NOTHING_KEPT, alert };
+  const left = await setAside(deps, session);
+  if (session.repository !== null) left.push(...(await plantedIn(deps, session.repository)));
+  if (session.repository === null || session.baseCommit === null) return { ...NOTHING_KEPT, left };
   try {
     const { commits, files } = await deps.worktrees.diff({
       repository: session.repository,
@@ -155,9 +197,10 @@ async function countInside(deps: DispatchDeps, session: Session): Promise<Kept> 
       files: files.length,
       insertions: sum((file) => file.insertions),
       deletions: sum((file) => file.deletions),
-      alert,
+      left,
     };
-  } catch {
-    return { ...NOTHING_KEPT, alert };
+  } catch (error) {
+    left.push(`what it did in ${session.repository} could not be read: ${asSvcError(error).message}`);
+    return { ...NOTHING_KEPT, left };
   }
 }

@@ -17,6 +17,8 @@ export interface Hearing {
   facts(): StreamFacts;
   /** It was to go on with a session that the agent does not have. */
   hasLost(): boolean;
+  /** It has printed something that is not blank. */
+  hasSpoken(): boolean;
 }
 
 /** @param from where the run's output begins in the log, in bytes */
@@ -26,6 +28,7 @@ export function createHearing(file: string, from: number, reader: StreamReader |
   /** In a line that is too long: its rest is none of its own. */
   let isLost = false;
   let hasLost = false;
+  let hasSpoken = false;
 
   /** False when there was nothing more. */
   function read(to: StreamReader): boolean {
@@ -49,6 +52,7 @@ export function createHearing(file: string, from: number, reader: StreamReader |
     }
     for (const line of lines) {
       to.line(line);
+      hasSpoken ||= line.trim() !== '';
       hasLost ||= tellsLoss(line);
     }
     return true;
@@ -64,9 +68,11 @@ export function createHearing(file: string, from: number, reader: StreamReader |
       // Others have their turn between two blocks.
       while (read(reader)) await turn();
       if (begun !== '') reader.line(begun);
+      hasSpoken ||= begun.trim() !== '';
       begun = '';
     },
     facts: () => sound(reader?.facts() ?? NO_FACTS),
     hasLost: () => hasLost,
+    hasSpoken: () => hasSpoken,
   };
 }

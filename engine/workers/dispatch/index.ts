@@ -9,6 +9,7 @@ import { NO_FACTS, type StreamFacts } from '../streams/stream.ts';
 import { approvedProfile, askedOfLive, checkApproved, checkBase } from './approved.ts';
 import { checkBudget } from './budget.ts';
 import { hasMoved, takeUpAgentFolder } from './carry.ts';
+import { commandOfSession } from './command.ts';
 import { seatOfRun } from './confined.ts';
 import type { DispatchDeps } from './context.ts';
 import { createEndings } from './endings.ts';
@@ -20,7 +21,7 @@ import { createReadSettings } from './inputs.ts';
 import { launch } from './launch.ts';
 import { createPersist } from './persist.ts';
 import { place } from './place.ts';
-import { planRun } from './plan.ts';
+import { checkProgram, planRun } from './plan.ts';
 import { prepare } from './prepare.ts';
 import { createQueue } from './queue.ts';
 import { recover, type Steps, takeUp } from './recover.ts';
@@ -37,7 +38,7 @@ export { type Circuit, type Circuits, createCircuits } from './circuit.ts';
 export { readerFor } from './command.ts';
 export type { DispatchDeps, DispatchPaths, Log, RunKeys } from './context.ts';
 export type { Kept, Verdict } from './finish.ts';
-export { agentDir } from './folders.ts';
+export { agentDir, briefFile } from './folders.ts';
 export { createSessionLogs, type SessionLogs } from './logs.ts';
 
 export interface Dispatcher extends Dispatch, Planner {
@@ -109,7 +110,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       const queued = sessions.get(sessionId);
       if (queued.stopReason !== null) throw new SvcError('conflict', 'cancelled before it started');
       checkApproved(deps, queued);
-      const { transport } = deps.agents.command(queued.agent);
+      const { transport } = commandOfSession(deps, queued);
       checkBudget(deps, queued);
       deps.setup.check(queued);
       const { bypassesGateway } = sessions.private(sessionId);
@@ -143,7 +144,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       const interruption = queued.pause?.text ?? null;
       // Making it ready may have taken minutes; the command is read once, at this moment.
       checkApproved(deps, session);
-      const command = deps.agents.command(session.agent);
+      const command = commandOfSession(deps, session);
       running = await launch(deps, { session, task, command, runId, placement, route, interruption });
     } catch (error) {
       if (closing.signal.aborted) return;
@@ -204,8 +205,12 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     cap: deps.cap,
     stop,
     drop(sessionId, by) {
-      if (sessions.get(sessionId).state === 'queued') stop(sessionId, 'cancelled', by);
+      const { state } = sessions.get(sessionId);
+      if (state === 'queued') stop(sessionId, 'cancelled', by);
+      return state === 'queued' || state === 'ended';
     },
+    recordOwnWord: sessions.recordOwnWord,
+    isLive: (sessionId) => sessions.get(sessionId).state !== 'ended',
     facts: queue.facts,
     resume(sessionId, by) {
       deps.requireConsent();
@@ -219,6 +224,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     },
     look: pump,
     settings,
+    checkProgram: (task, options) => checkProgram(deps, task, options),
     plan: (task, options) => planRun(deps, task, options, settings(task, options).profile),
 
     enqueue(task, decision, options) {

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import type { RunSettings } from '../../board/decisions/inputs.ts';
 import type { Task } from '../../board/tasks/index.ts';
-import type { DispatchOptions } from '../../board/workflow/index.ts';
+import type { AgentOverrides, DispatchOptions } from '../../board/workflow/index.ts';
 import { strongerProfile } from '../../guard-profile.ts';
 import { presetNamed } from '../presets/index.ts';
 import type { DispatchDeps } from './context.ts';
@@ -43,20 +43,26 @@ const realOrAsItIs = (path: string): string => {
 export type ReadSettings = (task: Task, options: DispatchOptions) => RunSettings;
 
 export function createReadSettings(deps: Deps): ReadSettings {
-  const { agents, sessions, worktrees } = deps;
+  const { sessions, worktrees } = deps;
   let of: object | null = null;
   const known = new Map<string, Configured>();
   /** Of the last millisecond: requests that arrive together ask the disk once. */
   let lookedAt = Number.NaN;
   const heads = new Map<string, { folder: string; base: string | null }>();
 
-  function configured(agent: string | null, project: string | null): Configured {
+  function configured(
+    given: string | null,
+    project: string | null,
+    overrides: AgentOverrides | undefined,
+  ): Configured {
     const now = deps.configuration();
     if (now !== of) {
       known.clear();
       of = now;
     }
-    const key = JSON.stringify([agent, project]);
+    const agents = deps.agents.under(overrides);
+    const agent = given ?? agents.fallback();
+    const key = JSON.stringify([agent, project, overrides]);
     const before = known.get(key);
     if (before !== undefined) return before;
     const command = agent === null ? null : orNull(() => agents.command(agent));
@@ -96,7 +102,7 @@ export function createReadSettings(deps: Deps): ReadSettings {
   }
 
   return (task, options) => {
-    const { path, ...rest } = configured(task.agent ?? agents.fallback(), task.project);
+    const { path, ...rest } = configured(task.agent, task.project, options.agents);
     const { base = null, folder = null } = path === null ? {} : checkout(path);
     const former = options.continues === undefined ? null : sessions.get(options.continues);
     const own = options.gatewayBypass === true ? ({ auth: 'account', route: null } as const) : {};

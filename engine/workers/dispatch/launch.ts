@@ -18,7 +18,7 @@ import { brief } from './brief.ts';
 import { behindHost, commandOf, presetOf, type Told } from './command.ts';
 import { startConfined } from './confined.ts';
 import type { DispatchDeps } from './context.ts';
-import { agentDir, logFile, runDir, sessionDir } from './folders.ts';
+import { agentDir, briefFile, briefFolder, logFile, runDir, sessionDir } from './folders.ts';
 import { goOn } from './go-on.ts';
 import { writeAnew } from './write-anew.ts';
 
@@ -44,9 +44,11 @@ export async function launch(deps: DispatchDeps, run: Launch): Promise<RunningPr
   const svc = await writeShim(deps, join(folder, 'bin'));
   const { command } = run;
   const preset = presetOf(command, session.agent);
-  const told = await writeBriefs(deps, run, svc);
+  const told = await writeBriefs(deps, run, svc, preset);
   const { argv, stdinFile } = commandOf(command, told, preset, deps.isArgvSeen);
+  const identity = await deps.worktrees.userIdentity(placement.repository ?? placement.cwd).catch(() => ({}));
   const env = deps.environment({
+    ...identity,
     SVC_CONFIG: deps.configFile,
     SVC_TASK: task.taskId,
     SVC_SESSION: sessionId,
@@ -142,15 +144,27 @@ async function writeShim({ svc }: DispatchDeps, folder: string): Promise<string 
   return file;
 }
 
-/** In a worktree the files lie in its `.svc/`, which git's own exclude list hides; else beside the log. */
-async function writeBriefs(deps: DispatchDeps, run: Launch, svc: string | null): Promise<Told> {
+/** A person's own prompt may be a command of the agent on purpose; one from elsewhere is a text. */
+function promptFor({ prompt, source }: Task, preset: Preset | null): string {
+  const isOfPerson = source === 'cli' || source === 'tui';
+  return isOfPerson ? prompt : (preset?.literal?.(prompt) ?? prompt);
+}
+
+async function writeBriefs(
+  deps: DispatchDeps,
+  run: Launch,
+  svc: string | null,
+  preset: Preset | null,
+): Promise<Told> {
   const { session, task, placement } = run;
   const top = placement.worktree ?? sessionDir(deps, session.sessionId);
-  const folder = placement.worktree === null ? top : join(top, '.svc');
+  const where = { ...placement, sessionId: session.sessionId };
+  const folder = briefFolder(deps, where);
   const promptFile = join(folder, 'prompt.md');
-  await writeAnew(top, promptFile, task.prompt);
-  await writeAnew(top, join(folder, 'TASK_BRIEF.md'), brief(session, task, placement, svc));
-  const whole = { text: task.prompt, file: promptFile, name: session.workerId, agentSession: null };
+  const prompt = promptFor(task, preset);
+  await writeAnew(top, promptFile, prompt);
+  await writeAnew(top, briefFile(deps, where), brief(session, task, placement, svc));
+  const whole = { text: prompt, file: promptFile, name: session.workerId, agentSession: null };
   if (session.runs <= 1 && session.continues === null) return whole;
   const again = await goOn(deps, run);
   const file = join(folder, 'go-on.md');

@@ -5,16 +5,35 @@ import { type Problem, problemOf, SvcError } from '../../errors.ts';
 import { programOf } from '../processes/index.ts';
 import { tokenise } from '../template.ts';
 import { SESSION_PREFIX } from '../worktrees/index.ts';
+import type { Agents } from './agents.ts';
 import type { DispatchDeps } from './context.ts';
 
 /** The agent that a run of the task has: its own, or the one that runs when a task names none. Throws `conflict`. */
-export function agentFor({ agents }: Pick<DispatchDeps, 'agents'>, task: Task): string {
+export function agentFor(agents: Pick<Agents, 'fallback'>, task: Task): string {
   const agent = task.agent ?? agents.fallback();
   if (agent !== null) return agent;
   throw new SvcError('conflict', `${task.taskId} has no agent`, {
     hint: `svc task assign ${task.taskId} <agent>`,
   });
 }
+
+/** Throws `agent_not_found` when the program of the task's agent is not on this machine; other problems show at the start. */
+export function checkProgram(
+  deps: Pick<DispatchDeps, 'agents' | 'environment'>,
+  task: Task,
+  options: DispatchOptions,
+): void {
+  const agents = deps.agents.under(options.agents);
+  const { template } = agents.command(agentFor(agents, task));
+  programOf(tokenise(template)[0] ?? '', agents.folder(task.project), deps.environment({}).PATH);
+}
+
+/** The hard cap of a run, in seconds: what is asked for, what the task says, what its client or else svc.yaml says. */
+export const timeoutFor = (
+  deps: Pick<DispatchDeps, 'timeouts'>,
+  task: Task,
+  { timeoutSec, agents }: DispatchOptions,
+): number => timeoutSec ?? task.timeoutSec ?? agents?.timeoutSec ?? deps.timeouts().timeoutSec;
 
 /** What a dispatch of the task would do now. Only looks; what is in its way is told and not thrown. */
 export async function planRun(
@@ -35,9 +54,10 @@ export async function planRun(
       return null;
     }
   }
-  const agent = await known(() => agentFor(deps, task));
-  const command = agent === null ? null : await known(() => deps.agents.command(agent));
-  const folder = await known(() => deps.agents.folder(task.project));
+  const agents = deps.agents.under(options.agents);
+  const agent = await known(() => agentFor(agents, task));
+  const command = agent === null ? null : await known(() => agents.command(agent));
+  const folder = await known(() => agents.folder(task.project));
   if (folder !== null)
     await known(() => deps.setup.check({ ...task, inplace: false, worktree: null, continues: null }));
   const carries = folder === null ? null : await known(() => deps.setup.carried(task.project));
@@ -56,13 +76,13 @@ export async function planRun(
   // What a stranger wrote runs confined or not at all, and whoever decides has to know which before they do.
   if (task.stranger !== null && profile === 'strict') await known(() => deps.checkConfinement());
   const circuit = agent === null ? null : deps.circuits.of(agent);
-  const { timeoutSec, idleTimeoutSec } = deps.timeouts();
+  const { idleTimeoutSec } = deps.timeouts();
   const { running, queued } = deps.sessions.counts();
   return {
     agent,
     command: command?.template ?? null,
     transport: command?.transport ?? null,
-    auth: agent === null ? null : options.gatewayBypass ? 'account' : deps.agents.auth(agent),
+    auth: agent === null ? null : options.gatewayBypass ? 'account' : agents.auth(agent),
     profile,
     heldBack: circuit === null ? null : { until: circuit.reopenAt, code: circuit.code, text: circuit.text },
     project: task.project,
@@ -73,7 +93,7 @@ export async function planRun(
     base: origin?.base ?? origin?.baseCommit ?? null,
     baseCommit: origin?.baseCommit ?? null,
     branchPrefix: SESSION_PREFIX,
-    timeoutSec: task.timeoutSec ?? timeoutSec,
+    timeoutSec: timeoutFor(deps, task, options),
     idleTimeoutSec,
     workers: { running, queued, cap: deps.cap },
     starts: running + queued < deps.cap && circuit === null ? 'now' : 'queued',

@@ -16,7 +16,7 @@ export async function prepare(
 ): Promise<void> {
   const { sessions, setup, clock, logs, storage } = deps;
   const session = sessions.get(sessionId);
-  const setupSince = clock.now();
+  const setupSince = clock.monotonic();
   const hearing = createHearing(logFile(deps, sessionId), 0, null);
   const hasRun = await setup.prepare(
     { session, placement, runId, isOfWorkers: () => isOfWorkers(deps, session) },

@@ -17,12 +17,13 @@ const STATES: readonly unknown[] = ['pending', 'active', 'done'] satisfies PlanE
  * version that nobody has seen: what cannot be kept must not keep its end from being recorded.
  */
 export function sound(facts: StreamFacts): StreamFacts {
-  const { agentSession, model, usage, activity, toolCalls, plan, end, trouble } = facts;
+  const { agentSession, model, usage, conversation, activity, toolCalls, plan, end, trouble } = facts;
   return {
     isStream: facts.isStream,
     agentSession: typeof agentSession === 'string' && AGENT_SESSION.test(agentSession) ? agentSession : null,
     model: textOrNull(model),
     usage: usage === null ? null : usageOf(usage),
+    conversation: conversation === null ? null : usageOf(conversation),
     activity: textOrNull(activity),
     toolCalls: count(toolCalls),
     plan: planOf(plan),

@@ -1,7 +1,8 @@
 import type { StopReason } from '../../bus/sessions/index.ts';
 import { asSvcError } from '../../errors.ts';
-import { createLogWatch, type ExitResult, type RunningProcess } from '../processes/index.ts';
+import { createLogWatch, type RunningProcess } from '../processes/index.ts';
 import type { DispatchDeps } from './context.ts';
+import type { RunExit } from './finish.ts';
 import { logFile } from './folders.ts';
 import type { Hearing } from './hear.ts';
 
@@ -16,22 +17,31 @@ export interface Run {
   /** Where a supervisor leaves its look, to be called when a stop was asked for. */
   looks: Set<() => void>;
   closing: AbortSignal;
-  /** Of what comes before the agent: when that began, Unix ms. Its silence is no reason to stop it. */
+  /** Of what comes before the agent: when that began, by the monotonic clock, ms. Its silence is no reason to stop it. */
   setupSince?: number;
 }
 
+/** When the agent was started, by the monotonic clock, ms; of a run of an earlier version as long ago as the other clock says. */
+function startOf({ sessions, clock }: Pick<DispatchDeps, 'sessions' | 'clock'>, sessionId: string): number {
+  const now = clock.monotonic();
+  const { runStartedMonotonic: started } = sessions.private(sessionId);
+  if (started !== null && started <= now) return started;
+  const { runStartedAt } = sessions.get(sessionId);
+  return runStartedAt === null ? now : now - Math.max(0, clock.now() - Date.parse(runStartedAt));
+}
+
 /**
- * Waits for the end of a run, and brings it about when a limit is reached or someone asked for it. Null when the
- * host closes first: the worker then goes on alone.
+ * Waits for the end of a run, and brings it about when a limit is reached or someone asked for it. Limits are counted by the
+ * monotonic clock, on which the sleep of the machine takes no time. Null when the host closes first: the worker then goes
+ * on alone.
  */
 export async function supervise(
   deps: DispatchDeps,
   { sessionId, runId, running, hearing, looks, closing, setupSince }: Run,
-): Promise<ExitResult | null> {
+): Promise<RunExit | null> {
   const { storage, sessions, events, processes, clock, log } = deps;
   const session = sessions.get(sessionId);
-  const { runStartedAt } = session;
-  const startedAt = setupSince ?? (runStartedAt === null ? clock.now() : Date.parse(runStartedAt));
+  const startedAt = setupSince ?? startOf(deps, sessionId);
   const idleTimeoutSec = setupSince === undefined ? session.idleTimeoutSec : 0;
   const watch = createLogWatch({ file: logFile(deps, sessionId), clock, onGrow: hearing.look });
   let stopping: Promise<void> | null = null;
@@ -62,11 +72,11 @@ export async function supervise(
 
   function look(): void {
     if (stopping !== null) return;
-    const now = clock.now();
+    const now = clock.monotonic();
     if (deps.isAsking(sessionId)) askingAt = now;
     // It may go on after an end, when something that it waited for has come.
     endedAt = hearing.facts().end === null ? null : (endedAt ?? now);
-    const idleSince = Math.max(watch.lastChangeMs(), startedAt, askingAt);
+    const idleSince = Math.max(watch.lastChangeAt(), startedAt, askingAt);
     const due: StopReason | null =
       now - startedAt >= session.timeoutSec * 1000
         ? 'timeout'
@@ -96,7 +106,7 @@ export async function supervise(
     // Nothing of the run may be left half stopped.
     await Promise.resolve(stopping).catch(() => undefined);
     watch.check();
-    return exit;
+    return { ...exit, wasStopped: stopping !== null };
   } finally {
     clearInterval(timer);
     looks.delete(look);

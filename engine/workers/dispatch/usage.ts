@@ -1,35 +1,32 @@
-import type { Session } from '../../bus/sessions/index.ts';
+import type { Session, Sessions } from '../../bus/sessions/index.ts';
 import type { StreamFacts, Usage } from '../streams/stream.ts';
-import { presetFor } from './command.ts';
-import type { DispatchDeps } from './context.ts';
-
-/** A longer chain of sessions that go on with one another has been broken by hand. */
-const LONGEST_CHAIN = 100;
 
 /**
- * What a run has said, with the tokens of this run alone: some agents count their whole conversation, in which those of
- * the runs before, recorded already, are contained.
+ * What a run has said, with the tokens of this run alone: of an agent that counts its whole conversation what it has told
+ * before is taken off. Without any tokens it is not known what the run took, which is null and not 0.
  */
 export function ofThisRun(
-  deps: Pick<DispatchDeps, 'agents' | 'sessions'>,
-  session: Session,
+  { sessions }: { sessions: Pick<Sessions, 'conversationUsage'> },
+  { taskId }: Pick<Session, 'taskId'>,
   facts: StreamFacts,
 ): StreamFacts {
-  if (facts.usage === null || session.transport === 'acp') return facts;
-  if (presetFor(deps, session)?.countsConversation !== true) return facts;
-  let { usage } = facts;
-  let before: Session | null = session;
-  for (let chain = 0; before !== null && chain < LONGEST_CHAIN; chain += 1) {
-    if (before.usage !== null && before.agentSession === facts.agentSession)
-      usage = less(usage, before.usage);
-    before = before.continues === null ? null : deps.sessions.get(before.continues);
-  }
-  return { ...facts, usage };
+  const { agentSession, conversation } = facts;
+  const before = agentSession === null ? null : sessions.conversationUsage(taskId, agentSession);
+  const own =
+    conversation === null ? facts.usage : before === null ? conversation : less(conversation, before);
+  const usage = own === null || own.input + own.output === 0 ? null : own;
+  // A total of nothing is one that a run without an answer has told.
+  const isTotal = conversation !== null && conversation.input + conversation.output > 0;
+  return { ...facts, usage, conversation: isTotal ? conversation : null };
 }
 
-const less = (whole: Usage, part: Usage): Usage => ({
-  input: Math.max(0, whole.input - part.input),
-  cached: Math.max(0, whole.cached - part.cached),
-  output: Math.max(0, whole.output - part.output),
-  costUsd: whole.costUsd === null ? null : Math.max(0, whole.costUsd - (part.costUsd ?? 0)),
-});
+function less(whole: Usage, part: Usage): Usage {
+  // It has begun to count anew.
+  if (whole.input < part.input || whole.output < part.output) return whole;
+  return {
+    input: whole.input - part.input,
+    cached: Math.max(0, whole.cached - part.cached),
+    output: whole.output - part.output,
+    costUsd: whole.costUsd === null ? null : Math.max(0, whole.costUsd - (part.costUsd ?? 0)),
+  };
+}

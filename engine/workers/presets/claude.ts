@@ -1,5 +1,6 @@
 import { createClaudeReader } from '../streams/claude.ts';
 import { grouped, HOOK_TIMEOUT_SEC, hookLists } from './hooks.ts';
+import { withoutCommand } from './literal.ts';
 import { jsonFlag } from './mcp.ts';
 import { TO_FILE } from './notify.ts';
 import { homeFolder, KEY_VARIABLE, type Preset, withArguments } from './preset.ts';
@@ -40,6 +41,7 @@ export const claude: Preset = {
   resume: (argv, id) => withArguments(argv, [`--resume=${id}`]),
   resumeInteractive: (argv, id) => withArguments(argv, [`--resume=${id}`]),
   hooks: HOOKS,
+  literal: withoutCommand,
   setUp({ mcp, gateway, hooks, env, isAttended }) {
     const args: string[] = [];
     const more: Record<string, string> = {};

@@ -43,7 +43,6 @@ export const codex: Preset = {
   acp: null,
   notify: TO_FILE,
   reader: createCodexReader,
-  countsConversation: true,
   resume: resumed,
   resumeInteractive: ([program = 'codex', ...rest], id) => [program, 'resume', id, ...rest],
   trusting: (folders) => {
@@ -53,6 +52,8 @@ export const codex: Preset = {
   hooks: HOOKS,
   setUp({ mcp, gateway, hooks }) {
     const settings = [
+      // A login shell reads /etc/profile, which on Debian sets the path anew, and svc is on it no longer.
+      'allow_login_shell=false',
       ...(mcp === null ? [] : [`mcp_servers.svc=${serverTable(mcp)}`]),
       ...(gateway === null ? [] : [...routeTo(gateway), 'analytics.enabled=false']),
       ...(gateway === null && hooks === null ? [] : ['check_for_update_on_startup=false']),

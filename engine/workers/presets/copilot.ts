@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { createCopilotReader } from '../streams/copilot.ts';
+import { findCopilotSession } from './copilot-sessions.ts';
 import { grouped, type HookLines, hookLists } from './hooks.ts';
 import { jsonFlag } from './mcp.ts';
 import { TO_FILE } from './notify.ts';
@@ -31,6 +32,7 @@ export const copilot: Preset = {
       [`--resume=${id}`],
     ),
   resumeInteractive: (argv, id) => withArguments(argv, [`--resume=${id}`]),
+  findSession: findCopilotSession,
   hooks: HOOKS,
   setUp({ mcp, gateway, hooks, folder, env }) {
     const setup: RunSetup = { args: [], env: {}, files: [] };
@@ -64,7 +66,11 @@ export const copilot: Preset = {
     login: ['config.json'],
     settings: ['mcp-config.json', 'settings.json', 'agents', 'skills', 'hooks'],
   }),
-  cannot: { usage: 'it prints no tokens' },
+  cannot: {
+    usage: 'it prints no tokens',
+    refusal: 'it ends such a turn like any other',
+    length: 'it ends such a turn like any other',
+  },
 };
 
 /** A plugin is the one place for hooks that is not the person's or the project's. */

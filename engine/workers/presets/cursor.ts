@@ -36,6 +36,7 @@ export const cursor: Preset = {
     mcp: 'it reads its servers from files of the project or the person only',
     gateway: 'its command line has no setting for the address of a model',
     usage: 'what it prints of tokens is not known',
+    literal: 'what it does with them is not known',
     hooks: 'it reads its hooks from files of the project or the person only',
   },
 };

@@ -42,6 +42,7 @@ export const droid: Preset = {
     mcp: 'it reads its servers from files of the project or the person only',
     gateway: 'it asks for a key of its own service whatever model it uses',
     usage: 'what it prints of tokens is not known',
+    literal: 'what it does with them is not known',
     hooks: 'it reads its hooks from files of the project or the person only',
   },
 };

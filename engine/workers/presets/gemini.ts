@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { createGeminiReader } from '../streams/gemini.ts';
 import { grouped, HOOK_TIMEOUT_SEC, hookLists, shellHook } from './hooks.ts';
+import { withoutCommandOrFile } from './literal.ts';
 import { TO_FILE } from './notify.ts';
 import { homeFolder, NOTHING, type Preset, withArguments } from './preset.ts';
 
@@ -28,6 +29,7 @@ export const gemini: Preset = {
   resume: (argv, id) => withArguments(argv, [`--resume=${id}`]),
   resumeInteractive: (argv, id) => withArguments(argv, [`--resume=${id}`]),
   hooks: HOOKS,
+  literal: withoutCommandOrFile,
   setUp({ mcp, gateway, hooks, folder }) {
     // Its settings are the person's, with the login beside them: another home only where no login is needed.
     if (gateway === null) return NOTHING;
@@ -65,5 +67,7 @@ export const gemini: Preset = {
   cannot: {
     mcp: 'its only way for one run hides the login of the person',
     hooks: 'its only way for one run hides the login of the person',
+    refusal: 'it ends such a turn like any other',
+    length: 'it ends such a turn like any other',
   },
 };

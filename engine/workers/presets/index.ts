@@ -15,7 +15,14 @@ import { qwen } from './qwen.ts';
 
 export type { AgentEnd, EndCode, PlanEntry, StreamFacts, StreamReader, Usage } from '../streams/stream.ts';
 export { PASSED_ON } from './codex.ts';
-export { type McpServer, type Preset, type RunSetup, type RunWish, withArguments } from './preset.ts';
+export {
+  type McpServer,
+  type Preset,
+  type RunSetup,
+  type RunWish,
+  untoldOf,
+  withArguments,
+} from './preset.ts';
 
 /** Every agent that svc knows, in the order in which they are shown. To add one is to add its file here. */
 export const PRESETS: readonly Preset[] = [

@@ -70,6 +70,7 @@ export const kimi: Preset = {
   }),
   cannot: {
     usage: 'it prints no tokens',
+    length: 'it ends such a turn like any other',
     mcp: 'its only way for one run hides the login of the person',
     hooks: 'its only way for one run hides the login of the person',
   },

@@ -76,6 +76,24 @@ export const homeFolder = (
   return { own: [folder], copied: [], login: below(login), settings: below(settings) };
 };
 
+/** A run that has ended without telling the id of its agent's own session. */
+export interface RunLeft {
+  /** The person's home, or the private one of a confined run, which the worker could write to. */
+  home: string;
+  /** The home or a folder around it; no link below this one is followed. */
+  top: string;
+  /** The run's, as far as it says where the agent keeps things: nothing of a confined one. */
+  env: Readonly<Record<string, string | undefined>>;
+  /** Links resolved. */
+  cwd: string;
+  /** The worker's, as `{{name}}` has it. */
+  name: string;
+  /** When svc made the run's session, Unix ms. */
+  since: number;
+  /** The agent's own session that the run went on with; null when it began one. */
+  continued: string | null;
+}
+
 /** Everything that svc knows of one agent program. One file each; `index.ts` lists them. */
 export interface Preset {
   name: string;
@@ -90,18 +108,20 @@ export interface Preset {
   /** Serves the agent client protocol on standard input and output; null when it has no such way or none is known. */
   acp: string | null;
   notify: AgentNotify;
-  /** Reads what the headless command prints; null when nothing is known of it. */
-  reader: (() => StreamReader) | null;
-  /** Its tokens are those of the whole conversation, also of the runs before; left out: of the run alone. */
-  countsConversation?: true;
+  /** Reads what the headless command prints, `now` being when that was, Unix ms; null when nothing is known of it. */
+  reader: ((now: () => number) => StreamReader) | null;
   /** The command, continuing the agent's own session of that id; null when it cannot. */
   resume: ((argv: readonly string[], agentSession: string) => string[]) | null;
   /** The same for the interactive command. */
   resumeInteractive: ((argv: readonly string[], agentSession: string) => string[]) | null;
+  /** The agent's own session of a run that was killed before it told the id; null when none is certainly that. */
+  findSession?: (run: RunLeft) => Promise<string | null>;
   /** Words for a person's start that trust these folders, when it would ask, and keep the answer in its settings. */
   trusting?: (folders: readonly string[]) => string[];
   /** The moments at which it runs commands of ours, and how it is told of them; null when none are known. */
   hooks: AgentHooks | null;
+  /** A stranger's prompt in a form that the program hands to its model and does not obey itself; left out: as it is. */
+  literal?: (prompt: string) => string;
   /** What of a wish it can be told for one run; what it cannot is left out, see `cannot`. Throws `config_invalid`. */
   setUp(wish: RunWish): RunSetup;
   /** Whether it has a login of its own that is used unless `agents.auth` says otherwise. */
@@ -112,10 +132,25 @@ export interface Preset {
   home: HomeShare;
   /**
    * What it cannot with its own login, each with the reason, a clause that follows "because": `agents.auth: gateway` is
-   * refused by `gateway`.
+   * refused by `gateway`. Of `UNTOLD` a run may end well though it did not.
    */
-  cannot: Partial<Record<'gateway' | 'mcp' | 'hooks' | 'headless' | 'usage', string>>;
+  cannot: Partial<Record<'gateway' | 'mcp' | 'hooks' | 'headless' | 'literal' | Untold, string>>;
 }
+
+type Untold = keyof typeof UNTOLD;
+
+/** What an agent may keep quiet about, in words that follow "it does not say". */
+export const UNTOLD = {
+  usage: 'what it spent',
+  refusal: 'when its model declines',
+  length: 'when an answer was cut off',
+} as const;
+
+/** What a run of the preset does not say; nothing is known of a command of the person's own. */
+export const untoldOf = (preset: Preset | null): string[] =>
+  (Object.keys(UNTOLD) as Untold[]).flatMap((what) =>
+    preset?.cannot[what] === undefined ? [] : UNTOLD[what],
+  );
 
 /** For presets that do not run as workers. */
 export const NO_HOME: HomeShare = { own: [], copied: [], login: [], settings: [] };

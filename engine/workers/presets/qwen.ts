@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import { createClaudeReader } from '../streams/claude.ts';
+import { createQwenReader } from '../streams/claude.ts';
 import { grouped, hookLists } from './hooks.ts';
+import { withoutCommandOrFile } from './literal.ts';
 import { jsonFlag } from './mcp.ts';
 import { TO_FILE } from './notify.ts';
 import { homeFolder, type Preset, type RunSetup, withArguments } from './preset.ts';
@@ -28,10 +29,11 @@ export const qwen: Preset = {
   interactive: 'qwen',
   acp: null,
   notify: TO_FILE,
-  reader: createClaudeReader,
+  reader: createQwenReader,
   resume: (argv, id) => withArguments(argv, [`--resume=${id}`]),
   resumeInteractive: (argv, id) => withArguments(argv, [`--resume=${id}`]),
   hooks: HOOKS,
+  literal: withoutCommandOrFile,
   setUp({ mcp, gateway, hooks, folder, env }) {
     const setup: RunSetup = { args: [], env: {}, files: [] };
     if (mcp !== null) setup.args.push(jsonFlag('--mcp-config', mcp));
@@ -71,5 +73,8 @@ export const qwen: Preset = {
       'skills',
     ],
   }),
-  cannot: {},
+  cannot: {
+    refusal: 'it ends such a turn like any other',
+    length: 'it ends such a turn like any other',
+  },
 };

@@ -43,11 +43,39 @@ function inodeIn(table: string, from: End, to: End): string | null {
   return null;
 }
 
-function holds(fdFolder: string, socket: string): boolean {
+/** proc_net(5): the state of a socket that waits for connections. */
+const LISTENS = '0A';
+
+/** The inodes of what listens on a port, at whatever address, in a table of proc_net(5). */
+const listeningIn = (table: string, port: number): string[] =>
+  table
+    .split('\n')
+    .slice(1)
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, local = '', , state]) => state === LISTENS && endOf(local).port === port)
+    .map((fields) => fields[9] ?? '0');
+
+const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'];
+
+function tableOf(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return ''; // not on this machine
+  }
+}
+
+/** The processes of this user that listen on a port; none when this machine does not tell. */
+export async function ownersOfPort(port: number): Promise<number[]> {
+  const inodes = TABLES.flatMap((path) => listeningIn(tableOf(path), port));
+  return holdersOf(new Set(inodes.map((inode) => `socket:[${inode}]`)));
+}
+
+function holds(fdFolder: string, sockets: ReadonlySet<string>): boolean {
   try {
     return readdirSync(fdFolder).some((fd) => {
       try {
-        return readlinkSync(`${fdFolder}/${fd}`) === socket;
+        return sockets.has(readlinkSync(`${fdFolder}/${fd}`));
       } catch {
         return false;
       }
@@ -79,19 +107,18 @@ export async function ownersOfConnection(ends: TcpEnds): Promise<number[]> {
     port,
   })) as [End, End];
   let inode: string | null = null;
-  for (const table of ['/proc/net/tcp', '/proc/net/tcp6']) {
-    try {
-      inode ??= inodeIn(readFileSync(table, 'latin1'), from, to);
-    } catch {
-      // not this table
-    }
-  }
-  if (inode === null) return [];
+  for (const table of TABLES) inode ??= inodeIn(tableOf(table), from, to);
+  return inode === null ? [] : holdersOf(new Set([`socket:[${inode}]`]));
+}
+
+/** The processes that have one of these sockets open, and that this one may look at. */
+async function holdersOf(sockets: ReadonlySet<string>): Promise<number[]> {
+  if (sockets.size === 0) return [];
   const owners: number[] = [];
   let looked = 0;
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;
-    if (holds(`/proc/${name}/fd`, `socket:[${inode}]`)) owners.push(Number(name));
+    if (holds(`/proc/${name}/fd`, sockets)) owners.push(Number(name));
     looked += 1;
     if (looked % 64 === 0) await nextTurn();
   }

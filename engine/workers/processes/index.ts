@@ -8,7 +8,7 @@ import { claimStart, readExit, readStarted } from './wrapper.ts';
 
 export type { AdoptTarget } from './adopt.ts';
 export { createCommands, type PrepareCommand } from './commands.ts';
-export { ownersOfConnection, type TcpEnds } from './connection-owner.ts';
+export { ownersOfConnection, ownersOfPort, type TcpEnds } from './connection-owner.ts';
 export {
   type Containment,
   type ContainmentKind,

@@ -19,8 +19,8 @@ export interface LogWatchOptions {
 export interface LogWatch {
   /** Bytes ever written, as of the last look. */
   size(): number;
-  /** When the log last grew (epoch ms), for the idle timeout. At first: the file's own time, or now. */
-  lastChangeMs(): number;
+  /** When the log last grew, by the monotonic clock, ms, for the idle timeout. At first: the file's own time, or now. */
+  lastChangeAt(): number;
   /** Looks at once, e.g. after the worker has ended. */
   check(): void;
   close(): void;
@@ -101,7 +101,7 @@ export function createLogWatch(options: LogWatchOptions): LogWatch {
   const keepBytes = Math.min(options.keepBytes ?? 8 * MiB, Math.floor(limitBytes / 2));
   let physical = -1;
   let size = 0;
-  let lastChange = clock.now();
+  let lastChange = clock.monotonic();
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
 
@@ -130,7 +130,7 @@ export function createLogWatch(options: LogWatchOptions): LogWatch {
       return false; // gone or a full disk: the next look tries again
     }
     if (size <= before) return false;
-    lastChange = isFirst ? Math.min(clock.now(), stat.mtimeMs) : clock.now();
+    lastChange = clock.monotonic() - (isFirst ? Math.max(0, clock.now() - stat.mtimeMs) : 0);
     onGrow?.(size);
     return true;
   };
@@ -143,7 +143,7 @@ export function createLogWatch(options: LogWatchOptions): LogWatch {
   again(intervalMs);
   return {
     size: () => size,
-    lastChangeMs: () => lastChange,
+    lastChangeAt: () => lastChange,
     check: () => void look(),
     close() {
       isClosed = true;

@@ -11,6 +11,8 @@ export interface ProcessName {
 export interface Standing {
   /** The marks of the runs that it or an ancestor of it belongs to, by environment or cgroup, the nearest first. */
   runs: string[];
+  /** The engine has started it, or something above it. */
+  isOfEngine: boolean;
   /** Why it cannot be taken for a person's, a clause; null when every fact that is needed is there. */
   doubt: string | null;
 }
@@ -36,8 +38,9 @@ export const NOT_KNOWN = 'this machine does not tell which process calls';
  */
 export function standingOf(process: ProcessName | null, deps: StandingDeps): Standing {
   const { probe, enginePid } = deps;
-  if (process === null) return { runs: [], doubt: NOT_KNOWN };
+  if (process === null) return { runs: [], isOfEngine: false, doubt: NOT_KNOWN };
   const runs = new Set<string>();
+  let isOfEngine = false;
   let doubt: string | null = null;
   const unsure = (why: string): void => {
     doubt ??= why;
@@ -45,9 +48,9 @@ export function standingOf(process: ProcessName | null, deps: StandingDeps): Sta
   const { pid, pidStart } = process;
   const first = probe.read(pid);
   if (typeof first !== 'object' || first.zombie || first.start !== pidStart)
-    return { runs: [], doubt: 'the process that connected has ended' };
+    return { runs: [], isOfEngine: false, doubt: 'the process that connected has ended' };
   // The engine may have a client in it: the person who hosts it.
-  if (pid === enginePid) return { runs: [], doubt: null };
+  if (pid === enginePid) return { runs: [], isOfEngine: false, doubt: null };
 
   let entry: ProcessEntry = first;
   for (let depth = 0; ; depth += 1) {
@@ -58,7 +61,10 @@ export function standingOf(process: ProcessName | null, deps: StandingDeps): Sta
     for (const run of place?.cgroup == null ? [] : deps.runsOfCgroup(place.cgroup)) runs.add(run);
     if (place?.isNested === true)
       unsure('it is in a pid namespace of its own, as in a sandbox or a container');
-    if (probe.isEngineChild(entry.pid) || entry.ppid === enginePid) unsure('the engine itself started it');
+    if (probe.isEngineChild(entry.pid) || entry.ppid === enginePid) {
+      isOfEngine = true;
+      unsure('the engine itself started it');
+    }
     if (entry.ppid <= 0 || entry.ppid === enginePid) break;
     if (depth === MAX_ANCESTORS) {
       unsure(`it has more than ${MAX_ANCESTORS} processes above it`);
@@ -74,7 +80,7 @@ export function standingOf(process: ProcessName | null, deps: StandingDeps): Sta
     else if (!deps.hidesOthers()) unsure(`process ${entry.ppid} above it cannot be looked at`);
     break;
   }
-  return { runs: [...runs], doubt };
+  return { runs: [...runs], isOfEngine, doubt };
 }
 
 /** `ended`: the process itself; `hidden`: its parent, which is there and cannot be read. */

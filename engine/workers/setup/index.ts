@@ -46,6 +46,8 @@ export interface Prepared {
   runId: string;
   /** Whether a worker may have written what lies in the worktree. */
   isOfWorkers(): Promise<boolean>;
+  /** Where its output goes, absolute; the session's log unless it is another. */
+  logFile?: string;
 }
 
 /** Makes worktrees ready for work, and undoes that before they go. In place nothing is done. */
@@ -109,7 +111,11 @@ export function createSetup(deps: SetupDeps): Setup {
     if (survivors.length > 0) deps.log.warn({ survivors }, 'processes of a command could not be ended');
   }
 
-  async function copyFiles(project: CarriedSetup, { placement, session }: Prepared, worktree: string) {
+  async function copyFiles(
+    project: CarriedSetup,
+    { placement, logFile }: Pick<Prepared, 'placement'> & { logFile: string },
+    worktree: string,
+  ) {
     const inside = relative(worktree, placement.cwd);
     const left = await copyEnvFiles({
       files: project.envFiles,
@@ -118,8 +124,7 @@ export function createSetup(deps: SetupDeps): Setup {
       scratch: join(worktree, '.svc'),
       isIgnored: (file) => deps.worktrees.isIgnored(worktree, join(inside, file)),
     });
-    for (const { file, why } of left)
-      note(logOf(session.sessionId), 'setup', `${file} was not copied: ${why}`);
+    for (const { file, why } of left) note(logFile, 'setup', `${file} was not copied: ${why}`);
   }
 
   async function runTeardown(session: Session, worktree: string): Promise<string[]> {
@@ -182,19 +187,21 @@ export function createSetup(deps: SetupDeps): Setup {
     async prepare(run, follow) {
       const { session, placement, runId } = run;
       const { sessionId, taskId } = session;
+      const logFile = run.logFile ?? logOf(sessionId);
       const { worktree, cwd } = placement;
       if (worktree === null || existsSync(markerOf(worktree))) return false;
       const project = consentedSetup(deps.where(), session.project);
       if (project.setup.length + project.envFiles.length === 0) return false;
       const failed = (what: string): SvcError =>
         new SvcError('setup_failed', `setup of the project ${project.id}: ${what}`, {
-          hint: `svc task log ${taskId} has its output`,
+          hint:
+            run.logFile === undefined ? `svc task log ${taskId} has its output` : `${logFile} has its output`,
         });
       makePrivateFolder(agentsDir, join(agentsDir, sessionId));
       makePrivateFolder(worktree, join(worktree, '.svc'));
       // A repository may hold links in these places.
       for (const place of [join(worktree, '.svc'), cwd]) checkInside(worktree, place);
-      await copyFiles(project, run, worktree);
+      await copyFiles(project, { placement, logFile }, worktree);
       const env = environmentOf(session);
       const isOfWorkers = session.profile === 'strict' && (await run.isOfWorkers());
       const problem = await runCommands(
@@ -206,7 +213,7 @@ export function createSetup(deps: SetupDeps): Setup {
           env,
           runId,
           folder: setupFolder(sessionId, runId),
-          logFile: logOf(sessionId),
+          logFile,
           confine: async (argv) =>
             isOfWorkers ? deps.confine({ ...session, worktree }, { argv, cwd, env }) : argv,
           isConfined: isOfWorkers,

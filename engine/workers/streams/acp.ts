@@ -46,7 +46,7 @@ export type AcpLine =
       agent: { name: string; version: string | null };
       model: string | null;
     }
-  | { acp: 'message' | 'thought'; text: string }
+  | { acp: 'message' | 'thought' | 'notice'; text: string }
   | {
       acp: 'tool';
       id: string;
@@ -101,6 +101,7 @@ export function acpReader(): StreamReader {
   let toolCalls = 0;
   /** What was refused, as long as the agent has neither said nor done anything after it. */
   let refused: string | null = null;
+  let hasSpoken = false;
 
   /** A call is told once it is known what it is, and again when it failed. */
   function tool(line: Extract<AcpLine, { acp: 'tool' }>): string | null {
@@ -124,10 +125,13 @@ export function acpReader(): StreamReader {
       }
       case 'message':
         refused = null;
+        hasSpoken = true;
         facts = { ...facts, trouble: null };
         return line.text;
       case 'thought':
         return `thinks: ${line.text}`;
+      case 'notice':
+        return `! ${line.text}`;
       case 'tool':
         return tool(line);
       case 'plan':
@@ -152,7 +156,7 @@ export function acpReader(): StreamReader {
         return `error: ${trouble.text}`;
       }
       case 'end': {
-        const end = endOf(line, refused);
+        const end = endOf(line, { refused, trouble: facts.trouble, isSilent: !hasSpoken && toolCalls === 0 });
         facts = { ...facts, end, trouble: null };
         return line.error === null || end.ok ? null : `ended: ${end.text}`;
       }
@@ -180,6 +184,7 @@ const KINDS: ReadonlySet<unknown> = new Set<AcpLine['acp']>([
   'session',
   'message',
   'thought',
+  'notice',
   'tool',
   'plan',
   'permission',
@@ -243,15 +248,18 @@ function failureIn(error: AcpError): Failure {
 
 const isEndCode = (code: string): code is EndCode => (END_CODES as readonly string[]).includes(code);
 
-/** Agents end their turn in good order where a person has refused a call: that is no work that was done. */
+/**
+ * Agents end their turn in good order where a person has refused a call, where their model could not be reached, and where
+ * it has said nothing at all: that is no work that was done.
+ */
 function endOf(
   { stop_reason: stop, error }: Extract<AcpLine, { acp: 'end' }>,
-  refused: string | null,
+  { refused, trouble, isSilent }: { refused: string | null; trouble: Failure | null; isSilent: boolean },
 ): AgentEnd {
   const nothing = stop === null ? { code: 'agent_error' as const, text: 'it ended without a reason' } : null;
   const why = error ?? nothing ?? failureOfStop(stop ?? '');
   if (why !== null) return failureIn(why);
-  return refused === null
-    ? { ok: true }
-    : { ok: false, code: 'permission_denied', text: refused, resetAt: null };
+  if (refused !== null) return failure('permission_denied', refused, { resetAt: null });
+  if (trouble !== null) return trouble;
+  return isSilent ? failure('agent_error', 'it ended its turn and has said and done nothing') : { ok: true };
 }

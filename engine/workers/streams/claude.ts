@@ -35,6 +35,8 @@ const LIMITS: readonly (readonly [RegExp, EndCode])[] = [
   [/^Reached max session turns/, 'turn_limit'],
   [/^Run aborted: .* budget of .* exceeded/, 'budget_exceeded'],
 ];
+/** Its guard against a model that goes in circles. */
+const LOOP = /^Loop detect/;
 
 const STATES: Record<string, PlanEntry['state']> = {
   pending: 'pending',
@@ -53,7 +55,33 @@ interface Call {
 }
 
 /** Reads the stream of `--output-format stream-json`, as claude prints it and qwen after it. */
-export function createClaudeReader(): StreamReader {
+export function createClaudeReader(now: () => number = Date.now): StreamReader {
+  /** Of the results so far: a run may have several, each with its own part. */
+  let told: Usage | null = null;
+  return createReader(now, (result, facts) => {
+    const { model_usage_since_last_result: added, modelUsage, usage, total_cost_usd: cost } = result;
+    const costUsd = typeof cost === 'number' ? cost : null;
+    const own = usageByModel(added);
+    // Where it does not tell its own part, what it says by model is of all runs of the conversation.
+    const whole = own === null ? usageByModel(modelUsage) : null;
+    const plain = usageOf(jsonOf(usage));
+    if (own !== null) {
+      told = told === null ? own : sum([told, own]);
+      facts.usage = told;
+    } else if (whole !== null) facts.conversation = { ...whole, costUsd };
+    else if (plain !== null) facts.usage = { ...plain, costUsd };
+  });
+}
+
+/** Qwen's result counts the whole conversation. */
+export function createQwenReader(now: () => number = Date.now): StreamReader {
+  return createReader(now, ({ usage }, facts) => {
+    facts.conversation = usageOf(jsonOf(usage)) ?? facts.conversation;
+  });
+}
+
+/** @param takeTokens of a result */
+function createReader(now: () => number, takeTokens: (result: Json, facts: Facts) => void): StreamReader {
   const calls = createRecent<Call>();
   let made = 0;
   /** Denied by a command of ours: that is advice which the agent took, not a lack of permission. */
@@ -86,7 +114,7 @@ export function createClaudeReader(): StreamReader {
     if (error !== '') {
       // Told again at the end, if it comes to that.
       const text = blocks.map((block) => textOf(block.text)).join(' ');
-      facts.trouble = failure(errorCode([error], statusIn(text), text), text);
+      facts.trouble = failure(errorCode([error], statusIn(text), text), text, { now: now() });
       lastError = facts.trouble.text;
       return `✗ ${lastError}`;
     }
@@ -139,7 +167,7 @@ export function createClaudeReader(): StreamReader {
         const status = numberOf(event.error_status) || null;
         const name = textOf(event.error);
         const text = `${name} ${status ?? ''}`.trim();
-        facts.trouble = failure(errorCode([name], status, text), text);
+        facts.trouble = failure(errorCode([name], status, text), text, { now: now() });
         const wait = Math.ceil(numberOf(event.retry_delay_ms) / 1000);
         return `! ${text}, trying again in ${wait} s (${numberOf(event.attempt)} of ${numberOf(event.max_retries)})`;
       }
@@ -182,6 +210,7 @@ export function createClaudeReader(): StreamReader {
     const code = errorCode(named.map(textOf), status, text);
     return failure(code, text, {
       resetAt: code === 'usage_limit' || code === 'rate_limited' ? limitUntil : null,
+      now: now(),
     });
   }
 
@@ -206,7 +235,7 @@ export function createClaudeReader(): StreamReader {
       }
       case 'result': {
         facts.agentSession = textOf(event.session_id) || facts.agentSession;
-        facts.usage = totalOf(event) ?? facts.usage;
+        takeTokens(event, facts);
         // Not the last one: something else waits for its turn.
         if (numberOf(event.queued_turn_count) > 0) return null;
         facts.end = endOf(event);
@@ -220,6 +249,7 @@ export function createClaudeReader(): StreamReader {
 
 /** By the names that it has for it, and where they say no more than that the request was not taken, by its words. */
 function errorCode(names: readonly string[], status: number | null, text: string): EndCode {
+  if (LOOP.test(text)) return 'turn_limit';
   const [code] = names.flatMap((name) => ERRORS[name] ?? []);
   if (code !== undefined && code !== 'model_error') return code;
   return codeOf(status, text) ?? code ?? (/API Error/i.test(text) ? 'model_error' : 'agent_error');
@@ -253,20 +283,20 @@ function usageOf(usage: Json): Usage | null {
   return { input: usage.input_tokens + apart, cached, output: usage.output_tokens, costUsd: null };
 }
 
-/** Of the run: by model where it says so, since that has the helpers of the agent as well. */
-function totalOf({ modelUsage, usage, total_cost_usd: cost }: Json): Usage | null {
-  const models = Object.values(jsonOf(modelUsage)).map((each) => {
-    const model = jsonOf(each);
-    const cached = numberOf(model.cacheReadInputTokens);
+/** By model, which has the helpers of the agent as well; null where nothing is told. */
+function usageByModel(models: unknown): Usage | null {
+  const all = Object.values(jsonOf(models)).map((each) => {
+    const { inputTokens, outputTokens, cacheReadInputTokens, cacheCreationInputTokens, costUSD } =
+      jsonOf(each);
+    const cached = numberOf(cacheReadInputTokens);
     return {
-      input: numberOf(model.inputTokens) + cached + numberOf(model.cacheCreationInputTokens),
+      input: numberOf(inputTokens) + cached + numberOf(cacheCreationInputTokens),
       cached,
-      output: numberOf(model.outputTokens),
-      costUsd: null,
+      output: numberOf(outputTokens),
+      costUsd: typeof costUSD === 'number' ? costUSD : null,
     };
   });
-  const total = models.length > 0 ? sum(models) : usageOf(jsonOf(usage));
-  return total === null ? null : { ...total, costUsd: typeof cost === 'number' ? cost : null };
+  return all.length === 0 ? null : sum(all);
 }
 
 const negative = ({ input, cached, output }: Usage): Usage => ({
@@ -281,5 +311,6 @@ const sum = (all: readonly Usage[]): Usage =>
     input: total.input + each.input,
     cached: total.cached + each.cached,
     output: total.output + each.output,
-    costUsd: null,
+    costUsd:
+      total.costUsd === null && each.costUsd === null ? null : (total.costUsd ?? 0) + (each.costUsd ?? 0),
   }));

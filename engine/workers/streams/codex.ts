@@ -113,7 +113,7 @@ export function createCodexReader(now: () => number = Date.now): StreamReader {
       case 'turn.completed': {
         // Of all its turns, those of earlier runs of the same session as well: never added up.
         const usage = jsonOf(event.usage);
-        facts.usage = {
+        facts.conversation = {
           input: numberOf(usage.input_tokens),
           cached: numberOf(usage.cached_input_tokens),
           output: numberOf(usage.output_tokens),

@@ -7,8 +7,8 @@ import type { StreamReader } from './stream.ts';
  * Reads the stream of `cursor-agent -p --output-format stream-json`: claude's, but that tools have events of their own.
  * From its documentation, not from a run.
  */
-export function createCursorReader(): StreamReader {
-  const inner = createClaudeReader();
+export function createCursorReader(now: () => number = Date.now): StreamReader {
+  const inner = createClaudeReader(now);
   let calls = 0;
   let activity: string | null = null;
 

@@ -1,5 +1,5 @@
 import { activityOf } from './activity.ts';
-import { codeOf, failure, statusIn } from './failure.ts';
+import { codeOf, type Failure, failure, statusIn } from './failure.ts';
 import { createJsonReader, type Facts, type Json, jsonOf, numberOf, oneLine, textOf } from './json-lines.ts';
 import { createRecent, keptText } from './recent.ts';
 import type { EndCode, StreamReader, Usage } from './stream.ts';
@@ -12,14 +12,24 @@ const PLAIN: readonly (readonly [RegExp, EndCode])[] = [
   [/^Suggested retry after /, 'rate_limited'],
 ];
 
+/** Said of its own guards, which end a run that is not done. */
+const STOPS: readonly (readonly [RegExp, EndCode])[] = [
+  [/^Loop detected/i, 'turn_limit'],
+  [/max(?:imum)? session turns/i, 'turn_limit'],
+];
+
 /** Reads the stream of `--output-format stream-json` of the Gemini command line. */
-export function createGeminiReader(): StreamReader {
+export function createGeminiReader(now: () => number = Date.now): StreamReader {
   /** Denied by its own policies; by a tool's name, until another call of it went well. */
   const denied = createRecent<string>();
   const names = createRecent<string>();
   let isModelKnown = false;
+  /** What it calls a warning, and ends with in good order all the same. */
+  let stopped: Failure | null = null;
   /** Of its last failure, which it prints beside the stream. */
   let status: number | null = null;
+
+  const timeOf = (event: Json): number => Date.parse(textOf(event.timestamp)) || now();
 
   function result(event: Json, facts: Facts): string | null {
     const stats = jsonOf(event.stats);
@@ -27,7 +37,10 @@ export function createGeminiReader(): StreamReader {
     if (event.status === 'success') {
       const [tool] = denied.values();
       facts.end =
-        tool === undefined ? { ok: true } : failure('permission_denied', `it was not allowed to use ${tool}`);
+        stopped ??
+        (tool === undefined
+          ? { ok: true }
+          : failure('permission_denied', `it was not allowed to use ${tool}`));
     } else {
       const error = jsonOf(event.error);
       const text = wordsOf(textOf(error.message)) || textOf(error.type) || 'it ended with an error';
@@ -76,6 +89,8 @@ export function createGeminiReader(): StreamReader {
         }
         case 'error': {
           const text = wordsOf(textOf(event.message));
+          const [, why] = STOPS.find(([words]) => words.test(text)) ?? [];
+          if (why !== undefined) stopped = failure(why, text);
           if (event.severity === 'error') {
             facts.trouble = failure(codeOf(statusIn(text), text) ?? 'agent_error', text, {
               now: timeOf(event),
@@ -96,10 +111,10 @@ export function createGeminiReader(): StreamReader {
       const [, code] = PLAIN.find(([words]) => words.test(text)) ?? [];
       const printed = /^ {2}status: (\d{3}),?$/.exec(text)?.[1];
       if (printed !== undefined) status = Number(printed);
-      if (code !== undefined) facts.trouble = failure(code, text);
+      if (code !== undefined) facts.trouble = failure(code, text, { now: now() });
       else if (/^Attempt \d+ failed/.test(text)) {
         status = statusIn(text) ?? status;
-        facts.trouble = failure(codeOf(status, text) ?? 'model_error', text);
+        facts.trouble = failure(codeOf(status, text) ?? 'model_error', text, { now: now() });
       }
     },
   );
@@ -115,8 +130,6 @@ function usageOf(stats: Json): Usage | null {
     costUsd: null,
   };
 }
-
-const timeOf = (event: Json): number => Date.parse(textOf(event.timestamp)) || Date.now();
 
 /** The error of the API as it came, when it is inside the words: `[API Error: {"error":{…}}]`. */
 function inner(text: string): Json {

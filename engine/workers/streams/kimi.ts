@@ -35,7 +35,7 @@ const STATES: Record<string, PlanEntry['state']> = {
 };
 
 /** Reads the stream of `--output-format stream-json` of the Kimi command line. It says nothing of tokens. */
-export function createKimiReader(): StreamReader {
+export function createKimiReader(now: () => number = Date.now): StreamReader {
   function message(event: Json, facts: Facts): string | null {
     facts.trouble = null;
     const said = textOf(event.content);
@@ -61,7 +61,7 @@ export function createKimiReader(): StreamReader {
       case 'turn.step.retrying': {
         const status = numberOf(event.status_code) || null;
         const text = textOf(event.error_message);
-        facts.trouble = failure(codeOf(status, text) ?? 'model_error', text);
+        facts.trouble = failure(codeOf(status, text) ?? 'model_error', text, { now: now() });
         const wait = Math.ceil(numberOf(event.delay_ms) / 1000);
         return `! ${oneLine(text, 200)}, trying again in ${wait} s (${numberOf(event.next_attempt)} of ${numberOf(event.max_attempts)})`;
       }
@@ -84,7 +84,7 @@ export function createKimiReader(): StreamReader {
       const told =
         ERRORS[name] === undefined || ERRORS[name] === 'model_error' ? codeOf(status, rest) : ERRORS[name];
       const code = /safety policy blocked/i.test(said) ? 'refused' : (told ?? ERRORS[name] ?? 'agent_error');
-      facts.trouble = failure(code, rest);
+      facts.trouble = failure(code, rest, { now: now() });
     },
   );
 }

@@ -1,91 +1,192 @@
-const UNITS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-const SPAN =
-  /(\d+(?:\.\d+)?)\s*(ms|s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?)(?![a-z])/gi;
+import { wallTimes } from './time-zone.ts';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const DAY = 24 * 60 * MINUTE;
+const UNITS: Record<string, number> = {
+  ms: 1,
+  s: SECOND,
+  m: MINUTE,
+  h: 60 * MINUTE,
+  d: DAY,
+  w: 7 * DAY,
+};
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 
 /** Later than this is no reset of a limit but a misunderstanding. */
-const MAX_AHEAD_MS = 62 * UNITS.d!;
+const MAX_AHEAD_MS = 62 * DAY;
+/** A time of day that passed so recently is the one that is meant, not that of tomorrow. */
+const JUST_PAST_MS = 15 * MINUTE;
+
+/** After one of these an agent says when it may be tried again; also as a key of JSON or a header. */
+const KEYS = /\b(?:x-ratelimit-)?(reset|retry|again|wait|until|available|renew)([\w-]*)/gi;
+/** Before a key, in the same sentence: it tells of what was, such as "total retry wait time: 13 seconds". */
+const OF_THE_PAST =
+  /\b(?:total|last|previous\w*|gave up|giv(?:en|ing) up|stopped|exhausted|spent|cumulative|max\w*|longest|elapsed|since|took|after(?= \w*$))\b[^.;:!?·∙|{}]*$/i;
+/** Between a key and what it says. */
+const BETWEEN =
+  /^["']?(?:[\s"'=:(~,-]|(?:at|on|in|after|for|about|around|approximately|at least|another|is|by|the|a further|delay|time|period|before trying|of|your|limit|quota|will be|be|please)\b)*/i;
+
+const ISO =
+  /^(\d{4})-(\d\d)-(\d\d)(?:T|,? +(?:at )?)(\d\d):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?( ?(?:Z\b|[+-]\d\d(?::?\d\d)?))?/i;
+const SPAN =
+  /(\d+(?:\.\d+)?|\ban?\b|\bone\b) ?(ms|milliseconds?|s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:eeks?)?)(?![a-z])/gi;
+const MONTH = `(${MONTHS.join('|')})[a-z]*\\.?`;
+const DATES = [
+  // Nov 24th, 2026 — 24 November 2026 — 11/24/2026 — 24.11.2026 — 2026-11-24
+  `${MONTH} (?<day>\\d{1,2})(?:st|nd|rd|th)?(?:,? (?<year>20\\d\\d))?(?!:)\\b`,
+  `(?<day>\\d{1,2})(?:st|nd|rd|th|\\.)? ${MONTH}(?:,? (?<year>20\\d\\d))?`,
+  '(?<one>\\d{1,2})[/.](?<other>\\d{1,2})[/.](?<year>20\\d\\d)',
+  '(?<year>20\\d\\d)-(?<one>\\d\\d)-(?<other>\\d\\d)',
+].map((each) => new RegExp(`^${each}[, ]*(?:at )?`, 'i'));
+const DAYS = new RegExp(
+  `^(?:(today|tonight|tomorrow|(?:${WEEKDAYS.join('|')})[a-z]*\\.?)[, ]+)?(?:at )?`,
+  'i',
+);
+const CLOCK =
+  /^(noon|midnight|\d{1,2})(?:[:.h](\d\d)(?::(\d\d)(?:[.,]\d+)?)?)?(?: ?([ap])\.?m\b\.?)?(?: uhr)?,?(?: ?\(?([A-Za-z]+(?:\/[\w+-]+)*(?:[+-]\d{1,2}(?::?\d\d)?)?|[+-]\d\d:?\d\d)\)?)?/i;
 
 /**
- * When a limit is over, out of what agents say of it: `…limit reached|1795286978`, `resets 6:49pm (UTC)`,
- * `resets Nov 24, 10am`, `again at Nov 24th, 2026 4:37 PM`, `try again in 2h 5m`, `retry after 20 seconds`, a time of ISO 8601. Unix ms; null when nothing is said.
+ * When a limit is over, Unix ms, out of what agents say of it: `…limit reached|1795286978`, `resets 6:49pm (UTC)`,
+ * `resets Nov 24, 10am`, `try again at 4:38 AM`, `try again in 2h 5m`, `retry after 20 seconds`, a time of ISO 8601.
+ * Null when nothing is said, or only of the past. `now` is when it was said, Unix ms. What is told to the minute may mean the
+ * end of that minute, and so has one more.
  */
 export function resetTimeIn(text: string, now: number): number | null {
-  const found = epoch(text) ?? iso(text) ?? span(text, now) ?? clock(text, now);
-  return found !== null && found > now - UNITS.d! && found < now + MAX_AHEAD_MS ? Math.round(found) : null;
+  // Narrow spaces stand before AM and PM in many locales.
+  const plain = text.replace(/[\s\u00a0\u2007\u2009\u202f]+/g, ' ');
+  const piped = /limit reached\|(\d{10}|\d{13})\b/i.exec(plain)?.[1];
+  const found = piped === undefined ? firstOf(plain, now) : epoch(piped);
+  if (found === null || found >= now + MAX_AHEAD_MS || found <= now - DAY) return null;
+  return found > now ? Math.round(found) : now + MINUTE;
 }
 
-function epoch(text: string): number | null {
-  const digits = /(?:\||reset\w*\W{1,4})(\d{10}|\d{13})\b/i.exec(text)?.[1];
-  return digits === undefined ? null : Number(digits) * (digits.length === 10 ? 1000 : 1);
+function firstOf(text: string, now: number): number | null {
+  for (const { 0: key, 1: word = '', 2: tail = '', index } of text.matchAll(KEYS)) {
+    const before = text.slice(Math.max(0, index - 60), index);
+    // "waited", "available resets": of a word that goes on only the forms that tell of what is to come.
+    if (OF_THE_PAST.test(before) || /^(?:ed|able|ries)\b/i.test(tail)) continue;
+    const after = text.slice(index + key.length, index + key.length + 120);
+    const between = BETWEEN.exec(after)?.[0] ?? '';
+    const rest = after.slice(between.length);
+    const found =
+      number(rest, `${word}${tail}`, now) ??
+      dated(rest, now) ??
+      span(rest, /\bin\b/i.test(between), now) ??
+      clock(rest, now);
+    if (found !== null) return found;
+  }
+  return null;
 }
 
-function iso(text: string): number | null {
-  const time = /\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)/.exec(text)?.[0];
-  return time === undefined ? null : Date.parse(time);
+const epoch = (digits: string): number => Number(digits) * (digits.length === 10 ? SECOND : 1);
+
+/** A number without a unit: a time of Unix, or as long as the name of its key says. */
+function number(text: string, key: string, now: number): number | null {
+  const digits = /^(\d+(?:\.\d+)?)(?![\d.]*[\w:/%]|\.\d| ?[a-z]+\b)/i.exec(text)?.[1];
+  if (digits === undefined) return null;
+  if (/^(?:\d{10}|\d{13})$/.test(digits)) return epoch(digits);
+  if (/ms$|millis/i.test(key)) return now + Number(digits);
+  const isSeconds = /^retry[-_ ]?after|sec(?:ond)?s?$|_s$/i.test(key);
+  return isSeconds ? now + Number(digits) * SECOND : null;
 }
 
-function span(text: string, now: number): number | null {
-  const after =
-    /(?:reset\w*|retry\w*|again|wait)(?: \w+)?(?: in| after|:)?:? ((?:about )?[\d.]+ ?[a-z].{0,40})/i.exec(
-      text,
-    )?.[1];
-  if (after === undefined || /^(?:about )?\d{1,2}(?::\d\d)? ?[ap]m/i.test(after)) return null;
-  let total = 0;
+/** A whole date of ISO 8601; without a zone it is this machine's. */
+function dated(text: string, now: number): number | null {
+  const [whole, year, month, day, hour, minute, second, zone] = ISO.exec(text) ?? [];
+  if (whole === undefined) return null;
+  const date = { year: Number(year), month: Number(month) - 1, day: Number(day) };
+  const at = [Number(hour), Number(minute), Number(second ?? 0)] as const;
+  const [first] = wallTimes(date, at, zone?.trim(), now);
+  return first === undefined ? null : first + (second === undefined ? MINUTE : 0);
+}
+
+function span(text: string, isIn: boolean, now: number): number | null {
+  const [, hours, minutes, seconds = '0'] = /^(\d{1,3}):(\d\d)(?::(\d\d))?(?! ?[ap]\.?m)/i.exec(text) ?? [];
+  if (isIn && hours !== undefined)
+    return now + ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * SECOND;
+  let total: number | null = null;
   let end = 0;
-  for (const { 0: whole, 1: amount, 2: unit, index } of after.matchAll(SPAN)) {
+  for (const { 0: whole, 1: amount = '', 2: unit = '', index } of text.matchAll(SPAN)) {
     // What belongs together stands together.
-    if (total > 0 && index - end > 5) break;
+    if (index - end > (total === null ? 0 : 5)) break;
     end = index + whole.length;
-    const name = unit!.toLowerCase();
-    total += Number(amount) * (UNITS[name] ?? UNITS[name[0]!]!);
+    const name = unit.toLowerCase();
+    const ms = /^m(?:s|illi)/.test(name) ? 1 : (UNITS[name[0] ?? ''] ?? 0);
+    total = (total ?? 0) + (Number(amount) || (/\d/.test(amount) ? 0 : 1)) * ms;
   }
-  return total > 0 ? now + total : null;
+  return total === null || /^ ?(?:ago|so far|already|earlier|elapsed)\b/i.test(text.slice(end))
+    ? null
+    : now + total;
 }
 
-/** A time of day, of the next day when it has passed, in the zone that is named or this machine's. */
+interface Day {
+  year: number;
+  /** From 0. */
+  month: number;
+  day: number;
+}
+
+/** A time of day, with a date or without: of the moments that it may mean the first that is not past. */
 function clock(text: string, now: number): number | null {
-  const found =
-    /(?:reset\w*|again)\s+(?:at |on )?(?:([a-z]{3})[a-z]* (\d{1,2})(?:st|nd|rd|th)?(?:, 20\d\d)?(?:,? (?:at )?))?(\d{1,2})(?::(\d\d))? ?([ap]m)?(?:,? \(?([A-Za-z]+(?:\/[\w+-]+)*)\)?)?/i.exec(
-      text,
-    );
-  if (found === null) return null;
-  const [, month, day, hour, minute = '0', half, zone] = found;
-  if (half === undefined && found[4] === undefined) return null;
-  const at = (Number(hour) % (half === undefined ? 24 : 12)) + (half?.toLowerCase() === 'pm' ? 12 : 0);
-  const offset = offsetOf(zone, now);
-  const local = new Date(now + offset);
-  const index = month === undefined ? local.getUTCMonth() : MONTHS.indexOf(month.toLowerCase());
-  if (index < 0) return null;
-  const date = day === undefined ? local.getUTCDate() : Number(day);
-  const time = Date.UTC(local.getUTCFullYear(), index, date, at, Number(minute)) - offset;
-  if (time > now) return time;
-  if (month === undefined) return time + UNITS.d!;
-  return Date.UTC(local.getUTCFullYear() + 1, index, date, at, Number(minute)) - offset;
+  const [head = '', word] = DAYS.exec(text) ?? [];
+  const rest = text.slice(head.length);
+  const [date, ...others] = datesIn(rest, now);
+  const [whole, hour = '', minute, second, half, zone] =
+    CLOCK.exec(date === undefined ? rest : rest.slice(date.length)) ?? [];
+  const isNamed = /^[a-z]/i.test(hour);
+  if (whole === undefined || (half === undefined && minute === undefined && !isNamed)) return null;
+  const h = hour.toLowerCase() === 'noon' ? 12 : isNamed ? 0 : hourOf(Number(hour), half);
+  const [m, s] = [Number(minute ?? 0), Number(second ?? 0)];
+  if (h === null || m > 59 || s > 59) return null;
+  const days = date === undefined ? daysOf(word?.toLowerCase(), now) : [date, ...others];
+  const times = days.flatMap((day) => wallTimes(day, [h, m, s], zone, now)).sort((one, other) => one - other);
+  const next =
+    times.find((time) => time > now - JUST_PAST_MS) ?? (date === undefined ? undefined : times.at(-1));
+  if (next === undefined) return null;
+  return next <= now ? Math.min(next, now) : next + (second === undefined ? MINUTE : 0);
 }
 
-/** How far a zone is ahead of UTC, ms; an unknown one is this machine's. */
-function offsetOf(zone: string | undefined, now: number): number {
-  const parts = (timeZone: string | undefined): Intl.DateTimeFormatPart[] =>
-    new Intl.DateTimeFormat('en', {
-      ...(timeZone === undefined ? {} : { timeZone }),
-      hourCycle: 'h23',
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-    }).formatToParts(now);
-  const list = zoned(() => parts(zone)) ?? parts(undefined);
-  const of = (type: string): number => Number(list.find((part) => part.type === type)?.value);
-  const wall = Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'));
-  return wall - Math.floor(now / UNITS.m!) * UNITS.m!;
+function hourOf(hour: number, half: string | undefined): number | null {
+  if (half === undefined) return hour < 24 ? hour : hour === 24 ? 0 : null;
+  return hour < 1 || hour > 12 ? null : (hour % 12) + (half.toLowerCase() === 'p' ? 12 : 0);
 }
 
-function zoned<T>(read: () => T): T | null {
-  try {
-    return read();
-  } catch {
-    return null;
+/** Days that a date may mean, and how long it is; without a year, and where day and month may be either. */
+function datesIn(text: string, now: number): (Day & { length: number })[] {
+  for (const pattern of DATES) {
+    const found = pattern.exec(text);
+    if (found === null) continue;
+    const { day, year, one, other } = found.groups ?? {};
+    const name = found.find((part) => MONTHS.includes((part ?? '').toLowerCase()));
+    const pairs =
+      name !== undefined
+        ? [[MONTHS.indexOf(name.toLowerCase()), Number(day)]]
+        : [
+            [Number(one) - 1, Number(other)],
+            ...(text.startsWith(year ?? '') ? [] : [[Number(other) - 1, Number(one)]]),
+          ];
+    const thisYear = new Date(now).getUTCFullYear();
+    const years = year === undefined ? [thisYear - 1, thisYear, thisYear + 1] : [Number(year)];
+    return pairs
+      .filter(([month = 0, each = 0]) => month >= 0 && month < 12 && each >= 1 && each <= 31)
+      .flatMap(([month = 0, each = 0]) =>
+        years.map((which) => ({ year: which, month, day: each, length: found[0].length })),
+      );
   }
+  return [];
+}
+
+/** Days around now that a word means, as they may be called in any zone; without a word, those next to now. */
+function daysOf(word: string | undefined, now: number): Day[] {
+  const weekday = word === undefined ? -1 : WEEKDAYS.indexOf(word.slice(0, 3));
+  const [from, to] = weekday >= 0 ? [-1, 8] : word === 'tomorrow' ? [0, 2] : [-2, 2];
+  const days: Day[] = [];
+  for (let ahead = from; ahead <= to; ahead += 1) {
+    const at = new Date(now + ahead * DAY);
+    if (weekday >= 0 && at.getUTCDay() !== weekday) continue;
+    days.push({ year: at.getUTCFullYear(), month: at.getUTCMonth(), day: at.getUTCDate() });
+  }
+  return days;
 }

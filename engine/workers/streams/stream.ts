@@ -25,7 +25,7 @@ export type AgentEnd =
       resetAt: number | null;
     };
 
-/** Tokens of a whole run. `input` includes what came from a cache, `cached` says how much of it did. */
+/** Tokens. `input` includes what came from a cache, `cached` says how much of it did. */
 export interface Usage {
   input: number;
   cached: number;
@@ -47,7 +47,10 @@ export interface StreamFacts {
   /** The agent's own id of its session, for `resume`. */
   agentSession: string | null;
   model: string | null;
+  /** Of this run alone; null while nothing is known of it, never zero for that. */
   usage: Usage | null;
+  /** Of the whole conversation, runs before this one as well, from an agent that tells that; it counts before `usage`. */
+  conversation: Usage | null;
   /** The last tool call, such as `edit src/a.ts`. */
   activity: string | null;
   /** How many tool calls there were. */
@@ -67,6 +70,7 @@ export const NO_FACTS: StreamFacts = {
   agentSession: null,
   model: null,
   usage: null,
+  conversation: null,
   activity: null,
   toolCalls: 0,
   plan: [],

@@ -23,6 +23,7 @@ import {
   listWorktrees,
   type Repository,
   repositoryOf,
+  SESSION_PREFIX,
   samePath,
   type WorktreeEntry,
 } from './repository.ts';
@@ -103,9 +104,44 @@ async function checkoutsOf(
   return { repository, project };
 }
 
-/** Where `create` would begin; makes nothing. Throws `not_a_repository`, `repository_empty`, `not_found` (base). */
+/**
+ * Branches by which git cannot make one of this name: it keeps them as files in folders, so that none is below another.
+ * @returns their names, as they are written
+ */
+async function branchesAgainst(git: Git, root: string, branch: string): Promise<string[]> {
+  const top = branch.split('/')[0]!;
+  const list = ['for-each-ref', '--ignore-case', '--format=%(refname:lstrip=2)', branchRef(top)];
+  const [refs, ignoresCase] = await Promise.all([
+    git.text(root, list),
+    git.text(root, ['config', '--type=bool', '--default=false', '--get', 'core.ignoreCase']),
+  ]);
+  const asKept = (name: string): string => (ignoresCase === 'true' ? name.toLowerCase() : name);
+  const wanted = asKept(branch);
+  return refs.split('\n').filter((name) => {
+    const kept = asKept(name);
+    const isOther = name !== branch && kept === wanted;
+    return name !== '' && (isOther || wanted.startsWith(`${kept}/`) || kept.startsWith(`${wanted}/`));
+  });
+}
+
+/** The branch that makes every branch of a session impossible. Throws `conflict`. */
+async function checkPrefix(git: Git, root: string): Promise<void> {
+  const [taken] = await branchesAgainst(git, root, `${SESSION_PREFIX}new`);
+  if (taken === undefined || taken.includes('/')) return;
+  throw new SvcError(
+    'conflict',
+    `${root} has a branch called ${taken}, and so git can make no branch ${SESSION_PREFIX}… in it: no worker can begin there`,
+    { hint: `give it another name: git branch -m ${taken} <another>`, data: { branch: taken } },
+  );
+}
+
+/**
+ * Where `create` would begin; makes nothing. Throws `not_a_repository`, `repository_empty`, `not_found` (base), and `conflict` where
+ * git could make no branch of a session.
+ */
 export async function origin(git: Git, request: OriginRequest): Promise<Origin> {
   const { repository, project } = await checkoutsOf(git, request);
+  await checkPrefix(git, repository.root);
   const { name, commit } = await resolveBase(git, request, repository, project);
   return { repository: repository.root, base: name, baseCommit: commit };
 }
@@ -178,6 +214,11 @@ export async function create(git: Git, queue: Queue, request: CreateRequest): Pr
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
       refused = await add('--no-track', '-b', branch, path, base.commit).then(() => null, asSvcError);
       if (refused === null) return base;
+    }
+    if (refused !== null) {
+      await checkPrefix(git, root);
+      const [other] = await branchesAgainst(git, root, branch);
+      if (other !== undefined) throw exists(`the branch ${other}, beside which git can make no ${branch},`);
     }
     const branchCommit = await commitOf(git, root, branchRef(branch));
     // An earlier try may have begun from an older commit of the base; work of its own it cannot have.

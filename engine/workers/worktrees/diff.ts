@@ -1,8 +1,9 @@
 import { rfc3339 } from '../../clock.ts';
 import { SvcError } from '../../errors.ts';
 import { changes } from './finish.ts';
+import { foreignIn } from './foreign.ts';
 import { type Git, records } from './git.ts';
-import { branchRef, commitOf, idsOf } from './repository.ts';
+import { branchRef, commitOf, idsOf, isAncestor } from './repository.ts';
 
 export interface DiffRequest {
   /** Any checkout of the repository. */
@@ -11,6 +12,8 @@ export interface DiffRequest {
   branch?: string;
   head?: string;
   baseCommit: string;
+  /** The branch that takes the work in, if it is to be what promoting would bring there now. */
+  into?: string;
 }
 
 export interface Diff {
@@ -22,17 +25,22 @@ export interface Diff {
 }
 
 /** What a session has changed since its base. */
-export async function diff(git: Git, { repository, branch, head, baseCommit }: DiffRequest): Promise<Diff> {
+export async function diff(git: Git, request: DiffRequest): Promise<Diff> {
+  const { repository, branch, head, baseCommit, into } = request;
   const name = branch === undefined ? (head ?? '') : branchRef(branch);
-  const [tip = null, base = null] =
+  const [tip = null, began = null] =
     (await idsOf(git, repository, [`${name}^{commit}`, `${baseCommit}^{commit}`])) ??
     (await Promise.all([commitOf(git, repository, name), commitOf(git, repository, baseCommit)]));
+  const own =
+    tip === null || into === undefined ? null : await ownWork(git, { repository, tip, began, into });
+  const base = own?.from ?? began;
   if (tip === null || base === null) {
     const missing = tip === null ? (branch ?? head) : baseCommit;
     throw new SvcError('not_found', `there is no commit ${JSON.stringify(missing)} in ${repository}`);
   }
+  const without = [base, ...(own === null ? [] : [own.target])].map((id) => `^${id}`);
   const [log, files] = await Promise.all([
-    git.run(repository, ['log', '--format=%H%x1f%ct%x1f%an%x1f%s', '-z', tip, `^${base}`]),
+    git.run(repository, ['log', '--format=%H%x1f%ct%x1f%an%x1f%s', '-z', tip, ...without]),
     changes(git, repository, base, tip),
   ]);
   const commits = records(log.stdout).map((record) => {
@@ -53,4 +61,21 @@ export async function diff(git: Git, { repository, branch, head, baseCommit }: D
       return { text: truncated ? stdout.slice(0, stdout.lastIndexOf('\n') + 1) : stdout, truncated };
     },
   };
+}
+
+/**
+ * Where a branch's own work begins for a base as it is now, and that base's commit: not where it began once, when it has taken in
+ * more of the base since, or the base has moved back. Null when that is where it began: the base holds the branch, or is gone.
+ */
+async function ownWork(
+  git: Git,
+  { repository, tip, began, into }: { repository: string; tip: string; began: string | null; into: string },
+): Promise<{ from: string; target: string } | null> {
+  const target = await commitOf(git, repository, branchRef(into));
+  if (target === null || (await isAncestor(git, repository, tip, target))) return null;
+  const sides = { branch: into, base: into, tip, target };
+  const foreign = began === null ? null : await foreignIn(git, repository, { ...sides, baseCommit: began });
+  if (foreign !== null) return { from: foreign.newest, target };
+  const { code, stdout } = await git.run(repository, ['merge-base', target, tip], { allowFail: true });
+  return code === 0 ? { from: stdout.split('\n')[0]!, target } : null;
 }

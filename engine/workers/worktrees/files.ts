@@ -28,17 +28,28 @@ const uncommittedIn = (lines: readonly string[]): Uncommitted => ({
   untracked: pathsOf(lines, (mark) => mark === '??'),
 });
 
-/** What git says of the files in a worktree. */
-export async function filesOf(git: Git, path: string): Promise<Uncommitted> {
-  return uncommittedIn(records((await git.run(path, STATUS)).stdout));
+/**
+ * What git says of the files in a worktree.
+ * @param gitDir the worktree's own git folder: git then looks for no other
+ */
+export async function filesOf(git: Git, path: string, gitDir?: string): Promise<Uncommitted> {
+  const env = gitDir === undefined ? {} : placedAt(path, gitDir);
+  return uncommittedIn(records((await git.run(path, STATUS, { env })).stdout));
 }
 
+/** The environment by which git takes a folder for the worktree of a git folder, whatever else it would find (R2). */
+export const placedAt = (worktree: string, gitDir: string): Record<string, string> => ({
+  GIT_DIR: gitDir,
+  GIT_WORK_TREE: worktree,
+});
+
 /** The same, and what repositories are in there. */
-export async function contentsOf(git: Git, path: string): Promise<Contents> {
+export async function contentsOf(git: Git, path: string, gitDir?: string): Promise<Contents> {
+  const env = gitDir === undefined ? {} : placedAt(path, gitDir);
   const [status, staged] = await Promise.all([
     // Of an ignored folder its name, whatever it holds.
-    git.run(path, [...STATUS, '--ignored=matching']),
-    git.run(path, ['ls-files', '-z', '--stage']),
+    git.run(path, [...STATUS, '--ignored=matching'], { env }),
+    git.run(path, ['ls-files', '-z', '--stage'], { env }),
   ]);
   const lines = records(status.stdout);
   const files = uncommittedIn(lines);

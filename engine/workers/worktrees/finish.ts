@@ -1,10 +1,12 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { SvcError } from '../../errors.ts';
+import { asSvcError, SvcError } from '../../errors.ts';
+import { counted } from '../../text.ts';
 import { type Contents, contentsOf } from './files.ts';
 import { type Git, records } from './git.ts';
 import { processesInside, type WorkingFolders } from './live.ts';
 import { type Look, lookAt, verifyToplevel } from './look.ts';
+import { commonDirAt, ownGitDir } from './own-git-dir.ts';
 import type { Queue } from './queue.ts';
 import {
   branchRef,
@@ -32,13 +34,14 @@ export interface FinishRequest {
 }
 
 export interface FinishResult {
-  /** New commits on the session's branch and the saved refs, work in progress included. */
-  commits: number;
-  /** Where the session's branch ended; null when it does not exist. */
+  /** New commits on the session's branch and the saved refs, work in progress included; null when they could not be read. */
+  commits: number | null;
+  /** Where the session's branch ended; null when it does not exist, or could not be read. */
   head: string | null;
-  files: number;
-  insertions: number;
-  deletions: number;
+  /** What was changed; null when it could not be read. */
+  files: number | null;
+  insertions: number | null;
+  deletions: number | null;
   /** The end was dirty and was committed as work in progress. */
   wip: boolean;
   /** Refs that hold commits which the session's branch could not take in by moving forward. */
@@ -47,16 +50,14 @@ export interface FinishResult {
   nested: string[];
   /** A merge, rebase, cherry-pick or revert that was left unfinished (and still is). */
   operation: string | null;
-  /** Why something could not be saved, if so; the worktree must then be kept. */
+  /** Why something could not be read or saved, if so; the worktree must then be kept. */
   unsafe?: string;
 }
 
+const UNREAD = { commits: null, head: null, files: null, insertions: null, deletions: null };
+
 const nothing: FinishResult = {
-  commits: 0,
-  head: null,
-  files: 0,
-  insertions: 0,
-  deletions: 0,
+  ...UNREAD,
   wip: false,
   savedRefs: [],
   nested: [],
@@ -189,6 +190,8 @@ export async function finish(
   let unsafe: string | null = taken?.problem ?? null;
   let seen: Seen = { isVerified: false };
   try {
+    const expected = request.repository === undefined ? null : commonDirAt(request.repository);
+    if (expected !== null) ownGitDir(path, expected);
     const look = await lookAt(git, path);
     const { gitDir, commonDir, ref } = look;
     const inside = processesInside(path, folders());
@@ -212,7 +215,7 @@ export async function finish(
           ...(taken === null ? {} : { env: taken.env, takeCommit: taken.takeCommit, isAnew: !taken.isWhole }),
         });
     if (saved.failed.length > 0) {
-      unsafe ??= `${saved.failed.length} path(s) could not be read into git, first ${saved.failed[0]}`;
+      unsafe ??= `${counted(saved.failed.length, 'path')} could not be read into git, first ${saved.failed[0]}`;
     }
     // A commit of ours on a foreign branch has left HEAD detached.
     const refNow = saved.wip && !isOnBranch ? null : ref;
@@ -226,14 +229,12 @@ export async function finish(
     result = { ...result, savedRefs: [...result.savedRefs, ...savedRefs] };
     seen = { isVerified: true, ...(isOnBranch ? { tip: saved.head } : {}) };
   } catch (error) {
-    if (!(error instanceof SvcError)) throw error;
-    unsafe = [unsafe, error.message].filter((each) => each !== null).join('; ');
+    unsafe = [unsafe, asSvcError(error).message].filter((each) => each !== null).join('; ');
   }
-  return {
-    ...result,
-    ...(await count(git, request, seen, result.savedRefs)),
-    ...(unsafe === null ? {} : { unsafe }),
-  };
+  const found = await count(git, request, seen, result.savedRefs);
+  if ('problem' in found) unsafe = [unsafe, found.problem].filter((each) => each !== null).join('; ');
+  const { problem: _, ...counts } = { problem: null, ...found };
+  return { ...result, ...counts, ...(unsafe === null ? {} : { unsafe }) };
 }
 
 /** What the end has found out that its counting need not ask again. */
@@ -244,21 +245,33 @@ interface Seen {
   tip?: string | null;
 }
 
+type Counts = Pick<FinishResult, 'commits' | 'head' | 'files' | 'insertions' | 'deletions'>;
+
 const NONE = { commits: 0, files: 0, insertions: 0, deletions: 0 };
 
+/** Where a branch ends; null where there is none. Throws where git cannot say. */
+async function tipOf(git: Git, cwd: string, branch: string): Promise<string | null> {
+  return (await git.text(cwd, ['for-each-ref', '--format=%(objectname)', branchRef(branch)])) || null;
+}
+
+/**
+ * Counts in the worktree, or in its repository when the worktree cannot be read: nothing there is then no proof that nothing was
+ * done, and the counts are null.
+ */
 async function count(
   git: Git,
   { path, branch, repository, baseCommit }: FinishRequest,
   { isVerified, tip }: Seen,
   savedRefs: readonly string[],
-): Promise<Pick<FinishResult, 'commits' | 'head' | 'files' | 'insertions' | 'deletions'>> {
-  // The worktree is preferred; the repository still answers when the worktree is broken.
-  for (const cwd of repository === undefined ? [path] : [path, repository]) {
+): Promise<Counts | (Counts & { problem: string })> {
+  let problem = 'what was committed could not be counted';
+  for (const cwd of [...(isVerified ? [path] : []), ...(repository === undefined ? [] : [repository])]) {
     try {
-      if (cwd !== path || !isVerified) await verifyToplevel(git, cwd);
-      const head = tip === undefined ? await commitOf(git, cwd, branchRef(branch)) : tip;
+      if (cwd !== path) await verifyToplevel(git, cwd);
+      const head = tip === undefined ? await tipOf(git, cwd, branch) : tip;
       const tips = [...(head === null ? [] : [head]), ...savedRefs];
-      if (tips.every((each) => each === baseCommit)) return { ...NONE, head };
+      const isUntouched = tips.every((each) => each === baseCommit);
+      if (isUntouched) return isVerified ? { ...NONE, head } : { ...UNREAD, head };
       const commits = await git.text(cwd, ['rev-list', '--count', ...tips, `^${baseCommit}`]);
       const files = await changes(git, cwd, baseCommit, head ?? savedRefs[0]!);
       return {
@@ -269,8 +282,8 @@ async function count(
         deletions: files.reduce((sum, file) => sum + file.deletions, 0),
       };
     } catch (error) {
-      if (!(error instanceof SvcError)) throw error;
+      problem = asSvcError(error).message;
     }
   }
-  return { ...NONE, head: null };
+  return { ...UNREAD, problem };
 }

@@ -312,20 +312,41 @@ export function withEnvironment(git: Git, env: Readonly<Record<string, string>>)
 /** The records of a NUL-separated answer. */
 export const records = (text: string): string[] => text.split('\0').filter((record) => record !== '');
 
-/**
- * The name and address of a commit of ours: the user's own, or svc's where none is configured (a fresh machine, a
- * service account).
- */
-export async function identity(git: Git, cwd: string): Promise<Record<string, string>> {
+/** What is configured of `user.name` and `user.email` in a folder, the user's own file included. */
+async function configuredUser(git: Git, cwd: string): Promise<Map<string, string>> {
   const { stdout } = await git.run(cwd, ['config', '--null', '--get-regexp', '^user\\.(name|email)$'], {
     allowFail: true,
   });
-  const configured = new Map(
+  return new Map(
     records(stdout).map((record) => {
       const [key = '', value = ''] = record.split('\n');
       return [key, value] as const;
     }),
   );
+}
+
+/**
+ * The variables that give a worker's own git the identity that the user has configured, for agents that hide the home with
+ * the user's file from their shells. Nothing where none is configured, or where the environment has it already.
+ */
+export async function userIdentity(git: Git, cwd: string): Promise<Record<string, string>> {
+  const configured = await configuredUser(git, cwd);
+  const found: Record<string, string> = {};
+  for (const role of ['AUTHOR', 'COMMITTER'])
+    for (const part of ['NAME', 'EMAIL']) {
+      const name = `GIT_${role}_${part}`;
+      const value = configured.get(`user.${part.toLowerCase()}`);
+      if (value && !git.env[name]) found[name] = value;
+    }
+  return found;
+}
+
+/**
+ * The name and address of a commit of ours: the user's own, or svc's where none is configured (a fresh machine, a
+ * service account).
+ */
+export async function identity(git: Git, cwd: string): Promise<Record<string, string>> {
+  const configured = await configuredUser(git, cwd);
   const fallback: Record<string, string> = {};
   for (const role of ['AUTHOR', 'COMMITTER']) {
     if (!git.env[`GIT_${role}_NAME`] && !configured.get('user.name')) fallback[`GIT_${role}_NAME`] = 'svc';

@@ -8,14 +8,16 @@ import {
   type OriginRequest,
   origin,
 } from './create.ts';
+import { addDetached, type DetachedCheckout, removeDetached } from './detached.ts';
 import { type Diff, type DiffRequest, diff } from './diff.ts';
 import { filesOf } from './files.ts';
 import { type FinishRequest, type FinishResult, finish } from './finish.ts';
-import { createGit } from './git.ts';
+import { createGit, userIdentity } from './git.ts';
 import { checkedOutAt } from './head.ts';
 import { type WorkingFolders, workingFolders } from './live.ts';
-import { verifyToplevel } from './look.ts';
+import { lookAt, verifyToplevel } from './look.ts';
 import { isMerged } from './merged.ts';
+import { ownersOf } from './owners.ts';
 import { createRepositoryPins } from './pins.ts';
 import { listRepositories, setAsideRepositories } from './planted.ts';
 import { createGitPrograms } from './programs.ts';
@@ -31,13 +33,14 @@ import {
 import { createQueue } from './queue.ts';
 import {
   branchRef,
+  branchTips,
   commitOf,
   type Repository,
   repositoryAt,
   repositoryOf,
   SESSION_PREFIX,
 } from './repository.ts';
-import { type SessionWorktree, type StatusRequest, status } from './status.ts';
+import { type RepositoryStatus, type StatusRequest, status } from './status.ts';
 import { createTakeOver } from './take-over.ts';
 import { clearTraps, foldersNamed, releaseCheckout } from './traps.ts';
 import { type Trial, type TrialRequest, trial } from './trial.ts';
@@ -47,10 +50,17 @@ export type { CreatedWorktree, CreateRequest, Origin, OriginRequest } from './cr
 export type { Diff, DiffRequest } from './diff.ts';
 export type { FinishRequest, FinishResult } from './finish.ts';
 export type { WorkingFolders } from './live.ts';
+export { commonDirAt } from './own-git-dir.ts';
 export type { PromoteRequest, PromoteResult } from './promote.ts';
 export type { PruneEntry, PrunePlan, PruneRequest, PruneResult } from './prune.ts';
-export { type Repository, SESSION_PREFIX, samePath } from './repository.ts';
-export type { SessionWorktree, StatusRequest } from './status.ts';
+export { type Repository, realFolder, SESSION_PREFIX, samePath } from './repository.ts';
+export { WORKTREE_STATES, type WorktreeState } from './states.ts';
+export {
+  type RepositoryStatus,
+  type SessionWorktree,
+  type StatusRequest,
+  statesOf,
+} from './status.ts';
 export type { Trial, TrialRequest } from './trial.ts';
 
 export interface WorktreesDeps {
@@ -68,6 +78,8 @@ export interface WorktreesDeps {
 export interface Worktrees {
   /** The repository that contains a folder. Throws `not_a_repository`, `repository_empty`, `worktree_unsafe`. */
   repositoryOf(path: string): Promise<Repository>;
+  /** Variables that give a worker's git the identity that the user has configured in a folder; see `userIdentity`. */
+  userIdentity(folder: string): Promise<Record<string, string>>;
   /** The branch checked out at a folder, or the commit of a detached HEAD; null outside of a repository. @param folder links followed */
   checkedOut(folder: string): string | null;
   /** The repository that a project's folder is in now counts for it from here on. Returns its top; null for none. */
@@ -83,7 +95,11 @@ export interface Worktrees {
   origin(request: OriginRequest): Promise<Origin>;
   /** Makes, or takes up again, a session's branch and worktree. */
   create(request: CreateRequest): Promise<CreatedWorktree>;
-  /** R2: throws `worktree_unsafe` unless git in this folder means this folder. */
+  /** Checks a commit out in a folder of its own, on no branch. Throws `git_failed` when there is no such commit. */
+  addDetached(checkout: DetachedCheckout & { commit: string }): Promise<void>;
+  /** Removes such a checkout with everything in it, also one that was only half made. */
+  removeDetached(checkout: DetachedCheckout): Promise<void>;
+  /** R2: throws `worktree_unsafe` unless git in this folder of a session means this folder, and its git folder is its own. */
   verifyToplevel(path: string): Promise<void>;
   /**
    * Takes away what a worker has left in the repository's folders for git to wait at or to follow. Returns what that was.
@@ -108,7 +124,9 @@ export interface Worktrees {
   plantedPrograms(path: string): Promise<string[]>;
   /** Saves what a worker left and counts what it did. Call it after the worker's processes are gone. */
   finish(request: FinishRequest): Promise<FinishResult>;
-  status(request: StatusRequest): Promise<SessionWorktree[]>;
+  status(request: StatusRequest): Promise<RepositoryStatus>;
+  /** The git folders of the repositories that know each folder in the one of the session worktrees; see `ownersOf`. */
+  ownersOf(worktreesDir: string, commonDirs: readonly string[]): Map<string, string>;
   /** R3: by ancestry, by tree, by patch ids, by the patch id of the whole. */
   isMerged(repository: string, branch: string, base: string): Promise<boolean>;
   /** Whether a commit is in a branch or tag that is not a session's. False when in doubt. */
@@ -121,6 +139,8 @@ export interface Worktrees {
   /** Carries a plan out; `before` runs ahead of each removal, and what it leaves is looked at like anything else. */
   prune(plan: PrunePlan, before?: (entry: PruneEntry) => Promise<void>): Promise<PruneResult>;
   diff(request: DiffRequest): Promise<Diff>;
+  /** Every branch with the commit that it ends at. Throws when one of them cannot be read. */
+  branchTips(repository: string): Promise<Map<string, string>>;
   /** Where a branch ends, or what is checked out for null; null when there is no such commit. */
   head(repository: string, branch: string | null): Promise<string | null>;
   /** Whether git ignores a path of a worktree, relative to its top. In doubt it does not. Throws `worktree_unsafe`. */
@@ -154,6 +174,7 @@ export function createWorktrees({
       pins.check(path);
       return repositoryOf(git, path);
     },
+    userIdentity: (folder) => userIdentity(git, folder),
     checkedOut: (folder) => checkedOutAt(git, folder),
     async origin(request) {
       pins.check(request.projectPath);
@@ -163,10 +184,12 @@ export function createWorktrees({
       pins.check(request.projectPath);
       return create(git, queue, request);
     },
+    addDetached: (checkout) => addDetached(git, queue, checkout),
+    removeDetached: (checkout) => removeDetached(git, queue, checkout),
     repin: pins.repin,
     listRepositories,
     setAsideRepositories,
-    verifyToplevel: async (path) => void (await verifyToplevel(git, path)),
+    verifyToplevel: async (path) => void (await lookAt(git, path)),
     clearTraps(path) {
       const named = foldersNamed(path);
       return named === null ? [] : clearTraps(named, { links: true });
@@ -190,6 +213,7 @@ export function createWorktrees({
       await takeOver?.followAll();
       return status(git, folders, request);
     },
+    ownersOf,
     isMerged: (repository, branch, base) => isMerged(git, repository, branch, base),
     isTakenIn: (repository, commit) => isTakenIn(git, repository, commit),
     async promote(request) {
@@ -210,6 +234,7 @@ export function createWorktrees({
       await followed(request.branch);
       return diff(git, request);
     },
+    branchTips: (repository) => branchTips(git, repository),
     async head(repository, branch) {
       await followed(branch);
       return commitOf(git, repository, branch === null ? 'HEAD' : branchRef(branch));
@@ -220,7 +245,7 @@ export function createWorktrees({
     },
     async uncommitted(path) {
       await followed(`${SESSION_PREFIX}${basename(path)}`);
-      await verifyToplevel(git, path);
+      await lookAt(git, path);
       const { changed, untracked } = await filesOf(git, path);
       return changed.length + untracked.length;
     },

@@ -17,6 +17,16 @@ export const conflict = (paths: readonly string[], strategy: string): SvcError =
     },
   );
 
+const unrelated = (base: string, branch: string): SvcError =>
+  new SvcError(
+    'conflict',
+    `the branch and its base have no commit in common (${branch.slice(0, 12)} and ${base.slice(0, 12)}), so there is nothing to merge by; nothing was changed`,
+    {
+      hint: 'run its task again on this base; or look at its commits and take them by hand: git merge --allow-unrelated-histories',
+      data: { base, branch },
+    },
+  );
+
 /** The tree that a merge of two commits gives, and the paths it stops at. Writes objects, wherever `env` says. */
 export async function mergedTree(
   git: Git,
@@ -30,6 +40,8 @@ export async function mergedTree(
   );
   const [tree = '', ...paths] = records(merge.stdout);
   if (merge.code > 1 || tree === '') {
+    const { code } = await git.run(root, ['merge-base', base, branch], { allowFail: true });
+    if (code === 1) throw unrelated(base, branch);
     throw new SvcError(
       'git_failed',
       `git merge-tree: ${merge.stderr.split('\n')[0] || `exit code ${merge.code}`}`,
@@ -51,22 +63,31 @@ async function discard(git: Git, root: string, path: string): Promise<void> {
 }
 
 /**
- * The branch's commits again on top of the base, in a temporary worktree that is removed in every case. The branch
+ * The branch's commits again on top of the base, with `after` only those that follow that commit, in a temporary worktree that is removed in every case. The branch
  * itself does not move. Throws `promote_conflict`.
  */
 export async function rebasedCommit(
   git: Git,
   root: string,
-  { base, branch, env }: { base: string; branch: string; env: Record<string, string> },
+  {
+    base,
+    after,
+    branch,
+    env,
+  }: { base: string; after: string | null; branch: string; env: Record<string, string> },
 ): Promise<string> {
   await removeLeftOvers(git, root);
   const path = join(realpathSync(mkdtempSync(join(tmpdir(), TEMPORARY))), 'checkout');
   try {
     await git.run(root, ['worktree', 'add', '--quiet', '--detach', path, branch]);
-    const rebase = await git.run(path, ['rebase', '--quiet', '--no-keep-empty', base], {
-      allowFail: true,
-      env,
-    });
+    const rebase = await git.run(
+      path,
+      ['rebase', '--quiet', '--no-keep-empty', ...(after === null ? [base] : ['--onto', base, after])],
+      {
+        allowFail: true,
+        env,
+      },
+    );
     if (rebase.code !== 0) {
       const unmerged = await git.run(path, ['diff', '--name-only', '--diff-filter=U', '-z'], {
         allowFail: true,

@@ -2,6 +2,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { SvcError } from '../../errors.ts';
 import type { Git } from './git.ts';
+import { ownGitDir } from './own-git-dir.ts';
 import { commitOf, isId, samePath } from './repository.ts';
 import { textIn, trapsIn } from './traps.ts';
 
@@ -27,7 +28,7 @@ function realOf(path: string): string {
 }
 
 /** The git folder that git has named after the top of a folder's checkout, if that is the folder itself. */
-function ownGitDir(path: string, real: string, lines: readonly string[]): string {
+function namedGitDir(path: string, real: string, lines: readonly string[]): string {
   // A path may hold a newline.
   const first = (count: number): string => lines.slice(0, count).join('\n');
   const isSame = (folder: string): boolean => existsSync(folder) && realpathSync(folder) === real;
@@ -45,7 +46,17 @@ export async function verifyToplevel(git: Git, path: string): Promise<string> {
   const look = ['rev-parse', '--show-toplevel', '--absolute-git-dir'];
   const { code, stdout } = await git.run(path, look, { allowFail: true });
   if (code !== 0) throw unsafe(path, 'is not a git worktree any more');
-  return ownGitDir(path, real, stdout.replace(/\n$/, '').split('\n'));
+  return namedGitDir(path, real, stdout.replace(/\n$/, '').split('\n'));
+}
+
+/**
+ * The git folder of a session's worktree, by which git is then told where it is. Throws `worktree_unsafe` unless the two were
+ * made for each other. git is asked only where settings of the worktree alone may lead it elsewhere.
+ */
+export async function gitDirOfWorktree(git: Git, path: string, commonDir: string): Promise<string> {
+  const gitDir = ownGitDir(path, commonDir);
+  if (existsSync(join(gitDir, 'config.worktree'))) await verifyToplevel(git, path);
+  return gitDir;
 }
 
 /** A checkout that is its own (R2), and where it stands. */
@@ -97,7 +108,7 @@ async function wholeLook(git: Git, path: string, real: string): Promise<Look> {
   const [top = '', own = '', commonDir = '', head, tree, ref = ''] = lines;
   const isNamed = ref === 'HEAD' || ref.startsWith('refs/');
   if (code === 0 && lines.length === 6 && isId(head) && isId(tree) && isNamed) {
-    const gitDir = ownGitDir(path, real, [top, own]);
+    const gitDir = namedGitDir(path, real, [top, own]);
     return { gitDir, commonDir, head, tree, ref: ref === 'HEAD' ? null : ref };
   }
   return lookByParts(git, path);

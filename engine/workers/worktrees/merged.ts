@@ -1,138 +1,230 @@
-import { type Git, records } from './git.ts';
-import { branchOrCommit, idsOf } from './repository.ts';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SvcError } from '../../errors.ts';
+import type { Git } from './git.ts';
+import { type Place, type Places, placesOf } from './history.ts';
+import { contains, differences, type Patch, patchesOf } from './patches.ts';
+import { branchOrCommit, isId, type Repository, repositoryOf } from './repository.ts';
 
-/** Both sides of a comparison of patches must be made alike, whatever the user has configured. */
-const PATCH = [
-  '--no-ext-diff',
-  '--no-textconv',
-  '--no-color',
-  '--no-renames',
-  '--full-index',
-  '--unified=3',
-  '--inter-hunk-context=0',
-  '--diff-algorithm=myers',
-  '--src-prefix=a/',
-  '--dst-prefix=b/',
-  '--submodule=short',
-];
-/** How far back a squashed commit is looked for. */
-const MAX_COMMITS = 1000;
-/** A change of more files is compared whole. */
+/** How a branch's commit stands to a base's. */
+export interface Standing {
+  /** Commits that only the branch has, and that only the base has. */
+  ahead: number;
+  behind: number;
+  /** R3: the base holds the work, also where it arrived rebased or squashed. */
+  merged: boolean;
+}
+
+type Where = Pick<Repository, 'root' | 'commonDir'>;
+
+/** Whether a branch's work is in a base, by their names. Throws where the repository cannot be read. */
+export async function isMerged(git: Git, path: string, branch: string, base: string): Promise<boolean> {
+  const repository = await repositoryOf(git, path);
+  const [tip, target] = await Promise.all(
+    [branch, base].map((name) => branchOrCommit(git, repository.root, name)),
+  );
+  if (tip == null || target == null) return false;
+  return (await standingsOf(git, repository, target, [tip])).get(tip)?.merged ?? false;
+}
+
+/**
+ * How commits stand to a base's, in a few calls of git however many they are. R3: a branch's work is in the base by
+ * ancestry, by the tree that a merge would give, by the patches of its commits or by the patch of the whole; in doubt it is
+ * not. Null for a commit that git cannot read.
+ * @param target the base's commit, as a full id
+ * @param tips full ids
+ */
+export async function standingsOf(
+  git: Git,
+  where: Where,
+  target: string,
+  tips: readonly string[],
+): Promise<Map<string, Standing | null>> {
+  const wanted = [...new Set(tips)];
+  if (wanted.length === 0) return new Map();
+  try {
+    return await standingsTogether(git, where, target, wanted);
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    if (wanted.length === 1) return new Map([[wanted[0]!, null]]);
+    // git gives up on all of them for one that it cannot read: the others are found by halves.
+    const half = wanted.length / 2;
+    return new Map([
+      ...(await standingsOf(git, where, target, wanted.slice(0, half))),
+      ...(await standingsOf(git, where, target, wanted.slice(half))),
+    ]);
+  }
+}
+
+/** A tip that has commits of its own, with its tree and that of its fork. */
+interface Candidate extends Place {
+  tip: string;
+  fork: string;
+  tree: string;
+  forkTree: string;
+}
+
+async function standingsTogether(
+  git: Git,
+  where: Where,
+  target: string,
+  tips: readonly string[],
+): Promise<Map<string, Standing>> {
+  const { root } = where;
+  const places = await placesOf(git, root, target, tips);
+  const ahead = [...places.byTip].filter(([, { own }]) => own.length > 0);
+  const trees = await treesOf(git, root, [
+    ...(ahead.length === 0 ? [] : [target]),
+    ...ahead.flatMap(([tip, { fork }]) => (fork === null ? [tip] : [tip, fork])),
+  ]);
+  const treeOf = (commit: string): string => trees.get(commit) ?? '';
+  const merged = new Set(
+    [...places.byTip].flatMap(([tip, { own }]) =>
+      own.length === 0 || treeOf(tip) === treeOf(target) ? [tip] : [],
+    ),
+  );
+  // No commit of a base that has not moved since could hold the work.
+  const candidates = ahead.flatMap(([tip, place]): Candidate[] =>
+    place.fork === null || place.behind === 0 || merged.has(tip)
+      ? []
+      : [{ ...place, tip, fork: place.fork, tree: treeOf(tip), forkTree: treeOf(place.fork) }],
+  );
+  for (const tip of await mergingToNothing(git, where, { target, tree: treeOf(target) }, candidates))
+    merged.add(tip);
+  const left = candidates.filter(({ tip }) => !merged.has(tip));
+  for (const tip of await arrivedAsPatches(git, root, target, places, left)) merged.add(tip);
+  return new Map(
+    [...places.byTip].map(([tip, { own, behind }]) => [
+      tip,
+      { ahead: own.length, behind, merged: merged.has(tip) },
+    ]),
+  );
+}
+
+/** The trees of commits. Throws where one of them cannot be read. */
+export async function treesOf(
+  git: Git,
+  cwd: string,
+  commits: readonly string[],
+): Promise<Map<string, string>> {
+  const wanted = [...new Set(commits)];
+  if (wanted.length === 0) return new Map();
+  const { stdout } = await git.run(cwd, ['cat-file', '--batch-check=%(objectname)'], {
+    input: wanted.map((id) => `${id}^{tree}\n`).join(''),
+  });
+  const lines = stdout.split('\n');
+  return new Map(
+    wanted.map((commit, at) => {
+      const tree = lines[at];
+      if (isId(tree)) return [commit, tree] as const;
+      throw new SvcError('git_failed', `the commit ${commit} cannot be read`, { data: { commit } });
+    }),
+  );
+}
+
+/** Those whose merge would give the base's own tree. What git writes for that goes into a folder that is removed again. */
+async function mergingToNothing(
+  git: Git,
+  { root, commonDir }: Where,
+  { target, tree }: { target: string; tree: string },
+  candidates: readonly Candidate[],
+): Promise<string[]> {
+  if (candidates.length === 0) return [];
+  return withObjectsAside(commonDir, async (env) => {
+    const merge = ['merge-tree', '--write-tree', '--name-only', '--no-messages'];
+    const { code, stdout } = await git.run(root, [...merge, '--stdin'], {
+      env,
+      allowFail: true,
+      input: candidates.map(({ tip }) => `${target} ${tip}\n`).join(''),
+    });
+    const results = code === 0 ? resultsIn(stdout) : [];
+    if (results.length === candidates.length)
+      return candidates.flatMap(({ tip }, at) => (results[at] === tree ? [tip] : []));
+    // One after the other: git before 2.39, and wherever one merge stops the others.
+    const found: string[] = [];
+    for (const { tip } of candidates) {
+      const one = await git.run(root, [...merge, target, tip], { env, allowFail: true });
+      if (one.code === 0 && one.stdout.trim() === tree) found.push(tip);
+    }
+    return found;
+  });
+}
+
+/** The trees of merges, in their order; null for one that stops at conflicts. */
+function resultsIn(stdout: string): (string | null)[] {
+  const fields = stdout.split('\0');
+  const results: (string | null)[] = [];
+  for (let at = 0; at + 1 < fields.length; at += 1) {
+    results.push(fields[at] === '1' ? (fields[at + 1] ?? null) : null);
+    // The names of conflicting files follow, up to an empty one.
+    while (at < fields.length && fields[at] !== '') at += 1;
+  }
+  return results;
+}
+
+/** Runs git so that the objects it writes go into a folder that is removed again. */
+export async function withObjectsAside<T>(
+  commonDir: string,
+  work: (env: Record<string, string>) => Promise<T>,
+): Promise<T> {
+  const objects = mkdtempSync(join(tmpdir(), 'svc-trial-'));
+  try {
+    return await work({
+      GIT_OBJECT_DIRECTORY: objects,
+      // Quoted, because a colon separates one folder from the next.
+      GIT_ALTERNATE_OBJECT_DIRECTORIES: JSON.stringify(join(commonDir, 'objects')),
+    });
+  } finally {
+    rmSync(objects, { recursive: true, force: true });
+  }
+}
+
+/** More files than these are not named to git: it then looks at all. */
 const MAX_PATHS = 200;
 
-/** `isCommitMerged` of a branch's commit and a base's, by their names. */
-export async function isMerged(git: Git, cwd: string, branch: string, base: string): Promise<boolean> {
-  const [tip, target] = await Promise.all([branchOrCommit(git, cwd, branch), branchOrCommit(git, cwd, base)]);
-  return tip !== null && target !== null && isCommitMerged(git, cwd, tip, target);
-}
+const pathspecsOf = (patches: readonly Patch[]): string[] => {
+  // A name that git has quoted, or that holds " b/" itself, is not taken apart.
+  const names = patches
+    .flatMap((patch) => [...patch.keys()])
+    .map((line) => /^diff --git a\/(.+) b\/\1$/.exec(line)?.[1]);
+  const known = new Set(names);
+  if (known.size > MAX_PATHS || known.has(undefined)) return [];
+  return [...known].map((name) => `:(literal)${name}`);
+};
 
-/**
- * R3: whether a branch's work is in the base, also when it arrived there rebased or squashed: by ancestry, by the
- * tree that a merge would give, by patch ids commit by commit, by the patch id of the whole. False when in doubt.
- * @param tip the branch's commit, as a full id
- * @param target the base's
- */
-export async function isCommitMerged(git: Git, cwd: string, tip: string, target: string): Promise<boolean> {
-  if (tip === target) return true;
-  // Of a range git tells both ends and, with a mark, where they have parted.
-  const asked = ['rev-parse', `${target}^{tree}`, `${tip}^{tree}`, `${target}...${tip}`];
-  const { code, stdout } = await git.run(cwd, asked, { allowFail: true });
-  if (code !== 0) return false;
-  const [tree = '', own = '', ...ends] = stdout.trimEnd().split('\n');
-  const fork = ends.find((line) => line.startsWith('^'))?.slice(1) ?? null;
-  if (fork === tip) return true;
-  // No commit of the base could hold the work.
-  if (fork === target) return own === tree;
-  if (await mergesTo(git, cwd, { tip, target, tree })) return true;
-  const change = fork === null ? null : await changeOf(git, cwd, fork, tip);
-  if (change !== null && !(await mayHold(git, cwd, change, target))) return false;
-  return (
-    (await everyPatchIsThere(git, cwd, tip, target)) ||
-    (change !== null && (await isSquashed(git, cwd, change, target)))
-  );
-}
-
-/** What a branch has changed in all since it began at `fork`. */
-interface Change {
-  fork: string;
-  tip: string;
-  /** As pathspecs. */
-  paths: string[];
-  isBinary: boolean;
-}
-
-async function changeOf(git: Git, cwd: string, fork: string, tip: string): Promise<Change> {
-  const stat = records(
-    (await git.run(cwd, ['diff-tree', '-r', '-z', '--numstat', '--no-renames', fork, tip])).stdout,
-  );
-  return {
-    fork,
-    tip,
-    paths: stat.map((record) => `:(literal)${record.split('\t').slice(2).join('\t')}`),
-    isBinary: stat.some((record) => record.startsWith('-\t')),
-  };
-}
-
-/** Only the files that the branch touches: a commit of the base may have changed others too. */
-const limitOf = ({ paths }: Change): string[] => (paths.length <= MAX_PATHS ? ['--', ...paths] : ['--']);
-
-/**
- * Whether any commit of the base since the branch began changes a file that the branch does; else none is one of the
- * branch's, or all of them. A merge may still find the work: under another name, where the base has renamed a folder.
- */
-async function mayHold(git: Git, cwd: string, change: Change, target: string): Promise<boolean> {
-  const { fork, paths } = change;
-  if (paths.length === 0 || paths.length > MAX_PATHS) return true;
-  const since = ['rev-list', '--full-history', '--max-count=1', target, `^${fork}`];
-  return (await git.text(cwd, [...since, ...limitOf(change)])) !== '';
-}
-
-/** The same where it is known how many commits only the one side has. */
-export async function isMergedAfter(
+/** Those of which the base has every commit's patch, or the patch of the whole in one commit. */
+async function arrivedAsPatches(
   git: Git,
   cwd: string,
-  { tip, target, ahead, behind }: { tip: string; target: string; ahead: number; behind: number },
-): Promise<boolean> {
-  if (ahead === 0) return true;
-  return behind === 0 ? isSameTree(git, cwd, tip, target) : isCommitMerged(git, cwd, tip, target);
-}
-
-/** What is left to ask of a base that has not moved since the branch began: no commit of it could hold the work. */
-async function isSameTree(git: Git, cwd: string, one: string, other: string): Promise<boolean> {
-  const trees = await idsOf(git, cwd, [`${one}^{tree}`, `${other}^{tree}`]);
-  return trees !== null && trees[0] === trees[1];
-}
-
-/** Whether a merge would give the base's own tree. */
-async function mergesTo(
-  git: Git,
-  cwd: string,
-  { tip, target, tree }: { tip: string; target: string; tree: string },
-): Promise<boolean> {
-  const merge = await git.run(cwd, ['merge-tree', '--write-tree', '--no-messages', target, tip], {
-    allowFail: true,
+  target: string,
+  { boundary }: Places,
+  candidates: readonly Candidate[],
+): Promise<string[]> {
+  if (candidates.length === 0) return [];
+  const wholes = await differences(
+    git,
+    cwd,
+    candidates.map(({ forkTree, tree }) => ({ from: forkTree, to: tree })),
+  );
+  const paths = pathspecsOf(wholes);
+  const ofBase = await patchesOf(git, cwd, { wanted: [target], known: boundary, paths });
+  // Without one that touches any of these files there is nothing to find.
+  if (ofBase.size === 0) return [];
+  const tips = candidates.map(({ tip }) => tip);
+  const ofTips = await patchesOf(git, cwd, { wanted: tips, known: [target] });
+  return candidates.flatMap(({ tip, own, baseOnly }, at) => {
+    const since = baseOnly();
+    const there = [...ofBase].flatMap(([id, patch]) => (since.has(id) ? [patch] : []));
+    const isThere = (part: Patch | undefined): boolean =>
+      part !== undefined && there.some((whole) => contains(whole, part));
+    const whole = wholes[at]!;
+    // A merge may hold changes of its own: it counts as one that is missing.
+    const everyOne = own.every(
+      ({ id, parents }) => parents < 2 && (isEmpty(ofTips.get(id)) || isThere(ofTips.get(id))),
+    );
+    return everyOne || (whole.size > 0 && isThere(whole)) ? [tip] : [];
   });
-  return merge.code === 0 && merge.stdout.trim() === tree;
 }
 
-async function everyPatchIsThere(git: Git, cwd: string, tip: string, target: string): Promise<boolean> {
-  // Commits of either side, and those that both have under other ids. A merge may hold changes of its own: it counts
-  // as one that is missing.
-  const sides = ['rev-list', '--left-right', '--cherry-mark', '--count', `${target}...${tip}`, '--'];
-  const { code, stdout } = await git.run(cwd, sides, { allowFail: true });
-  return code === 0 && stdout.split('\t')[1] === '0';
-}
-
-async function isSquashed(git: Git, cwd: string, change: Change, target: string): Promise<boolean> {
-  const { fork, tip, isBinary } = change;
-  // The patch id of a binary file does not tell its content.
-  if (isBinary || change.paths.length === 0) return false;
-  const log = ['log', '-p', '--no-merges', `--max-count=${MAX_COMMITS}`, '--format=commit %H', ...PATCH];
-  const ids = await git.pipe(cwd, [...log, target, `^${fork}`, ...limitOf(change)], ['patch-id', '--stable']);
-  if (ids === '') return false;
-  const idOf = (line: string): string => line.split(' ')[0] ?? '';
-  const whole = idOf(
-    await git.pipe(cwd, ['diff-tree', '-r', '-p', ...PATCH, fork, tip], ['patch-id', '--stable']),
-  );
-  return whole !== '' && ids.split('\n').some((line) => idOf(line) === whole);
-}
+const isEmpty = (patch: Patch | undefined): boolean => patch?.size === 0;

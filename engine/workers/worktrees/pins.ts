@@ -19,7 +19,7 @@ export const looksBare = (folder: string): boolean =>
   ['HEAD', 'objects', 'refs'].every((name) => existsSync(join(folder, name)));
 
 /** The top of the repository that git would find from a folder; null for none. */
-function topAround(folder: string): string | null {
+export function topAround(folder: string): string | null {
   for (let at = folder; ; at = dirname(at)) {
     if (existsSync(join(at, '.git')) || looksBare(at)) return at;
     if (at === dirname(at)) return null;

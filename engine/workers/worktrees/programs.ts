@@ -90,12 +90,14 @@ export function createGitPrograms(
 
   /** The settings that matter, read anew when a file of theirs has changed. */
   async function settingsIn(cwd: string): Promise<Settings> {
-    const known = listed.get(cwd);
+    const shared = sharedBy(cwd);
+    const known = listed.get(cwd) ?? (shared === null ? undefined : listed.get(shared));
     if (known !== undefined && known.signature === signatureOf(known.files)) return known.settings;
     const text = await list(cwd, ['config', '--list', '--includes', '--show-origin', '-z']);
     const settings: Record<string, string> = {};
     const files = new Set(standardFiles(cwd, home, env.XDG_CONFIG_HOME));
     let isLasting = true;
+    let isEverywhere = true;
     const parts = text.split('\0');
     for (let at = 0; at + 1 < parts.length; at += 2) {
       // Our own calls bring settings of theirs.
@@ -107,13 +109,14 @@ export function createGitPrograms(
       files.add(path);
       if (/^include(?:if\..+)?\.path$/.test(name)) {
         files.add(resolve(dirname(path), value.join('\n').replace(/^~(?=\/)/, home ?? '~')));
-        // What these hang on is in no file of settings.
+        // Which of these count is another question in each checkout; what some hang on is in no file of settings.
+        if (name.startsWith('includeif.')) isEverywhere = false;
         if (/^includeif\.(?:onbranch|hasconfig)/.test(name)) isLasting = false;
       }
       if (neutral(name) !== undefined || NAMES_PLACE.test(name)) settings[name] = value.join('\n');
     }
     const found = { settings, files: [...files], signature: signatureOf([...files]) };
-    if (isLasting) listed.set(cwd, found);
+    if (isLasting) listed.set(isEverywhere && shared !== null ? shared : cwd, found);
     return settings;
   }
 
@@ -195,6 +198,14 @@ function repositoryAround(cwd: string): string | null {
 
 const isGitFolder = (folder: string): boolean =>
   ['HEAD', 'objects', 'refs'].every((name) => existsSync(join(folder, name)));
+
+/** What stands for all checkouts of a repository that have the same settings; null for one with settings of its own. */
+function sharedBy(cwd: string): string | null {
+  const named = foldersNamed(cwd);
+  if (named === null) return null;
+  const hasOwn = [named.common, named.own].some((each) => existsSync(join(each, 'config.worktree')));
+  return hasOwn ? null : named.common;
+}
 
 /** Settings are read from these when they are there. */
 function standardFiles(cwd: string, home: string | null, xdg: string | undefined): string[] {

@@ -1,6 +1,7 @@
 import { SvcError } from '../../errors.ts';
 import { checkoutAndGitDir, dirty, isCheckedOut, named } from './checkout.ts';
 import { commitTree } from './commit.ts';
+import { type Foreign, foreignIn, wouldBringBack } from './foreign.ts';
 import { type Git, identity } from './git.ts';
 import { conflict, mergedTree, rebasedCommit } from './integrate.ts';
 import {
@@ -25,6 +26,8 @@ export interface PromoteRequest {
   message: string;
   /** Only if this is still the branch's commit. */
   head?: string;
+  /** Where the session began, as it was recorded: what is older is not its own. */
+  baseCommit?: string;
 }
 
 export interface PromoteResult {
@@ -78,10 +81,10 @@ async function forward(git: Git, follower: Follower, base: string, next: string)
     { allowFail: true },
   );
   if (merge.code === 0) return;
+  if (!(await isAncestor(git, path, 'HEAD', next))) throw moved(base);
   // git lists the paths that are in the way on lines of their own, after a tab.
   const paths = merge.stderr.split('\n').flatMap((line) => (line.startsWith('\t') ? [line.slice(1)] : []));
   if (paths.length > 0) throw dirty({ path, reason: `has files in the way: ${named(paths)}`, paths });
-  if (/fast-forward/i.test(merge.stderr)) throw moved(base);
   const reason = merge.stderr.split('\n')[0]?.replace(/^(fatal|error): /, '');
   throw new SvcError('git_failed', `git merge in ${path}: ${reason}; nothing was changed`, {
     data: { path },
@@ -114,17 +117,29 @@ export async function tipsOf(
   });
 }
 
-/**
- * The commit that promoting would put at the base's end, made without touching any checkout; null when the base holds
- * the work already. Throws `promote_conflict`, `checkout_dirty`.
- */
-async function promoted(
+/** What the branch holds that is neither the base's nor its session's; null without any. Throws `conflict`. */
+export async function foreignTo(
   git: Git,
   root: string,
-  { base, strategy, message }: PromoteRequest,
-  { before, beforeTree, tip }: Tips,
-): Promise<string | null> {
+  { branch, base, baseCommit }: Pick<PromoteRequest, 'branch' | 'base' | 'baseCommit'>,
+  { before, tip }: Tips,
+): Promise<Foreign | null> {
+  if (baseCommit === undefined) return null;
+  return foreignIn(git, root, { branch, base, tip, target: before, baseCommit });
+}
+
+/**
+ * The commit that promoting would put at the base's end, made without touching any checkout; null when the base holds
+ * the work already. Throws `promote_conflict`, `checkout_dirty`, `conflict` where a merge would bring more than the work.
+ */
+async function promoted(git: Git, root: string, request: PromoteRequest, tips: Tips): Promise<string | null> {
+  const { base, strategy, message } = request;
+  const { before, beforeTree, tip } = tips;
+  const foreign = await foreignTo(git, root, request, tips);
+  // Nothing of its own.
+  if (foreign?.newest === tip) return null;
   if (strategy === 'merge') {
+    if (foreign !== null) throw wouldBringBack(request, foreign);
     const { tree, conflicts } = await mergedTree(git, root, { base: before, branch: tip, env: {} });
     if (conflicts.length > 0) {
       await followerOf(git, root, base); // what stands in the way there has to be put away first
@@ -135,7 +150,13 @@ async function promoted(
   }
   if (await isAncestor(git, root, tip, before)) return null;
   await followerOf(git, root, base); // refuse early, before anything is computed
-  const after = await rebasedCommit(git, root, { base: before, branch: tip, env: await identity(git, root) });
+  const env = await identity(git, root);
+  const after = await rebasedCommit(git, root, {
+    base: before,
+    after: foreign?.newest ?? null,
+    branch: tip,
+    env,
+  });
   if (after === before) return null;
   return (await git.text(root, ['rev-parse', `${after}^{tree}`])) === beforeTree ? null : after;
 }

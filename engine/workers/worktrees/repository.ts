@@ -2,6 +2,7 @@ import { existsSync, realpathSync, statSync } from 'node:fs';
 import { isAbsolute, join, resolve, sep } from 'node:path';
 import { SvcError } from '../../errors.ts';
 import { type Git, records } from './git.ts';
+import { topAround } from './pins.ts';
 import { textIn } from './traps.ts';
 
 export interface Repository {
@@ -59,6 +60,18 @@ export async function commitOf(git: Git, cwd: string, revision: string): Promise
 /** The commit of a branch, or else of a tag or commit of that name; or null. */
 export async function branchOrCommit(git: Git, cwd: string, name: string): Promise<string | null> {
   return (isId(name) ? null : await commitOf(git, cwd, branchRef(name))) ?? (await commitOf(git, cwd, name));
+}
+
+/** Every branch with the commit that it ends at. Throws `git_failed` when one of them cannot be read. */
+export async function branchTips(git: Git, cwd: string): Promise<Map<string, string>> {
+  const format = '--format=%(objectname) %(refname)';
+  const { stdout, stderr } = await git.run(cwd, ['for-each-ref', format, 'refs/heads']);
+  // git leaves a broken one out and goes on.
+  if (stderr !== '') throw new SvcError('git_failed', `git for-each-ref: ${stderr.split('\n')[0]}`);
+  const lines = stdout.split('\n').filter((line) => line !== '');
+  return new Map(
+    lines.map((line) => [branchOf(line.slice(line.indexOf(' ') + 1)), line.split(' ')[0] ?? '']),
+  );
 }
 
 export const isAncestor = (git: Git, cwd: string, ancestor: string, commit: string): Promise<boolean> =>
@@ -139,9 +152,12 @@ async function repositoryByParts(git: Git, path: string): Promise<Repository> {
     const isInside = resolve(path).split(sep).includes('.git');
     if (isInside)
       throw new SvcError('not_a_repository', `${path} is inside a .git folder`, { data: { path } });
-    if (/bare repository/i.test(found.stderr)) throw empty('is bare: it has no checkout to work from');
+    // Asked of the files: git's words hold paths, which may hold any words.
+    const top = topAround(realFolder(path));
+    if (top !== null && !existsSync(join(top, '.git')))
+      throw empty('is bare: it has no checkout to work from');
     // Anything else (an owner git does not trust, a broken config) has a remedy of its own and keeps git's words.
-    if (!/not a git repository/i.test(found.stderr)) {
+    if (top !== null) {
       throw new SvcError(
         'git_failed',
         `git rev-parse: ${found.stderr.split('\n')[0]?.replace(/^fatal: /, '')}`,
@@ -236,16 +252,25 @@ export const compareAndSet = (
     before ?? '0'.repeat(next.length),
   ]);
 
-/** The same folder, whatever links lead to it. */
-export function samePath(one: string, other: string): boolean {
-  const real = (path: string): string => {
-    try {
-      return realpathSync(path);
-    } catch {
-      // A folder that is gone: resolve the part that is left.
-      const parent = resolve(path, '..');
-      return parent === path ? path : join(real(parent), path.slice(parent.length));
-    }
-  };
-  return isAbsolute(one) && isAbsolute(other) && real(one) === real(other);
+/** Whether something is there, or may be: what is shut is not gone. */
+export function lies(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return true;
+  }
 }
+
+/** A folder with links followed; of one that is gone the part that is left. */
+export function realFolder(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const parent = resolve(path, '..');
+    return parent === path ? path : join(realFolder(parent), path.slice(parent.length));
+  }
+}
+
+/** The same folder, whatever links lead to it. */
+export const samePath = (one: string, other: string): boolean =>
+  isAbsolute(one) && (one === other || (isAbsolute(other) && realFolder(one) === realFolder(other)));

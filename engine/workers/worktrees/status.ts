@@ -1,33 +1,30 @@
-import { readdirSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
-import { SvcError } from '../../errors.ts';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { asSvcError, SvcError } from '../../errors.ts';
 import { filesOf } from './files.ts';
 import type { Git } from './git.ts';
+import { baseNameOf, type ListingRequest, listing, noBase, type Pairing } from './listing.ts';
 import { processesInside, type WorkingFolders } from './live.ts';
-import { verifyToplevel } from './look.ts';
-import { isMergedAfter } from './merged.ts';
+import { gitDirOfWorktree } from './look.ts';
+import { type Standing, standingsOf, treesOf } from './merged.ts';
 import { mapLimit } from './queue.ts';
 import {
-  aheadBehind,
-  branchOrCommit,
   branchRef,
-  isId,
-  listWorktrees,
+  lies,
   operationIn,
   type Repository,
-  type RepositoryOrPath,
   repositoryAt,
-  SESSION_PREFIX,
-  samePath,
   type WorktreeEntry,
 } from './repository.ts';
+import { WORKTREE_STATES, type WorktreeState } from './states.ts';
+import { textIn } from './traps.ts';
+import { isUnchanged } from './unchanged.ts';
 
-export interface StatusRequest {
-  repository: RepositoryOrPath;
-  /** The branch to compare with; by default the one checked out in `repository`. */
-  base?: string;
-  /** The folder that holds the session worktrees: what lies in it but is not known to git is listed too. */
-  worktreesDir?: string;
+export interface StatusRequest extends ListingRequest {
+  /** Only those that are in this state. */
+  state?: WorktreeState | undefined;
+  /** At most so many, the newest. */
+  limit?: number | undefined;
 }
 
 export interface SessionWorktree {
@@ -39,15 +36,15 @@ export interface SessionWorktree {
   path: string | null;
   /** What the worktree has checked out, when that is not the session's branch: a branch name or a commit. */
   checkedOut: string | null;
-  /** Tracked files are changed, staged or in conflict. */
-  dirty: boolean;
-  /** Files that are neither tracked nor ignored. */
-  untracked: boolean;
-  /** Commits that only the branch has, and that only the base has. */
-  ahead: number;
-  behind: number;
-  /** The base holds the branch's work, also when squashed or rebased (R3). */
-  merged: boolean;
+  /** Tracked files are changed, staged or in conflict; null when that could not be read. */
+  dirty: boolean | null;
+  /** Files that are neither tracked nor ignored; null when that could not be read. */
+  untracked: boolean | null;
+  /** Commits that only the branch has, and that only the base has; null when they could not be read, or for no base. */
+  ahead: number | null;
+  behind: number | null;
+  /** The base holds the branch's work, also when squashed or rebased (R3); null as above. */
+  merged: boolean | null;
   /** Branch and worktree do not belong together any more: one of the two is missing. */
   orphan: boolean;
   /** Some process works in it; null when that cannot be known. */
@@ -55,183 +52,150 @@ export interface SessionWorktree {
   locked: boolean;
   /** A merge, rebase, cherry-pick or revert that was left unfinished. */
   operation: string | null;
-  /** Why the worktree could not be looked at. */
+  /** Why the worktree, or its branch, could not be looked at. */
   unreadable: string | null;
 }
 
-/** A session's branch and worktree as git lists them. */
-export interface Pairing {
-  branch: string;
-  head: string | null;
-  entry: WorktreeEntry | null;
-  /** A folder in `worktreesDir` that git does not know. */
-  stray: string | null;
-  /** Another checkout of the branch, e.g. the main one while a person looks at the work. */
-  elsewhere: string | null;
+export interface RepositoryStatus {
+  worktrees: SessionWorktree[];
+  /** How many there are with those that the limit has cut off. */
+  total: number;
+  /** Why they could not be compared with the base, if so. */
+  problem: SvcError | null;
 }
 
-/** The base branch's name: the given one, else what is checked out. */
-export function baseNameOf({ root, head }: Repository, base?: string): string {
-  const name = base ?? head;
-  if (name !== null) return name;
-  throw new SvcError('usage', `${root} has no branch checked out, so there is nothing to compare with`, {
-    hint: 'name a base branch, or set SVC_GIT_BASE',
-  });
+/** Every state that a worktree is in. */
+export function statesOf(worktree: SessionWorktree): WorktreeState[] {
+  const { dirty, untracked, merged, orphan, live, unreadable } = worktree;
+  const isDirty = dirty === true || untracked === true;
+  const isIn: Record<WorktreeState, boolean> = {
+    unreadable: unreadable !== null,
+    dirty: isDirty,
+    clean: dirty === false && untracked === false && unreadable === null,
+    merged: merged === true,
+    unmerged: merged === false,
+    orphan,
+    live: live === true,
+  };
+  return WORKTREE_STATES.filter((state) => isIn[state]);
 }
 
-/** The listing with the base's commit, which there has to be. Throws `not_found`. */
-export async function listingWithBase(
-  git: Git,
-  root: string,
-  wanted: { base: string; worktreesDir?: string },
-): Promise<Listing & { base: string }> {
-  const { pairings, base } = await listing(git, root, wanted);
-  if (base !== null) return { pairings, base };
-  throw new SvcError('not_found', `there is no branch ${JSON.stringify(wanted.base)} in ${root}`);
+/** At once: git is mostly waited for, and more than the processors have would only wait for each other. */
+const MOST_AT_ONCE = 4;
+
+const byNumber = new Intl.Collator('en', { numeric: true });
+const newestFirst = (one: { branch: string }, other: { branch: string }): number =>
+  byNumber.compare(other.branch, one.branch);
+
+/** What all rows of a list are made from. */
+interface Ground {
+  repository: Repository;
+  /** How the branches' commits stand to the base; null without one. */
+  standings: Promise<ReadonlyMap<string, Standing | null> | null>;
+  /** Trees of the commits that are checked out. */
+  trees: ReadonlyMap<string, string>;
+  folders: Map<number, string> | null;
+  isExcluded(name: string): boolean;
 }
 
-/** Whether a worktree is one of those that are made in `worktreesDir`. */
-export const isIn = (worktreesDir: string | undefined, path: string | null): boolean =>
-  worktreesDir !== undefined && path !== null && samePath(join(path, '..'), worktreesDir);
-
-/** What there is of sessions in a repository, and where the base ends now; null when there is no such base. */
-export interface Listing {
-  pairings: Pairing[];
-  base: string | null;
-}
-
-/** Session branches with their worktrees, worktrees whose branch is gone, and folders that git does not know. */
-export async function listing(
-  git: Git,
-  root: string,
-  { base, worktreesDir }: { base: string; worktreesDir?: string },
-): Promise<Listing> {
-  const sessionRef = branchRef(SESSION_PREFIX);
-  const [refs, entries] = await Promise.all([
-    git.text(root, ['for-each-ref', '--format=%(objectname) %(refname)', sessionRef, branchRef(base)]),
-    listWorktrees(git, root),
-  ]);
-  const heads = new Map(
-    refs.split('\n').flatMap((line) => {
-      const [id = '', ref = ''] = line.split(' ');
-      return ref === '' ? [] : [[ref, id] as const];
-    }),
-  );
-  const found = paired(heads, entries, worktreesDir);
-  // A tag or a commit will do as well; what is named like a commit is that commit.
-  const branch = isId(base) ? undefined : heads.get(branchRef(base));
-  return { pairings: found, base: branch ?? (await branchOrCommit(git, root, base)) };
-}
-
-function paired(
-  heads: ReadonlyMap<string, string>,
-  entries: readonly WorktreeEntry[],
-  worktreesDir: string | undefined,
-): Pairing[] {
-  const sessionRef = branchRef(SESSION_PREFIX);
-  const found = new Map<string, Pairing>();
-  for (const [ref, head] of heads) {
-    if (!ref.startsWith(sessionRef)) continue;
-    const branch = ref.slice('refs/heads/'.length);
-    found.set(branch, { branch, head, entry: null, stray: null, elsewhere: null });
-  }
-  for (const entry of entries.slice(1)) {
-    // An agent may have switched its worktree to another branch; the folder still tells whose it is.
-    const own = entry.ref?.startsWith(sessionRef) ? entry.ref.slice('refs/heads/'.length) : null;
-    const branch = own ?? `${SESSION_PREFIX}${basename(entry.path)}`;
-    const pairing = found.get(branch);
-    if (pairing && (pairing.entry === null || own !== null)) pairing.entry = entry;
-    else if (!pairing && (own !== null || isIn(worktreesDir, entry.path))) {
-      found.set(branch, { branch, head: null, entry, stray: null, elsewhere: null });
-    }
-  }
-  for (const { ref, path } of entries) {
-    const pairing = ref?.startsWith(sessionRef) ? found.get(ref.slice('refs/heads/'.length)) : undefined;
-    if (pairing && pairing.entry?.path !== path) pairing.elsewhere = path;
-  }
-  for (const name of worktreesDir === undefined ? [] : foldersIn(worktreesDir)) {
-    const path = join(worktreesDir!, name);
-    if (entries.some((entry) => samePath(entry.path, path))) continue;
-    const branch = `${SESSION_PREFIX}${name}`;
-    const pairing = found.get(branch) ?? { branch, head: null, entry: null, stray: null, elsewhere: null };
-    if (pairing.entry === null) found.set(branch, { ...pairing, stray: path });
-  }
-  return [...found.values()];
-}
-
-function foldersIn(folder: string): string[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
-      entry.isDirectory() ? [entry.name] : [],
-    );
-  } catch {
-    return [];
-  }
-}
-
-/** Every session branch and worktree of a repository, in the order of their numbers. */
+/** The session branches and worktrees of a repository, newest first. */
 export async function status(
   git: Git,
   workingFolders: WorkingFolders,
   request: StatusRequest,
-): Promise<SessionWorktree[]> {
+): Promise<RepositoryStatus> {
   const repository = await repositoryAt(git, request.repository);
-  const { root } = repository;
-  const { worktreesDir } = request;
-  const wanted = {
-    base: baseNameOf(repository, request.base),
-    ...(worktreesDir === undefined ? {} : { worktreesDir }),
+  const { root, commonDir } = repository;
+  const { limit = Number.POSITIVE_INFINITY, state } = request;
+  const { name, problem: unnamed } = nameOf(repository, request.base);
+  const { pairings, base: target } = await listing(git, root, { ...request, base: name });
+  pairings.sort(newestFirst);
+  // Without a filter the rest need not be looked at.
+  const looked = state === undefined ? pairings.slice(0, limit) : pairings;
+  const heads = looked.flatMap(({ head }) => head ?? []);
+  // git is mostly waited for: the folders are looked through meanwhile.
+  const standings = target === null ? Promise.resolve(null) : standingsOf(git, repository, target, heads);
+  standings.catch(() => undefined);
+  const ground: Ground = {
+    repository,
+    standings,
+    trees: await treesOf(
+      git,
+      root,
+      looked.flatMap(({ entry }) => entry?.head ?? []),
+    ).catch(() => new Map()),
+    folders: workingFolders(),
+    isExcluded: ignoresOwnFolder(commonDir) ? (entry) => entry === '.svc' : () => false,
   };
-  const { pairings: list, base: target } = await listingWithBase(git, root, wanted);
-  const folders = workingFolders();
-  list.sort((one, other) => one.branch.localeCompare(other.branch, 'en', { numeric: true }));
-  return mapLimit(list, 4, (pairing) => describe(git, root, target, pairing, folders));
+  const rows = await mapLimit(looked, MOST_AT_ONCE, (pairing) => describe(git, ground, pairing));
+  const wanted = state === undefined ? rows : rows.filter((row) => statesOf(row).includes(state));
+  return {
+    worktrees: wanted.slice(0, limit),
+    total: state === undefined ? pairings.length : wanted.length,
+    problem: unnamed ?? (name !== null && target === null ? noBase(root, name) : null),
+  };
 }
+
+function nameOf(repository: Repository, base?: string): { name: string | null; problem: SvcError | null } {
+  try {
+    return { name: baseNameOf(repository, base), problem: null };
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    return { name: null, problem: error };
+  }
+}
+
+const ignoresOwnFolder = (commonDir: string): boolean =>
+  (textIn(join(commonDir, 'info', 'exclude')) ?? '').split(/\r?\n/).includes('.svc/');
 
 async function describe(
   git: Git,
-  root: string,
-  base: string,
+  ground: Ground,
   { branch, head, entry, stray }: Pairing,
-  folders: Map<number, string> | null,
 ): Promise<SessionWorktree> {
   const path = entry?.path ?? stray;
-  const isThere = path !== null && statSync(path, { throwIfNoEntry: false }) !== undefined;
-  const inside = isThere ? processesInside(path, folders) : [];
+  const isThere = path !== null && lies(path);
+  const inside = isThere ? processesInside(path, ground.folders) : [];
   const isOwn = entry === null || entry.ref === branchRef(branch);
   const result: SessionWorktree = {
     branch,
     head,
     path,
     checkedOut: isOwn ? null : (entry.ref?.replace(/^refs\/heads\//, '') ?? entry.head),
-    dirty: false,
-    untracked: false,
-    ahead: 0,
-    behind: 0,
-    merged: false,
+    dirty: isThere ? null : false,
+    untracked: isThere ? null : false,
+    ahead: null,
+    behind: null,
+    merged: null,
     orphan: head === null || entry === null || !isThere,
     live: inside === null ? null : inside.length > 0,
     locked: entry?.locked != null,
     operation: null,
     unreadable: null,
   };
-  if (head !== null) {
-    const counts = await aheadBehind(git, root, base, head);
-    Object.assign(result, counts);
-    result.merged = await isMergedAfter(git, root, { tip: head, target: base, ...counts });
-  }
   if (stray !== null) result.unreadable = 'git does not know this folder as a worktree';
-  if (entry !== null && isThere) {
-    try {
-      const gitDir = await verifyToplevel(git, entry.path);
-      const files = await filesOf(git, entry.path);
-      result.dirty = files.changed.length > 0;
-      result.untracked = files.untracked.length > 0;
-      result.operation = operationIn(gitDir);
-    } catch (error) {
-      if (!(error instanceof SvcError)) throw error;
-      result.unreadable = error.message;
-    }
+  else if (entry !== null && isThere) Object.assign(result, await filesIn(git, ground, entry));
+  const standing = head === null ? undefined : (await ground.standings)?.get(head);
+  if (standing === null) result.unreadable ??= 'git cannot read its commits';
+  return { ...result, ...standing };
+}
+
+/** What a worktree holds that is in no commit. */
+async function filesIn(
+  git: Git,
+  { repository, trees, isExcluded }: Ground,
+  { path, head }: WorktreeEntry,
+): Promise<Partial<SessionWorktree>> {
+  // Other work gets its turn between two folders that are looked through.
+  await nextTurn();
+  try {
+    const gitDir = await gitDirOfWorktree(git, path, repository.commonDir);
+    const operation = operationIn(gitDir);
+    if (isUnchanged(path, gitDir, trees.get(head ?? '') ?? '', isExcluded))
+      return { dirty: false, untracked: false, operation };
+    const files = await filesOf(git, path, gitDir);
+    return { dirty: files.changed.length > 0, untracked: files.untracked.length > 0, operation };
+  } catch (error) {
+    return { unreadable: asSvcError(error).message };
   }
-  return result;
 }

@@ -1,14 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { type Problem, problemOf } from '../../errors.ts';
 import { type Checkout, checkoutOf, withRoomFor } from './checkout.ts';
+import { wouldBringBack } from './foreign.ts';
 import type { Git } from './git.ts';
 import { mergedTree } from './integrate.ts';
-import { type PromoteRequest, tipsOf } from './promote.ts';
+import { withObjectsAside } from './merged.ts';
+import { foreignTo, type PromoteRequest, tipsOf } from './promote.ts';
 import { aheadBehind, repositoryAt } from './repository.ts';
 import { changedPaths, type SensitiveChange, sensitiveAmong } from './sensitive.ts';
 
-export type TrialRequest = Pick<PromoteRequest, 'repository' | 'branch' | 'base'>;
+export type TrialRequest = Pick<PromoteRequest, 'repository' | 'branch' | 'base' | 'baseCommit'>;
 
 /** What promoting by merge would meet now. */
 export interface Trial {
@@ -21,6 +21,8 @@ export interface Trial {
   promotable: boolean;
   /** The base holds the work; promoting would change nothing. */
   alreadyMerged: boolean;
+  /** Why a merge would be refused, and what to do instead; null when it would not. */
+  refused: Problem | null;
   /** Paths that the merge would stop at. */
   conflicts: string[];
   /** What it would change in the base that is to be looked at apart from the rest. */
@@ -36,22 +38,23 @@ export interface Trial {
 export async function trial(git: Git, request: TrialRequest): Promise<Trial> {
   const { branch, base } = request;
   const { root, commonDir } = await repositoryAt(git, request.repository);
-  const { before, beforeTree, tip: head } = await tipsOf(git, root, request);
-  const [counts, checkout] = await Promise.all([
+  const tips = await tipsOf(git, root, request);
+  const { before, beforeTree, tip: head } = tips;
+  const [counts, checkout, foreign] = await Promise.all([
     aheadBehind(git, root, before, head),
     checkoutOf(git, root, base),
+    foreignTo(git, root, request, tips),
   ]);
-  const about = { branch, head, base, strategy: 'merge', ...counts } as const;
-  if (counts.ahead === 0)
-    return { ...about, promotable: true, alreadyMerged: true, conflicts: [], sensitive: [], checkout };
+  const about = { branch, head, base, strategy: 'merge', refused: null, ...counts } as const;
+  const asIs = { ...about, conflicts: [], sensitive: [], checkout };
+  if (counts.ahead === 0 || foreign?.newest === head)
+    return { ...asIs, promotable: true, alreadyMerged: true };
+  if (foreign !== null) {
+    const refused = problemOf(wouldBringBack(request, foreign));
+    return { ...asIs, refused, promotable: false, alreadyMerged: false };
+  }
 
-  const objects = mkdtempSync(join(tmpdir(), 'svc-trial-'));
-  try {
-    const env = {
-      GIT_OBJECT_DIRECTORY: objects,
-      // Quoted, because a colon separates one folder from the next.
-      GIT_ALTERNATE_OBJECT_DIRECTORIES: JSON.stringify(join(commonDir, 'objects')),
-    };
+  return withObjectsAside(commonDir, async (env) => {
     const { tree, conflicts } = await mergedTree(git, root, { base: before, branch: head, env });
     const paths = await changedPaths(git, root, { from: before, to: tree, env });
     const added = paths.filter(({ change }) => change === 'added').map(({ path }) => path);
@@ -64,7 +67,5 @@ export async function trial(git: Git, request: TrialRequest): Promise<Trial> {
       sensitive: sensitiveAmong(paths),
       checkout: follows,
     };
-  } finally {
-    rmSync(objects, { recursive: true, force: true });
-  }
+  });
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { accessSync, constants, copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../errors.ts';
 import { commitTree } from './commit.ts';
@@ -20,12 +20,26 @@ export async function repairIndex(
   const index = join(gitDir, 'index');
   if (head === null) return false;
   if (existsSync(index)) {
-    const { code, stderr } = await git.run(path, ['ls-files', '--stage', '--unmerged'], { allowFail: true });
-    if (code === 0 || !/index file|bad signature|bad index/i.test(stderr)) return false;
+    const list = ['ls-files', '--stage', '--unmerged'];
+    const isDamaged =
+      isReadable(index) &&
+      !(await git.succeeds(path, list)) &&
+      // Without it nothing stands in the way.
+      (await git.succeeds(path, list, { env: { GIT_INDEX_FILE: `${index}.svc-none` } }));
+    if (!isDamaged) return false;
     renameSync(index, `${index}.svc-damaged`);
   }
   await git.run(path, ['read-tree', head]);
   return true;
+}
+
+function isReadable(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 export interface SavedWork {

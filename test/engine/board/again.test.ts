@@ -21,6 +21,7 @@ describe('a call that is sent again after its answer was lost', { timeout: 60_00
     ws = await makeWorkspace();
     ws.repository.write('PLAN.md', '- [ ] one\n- [ ] two\n');
     here = await engineHere(ws);
+    await here.join('alice', 'bob');
   });
   after(async () => {
     await here.close();

@@ -56,7 +56,10 @@ describe('a task that its ledger holds', () => {
           callKey: null,
         }),
       stop: () => undefined,
-      drop: () => undefined,
+      drop: () => true,
+      checkProgram: () => undefined,
+      recordOwnWord: () => false,
+      isLive: () => false,
     };
     const gate = ({ taskId }: { taskId: string }) =>
       isOpen
@@ -112,6 +115,7 @@ describe('a task that its ledger holds', () => {
       config: () => ({ webhook: CONFIG, policy: { actors: [] } }),
       agents: { ...lookup(), folder: () => '/' },
       isLoopback: () => true,
+      workspace: { id: 'a1', name: () => 'bench' },
     }).open([SECRET]);
     const ask = async (request: ReturnType<typeof task>) => {
       const { path, headers = {}, body = '' } = request;

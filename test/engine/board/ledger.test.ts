@@ -194,16 +194,16 @@ describe('a claim', () => {
       expiresAt: '2026-01-02T04:04:05.000Z',
     });
     await assert.rejects(claim('b', 1), (error: SvcError) => {
-      assert.equal(error.message, 'item 1 of plan.md is held by a until 2026-01-02T04:04:05.000Z');
+      assert.equal(error.message, 'item 1 of plan.md is held by a until 2026-01-02T04:04:05.000Z: "first"');
       assert.deepEqual([error.code, error.data.held_by, error.data.item], ['item_held', 'a', 1]);
       return true;
     });
     await claim('b', 3);
     await assert.rejects(release('b', 1), refusal('holder_mismatch', /held by a, not by b/));
-    assert.equal(await release('a', 1), 'plan.md');
+    assert.deepEqual(await release('a', 1), { ledger: 'plan.md', text: 'first' });
     await assert.rejects(release('a', 1), refusal('not_found'));
     await claim('b', 1);
-    assert.equal(await release('*', 1), 'plan.md');
+    assert.equal((await release('*', 1)).ledger, 'plan.md');
     assert.deepEqual(
       rig.events_('item_claimed').map(({ holder, item, text }) => [holder, item, text]),
       [
@@ -390,6 +390,7 @@ describe('a ledger in the engine', () => {
     assert.deepEqual(await here.call('task_release', { holder: '*', ...input }, worker(other)), {
       ledger: 'own.md',
       item: 1,
+      text: 'one',
       released: true,
     });
     await here.call('task_claim', { holder: other, ...input }, worker(other));
@@ -398,6 +399,7 @@ describe('a ledger in the engine', () => {
 
   test('gives an item to one of 32 calls at once', async () => {
     write('race.md', '- [ ] one');
+    await here.join(...Array.from({ length: 32 }, (_, index) => `p-${index}`));
     const tries = await Promise.allSettled(
       Array.from({ length: 32 }, (_, index) =>
         here.call<{ holder: string }>('task_claim', { holder: `p-${index}`, item: 1, ledger: 'race.md' }),

@@ -206,6 +206,7 @@ describe('the tools for locks', () => {
   before(async () => {
     ws = await makeWorkspace();
     here = await engineHere(ws, { workerCap: 0 });
+    await here.join('ada', ...Array.from({ length: 32 }, (_, index) => `p-${index}`));
     const { task_id } = await here.call<Wire<Task>>('task.add', { title: 'a task', agent: 'scripted' });
     const ran = await here.call<{ session: Wire<Session> }>('task.run', { id: task_id });
     session = ran.session.session_id;

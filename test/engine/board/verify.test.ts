@@ -85,7 +85,9 @@ describe('evidence', () => {
   const events = (id: string): LoggedEvent[] =>
     here.engine.events.list({ limit: 500 }).filter(({ sessionId }) => sessionId === id);
 
-  test('of every criterion and passing tests, newer than the last commit, is verified', async () => {
+  const OWN_WORD = 'svc has not run the reported tests again';
+
+  test('is the own word of whoever reported it, whatever it says, until svc has run its tests again', async () => {
     const work = await works({ criteria: ['it builds', 'it is tested'] });
     assert.deepEqual(
       [(await work.status()).state, (await work.status()).reasons],
@@ -108,7 +110,12 @@ describe('evidence', () => {
       symbols: [{ path: 'made.txt', symbol: 'made' }, { path: './none.txt' }],
       summary: 'made it',
     });
-    assert.deepEqual(reported, { session: work.id, task: work.taskId, state: 'verified', reasons: [] });
+    assert.deepEqual(reported, {
+      session: work.id,
+      task: work.taskId,
+      state: 'reported',
+      reasons: ['missing: none.txt', OWN_WORD],
+    });
     const status = await work.status();
     assert.deepEqual(status.criteria, [
       { criterion: 'it builds', status: 'met', note: 'see the log' },
@@ -122,40 +129,49 @@ describe('evidence', () => {
     const [event] = events(work.id);
     assert.deepEqual(event?.data, {
       session: work.id,
-      state: 'verified',
+      state: 'reported',
       met: 2,
       criteria: 2,
       failed: 0,
       tests: 2,
     });
     const ended = await work.end();
-    assert.equal((await here.call<Shown>('verify.show', { session: ended.session_id })).state, 'verified');
+    assert.equal((await here.call<Shown>('verify.show', { session: ended.session_id })).state, 'reported');
+    // Nothing but a rerun makes it more than that, and what is missing is missing still.
+    const again = await here.call<Shown>('verify.rerun', { session: work.id });
+    assert.deepEqual([again.state, again.reasons], ['reported', ['missing: none.txt']]);
   });
 
   test('is stale once the branch has moved, by the worker, at its end, or by a person', async () => {
     const work = await works();
     work.commit({ 'one.txt': 'one\n' });
     const tests = [{ command: 'true', result: 'passed' }];
-    assert.equal((await work.report({ tests })).state, 'verified');
+    assert.equal((await work.report({ tests })).state, 'reported');
     const second = work.commit({ 'two.txt': 'two\n' });
     const status = await work.status();
     assert.equal(status.state, 'stale');
     assert.match(status.reasons.join(), new RegExp(`ends at ${second.slice(0, 10)}; it was reported at`));
-    assert.equal((await work.report({ tests })).state, 'verified');
+    assert.equal((await work.report({ tests })).state, 'reported');
 
     // What the worker leaves in its folder is committed at its end, after the evidence.
     writeFileSync(join(work.worktree, 'left.txt'), 'left\n');
     const warned = await work.report({ tests });
-    assert.equal(warned.state, 'verified');
-    assert.match(warned.reasons.join(), /^1 file is not committed/);
+    assert.equal(warned.state, 'reported');
+    assert.match(warned.reasons.join(), /1 file is not committed/);
     await work.end();
     assert.equal((await work.status()).state, 'stale');
+    // A rerun of what was reported of another commit is no evidence of this one.
+    assert.equal((await here.call<Shown>('verify.rerun', { session: work.id })).state, 'stale');
 
-    assert.equal((await here.call<Reported>('verify_report', { session: work.id, tests })).state, 'verified');
+    assert.equal((await here.call<Reported>('verify_report', { session: work.id, tests })).state, 'reported');
+    assert.equal((await here.call<Shown>('verify.rerun', { session: work.id })).state, 'verified');
     ws.repository.git('branch', '--force', 'elsewhere', `svc/${work.id}`);
     const next = ws.repository.git('commit-tree', '-p', 'elsewhere', '-m', 'more', 'elsewhere^{tree}');
     ws.repository.git('update-ref', `refs/heads/svc/${work.id}`, next);
-    assert.equal((await work.status()).state, 'stale');
+    const moved = await work.status();
+    assert.equal(moved.state, 'stale');
+    assert.match(moved.reasons.join(), /; it was reported at .*; it was run again at /);
+    assert.deepEqual(moved.rerun?.agrees, true);
   });
 
   test('of work in place is compared with what the session left, not with what came after', async () => {
@@ -165,20 +181,21 @@ describe('evidence', () => {
     assert.deepEqual(await work.report({ tests, symbols: [{ path: 'inplace.txt' }] }), {
       session: work.id,
       task: work.taskId,
-      state: 'verified',
-      reasons: [],
+      state: 'reported',
+      reasons: [OWN_WORD],
     });
     await work.end();
     ws.repository.commit({ 'later.txt': 'by a person\n' });
-    assert.equal((await work.status()).state, 'verified');
+    assert.equal((await work.status()).state, 'reported');
   });
 
-  test('is incomplete while a criterion is not met or not reported, a test failed, or nothing was shown', async () => {
+  test('names each criterion that is not met or not reported, each test that failed, and that nothing was shown', async () => {
     const work = await works({ criteria: ['a', 'b'] });
     const reasons = async (input: object): Promise<string[]> => {
       const { state, reasons: all } = await work.report(input);
-      assert.equal(state, 'incomplete', JSON.stringify(input));
-      return all;
+      assert.equal(state, 'reported', JSON.stringify(input));
+      assert.equal(all.length, 2, all.join());
+      return all.slice(0, 1);
     };
     assert.deepEqual(await reasons({ criteria: [{ criterion: 'a', met: true }] }), ['not reported: b']);
     assert.deepEqual(
@@ -197,18 +214,19 @@ describe('evidence', () => {
     const failing = { criteria: met, tests: [{ command: 'false', result: 'failed' }] };
     assert.deepEqual(await reasons(failing), ['failed: false']);
     assert.deepEqual(await reasons({ criteria: [...met, { criterion: 'c', met: false }] }), ['not met: c']);
-    assert.equal(
-      (await work.report({ criteria: [...met, { criterion: 'c', met: true }] })).state,
-      'verified',
-    );
+    assert.deepEqual((await work.report({ criteria: [...met, { criterion: 'c', met: true }] })).reasons, [
+      'no test that ran was reported, and so there is nothing to run again',
+    ]);
     assert.deepEqual(
       (await work.status()).criteria.map(({ criterion }) => criterion),
       ['a', 'b', 'c'],
     );
     await work.end();
     const bare = await works();
-    assert.equal((await bare.report({ summary: 'all is well' })).state, 'incomplete');
-    assert.equal((await bare.report({ tests: [{ command: 'x', result: 'skipped' }] })).state, 'incomplete');
+    const nothing = /^neither a criterion nor a test that ran was reported/;
+    assert.match((await bare.report({ summary: 'all is well' })).reasons.join(), nothing);
+    const skipped = await bare.report({ tests: [{ command: 'x', result: 'skipped' }] });
+    assert.match(skipped.reasons.join(), nothing);
     await bare.end();
   });
 
@@ -242,8 +260,8 @@ describe('evidence', () => {
     assert.deepEqual(await here.call('verify_report', { tests, symbols }, byHand), {
       session: 'by-hand',
       task: one.taskId,
-      state: 'verified',
-      reasons: [],
+      state: 'reported',
+      reasons: [OWN_WORD],
     });
     await assert.rejects(here.call('verify_report', { symbols: [{ path: '../x' }] }, byHand), {
       code: 'path_outside',
@@ -266,7 +284,7 @@ describe('evidence', () => {
     const inside = await work.report({
       symbols: [{ path: join(work.worktree, 'README.md') }, { path: 'a/../b' }],
     });
-    assert.equal(inside.state, 'incomplete');
+    assert.equal(inside.state, 'reported');
     assert.deepEqual(
       (await work.status()).symbols.map(({ path }) => path),
       ['README.md', 'b'],
@@ -297,7 +315,7 @@ describe('evidence', () => {
       );
     }
     for (let more = 0; more < 30; more += 1) await work.report({ criteria: [{ index: 1, met: true }] });
-    assert.equal((await work.status()).state, 'verified');
+    assert.deepEqual((await work.status()).criteria[0]?.status, 'met');
     await work.end();
   });
 
@@ -314,7 +332,7 @@ describe('evidence', () => {
     const rerun = (id: string, input: object = {}) =>
       here.call<Shown>('verify.rerun', { session: id, ...input });
 
-    test('agrees with what ends as it was reported, in the worktree and with an environment of its own', async () => {
+    test('agrees with what ends as it was reported, in a clean checkout and with an environment of its own', async () => {
       const work = await reported(
         'test "$(cat README.md | wc -l)" -gt 0',
         { command: 'exit 3', result: 'failed' },
@@ -330,11 +348,16 @@ describe('evidence', () => {
           [true, 0],
         ],
       );
-      assert.deepEqual([result?.agrees, result?.by, state], [true, 'ada', 'incomplete']);
-      assert.match(result?.results[2]?.output ?? '', new RegExp(`^${work.worktree}\n`));
+      assert.deepEqual([result?.agrees, result?.by, state], [true, 'ada', 'reported']);
+      assert.match(result?.results[2]?.output ?? '', new RegExp(`/agents/${work.id}/verify-[0-9a-f]+\n`));
       assert.equal(existsSync(join(work.worktree, 'skipped')), false);
-      const [event] = events(work.id);
-      assert.deepEqual([event?.kind, event?.data], ['verification_rerun', { agrees: true, tests: 3 }]);
+      const head = ws.repository.git('rev-parse', `svc/${work.id}`);
+      assert.deepEqual(
+        events(work.id)
+          .filter(({ kind }) => kind === 'verification_rerun')
+          .map(({ data }) => data),
+        [{ state: 'ended', agrees: true, tests: 3, head }, { state: 'running' }],
+      );
       const fine = await reported('true');
       assert.equal((await rerun(fine.id)).state, 'verified');
     });
@@ -357,7 +380,7 @@ describe('evidence', () => {
       assert.match(output, /^line \d+\n/);
       assert.match(output, /the end\n$/);
       const again = { session: work.id, tests: [{ command: 'true', passed: true }] };
-      assert.equal((await here.call<Reported>('verify_report', again)).state, 'verified');
+      assert.equal((await here.call<Reported>('verify_report', again)).state, 'reported');
     });
 
     test('ends what takes too long, and leaves no process behind, whatever the command detached', async () => {
@@ -403,7 +426,7 @@ describe('evidence', () => {
       });
       running.catch(() => undefined);
       await until(() => existsSync(file) && readFileSync(file, 'utf8').endsWith('\n'));
-      assert.match(said[0] ?? '', /^runs 1 of 2: echo/);
+      assert.match(said.join('\n'), /^checks out [0-9a-f]{10} and makes it ready\nruns 1 of 2: echo/);
       await assert.rejects(rerun(work.id), { code: 'conflict', message: /being run again already/ });
       stop.abort();
       await assert.rejects(running, { code: 'cancelled' });
@@ -411,7 +434,7 @@ describe('evidence', () => {
       assert.equal((await work.status()).rerun, null);
     });
 
-    test('is for sessions that have ended, reported tests, and still have their worktree', async () => {
+    test('is for sessions that have ended, reported tests, and have a branch of their own', async () => {
       const live = await works();
       await assert.rejects(rerun(live.id), { code: 'conflict', message: /still running/ });
       await live.end();
@@ -419,13 +442,11 @@ describe('evidence', () => {
       const inplace = await works({ inplace: true });
       await inplace.report({ tests: [{ command: 'true', passed: true }] });
       await inplace.end();
-      await assert.rejects(rerun(inplace.id), { code: 'not_found', message: /worktree/ });
+      await assert.rejects(rerun(inplace.id), { code: 'not_found', message: /no branch of its own/ });
       const gone = await reported('true');
       rmSync(gone.worktree, { recursive: true });
-      await assert.rejects(rerun(gone.id), {
-        code: 'not_found',
-        hint: `its work is on svc/${gone.id}: check that out and run them by hand`,
-      });
+      // What counts is the commit, and that is on the branch.
+      assert.equal((await rerun(gone.id)).state, 'verified');
       await assert.rejects(here.call('verify.rerun', { session: gone.id }, gone.caller), {
         code: 'chair_only',
       });

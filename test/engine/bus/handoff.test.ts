@@ -55,4 +55,17 @@ describe('at the end of a session its Chair gets a handoff', () => {
     assert.match(body, /svc task log t-\d+/);
     assert.doesNotMatch(body, /promote/);
   });
+
+  test('that makes no nothing of what could not be read, nor keeps to itself what was left behind', async () => {
+    const lost = await handoff('#agent: run rm .git && git init --quiet && echo work > work.txt');
+    assert.match(lost.body, /^- commits: could not be read$/m);
+    assert.match(lost.body, /^- look at: .* is a repository of its own now/m);
+    assert.match(lost.body, /^Next: look at \S+ by hand: what it left could not be read/m);
+    assert.doesNotMatch(lost.body, /has changed no file|files changed: 0/);
+    const beside = await handoff(
+      '#agent: run git init --quiet inner && git checkout --quiet --orphan other && git commit --quiet -m beside',
+    );
+    assert.match(beside.body, /^- look at: commits made off the branch are kept under refs\/svc\//m);
+    assert.match(beside.body, /^- look at: inner is a repository of its own/m);
+  });
 });

@@ -52,7 +52,12 @@ describe('messages', () => {
       ids.push(await idOf(send({ to_session: session, body })));
     await here.call('msg_ack', { id: ids[0] }, worker(session));
     await here.call('msg_ack', { id: ids[1] }, worker(session));
-    const read = await inbox({}, worker(session));
+    const waiting = await inbox({}, worker(session));
+    assert.deepEqual(
+      [waiting.messages.map(({ body }) => body), waiting.unread, waiting.read],
+      [['three', 'four'], 2, 2],
+    );
+    const read = await inbox({ unread: false }, worker(session));
     assert.deepEqual([read.session, read.unread], [session, 2]);
     assert.deepEqual(
       read.messages.map(({ body }) => body),
@@ -170,7 +175,7 @@ describe('messages', () => {
       }
     }
     const held = await Promise.all(
-      takers.map(async ({ caller }) => (await inbox({}, caller)).messages.length),
+      takers.map(async ({ caller }) => (await inbox({ unread: false }, caller)).messages.length),
     );
     assert.equal(held.filter((count) => count === 1).length, 1);
     assert.equal(events('message_acked').filter(({ data }) => data.messageId === id).length, 1);

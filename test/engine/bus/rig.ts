@@ -24,6 +24,7 @@ export interface Inbox {
   session: string | null;
   messages: Shown[];
   unread: number;
+  read: number;
 }
 
 export const worker = (sessionId: string, env: Caller['env'] = {}): Partial<Caller> => ({

@@ -66,7 +66,7 @@ test('the file that svc init writes loads, whatever the folder is called', (t) =
   for (const name of ['shop', 'true', '42', 'a: b', '# x', "it's", '"', 'null', '日本 語', '- x']) {
     const { config, warnings } = load(
       t,
-      starterYaml({ name, preset: 'codex', installed: ['codex', 'qwen'] }),
+      starterYaml({ name, preset: 'codex', installed: ['codex', 'qwen'], addresses: {} }),
     );
     assert.equal(config.workspace.name, name);
     assert.equal(config.project.name, name);
@@ -74,7 +74,7 @@ test('the file that svc init writes loads, whatever the folder is called', (t) =
     assert.equal(config.webhook.secret_env, 'SVC_WEBHOOK_SECRET');
     assert.deepEqual(warnings, []);
   }
-  const { config } = load(t, starterYaml({ name: 'x', preset: undefined, installed: [] }));
+  const { config } = load(t, starterYaml({ name: 'x', preset: undefined, installed: [], addresses: {} }));
   assert.equal(config.agents.default_preset, '');
   assert.ok(config.webhook.templates.fix?.prompt);
 });

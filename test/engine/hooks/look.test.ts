@@ -155,6 +155,7 @@ describe('hook.look of a worker', () => {
           { event, agent: 'claude', cwd: worktree, paths, tool: 'Write' },
           { seat: 'worker', sessionId },
         );
+      await here.join('bob');
       await here.call('lock_acquire', { holder: 'bob', path: 'src' });
       assert.match(
         (await look('pre-write', [join(worktree, 'src', 'a.ts')])).deny ?? '',
@@ -166,7 +167,7 @@ describe('hook.look of a worker', () => {
       for (const event of ['pre-compact', 'session-start']) {
         const text = (await look(event)).context.join('\n');
         assert.ok(text.includes(`session ${sessionId} (worker w-1) with task ${task_id}: Build it`), text);
-        assert.ok(text.includes(`.svc/TASK_BRIEF.md in ${worktree}`), text);
+        assert.ok(text.includes(`to the letter: ${worktree}/.svc/TASK_BRIEF.md`), text);
         assert.match(text, /verify_report takes: 1 it works; 2 it is documented/);
         assert.match(text, /locks that you hold: src until/);
       }

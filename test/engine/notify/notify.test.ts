@@ -244,17 +244,37 @@ test('a try that failed waits for its time across a restart', async () => {
   await until(() => only(rig, 'delivered').length === 1);
 });
 
-test('without a secret nothing is sent: the try fails with secret_missing and is repeated', async () => {
+test('without a secret nothing is sent and nothing is given up: the event says why it waits, however long', async () => {
   const hook = await target();
   const rig = rigOf([{ url: hook.url, events: ['needs_approval'], secret_env: 'OWN' }]);
+  const waits = () => rig.notify.list().map(({ state, attempts, lastError }) => [state, attempts, lastError]);
+  const held = ['pending', 0, 'secret_missing: OWN is not set'];
   await rig.makeTask();
-  await tried(rig, 1);
-  const [row] = rig.notify.list();
-  assert.deepEqual([row?.state, row?.lastError], ['pending', 'secret_missing: OWN is not set']);
+  await until(() => rig.notify.list()[0]?.lastError !== null);
+  assert.deepEqual(waits(), [held]);
+  await rig.advance(2 * DAY);
+  await rig.makeTask();
+  await until(() => rig.notify.list()[0]?.lastError !== null);
+  assert.deepEqual(waits(), [held, held]);
   assert.equal(hook.caught.length, 0);
+  // The next engine has it.
   rig.env.OWN = 'set now';
+  await rig.restart();
+  await hook.atLeast(2);
+});
+
+test('the 24 hours of an event begin with its first try, not while its secret was missing', async () => {
+  const hook = await target((count, response) => response.writeHead(count === 1 ? 500 : 200).end());
+  const rig = rigOf([{ url: hook.url, events: ['needs_approval'], secret_env: 'OWN' }]);
+  await rig.makeTask();
+  await until(() => rig.notify.list()[0]?.lastError !== null);
+  await rig.advance(2 * DAY);
+  rig.env.OWN = 'set now';
+  await rig.advance(60_000);
+  await tried(rig, 1);
+  assert.equal(only(rig, 'pending').length, 1);
   await rig.advance(5000);
-  await hook.atLeast(1);
+  await until(() => only(rig, 'delivered').length === 1);
 });
 
 test("a target without a variable of its own is signed with the first set one of webhook.secret_env's", async () => {

@@ -97,7 +97,10 @@ export function openSpine(path: string, clock: Clock) {
       return session;
     },
     stop: () => undefined,
-    drop: () => undefined,
+    drop: () => true,
+    checkProgram: () => undefined,
+    recordOwnWord: () => false,
+    isLive: () => false,
   };
   const workflow = createWorkflow({ storage, tasks, decisions, dispatch, record: events.append });
   return { storage, events, tasks, decisions, sessions, workflow };
@@ -181,6 +184,7 @@ export function makeRig(
       config: () => ({ webhook: rig.webhook, policy: { actors: rig.actors } }),
       agents: lookup(options.fallback),
       isLoopback,
+      workspace: { id: 'a1', name: () => 'bench' },
     });
     const { receive } = rig.receiver.open(secrets);
     rig.ask = async ({ method = 'POST', path, headers = {}, body = '', remote = '127.0.0.1' }) => {

@@ -148,7 +148,7 @@ describe('a worker on transport acp', { concurrency: 3 }, () => {
     assert.match(text, /All done\./);
     assert.doesNotMatch(text, /"acp":/);
     const verified = await rig.call<{ state: string }>('verify.show', { session: id });
-    assert.equal(verified.state, 'verified', rig.log(id));
+    assert.equal(verified.state, 'reported', rig.log(id));
   });
 
   test('fails with agent_error when its agent is killed, and with killed when its host is', async () => {
@@ -204,9 +204,9 @@ test('a worker on transport acp and its question outlive the engine; its time li
       assert.ok(pids.every(isRunning));
       // As if it had begun long ago.
       const db = new Database(join(rig.ws.root, '.svc', 'svc.db'));
-      db.prepare('UPDATE session SET run_started_at = run_started_at - 3600000 WHERE id = ?').run(
-        late.slice(2),
-      );
+      db.prepare(
+        'UPDATE session SET run_started_monotonic = run_started_monotonic - 3600000 WHERE id = ?',
+      ).run(late.slice(2));
       db.close();
     });
     await rig.call('ask_answer', { id: ask_id, answer: 'Allow (once)' });
@@ -238,7 +238,7 @@ test('a worker on transport acp works confined, with its questions and our tools
     const ended = await rig.settled(id);
     assert.deepEqual([ended.failure, ended.commits, ended.profile], [null, 1, 'strict'], rig.log(id));
     const { state } = await rig.call<{ state: string }>('verify.show', { session: id });
-    assert.equal(state, 'verified', rig.log(id));
+    assert.equal(state, 'reported', rig.log(id));
   } finally {
     await rig.close();
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { isRunning } from '../../support/processes.ts';
 import { until } from '../../support/wait.ts';
@@ -67,6 +68,48 @@ describe('the end of a run', () => {
     const [sealed, failed] = await Promise.all([rig.run(['no-change']), rig.run(['no-change', 'fail 3'])]);
     assert.equal((await rig.settled(sealed.session_id)).failure, null);
     assert.equal((await rig.settled(failed.session_id)).failure?.code, 'exit_code');
+  });
+
+  test('is no success of a program that is read and says nothing, nor of one that was killed after its word', async () => {
+    const bin = join(rig.ws.repository.folder, 'bin', 'claude');
+    const before = readFileSync(bin, 'utf8');
+    const plays = async (script: string): Promise<string | undefined> => {
+      writeFileSync(bin, `#!/bin/sh\n${script}\n`);
+      const { session_id } = await rig.run([]);
+      const { failure } = await rig.settled(session_id);
+      await rig
+        .here()
+        .call('agent.reset', { agent: 'claude' })
+        .catch(() => undefined);
+      return failure?.code;
+    };
+    const done = `echo '${JSON.stringify({ type: 'result', subtype: 'success', is_error: false })}'`;
+    try {
+      assert.equal(await plays('exit 0'), 'no_result');
+      assert.equal(await plays('echo; echo'), 'no_result');
+      assert.equal(await plays(`${done}; exit 143`), 'killed');
+      assert.equal(await plays(`${done}; kill -KILL $$`), 'killed');
+      assert.equal(await plays(done), undefined);
+    } finally {
+      writeFileSync(bin, before, { mode: 0o755 });
+    }
+  });
+
+  test('has commits that carry the identity of the person, which its shells are given', async () => {
+    const { git } = rig.ws.repository;
+    git('config', 'user.name', 'Ada of the file');
+    const { session_id } = await rig.run(['no-change', 'echo-env', claudeSays.result()]);
+    await rig.settled(session_id);
+    const line = rig
+      .log(session_id)
+      .split('\n')
+      .find((each) => each.startsWith('{"') && each.includes('"PATH"'));
+    const { GIT_AUTHOR_NAME, GIT_COMMITTER_NAME } = JSON.parse(line ?? '{}');
+    const own = rig.ws.env.GIT_AUTHOR_NAME;
+    assert.deepEqual(
+      [GIT_AUTHOR_NAME, GIT_COMMITTER_NAME],
+      own ? [own, own] : ['Ada of the file', 'Ada of the file'],
+    );
   });
 
   test('is found in the log when the run ended while no engine was there', async () => {

@@ -139,14 +139,15 @@ describe('a limit with a known end', () => {
     const gate = `${rig.ws.repository.folder}/gate-${Date.now()}`;
     const { session_id, task_id } = await rig.run([`wait-for ${gate}`, ...limited(Date.now() + DAY)]);
     await until(async () => (await rig.session(session_id)).state === 'running');
-    await rig.here().call('task.done', { id: task_id, status: 'failed' });
-    await rig.here().call('task.retry', { id: task_id, hold: true });
-    await assert.rejects(rig.here().call('task.run', { id: task_id }), { code: 'conflict' });
+    const worker = { seat: 'worker', sessionId: session_id } as const;
+    await rig.here().call('task.done', { id: task_id, status: 'failed' }, worker);
+    await assert.rejects(rig.here().call('task.retry', { id: task_id }), { code: 'conflict' });
     writeFileSync(gate, '');
     const ended = await rig.settled(session_id);
     assert.deepEqual([ended.state, ended.resume_at], ['ended', null]);
     const task = await rig.task(task_id);
-    assert.deepEqual([task.status, task.session_id, task.resume_at], ['assigned', null, null]);
+    assert.deepEqual([task.status, task.session_id, task.resume_at], ['failed', session_id, null]);
+    await rig.here().call('task.retry', { id: task_id, hold: true });
   });
 
   test('is no pause when it lies too far away', async () => {
@@ -154,6 +155,44 @@ describe('a limit with a known end', () => {
     const ended = await rig.settled(session_id);
     assert.equal(ended.state, 'ended');
     assert.match(ended.failure?.code ?? '', /limit/);
+  });
+
+  test('is no pause for ever: after five without anything done the session has failed with rate_limited, over restarts too', async () => {
+    const bin = join(rig.ws.repository.folder, 'bin', 'claude');
+    const before = readFileSync(bin, 'utf8');
+    const says = (more: object) => JSON.stringify({ type: 'result', session_id: 'c-2', ...more });
+    const limited = says({
+      is_error: true,
+      api_error_status: 429,
+      result: 'Rate limited. Try again in 1 s.',
+    });
+    writeFileSync(bin, `#!/bin/sh\necho '${limited}'\n`);
+    try {
+      const { session_id } = await rig.run([]);
+      const waits: number[] = [];
+      for (let pauses = 1; pauses <= 5; pauses += 1) {
+        await until(async () => (await rig.session(session_id)).runs === pauses);
+        const { resume_at, state } = await rig.settled(session_id);
+        assert.equal(state, 'queued', `pause ${pauses}`);
+        waits.push(Date.parse(resume_at ?? '') - Date.now());
+        if (pauses === 3) {
+          await rig.down();
+          await rig.up();
+        }
+        await rig.here().call('worker.resume', { session: session_id });
+      }
+      await until(async () => (await rig.session(session_id)).state === 'ended');
+      const { failure, runs } = await rig.session(session_id);
+      assert.deepEqual([failure?.code, runs], ['rate_limited', 6]);
+      assert.match(failure?.text ?? '', /after 5 pauses in which nothing was done; at last: .*Rate limited/);
+      // Each waits about twice as long as the one before.
+      assert.deepEqual(
+        waits.map((ms) => Math.round(ms / 30_000)),
+        [0, 1, 2, 4, 8],
+      );
+    } finally {
+      writeFileSync(bin, before, { mode: 0o755 });
+    }
   });
 
   test('waits while a person is in the session', async () => {

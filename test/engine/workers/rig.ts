@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ListedSession, Session, Task, Wire } from '../../../engine/index.ts';
+import type { ListedSession, OpenOptions, Session, Task, Wire } from '../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { until } from '../../support/wait.ts';
 import { AGENT, makeWorkspace, type TestWorkspace, type WorkspaceOptions } from '../../support/workspace.ts';
@@ -28,8 +28,10 @@ export interface Rig {
 
 export const GRACE_MS = 300;
 
-export async function makeRig(options: WorkspaceOptions & { workerCap?: number } = {}): Promise<Rig> {
-  const { workerCap, ...wanted } = options;
+export async function makeRig(
+  options: WorkspaceOptions & Pick<OpenOptions, 'workerCap' | 'clock'> = {},
+): Promise<Rig> {
+  const { workerCap, clock, ...wanted } = options;
   const ws = await makeWorkspace({
     ...wanted,
     commands: { claude: 'claude -- {{prompt}}', ...wanted.commands },
@@ -50,7 +52,12 @@ exec '${process.execPath}' '${AGENT}' -- "$last"
   );
   ws.env.PATH = `${bin}:${ws.env.PATH}`;
   const open = () =>
-    engineHere(ws, { graceMs: GRACE_MS, svc: ['svc'], ...(workerCap === undefined ? {} : { workerCap }) });
+    engineHere(ws, {
+      graceMs: GRACE_MS,
+      svc: ['svc'],
+      ...(workerCap === undefined ? {} : { workerCap }),
+      ...(clock === undefined ? {} : { clock }),
+    });
   let here = await open();
 
   const session = (id: string) => here.call<Wire<ListedSession>>('session.show', { session: id });

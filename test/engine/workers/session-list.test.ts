@@ -10,11 +10,13 @@ describe('the list of sessions', () => {
   let ws: TestWorkspace;
   let here: EngineHere;
   before(async () => {
-    ws = await makeWorkspace();
+    // A command of the person's own that runs an agent which is known.
+    ws = await makeWorkspace({ commands: { wrapped: 'copilot --prompt={{prompt}}' } });
     // No worker starts: the sessions wait, and their logs are what the test writes.
     here = await engineHere(ws, { workerCap: 0 });
     for (let count = 1; count <= 4; count += 1) {
-      await here.call('task.add', { title: `number ${count}`, agent: 'scripted' });
+      const agent = count === 4 ? 'wrapped' : 'scripted';
+      await here.call('task.add', { title: `number ${count}`, agent });
       await here.call('task.run', { id: `t-${count}` });
     }
     await here.call('task.cancel', { id: 't-2' });
@@ -50,5 +52,15 @@ describe('the list of sessions', () => {
       's-3': null,
       's-4': null,
     });
+  });
+
+  test('says what the agent of each does not tell, whatever its command is called', async () => {
+    const untold = new Map((await list({})).map((each) => [each.session_id, each.untold]));
+    assert.deepEqual(untold.get('s-1'), []);
+    assert.deepEqual(untold.get('s-4'), [
+      'what it spent',
+      'when its model declines',
+      'when an answer was cut off',
+    ]);
   });
 });

@@ -55,10 +55,11 @@ describe('what is known of a caller', () => {
   test('up to init, or to the top of the namespace, is enough for a person', () => {
     assert.deepEqual(standing({ 1: { ppid: 0 }, 7: { ppid: 1 }, 8: { ppid: 7 } }, 8), {
       runs: [],
+      isOfEngine: false,
       doubt: null,
     });
-    assert.deepEqual(standing({ 8: { ppid: 0 } }, 8), { runs: [], doubt: null });
-    assert.deepEqual(standing({ 50: { ppid: 3 } }, 50), { runs: [], doubt: null });
+    assert.deepEqual(standing({ 8: { ppid: 0 } }, 8), { runs: [], isOfEngine: false, doubt: null });
+    assert.deepEqual(standing({ 50: { ppid: 3 } }, 50), { runs: [], isOfEngine: false, doubt: null });
   });
 
   test('runs are found on every process above it, by mark and by cgroup', () => {
@@ -131,13 +132,9 @@ describe('the seat of a caller', () => {
       sessionId: null,
       reason: 'why',
     });
-    for (const said of [
-      { runs: ['other'] },
-      { runId: 'other' },
-      { session: 'alice' },
-      { session: 'chair-1' },
-    ])
+    for (const said of [{ runs: ['other'] }, { runId: 'other' }, { session: 'alice' }])
       assert.equal(seatOf({ ...none, ...said }, deps).seat, 'plain');
+    assert.throws(() => seatOf({ ...none, session: 'chair-1' }, deps), { code: 'fields_invalid' });
     for (const said of [{ runs: ['x', 'r-1'] }, { runId: 'r-1' }, { session: 's-1' }])
       assert.equal(seatOf({ ...none, doubt: 'why', ...said }, deps).seat, 'worker');
   });

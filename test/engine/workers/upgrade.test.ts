@@ -6,6 +6,10 @@ import Database from 'better-sqlite3';
 import { workers } from '../../../engine/storage/migrations/0003-workers.ts';
 import { approvals } from '../../../engine/storage/migrations/0004-approvals.ts';
 import { containment } from '../../../engine/storage/migrations/0005-containment.ts';
+import { outcomes } from '../../../engine/storage/migrations/0006-outcomes.ts';
+import { counts } from '../../../engine/storage/migrations/0007-counts.ts';
+import { runs } from '../../../engine/storage/migrations/0008-runs.ts';
+import { reviews } from '../../../engine/storage/migrations/0009-reviews.ts';
 import { until } from '../../support/wait.ts';
 import { claudeSays, makeRig, type Rig } from './rig.ts';
 
@@ -18,7 +22,8 @@ after(() => rig.close());
 /** The database as the version before wrote it. */
 function downgrade(): void {
   const db = new Database(join(rig.ws.root, '.svc', 'svc.db'));
-  for (const later of [containment, approvals, workers]) {
+  for (const later of [reviews, runs, counts, outcomes, containment, approvals, workers]) {
+    for (const [, name] of later.matchAll(/^CREATE TRIGGER (\w+)/gm)) db.exec(`DROP TRIGGER ${name}`);
     for (const [, name] of later.matchAll(/^CREATE INDEX (\w+)/gm)) db.exec(`DROP INDEX ${name}`);
     for (const [, name] of later.matchAll(/^CREATE TABLE (\w+)/gm)) db.exec(`DROP TABLE ${name}`);
     for (const [, table, column] of later.matchAll(/^ALTER TABLE (\w+) ADD COLUMN (\w+)/gm))

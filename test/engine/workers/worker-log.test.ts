@@ -172,13 +172,13 @@ describe('a log is bounded (R9)', () => {
     const file = newLog('before\n');
     let now = statSync(file).mtimeMs + 60_000;
     const watch = createLogWatch({ file, clock: { now: () => now, monotonic: () => now } });
-    assert.equal(watch.lastChangeMs(), statSync(file).mtimeMs);
+    assert.equal(watch.lastChangeAt(), statSync(file).mtimeMs);
     now += 1000;
     watch.check();
-    assert.equal(watch.lastChangeMs(), statSync(file).mtimeMs);
+    assert.equal(watch.lastChangeAt(), statSync(file).mtimeMs);
     appendFileSync(file, 'more\n');
     watch.check();
-    assert.equal(watch.lastChangeMs(), now);
+    assert.equal(watch.lastChangeAt(), now);
     assert.equal(watch.size(), 12);
     watch.close();
   });

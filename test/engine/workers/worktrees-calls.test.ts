@@ -72,19 +72,29 @@ describe('git is started no more often than', () => {
     assert.equal(await calls(finish), 5, 'all is committed');
   });
 
-  test('for looking at one worktree: 7 times for the list and for the plan of a removal', async () => {
-    await create();
-    repository.commit({ 'a.txt': 'a\n' }, 'work', pathOf('s-1'));
-    assert.equal(await calls(() => worktrees.status(place())), 7);
-    assert.equal(await calls(plan), 7);
+  test('for looking at worktrees: 6 times for the list, 10 once the base has moved on, however many there are', async () => {
+    for (const session of ['s-1', 's-2', 's-3', 's-4', 's-5', 's-6']) {
+      await create(session);
+      repository.commit({ [`${session}.txt`]: 'a\n' }, 'work', pathOf(session));
+    }
+    const list = () => worktrees.status(place());
+    const five = ['s-1', 's-2', 's-3', 's-4', 's-5'];
+    const many = await calls(list);
     repository.commit({ 'b.txt': 'b\n' });
-    assert.equal(await calls(() => worktrees.status(place())), 10, 'the base has moved on');
+    const manyBehind = await calls(list);
+    for (const session of five) {
+      repository.git('worktree', 'remove', pathOf(session));
+      repository.git('branch', '-D', `svc/${session}`);
+    }
+    assert.deepEqual([many, manyBehind], [6, 10]);
+    assert.equal(await calls(list), 10);
+    assert.equal(await calls(plan), 11, 'a removal asks git what is in the worktree');
   });
 
-  test('for a promotion: 10 times, and 17 to remove what is no longer needed', async () => {
+  test('for a promotion: 10 times, and 19 to remove what is no longer needed', async () => {
     await create();
     repository.commit({ 'a.txt': 'a\n' }, 'work', pathOf('s-1'));
     assert.equal(await calls(promote), 10);
-    assert.equal(await calls(async () => worktrees.prune(await plan())), 17);
+    assert.equal(await calls(async () => worktrees.prune(await plan())), 19);
   });
 });

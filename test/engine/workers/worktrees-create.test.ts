@@ -213,6 +213,34 @@ describe('a second try for the same session', () => {
     await assert.rejects(create('s-3'), failsWith('exists'));
   });
 
+  test('a branch in the way of all branches of sessions is named with its remedy, before and at the start', async () => {
+    const request = { repositoryPath: repository.root, projectPath: repository.root };
+    repository.git('branch', 'SVC');
+    await worktrees.origin(request);
+    for (const [name, ignoreCase] of [
+      ['svc', 'false'],
+      ['SVC', 'true'],
+    ] as const) {
+      repository.git('branch', '--force', name);
+      repository.git('config', 'core.ignoreCase', ignoreCase);
+      await assert.rejects(worktrees.origin(request), (error) => {
+        assert.ok(error instanceof SvcError);
+        assert.equal(error.code, 'conflict');
+        assert.match(error.message, new RegExp(`has a branch called ${name}`));
+        assert.match(error.hint ?? '', new RegExp(`git branch -m ${name} `));
+        return true;
+      });
+      if (name === 'svc') await assert.rejects(create('s-1'), failsWith('conflict'));
+      repository.git('branch', '-D', name);
+    }
+  });
+
+  test('a branch below the name of its own takes that name', async () => {
+    repository.git('branch', 'svc/s-1/mine');
+    await assert.rejects(create('s-1'), failsWith('exists'));
+    assert.equal((await create('s-2')).branch, 'svc/s-2');
+  });
+
   test('waits for, or clears away, a git that was in the middle when the host was killed', async () => {
     // A filter that waits holds git in the middle of its checkout.
     const go = join(repository.folder, 'go');

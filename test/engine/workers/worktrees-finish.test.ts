@@ -32,6 +32,7 @@ const finish = () =>
     branch: 'svc/s-1',
     baseCommit: made.baseCommit,
     message: 'wip of s-1',
+    repository: repository.root,
   });
 const inWorktree = (...args: string[]): string => repository.gitIn(made.path, ...args);
 const write = (path: string, text: string): void => repository.write(join(made.path, path), text);
@@ -376,9 +377,94 @@ describe('what a worker has left for git', () => {
       const before = look();
       write('.git', `gitdir: ${gitDir}\n`);
       const end = await finish();
-      assert.match(end.unsafe ?? '', /not made for it/);
+      assert.match(end.unsafe ?? '', /not made for it|not of its repository/);
       assert.deepEqual(look(), before);
     }
+  });
+
+  test('does not make nothing of work that cannot be read', async () => {
+    const { path } = made;
+    const gitDir = inWorktree('rev-parse', '--absolute-git-dir');
+    const config = join(repository.root, '.git/config');
+    const keep = readFileSync(config);
+    const mark = readFileSync(join(path, '.git'));
+    const restore = (): void => {
+      writeFileSync(config, keep);
+      rmSync(join(gitDir, 'config.worktree'), { force: true });
+      rmSync(join(path, '.git'), { recursive: true, force: true });
+      writeFileSync(join(path, '.git'), mark);
+    };
+    const other = makeRepository();
+    other.git('worktree', 'add', '--quiet', '-b', 'svc/s-1', join(other.folder, 'w'));
+    const spoilt: Record<string, () => void> = {
+      'another repository in its place': () => {
+        rmSync(join(path, '.git'));
+        inWorktree('init', '--quiet');
+      },
+      'another repository with a commit of all files': () => {
+        rmSync(join(path, '.git'));
+        inWorktree('init', '--quiet');
+        inWorktree('checkout', '--quiet', '-b', 'svc/s-1');
+        inWorktree('add', '--all');
+        inWorktree('commit', '--quiet', '-m', 'all');
+      },
+      'a .git that is gone': () => rmSync(join(path, '.git')),
+      'a git folder that is gone': () => write('.git', 'gitdir: /nowhere/.git/worktrees/s-1\n'),
+      'a git folder of another repository': () =>
+        write('.git', readFileSync(join(other.folder, 'w', '.git'), 'utf8')),
+      'a broken configuration': () => writeFileSync(config, '[broken\n'),
+      'files elsewhere': () => {
+        repository.git('config', 'extensions.worktreeConfig', 'true');
+        writeFileSync(join(gitDir, 'config.worktree'), `[core]\n\tworktree = ${other.root}\n`);
+      },
+    };
+    write('new.txt', 'work\n');
+    for (const [name, spoil] of Object.entries(spoilt)) {
+      spoil();
+      const end = await finish();
+      assert.deepEqual([end.commits, end.files, end.insertions], [null, null, null], name);
+      assert.ok(end.unsafe, name);
+      const plan = await worktrees
+        .prunePlan({ repository: repository.root, base: 'main', keep: () => false, isOurs: () => true })
+        .catch((error: Error) => error);
+      // What cannot be read in the repository itself is an error, and no empty plan.
+      if (plan instanceof Error) assert.match(plan.message, /bad config/, name);
+      else assert.match(plan.entries[0]?.reasons.join() ?? '', /^unreadable: /, name);
+      const listed = await worktrees.status({ repository: repository.root, base: 'main' }).catch(() => null);
+      const row = listed?.worktrees[0];
+      if (row !== undefined) {
+        assert.ok(row.unreadable, name);
+        assert.deepEqual([row.dirty, row.untracked], [null, null], name);
+      }
+      restore();
+    }
+    const end = await finish();
+    assert.deepEqual([end.commits, end.files, end.wip, end.unsafe], [1, 1, true, undefined]);
+    other.remove();
+  });
+
+  test('tells of commits that git cannot read', async () => {
+    const head = commit({ 'work.txt': 'work\n' });
+    rmSync(join(repository.root, '.git/objects', head.slice(0, 2), head.slice(2)));
+    const end = await finish();
+    assert.equal(end.commits, null);
+    assert.ok(end.unsafe);
+    repository.git('branch', 'svc/s-2', 'main');
+    const { worktrees: rows } = await worktrees.status({ repository: repository.root, base: 'main' });
+    assert.deepEqual(
+      rows.map(({ branch, ahead, merged, unreadable }) => [branch, ahead, merged, unreadable !== null]),
+      [
+        ['svc/s-2', 0, true, false],
+        ['svc/s-1', null, null, true],
+      ],
+    );
+    const { entries } = await worktrees.prunePlan({
+      repository: repository.root,
+      base: 'main',
+      keep: () => false,
+      isOurs: () => true,
+    });
+    assert.match(entries.find(({ branch }) => branch === 'svc/s-1')?.reasons.join() ?? '', /unreadable/);
   });
 
   test('writes nowhere else through a link in its git folder', async () => {

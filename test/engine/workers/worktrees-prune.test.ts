@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { shellWord } from '../../../engine/text.ts';
 import { createWorktrees, type PruneEntry, type Worktrees } from '../../../engine/workers/worktrees/index.ts';
 import { gitEnvironment, makeRepository, type TestRepository } from '../../support/git.ts';
 import { settled } from '../../support/wait.ts';
@@ -29,7 +30,7 @@ const create = async (session: string): Promise<string> => {
 };
 const plan = (keep: (branch: string) => boolean = () => false) =>
   worktrees.prunePlan({ repository: repository.root, worktreesDir, keep, isOurs: () => true });
-const status = () => worktrees.status({ repository: repository.root, worktreesDir });
+const status = async () => (await worktrees.status({ repository: repository.root, worktreesDir })).worktrees;
 const reasonsOf = (entries: readonly PruneEntry[], session: string): string =>
   entries.find((entry) => entry.branch === `svc/${session}`)?.reasons.join('; ') ?? 'not in the plan';
 const branches = (): string[] =>
@@ -95,7 +96,7 @@ describe('pruning (R1)', () => {
         [],
       );
       const before = [branches(), repository.git('worktree', 'list')];
-      assert.deepEqual(await worktrees.prune(made), { removed: [], refused: [] });
+      assert.deepEqual(await worktrees.prune(made), { removed: [], refused: [], gone: [] });
       assert.deepEqual([branches(), repository.git('worktree', 'list')], before);
     } finally {
       end();
@@ -232,6 +233,70 @@ describe('pruning (R1)', () => {
     const { removed, refused } = await worktrees.prune(await plan());
     assert.deepEqual([removed.length, refused, existsSync(path)], [1, [], false]);
     other.remove();
+  });
+
+  for (const hasModules of [false, true])
+    test(`a file that comes too late keeps its worktree${hasModules ? ', also with submodules' : ', whatever its path is called'}`, async () => {
+      const other = makeRepository();
+      if (hasModules) {
+        repository.git(
+          '-c',
+          'protocol.file.allow=always',
+          'submodule',
+          '--quiet',
+          'add',
+          other.root,
+          'module',
+        );
+        repository.commit({}, 'submodule');
+      }
+      worktreesDir = join(repository.folder, 'submodules');
+      const path = await create('s-1');
+      const made = await plan();
+      // Once it was found safe, and its commit saved, the worker writes again.
+      const bin = join(repository.folder, 'bin');
+      mkdirSync(bin);
+      const { PATH = '' } = process.env;
+      const late = join(path, 'late.txt');
+      writeFileSync(
+        join(bin, 'git'),
+        `#!/bin/sh\ncase " $* " in *' update-ref '*) echo late > ${shellWord(late)} ;; esac\nPATH=${shellWord(PATH)} exec git "$@"\n`,
+        { mode: 0o755 },
+      );
+      const env = gitEnvironment({ PATH: [bin, PATH].join(delimiter) });
+      const { removed, refused } = await createWorktrees({ env }).prune(made);
+      assert.deepEqual([removed, refused[0]?.reasons], [[], ['untracked files: late.txt']]);
+      assert.equal(readFileSync(late, 'utf8'), 'late\n');
+      rmSync(late);
+      assert.equal((await worktrees.prune(await plan())).removed.length, 1);
+      assert.equal(existsSync(path), false);
+      other.remove();
+    });
+
+  test('goes on where an engine was killed while it removed a worktree, and loses no late file by it', async () => {
+    const path = await create('s-killed');
+    renameSync(path, `${path}.removing`);
+    writeFileSync(join(`${path}.removing`, 'late.txt'), 'late\n');
+    const { removed, refused } = await worktrees.prune(await plan());
+    assert.deepEqual([removed, refused[0]?.reasons], [[], ['untracked files: late.txt']]);
+    assert.equal(readFileSync(join(path, 'late.txt'), 'utf8'), 'late\n');
+    rmSync(join(path, 'late.txt'));
+
+    renameSync(path, `${path}.removed`);
+    rmSync(join(`${path}.removed`, '.git'));
+    assert.equal((await worktrees.prune(await plan())).removed.length, 1);
+    assert.ok(!existsSync(`${path}.removed`));
+  });
+
+  test('tells of ignored files that go with a worktree, before and after', async () => {
+    repository.commit({ '.gitignore': '*.log\nnode_modules/\n' });
+    const path = await create('s-1');
+    writeFileSync(join(path, 'run.log'), 'log');
+    mkdirSync(join(path, 'node_modules'));
+    const made = await plan();
+    assert.deepEqual(made.entries[0]?.ignored, ['run.log']);
+    const { removed } = await worktrees.prune(made);
+    assert.deepEqual(removed[0]?.ignored, ['ignored files went with the worktree: run.log']);
   });
 
   test('two prunes at once remove each thing once', async () => {

@@ -90,7 +90,7 @@ describe('the trial of a promotion writes nothing and foretells it', () => {
     repository.commit({ 'b.txt': 'b\n' });
     assert.deepEqual(await foretold(), {
       ...{ branch: 'svc/s-1', head, base: 'main', strategy: 'merge', ahead: 1, behind: 1 },
-      ...{ promotable: true, alreadyMerged: false, conflicts: [], sensitive: [] },
+      ...{ promotable: true, alreadyMerged: false, refused: null, conflicts: [], sensitive: [] },
       checkout: { state: 'clean', path: repository.root, paths: [], reason: null },
     });
   });

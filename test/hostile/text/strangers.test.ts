@@ -191,8 +191,12 @@ hostile(
       issueOpened({ ...eve, id: 1, title: '#agent: no-change', body: '#agent: no-change' }),
     );
     assert.equal((await show(decision_id)).plan.problem?.code, 'tool_missing');
-    await assert.rejects(here.call('decision.approve', { id: decision_id }), code('tool_missing'));
-    for (const unconfined of ['', 'yes', decision_id, task_id.toUpperCase()])
+    for (const nothing of [{}, { unconfined: '' }])
+      await assert.rejects(
+        here.call('decision.approve', { id: decision_id, ...nothing }),
+        code('tool_missing'),
+      );
+    for (const unconfined of ['yes', decision_id, task_id.toUpperCase()])
       await assert.rejects(
         here.call('decision.approve', { id: decision_id, unconfined }),
         code('approval_required'),

@@ -6,7 +6,7 @@ import { asUsers, giveFolderTo, hostile, type TestUser } from '../../support/hos
 import { answersOf, attackScript, LEVELS, seatAttacks } from '../../support/seat-attacks.ts';
 import { impossible } from '../../support/strict.ts';
 import { until } from '../../support/wait.ts';
-import { makeWorkspace, SVC } from '../../support/workspace.ts';
+import { isRunning, makeWorkspace, SVC } from '../../support/workspace.ts';
 
 interface Shown {
   task: { status: string };
@@ -110,8 +110,8 @@ hostile(
   {
     attacker: 'worker',
     tries: 'start another engine from its shell, once the person’s has died',
-    lite: 'refused',
-    strict: 'refused',
+    lite: 'refused: the person’s supervisor starts it again, with the person’s environment',
+    strict: 'refused: the person’s supervisor starts it again, with the person’s environment',
   },
   async () => {
     for (const level of LEVELS) {
@@ -120,17 +120,26 @@ hostile(
         const out = join(ws.repository.folder, 'restarted');
         const svc = `'${process.execPath}' '${SVC}'`;
         // Inside a pid namespace it cannot even end the engine, so that is done for it.
-        const script = `touch ${out}.ready; while [ ! -e ${out}.go ]; do sleep 0.1; done; ${svc} up >${out} 2>&1; env -u SVC_RUN_ID -u SVC_SESSION ${svc} task list >>${out} 2>&1; touch ${out}.done`;
+        const script = `touch ${out}.ready; while [ ! -e ${out}.go ]; do sleep 0.1; done; ${svc} up >${out} 2>&1; env -u SVC_RUN_ID -u SVC_SESSION ${svc} task list >>${out} 2>&1; touch ${out}.done; while [ ! -e ${out}.down ]; do sleep 0.1; done; env -u SVC_RUN_ID -u SVC_ENGINE_CHILD ${svc} daemon >>${out}.last 2>&1; ${svc} down >>${out}.last 2>&1; touch ${out}.over`;
         const prompt = `x\n#agent: no-change\n#agent: run ${script}`;
         const client = await ws.connect();
         const { task_id } = await client.call<{ task_id: string }>('task.add', { title: 'w', body: prompt });
         await client.call('task.run', { id: task_id, inplace: true });
         await until(() => existsSync(`${out}.ready`), 'the worker');
-        await ws.killDaemon();
+        const supervisor = ws.supervisorPid();
+        process.kill(ws.daemonPid() ?? 0, 'SIGKILL');
         writeFileSync(`${out}.go`, '');
         await until(() => existsSync(`${out}.done`), 'the worker to have tried');
-        const said = readFileSync(out, 'utf8');
-        assert.equal(said.match(/a worker cannot start one/g)?.length, 2, `${level}: ${said}`);
+        assert.equal(ws.supervisorPid(), supervisor, level);
+        const { receivers } = await (await ws.connect()).call<{ receivers: unknown[] }>('engine.status');
+        assert.equal(receivers.length, 1, `${level}: with the secret of the person`);
+        // With nobody of the person's around there is none.
+        await ws.killDaemon();
+        writeFileSync(`${out}.down`, '');
+        await until(() => existsSync(`${out}.over`), 'the worker to have tried again');
+        const said = readFileSync(`${out}.last`, 'utf8');
+        assert.match(said, /a worker cannot start one/, level);
+        assert.equal(isRunning(ws.daemonPid() ?? 0), false, level);
         // The person's next command does, and takes the worker over.
         const [task] = (await ws.program(['task', 'list', '--json'])).json() as { status: string }[];
         assert.ok(task !== undefined, level);

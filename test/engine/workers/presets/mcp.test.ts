@@ -38,7 +38,7 @@ test('a server for one run is written as each agent reads it', () => {
   assert.deepEqual(json('copilot', '--additional-mcp-config'), {
     mcpServers: { svc: { type: 'local', tools: ['*'], ...plain } },
   });
-  const [flag, value = ''] = mcpForRun('codex', server).args;
+  const [flag, value = ''] = mcpForRun('codex', server).args.slice(2);
   assert.equal(flag, '-c');
   assert.deepEqual(JSON.parse(JSON.stringify(parse(value))), {
     mcp_servers: { svc: { ...plain, env_vars: PASSED_ON, required: true } },

@@ -48,6 +48,7 @@ test('the lines of a run on transport acp become text for a person, and facts', 
   assert.equal(says({ acp: 'end', stop_reason: 'end_turn', error: null }), null);
   assert.deepEqual(facts(), {
     isStream: true,
+    conversation: null,
     agentSession: 'ses_1',
     model: 'm',
     usage: { input: 30, cached: 10, output: 4, costUsd: 0.5 },
@@ -183,4 +184,25 @@ test('what is not of the form is left as it is', () => {
     assert.equal(line(text), text);
   }
   assert.equal(facts().isStream, false);
+});
+
+test('an end in good order is none after a failure that nothing followed, a refusal, or nothing at all', () => {
+  const ended = (...lines: AcpLine[]): string => {
+    const { says, facts } = reading();
+    says({ acp: 'session', id: 's', agent: { name: 'Copilot', version: null }, model: null });
+    for (const line of [...lines, { acp: 'end', stop_reason: 'end_turn', error: null } as const]) says(line);
+    const { end } = facts();
+    return end === null ? 'none' : end.ok ? 'ok' : end.code;
+  };
+  const notice: AcpLine = { acp: 'notice', text: 'Info: Operation cancelled by user' };
+  const message: AcpLine = { acp: 'message', text: 'Done.' };
+  const error = (text: string): AcpLine => ({ acp: 'error', code: 0, message: text, reset_at: null, at: 0 });
+  const refusal = { tool: '1', kind: 'execute', title: 'make', outcome: 'reject_once', by: 'ada' } as const;
+  assert.equal(ended(notice, error('Authentication failed with provider (HTTP 401).')), 'auth_failed');
+  assert.equal(ended(error('retried 5 times. Last error: 500 no'), notice), 'model_error');
+  assert.equal(ended(error('401 Unauthorized'), message), 'ok');
+  assert.equal(ended({ acp: 'permission', ...refusal }, notice), 'permission_denied');
+  assert.equal(ended({ acp: 'permission', ...refusal }, message), 'ok');
+  assert.equal(ended(), 'agent_error');
+  assert.equal(ended(notice), 'agent_error');
 });

@@ -34,7 +34,8 @@ test('the stream of claude says what it did, and a person reads it in a few line
       isStream: true,
       agentSession: '',
       model: 'claude-opus-5-5',
-      usage: { input: 300, cached: 0, output: 30, costUsd: 0.0018000000000000002 },
+      usage: { input: 300, cached: 0, output: 30, costUsd: null },
+      conversation: { input: 300, cached: 0, output: 30, costUsd: 0.0018000000000000002 },
       activity: 'run git add hello.txt && git commit -qm hello',
       toolCalls: 2,
       plan: [],
@@ -125,7 +126,11 @@ test('tokens are counted once, with those of helpers, and the end has the last w
   assert.deepEqual(reader.facts().usage, { input: 19, cached: 10, output: 5, costUsd: null });
   const model = { inputTokens: 7, outputTokens: 6, cacheReadInputTokens: 10, cacheCreationInputTokens: 2 };
   reader.line(ends({ total_cost_usd: 0.5, usage: usage(1, 1, 1), modelUsage: { x: model, y: model } }));
-  assert.deepEqual(reader.facts().usage, { input: 38, cached: 20, output: 12, costUsd: 0.5 });
+  assert.deepEqual(reader.facts().conversation, { input: 38, cached: 20, output: 12, costUsd: 0.5 });
+  const own = { 'a-model': { ...model, costUSD: 0.1 } };
+  for (const _ of [1, 2])
+    reader.line(ends({ modelUsage: { x: model, y: model }, model_usage_since_last_result: own }));
+  assert.deepEqual(reader.facts().usage, { input: 38, cached: 20, output: 12, costUsd: 0.2 });
 });
 
 test('a plan is what the agent wrote last', () => {

@@ -22,8 +22,8 @@ const CASES: readonly StreamCase[] = [
   { name: 'broken', end: 'model_error' },
   { name: 'too-long', end: 'context_exceeded' },
   { name: 'budget', end: 'budget_exceeded' },
-  { name: 'limit-today', end: 'usage_limit', resetAt: at(21, 18, 37) },
-  { name: 'limit-days', end: 'usage_limit', resetAt: at(24, 16, 37) },
+  { name: 'limit-today', end: 'usage_limit', resetAt: at(21, 18, 38) },
+  { name: 'limit-days', end: 'usage_limit', resetAt: at(24, 16, 38) },
 ];
 
 describe('what codex prints', () => {
@@ -38,13 +38,17 @@ describe('what codex prints', () => {
     });
   }
 
-  test('a time of day that has passed is the next day', () => {
-    const reader = createCodexReader(() => at(21, 18, 40));
-    reader.line(
-      '{"type":"turn.failed","error":{"message":"You’ve hit your usage limit. Try again at 6:37 PM."}}',
-    );
+  test('a time of day that has passed is the next day, and one that has just passed is in a minute', () => {
+    const just = createCodexReader(() => at(21, 18, 37) + 1000);
+    const said =
+      '{"type":"turn.failed","error":{"message":"You’ve hit your usage limit. Try again at 6:37 PM."}}';
+    just.line(said);
+    const told = just.facts().end;
+    assert.deepEqual(told?.ok === false && told.resetAt, at(21, 18, 38) + 1000);
+    const reader = createCodexReader(() => at(21, 19, 40));
+    reader.line(said);
     const { end } = reader.facts();
-    assert.deepEqual(end?.ok === false && end.resetAt, at(22, 18, 37));
+    assert.deepEqual(end?.ok === false && end.resetAt, at(22, 18, 38));
   });
 
   test('its list of steps is the plan', () => {

@@ -26,6 +26,7 @@ test('the stream of gemini says what it did', () => {
       agentSession: 36,
       model: 'gemini-3.8-flash',
       usage: { input: 400, cached: 0, output: 40, costUsd: null },
+      conversation: null,
       activity: 'run git add hello.txt && git commit -qm hello',
       toolCalls: 2,
       plan: [],
@@ -56,4 +57,13 @@ test('a tool that its policies denied fails the run unless the tool worked later
     );
   assert.equal(outcome(use, denied, end), 'permission_denied');
   assert.equal(outcome(use, denied, use, worked, end), 'ok');
+});
+
+test('a loop that it has detected is no success, though it ends in good order', () => {
+  const { facts } = readAll(createGeminiReader(), [
+    '{"type":"init","session_id":"s","model":"m"}',
+    '{"type":"error","severity":"warning","message":"Loop detected, stopping execution"}',
+    '{"type":"result","status":"success","stats":{"input_tokens":5,"output_tokens":1,"cached":0}}',
+  ]);
+  assert.equal(outcomeOf(facts), 'turn_limit');
 });

@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto';
+import {
+  configuration,
+  type EngineClient,
+  type EngineStatus,
+  SvcError,
+  secretProof,
+  type Wire,
+} from '../../engine/index.ts';
+
+/** A variable that the caller has and the engine has not, or has with another value. */
+export interface DifferingSecret {
+  name: string;
+  state: 'missing' | 'other';
+}
+
+/** Compares the secrets of this environment with those that the engine was started with; none is sent. */
+export async function differingSecrets(
+  client: EngineClient,
+  { secrets }: Wire<Pick<EngineStatus, 'secrets'>>,
+  env: NodeJS.ProcessEnv,
+): Promise<DifferingSecret[]> {
+  const { machineHome, readHome, secretLookup } = await configuration();
+  const lookup = secretLookup(env, readHome(machineHome(env)));
+  const { proofOf } = await secretProof();
+  const nonce = randomUUID();
+  const proofs = Object.fromEntries(
+    secrets.flatMap(({ name }) => {
+      const secret = lookup(name);
+      return secret === undefined ? [] : [[name, proofOf(secret, nonce)]];
+    }),
+  );
+  if (Object.keys(proofs).length === 0) return [];
+  try {
+    return await client.call<DifferingSecret[]>('engine.compare_secrets', { nonce, proofs });
+  } catch (error) {
+    // A worker is not told.
+    if (error instanceof SvcError && error.code === 'chair_only') return [];
+    throw error;
+  }
+}

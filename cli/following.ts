@@ -1,0 +1,81 @@
+import type { EngineClient, LoggedEvent, Wire } from '../engine/index.ts';
+
+type Listener = (event: Wire<LoggedEvent>) => void;
+
+/** The event log as one engine after another has it, for whoever listens. */
+export interface Following {
+  isWanted(): boolean;
+  /** Returns what ends it. */
+  add(listener: Listener): () => void;
+  /** Goes on over this connection where the last one ended; one that it is followed over already is left as it is. */
+  continueOver(client: EngineClient): Promise<void>;
+}
+
+interface Subscription {
+  client: EngineClient;
+  /** Its number, once the engine has answered. */
+  begun: Promise<number>;
+}
+
+/**
+ * Each event is heard once and in order over all connections: only the newest subscription speaks, and it begins behind
+ * the last event that was heard.
+ * @param onFailed the engine ended a subscription although the connection is still there
+ */
+export function createFollowing(onFailed: () => void): Following {
+  const listeners = new Set<Listener>();
+  let current: Subscription | null = null;
+  /** The last event that was heard, and of which log; null before the first subscription. */
+  let point: { after: number; log_id: string } | null = null;
+
+  async function subscribe(client: EngineClient, isCurrent: () => boolean): Promise<number> {
+    const asked = point;
+    const answer = await client.subscribe<{ subscription: number; log_id: string; from: number }>(
+      'events.subscribe',
+      asked ?? {},
+      ({ method, params }, { log_id }) => {
+        if (!isCurrent()) return;
+        if (method !== 'event') {
+          current = null;
+          onFailed();
+          return;
+        }
+        const event = params.event as Wire<LoggedEvent>;
+        point = { after: event.seq, log_id };
+        for (const listener of [...listeners]) listener(event);
+      },
+    );
+    // Events that were missed come before the answer, and have moved it on.
+    if (isCurrent() && point === asked) point = { after: answer.from, log_id: answer.log_id };
+    return answer.subscription;
+  }
+
+  function end({ client, begun }: Subscription): void {
+    begun.then((subscription) => client.unsubscribe(subscription)).catch(() => undefined);
+  }
+
+  return {
+    isWanted: () => listeners.size > 0,
+    add(listener) {
+      listeners.add(listener);
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size > 0 || current === null) return;
+        end(current);
+        current = null;
+        point = null;
+      };
+    },
+    async continueOver(client) {
+      if (listeners.size === 0) return;
+      if (current?.client !== client) {
+        const own: Subscription = { client, begun: subscribe(client, () => current === own) };
+        current = own;
+        own.begun.catch(() => {
+          if (current === own) current = null;
+        });
+      }
+      await current.begun;
+    },
+  };
+}

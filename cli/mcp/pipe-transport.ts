@@ -1,0 +1,120 @@
+import type { Readable, Writable } from 'node:stream';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { mcpServer } from '../../engine/index.ts';
+
+/** No message of ours or of a client's is larger; a line without an end must not fill the memory. */
+const LONGEST_MESSAGE = 16 * 1024 * 1024;
+
+/** One MCP client at the other end of two pipes, a message a line (MCP, Transports, stdio). */
+export interface PipeTransport extends Transport {
+  /** This request waits for somebody: for a person, or for a worker's end. */
+  setWaiting(id: RequestId): void;
+  /** Resolves once every request that was read is answered, apart from those that wait for somebody. */
+  settled(): Promise<void>;
+  /** Resolves when nothing more can be read, or nobody reads what is written. */
+  readonly over: Promise<void>;
+}
+
+/** @param codec how lines become messages, and what is not one is answered */
+export function createPipeTransport(
+  stdin: Readable,
+  stdout: Writable,
+  {
+    lineSplitter,
+    readRpcMessage,
+    messageTooLong,
+  }: Pick<Awaited<ReturnType<typeof mcpServer>>, 'lineSplitter' | 'readRpcMessage' | 'messageTooLong'>,
+  onError: (message: string) => void,
+): PipeTransport {
+  const unanswered = new Set<RequestId>();
+  let sending = 0;
+  let onSettled: (() => void)[] = [];
+  let setOver = (): void => undefined;
+  const over = new Promise<void>((resolve) => {
+    setOver = resolve;
+  });
+
+  function checkSettled(): void {
+    if (unanswered.size > 0 || sending > 0) return;
+    for (const resolve of onSettled.splice(0)) resolve();
+  }
+
+  function answered(id: RequestId): void {
+    unanswered.delete(id);
+    checkSettled();
+  }
+
+  function write(message: object): Promise<void> {
+    sending += 1;
+    return new Promise((resolve) => {
+      stdout.write(`${JSON.stringify(message)}\n`, () => {
+        sending -= 1;
+        resolve();
+        checkSettled();
+      });
+    });
+  }
+
+  function receive(line: string): void {
+    const read = readRpcMessage(line);
+    if ('refusal' in read) {
+      onError(read.refusal.error.message);
+      void write(read.refusal);
+      return;
+    }
+    if (!('message' in read)) return;
+    const { message } = read;
+    if ('method' in message && 'id' in message) unanswered.add(message.id);
+    // The protocol leaves a cancelled request without an answer.
+    if ('method' in message && message.method === 'notifications/cancelled') {
+      const { requestId } = (message.params ?? {}) as { requestId?: RequestId };
+      if (requestId !== undefined) answered(requestId);
+    }
+    transport.onmessage?.(message);
+  }
+
+  const take = lineSplitter(
+    receive,
+    () => {
+      const refusal = messageTooLong(`${LONGEST_MESSAGE / 1024 / 1024} MiB`);
+      onError(refusal.error.message);
+      // Nothing after it could be read.
+      void write(refusal).then(setOver);
+    },
+    () => LONGEST_MESSAGE,
+  );
+  const atEnd = (): void => {
+    // The last line may lack its end.
+    take(Buffer.from('\n'));
+    setOver();
+  };
+
+  const transport: PipeTransport = {
+    over,
+    async start() {
+      stdin.on('data', take).once('end', atEnd).once('close', setOver).once('error', setOver);
+      stdout.once('error', setOver);
+    },
+    send(message: JSONRPCMessage) {
+      const sent = write(message);
+      if (!('method' in message) && message.id !== undefined) answered(message.id);
+      return sent;
+    },
+    setWaiting: answered,
+    settled: () =>
+      new Promise((resolve) => {
+        onSettled.push(resolve);
+        checkSettled();
+      }),
+    async close() {
+      stdin.off('data', take).off('end', atEnd);
+      stdin.pause();
+      const waiting = onSettled;
+      onSettled = [];
+      for (const resolve of waiting) resolve();
+      transport.onclose?.();
+    },
+  };
+  return transport;
+}

@@ -1,0 +1,256 @@
+import { randomUUID } from 'node:crypto';
+import type { Session, Sessions } from '../../bus/sessions/index.ts';
+import type { Clock } from '../../clock.ts';
+import { asSvcError, SvcError } from '../../errors.ts';
+import type { By } from '../../operation.ts';
+import type { EventLog, Storage } from '../../storage/index.ts';
+import { printable } from '../../text.ts';
+import type { CleanCheckouts } from '../../workers/clean-checkout.ts';
+import type { CommandConfinement, SessionCommand } from '../../workers/confine/commands.ts';
+import type { Processes } from '../../workers/processes/index.ts';
+import { checkMayRunAgain, runAgain, type ToRunAgain } from './rerun.ts';
+import type { Evidence, RerunResult, Verification } from './rows.ts';
+import { type Head, hasRun, VERIFICATION_WORDS } from './state.ts';
+
+export interface RerunsDeps {
+  storage: Storage;
+  events: EventLog;
+  clock: Clock;
+  sessions: Sessions;
+  checkouts: CleanCheckouts;
+  processes: Pick<Processes, 'startOf' | 'stop' | 'sweep' | 'contain'>;
+  /** What a program that checks a worker's claims may see. */
+  workerEnvironment(extra: Record<string, string>): Record<string, string>;
+  confine: CommandConfinement;
+  /** Throws `consent_missing` while nobody has ever agreed to svc.yaml. */
+  requireConsent(): void;
+  /** `guard.profile` is strict: svc runs the tests of every session that has ended well again by itself. */
+  isStrict(): boolean;
+  /** Inside `storage.write`: whoever was told of the session's end is told what came of its rerun, one paragraph. */
+  tell(session: Session, text: string): void;
+  log: { warn(facts: object, text: string): void };
+}
+
+/** What the reruns ask of the evidence. */
+export interface EvidenceReader {
+  newestOf(sessionId: string): Evidence | null;
+  headOf(session: Session): Promise<Head>;
+  judged(sessionId: string): Promise<Verification>;
+}
+
+export interface RerunRequest {
+  timeoutSec: number;
+  signal: AbortSignal;
+  progress(message: string): void;
+  by: By;
+}
+
+/** Owns running reported tests again: one session at a time, since that is as much work for the machine as a worker. */
+export interface Reruns {
+  /** Waits for its turn. Throws what `checkMayRunAgain` does, `conflict` while it is at it already, `cancelled`. */
+  run(name: string, request: RerunRequest): Promise<Verification>;
+  /** Inside the transaction of a session's end: under strict svc runs the tests of one that ended well again by itself. */
+  setDue(session: Session): void;
+  /** Ends what an engine that was killed left running, then goes on with what is due. */
+  start(): void;
+  close(): Promise<void>;
+}
+
+/** Of each command, when svc runs them by itself. */
+const DUE_TIMEOUT_SEC = 600;
+const SVC: By = { actor: 'svc', via: 'engine' };
+
+export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns {
+  const { storage, events, clock, sessions, checkouts, processes, log } = deps;
+  const { db } = storage;
+  const setMark = db.prepare('UPDATE verification SET rerun_mark = ? WHERE id = ?');
+  const setRerun = db.prepare(`UPDATE verification SET rerun = ?, rerun_at = ?, rerun_by = ?, rerun_head = ?,
+    rerun_mark = NULL, rerun_due = NULL, rerun_problem = NULL WHERE id = ?`);
+  const setProblem = db.prepare('UPDATE verification SET rerun_problem = ?, rerun_due = NULL WHERE id = ?');
+  const setDue = db.prepare('UPDATE verification SET rerun_due = ?, rerun_problem = NULL WHERE id = ?');
+  const nextDue = db.prepare<unknown[], { id: number; session_id: string }>(
+    'SELECT id, session_id FROM verification WHERE rerun_due IS NOT NULL ORDER BY rerun_due, id LIMIT 1',
+  );
+  const marked = db.prepare<unknown[], { id: number; session_id: string; rerun_mark: string }>(
+    'SELECT id, session_id, rerun_mark FROM verification WHERE rerun_mark IS NOT NULL',
+  );
+  const closing = new AbortController();
+  /** Sessions whose tests are being run again, or wait for their turn because somebody asked. */
+  const under = new Set<string>();
+  let last: Promise<unknown> = Promise.resolve();
+  /** Something has become due; set inside a transaction, acted on after its commit. */
+  let hasDue = false;
+  let isWorking = false;
+
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = last.then(work);
+    last = result.catch(() => undefined);
+    return result;
+  }
+
+  const tellEvent = ({ sessionId, taskId }: Session, by: By, data: Record<string, unknown>): void =>
+    void events.append({ kind: 'verification_rerun', sessionId, taskId, ...by, data });
+
+  async function runAll(what: ToRunAgain, request: RerunRequest): Promise<void> {
+    const { session, evidence: reported } = what;
+    const head = await evidence.headOf(session);
+    if (head == null)
+      throw new SvcError('git_failed', `where the branch of ${session.sessionId} ends cannot be read`, {
+        hint: `git -C ${session.repository} log ${session.branch} says why`,
+      });
+    const mark = randomUUID();
+    // On record before anything runs: an engine that is killed meanwhile leaves word of what to end.
+    await storage.write(() => {
+      setMark.run(mark, reported.id);
+      tellEvent(session, request.by, { state: 'running' });
+    });
+    try {
+      const results = await runTests(what, head, mark, request);
+      await storage.write(() => {
+        setRerun.run(JSON.stringify(results), clock.now(), request.by.actor, head, reported.id);
+        const agrees = results.every((each) => each.agrees);
+        tellEvent(session, request.by, { state: 'ended', agrees, tests: results.length, head });
+      });
+    } catch (error) {
+      await storage.write(() => {
+        setMark.run(null, reported.id);
+        tellEvent(session, request.by, { state: 'given up', reason: asSvcError(error).message });
+      });
+      throw error;
+    }
+  }
+
+  async function runTests(
+    { session, tests }: ToRunAgain,
+    head: string,
+    mark: string,
+    { timeoutSec, signal: asked, progress }: RerunRequest,
+  ): Promise<RerunResult[]> {
+    const signal = AbortSignal.any([asked, closing.signal]);
+    const limits = { mark, timeoutMs: timeoutSec * 1000, signal };
+    const results: RerunResult[] = [];
+    try {
+      progress(`checks out ${head.slice(0, 10)} and makes it ready`);
+      const { folder, cwd } = await checkouts.make(session, head, limits);
+      const running = {
+        processes,
+        environment: deps.workerEnvironment,
+        confine: (command: SessionCommand) => deps.confine({ ...session, worktree: folder }, command),
+        isConfined: session.profile === 'strict',
+      };
+      for (const [at, test] of tests.entries()) {
+        progress(`runs ${at + 1} of ${tests.length}: ${test.command}`);
+        results.push(await runAgain(test, { cwd, ...limits }, running));
+      }
+      return results;
+    } finally {
+      await checkouts.removeAll(session);
+    }
+  }
+
+  /** False when nothing is due. What the host's end breaks off is still due for the next one. */
+  async function runNextDue(): Promise<boolean> {
+    const due = closing.signal.aborted ? undefined : nextDue.get();
+    if (due === undefined) return false;
+    const session = sessions.get(due.session_id);
+    const { sessionId } = session;
+    under.add(sessionId);
+    try {
+      deps.requireConsent();
+      const what = checkMayRunAgain(session, evidence.newestOf(sessionId));
+      const request = { timeoutSec: DUE_TIMEOUT_SEC, signal: closing.signal, progress: () => undefined };
+      await runAll(what, { ...request, by: SVC });
+    } catch (error) {
+      if (closing.signal.aborted) return false;
+      const { message } = asSvcError(error);
+      log.warn({ session: sessionId, error: message }, 'the reported tests could not be run again');
+      await storage.write(() => setProblem.run(message, due.id));
+    } finally {
+      under.delete(sessionId);
+    }
+    const verification = await evidence.judged(sessionId);
+    await storage.write(() => deps.tell(session, toldOf(verification)));
+    return true;
+  }
+
+  async function workOff(): Promise<void> {
+    if (isWorking || !hasDue) return;
+    isWorking = true;
+    try {
+      while (hasDue) {
+        hasDue = false;
+        // Who waits for a rerun that they asked for has a turn in between.
+        while (await inTurn(runNextDue));
+      }
+    } catch (error) {
+      log.warn({ error: asSvcError(error).message }, 'reruns were given up until the next one is due');
+    } finally {
+      isWorking = false;
+    }
+  }
+
+  /** What an engine that was killed has left of its reruns. */
+  async function endLeftOver(): Promise<void> {
+    for (const { id, session_id: sessionId, rerun_mark: mark } of marked.all()) {
+      await processes.sweep(mark);
+      await checkouts.removeAll(sessions.get(sessionId));
+      await storage.write(() => setMark.run(null, id));
+    }
+  }
+
+  storage.onCommit(() => void workOff());
+
+  return {
+    async run(name, request) {
+      deps.requireConsent();
+      const session = sessions.resolve(name);
+      const { sessionId } = session;
+      checkMayRunAgain(session, evidence.newestOf(sessionId));
+      if (under.has(sessionId)) {
+        throw new SvcError('conflict', `the tests of ${sessionId} are being run again already`, {
+          hint: `svc verify show ${sessionId} has the result when they are done`,
+        });
+      }
+      under.add(sessionId);
+      try {
+        // Until its turn has come something else may have been reported.
+        await inTurn(() =>
+          runAll(checkMayRunAgain(sessions.get(sessionId), evidence.newestOf(sessionId)), request),
+        );
+      } finally {
+        under.delete(sessionId);
+      }
+      return evidence.judged(sessionId);
+    },
+    setDue(session) {
+      const reported = evidence.newestOf(session.sessionId);
+      if (!deps.isStrict() || session.failure !== null || session.branch === null) return;
+      if (reported === null || !reported.tests.some(hasRun)) return;
+      setDue.run(clock.now(), reported.id);
+      hasDue = true;
+    },
+    start() {
+      hasDue = true;
+      inTurn(endLeftOver)
+        .catch((error) => log.warn({ error: asSvcError(error).message }, 'a rerun was not cleared away'))
+        .then(workOff);
+    },
+    async close() {
+      closing.abort();
+      await last;
+    },
+  };
+}
+
+/** What a Chair is told when svc has run the tests of a session again by itself. */
+const toldOf = ({ sessionId, state, reasons }: Verification): string =>
+  [
+    `# ${sessionId} ${state}: ${VERIFICATION_WORDS[state]}`,
+    '',
+    ...reasons.map((each) => `- ${printable(each)}`),
+    ...(reasons.length === 0 ? [] : ['']),
+    state === 'verified'
+      ? `Next: \`worktree_promote\` (session ${sessionId}) or \`svc worktree promote ${sessionId}\`.`
+      : `Next: \`verify_status\` or \`svc verify show ${sessionId}\` has all of it.`,
+    '',
+  ].join('\n');

@@ -1,0 +1,84 @@
+import { createServer } from 'node:net';
+import { knownConfigFiles } from '../access/consents.ts';
+import { formatAddress, parseAddress } from './address.ts';
+import { configSchema } from './schema.ts';
+import { readSource } from './source.ts';
+
+/** The keys whose default address every workspace would share. */
+export const SHARED_ADDRESSES = ['ui.addr', 'gateway.addr'] as const;
+export type SharedAddress = (typeof SHARED_ADDRESSES)[number];
+
+export interface FreeAddresses {
+  /** What a new workspace has to set: none where the defaults are free. */
+  set: Readonly<Partial<Record<SharedAddress, string>>>;
+  /** Why, a clause; null where the defaults are free. */
+  why: string | null;
+}
+
+/** More workspaces than anybody has; beyond them the defaults are kept. */
+const MOST = 200;
+
+const sectionOf = (key: SharedAddress): 'ui' | 'gateway' => key.split('.')[0] as 'ui' | 'gateway';
+
+function defaults(): Record<SharedAddress, string> {
+  const { ui, gateway } = configSchema.parse({});
+  return { 'ui.addr': ui.addr, 'gateway.addr': gateway.addr };
+}
+
+/** The port that a configuration file has for a key; null when it cannot be told. */
+function portIn(file: string, key: SharedAddress): number | null {
+  try {
+    const tree = readSource(file).tree as Record<string, Record<string, unknown> | undefined>;
+    const own = tree[sectionOf(key)]?.addr;
+    return parseAddress(typeof own === 'string' ? own : defaults()[key]).port;
+  } catch {
+    return null;
+  }
+}
+
+/** Whether nobody listens there just now. */
+function isFree(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(true)));
+  });
+}
+
+/**
+ * Addresses for a new workspace that no other one of this machine has, and on which nobody listens: the defaults, else a
+ * pair that is as far from them.
+ */
+export async function freeAddresses(home: string): Promise<FreeAddresses> {
+  const neighbours = knownConfigFiles(home);
+  const taken = new Map<number, string>();
+  for (const file of neighbours)
+    for (const key of SHARED_ADDRESSES) {
+      const port = portIn(file, key);
+      if (port !== null && port !== 0) taken.set(port, file);
+    }
+  const wanted = defaults();
+  let why: string | null = null;
+  for (let step = 0; step < MOST; step += 1) {
+    // Apart by more than the two are from each other.
+    const pair = SHARED_ADDRESSES.map((key) => {
+      const { host, port } = parseAddress(wanted[key]);
+      return { key, host, port: port + step * 10 };
+    });
+    const neighbour = pair.find(({ port }) => taken.has(port));
+    const isUsed = await Promise.all(pair.map(async ({ host, port }) => !(await isFree(host, port))));
+    if (neighbour === undefined && !isUsed.includes(true))
+      return {
+        set:
+          step === 0
+            ? {}
+            : Object.fromEntries(pair.map(({ key, host, port }) => [key, formatAddress({ host, port })])),
+        why,
+      };
+    why ??=
+      neighbour === undefined
+        ? `somebody listens on port ${pair[isUsed.indexOf(true)]?.port}`
+        : `${taken.get(neighbour.port)} has port ${neighbour.port}`;
+  }
+  return { set: {}, why: null };
+}

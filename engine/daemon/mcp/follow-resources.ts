@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import type { Wire } from '../../operation.ts';
+import type { LoggedEvent } from '../../storage/index.ts';
+import type { EngineLink } from './link.ts';
+import { isChangedBy, readerOf } from './resources.ts';
+
+/** The resources that one client follows. */
+export interface FollowedResources {
+  /** Resolves once nothing that changes it is missed any more. */
+  add(uri: string): Promise<void>;
+  remove(uri: string): void;
+  close(): void;
+}
+
+/** How an inbox stands: two looks that find the same found no change. */
+interface InboxState {
+  unread: number;
+  read: number;
+}
+
+/** Tells the client of `server` when one of the resources that it follows has changed. */
+export function followResources(server: Server, link: EngineLink): FollowedResources {
+  /** Those of inboxes with how they stood at the last look. */
+  const followed = new Map<string, InboxState | null>();
+  const gone = new AbortController();
+  let following: ReturnType<EngineLink['onEvent']> | null = null;
+  /** Looks into inboxes, one after the other; those that have not begun see whatever comes before they do. */
+  let looking: Promise<void> = Promise.resolve();
+  const waiting = new Set<string>();
+
+  async function inboxState(uri: string): Promise<InboxState | null> {
+    const { operation, input } = readerOf(uri);
+    if (operation !== 'msg_inbox') return null;
+    const options = { key: randomUUID(), signal: gone.signal, onProgress: () => undefined };
+    const { unread, read } = await link.call<InboxState>(operation, { ...input, limit: 1 }, options);
+    return { unread, read };
+  }
+
+  const tell = (uri: string): void => void server.sendResourceUpdated({ uri }).catch(() => undefined);
+
+  async function look(uri: string): Promise<void> {
+    waiting.delete(uri);
+    if (!followed.has(uri)) return;
+    const now = await inboxState(uri).catch(() => null);
+    const before = followed.get(uri);
+    if (now === null || before === undefined) return;
+    if (now.unread === before?.unread && now.read === before?.read) return;
+    followed.set(uri, now);
+    tell(uri);
+  }
+
+  function hear(event: Wire<LoggedEvent>): void {
+    for (const uri of followed.keys()) {
+      const isChanged = isChangedBy(event, uri);
+      if (isChanged === true) tell(uri);
+      if (isChanged !== 'perhaps' || waiting.has(uri)) continue;
+      waiting.add(uri);
+      looking = looking.then(() => look(uri));
+    }
+  }
+
+  function stopWhenUnused(): void {
+    if (followed.size > 0) return;
+    following?.stop();
+    following = null;
+  }
+
+  return {
+    async add(uri) {
+      if (!followed.has(uri)) followed.set(uri, null);
+      try {
+        following ??= link.onEvent(hear);
+        await following.begun;
+        // Behind the looks that are on their way: this one is what later ones are held against.
+        const state = await looking.then(() => inboxState(uri));
+        if (followed.get(uri) === null) followed.set(uri, state);
+      } catch (error) {
+        followed.delete(uri);
+        stopWhenUnused();
+        throw error;
+      }
+    },
+    remove(uri) {
+      followed.delete(uri);
+      stopWhenUnused();
+    },
+    close() {
+      gone.abort();
+      followed.clear();
+      stopWhenUnused();
+    },
+  };
+}

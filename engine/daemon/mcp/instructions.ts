@@ -1,0 +1,27 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { asSvcError, SvcError } from '../../errors.ts';
+import type { EngineLink } from './link.ts';
+
+/** An engine that does not answer must not keep a client from its first word, ms. */
+const LONGEST_MS = 5000;
+
+/** What the client's model is told of svc before it calls anything; of an engine that is not there, why. */
+export async function readInstructions(link: EngineLink): Promise<string> {
+  const late = new AbortController();
+  const options = { key: randomUUID(), signal: late.signal, onProgress: () => undefined };
+  const patience = delay(LONGEST_MS, undefined, { signal: late.signal }).then(() => {
+    throw new SvcError('engine_unreachable', 'the engine does not answer', { hint: 'svc doctor' });
+  });
+  try {
+    return (await Promise.race([link.call<{ text: string }>('seat.instructions', {}, options), patience]))
+      .text;
+  } catch (thrown) {
+    const { message, hint } = asSvcError(thrown);
+    const next = hint === undefined ? '' : ` (${hint})`;
+    return `svc coordinates coding agents in one workspace. Its tools fail here so far: ${message}${next}.`;
+  } finally {
+    patience.catch(() => undefined);
+    late.abort();
+  }
+}

@@ -1,0 +1,60 @@
+import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
+
+/** JSON-RPC 2.0, section 5.1. */
+const PARSE_ERROR = -32700;
+const INVALID_REQUEST = -32600;
+
+/** The answer to what is not a message. Its id is null where that of the request cannot be told. */
+export interface RpcRefusal {
+  jsonrpc: '2.0';
+  id: string | number | null;
+  error: { code: number; message: string };
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isId = (value: unknown): value is string | number =>
+  typeof value === 'string' || Number.isSafeInteger(value);
+
+/**
+ * Reads one message of a client. What is none has an answer of its own (JSON-RPC 2.0, section 5): also a batch, which MCP
+ * has not had since 2025-06-18, and a request whose id is null. A malformed response is neither: nothing answers those.
+ */
+export function readRpcMessage(
+  text: string,
+): { message: JSONRPCMessage } | { refusal: RpcRefusal } | { ignored: true } {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { refusal: rpcRefusal(PARSE_ERROR, 'Parse error: the message is not JSON') };
+  }
+  const invalid = (why: string, id: string | number | null = null) => ({
+    refusal: rpcRefusal(INVALID_REQUEST, `Invalid request: ${why}`, id),
+  });
+  if (Array.isArray(value)) return invalid('batches are not supported; send one message at a time');
+  if (!isObject(value)) return invalid('a message is an object');
+  // As everywhere, null is what is not given.
+  if (value.params === null) delete value.params;
+  const isResponse = !('method' in value) && ('result' in value || 'error' in value);
+  const parsed = JSONRPCMessageSchema.safeParse(value);
+  if (parsed.success && (isResponse || typeof value.method === 'string')) return { message: parsed.data };
+  if (isResponse) return { ignored: true };
+  const id = isId(value.id) ? value.id : null;
+  if (value.jsonrpc !== '2.0') return invalid('jsonrpc has to be "2.0"', id);
+  if (typeof value.method !== 'string') return invalid('method has to be a string', id);
+  if ('id' in value && id === null) return invalid('id has to be a string or an integer');
+  if ('params' in value && !isObject(value.params)) return invalid('params has to be an object', id);
+  return invalid('params are not those of a request', id);
+}
+
+export const rpcRefusal = (code: number, message: string, id: string | number | null = null): RpcRefusal => ({
+  jsonrpc: '2.0',
+  id,
+  error: { code, message },
+});
+
+/** A message that is longer than its reader takes. */
+export const messageTooLong = (limit: string): RpcRefusal =>
+  rpcRefusal(INVALID_REQUEST, `Invalid request: a message has at most ${limit}`);

@@ -1,0 +1,53 @@
+import type { RouteSecrets } from '../config/index.ts';
+import { asSvcError, type SvcError } from '../errors.ts';
+import type { Listeners } from './listeners.ts';
+
+type Listener = Awaited<ReturnType<Listeners['open']>>;
+
+/** The receiver that svc.yaml describes: an engine opens it by itself, and says why it is off. */
+export interface ConfiguredReceiver {
+  /** Null where it cannot be opened; see `problem`. */
+  open(): Promise<Listener | null>;
+  /** Why it is off, a clause; null while it is on, and when nothing has opened it. */
+  problem(): string | null;
+}
+
+export function createConfiguredReceiver(deps: {
+  listeners: Listeners;
+  address(): { host: string; port: number };
+  /** Throws `secret_missing`. */
+  secrets(): RouteSecrets;
+  /** Who listens on a port, a clause; null when that cannot be told. */
+  whoListens(port: number): Promise<string | null>;
+  warn(facts: object, text: string): void;
+}): ConfiguredReceiver {
+  let problem: string | null = null;
+
+  async function explain(error: SvcError): Promise<string> {
+    if (error.code !== 'address_in_use') return error.message;
+    const who = await deps.whoListens(deps.address().port).catch(() => null);
+    return who === null ? error.message : `${error.message} by ${who}`;
+  }
+
+  return {
+    async open() {
+      try {
+        const listener = await deps.listeners.open({
+          ...deps.address(),
+          secrets: deps.secrets(),
+          allowRemote: false,
+        });
+        problem = null;
+        return listener;
+      } catch (thrown) {
+        const error = asSvcError(thrown);
+        problem = await explain(error);
+        // Without a secret none is wanted.
+        if (error.code !== 'secret_missing')
+          deps.warn({ error: problem }, 'the receiver could not be opened');
+        return null;
+      }
+    },
+    problem: () => problem,
+  };
+}

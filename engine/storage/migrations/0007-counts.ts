@@ -1,0 +1,31 @@
+/** Counts that are kept with every change, so that nobody reads a board of many years to count it. */
+export const counts = `
+-- How many tasks and decisions there are of each state. Neither is ever deleted.
+CREATE TABLE state_count (
+  of TEXT NOT NULL, state TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (of, state)
+) STRICT, WITHOUT ROWID;
+INSERT INTO state_count VALUES
+  ('task', 'open', 0), ('task', 'assigned', 0), ('task', 'running', 0), ('task', 'done', 0), ('task', 'failed', 0),
+  ('decision', 'pending', 0), ('decision', 'approved', 0), ('decision', 'denied', 0), ('decision', 'expired', 0);
+UPDATE state_count SET n = CASE of
+  WHEN 'task' THEN (SELECT count(*) FROM task WHERE status = state_count.state)
+  ELSE (SELECT count(*) FROM decision WHERE decision.state = state_count.state) END;
+
+CREATE TRIGGER task_added AFTER INSERT ON task BEGIN
+  UPDATE state_count SET n = n + 1 WHERE of = 'task' AND state = NEW.status;
+END;
+CREATE TRIGGER task_moved AFTER UPDATE OF status ON task WHEN NEW.status <> OLD.status BEGIN
+  UPDATE state_count SET n = n - 1 WHERE of = 'task' AND state = OLD.status;
+  UPDATE state_count SET n = n + 1 WHERE of = 'task' AND state = NEW.status;
+END;
+CREATE TRIGGER decision_added AFTER INSERT ON decision BEGIN
+  UPDATE state_count SET n = n + 1 WHERE of = 'decision' AND state = NEW.state;
+END;
+CREATE TRIGGER decision_moved AFTER UPDATE OF state ON decision WHEN NEW.state <> OLD.state BEGIN
+  UPDATE state_count SET n = n - 1 WHERE of = 'decision' AND state = OLD.state;
+  UPDATE state_count SET n = n + 1 WHERE of = 'decision' AND state = NEW.state;
+END;
+
+-- What waits for a person in the order of its ids, without the many that are decided.
+CREATE INDEX decision_pending ON decision (id) WHERE state = 'pending';
+`;

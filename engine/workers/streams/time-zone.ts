@@ -1,0 +1,82 @@
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** Abbreviations that the runtime does not know, or takes for another zone; hours ahead of UTC. */
+const ABBREVIATIONS: Readonly<Record<string, number>> = {
+  PST: -8,
+  PDT: -7,
+  MST: -7,
+  MDT: -6,
+  CST: -6,
+  CDT: -5,
+  EST: -5,
+  EDT: -4,
+  BST: 1,
+  CEST: 2,
+  IST: 5.5,
+  JST: 9,
+};
+
+/**
+ * When clocks of a zone show a date and a time: Unix ms, the earlier first. Twice where an hour is repeated, and in an hour
+ * that is left out as far behind its beginning. `zone` is a name of IANA, an abbreviation, an offset such as `+02:00` or
+ * `UTC+2`; this machine's for anything else.
+ */
+export function wallTimes(
+  date: { year: number; month: number; day: number },
+  [hour, minute, second]: readonly [number, number, number],
+  zone: string | undefined,
+  now: number,
+): number[] {
+  const wall = Date.UTC(date.year, date.month, date.day, hour, minute, second);
+  // The thirtieth of February is no day.
+  if (new Date(wall).getUTCMonth() !== date.month || Math.abs(wall - now) > 800 * DAY) return [];
+  const ahead = offsetIn(zone);
+  const times = [...new Set([wall - DAY, wall + DAY].map((near) => wall - ahead(near)))];
+  const shown = times.filter((time) => time + ahead(time) === wall).sort((one, other) => one - other);
+  return shown.length > 0 ? shown : times.slice(0, 1);
+}
+
+/** How far a zone is ahead of UTC at a time, both in ms. */
+function offsetIn(zone: string | undefined): (time: number) => number {
+  const name = zone?.toUpperCase() ?? '';
+  const hours = ABBREVIATIONS[name];
+  if (hours !== undefined) return () => hours * HOUR;
+  const [, sign, h, m = '0'] = /^(?:UTC|GMT)?([+-])(\d{1,2}):?(\d\d)?$/.exec(name) ?? [];
+  if (sign !== undefined) {
+    const ms = (Number(h) + Number(m) / 60) * HOUR;
+    return () => (sign === '-' ? -ms : ms);
+  }
+  const format = formatOf(name === 'Z' ? 'UTC' : zone) ?? formatOf(undefined);
+  return (time) => {
+    const parts = format?.formatToParts(time) ?? [];
+    const part = (type: string): number => Number(parts.find((each) => each.type === type)?.value);
+    const shown = Date.UTC(
+      part('year'),
+      part('month') - 1,
+      part('day'),
+      part('hour'),
+      part('minute'),
+      part('second'),
+    );
+    return shown - Math.floor(time / 1000) * 1000;
+  };
+}
+
+function formatOf(timeZone: string | undefined): Intl.DateTimeFormat | null {
+  try {
+    return new Intl.DateTimeFormat('en', {
+      ...(timeZone === undefined ? {} : { timeZone }),
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    });
+  } catch {
+    // No zone, but the next word of the sentence.
+    return null;
+  }
+}

@@ -1,0 +1,80 @@
+import type { Git } from './git.ts';
+
+/** Both sides of a comparison of patches must be made alike, whatever the user has configured. */
+const PATCH = [
+  '-p',
+  '--no-ext-diff',
+  '--no-textconv',
+  '--no-color',
+  '--no-renames',
+  '--full-index',
+  '--unified=3',
+  '--inter-hunk-context=0',
+  '--diff-algorithm=myers',
+  '--src-prefix=a/',
+  '--dst-prefix=b/',
+  '--submodule=short',
+];
+/** How far back a squashed commit is looked for. */
+const MAX_COMMITS = 1000;
+/** What is beyond is not looked at. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** What a change does to each file, by the line that names the file: wherever in the file that is. */
+export type Patch = ReadonlyMap<string, string>;
+
+/** The patch of one file without what says where: lines count from another place in another version. */
+const withoutPlace = (text: string): string =>
+  (/^Binary files /m.test(text) ? text : text.replace(/^index .*\n/m, '')).replace(/^@@ .*$/gm, '@@');
+
+/** Patches by the line ahead of them: a line of a patch's content always has a mark before it. */
+function patchesIn(text: string): Map<string, Map<string, string>> {
+  const found = new Map<string, Map<string, string>>();
+  for (const part of text.split(/^(?=commit [0-9a-f]{40,64}$|[0-9a-f]{40,64} [0-9a-f]{40,64}$)/m)) {
+    const [head = '', ...files] = part.split(/^(?=diff --git )/m);
+    if (head === '') continue;
+    const patch = new Map<string, string>();
+    for (const file of files) patch.set(file.slice(0, file.indexOf('\n')), withoutPlace(file));
+    found.set(head.trim().replace(/^commit /, ''), patch);
+  }
+  return found;
+}
+
+const LOG = ['log', '--no-merges', '--full-history', '--format=commit %H', ...PATCH];
+
+/** The patches of commits, without merges, newest first. @param paths as pathspecs; all without any */
+export async function patchesOf(
+  git: Git,
+  cwd: string,
+  {
+    wanted,
+    known,
+    paths = [],
+  }: { wanted: readonly string[]; known: readonly string[]; paths?: readonly string[] },
+): Promise<Map<string, Patch>> {
+  const input = `${[...wanted, ...known.map((id) => `^${id}`)].join('\n')}\n`;
+  const { stdout } = await git.run(cwd, [...LOG, `--max-count=${MAX_COMMITS}`, '--stdin', '--', ...paths], {
+    input,
+    maxBytes: MAX_BYTES,
+  });
+  return patchesIn(stdout);
+}
+
+/** What differs between two trees each. The answers are in the order of the questions. */
+export async function differences(
+  git: Git,
+  cwd: string,
+  pairs: readonly { from: string; to: string }[],
+): Promise<Patch[]> {
+  const lines = pairs.map(({ from, to }) => `${from} ${to}`);
+  const { stdout } = await git.run(cwd, ['diff-tree', '--stdin', '-r', ...PATCH], {
+    input: lines.map((line) => `${line}\n`).join(''),
+    maxBytes: MAX_BYTES,
+  });
+  const found = patchesIn(stdout);
+  return lines.map((line) => found.get(line) ?? new Map());
+}
+
+/** Whether a change does all that another does, and perhaps more. */
+export const contains = (whole: Patch, part: Patch): boolean =>
+  [...part].every(([file, text]) => whole.get(file) === text);

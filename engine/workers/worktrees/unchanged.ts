@@ -1,0 +1,147 @@
+import { createHash } from 'node:crypto';
+import { type BigIntStats, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** More files are left to git, which looks at them faster. */
+const MOST_FILES = 5000;
+/** A larger file whose time says nothing is left to git. */
+const MOST_BYTES = 256 * 1024;
+
+const FILE = 0o100000;
+const LINK = 0o120000;
+
+/** One file as git has found it last. */
+interface Entry {
+  /** Where its record begins in the index. */
+  at: number;
+  path: string;
+}
+
+interface Index {
+  bytes: Buffer;
+  entries: Entry[];
+  /** The tree of all that is in it, as it was written last. */
+  tree: string;
+  /** When it was written, ns. */
+  mtimeNs: bigint;
+  idLength: number;
+}
+
+/**
+ * Whether a worktree is as its commit has it: no file is changed, staged, missing or new. Answered from git's index and the
+ * files' times without starting git, which takes longer than all of this. False means that git has to be asked: something
+ * may differ, or the index is of a kind that is not read here.
+ * @param gitDir the worktree's own git folder
+ * @param tree of the commit that is checked out; empty where that is not known
+ * @param isExcluded names at the top that git ignores
+ */
+export function isUnchanged(
+  worktree: string,
+  gitDir: string,
+  tree: string,
+  isExcluded: (name: string) => boolean,
+): boolean {
+  if (tree === '') return false;
+  try {
+    const index = readIndex(join(gitDir, 'index'), tree.length / 2);
+    return index !== null && index.tree === tree && holdsExactly(worktree, index, isExcluded);
+  } catch {
+    return false; // gone or changed meanwhile, or shut
+  }
+}
+
+/** Null for what has more to it than files with their times. Format: gitformat-index(5), versions 2 and 3. */
+function readIndex(file: string, idLength: number): Index | null {
+  const { mtimeNs } = lstatSync(file, { bigint: true });
+  const bytes = readFileSync(file);
+  const version = bytes.readUInt32BE(4);
+  const count = bytes.readUInt32BE(8);
+  if (bytes.toString('latin1', 0, 4) !== 'DIRC' || (version !== 2 && version !== 3) || count > MOST_FILES)
+    return null;
+  const entries: Entry[] = [];
+  let at = 12;
+  for (let number = 0; number < count; number += 1) {
+    const flagsAt = at + 40 + idLength;
+    // Assumed unchanged, in conflict, sparse or only meant to be added: all beyond the length of the name.
+    if ((bytes.readUInt16BE(flagsAt) & 0xf000) !== 0) return null;
+    const mode = bytes.readUInt32BE(at + 24) & 0o170000;
+    if (mode !== FILE && mode !== LINK) return null;
+    const end = bytes.indexOf(0, flagsAt + 2);
+    entries.push({ at, path: bytes.toString('utf8', flagsAt + 2, end) });
+    at += (end - at + 8) & ~7;
+  }
+  let tree: string | null = null;
+  for (const end = bytes.length - idLength; at + 8 <= end; ) {
+    const name = bytes.toString('latin1', at, at + 4);
+    const size = bytes.readUInt32BE(at + 4);
+    if (name === 'TREE') tree = rootOf(bytes.subarray(at + 8, at + 8 + size), idLength);
+    // In capitals what may be passed over; of those these say that git knows more than the files do.
+    else if (!/^[A-Z]/.test(name) || name === 'FSMN') return null;
+    at += 8 + size;
+  }
+  return tree === null ? null : { bytes, entries, tree, mtimeNs, idLength };
+}
+
+/** The tree that was written of the whole index; null when that has changed since. */
+function rootOf(extension: Buffer, idLength: number): string | null {
+  const end = extension.indexOf(0x0a);
+  const [, count = '-1'] = /^\0(-?\d+) \d+$/.exec(extension.toString('latin1', 0, end)) ?? [];
+  return Number(count) < 0 ? null : extension.toString('hex', end + 1, end + 1 + idLength);
+}
+
+/** Whether what lies in the worktree is what the index holds, and nothing else. */
+function holdsExactly(worktree: string, index: Index, isExcluded: (name: string) => boolean): boolean {
+  const files = new Map(index.entries.map((entry) => [entry.path, entry]));
+  const folders = new Set<string>();
+  for (const { path } of index.entries)
+    for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
+      if (folders.has(path.slice(0, end))) break;
+      folders.add(path.slice(0, end));
+    }
+  let seen = 0;
+  const queue = [''];
+  for (let folder = queue.pop(); folder !== undefined; folder = queue.pop()) {
+    for (const { name } of readdirSync(join(worktree, folder), { withFileTypes: true })) {
+      const path = folder === '' ? name : `${folder}/${name}`;
+      const entry = files.get(path);
+      if (entry !== undefined) {
+        if (!isSame(join(worktree, path), entry, index)) return false;
+        seen += 1;
+      } else if (folders.has(path)) {
+        if (!lstatSync(join(worktree, path)).isDirectory()) return false;
+        queue.push(path);
+      } else if (folder !== '' || (name !== '.git' && !isExcluded(name))) return false;
+    }
+  }
+  return seen === index.entries.length;
+}
+
+function isSame(file: string, { at }: Entry, index: Index): boolean {
+  const { bytes, mtimeNs } = index;
+  const stat = lstatSync(file, { bigint: true });
+  const field = (offset: number): bigint => BigInt(bytes.readUInt32BE(at + offset));
+  const timeAt = (offset: number): bigint => field(offset) * 1_000_000_000n + field(offset + 4);
+  const isAsFound =
+    timeAt(0) === stat.ctimeNs &&
+    timeAt(8) === stat.mtimeNs &&
+    field(20) === BigInt.asUintN(32, stat.ino) &&
+    field(28) === stat.uid &&
+    field(32) === stat.gid &&
+    field(36) === BigInt.asUintN(32, stat.size) &&
+    isSameKind(field(24), stat);
+  if (!isAsFound) return false;
+  // Written in the same moment as the index, it may have been written again after that.
+  return stat.mtimeNs < mtimeNs || hasContent(file, stat, bytes.subarray(at + 40, at + 40 + index.idLength));
+}
+
+const isSameKind = (mode: bigint, stat: BigIntStats): boolean =>
+  (mode & 0o170000n) === BigInt(LINK)
+    ? stat.isSymbolicLink()
+    : stat.isFile() && (mode & 0o100n) === (stat.mode & 0o100n);
+
+function hasContent(file: string, stat: BigIntStats, id: Buffer): boolean {
+  if (stat.size > MOST_BYTES) return false;
+  const content = stat.isSymbolicLink() ? Buffer.from(readlinkSync(file)) : readFileSync(file);
+  const hash = createHash(id.length === 20 ? 'sha1' : 'sha256');
+  return hash.update(`blob ${content.length}\0`).update(content).digest().equals(id);
+}

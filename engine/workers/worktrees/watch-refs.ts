@@ -1,0 +1,92 @@
+import { type FSWatcher, readdirSync, watch } from 'node:fs';
+import { join } from 'node:path';
+
+/** A commit or a fetch moves several refs: it is told of once. */
+const SETTLE_MS = 100;
+/** How often a change is assumed where none can be noticed. */
+const BLIND_MS = 5000;
+/** Folders below `refs/heads`: more of them are not watched one by one. */
+const MOST_FOLDERS = 500;
+
+export interface RefWatch {
+  close(): void;
+}
+
+/**
+ * Calls `onMoved` after a branch of a repository has moved, appeared or gone, in whatever form git keeps them. Where the
+ * system cannot watch, it is called every five seconds.
+ * @param common the repository's own git folder
+ * @param beside folders in which branches lie that are not taken over yet
+ */
+export function watchRefs(
+  { common, beside }: { common: string; beside: readonly string[] },
+  onMoved: () => void,
+): RefWatch {
+  let watchers: FSWatcher[] = [];
+  let settling: NodeJS.Timeout | null = null;
+  let blind: NodeJS.Timeout | null = null;
+
+  function noticeMove(): void {
+    settling ??= setTimeout(() => {
+      settling = null;
+      // Folders come and go with branches; what moves from here on is noticed, what moved before is told of now.
+      watchAll();
+      onMoved();
+    }, SETTLE_MS);
+  }
+
+  function watchFolder(folder: string, isRef: (name: string) => boolean): boolean {
+    try {
+      const watcher = watch(folder, { persistent: false }, (_event, name) => {
+        if (name === null || isRef(name)) noticeMove();
+      });
+      watcher.on('error', becomeBlind);
+      watchers.push(watcher);
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') becomeBlind();
+      return false;
+    }
+  }
+
+  function becomeBlind(): void {
+    blind ??= setInterval(onMoved, BLIND_MS).unref();
+  }
+
+  function watchTree(folder: string): void {
+    if (watchers.length > MOST_FOLDERS) becomeBlind();
+    else if (watchFolder(folder, (name) => !name.endsWith('.lock')))
+      for (const name of foldersIn(folder)) watchTree(join(folder, name));
+  }
+
+  function closeAll(): void {
+    for (const watcher of watchers) watcher.close();
+    watchers = [];
+  }
+
+  function watchAll(): void {
+    closeAll();
+    watchFolder(common, (name) => name === 'packed-refs');
+    for (const folder of [join(common, 'refs', 'heads'), join(common, 'reftable'), ...beside])
+      watchTree(folder);
+  }
+
+  watchAll();
+  return {
+    close() {
+      if (settling !== null) clearTimeout(settling);
+      if (blind !== null) clearInterval(blind);
+      closeAll();
+    },
+  };
+}
+
+function foldersIn(folder: string): string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).flatMap((each) =>
+      each.isDirectory() ? [each.name] : [],
+    );
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { allCommands } from '../../cli/catalogue.ts';
+import { type Command, kebab } from '../../cli/command.ts';
+
+const PROJECT = fileURLToPath(new URL('../../../', import.meta.url));
+
+const filesOf = (folder: string, ending: RegExp): string[] =>
+  readdirSync(join(PROJECT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => ending.test(name))
+    .map((name) => join(folder, name));
+
+/** What follows `svc` in a sentence about the program. */
+const VERBS = new Set(
+  'again alone command and as below brings can changes commits coordinates does ended engine follow for has here in is itself keeps knows made makes needs of on opens out program ran runs says takes the this to when will with writes'.split(
+    ' ',
+  ),
+);
+
+/** Texts that tell a person or an agent what to type. */
+function textsOf(path: string): string[] {
+  const text = readFileSync(join(PROJECT, path), 'utf8');
+  if (path.endsWith('.md')) {
+    const fenced = /^```[\s\S]*?^```/gm;
+    const prose = text.replace(fenced, '');
+    const lines = (text.match(fenced) ?? []).flatMap((block) => block.match(/^(?:\$ )?svc .*$/gm) ?? []);
+    return [...lines, ...(prose.match(/`[^`\n]+`/g) ?? [])];
+  }
+  const code = text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
+  return code.match(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g) ?? [];
+}
+
+const LINE = /(?<![\w./-])svc ([a-z_][\w-]*)(?: ([a-z][a-z-]*))?((?: (?!svc )[^\s;,.`'")]+)*)/g;
+
+/** Why a line that begins so cannot be typed; null when it can. */
+function problemWith(
+  all: readonly Command[],
+  [, first = '', second = '', rest = '']: RegExpExecArray,
+): string | null {
+  if (VERBS.has(first) || first === 'help') return null;
+  const below = all.filter(({ name }) => name.split(' ')[0] === first);
+  if (below.length === 0) return `no command svc ${first}`;
+  const found =
+    below.find(({ name }) => name === `${first} ${second}`) ?? below.find(({ name }) => name === first);
+  if (found === undefined) return second === '' ? null : `no command svc ${first} ${second}`;
+  if (found.verbatim) return null;
+  const flags = ['--json', '--help', ...Object.keys(found.flags ?? {}).map((flag) => `--${kebab(flag)}`)];
+  const strange = (rest.match(/ --[a-z][a-z-]*/g) ?? []).find((flag) => !flags.includes(flag.trim()));
+  return strange === undefined ? null : `svc ${found.name} has no ${strange.trim()}`;
+}
+
+test('what hints, help and documents tell to type is a command that there is, with flags that it has', async () => {
+  const all = await allCommands();
+  const paths = [
+    ...['engine', 'cli', 'tui'].flatMap((folder) => filesOf(folder, /\.tsx?$/)),
+    ...filesOf('docs', /\.md$/),
+    'README.md',
+    'AGENTS.md',
+  ];
+  const wrong = paths.flatMap((path) =>
+    textsOf(path).flatMap((text) =>
+      [...text.matchAll(LINE)].flatMap((found) => {
+        const problem = problemWith(all, found);
+        return problem === null ? [] : [`${path}: ${problem}`];
+      }),
+    ),
+  );
+  assert.deepEqual(wrong, []);
+});
+
+test('no advice sends anybody to what does not exist yet', () => {
+  const advice = ['engine', 'cli', 'tui'].flatMap((folder) =>
+    filesOf(folder, /\.tsx?$/).flatMap((path) =>
+      textsOf(path)
+        .filter((text) =>
+          /\bstart the gateway\b|\bsvc (?:gateway|memory|usage|link|login|context)\b/.test(text),
+        )
+        .map((text) => `${path}: ${text}`),
+    ),
+  );
+  assert.deepEqual(advice, []);
+});

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { configuration } from '../../engine/index.ts';
+
+const PROJECT = fileURLToPath(new URL('../../../', import.meta.url));
+/** They speak of keys without using one: what declares, explains, agrees to and overrides them. */
+const SPEAKS_OF_KEYS =
+  /config\/(?:schema|keys|example|environment|consent[\w-]*|cross-check|json-schema)\.ts$/;
+
+const sources = ['engine', 'cli', 'tui'].flatMap((folder) =>
+  readdirSync(join(PROJECT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.tsx?$/.test(name) && !SPEAKS_OF_KEYS.test(join(folder, name)))
+    .map((name) =>
+      readFileSync(join(PROJECT, folder, name), 'utf8')
+        .replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
+        .replace(/'(?:[^'\\\n]|\\.)*'/g, "''")
+        // Loading moves default paths below paths.data, whoever reads them then.
+        .replace(/^.*\bfollow\(.*$/gm, ''),
+    ),
+);
+
+/** How source reads a key: by its dotted path, out of its section, or as a member of what gives the section on. */
+function readings(key: string): RegExp[] {
+  const [name = '', section] = key.split('.').reverse();
+  if (section === undefined) return [new RegExp(`\\bconfig(?:\\(\\))?\\.${name}\\b`)];
+  const givenOn: Record<string, RegExp> = {
+    bus: new RegExp(`\\bsection\\.${name}\\b`),
+    policy: new RegExp(`\\{[^{}]*\\b${name}\\b[^{}]*\\}: Policy\\b`),
+  };
+  return [
+    new RegExp(`\\b${section}\\.${name}\\b`),
+    new RegExp(`\\{[^{}]*\\b${name}\\b[^{}]*\\} = [^;]*\\b${section};`),
+    ...(givenOn[section] === undefined ? [] : [givenOn[section]]),
+  ];
+}
+
+test('a key is read, or says that it is pending and for what', async () => {
+  const { describeKeys } = await configuration();
+  const isRead = (key: string): boolean =>
+    readings(key).some((reading) => sources.some((text) => reading.test(text)));
+  const keys = describeKeys();
+  const keysOf = (wrong: typeof keys): string[] => wrong.map(({ key }) => key);
+  assert.deepEqual(
+    keysOf(keys.filter(({ key, pending }) => pending === null && !isRead(key))),
+    [],
+    'nothing reads these: give them pending in their .meta',
+  );
+  assert.deepEqual(
+    keysOf(keys.filter(({ key, pending }) => pending !== null && isRead(key))),
+    [],
+    'these are read: take pending out of their .meta',
+  );
+  assert.ok(keys.some(({ pending }) => pending !== null));
+});

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import Database from 'better-sqlite3';
+import type { Ran } from '../support/command-line.ts';
+import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
+
+const ROWS = 130;
+
+/** Rows of every table that a list shows, as a day leaves them. */
+function fill(file: string): void {
+  const db = new Database(file);
+  const insert = (sql: string, ...values: unknown[]): unknown =>
+    db.prepare(sql).run(...values).lastInsertRowid;
+  db.transaction(() => {
+    const worker = insert('INSERT INTO worker (name) VALUES (?)', 'w');
+    for (let at = 0; at < ROWS; at += 1) {
+      const task = insert(
+        "INSERT INTO task (title, body, agent, status, source, created_at, ended_at) VALUES (?, '', 'scripted', 'done', 'cli', 1, 1)",
+        `task ${at}`,
+      );
+      const decision = insert(
+        `INSERT INTO decision (task_id, kind, state, agent, hash, why, source, created_at)
+         VALUES (?, 'dispatch', 'pending', 'scripted', 'h', 'asked', 'cli', 1)`,
+        task,
+      );
+      insert(
+        `INSERT INTO session (task_id, decision_id, worker_id, title, agent, state, timeout_sec, idle_timeout_sec, created_at)
+         VALUES (?, ?, ?, 'a run', 'scripted', 'ended', 600, 0, 1)`,
+        task,
+        decision,
+        worker,
+      );
+      insert(
+        `INSERT INTO ask (status, from_session, to_session, question, options, created_at, expires_at)
+         VALUES ('answered', 's-1', 'chair', 'which?', '[]', 1, 2)`,
+      );
+      insert(
+        `INSERT INTO message (kind, body, to_session, created_at, delivery, next_at, acked_at)
+         VALUES ('note', 'hello', 'ada', 1, 'none', 1, ?)`,
+        Date.now(),
+      );
+      insert(
+        `INSERT INTO delivery (event_seq, event, message_id, url, body, state, created_at, first_at, next_at)
+         VALUES (1, 'sealed', 'm', 'http://127.0.0.1:1', '{}', 'dead', ?, 1, 1)`,
+        Date.now(),
+      );
+      insert("INSERT INTO event (at, kind, task_id) VALUES (1, 'task_changed', 1)");
+      insert("INSERT INTO event (at, kind, task_id) VALUES (1, 'task_changed', 1)");
+    }
+  })();
+  db.close();
+}
+
+/** Each with how many it shows by itself. */
+const LISTS: readonly (readonly [line: string, standard: number])[] = [
+  ['task list', 100],
+  ['task list --status done', 100],
+  ['decision list', 100],
+  ['decision list --state all', 100],
+  ['worker list --all', 100],
+  ['ask list --status answered', 50],
+  ['ask list --status all', 50],
+  ['msg list', 100],
+  ['msg inbox ada --all', 50],
+  ['notify deliveries', 50],
+  ['notify deliveries --state dead', 50],
+];
+
+describe('a list that shows a part', () => {
+  let ws: TestWorkspace;
+  const run = (line: string): Promise<Ran> => ws.svc(line.split(' '));
+  const rowsOf = (ran: Ran): unknown[] => {
+    const shown = ran.json<unknown[] | { messages: unknown[] }>();
+    return Array.isArray(shown) ? shown : shown.messages;
+  };
+
+  before(async () => {
+    ws = await makeWorkspace();
+    await ws.connect();
+    await ws.svc(['down']);
+    fill(join(ws.root, '.svc', 'svc.db'));
+    await ws.connect();
+  });
+  after(() => ws.close());
+
+  for (const [line, standard] of LISTS) {
+    test(`says so, and how to see all: svc ${line}`, async () => {
+      const note = `note: ${standard} of ${ROWS} are shown; --limit ${ROWS} shows all\n`;
+      const cut = await run(`${line} --json`);
+      assert.equal(rowsOf(cut).length, standard);
+      assert.equal(cut.stderr, note);
+      assert.ok((await run(line)).stderr.includes(note));
+      const whole = await run(`${line} --json --limit ${ROWS}`);
+      assert.equal(rowsOf(whole).length, ROWS);
+      assert.equal(whole.stderr, '');
+    });
+  }
+
+  test('says nothing when nothing is left out', async () => {
+    for (const line of ['worker list', 'ask list', 'task list --status open', 'msg list --unread'])
+      assert.doesNotMatch((await run(line)).stderr, /shown/);
+  });
+
+  test('tells an agent how many more there are', async () => {
+    const more = async (name: string, input: object): Promise<unknown> =>
+      (await ws.svc(['tool', 'call', name, '--args', JSON.stringify(input)])).json<{ more: number }>().more;
+    assert.equal(await more('task_list', {}), ROWS - 50);
+    assert.equal(await more('task_list', { status: 'done', limit: 1000 }), 0);
+    assert.equal(await more('ask_list', { status: 'all' }), ROWS - 50);
+    assert.equal(await more('ask_list', {}), 0);
+    assert.equal(await more('msg_inbox', { session: 'ada', unread: false }), ROWS - 50);
+    assert.equal(await more('msg_inbox', { session: 'ada', unread: false, limit: 500 }), 0);
+    assert.equal(await more('msg_stale', {}), 0);
+  });
+
+  test('is named as one where it is a part of something else', async () => {
+    assert.match((await run('task show t-1')).stdout, /timeline \(the newest 200 of 260 events\)/);
+    assert.match((await run('task show t-2')).stdout, /^timeline$/m);
+  });
+});

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Decision, Session, SvcError, Task, TaskPlan, Wire } from '../../../engine/index.ts';
+import { type EngineHere, engineHere } from '../../support/engine.ts';
+import { until } from '../../support/wait.ts';
+import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+
+type Plan = Wire<TaskPlan>;
+interface Shown {
+  task: Wire<Task>;
+  decision: Wire<Decision> | null;
+  sessions: Wire<Session>[];
+}
+
+/** Says on its output who has chosen it. */
+const printing = (word: string): string => `/bin/sh -c 'echo chosen by ${word}' -- {{prompt}}`;
+
+describe('what a client of the Chair says of agents in its own environment', () => {
+  let ws: TestWorkspace;
+  let here: EngineHere;
+  before(async () => {
+    ws = await makeWorkspace({ commands: { other: printing('a preset') } });
+    here = await engineHere(ws, { workerCap: 0 });
+  });
+  after(async () => {
+    await here?.close();
+    await ws.close();
+  });
+
+  const add = async (fields: object = {}): Promise<string> =>
+    (await here.call<Wire<Task>>('task.add', { title: 'a task', ...fields })).task_id;
+  const plan = (id: string, env: Record<string, string> = {}, caller: object = {}): Promise<Plan> =>
+    here.call('task.plan', { id }, { env, ...caller });
+  const run = async (id: string, env: Record<string, string>, input: object = {}): Promise<Wire<Session>> =>
+    (await here.call<{ session: Wire<Session> }>('task.run', { id, ...input }, { env })).session;
+
+  test('counts for the plan and its hash, and for no other client', async () => {
+    const id = await add();
+    const command = printing('a client');
+    const own = await plan(id, { SVC_AGENT_CMD: command });
+    assert.deepEqual([own.agent, own.command], ['default', command]);
+    const named = await plan(id, { SVC_AGENT_PRESET: 'other', SVC_AGENT_TIMEOUT_SEC: '77' });
+    assert.deepEqual([named.agent, named.command, named.timeout_sec], ['other', printing('a preset'), 77]);
+    const plain = await plan(id);
+    assert.deepEqual([plain.agent, plain.timeout_sec], ['scripted', 600]);
+    assert.equal(new Set([own.hash, named.hash, plain.hash]).size, 3);
+    assert.deepEqual(await plan(id, { SVC_AGENT_CMD: '', SVC_AGENT_TIMEOUT_SEC: '0' }), plain);
+  });
+
+  test('is ignored of a worker and of a plain session', async () => {
+    const id = await add();
+    const env = {
+      SVC_AGENT_CMD: printing('a stranger'),
+      SVC_AGENT_TRANSPORT: 'acp',
+      SVC_AGENT_TIMEOUT_SEC: '1',
+    };
+    const without = await plan(id);
+    for (const seat of ['worker', 'plain'] as const)
+      assert.deepEqual(await plan(id, env, { seat, sessionId: 's-1' }), without, seat);
+  });
+
+  test('leaves the agent of a task that names one, but not its transport and time', async () => {
+    const id = await add({ agent: 'claude' });
+    const before = await plan(id);
+    const env = { SVC_AGENT_CMD: printing('a client'), SVC_AGENT_PRESET: 'other' };
+    assert.equal((await plan(id, env)).hash, before.hash);
+    const acp = await plan(id, { ...env, SVC_AGENT_TRANSPORT: 'acp' });
+    assert.deepEqual([before.transport, acp.transport, acp.agent], ['subprocess', 'acp', 'claude']);
+    assert.notEqual(acp.hash, before.hash);
+    const without = await plan(await add({ agent: 'scripted' }), { SVC_AGENT_TRANSPORT: 'acp' });
+    assert.equal(without.transport, 'subprocess', 'it cannot speak the protocol');
+  });
+
+  test('is weaker than a time that is asked for, or that the task has', async () => {
+    const env = { SVC_AGENT_TIMEOUT_SEC: '77' };
+    const times = [
+      await run(await add(), env),
+      await run(await add({ timeout_sec: 88 }), env),
+      await run(await add(), env, { timeout_sec: 99 }),
+    ].map((session) => session.timeout_sec);
+    assert.deepEqual(times, [77, 88, 99]);
+  });
+
+  test('what cannot be meant is refused by the name of its variable, and nothing is left behind', async () => {
+    const id = await add();
+    const refused = async (env: Record<string, string>, told: RegExp): Promise<void> => {
+      await assert.rejects(run(id, env), (error: SvcError) => told.test(`${error.code}: ${error.message}`));
+      const { task } = await here.call<Shown>('task.show', { id });
+      assert.deepEqual([task.agent, task.status, task.decision_id], [null, 'open', null]);
+    };
+    await refused({ SVC_AGENT_TIMEOUT_SEC: '1e3' }, /config_invalid: SVC_AGENT_TIMEOUT_SEC/);
+    await refused({ SVC_AGENT_TRANSPORT: 'telnet' }, /config_invalid: SVC_AGENT_TRANSPORT/);
+    await refused({ SVC_AGENT_CMD: 'agent' }, /config_invalid: SVC_AGENT_CMD: .*prompt/);
+    await refused({ SVC_AGENT_PRESET: 'cluade' }, /unknown_agent: .*cluade/);
+  });
+});
+
+test('the run is of the command that was bound at its dispatch, also by a later engine, and so is one that goes on with it', async (t) => {
+  const ws = await makeWorkspace();
+  let here = await engineHere(ws, { workerCap: 0 });
+  t.after(async () => {
+    await here.close();
+    await ws.close();
+  });
+  const show = (id: string) => here.call<Shown>('task.show', { id });
+  const { task_id: id } = await here.call<Wire<Task>>('task.add', { title: 'a task' });
+  const command = `/bin/sh -c 'echo chosen by a client; exit 3' -- {{prompt}}`;
+  await here.call('task.run', { id }, { env: { SVC_AGENT_CMD: command } });
+  const asked = await here.ask('from outside');
+  await here.call('decision.approve', { id: asked.decision_id }, { env: { SVC_AGENT_TIMEOUT_SEC: '5' } });
+  await here.close();
+  here = await engineHere(ws, { workerCap: 1 });
+  const ended = async (count: number): Promise<string> => {
+    const isEnded = async () =>
+      (await show(id)).sessions.filter(({ state }) => state === 'ended').length === count;
+    await until(isEnded);
+    const { agent, exit_code: code, session_id: session } = (await show(id)).sessions.at(-1)!;
+    const { text } = await here.call<{ text: string }>('session.log', { session });
+    return `${agent} ${code} ${/chosen by a client/.exec(text)?.[0]}`;
+  };
+  assert.equal(await ended(1), 'default 3 chosen by a client');
+  await here.call('worker.resume', { session: (await show(id)).sessions[0]!.session_id });
+  assert.equal(await ended(2), 'default 3 chosen by a client');
+  assert.equal((await show(asked.task_id)).sessions[0]?.timeout_sec, 5);
+});
+
+test('a command line sends its own environment, and the engine keeps none of it', async (t) => {
+  const ws = await makeWorkspace();
+  t.after(ws.close);
+  await ws.svc(['up']);
+  const run = async (env: Record<string, string>): Promise<string> => {
+    const { task_id: id } = (await ws.svc(['task', 'add', 'a task', '--json'])).json<Wire<Task>>();
+    const ran = await ws.svc(['task', 'run', id, '--json'], { env });
+    assert.equal(ran.code, 0, ran.stderr);
+    return ran.json<{ session: Wire<Session> }>().session.agent;
+  };
+  assert.equal(await run({ SVC_AGENT_CMD: printing('a client') }), 'default');
+  assert.equal(await run({}), 'scripted');
+});

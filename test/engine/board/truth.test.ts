@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import type { Decision, Host, Session, Wire } from '../../../engine/index.ts';
+import type { EngineHere } from '../../support/engine.ts';
+import { takePart } from '../../support/seats.ts';
+import { ended, openHere, started } from '../../support/strict.ts';
+import { until } from '../../support/wait.ts';
+import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+
+describe('answers of the board', () => {
+  let ws: TestWorkspace;
+  let here: EngineHere;
+  let host: Host;
+  before(async () => {
+    ws = await makeWorkspace({ commands: { gone: '/nowhere/at-all {{prompt}}' } });
+    ({ here, host } = await openHere(ws));
+  });
+  after(async () => {
+    await here?.call('engine.stop', { stop_workers: true }).catch(() => undefined);
+    await host?.close();
+    await ws?.close();
+  });
+
+  test('items of a ledger are numbered over checked ones too, and every answer names the item by its text', async () => {
+    await takePart(ws, 'a', 'b');
+    writeFileSync(join(ws.root, 'plan.md'), '- [x] agree\n- [ ] build\n- [x] ask\n- [ ] ship\n');
+    const claim = (holder: string, item: number) =>
+      here.call('task_claim', { holder, item, ledger: 'plan.md' });
+    const release = (holder: string, item: number) =>
+      here.call<{ text: string }>('task_release', { holder, item, ledger: 'plan.md' });
+    const claimed = await here.call<{ item: number; text: string }>('task_claim', {
+      holder: 'a',
+      item: 2,
+      ledger: 'plan.md',
+    });
+    assert.deepEqual([claimed.item, claimed.text], [2, 'build']);
+    await assert.rejects(claim('b', 1), {
+      code: 'conflict',
+      message: /^item 1 of plan.md is checked already: "agree"/,
+    });
+    await assert.rejects(claim('b', 2), {
+      code: 'item_held',
+      message: /^item 2 of plan.md is held by a .*: "build"$/,
+    });
+    await assert.rejects(release('b', 2), {
+      code: 'holder_mismatch',
+      message: /^item 2 \("build"\) of plan.md/,
+    });
+    await assert.rejects(release('b', 4), { code: 'not_found', message: /^nobody holds item 4 \("ship"\)/ });
+    assert.equal((await release('a', 2)).text, 'build');
+  });
+
+  test('half a character is refused by its field wherever text comes in, and a whole one passes', async () => {
+    const half = 'Deploy \ud83d please';
+    const refused = (field: string) => ({
+      code: 'fields_invalid',
+      message: new RegExp(`^${field}: has half a character`),
+    });
+    await assert.rejects(here.call('task.add', { body: half }), refused('body'));
+    await assert.rejects(
+      here.call('task_add', { title: 'x', acceptance_criteria: ['a', half] }),
+      refused('acceptance_criteria\\.1'),
+    );
+    await assert.rejects(
+      here.call('dispatch_worker', { agent: 'scripted', prompt: half }),
+      refused('prompt'),
+    );
+    await assert.rejects(here.call('msg_send', { to_role: 'parent', body: half }), refused('body'));
+    await assert.rejects(here.ask(half), /422.*half a character|half a character/s);
+    let deep: unknown = half;
+    for (let levels = 0; levels < 100_000; levels += 1) deep = [deep];
+    await assert.rejects(here.call('task.add', { body: deep as never }), { code: 'fields_invalid' });
+    const { decision_id } = await here.ask('Deploy \u{1f44d} please\n#agent: no-change');
+    const { session } = await here.call<{ session: Wire<Session> }>('decision.approve', { id: decision_id });
+    assert.equal((await ended(here, session.session_id)).failure, null);
+  });
+
+  test('an approval of an agent that is not installed is refused, and its decision waits on', async () => {
+    const { decision_id } = await here.ask('do it', { agent: 'gone' });
+    await assert.rejects(here.call('decision.approve', { id: decision_id }), {
+      code: 'agent_not_found',
+      message: /at-all/,
+    });
+    const { decision } = await here.call<{ decision: Wire<Decision> }>('decision.show', { id: decision_id });
+    assert.equal(decision.state, 'pending');
+  });
+
+  test('what a worker does is recorded as its own doing, and not as that of the person', async () => {
+    const commands = [
+      'svc lock acquire a.txt --holder $SVC_SESSION',
+      'svc verify report --passed true',
+      'svc task done $SVC_TASK',
+    ];
+    const prompt = ['work', ...commands.map((each) => `#agent: run ${each}`), '#agent: no-change'].join('\n');
+    const session = await started(here, prompt);
+    assert.equal((await ended(here, session)).failure, null);
+    const kinds = ['lock_acquired', 'verification_reported', 'task_done'];
+    const events = here.engine.events.list({ limit: 200 });
+    for (const kind of kinds) assert.equal(events.find((each) => each.kind === kind)?.actor, session, kind);
+    const [by] = events.filter(({ kind, sessionId }) => kind === 'dispatched' && sessionId === session);
+    assert.notEqual(by?.actor, session);
+  });
+
+  test('the log of a run that never started is an error which says why, and not empty', async () => {
+    const { task_id } = await here.call<{ task_id: string }>('task.add', { body: 'x', agent: 'gone' });
+    const { session } = await here.call<{ session: Wire<Session> }>('task.run', { id: task_id });
+    await until(() => here.engine.sessionEnded(session.session_id));
+    for (const words of [
+      ['task', 'log', task_id],
+      ['task', 'log', task_id, '-f'],
+      ['worker', 'log', session.session_id],
+    ]) {
+      const { code, stdout, stderr } = await ws.svc(words);
+      assert.deepEqual([code, stdout], [4, ''], words.join(' '));
+      assert.match(stderr, new RegExp(`${session.session_id} never started, .*agent_not_found`));
+    }
+  });
+});

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import Database from 'better-sqlite3';
+import { type Db, openStorage } from '../../../engine/storage/index.ts';
+import { migrations } from '../../../engine/storage/migrations/index.ts';
+import { temporaryFolder } from '../../support/git.ts';
+
+const STATUSES = ['open', 'assigned', 'running', 'done', 'failed'];
+const STATES = ['pending', 'approved', 'denied', 'expired'];
+const pick = (words: readonly string[]): string => words[Math.floor(Math.random() * words.length)] as string;
+
+function add(db: Db): void {
+  const { lastInsertRowid } = db
+    .prepare("INSERT INTO task (title, body, status, source, created_at) VALUES ('a', '', ?, 'cli', 1)")
+    .run(pick(STATUSES));
+  db.prepare(
+    `INSERT INTO decision (task_id, kind, state, hash, why, source, created_at, consumed_at)
+     VALUES (?, 'dispatch', ?, '', '', 'cli', 1, 1)`,
+  ).run(lastInsertRowid, pick(STATES));
+}
+
+function change(db: Db, among: number): void {
+  const id = 1 + Math.floor(Math.random() * among);
+  db.prepare('UPDATE task SET status = ?, summary = ? WHERE id >= ?').run(pick(STATUSES), 'b', id);
+  db.prepare('UPDATE decision SET state = ?, reason = ? WHERE id <= ?').run(pick(STATES), 'b', id);
+}
+
+function checkCounts(db: Db): void {
+  for (const [of, column] of [
+    ['task', 'status'],
+    ['decision', 'state'],
+  ])
+    assert.deepEqual(
+      db.prepare('SELECT state, n FROM state_count WHERE of = ? AND n <> 0 ORDER BY state').all(of),
+      db.prepare(`SELECT ${column} AS state, count(*) AS n FROM ${of} GROUP BY 1 ORDER BY 1`).all(),
+    );
+}
+
+test('what is counted of tasks and decisions is what there is, whatever changed and was undone', async (t) => {
+  const folder = temporaryFolder('svc-counts-');
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, 'svc.db');
+  const old = new Database(path);
+  for (const sql of migrations.slice(0, 5)) old.exec(sql);
+  old.pragma('user_version = 5');
+  for (let count = 0; count < 50; count += 1) add(old);
+  old.close();
+
+  const storage = openStorage({ path });
+  t.after(() => storage.close());
+  checkCounts(storage.db);
+  for (let round = 1; round <= 200; round += 1) {
+    const isUndone = round % 5 === 0;
+    await storage
+      .write(() => {
+        add(storage.db);
+        change(storage.db, 50 + round);
+        if (isUndone) throw new Error('undone');
+      })
+      .catch((error: Error) => assert.equal(error.message, 'undone'));
+  }
+  checkCounts(storage.db);
+});

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import type { Host, Session, Task, Wire } from '../../../engine/index.ts';
+import type { EngineHere } from '../../support/engine.ts';
+import { ended, openHere } from '../../support/strict.ts';
+import { until } from '../../support/wait.ts';
+import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+
+interface Run {
+  task_id: string;
+  session_id: string;
+}
+interface Ended {
+  status: string;
+  verdict: { sealed: boolean; reason: string | null; next: string[]; contradiction: string | null };
+}
+
+describe("a worker's word of its task, and the end of its run", () => {
+  let ws: TestWorkspace;
+  let here: EngineHere;
+  let host: Host;
+  before(async () => {
+    ws = await makeWorkspace();
+    ({ here, host } = await openHere(ws));
+  });
+  after(async () => {
+    await here?.call('engine.stop', { stop_workers: true }).catch(() => undefined);
+    await host?.close();
+    await ws?.close();
+  });
+
+  const task = async (id: string): Promise<Wire<Task>> =>
+    (await here.call<{ task: Wire<Task> }>('task.show', { id })).task;
+  const session = async (id: string): Promise<Wire<Session>> =>
+    (await here.call<Wire<Session>[]>('session.list', { ids: [id] }))[0] ?? assert.fail(id);
+  const asWorker = (id: string) => ({ seat: 'worker', sessionId: id }) as const;
+
+  async function working(go: string): Promise<Run> {
+    const { task_id } = await here.call<{ task_id: string }>('task.add', {
+      body: `#agent: wait-for ${go}\n#agent: no-change`,
+      agent: 'scripted',
+    });
+    const { session: queued } = await here.call<{ session: Wire<Session> }>('task.run', { id: task_id });
+    await until(async () => (await session(queued.session_id)).state === 'running');
+    return { task_id, session_id: queued.session_id };
+  }
+
+  const WORDS = {
+    silent: [],
+    done: ['svc task done $SVC_TASK'],
+    failed: ['svc task done $SVC_TASK --failed'],
+  };
+  const ENDS = { well: [], 'exit 3': ['fail 3'], killed: ['run kill -9 $PPID'] };
+
+  for (const [word, commands] of Object.entries(WORDS))
+    for (const [end, directives] of Object.entries(ENDS))
+      test(`${word}, then ${end}: the task, the events, the handoff, the answer and the retry say the same`, async () => {
+        const isWell = end === 'well' && word !== 'failed';
+        const lines = [...commands.map((each) => `run ${each}`), 'no-change', ...directives];
+        const prompt = ['do it', ...lines.map((each) => `#agent: ${each}`)].join('\n');
+        const answer = await here.call<Ended & Run>('dispatch_worker', {
+          agent: 'scripted',
+          prompt,
+          wait: true,
+        });
+        const { task_id, session_id, verdict } = answer;
+        assert.equal(answer.status, isWell ? 'done' : 'failed');
+        assert.deepEqual([verdict.sealed, verdict.next.includes('retry')], [isWell, !isWell]);
+        assert.equal(verdict.contradiction !== null, end !== 'well' && word !== 'silent');
+        assert.equal((await task(task_id)).status, answer.status);
+        const { failure, own_word } = await session(session_id);
+        assert.equal(own_word, word === 'silent' ? null : word);
+        const code = { well: isWell ? undefined : 'reported', 'exit 3': 'exit_code', killed: 'killed' }[end];
+        assert.deepEqual([failure?.code, (await task(task_id)).failure?.code], [code, code]);
+        const told = here.engine.events.list({ limit: 100 }).filter((each) => each.sessionId === session_id);
+        assert.deepEqual(
+          told.map(({ kind }) => kind).filter((kind) => kind === 'sealed' || kind === 'failed'),
+          [isWell ? 'sealed' : 'failed'],
+        );
+        const { messages } = await here.call<{ messages: { from: string; body: string }[] }>('msg_inbox');
+        const body = messages.find(({ from }) => from === session_id)?.body ?? '';
+        assert.match(body, isWell ? /^- verdict: sealed$/m : /^- verdict: failed: /m);
+        assert.equal(/task_run/.test(body), !isWell);
+        if (isWell) await assert.rejects(here.call('task_run', { id: task_id }), { code: 'conflict' });
+        else await here.call('task.retry', { id: task_id, hold: true });
+      });
+
+  test('a Chair cannot mark a task that is worked on, whatever as, and is told what ends the run', async () => {
+    const go = join(ws.root, 'go-chair');
+    const { task_id, session_id } = await working(go);
+    for (const [name, status] of [
+      ['task_done', 'done'],
+      ['task_done', 'failed'],
+      ['task.done', 'done'],
+    ] as const)
+      await assert.rejects(here.call(name, { id: task_id, status }), {
+        code: 'conflict',
+        hint: new RegExp(`svc worker kill ${session_id}`),
+      });
+    assert.deepEqual([(await task(task_id)).status, (await session(session_id)).own_word], ['running', null]);
+    writeFileSync(go, '');
+    assert.equal((await ended(here, session_id)).failure, null);
+    assert.equal((await task(task_id)).status, 'done');
+  });
+
+  test('a task that its worker has marked is not tried again while that runs, and can be cancelled', async () => {
+    const { task_id, session_id } = await working(join(ws.root, 'never'));
+    await here.call('task_done', { id: task_id, status: 'failed' }, asWorker(session_id));
+    for (const name of ['task.retry', 'task_run'])
+      await assert.rejects(here.call(name, { id: task_id }), { code: 'conflict', message: /still works on/ });
+    // The last word counts.
+    await here.call('task_done', { id: task_id }, asWorker(session_id));
+    assert.deepEqual([(await task(task_id)).status, (await session(session_id)).own_word], ['done', 'done']);
+    await here.call('task.cancel', { id: task_id });
+    assert.equal((await ended(here, session_id)).failure?.code, 'cancelled');
+    const { status, failure } = await task(task_id);
+    assert.deepEqual([status, failure?.code], ['failed', 'cancelled']);
+    await assert.rejects(here.call('task_done', { id: task_id }, asWorker(session_id)), { code: 'conflict' });
+  });
+});

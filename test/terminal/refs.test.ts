@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { openDash } from '../support/dash.ts';
+import { withTmux } from '../support/terminal.ts';
+
+describe('what the screen says of git', withTmux, () => {
+  it('is asked again when base or branch move, and what was merged or deleted waits no more', async (t) => {
+    const { workspace, terminal } = await openDash(t);
+    const { repository } = workspace;
+    for (const file of ['README.md', 'other.txt', 'third.txt'])
+      await workspace.svc(['task', 'add', '-p', `#agent: edit ${file} from the worker`, '--run', '-f']);
+    terminal.keys('4');
+    await terminal.shows('3 runs, 3 to review');
+    terminal.keys('G');
+    await terminal.shows('▶s-1');
+    terminal.keys('v');
+    const before = await terminal.shows(/trial +no conflicts, tried \d\d:\d\d:\d\d/);
+    assert.match(before, /README\.md/);
+
+    const main = repository.git('rev-parse', 'main').trim();
+    repository.commit({ 'README.md': 'one\ntwo\nthree\nfrom a person\n' });
+    await terminal.shows(/trial +conflicts in README\.md, tried \d\d:\d\d:\d\d/);
+    repository.git('reset', '--quiet', '--hard', main);
+    await terminal.shows(/trial +no conflicts, tried/);
+
+    // Another one takes the base on, as a sibling that is promoted does.
+    assert.equal((await workspace.svc(['worktree', 'promote', 's-2'])).code, 0);
+    await terminal.shows('3 runs, 2 to review');
+    repository.git('merge', '--quiet', '--no-edit', 'svc/s-1');
+    await terminal.shows(/trial +main holds this work already/);
+    await terminal.shows('3 runs, 1 to review');
+    const [, worktree = ''] =
+      /^worktree (.*s-3)$/m.exec(repository.git('worktree', 'list', '--porcelain')) ?? [];
+    repository.git('worktree', 'remove', '--force', worktree);
+    repository.git('branch', '-D', 'svc/s-3');
+    await terminal.gone('to review');
+    terminal.keys('.');
+    await terminal.shows('nothing waits for you');
+  });
+});

@@ -1,0 +1,80 @@
+import type { EngineClient } from '../../engine/index.ts';
+import { waitsForReview } from '../panes/workers.ts';
+import type { SessionRow, State } from '../state/model.ts';
+
+/** Repositories that are followed at once. */
+const MOST = 20;
+
+/**
+ * Follows the branches of the repositories that the screen says something about: of the selected worker, and of all that
+ * waits for review. What is not followed any more may be out of date, and is told of as if it had moved.
+ */
+export function followRefs(options: {
+  client(): EngineClient;
+  get(): State;
+  onMoved(repository: string): void;
+}): { look(): void; again(): void } {
+  /** By what is followed: its subscription, null where it cannot be followed. */
+  const followed = new Map<string, { repository: string; subscription: Promise<number | null> }>();
+  /** What was looked at last: rows and selection are compared, not gone through, at every key. */
+  let seen: readonly unknown[] = [];
+
+  function wanted({ data, focus, lists }: State): Map<string, SessionRow> {
+    const all = new Map<string, SessionRow>();
+    for (const session of data.sessions.values())
+      if (session.repository !== null && waitsForReview(session) && all.size < MOST)
+        all.set(session.repository, session);
+    const selected = focus === 'workers' ? data.sessions.get(lists.workers.selected ?? '') : undefined;
+    // A strict worker that lives commits beside its repository.
+    if (selected !== undefined && selected.repository !== null)
+      all.set(
+        selected.state === 'ended' ? selected.repository : `${selected.repository} ${selected.session_id}`,
+        selected,
+      );
+    return all;
+  }
+
+  function follow(key: string, { repository, session_id: session }: SessionRow): void {
+    if (repository === null) return;
+    const subscription = options
+      .client()
+      .subscribe<{ subscription: number }>('refs.follow', { session }, ({ method }) => {
+        if (method === 'refs') options.onMoved(repository);
+      })
+      // What was seen before anybody watched may have moved meanwhile.
+      .then((answer) => {
+        options.onMoved(repository);
+        return answer.subscription;
+      })
+      .catch(() => null);
+    followed.set(key, { repository, subscription });
+  }
+
+  function leave(key: string, { repository, subscription }: ReturnType<typeof followed.get> & object): void {
+    followed.delete(key);
+    if (![...followed.values()].some((each) => each.repository === repository)) options.onMoved(repository);
+    void subscription
+      .then(async (id) => {
+        if (id !== null) await options.client().unsubscribe(id);
+      })
+      .catch(() => undefined);
+  }
+
+  return {
+    look() {
+      const state = options.get();
+      if (state.link.phase !== 'live') return;
+      const now = [state.data.sessions, state.focus, state.lists.workers.selected];
+      if (now.every((each, index) => each === seen[index])) return;
+      seen = now;
+      const next = wanted(state);
+      for (const [key, session] of next) if (!followed.has(key)) follow(key, session);
+      for (const [key, each] of [...followed]) if (!next.has(key)) leave(key, each);
+    },
+    /** After the connection was lost: everything anew. */
+    again() {
+      followed.clear();
+      seen = [];
+    },
+  };
+}
