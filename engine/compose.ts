@@ -171,7 +171,7 @@ export async function openEngine(options: OpenOptions) {
       workers: { ...sessions.counts(), cap: dispatcher.cap },
       containment,
       heldAgents: rooms.circuits.all().map(({ agent }) => agent),
-      deliveries: notify.pendingCounts(),
+      deliveries: notify.counts(),
       configProblem: keeper.problem(),
       restartNeeded: keeper.restartNeeded(),
       consent: keeper.loaded().consent.state,

@@ -9,6 +9,7 @@ import type { ProcessName } from '../workers/processes/index.ts';
 import { refuseConnection, serveConnection, tooMany } from './connection.ts';
 import { ownSupervisor } from './host-start.ts';
 import { createHttp } from './http.ts';
+import { releaseIdleMemory } from './idle-memory.ts';
 import { loadKernel } from './kernel.ts';
 import { mcpOverHttp } from './mcp/index.ts';
 import { removeRecord, writeRecord } from './record.ts';
@@ -110,6 +111,7 @@ export async function hostEngine(engine: Engine): Promise<Host> {
     supervisor: supervisorOf(engine),
   });
 
+  const idleMemory = releaseIdleMemory({ collect: globalThis.gc });
   let closing: Promise<void> | null = null;
   let resolveClosed: () => void = () => undefined;
   const closed = new Promise<void>((resolve) => {
@@ -118,6 +120,7 @@ export async function hostEngine(engine: Engine): Promise<Host> {
   async function shut({ isGone }: { isGone: boolean }): Promise<void> {
     // In a folder that was made anew, record and socket are another host's.
     if (!isGone) removeRecord(paths.data);
+    idleMemory.close();
     server.close();
     web.close();
     await mcp.close();

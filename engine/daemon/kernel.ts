@@ -65,9 +65,9 @@ function darwinPeer(call: Getsockopt, fd: number): Peer | null {
 function endedChildren(): string[] {
   const found: string[] = [];
   for (const thread of readdirSync('/proc/self/task')) {
-    for (const pid of readFileSync(`/proc/self/task/${thread}/children`, 'latin1').split(' ')) {
+    for (const pid of readFileSync(`/proc/self/task/${thread}/children`, 'utf8').split(' ')) {
       if (pid === '') continue;
-      const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       if (fields[0] === 'Z') found.push(`${pid} ${fields[19]}`);
     }

@@ -24,7 +24,7 @@ export interface EngineStatus {
   containment: 'cgroup' | 'pidns' | 'marks' | null;
   /** Agents that are given no work. */
   heldAgents: string[];
-  deliveries: { pending: number; dead: number };
+  deliveries: { pending: number; delivered: number; dead: number };
   /** Why the configuration on disk is not the one in use; null when it is. */
   configProblem: string | null;
   /** Whether what svc.yaml says was agreed to on this machine; `none`: never, so nothing is started. */

@@ -38,8 +38,6 @@ export interface NotifyDeps {
 export interface Notify {
   /** Newest first, at most `limit` (50). */
   list(filter?: { state?: DeliveryState | undefined; limit?: number | undefined }): Delivery[];
-  /** Of that state, else all. */
-  count(state?: DeliveryState): number;
   /** Sends it again under the same message id, now. Throws `not_found`. */
   redeliver(id: number): Promise<Delivery>;
   /**
@@ -47,7 +45,7 @@ export interface Notify {
    * Throws `not_found` when there is no such target.
    */
   test(url?: string): Promise<Delivery[]>;
-  pendingCounts(): { pending: number; dead: number };
+  counts(): Record<DeliveryState, number>;
   /** Ends what is under way and leaves it pending for the next start. */
   close(): Promise<void>;
 }
@@ -171,7 +169,6 @@ export function createNotify(deps: NotifyDeps): Notify {
   }
 
   return {
-    count: outbox.count,
     list: ({ state, limit = 50 } = {}) => outbox.list(state, limit).map(toDelivery),
 
     async redeliver(id) {
@@ -200,7 +197,7 @@ export function createNotify(deps: NotifyDeps): Notify {
       return Promise.all(tried);
     },
 
-    pendingCounts: () => outbox.counts(),
+    counts: outbox.counts,
 
     async close() {
       clearImmediate(first);

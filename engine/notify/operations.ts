@@ -32,7 +32,10 @@ export function notifyOperations(notify: Notify): Operation[] {
       seat: 'any',
       changes: false,
       input: z.strictObject({ state: z.enum(DELIVERY_STATES).optional() }),
-      run: ({ state }) => notify.count(state),
+      run: ({ state }) => {
+        const { pending, delivered, dead } = notify.counts();
+        return state === undefined ? pending + delivered + dead : { pending, delivered, dead }[state];
+      },
     }),
     operation({
       name: 'notify.redeliver',

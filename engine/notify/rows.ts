@@ -105,12 +105,9 @@ export function createOutbox({ db }: Pick<Storage, 'db'>) {
   const ofState = db.prepare<unknown[], DeliveryRow>(
     'SELECT * FROM delivery WHERE state = ? ORDER BY id DESC LIMIT +?',
   );
-  const countOf = db.prepare<unknown[], { n: number }>(
-    'SELECT count(*) AS n FROM delivery WHERE state = coalesce(?, state)',
+  const counts = db.prepare<unknown[], { state: DeliveryState; n: number }>(
+    "SELECT state, n FROM state_count WHERE of = 'delivery'",
   );
-  const counts = db.prepare<unknown[], { pending: number; dead: number }>(`SELECT
-    (SELECT count(*) FROM delivery WHERE state = 'pending') AS pending,
-    (SELECT count(*) FROM delivery WHERE state = 'dead') AS dead`);
   const purge = db.prepare(`DELETE FROM delivery WHERE id IN (SELECT id FROM delivery WHERE state <> 'pending'
     AND created_at < ? AND (state = 'delivered' OR created_at < ?) ORDER BY created_at LIMIT 500)`);
 
@@ -142,8 +139,12 @@ export function createOutbox({ db }: Pick<Storage, 'db'>) {
     },
     list: (state: DeliveryState | undefined, limit: number): DeliveryRow[] =>
       state === undefined ? newest.all(limit) : ofState.all(state, limit),
-    count: (state: DeliveryState | undefined): number => countOf.get(state ?? null)?.n ?? 0,
-    counts: () => counts.get() ?? { pending: 0, dead: 0 },
+    /** How many there are of each state. */
+    counts(): Record<DeliveryState, number> {
+      const found = { pending: 0, delivered: 0, dead: 0 };
+      for (const { state, n } of counts.all()) found[state] = n;
+      return found;
+    },
     /** Forgets what was settled long ago. */
     purge(now: number): void {
       purge.run(now - KEEP_DELIVERED_MS, now - KEEP_DEAD_MS);

@@ -13,7 +13,7 @@ const PURGE_ROWS = 512;
 /**
  * The signatures of the last ten minutes, over all routes. The table only grows at its end and is read once, at the
  * start: signatures are random, and an index over them would make each request write a page of its own. Looking up is
- * in memory, about a hundred bytes for each signed request of the last ten minutes.
+ * in memory, some 150 bytes for each signed request of the last ten minutes.
  *
  * What is remembered ends by the monotonic clock: one that was set ahead and back must not empty it. A signature whose
  * time could still pass is kept longer, and after a clock that was set far back no time passes that may have been used
@@ -32,7 +32,6 @@ export interface ReplayCache {
 }
 
 interface Seen {
-  signature: Buffer;
   /** Of the monotonic clock. */
   until: number;
   signedAt: number | null;
@@ -70,7 +69,7 @@ export function createReplayCache({
   );
   const setBoot = db.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('replay_boot', ?)");
   const renewRows = db.prepare('UPDATE replay SET expires_at = ?');
-  /** By half of the signature, 128 bits of a MAC; in order of their ends. */
+  /** By signature; in order of their ends. */
   const seen = new Map<string, Seen>();
   let sincePurge = 0;
   /** The newest signed time of what was forgotten, Unix ms. */
@@ -81,13 +80,15 @@ export function createReplayCache({
   let hasOldRows = isOtherBoot();
   const latest = clock.monotonic() + REPLAY_MS;
   for (const { signature, expires_at, signed_at } of load.iterate())
-    keep(signature, { until: hasOldRows ? latest : Math.min(expires_at, latest), signedAt: signed_at });
+    keep(keyOf(signature), {
+      until: hasOldRows ? latest : Math.min(expires_at, latest),
+      signedAt: signed_at,
+    });
 
   /** Always put at the end, so that the order stays that of the ends. */
-  function keep(signature: Buffer, each: Omit<Seen, 'signature'>): void {
-    const key = keyOf(signature);
+  function keep(key: string, each: Seen): void {
     seen.delete(key);
-    seen.set(key, { signature, ...each });
+    seen.set(key, each);
   }
 
   /** The rows count from now on by this start of the machine. */
@@ -110,8 +111,8 @@ export function createReplayCache({
         forgottenUntil = Math.max(forgottenUntil, each.signedAt ?? 0);
       } else {
         // Its time could pass again, since the clock was set back: for another ten minutes, as a row of its own.
-        insert.run(each.signature, at + REPLAY_MS, each.signedAt);
-        keep(each.signature, { until: at + REPLAY_MS, signedAt: each.signedAt });
+        insert.run(Buffer.from(key, 'latin1'), at + REPLAY_MS, each.signedAt);
+        keep(key, { until: at + REPLAY_MS, signedAt: each.signedAt });
       }
     }
     purgeRows.run(at);
@@ -121,12 +122,13 @@ export function createReplayCache({
   return {
     remember(signature, signedAt) {
       const at = clock.monotonic();
-      const before = seen.get(keyOf(signature));
+      const key = keyOf(signature);
+      const before = seen.get(key);
       if (before !== undefined && !isOver(before, at)) return false;
       takeOverRows();
       const until = at + REPLAY_MS;
       insert.run(signature, until, signedAt);
-      keep(signature, { until, signedAt });
+      keep(key, { until, signedAt });
       sincePurge += 1;
       if (sincePurge >= PURGE_EVERY) {
         sincePurge = 0;
@@ -142,4 +144,5 @@ export function createReplayCache({
   };
 }
 
-const keyOf = (signature: Buffer): string => signature.toString('latin1', 0, 16);
+/** A character for each byte: a Buffer for each signature takes several times as much memory. */
+const keyOf = (signature: Buffer): string => signature.toString('latin1');

@@ -221,7 +221,7 @@ export const engineStatus = (more: Partial<Status> = {}): Status => ({
   workers: { queued: 0, paused: 0, running: 0, cap: 4 },
   containment: null,
   held_agents: [],
-  deliveries: { pending: 0, dead: 0 },
+  deliveries: { pending: 0, delivered: 0, dead: 0 },
   receiver_problem: null,
   supervisor: null,
   secrets: [],

@@ -15,14 +15,12 @@ import type {
   TaskRow,
   Unread,
 } from '../state/model.ts';
+import { WINDOWS } from '../state/windows.ts';
 
 /** Small first, so that the first screen does not wait for ten thousand rows. */
 const FIRST_PAGE = 200;
 const PAGE = 1000;
-const SESSIONS = 1000;
 const IDS_PER_CALL = 500;
-const MESSAGES = 200;
-const CLOSED_ASKS = 50;
 
 /** What the first screen shows. */
 export async function firstRows(client: EngineClient): Promise<DataChange> {
@@ -40,20 +38,20 @@ export async function firstRows(client: EngineClient): Promise<DataChange> {
 
 /** They change without an event: how they go is asked for. */
 export const deliveriesOf = (client: EngineClient): Promise<DeliveryRow[]> =>
-  client.call<DeliveryRow[]>('notify.deliveries', { limit: 500 });
+  client.call<DeliveryRow[]>('notify.deliveries', { limit: WINDOWS.deliveries.first });
 
 const heldOf = (client: EngineClient): Promise<HeldRow[]> => client.call<HeldRow[]>('agent.held');
 
 /** What can come a moment later. */
 export async function otherRows(client: EngineClient): Promise<DataChange> {
   const [events, deliveries, choices, sessions, asks, messages, unread, peers, locks] = await Promise.all([
-    client.call<EventRow[]>('event.list', { limit: 200 }),
+    client.call<EventRow[]>('event.list', { limit: WINDOWS.events.first }),
     deliveriesOf(client),
     client.call<Choices>('task.choices'),
-    client.call<SessionRow[]>('session.list', { limit: SESSIONS }),
-    client.call<AskRow[]>('ask.list', { limit: CLOSED_ASKS }),
-    client.call<MessageRow[]>('message.list', { limit: MESSAGES }),
-    client.call<MessageRow[]>('message.list', { unread: true, limit: MESSAGES }),
+    client.call<SessionRow[]>('session.list', { limit: WINDOWS.sessions.first }),
+    client.call<AskRow[]>('ask.list', { limit: WINDOWS.closedAsks.first }),
+    client.call<MessageRow[]>('message.list', { limit: WINDOWS.messages.first }),
+    client.call<MessageRow[]>('message.list', { unread: true, limit: WINDOWS.messages.first }),
     client.call<PeerRow[]>('peer.list'),
     client.call<LockRow[]>('lock.list'),
   ]);

@@ -79,7 +79,10 @@ export const asksPane = pane<AskRow>({
     '',
     'A worker that cannot go on asks here, and waits until it is answered.',
   ],
-  note: ({ data }) => `${openAsks(data).length} open`,
+  note({ data }) {
+    const open = openAsks(data).length;
+    return data.asks.size - open > CLOSED ? `${open} open · newest ${CLOSED} closed` : `${open} open`;
+  },
   preview: (state, row, cells) => ({
     title: `ask ${row.ask_id}`,
     note: isOpen(row) ? `${left(row.expires_at, state.now)} left` : row.status,

@@ -1,5 +1,6 @@
 import { counted, localTime } from '../../engine/index.ts';
 import type { Data, MessageRow, State } from '../state/model.ts';
+import { windowNote } from '../state/windows.ts';
 import { clean, cleanLines, factLines } from '../text.ts';
 import { type Line, span } from '../theme.ts';
 import { pane } from './pane.ts';
@@ -70,8 +71,11 @@ export const busPane = pane<MessageRow>({
     'Notes, handoffs and alerts between workers and the Chair are listed here. n writes one.',
     'w shows who is here, L which paths are locked.',
   ],
-  note: ({ data: { unread, peers, locks } }) =>
-    `${unread.unread} unread · ${peers.filter((each) => each.state === 'live').length} here · ${counted(locks.length, 'lock')}`,
+  note({ data: { unread, peers, locks, messages } }) {
+    const here = peers.filter((each) => each.state === 'live').length;
+    const facts = [`${unread.unread} unread`, `${here} here`, counted(locks.length, 'lock')];
+    return [...facts, windowNote('messages', messages.size)].filter(Boolean).join(' · ');
+  },
   preview: (state, row, cells) => ({
     title: `message ${row.message_id}`,
     note: isUnread(row) ? 'unread' : `acknowledged by ${row.acked_by ?? 'someone'}`,

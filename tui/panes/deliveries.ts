@@ -33,6 +33,11 @@ export const deliveriesPane = pane<DeliveryRow>({
   ],
   count: (data) => [...data.deliveries.values()].filter((each) => each.state === 'dead').length,
   quietAtZero: true,
+  note({ data: { deliveries, status } }) {
+    const { pending = 0, delivered = 0, dead = 0 } = status?.deliveries ?? {};
+    const all = pending + delivered + dead;
+    return all > deliveries.size ? `newest ${deliveries.size} of ${all}` : undefined;
+  },
   empty: ['Nothing has been sent.', '', 'Events go to the addresses of notify.webhooks in svc.yaml.'],
   preview: (_state, row, cells) => ({
     title: `delivery ${row.id}`,

@@ -1,5 +1,6 @@
 import { localTime } from '../../engine/index.ts';
 import type { Data, EventRow, Notice } from '../state/model.ts';
+import { windowNote } from '../state/windows.ts';
 import { clean, cleanLines, factLines } from '../text.ts';
 import { type Style, span } from '../theme.ts';
 import { pane } from './pane.ts';
@@ -78,6 +79,7 @@ export const eventsPane = pane<Happening>({
     { head: 'text', text: saidOf },
   ],
   count: (data) => data.notices.length,
+  note: ({ data }) => windowNote('events', data.events.length),
   quietAtZero: true,
   follows: true,
   empty: [

@@ -57,7 +57,7 @@ export interface Pane<R> {
   /** What would fill it. */
   empty: readonly string[];
   /** At the right end of the list's upper border. */
-  note?(state: State): string;
+  note?(state: State): string | undefined;
   preview(state: State, row: R, cells: number): Preview;
 }
 

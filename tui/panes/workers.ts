@@ -3,6 +3,7 @@ import { layoutOf, previewSize } from '../layout/layout.ts';
 import { detailOf, workersMode } from '../state/details.ts';
 import { shownLines, unseen } from '../state/log.ts';
 import type { Data, SessionRow, State } from '../state/model.ts';
+import { windowNote } from '../state/windows.ts';
 import { clean } from '../text.ts';
 import { type Line, span } from '../theme.ts';
 import { openAsks } from './asks.ts';
@@ -131,7 +132,9 @@ export const workersPane = pane<SessionRow>({
   ],
   note: ({ data, lists }) => {
     const review = [...data.sessions.values()].filter(waitsForReview).length;
-    return `${counted(lists.workers.ids.length, 'run')}${review === 0 ? '' : `, ${review} to review`}`;
+    const runs = counted(lists.workers.ids.length, 'run');
+    const cut = windowNote('sessions', data.sessions.size);
+    return `${cut === undefined ? runs : `${cut} runs`}${review === 0 ? '' : `, ${review} to review`}`;
   },
   preview: (state, row, cells) =>
     workersMode(state) === 'log'

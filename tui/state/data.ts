@@ -17,6 +17,7 @@ import type {
   TaskRow,
   Unread,
 } from './model.ts';
+import { WINDOWS } from './windows.ts';
 
 export const EMPTY_DATA: Data = {
   tasks: new Map(),
@@ -69,11 +70,6 @@ export interface DataChange {
   reset?: boolean;
 }
 
-const EVENTS = 500;
-const NOTICES = 200;
-const MESSAGES = 1000;
-const CLOSED_ASKS = 200;
-
 /** `arrived`: something new waits for a person. */
 export function applyData(before: Data, change: DataChange): { data: Data; arrived: boolean } {
   const base = change.reset ? { ...EMPTY_DATA, choices: before.choices } : before;
@@ -88,7 +84,7 @@ export function applyData(before: Data, change: DataChange): { data: Data; arriv
     asks: latestAsks(merged(base.asks, change.asks, (row) => String(row.ask_id))),
     messages: latest(
       merged(base.messages, change.messages, (row) => String(row.message_id)),
-      MESSAGES,
+      WINDOWS.messages.most,
     ),
     unread: change.unread ?? base.unread,
     peers: change.peers ?? base.peers,
@@ -96,9 +92,13 @@ export function applyData(before: Data, change: DataChange): { data: Data; arriv
     held: change.held ?? base.held,
     reports: reported(base.reports, change.events),
     events:
-      change.events === undefined ? base.events : inOrder([...base.events, ...change.events]).slice(-EVENTS),
+      change.events === undefined
+        ? base.events
+        : inOrder([...base.events, ...change.events]).slice(-WINDOWS.events.most),
     notices:
-      change.notices === undefined ? base.notices : [...base.notices, ...change.notices].slice(-NOTICES),
+      change.notices === undefined
+        ? base.notices
+        : [...base.notices, ...change.notices].slice(-WINDOWS.notices.most),
     status: change.status ?? base.status,
     choices: change.choices ?? base.choices,
     complete: change.complete ?? base.complete,
@@ -129,11 +129,12 @@ function latest<R>(rows: ReadonlyMap<string, R>, most: number): ReadonlyMap<stri
 
 /** Every open one, and the latest of the others. */
 function latestAsks(rows: Data['asks']): Data['asks'] {
-  if (rows.size <= CLOSED_ASKS) return rows;
+  const { most } = WINDOWS.closedAsks;
+  if (rows.size <= most) return rows;
   const isOpen = ([, row]: [string, AskRow]): boolean => row.status === 'open';
   const closed = new Map([...rows].filter((each) => !isOpen(each)));
-  if (closed.size <= CLOSED_ASKS) return rows;
-  return new Map([...[...rows].filter(isOpen), ...latest(closed, CLOSED_ASKS)]);
+  if (closed.size <= most) return rows;
+  return new Map([...[...rows].filter(isOpen), ...latest(closed, most)]);
 }
 
 /** Which sessions have told something new of their evidence. */

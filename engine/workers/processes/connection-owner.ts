@@ -59,7 +59,7 @@ const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'];
 
 function tableOf(path: string): string {
   try {
-    return readFileSync(path, 'latin1');
+    return readFileSync(path, 'utf8');
   } catch {
     return ''; // not on this machine
   }

@@ -65,23 +65,22 @@ const isGone = (error: unknown): boolean => {
   return code === 'ENOENT' || code === 'ESRCH';
 };
 
-const variableIn = (environment: Buffer, variable: string): string | null => {
+const variableIn = (environment: string, variable: string): string | null => {
   const name = `${variable}=`;
-  let at = environment.subarray(0, name.length).equals(Buffer.from(name)) ? 0 : -1;
-  if (at < 0) {
-    const found = environment.indexOf(`\0${name}`);
-    if (found < 0) return null;
-    at = found + 1;
-  }
-  const end = environment.indexOf(0, at);
-  return environment.toString('utf8', at + name.length, end < 0 ? environment.length : end);
+  const at = `\0${environment}`.indexOf(`\0${name}`);
+  if (at < 0) return null;
+  const end = environment.indexOf('\0', at);
+  return environment.slice(at + name.length, end < 0 ? environment.length : end);
 };
 
-/** Linux: everything from /proc. */
+/**
+ * Linux: everything from /proc. Read as UTF-8 and nothing else: for any other encoding Node takes two buffers of 64 KiB for
+ * every file whose size it does not know, which an engine under load kept by the thousand.
+ */
 export function linuxProbe(proc = '/proc'): Probe {
   const read: Probe['read'] = (pid) => {
     try {
-      return parseStat(readFileSync(`${proc}/${pid}/stat`, 'latin1')) ?? 'unknown';
+      return parseStat(readFileSync(`${proc}/${pid}/stat`, 'utf8')) ?? 'unknown';
     } catch (error) {
       // Without /proc every pid would look gone.
       return isGone(error) && existsSync(`${proc}/self/stat`) ? 'gone' : 'unknown';
@@ -89,7 +88,7 @@ export function linuxProbe(proc = '/proc'): Probe {
   };
   const variable = (pid: number, name: string): string | null => {
     try {
-      return variableIn(readFileSync(`${proc}/${pid}/environ`), name);
+      return variableIn(readFileSync(`${proc}/${pid}/environ`, 'utf8'), name);
     } catch {
       return null;
     }
@@ -125,7 +124,7 @@ export function linuxProbe(proc = '/proc'): Probe {
     isEngineChild: (pid) => variable(pid, ENGINE_MARK) !== null,
     place(pid) {
       try {
-        const status = readFileSync(`${proc}/${pid}/status`, 'latin1');
+        const status = readFileSync(`${proc}/${pid}/status`, 'utf8');
         const pids = /^NSpid:(.*)$/m.exec(status)?.[1]?.trim().split(/\s+/) ?? [];
         return { cgroup: cgroupOf(pid), isNested: pids.length > 1 };
       } catch {

@@ -147,7 +147,7 @@ test('after 24 h a delivery is dead, with one delivery_dead event that itself go
   await rig.advance(DAY);
   assert.equal(rig.notify.list().length, 1);
   assert.equal(hook.caught.length, length);
-  assert.deepEqual(rig.notify.pendingCounts(), { pending: 0, dead: 1 });
+  assert.deepEqual(rig.notify.counts(), { pending: 0, delivered: 0, dead: 1 });
 });
 
 test('410 is dead at once', async () => {
@@ -357,7 +357,7 @@ test('closing ends a try that is under way and leaves it pending', async () => {
   await hook.atLeast(1);
   await rig.notify.close();
   assert.equal((await testing)[0]?.state, 'pending');
-  assert.deepEqual(rig.notify.pendingCounts(), { pending: 1, dead: 0 });
+  assert.deepEqual(rig.notify.counts(), { pending: 1, delivered: 0, dead: 0 });
 });
 
 test('an outcome that cannot be saved is not sent again at once', async () => {

@@ -9,6 +9,7 @@ import { temporaryFolder } from '../../support/git.ts';
 
 const STATUSES = ['open', 'assigned', 'running', 'done', 'failed'];
 const STATES = ['pending', 'approved', 'denied', 'expired'];
+const DELIVERY_STATES = ['pending', 'delivered', 'dead'];
 const pick = (words: readonly string[]): string => words[Math.floor(Math.random() * words.length)] as string;
 
 function add(db: Db): void {
@@ -19,18 +20,25 @@ function add(db: Db): void {
     `INSERT INTO decision (task_id, kind, state, hash, why, source, created_at, consumed_at)
      VALUES (?, 'dispatch', ?, '', '', 'cli', 1, 1)`,
   ).run(lastInsertRowid, pick(STATES));
+  db.prepare(
+    `INSERT INTO delivery (event_seq, event, message_id, url, body, state, created_at, first_at, next_at)
+     VALUES (1, 'alert', '', '', '', ?, 1, 1, 1)`,
+  ).run(pick(DELIVERY_STATES));
 }
 
 function change(db: Db, among: number): void {
   const id = 1 + Math.floor(Math.random() * among);
   db.prepare('UPDATE task SET status = ?, summary = ? WHERE id >= ?').run(pick(STATUSES), 'b', id);
   db.prepare('UPDATE decision SET state = ?, reason = ? WHERE id <= ?').run(pick(STATES), 'b', id);
+  db.prepare('UPDATE delivery SET state = ?, attempts = 1 WHERE id <= ?').run(pick(DELIVERY_STATES), id);
+  db.prepare('DELETE FROM delivery WHERE id = ?').run(id + 1);
 }
 
 function checkCounts(db: Db): void {
   for (const [of, column] of [
     ['task', 'status'],
     ['decision', 'state'],
+    ['delivery', 'state'],
   ])
     assert.deepEqual(
       db.prepare('SELECT state, n FROM state_count WHERE of = ? AND n <> 0 ORDER BY state').all(of),
@@ -38,7 +46,7 @@ function checkCounts(db: Db): void {
     );
 }
 
-test('what is counted of tasks and decisions is what there is, whatever changed and was undone', async (t) => {
+test('what is counted of tasks, decisions and deliveries is what there is, whatever changed and was undone', async (t) => {
   const folder = temporaryFolder('svc-counts-');
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, 'svc.db');

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { daemonCommand } from '../../../cli/self.ts';
+import { releaseIdleMemory } from '../../../engine/daemon/idle-memory.ts';
+import { settled } from '../../support/wait.ts';
+
+test('what a load has taken is collected when the process is idle', async () => {
+  const collections = new EventTarget();
+  const idleMemory = releaseIdleMemory({
+    collect: () => collections.dispatchEvent(new Event('collected')),
+    intervalMs: 50,
+  });
+  const alive = setInterval(() => undefined, 1000);
+  try {
+    const collected = once(collections, 'collected');
+    const taken = Array.from({ length: 1_000_000 }, (_, at) => ({ at }));
+    await settled(collected, 'a collection');
+    assert.equal(taken.length, 1_000_000);
+  } finally {
+    clearInterval(alive);
+    idleMemory.close();
+  }
+});
+
+test('the program that hosts an engine in the background can collect', () => {
+  assert.ok(daemonCommand().includes('--expose-gc'));
+});
