@@ -17,7 +17,16 @@ process.env.NODE_ENV ??= 'production';
 process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'node-compile-cache');
 
 /** What takes longest begins first, so that no long file runs alone at the end. */
-const FIRST = ['terminal', 'faults', 'cli', 'engine/workers', 'engine/daemon', 'engine/board', 'tui'];
+const FIRST = [
+  'terminal',
+  'faults',
+  'cli',
+  'engine/runner',
+  'engine/dispatch',
+  'engine/daemon',
+  'engine/board',
+  'tui',
+];
 const place = (file) => {
   const at = FIRST.findIndex((folder) => file.includes(join('dist/test', folder)));
   return at < 0 ? FIRST.length : at;

@@ -77,6 +77,8 @@ export interface Context<T extends FlagTable = FlagTable> {
   engine(options?: { start?: boolean; patienceMs?: number }): Promise<EngineClient>;
   /** Aborted by Ctrl-C or SIGTERM. */
   signal: AbortSignal;
+  /** Every command there is. */
+  commands(): Promise<readonly Command[]>;
   /**
    * Prints `value` as JSON under `--json`, else what `text` makes of it (nothing when that is empty). On a terminal no
    * text is printed that would act upon it.

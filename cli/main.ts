@@ -73,6 +73,7 @@ async function dispatch(argv: readonly string[], around: Surroundings): Promise<
     args,
     flags: flags as never,
     json,
+    commands: allCommands,
     engine({ start = true, ...limits } = {}) {
       client ??= connect({
         cwd,

@@ -1,8 +1,16 @@
 import { mkdirSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 import { dirname } from 'node:path';
-import { isPlainName } from './bus/seats/index.ts';
-import { type Clock, systemClock } from './clock.ts';
+import { untoldBy } from './agents/command.ts';
+import { circuitOperations } from './agents/operations.ts';
+import { toolOperations } from './api/manifest.ts';
+import { createOperations, type Operations } from './api/operation.ts';
+import { type Clock, systemClock } from './base/clock.ts';
+import { SvcError } from './base/errors.ts';
+import { openLog } from './base/log.ts';
+import { isBelow, makePrivateFolder } from './base/private-files.ts';
+import { version } from './base/version.ts';
+import { secretOperations } from './config/compare-secrets.ts';
 import {
   type Config,
   dataPaths,
@@ -14,30 +22,27 @@ import {
 } from './config/index.ts';
 import { createConfigKeeper } from './config/keeper.ts';
 import { configOperations } from './config/operations.ts';
-import { ownSupervisor } from './daemon/host-start.ts';
-import { workspaceHostedBy } from './daemon/neighbours.ts';
-import { type EngineStatus, engineOperations } from './daemon/operations.ts';
-import { secretOperations } from './daemon/secrets.ts';
-import { checkKeptPaths, claimDataFolder, databaseFiles, dataFolderRefused } from './data-folder.ts';
-import { SvcError } from './errors.ts';
+import { sessionOperations } from './dispatch/operations.ts';
 import { hookOperations } from './hooks/operations.ts';
-import { openLog } from './log.ts';
-import { toolOperations } from './manifest.ts';
 import { notifyOperations } from './notify/operations.ts';
-import { createOperations, type Operations } from './operation.ts';
-import { isBelow, makePrivateFolder } from './private-files.ts';
+import { type EngineStatus, engineOperations } from './operations.ts';
 import { createConfiguredReceiver } from './receiver/configured.ts';
+import { worktreeOperations } from './review/operations.ts';
 import { createRooms } from './rooms.ts';
+import { ownersOfConnection, ownersOfPort, type Standing, type TcpEnds } from './runner/processes/index.ts';
+import { projectOperations } from './runner/setup/operations.ts';
+import { carriedSetups } from './runner/setup/projects.ts';
+import { trackedFiles } from './runner/worktrees/tracked.ts';
+import { isPlainName } from './sessions/seats/index.ts';
 import { createEventLog, eventOperations, holdHostLock, openStorage, whenGone } from './storage/index.ts';
-import { version } from './version.ts';
-import { circuitOperations } from './workers/circuit-operations.ts';
-import { untoldBy } from './workers/dispatch/command.ts';
-import { sessionOperations } from './workers/operations.ts';
-import { ownersOfConnection, ownersOfPort, type Standing, type TcpEnds } from './workers/processes/index.ts';
-import { projectOperations } from './workers/setup/operations.ts';
-import { carriedSetups } from './workers/setup/projects.ts';
-import { worktreeOperations } from './workers/worktree-operations.ts';
-import { trackedFiles } from './workers/worktrees/tracked.ts';
+import {
+  checkKeptPaths,
+  claimDataFolder,
+  databaseFiles,
+  dataFolderRefused,
+} from './workspace/data-folder.ts';
+import { workspaceHostedBy } from './workspace/neighbours.ts';
+import { ownSupervisor } from './workspace/own-supervisor.ts';
 
 export interface OpenOptions {
   /** Path of svc.yaml. */

@@ -1,8 +1,8 @@
 import { statfsSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { loadKernel } from './daemon/kernel.ts';
+import { type ContainmentKind, createContainment } from './runner/processes/index.ts';
 import { networkFileSystem } from './storage/network-file-system.ts';
-import { type ContainmentKind, createContainment } from './workers/processes/index.ts';
 
 /** The version of the SQLite that is built in, from a database that was really opened. Throws when it does not load. */
 export function sqliteVersion(): string {

@@ -1,8 +1,12 @@
+import { type Agents, type Circuits, createAgents, createCircuits, readerFor } from './agents/index.ts';
+import { TO_FILE } from './agents/presets/notify.ts';
+import { fillPlaceholders, tokenise } from './agents/template.ts';
+import type { Clock } from './base/clock.ts';
+import type { Log } from './base/log.ts';
+import { version } from './base/version.ts';
 import { holdsForCaller } from './board/holder.ts';
 import { type Board, createBoard } from './board/index.ts';
 import { type Bus, createBus } from './bus/index.ts';
-import { createSessions, type Session, type Sessions } from './bus/sessions/index.ts';
-import type { Clock } from './clock.ts';
 import {
   type Config,
   type DataPaths,
@@ -11,32 +15,25 @@ import {
   parseAddress,
   secretVariables,
 } from './config/index.ts';
-import { createRunSockets, type RunSockets } from './daemon/run-sockets.ts';
+import {
+  agentDir,
+  briefFile,
+  createDispatcher,
+  createSessionLogs,
+  type Dispatcher,
+  type SessionLogs,
+} from './dispatch/index.ts';
+import { createSessionActions, type SessionActions } from './dispatch/session-actions.ts';
 import { createKeys } from './gateway/keys/index.ts';
 import { createHooks, type Hooks, heldPaths, newMessages, standing } from './hooks/index.ts';
 import { createNotify } from './notify/index.ts';
 import { createReceiver } from './receiver/index.ts';
 import { createListeners, type Listeners } from './receiver/listeners.ts';
-import type { EventLog, Storage } from './storage/index.ts';
-import { version } from './version.ts';
-import { createCleanCheckouts } from './workers/clean-checkout.ts';
-import { createCommandConfinement } from './workers/confine/commands.ts';
-import { checkConfinement, createConfinement } from './workers/confine/index.ts';
-import {
-  type Agents,
-  agentDir,
-  briefFile,
-  type Circuits,
-  createAgents,
-  createCircuits,
-  createDispatcher,
-  createSessionLogs,
-  type Dispatcher,
-  type Log,
-  readerFor,
-  type SessionLogs,
-} from './workers/dispatch/index.ts';
-import { TO_FILE } from './workers/presets/notify.ts';
+import { createReviews, type Reviews } from './review/reviews.ts';
+import { createWorktreeActions, type WorktreeActions } from './review/worktree-actions.ts';
+import { createCleanCheckouts } from './runner/clean-checkout.ts';
+import { createCommandConfinement } from './runner/confine/commands.ts';
+import { checkConfinement, createConfinement } from './runner/confine/index.ts';
 import {
   createCommands,
   createContainment,
@@ -46,14 +43,13 @@ import {
   type Processes,
   workerEnvironment,
   workspaceMark,
-} from './workers/processes/index.ts';
-import { createReviews, type Reviews } from './workers/reviews.ts';
-import { createSessionActions, type SessionActions } from './workers/session-actions.ts';
-import { createSetup, type Where } from './workers/setup/index.ts';
-import { fillPlaceholders, tokenise } from './workers/template.ts';
-import { createWorktreeActions, type WorktreeActions } from './workers/worktree-actions.ts';
-import { createWorktrees, type Worktrees } from './workers/worktrees/index.ts';
-import { createWorkspacePaths } from './workspace-path.ts';
+} from './runner/processes/index.ts';
+import { createRunSockets, type RunSockets } from './runner/run-sockets.ts';
+import { createSetup, type Where } from './runner/setup/index.ts';
+import { createWorktrees, type Worktrees } from './runner/worktrees/index.ts';
+import { createSessions, type Session, type Sessions } from './sessions/index.ts';
+import type { EventLog, Storage } from './storage/index.ts';
+import { createWorkspacePaths } from './workspace/workspace-path.ts';
 
 /** What all rooms stand on. */
 export interface Ground {

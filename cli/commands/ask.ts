@@ -122,7 +122,7 @@ const answer = command({
     symbol: { type: 'string', about: 'a name in that file, instead of the line' },
     project: { type: 'string', about: 'registered project that the file is in' },
   },
-  examples: ['ask answer 31 2', 'ask answer 31 use the second one --path engine/ids.ts --line 12'],
+  examples: ['ask answer 31 2', 'ask answer 31 use the second one --path src/ids.ts --line 12'],
   async run(context) {
     const { path, line, symbol, project } = context.flags;
     const ask = await find(context, context.args[0]);

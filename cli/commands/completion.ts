@@ -12,9 +12,7 @@ export const completionCommand: Command = command({
   examples: ['completion bash > ~/.local/share/bash-completion/completions/svc', 'completion fish | source'],
   async run(context) {
     const shell = context.args[0] as Shell;
-    // The catalogue names this command, so it can be loaded only when it runs.
-    const { allCommands } = await import('../catalogue.ts');
-    const script = await SCRIPTS[shell](await allCommands());
+    const script = await SCRIPTS[shell](await context.commands());
     context.result({ shell, script }, () => script.trimEnd());
   },
 });

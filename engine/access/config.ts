@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { httpUrl } from '../config/variable.ts';
+import { httpUrl } from '../base/values/variable.ts';
 
 /** The `policy` section: who may change anything. */
 export const policySchema = z.strictObject({

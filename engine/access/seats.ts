@@ -1,5 +1,5 @@
-import { SvcError } from '../errors.ts';
-import type { Seat } from '../operation.ts';
+import type { Seat } from '../api/operation.ts';
+import { SvcError } from '../base/errors.ts';
 
 export interface SeatDeps {
   sessionOfRun(runId: string): { sessionId: string } | null;

@@ -1,8 +1,7 @@
-import type { Peers } from '../bus/peers.ts';
-import type { Session, Sessions } from '../bus/sessions/index.ts';
-import type { Policy } from '../operation.ts';
+import type { Agents } from '../agents/index.ts';
+import type { Policy } from '../api/operation.ts';
+import type { Peers, Session, Sessions } from '../sessions/index.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
-import type { Agents } from '../workers/dispatch/index.ts';
 import type { Decisions } from './decisions/index.ts';
 import type { Plans } from './plan.ts';
 import type { TaskActions, Template } from './tasks/actions.ts';

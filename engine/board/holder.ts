@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import type { Peers } from '../bus/peers.ts';
-import { SvcError } from '../errors.ts';
-import type { Caller } from '../operation.ts';
-import { chairAddress, isOwnSeat, projectOfAddress } from '../session-names.ts';
+import type { Caller } from '../api/operation.ts';
+import { SvcError } from '../base/errors.ts';
+import { chairAddress, isOwnSeat, type Peers, projectOfAddress } from '../sessions/index.ts';
 import type { EventInput } from '../storage/index.ts';
 
 // What locks and claims have in common: sessions hold them, for a time.

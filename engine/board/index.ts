@@ -1,12 +1,11 @@
-import type { Peers } from '../bus/peers.ts';
-import type { Session, Sessions } from '../bus/sessions/index.ts';
-import type { Clock } from '../clock.ts';
-import type { Operation, Policy } from '../operation.ts';
+import type { Operation, Policy } from '../api/operation.ts';
+import type { Clock } from '../base/clock.ts';
+import type { CommandConfinement } from '../runner/confine/index.ts';
+import type { Processes } from '../runner/processes/index.ts';
+import type { Worktrees } from '../runner/worktrees/index.ts';
+import type { Peers, Session, Sessions } from '../sessions/index.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
-import type { CommandConfinement } from '../workers/confine/commands.ts';
-import type { Processes } from '../workers/processes/index.ts';
-import type { Worktrees } from '../workers/worktrees/index.ts';
-import type { WorkspacePaths } from '../workspace-path.ts';
+import type { WorkspacePaths } from '../workspace/workspace-path.ts';
 import { createDecisions, type Decisions } from './decisions/index.ts';
 import type { BoardOperationsDeps } from './deps.ts';
 import { createLedgerGate, createLedgers } from './ledger/index.ts';
@@ -20,6 +19,9 @@ import { createTasks, type Tasks } from './tasks/index.ts';
 import { createVerify, type Verification, type Verify, type VerifyDeps } from './verify/index.ts';
 import { verifyTools } from './verify/tools.ts';
 import { type Approvals, createWorkflow, type Dispatch, type Workflow } from './workflow/index.ts';
+
+export type { DispatchOptions } from './dispatch-options.ts';
+export type { Planner, RunPlan } from './plan.ts';
 
 export interface BoardDeps<D extends Dispatch & Planner> {
   storage: Storage;

@@ -1,8 +1,10 @@
 import { z } from 'zod';
-import { SvcError } from '../errors.ts';
-import type { Call, Caller } from '../operation.ts';
+import type { AgentOverrides } from '../agents/index.ts';
+import type { Call, Caller } from '../api/operation.ts';
+import { SvcError } from '../base/errors.ts';
 import type { Decisions } from './decisions/index.ts';
-import { type AgentOverrides, type DispatchOptions, whatIsAsked } from './workflow/index.ts';
+import type { DispatchOptions } from './dispatch-options.ts';
+import { whatIsAsked } from './workflow/index.ts';
 
 // What the inputs of tasks and decisions have in common.
 

@@ -1,4 +1,4 @@
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../api/operation.ts';
 import { decisionOperations } from './decisions/operations.ts';
 import type { BoardOperationsDeps } from './deps.ts';
 import { taskOperations } from './tasks/operations.ts';

@@ -1,9 +1,9 @@
-import { type Problem, problemOf, SvcError } from '../errors.ts';
-import type { CarriedSetup } from '../workers/setup/projects.ts';
+import { type Problem, problemOf, SvcError } from '../base/errors.ts';
+import type { CarriedSetup } from '../runner/setup/index.ts';
 import { hashOfInputs, type RunInputs } from './decisions/inputs.ts';
+import type { DispatchOptions } from './dispatch-options.ts';
 import type { LedgerGate } from './ledger/index.ts';
 import type { Task, Tasks } from './tasks/index.ts';
-import type { DispatchOptions } from './workflow/index.ts';
 
 /** What a dispatch would do, as far as the workers room knows. */
 export interface RunPlan {

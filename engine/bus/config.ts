@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { duration, parseDuration } from '../config/duration.ts';
+import { duration, parseDuration } from '../base/values/duration.ts';
 
 /** The `bus` section: how long messages and their traces are kept. */
 export const busSchema = z.strictObject({
@@ -33,8 +33,10 @@ export const busSchema = z.strictObject({
   }),
 });
 
+export type BusSection = z.output<typeof busSchema>;
+
 /** The `bus` section as numbers: ms, bytes, counts. */
-export const busLimits = (section: z.output<typeof busSchema>) => ({
+export const busLimits = (section: BusSection) => ({
   retainAckedMs: parseDuration(section.retain_acked),
   retainUnreadMs: parseDuration(section.retain_unread),
   noticesRetainMs: parseDuration(section.notices_retain),

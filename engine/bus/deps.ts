@@ -1,12 +1,19 @@
-import type { Clock } from '../clock.ts';
-import type { Config } from '../config/index.ts';
-import type { RunOutcome } from '../outcome.ts';
+import type { AgentsSection } from '../agents/config.ts';
+import type { Clock } from '../base/clock.ts';
+import type { PrepareCommand } from '../runner/processes/index.ts';
+import type { ReaperDeps, RunOutcome, Session, Sessions } from '../sessions/index.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
-import type { PrepareCommand } from '../workers/processes/index.ts';
-import type { WorkspacePaths } from '../workspace-path.ts';
+import type { WorkspacePaths } from '../workspace/workspace-path.ts';
+import type { BusSection } from './config.ts';
 import type { NotifyTemplates } from './delivery/index.ts';
-import type { ReaperDeps } from './reaper.ts';
-import type { Session, Sessions } from './sessions/index.ts';
+
+/** What the bus reads of the configuration. */
+export interface BusConfig {
+  workspace: { name: string };
+  daemon: { reap_interval_sec?: number | undefined };
+  bus: BusSection;
+  agents: Pick<AgentsSection, 'cmds' | 'interactive' | 'notify'>;
+}
 
 /** What the bus is made of. */
 export interface BusDeps {
@@ -15,7 +22,7 @@ export interface BusDeps {
   clock: Clock;
   sessions: Sessions;
   paths: WorkspacePaths;
-  config(): Config;
+  config(): BusConfig;
   /** A registered project's id as a caller names it; null for the workspace's own. Throws `unknown_project`. */
   projectId(project: string | null): string | null;
   /** Its folder, absolute. */

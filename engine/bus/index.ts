@@ -1,15 +1,18 @@
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../api/operation.ts';
+import { createPeers, createReaper, type Peers, type Session } from '../sessions/index.ts';
+import {
+  createSeats,
+  instructionOperations,
+  type NewSeat,
+  type SeatSession,
+  type Seats,
+  seatOperations,
+} from '../sessions/seats/index.ts';
 import { type Asks, createAsks } from './asks/index.ts';
 import { createAskNotice } from './asks/notice.ts';
 import { askTools } from './asks/tools.ts';
 import type { BusDeps, SessionOutcome } from './deps.ts';
-import { createPeers, type Peers } from './peers.ts';
 import { createPost, type Post } from './post.ts';
-import { createReaper } from './reaper.ts';
-import { createSeats, type NewSeat, type SeatSession, type Seats } from './seats/index.ts';
-import { instructionOperations } from './seats/instructions.ts';
-import { seatOperations } from './seats/operations.ts';
-import type { Session } from './sessions/index.ts';
 
 export interface Bus {
   seats: Seats;

@@ -1,4 +1,5 @@
-import type { Caller, Operation } from '../operation.ts';
+import type { Caller, Operation } from '../api/operation.ts';
+import type { Peers, Session } from '../sessions/index.ts';
 import { busLimits } from './config.ts';
 import { createDelivery } from './delivery/index.ts';
 import { createBusLog } from './delivery/log.ts';
@@ -15,8 +16,6 @@ import { createSurface } from './messages/surface.ts';
 import { messageTools, readerOf } from './messages/tools.ts';
 import { createNotices } from './notices/index.ts';
 import { createSurfaced } from './notices/surfaced.ts';
-import type { Peers } from './peers.ts';
-import type { Session } from './sessions/index.ts';
 
 /** Messages from the call that sends one to what is left of it: the inbox, the notice, the end of its time. */
 export interface Post {

@@ -1,4 +1,4 @@
-import type { CarriedSetup } from '../workers/setup/projects.ts';
+import type { CarriedSetup } from '../runner/setup/index.ts';
 import type { ConfigConsent, PendingKey } from './consent.ts';
 import type { Loaded } from './load.ts';
 

@@ -1,4 +1,4 @@
-import { cannotRoute } from '../workers/presets/index.ts';
+import { cannotRoute } from '../agents/presets/index.ts';
 import { suggestion } from './nearest.ts';
 import type { Finding } from './problems.ts';
 import type { Config } from './schema.ts';

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { parse, parseDocument } from 'yaml';
-import { SvcError } from '../errors.ts';
+import { SvcError } from '../base/errors.ts';
 import { changedSetups, consentKeys, differingKeys, recordAgreement } from './consent.ts';
 import { actorOf } from './first-use.ts';
 import { describeKeys, type KeyInfo } from './keys.ts';

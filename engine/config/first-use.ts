@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
-import type { Consents } from '../access/consents.ts';
-import { accountName } from '../account.ts';
-import { SvcError } from '../errors.ts';
+import type { Consents } from '../access/index.ts';
+import { accountName } from '../base/account.ts';
+import { SvcError } from '../base/errors.ts';
 import { agreedTo, recordAgreement, recordWaiting } from './consent.ts';
 import type { Loaded } from './load.ts';
 

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
-import { knownConfigFiles } from '../access/consents.ts';
-import { formatAddress, parseAddress } from './address.ts';
+import { knownConfigFiles } from '../access/index.ts';
+import { formatAddress, parseAddress } from '../base/values/address.ts';
 import { configSchema } from './schema.ts';
 import { readSource } from './source.ts';
 

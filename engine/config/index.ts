@@ -1,7 +1,10 @@
 /** Configuration: svc.yaml, the environment and the machine home as one checked value. */
 
-export { machineHome } from '../machine-home.ts';
-export { type Address, formatAddress, isLoopback, parseAddress } from './address.ts';
+export { type Address, formatAddress, isLoopback, parseAddress } from '../base/values/address.ts';
+export { parseDuration } from '../base/values/duration.ts';
+export { variableNames } from '../base/values/variable.ts';
+export { findWorkspace } from '../workspace/find.ts';
+export { machineHome } from '../workspace/machine-home.ts';
 export {
   type Agreement,
   type ConfigConsent,
@@ -11,7 +14,6 @@ export {
 } from './consent.ts';
 export { type ConsentView, consentView } from './consent-view.ts';
 export { type DifferenceLine, pendingLines, startsNothing } from './consent-words.ts';
-export { parseDuration } from './duration.ts';
 export {
   agreeToFile,
   configText,
@@ -25,7 +27,6 @@ export {
 } from './edit.ts';
 export { ENVIRONMENT, environmentFlag, type Variable } from './environment.ts';
 export { configMarkdown, exampleYaml, type Starter, starterYaml } from './example.ts';
-export { findWorkspace } from './find.ts';
 export { actorOf, noteFirstUse } from './first-use.ts';
 export { type FreeAddresses, freeAddresses } from './free-addresses.ts';
 export { type Home, readHome, type SecretLookup, secretLookup } from './home.ts';
@@ -47,12 +48,10 @@ export { type Config, configSchema } from './schema.ts';
 export {
   type NamedSecret,
   namedSecrets,
-  type RouteSecrets,
   receiverSecrets,
   secretsIn,
   secretVariables,
 } from './secrets.ts';
 export { setInText } from './text-edit.ts';
 export { type Trust, trustConfig } from './trust.ts';
-export { variableNames } from './variable.ts';
 export type { ProjectEntry } from './workspace.ts';

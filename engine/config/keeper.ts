@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { watch } from 'chokidar';
-import { type Consents, consentsFile } from '../access/consents.ts';
-import { asSvcError } from '../errors.ts';
+import { type Consents, consentsFile } from '../access/index.ts';
+import { asSvcError } from '../base/errors.ts';
 import { noteFirstUse } from './first-use.ts';
 import { getAt } from './layers.ts';
 import { type Loaded, type LoadOptions, loadConfig } from './load.ts';

@@ -1,12 +1,12 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type * as z from 'zod';
-import type { Consents } from '../access/consents.ts';
-import { SvcError } from '../errors.ts';
-import { machineHome } from '../machine-home.ts';
-import { checkHomeOwner } from '../owner.ts';
-import { findHalfCharacter } from '../text.ts';
-import { ACP, HEADLESS, INTERACTIVE } from '../workers/presets/index.ts';
+import type { Consents } from '../access/index.ts';
+import { ACP, HEADLESS, INTERACTIVE } from '../agents/presets/index.ts';
+import { SvcError } from '../base/errors.ts';
+import { findHalfCharacter } from '../base/text.ts';
+import { machineHome } from '../workspace/machine-home.ts';
+import { checkHomeOwner } from '../workspace/owner.ts';
 import { allAgreed, type ConfigConsent, consentDigest, consentTo, inForce } from './consent.ts';
 import { crossCheck } from './cross-check.ts';
 import { environmentLayer, overriding } from './environment.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Clock } from '../clock.ts';
-import { SvcError } from '../errors.ts';
-import { by, type Caller, type Operation, operation } from '../operation.ts';
+import { by, type Caller, type Operation, operation } from '../api/operation.ts';
+import type { Clock } from '../base/clock.ts';
+import { SvcError } from '../base/errors.ts';
+import type { CarriedSetup } from '../runner/setup/index.ts';
 import type { EventKind, EventLog, Storage } from '../storage/index.ts';
-import type { CarriedSetup } from '../workers/setup/projects.ts';
 import { type ConsentView, consentView } from './consent-view.ts';
 import { textWithKey, writeConfig } from './edit.ts';
 import type { ConfigKeeper } from './keeper.ts';

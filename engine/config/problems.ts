@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { SvcError } from '../errors.ts';
+import { SvcError } from '../base/errors.ts';
 import { namesAt } from './keys.ts';
 import { getAt, type Path } from './layers.ts';
 import { nearest, suggestion } from './nearest.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { policySchema, serverSchema, telemetrySchema } from '../access/config.ts';
+import { agentsSchema } from '../agents/config.ts';
 import { chairSchema } from '../board/config.ts';
 import { busSchema } from '../bus/config.ts';
-import { daemonSchema, uiSchema } from '../daemon/config.ts';
 import { aiSchema, gatewaySchema } from '../gateway/config.ts';
 import { contextSchema } from '../knowledge/context/config.ts';
 import { guardSchema } from '../knowledge/guard/config.ts';
@@ -11,7 +11,7 @@ import { parsersSchema, sharedSchema } from '../knowledge/symbols/config.ts';
 import { notifySchema } from '../notify/config.ts';
 import { webhookSchema } from '../receiver/config.ts';
 import { dbSchema, pathsSchema } from '../storage/config.ts';
-import { agentsSchema } from '../workers/config.ts';
+import { daemonSchema, uiSchema } from './daemon.ts';
 import { projectSchema, projectsSchema, workspaceSchema } from './workspace.ts';
 
 /** The whole of svc.yaml: the twenty sections in the order of the document, then the receiver's and notify's. */

@@ -1,10 +1,7 @@
-import { SvcError } from '../errors.ts';
-import { SECRET_ROUTES, type SecretRoute } from '../receiver/config.ts';
+import { SvcError } from '../base/errors.ts';
+import { variableNames } from '../base/values/variable.ts';
+import { type RouteSecrets, SECRET_ROUTES, type SecretRoute } from '../receiver/config.ts';
 import type { SecretLookup } from './home.ts';
-import { variableNames } from './variable.ts';
-
-/** By route, several while one is replaced; a route without any is closed. */
-export type RouteSecrets = Readonly<Partial<Record<SecretRoute, readonly string[]>>>;
 
 /** `webhook.secret_env`: variables for all routes, or for each its own. */
 export type SecretEnv = string | Readonly<Partial<Record<SecretRoute, string | undefined>>>;

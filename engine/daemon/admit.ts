@@ -1,9 +1,9 @@
-import { type SeatClaim, seatOf } from '../access/seats.ts';
-import { accountName } from '../account.ts';
+import { type SeatClaim, seatOf } from '../access/index.ts';
+import { type Caller, checkLocalActor, type Via } from '../api/operation.ts';
+import { accountName } from '../base/account.ts';
 import type { Engine } from '../compose.ts';
-import { type Caller, checkLocalActor, type Via } from '../operation.ts';
-import type { ProcessName, Standing } from '../workers/processes/index.ts';
-import type { SeatOfRun } from './run-sockets.ts';
+import type { SeatOfRun } from '../runner/index.ts';
+import type { ProcessName, Standing } from '../runner/processes/index.ts';
 
 /** Who asks to be let in, by socket or HTTP. */
 export interface Arrival {

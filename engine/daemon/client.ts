@@ -1,12 +1,12 @@
 import { connect as connectSocket, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { JSONRPCClient } from 'json-rpc-2.0';
-import { findWorkspace } from '../config/find.ts';
-import { asSvcError, SvcError } from '../errors.ts';
-import type { Wire } from '../operation.ts';
+import type { Wire } from '../api/operation.ts';
+import { asSvcError, SvcError } from '../base/errors.ts';
+import type { DaemonRecord } from '../workspace/daemon-record.ts';
+import { findWorkspace } from '../workspace/find.ts';
 import { helloFrom } from './hello.ts';
 import { lineSplitter } from './json-lines.ts';
-import type { DaemonRecord } from './record.ts';
 import { locateEngine } from './where.ts';
 import { errorFromWire, type Hello, type Welcome } from './wire.ts';
 

@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net';
 import { JSONRPCServer } from 'json-rpc-2.0';
 import { z } from 'zod';
+import { type Caller, chairOnly, fieldsInvalid, toWire } from '../api/operation.ts';
+import { SvcError } from '../base/errors.ts';
 import type { Engine } from '../compose.ts';
-import { SvcError } from '../errors.ts';
-import { type Caller, chairOnly, fieldsInvalid, toWire } from '../operation.ts';
-import type { ProcessName } from '../workers/processes/index.ts';
+import type { SeatOfRun } from '../runner/index.ts';
+import type { ProcessName } from '../runner/processes/index.ts';
 import { admit } from './admit.ts';
 import { lineSplitter, MAX_LINE_BYTES } from './json-lines.ts';
-import type { SeatOfRun } from './run-sockets.ts';
 import { createSubscriptions, type SubscriptionQuota } from './subscriptions.ts';
 import { errorToWire, PROTOCOL } from './wire.ts';
 

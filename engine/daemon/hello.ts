@@ -1,5 +1,5 @@
-import { accountName } from '../account.ts';
-import type { Wire } from '../operation.ts';
+import type { Wire } from '../api/operation.ts';
+import { accountName } from '../base/account.ts';
 import { type Hello, PROTOCOL } from './wire.ts';
 
 /** Variables that belong to one call, not to the engine's environment. */

@@ -7,15 +7,6 @@ import type { Readable } from 'node:stream';
 /** The file descriptor on which a started host says that it is ready, or why not. */
 export const READY_FD = 3;
 
-/** Tells a host which process is its supervisor: it has the id of its parent in it. */
-export const SUPERVISOR_VARIABLE = 'SVC_SUPERVISOR';
-
-/** The supervisor of this very process; null for none, and once it is gone. */
-export function ownSupervisor(env: NodeJS.ProcessEnv): number | null {
-  const pid = Number(env[SUPERVISOR_VARIABLE]);
-  return pid > 0 && pid === process.ppid ? pid : null;
-}
-
 /** What it says there, as one line of JSON. */
 export type Ready = { ready: true } | { code: string; message: string; hint?: string };
 

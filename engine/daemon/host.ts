@@ -3,17 +3,17 @@ import { once } from 'node:events';
 import { chmodSync, renameSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
+import { SvcError } from '../base/errors.ts';
 import type { Engine } from '../compose.ts';
-import { SvcError } from '../errors.ts';
-import type { ProcessName } from '../workers/processes/index.ts';
+import type { ProcessName } from '../runner/processes/index.ts';
+import { removeRecord, writeRecord } from '../workspace/daemon-record.ts';
+import { ownSupervisor } from '../workspace/own-supervisor.ts';
+import { checkSocket, makeSocketFolder, socketPath } from '../workspace/socket-path.ts';
 import { refuseConnection, serveConnection, tooMany } from './connection.ts';
-import { ownSupervisor } from './host-start.ts';
 import { createHttp } from './http.ts';
 import { releaseIdleMemory } from './idle-memory.ts';
 import { loadKernel } from './kernel.ts';
 import { mcpOverHttp } from './mcp/index.ts';
-import { removeRecord, writeRecord } from './record.ts';
-import { checkSocket, makeSocketFolder, socketPath } from './socket-path.ts';
 import { createSubscriptionQuota } from './subscriptions.ts';
 
 export interface Host {
@@ -135,7 +135,10 @@ export async function hostEngine(engine: Engine): Promise<Host> {
     closing ??= shut({ isGone });
     return closing;
   };
-  engine.runSockets.attach((socket, run) => serveConnection(engine, socket, quota, { process: null, run }));
+  engine.runSockets.attach({
+    serve: (socket, run) => serveConnection(engine, socket, quota, { process: null, run }),
+    refuse: (socket, most) => refuseConnection(socket, tooMany(most)),
+  });
   engine.onStopAsked(() => void close());
   engine.onGone(() => void close({ isGone: true }));
   return { socket: path, http, closed, close: () => close() };

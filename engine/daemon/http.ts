@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
-import { httpStatus, SvcError } from '../errors.ts';
+import { httpStatus, SvcError } from '../base/errors.ts';
 
 export interface HttpDeps {
   /** The Chair's bearer token. */

@@ -1,13 +1,13 @@
 import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { claimDataFolder } from '../data-folder.ts';
-import { isErrorCode, SvcError } from '../errors.ts';
-import { machineHome } from '../machine-home.ts';
-import { makePrivateFolder, openPrivate } from '../private-files.ts';
-import { isInsideRun, isStillRunning } from '../workers/processes/own.ts';
+import { isErrorCode, SvcError } from '../base/errors.ts';
+import { makePrivateFolder, openPrivate } from '../base/private-files.ts';
+import { isInsideRun, isStillRunning } from '../runner/processes/own.ts';
+import type { DaemonRecord } from '../workspace/daemon-record.ts';
+import { claimDataFolder } from '../workspace/data-folder.ts';
+import { machineHome } from '../workspace/machine-home.ts';
 import { childEnded, startHost } from './host-start.ts';
-import type { DaemonRecord } from './record.ts';
 import { takeStartTurn } from './start-turn.ts';
 import { locateEngine } from './where.ts';
 

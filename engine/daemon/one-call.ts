@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { findWorkspace } from '../config/find.ts';
+import { findWorkspace } from '../workspace/find.ts';
 import { helloFrom } from './hello.ts';
 import { lineSplitter } from './json-lines.ts';
 import { locateEngine } from './where.ts';

@@ -1,7 +1,7 @@
 import { lstatSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { readPrivate, withPrivate } from '../private-files.ts';
+import { readPrivate, withPrivate } from '../base/private-files.ts';
 
 /** Nobody starts an engine for longer than this, ms; a mark that is older was left behind. */
 const LONGEST_MS = 20_000;

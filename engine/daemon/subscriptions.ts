@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
+import type { Caller } from '../api/operation.ts';
+import { asSvcError, SvcError } from '../base/errors.ts';
 import type { Engine } from '../compose.ts';
-import { asSvcError, SvcError } from '../errors.ts';
-import type { Caller } from '../operation.ts';
 import { errorToWire } from './wire.ts';
 
 const secretList = z.array(z.string().min(1)).min(1);

@@ -1,7 +1,8 @@
 import { closeSync, writeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { idInDataFolder } from '../data-folder.ts';
-import { childEnded, READY_FD, type Ready, SUPERVISOR_VARIABLE, startHost } from './host-start.ts';
+import { idInDataFolder } from '../workspace/data-folder.ts';
+import { SUPERVISOR_VARIABLE } from '../workspace/own-supervisor.ts';
+import { childEnded, READY_FD, type Ready, startHost } from './host-start.ts';
 
 // The program that whoever starts an engine leaves behind: it has the person's environment, and starts the host again
 // after a crash. A worker that did so would give the engine its own. It stays for as long as the engine, so it loads no

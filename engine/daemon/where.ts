@@ -1,9 +1,9 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { lookAtDataFolder } from '../data-folder.ts';
-import { isInSandbox, readSeatFolder } from '../seat-folder.ts';
-import { type DaemonRecord, parseRecord, readRecord } from './record.ts';
-import { checkSocket, socketPath } from './socket-path.ts';
+import { type DaemonRecord, parseRecord, readRecord } from '../workspace/daemon-record.ts';
+import { lookAtDataFolder } from '../workspace/data-folder.ts';
+import { isInSandbox, readSeatFolder } from '../workspace/seat-folder.ts';
+import { checkSocket, socketPath } from '../workspace/socket-path.ts';
 
 /** Where the engine of a workspace is to be found, if one runs. */
 export interface EnginePlace {

@@ -1,4 +1,4 @@
-import { asSvcError, isErrorCode, SvcError } from '../errors.ts';
+import { asSvcError, isErrorCode, SvcError } from '../base/errors.ts';
 
 /** Version of the socket's own methods; a client of another one is told to update. */
 export const PROTOCOL = 2;

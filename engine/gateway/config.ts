@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { address } from '../config/address.ts';
-import { httpUrl, variable } from '../config/variable.ts';
+import { address } from '../base/values/address.ts';
+import { httpUrl, variable } from '../base/values/variable.ts';
 
 const provider = z.strictObject({
   name: z.string().min(1).meta({ description: 'name in routes and usage' }),
@@ -15,9 +15,6 @@ const provider = z.strictObject({
   priority: z.int().default(0).meta({ description: 'lower is tried first' }),
   enabled: z.boolean().optional().meta({ description: 'unset means true' }),
 });
-
-/** One of the person's own endpoints. */
-export type ProviderEntry = z.output<typeof provider>;
 
 /** The `ai` section; `ai.yaml` of the machine home may hold it too. */
 export const aiSchema = z.strictObject({

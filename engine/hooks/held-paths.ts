@@ -1,8 +1,8 @@
+import type { Caller } from '../api/operation.ts';
+import { counted, printable } from '../base/text.ts';
 import type { Lock } from '../board/locks/index.ts';
-import type { Peer } from '../bus/peers.ts';
-import type { Caller } from '../operation.ts';
-import { counted, printable } from '../text.ts';
-import type { Contributor } from './index.ts';
+import type { Peer } from '../sessions/index.ts';
+import type { Contributor } from './hooks.ts';
 
 /** As many are named; the others are held as well. */
 const NAMED = 5;

@@ -1,7 +1,7 @@
-import type { Message } from '../bus/messages/rows.ts';
-import type { Caller } from '../operation.ts';
-import { cut, printable } from '../text.ts';
-import type { Contributor } from './index.ts';
+import type { Caller } from '../api/operation.ts';
+import { cut, printable } from '../base/text.ts';
+import type { Message } from '../bus/messages/index.ts';
+import type { Contributor } from './hooks.ts';
 
 /** An agent pays for every character, and reads the rest when it matters. */
 const MAX_BYTES = 4096;

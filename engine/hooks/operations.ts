@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { type Operation, operation } from '../operation.ts';
-import type { HookEvent } from '../workers/presets/preset.ts';
-import type { Hooks } from './index.ts';
+import type { HookEvent } from '../agents/presets/index.ts';
+import { type Operation, operation } from '../api/operation.ts';
+import type { Hooks } from './hooks.ts';
 
 const EVENTS = [
   'pre-write',

@@ -1,9 +1,9 @@
+import { cut, printable } from '../base/text.ts';
 import type { Lock } from '../board/locks/index.ts';
 import type { Task } from '../board/tasks/index.ts';
-import type { Ask } from '../bus/asks/rows.ts';
-import type { Session } from '../bus/sessions/index.ts';
-import { cut, printable } from '../text.ts';
-import type { Contributor } from './index.ts';
+import type { Ask } from '../bus/asks/index.ts';
+import type { Session } from '../sessions/index.ts';
+import type { Contributor } from './hooks.ts';
 
 /** As many of a kind are named. */
 const MOST = 10;

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { httpUrl, variable } from '../config/variable.ts';
+import { httpUrl, variable } from '../base/values/variable.ts';
 import { EVENTS, type OutboundEvent } from './events.ts';
 
 const webhook = z.strictObject({
@@ -12,9 +12,6 @@ const webhook = z.strictObject({
     .optional()
     .meta({ description: 'environment variable that holds the secret of the signature' }),
 });
-
-/** One target of outbound events. */
-export type NotifyWebhook = z.output<typeof webhook>;
 
 /** The `notify` section. */
 export const notifySchema = z.strictObject({

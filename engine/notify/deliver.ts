@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts';
-import { asSvcError } from '../errors.ts';
-import { shownAddress } from '../shown-address.ts';
+import type { Clock } from '../base/clock.ts';
+import { asSvcError } from '../base/errors.ts';
+import { shownAddress } from '../base/shown-address.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import { attempt, backoffMs, GIVE_UP_MS, type Outcome } from './attempt.ts';
 import type { Envelope } from './envelope.ts';

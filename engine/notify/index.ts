@@ -1,15 +1,15 @@
+import type { Clock } from '../base/clock.ts';
+import { SvcError } from '../base/errors.ts';
+import { shownAddress } from '../base/shown-address.ts';
 import type { Tasks } from '../board/tasks/index.ts';
-import type { Clock } from '../clock.ts';
-import { SvcError } from '../errors.ts';
-import { shownAddress } from '../shown-address.ts';
 import type { EventLog, LoggedEvent, Storage } from '../storage/index.ts';
 import { createDeliverer, type SecretLookup } from './deliver.ts';
 import { envelopeOf } from './envelope.ts';
 import { EVENTS, type OutboundEvent } from './events.ts';
 import { createOutbox, type Delivery, type DeliveryRow, type DeliveryState, toDelivery } from './rows.ts';
 
-export { EVENTS, type OutboundEvent } from './events.ts';
-export { DELIVERY_STATES, type Delivery, type DeliveryState } from './rows.ts';
+export type { OutboundEvent } from './events.ts';
+export type { Delivery, DeliveryState } from './rows.ts';
 
 /** One entry of `notify.webhooks`. */
 export interface Target {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Operation, operation } from '../operation.ts';
+import { type Operation, operation } from '../api/operation.ts';
 import { EVENTS } from './events.ts';
 import type { Notify } from './index.ts';
 import { DELIVERY_STATES } from './rows.ts';

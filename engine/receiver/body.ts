@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { SvcError } from '../errors.ts';
-import { checkWholeText } from '../operation.ts';
+import { checkWholeText } from '../api/operation.ts';
+import { SvcError } from '../base/errors.ts';
 
 export type JsonObject = Record<string, unknown>;
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { variables } from '../config/variable.ts';
+import { variables } from '../base/values/variable.ts';
 
 /** The routes that `webhook.allow` can name. */
 export const ROUTES = ['task', 'codehost', 'chat'] as const;
@@ -7,6 +7,9 @@ export const ROUTES = ['task', 'codehost', 'chat'] as const;
 /** What a secret can be for: these routes, and everything below /decisions. */
 export const SECRET_ROUTES = [...ROUTES, 'decisions'] as const;
 export type SecretRoute = (typeof SECRET_ROUTES)[number];
+
+/** By route, several while one is replaced; a route without any is closed. */
+export type RouteSecrets = Readonly<Partial<Record<SecretRoute, readonly string[]>>>;
 
 const template = z.strictObject({
   agent: z.string().min(1).optional().meta({ description: 'preset that runs it' }),

@@ -1,5 +1,5 @@
-import type { RouteSecrets } from '../config/index.ts';
-import { asSvcError, type SvcError } from '../errors.ts';
+import { asSvcError, type SvcError } from '../base/errors.ts';
+import type { RouteSecrets } from './config.ts';
 import type { Listeners } from './listeners.ts';
 
 type Listener = Awaited<ReturnType<Listeners['open']>>;

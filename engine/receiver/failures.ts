@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
 
 /** Counts failed signatures per address. Only failures are ever refused for it. */
 export interface Failures {

@@ -1,11 +1,11 @@
+import type { Clock } from '../base/clock.ts';
+import { SvcError } from '../base/errors.ts';
 import type { Decisions } from '../board/decisions/index.ts';
 import type { Tasks } from '../board/tasks/index.ts';
 import type { Workflow } from '../board/workflow/index.ts';
-import type { Sessions } from '../bus/sessions/index.ts';
-import type { Clock } from '../clock.ts';
-import type { RouteSecrets } from '../config/index.ts';
-import { SvcError } from '../errors.ts';
+import type { Sessions } from '../sessions/index.ts';
 import type { Storage } from '../storage/index.ts';
+import type { RouteSecrets } from './config.ts';
 import { SECRET_ROUTES } from './config.ts';
 import { createFailures } from './failures.ts';
 import { type AgentLookup, createIntake, type ReceiverConfig } from './intake.ts';
@@ -22,9 +22,8 @@ import type { ReceiverWorkspace } from './workspace-header.ts';
 
 export type { AgentLookup, ReceiverConfig, WebhookConfig } from './intake.ts';
 export type { Receive, ReceiverLog } from './receive.ts';
-export type { Answer, InboundRequest } from './request.ts';
-export { type Sample, type SampleRoute, type SampleWish, signedSample } from './sample.ts';
-export type { Access, Listener, ListenLimits, ListenOptions } from './serve.ts';
+
+export type { Access, Listener, ListenOptions } from './serve.ts';
 
 export interface ReceiverDeps {
   storage: Storage;

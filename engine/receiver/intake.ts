@@ -1,8 +1,8 @@
+import type { By } from '../api/operation.ts';
+import { SvcError } from '../base/errors.ts';
+import { titleOf } from '../base/text.ts';
 import type { NewTask, Task } from '../board/tasks/index.ts';
 import type { Workflow } from '../board/workflow/index.ts';
-import { SvcError } from '../errors.ts';
-import type { By } from '../operation.ts';
-import { titleOf } from '../text.ts';
 import { fieldsInvalid } from './body.ts';
 import type { TaskTemplate } from './config.ts';
 import { type Answer, json } from './request.ts';

@@ -1,4 +1,4 @@
-import { httpStatus, SvcError } from '../errors.ts';
+import { httpStatus, SvcError } from '../base/errors.ts';
 import type { Storage } from '../storage/index.ts';
 import type { ReplayCache } from './replay.ts';
 import type { Answer } from './request.ts';

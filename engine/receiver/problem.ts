@@ -1,4 +1,4 @@
-import { type ErrorCode, httpStatus, type SvcError } from '../errors.ts';
+import { type ErrorCode, httpStatus, type SvcError } from '../base/errors.ts';
 import type { Answer } from './request.ts';
 
 // Only these facts of an error leave; anything else in its data is for this machine.

@@ -1,7 +1,6 @@
-import type { Clock } from '../clock.ts';
-import type { RouteSecrets } from '../config/index.ts';
-import { asSvcError, httpStatus, SvcError } from '../errors.ts';
-import type { SecretRoute } from './config.ts';
+import type { Clock } from '../base/clock.ts';
+import { asSvcError, httpStatus, SvcError } from '../base/errors.ts';
+import type { RouteSecrets, SecretRoute } from './config.ts';
 import type { Failures } from './failures.ts';
 import type { WebhookConfig } from './intake.ts';
 import type { Once } from './once.ts';

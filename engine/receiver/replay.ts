@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Storage } from '../storage/index.ts';
 import { SKEW_MS } from './signature.ts';
 

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../errors.ts';
+import type { ErrorCode } from '../base/errors.ts';
 
 /** Header names in lower case, as node:http gives them. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;

@@ -1,5 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import { SvcError } from '../errors.ts';
+import { SvcError } from '../base/errors.ts';
 import { SCHEMES, sign } from './signature.ts';
 import { WORKSPACE_HEADER } from './workspace-header.ts';
 

@@ -1,8 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { type Clock, rfc3339 } from '../clock.ts';
-import type { RouteSecrets } from '../config/index.ts';
-import { SvcError } from '../errors.ts';
+import { type Clock, rfc3339 } from '../base/clock.ts';
+import { SvcError } from '../base/errors.ts';
+import type { RouteSecrets } from './config.ts';
 import { BODY_LIMIT, isAnswer, type Receive, tooLarge } from './receive.ts';
 import type { Answer } from './request.ts';
 

@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
-import { SvcError } from '../errors.ts';
+import { SvcError } from '../base/errors.ts';
 import type { Headers } from './request.ts';
 
 /** How far a timestamp may be from our clock, either side. */

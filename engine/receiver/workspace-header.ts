@@ -1,4 +1,4 @@
-import { SvcError } from '../errors.ts';
+import { SvcError } from '../base/errors.ts';
 import type { Headers } from './request.ts';
 
 /** Whose receiver this is. */

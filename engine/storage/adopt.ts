@@ -13,7 +13,16 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
-import { rfc3339, systemClock } from '../clock.ts';
+import { rfc3339, systemClock } from '../base/clock.ts';
+import { asSvcError, SvcError } from '../base/errors.ts';
+import {
+  isBelow,
+  randomName,
+  readPrivate,
+  replacePrivate,
+  syncFolder,
+  withPrivate,
+} from '../base/private-files.ts';
 import {
   checkKeptPaths,
   type DataFolderFault,
@@ -23,17 +32,8 @@ import {
   type KeptPaths,
   lookAtDataFolder,
   recordDataFolder,
-} from '../data-folder.ts';
-import { asSvcError, SvcError } from '../errors.ts';
-import { machineHome } from '../machine-home.ts';
-import {
-  isBelow,
-  randomName,
-  readPrivate,
-  replacePrivate,
-  syncFolder,
-  withPrivate,
-} from '../private-files.ts';
+} from '../workspace/data-folder.ts';
+import { machineHome } from '../workspace/machine-home.ts';
 import { bindDatabase, isDatabaseOf } from './database-file.ts';
 import { holdHostLock } from './host-lock.ts';
 import { migrate } from './migrate.ts';

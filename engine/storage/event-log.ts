@@ -1,6 +1,6 @@
-import { type Clock, rfc3339 } from '../clock.ts';
-import { formatIdOrNull, parseId } from '../ids.ts';
-import type { Storage } from './index.ts';
+import { type Clock, rfc3339 } from '../base/clock.ts';
+import { formatIdOrNull, parseId } from '../base/ids.ts';
+import type { Storage } from './database.ts';
 
 /** What can happen. The outbound catalogue (notify) is a part of this list. */
 export type EventKind =

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { asSvcError, SvcError } from '../errors.ts';
+import { asSvcError, SvcError } from '../base/errors.ts';
 import { storageError } from './sqlite-errors.ts';
 
 export interface GroupCommit {

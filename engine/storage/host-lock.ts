@@ -1,8 +1,8 @@
 import { closeSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { SvcError } from '../errors.ts';
-import { openPrivate, readPrivate, replacePrivate } from '../private-files.ts';
+import { SvcError } from '../base/errors.ts';
+import { openPrivate, readPrivate, replacePrivate } from '../base/private-files.ts';
 import { networkFileSystem } from './network-file-system.ts';
 import { storageError } from './sqlite-errors.ts';
 

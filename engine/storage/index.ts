@@ -2,46 +2,22 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, fchmodSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
-import { SvcError } from '../errors.ts';
-import { openPrivate } from '../private-files.ts';
-import { type Answered, createAnswered } from './answered.ts';
+import { SvcError } from '../base/errors.ts';
+import { openPrivate } from '../base/private-files.ts';
+import { createAnswered } from './answered.ts';
+import type { Db, Storage } from './database.ts';
 import { prepareDatabase } from './database-file.ts';
-import { createGroupCommit, type GroupCommit } from './group-commit.ts';
+import { createGroupCommit } from './group-commit.ts';
 import { migrate } from './migrate.ts';
 import { presenceOf } from './presence.ts';
 import { storageError } from './sqlite-errors.ts';
 
+export type { Db, Storage } from './database.ts';
 export type { EventInput, EventKind, EventLog, LoggedEvent } from './event-log.ts';
 export { createEventLog } from './event-log.ts';
-export { type HostLock, holdHostLock } from './host-lock.ts';
+export { holdHostLock } from './host-lock.ts';
 export { eventOperations } from './operations.ts';
 export { whenGone } from './presence.ts';
-
-export type Db = Database.Database;
-
-/** The workspace's one database. Only the engine opens it. */
-export interface Storage {
-  /** For prepared statements and reads. Writes go through `write`. */
-  readonly db: Db;
-  /**
-   * Runs `work` inside a transaction shared with everything else written in this turn of the event loop, and
-   * resolves after the commit has reached the disk (`synchronous=FULL`). `work` is synchronous. When it throws, only
-   * its own changes are undone. Rejects with `storage_failed` or `storage_full` when the commit itself fails.
-   */
-  write: GroupCommit['write'];
-  /**
-   * `write` for a call that may be sent again: under the key of one that was answered it gives the same answer, which is
-   * JSON, and changes nothing. `key` is `Call.key`.
-   */
-  once: Answered['once'];
-  /** What the call has answered; undefined when it has not. */
-  answerOf: Answered['answerOf'];
-  /** Called after each commit, outside any transaction. */
-  onCommit: GroupCommit['onCommit'];
-  /** Whether the database file was removed, or replaced by another. */
-  isGone(): boolean;
-  close(): void;
-}
 
 /** How long a foreign lock is waited for. Short, because the wait holds up everything else; only we should write. */
 const BUSY_MS = 300;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type Operation, operation } from '../operation.ts';
-import type { EventLog } from './index.ts';
+import { type Operation, operation } from '../api/operation.ts';
+import type { EventLog } from './event-log.ts';
 
 /** What clients may ask about what happened. */
 export function eventOperations({

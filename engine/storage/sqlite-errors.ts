@@ -1,4 +1,4 @@
-import { SvcError } from '../errors.ts';
+import { SvcError } from '../base/errors.ts';
 
 /** An error of SQLite or the file system as one of ours, saying what to do about it. */
 export function storageError(error: unknown, what: string): SvcError {

@@ -10,6 +10,8 @@ import { errorLine, withoutSecrets } from '../../cli/acp/failure.ts';
 import { environmentFor } from '../../cli/acp/known.ts';
 import { runAcp } from '../../cli/acp/run.ts';
 import type { KeptLink } from '../../cli/link.ts';
+import { acpReader } from '../../engine/agents/streams/acp.ts';
+import type { Caller } from '../../engine/api/operation.ts';
 import {
   type AcpLine,
   type Ask,
@@ -19,8 +21,6 @@ import {
   openEngine,
   type Wire,
 } from '../../engine/index.ts';
-import type { Caller } from '../../engine/operation.ts';
-import { acpReader } from '../../engine/workers/streams/acp.ts';
 import { childrenOf } from '../support/processes.ts';
 import { settled, until } from '../support/wait.ts';
 import { isRunning, makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';

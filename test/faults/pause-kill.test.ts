@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { EngineClient, ListedSession, Session, Task, Wire } from '../../engine/index.ts';
-import { claudeSays } from '../engine/workers/rig.ts';
+import { claudeSays } from '../engine/dispatch/rig.ts';
 import { awaitEvent, type SeenEvent } from '../support/events.ts';
 import { report } from '../support/faults.ts';
 import { makeMortal } from '../support/mortal.ts';

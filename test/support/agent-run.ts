@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
-import { type Preset, presetNamed, type RunWish, withArguments } from '../../engine/workers/presets/index.ts';
-import { createProcesses, workerEnvironment } from '../../engine/workers/processes/index.ts';
-import { NO_FACTS, type StreamFacts } from '../../engine/workers/streams/stream.ts';
-import { renderCommand } from '../../engine/workers/template.ts';
+import { type Preset, presetNamed, type RunWish, withArguments } from '../../engine/agents/presets/index.ts';
+import { NO_FACTS, type StreamFacts } from '../../engine/agents/streams/stream.ts';
+import { renderCommand } from '../../engine/agents/template.ts';
+import { createProcesses, workerEnvironment } from '../../engine/runner/processes/index.ts';
 import { AGENTS_BIN } from './agents.ts';
 import { gitEnvironment } from './git.ts';
 import { settled, until } from './wait.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import type { Caller } from '../../engine/api/operation.ts';
 import { type Engine, type OpenOptions, openEngine, samples } from '../../engine/index.ts';
-import type { Caller } from '../../engine/operation.ts';
 import { type Posted, SECRET, type TestWorkspace } from './workspace.ts';
 
 export interface EngineHere {

@@ -5,7 +5,7 @@ import { MOVING } from './moving.ts';
 import { PROGRAM } from './program.ts';
 import { TALKING } from './talking.ts';
 
-export { type Binding, GROUPS, type Group } from './binding.ts';
+export { type Binding, GROUPS } from './binding.ts';
 
 /** Every key, in the order of the hint bar. */
 export const KEYMAP: readonly Binding[] = [...ACTING, ...TALKING, ...MOVING, ...PROGRAM];

@@ -1,5 +1,5 @@
-import { isWide } from '../state/size.ts';
 import type { Data, DetailKind, Loaded, State, Subject } from './model.ts';
+import { isWide } from './size.ts';
 
 /** Enough to go back and forth; each may hold a patch. */
 const KEPT = 20;

@@ -1,13 +1,14 @@
-import type { Clock } from '../../clock.ts';
-import { SvcError } from '../../errors.ts';
-import { findByPrefix, idArray, parseId } from '../../ids.ts';
-import type { By } from '../../operation.ts';
+import type { By } from '../../api/operation.ts';
+import type { Clock } from '../../base/clock.ts';
+import { SvcError } from '../../base/errors.ts';
+import { findByPrefix, idArray, parseId } from '../../base/ids.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
+import type { DispatchOptions } from '../dispatch-options.ts';
 import type { Task } from '../tasks/index.ts';
-import type { DispatchOptions } from '../workflow/index.ts';
 import { hashOfText, INPUTS_VERSION, type InputChange, inputsText, type RunInputs } from './inputs.ts';
 import { type Decision, type DecisionRow, type DecisionState, toDecision } from './rows.ts';
 
+export type { InputChange, RunSettings } from './inputs.ts';
 export { DECISION_STATES, type Decision, type DecisionState } from './rows.ts';
 
 /** What a decision is about. */

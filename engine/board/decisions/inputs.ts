@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isStrongerProfile } from '../../guard-profile.ts';
+import { isStrongerProfile } from '../../base/guard-profile.ts';
 import type { Task } from '../tasks/index.ts';
 
 /** Of the form of `RunInputs`. Another one makes every open approval one that is asked for anew. */

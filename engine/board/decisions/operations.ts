@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { asSvcError, SvcError } from '../../errors.ts';
-import { by, type Caller, type Operation, operation } from '../../operation.ts';
+import { by, type Caller, type Operation, operation } from '../../api/operation.ts';
+import { asSvcError, SvcError } from '../../base/errors.ts';
 import type { BoardOperationsDeps } from '../deps.ts';
 import { body, dispatchInput, hash, id, ids, limit, optionsOf, plannedOptions } from '../input.ts';
 import { checkNotReplaced } from '../workflow/index.ts';

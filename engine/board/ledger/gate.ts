@@ -1,6 +1,6 @@
-import { asSvcError, SvcError } from '../../errors.ts';
-import { counted, printable } from '../../text.ts';
-import type { WorkspacePaths } from '../../workspace-path.ts';
+import { asSvcError, SvcError } from '../../base/errors.ts';
+import { counted, printable } from '../../base/text.ts';
+import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
 import type { Task } from '../tasks/index.ts';
 import { readLedger } from './read.ts';
 

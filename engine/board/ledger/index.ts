@@ -1,10 +1,10 @@
-import type { Peers } from '../../bus/peers.ts';
-import { type Clock, rfc3339 } from '../../clock.ts';
-import { SvcError } from '../../errors.ts';
-import type { By } from '../../operation.ts';
+import type { By } from '../../api/operation.ts';
+import { type Clock, rfc3339 } from '../../base/clock.ts';
+import { SvcError } from '../../base/errors.ts';
+import { counted, printable } from '../../base/text.ts';
+import type { Peers } from '../../sessions/index.ts';
 import type { EventInput, EventLog, Storage } from '../../storage/index.ts';
-import { counted, printable } from '../../text.ts';
-import type { WorkspacePaths } from '../../workspace-path.ts';
+import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
 import { aboutHolder, checkNotEnded } from '../holder.ts';
 
 import type { LedgerItem } from './parse.ts';
@@ -12,7 +12,7 @@ import { readLedger } from './read.ts';
 import type { Claim, ClaimRow, Ledger, ShownItem } from './rows.ts';
 
 export { createLedgerGate, type LedgerGate } from './gate.ts';
-export type { Claim, Ledger, ShownItem } from './rows.ts';
+export type { Claim, Ledger } from './rows.ts';
 
 export interface LedgersDeps {
   storage: Storage;

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
-import { SvcError } from '../../errors.ts';
-import { printable } from '../../text.ts';
-import type { NamedPath } from '../../workspace-path.ts';
+import { SvcError } from '../../base/errors.ts';
+import { printable } from '../../base/text.ts';
+import type { NamedPath } from '../../workspace/workspace-path.ts';
 import { type ParsedLedger, parseLedger } from './parse.ts';
 
 /** Far more than a checklist, and little enough to be read while others wait. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { SvcError } from '../../errors.ts';
-import { by, type Caller, type Operation, operation } from '../../operation.ts';
+import { by, type Caller, type Operation, operation } from '../../api/operation.ts';
+import { tool } from '../../api/tool.ts';
+import { SvcError } from '../../base/errors.ts';
 import type { Storage } from '../../storage/index.ts';
-import { tool } from '../../tool.ts';
 import {
   ANY,
   type HolderPeers,

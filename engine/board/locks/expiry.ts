@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Storage } from '../../storage/index.ts';
 
 /** A look at least this often: timers do not run while a machine sleeps, and clocks are set. */

@@ -1,5 +1,5 @@
 import { dirname, sep } from 'node:path';
-import type { NamedPath } from '../../workspace-path.ts';
+import type { NamedPath } from '../../workspace/workspace-path.ts';
 
 /** Which locks concern a path, by the keys that they have. */
 export interface Reach {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { SvcError } from '../../errors.ts';
-import { by, type Operation, operation } from '../../operation.ts';
+import { by, type Operation, operation } from '../../api/operation.ts';
+import { tool } from '../../api/tool.ts';
+import { SvcError } from '../../base/errors.ts';
+import { printable } from '../../base/text.ts';
 import type { Storage } from '../../storage/index.ts';
-import { printable } from '../../text.ts';
-import { tool } from '../../tool.ts';
 import { type HolderPeers, holder, holdsForCaller, resolveHolder, resolveNewHolder, ttl } from '../holder.ts';
 import type { Lock, Locks } from './index.ts';
 

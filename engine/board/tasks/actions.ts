@@ -1,10 +1,11 @@
-import type { Sessions } from '../../bus/sessions/index.ts';
-import { SvcError } from '../../errors.ts';
-import type { By, Caller } from '../../operation.ts';
-import { titleOf } from '../../text.ts';
-import type { Agents } from '../../workers/dispatch/index.ts';
+import type { Agents } from '../../agents/index.ts';
+import type { By, Caller } from '../../api/operation.ts';
+import { SvcError } from '../../base/errors.ts';
+import { titleOf } from '../../base/text.ts';
+import type { Sessions } from '../../sessions/index.ts';
+import type { DispatchOptions } from '../dispatch-options.ts';
 import { agentOverrides, PRIORITIES } from '../input.ts';
-import type { DispatchOptions, Submitted, Workflow } from '../workflow/index.ts';
+import type { Submitted, Workflow } from '../workflow/index.ts';
 import type { NewTask, Tasks } from './index.ts';
 
 /** An entry of `webhook.templates`. */

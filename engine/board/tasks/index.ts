@@ -1,9 +1,9 @@
-import type { Clock } from '../../clock.ts';
-import { SvcError } from '../../errors.ts';
-import { findByPrefix, idArray, parseId } from '../../ids.ts';
-import type { By } from '../../operation.ts';
+import type { By } from '../../api/operation.ts';
+import type { Clock } from '../../base/clock.ts';
+import { SvcError } from '../../base/errors.ts';
+import { findByPrefix, idArray, parseId } from '../../base/ids.ts';
+import { titleOf } from '../../base/text.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
-import { titleOf } from '../../text.ts';
 import {
   NEW_TASK_COLUMNS,
   SUMMARY_COLUMNS,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { by, type Caller, type Operation, operation } from '../../operation.ts';
-import type { AgentChoice, ProjectChoice } from '../../workers/dispatch/index.ts';
+import type { AgentChoice, ProjectChoice } from '../../agents/index.ts';
+import { by, type Caller, type Operation, operation } from '../../api/operation.ts';
 import type { BoardOperationsDeps } from '../deps.ts';
 import {
   agentOverrides,

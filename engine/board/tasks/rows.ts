@@ -1,5 +1,5 @@
-import { rfc3339 } from '../../clock.ts';
-import { formatId, formatIdOrNull } from '../../ids.ts';
+import { rfc3339 } from '../../base/clock.ts';
+import { formatId, formatIdOrNull } from '../../base/ids.ts';
 
 export type TaskStatus = 'open' | 'assigned' | 'running' | 'done' | 'failed';
 export const TASK_STATUSES = [

@@ -1,6 +1,4 @@
 import { z } from 'zod';
-import type { Session, Sessions } from '../../bus/sessions/index.ts';
-import { SvcError } from '../../errors.ts';
 import {
   actorDenied,
   type By,
@@ -10,11 +8,18 @@ import {
   checkLocalActor,
   mayAct,
   type Operation,
-} from '../../operation.ts';
-import { type NextStep, outcomeOfSession } from '../../outcome.ts';
-import { isOwnSeat, projectOfAddress } from '../../session-names.ts';
-import { counted, printable } from '../../text.ts';
-import { sayMore, tool } from '../../tool.ts';
+} from '../../api/operation.ts';
+import { sayMore, tool } from '../../api/tool.ts';
+import { SvcError } from '../../base/errors.ts';
+import { counted, printable } from '../../base/text.ts';
+import {
+  isOwnSeat,
+  type NextStep,
+  outcomeOfSession,
+  projectOfAddress,
+  type Session,
+  type Sessions,
+} from '../../sessions/index.ts';
 import type { BoardOperationsDeps } from '../deps.ts';
 import { agentOverrides, dispatchInput, optionsOf } from '../input.ts';
 import { checkNotReplaced, type Submitted } from '../workflow/index.ts';

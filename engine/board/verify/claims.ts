@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { SvcError } from '../../errors.ts';
-import { counted } from '../../text.ts';
-import type { WorkspacePaths } from '../../workspace-path.ts';
+import { SvcError } from '../../base/errors.ts';
+import { counted } from '../../base/text.ts';
+import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
 import type { CriterionResult, SymbolResult, TestResult } from './rows.ts';
 
 // Bounds that no agent comes near are checked, and not told in the list of tools: every agent pays for its bytes.

@@ -1,8 +1,7 @@
-import type { Peers } from '../../bus/peers.ts';
-import type { Session } from '../../bus/sessions/index.ts';
-import { parseId, workerSession } from '../../ids.ts';
-import type { By } from '../../operation.ts';
-import type { Worktrees } from '../../workers/worktrees/index.ts';
+import type { By } from '../../api/operation.ts';
+import { parseId, workerSession } from '../../base/ids.ts';
+import type { Worktrees } from '../../runner/worktrees/index.ts';
+import type { Peers, Session } from '../../sessions/index.ts';
 import type { Tasks } from '../tasks/index.ts';
 import { createReruns, type RerunRequest, type RerunsDeps } from './reruns.ts';
 import {

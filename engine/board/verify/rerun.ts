@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Session } from '../../bus/sessions/index.ts';
-import { SvcError } from '../../errors.ts';
-import type { SessionCommand } from '../../workers/confine/commands.ts';
-import type { Processes } from '../../workers/processes/index.ts';
+import { SvcError } from '../../base/errors.ts';
+import type { SessionCommand } from '../../runner/confine/index.ts';
+import type { Processes } from '../../runner/processes/index.ts';
+import type { Session } from '../../sessions/index.ts';
 import type { Evidence, RerunResult, TestResult } from './rows.ts';
 import { hasRun } from './state.ts';
 

@@ -1,5 +1,5 @@
-import { rfc3339 } from '../../clock.ts';
-import { formatIdOrNull } from '../../ids.ts';
+import { rfc3339 } from '../../base/clock.ts';
+import { formatIdOrNull } from '../../base/ids.ts';
 
 /** What a worker says of one acceptance criterion; one that it says nothing of is unreported. */
 export interface CriterionResult {

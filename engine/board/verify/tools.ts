@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { SvcError } from '../../errors.ts';
-import { by, type Caller, type Operation, operation, toWire } from '../../operation.ts';
-import { isOwnSeat } from '../../session-names.ts';
-import { counted } from '../../text.ts';
-import { tool } from '../../tool.ts';
-import type { WorkspacePaths } from '../../workspace-path.ts';
+import { by, type Caller, type Operation, operation, toWire } from '../../api/operation.ts';
+import { tool } from '../../api/tool.ts';
+import { SvcError } from '../../base/errors.ts';
+import { counted } from '../../base/text.ts';
+import { isOwnSeat } from '../../sessions/index.ts';
+import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
 import type { Tasks } from '../tasks/index.ts';
 import { criteriaInput, criteriaOf, symbolsInput, symbolsOf, testsInput, testsOf } from './claims.ts';
 import type { Subject, Verify } from './index.ts';

@@ -1,6 +1,6 @@
-import type { Session } from '../../bus/sessions/index.ts';
-import { SvcError } from '../../errors.ts';
-import { actorDenied, type By, mayAct, type Policy } from '../../operation.ts';
+import { actorDenied, type By, mayAct, type Policy } from '../../api/operation.ts';
+import { SvcError } from '../../base/errors.ts';
+import type { Session } from '../../sessions/index.ts';
 import type { Storage } from '../../storage/index.ts';
 import type { Bound, Decision, Decisions } from '../decisions/index.ts';
 import {
@@ -11,47 +11,9 @@ import {
   type RunInputs,
   type RunSettings,
 } from '../decisions/inputs.ts';
+import type { DispatchOptions } from '../dispatch-options.ts';
 import type { LedgerGate } from '../ledger/index.ts';
 import type { NewTask, Task, Tasks } from '../tasks/index.ts';
-
-/** What a client's own environment says of agents, for what it dispatches: `SVC_AGENT_CMD` and its like. */
-export interface AgentOverrides {
-  /** In place of agents.default_cmd. */
-  command?: string | undefined;
-  /** In place of agents.default_preset. */
-  preset?: string | undefined;
-  /** Of every preset; acp of those that can speak it. */
-  transport?: 'subprocess' | 'acp' | undefined;
-  /** In place of agents.timeout_sec. */
-  timeoutSec?: number | undefined;
-}
-
-export interface DispatchOptions {
-  agents?: AgentOverrides | undefined;
-  inplace?: boolean | undefined;
-  keepWorktree?: boolean | undefined;
-  /** Stable name of the worker. */
-  name?: string | undefined;
-  /** Base branch of the worktree. */
-  base?: string | undefined;
-  timeoutSec?: number | undefined;
-  /** The session that dispatches. */
-  parent?: string | undefined;
-  /** See `Call.key`. */
-  callKey?: string | undefined;
-  /** Passes the ledger gate. To the dispatcher: it was passed so, and that is recorded. */
-  force?: boolean | undefined;
-  /** Not through the gateway, whatever `agents.auth` says. */
-  gatewayBypass?: boolean | undefined;
-  /** Tokens that all runs of the task may spend. */
-  tokenBudget?: number | undefined;
-  /** An ended session whose worktree and conversation this one goes on with. */
-  continues?: string | undefined;
-  /** A person lets it go on without the sandbox that the one before ran in. */
-  outside?: boolean | undefined;
-  /** A person lets a stranger's task run without the sandbox that it needs. */
-  unconfined?: boolean | undefined;
-}
 
 /** What the workers room offers to the workflow. */
 export interface Dispatch {

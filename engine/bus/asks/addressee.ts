@@ -1,7 +1,6 @@
-import { SvcError } from '../../errors.ts';
-import type { Caller } from '../../operation.ts';
-import { chairAddress, isOwnSeat, projectOfAddress } from '../../session-names.ts';
-import type { Peers } from '../peers.ts';
+import type { Caller } from '../../api/operation.ts';
+import { SvcError } from '../../base/errors.ts';
+import { chairAddress, isOwnSeat, type Peers, projectOfAddress } from '../../sessions/index.ts';
 
 /** Whom a question goes to. */
 export interface Addressee {

@@ -1,7 +1,7 @@
-import type { Clock } from '../../clock.ts';
-import { SvcError } from '../../errors.ts';
-import { parseId, workerSession } from '../../ids.ts';
-import type { By } from '../../operation.ts';
+import type { By } from '../../api/operation.ts';
+import type { Clock } from '../../base/clock.ts';
+import { SvcError } from '../../base/errors.ts';
+import { parseId, workerSession } from '../../base/ids.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import type { AskNotice } from './notice.ts';
 import { cancelled, closed, closing } from './refusals.ts';

@@ -1,4 +1,4 @@
-import { age } from '../../text.ts';
+import { age } from '../../base/text.ts';
 import type { Messages } from '../messages/index.ts';
 import type { Ask } from './rows.ts';
 

@@ -1,4 +1,4 @@
-import { SvcError } from '../../errors.ts';
+import { SvcError } from '../../base/errors.ts';
 import type { Ask } from './rows.ts';
 
 /** Long answers are named by their beginning. */

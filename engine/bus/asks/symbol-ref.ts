@@ -1,8 +1,8 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { relative, resolve, sep } from 'node:path';
-import { SvcError } from '../../errors.ts';
-import { counted } from '../../text.ts';
-import type { WorkspacePaths } from '../../workspace-path.ts';
+import { SvcError } from '../../base/errors.ts';
+import { counted } from '../../base/text.ts';
+import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
 import type { SymbolRef } from './rows.ts';
 
 export interface SymbolWish {

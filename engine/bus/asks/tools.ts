@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import { SvcError } from '../../errors.ts';
-import { by, type Call, type Caller, type Operation, operation } from '../../operation.ts';
-import { isOwnSeat, projectOfAddress } from '../../session-names.ts';
+import { by, type Call, type Caller, type Operation, operation } from '../../api/operation.ts';
+import { sayMore, tool } from '../../api/tool.ts';
+import { SvcError } from '../../base/errors.ts';
+import { printable } from '../../base/text.ts';
+import { isOwnSeat, type Peers, projectOfAddress } from '../../sessions/index.ts';
 import type { Storage } from '../../storage/index.ts';
-import { printable } from '../../text.ts';
-import { sayMore, tool } from '../../tool.ts';
-import type { Peers } from '../peers.ts';
 import { type AddresseeDeps, addresseeOf } from './addressee.ts';
 import { ASK_STATUSES, type Ask, type Asks, closed, type SymbolRef } from './index.ts';
 import { type SymbolDeps, symbolRefOf } from './symbol-ref.ts';

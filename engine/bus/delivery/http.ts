@@ -1,4 +1,4 @@
-import type { AgentNotify } from '../../workers/config.ts';
+import type { AgentNotify } from '../../agents/index.ts';
 import { failed, type Outcome, TOLD } from './outcome.ts';
 import { inHeader, inJson, inUrl, type Values } from './values.ts';
 

@@ -1,11 +1,11 @@
-import { type Clock, rfc3339 } from '../../clock.ts';
-import { asSvcError, SvcError } from '../../errors.ts';
+import type { AgentNotify } from '../../agents/index.ts';
+import { type Clock, rfc3339 } from '../../base/clock.ts';
+import { asSvcError, SvcError } from '../../base/errors.ts';
+import type { PrepareCommand } from '../../runner/processes/index.ts';
+import type { Peers } from '../../sessions/index.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
-import type { AgentNotify } from '../../workers/config.ts';
-import type { PrepareCommand } from '../../workers/processes/index.ts';
 import type { MessageRow } from '../messages/rows.ts';
 import type { Notices } from '../notices/index.ts';
-import type { Peers } from '../peers.ts';
 import { needsBase, push } from './http.ts';
 import { createLanes } from './lanes.ts';
 import type { Tried } from './log.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { backoffMs, type Outcome } from './outcome.ts';
 
 /** One queue for each address, so that a dead one delays nobody else. */

@@ -1,6 +1,6 @@
 import { renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { appendPrivate, makePrivateFolder } from '../../private-files.ts';
+import { appendPrivate, makePrivateFolder } from '../../base/private-files.ts';
 
 /** One try to give notice of a message; never what it says. */
 export interface Tried {

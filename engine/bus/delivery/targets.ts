@@ -1,7 +1,6 @@
-import { projectOfAddress } from '../../session-names.ts';
-import type { AgentNotify } from '../../workers/config.ts';
+import type { AgentNotify } from '../../agents/index.ts';
+import { type Peer, type Peers, projectOfAddress } from '../../sessions/index.ts';
 import type { MessageRow } from '../messages/rows.ts';
-import type { Peer, Peers } from '../peers.ts';
 
 /** A session that is to get word of a message. */
 export interface Target {

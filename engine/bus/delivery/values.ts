@@ -1,5 +1,5 @@
-import { SvcError } from '../../errors.ts';
-import { printable } from '../../text.ts';
+import { SvcError } from '../../base/errors.ts';
+import { printable } from '../../base/text.ts';
 import type { MessageRow } from '../messages/rows.ts';
 import type { Target } from './targets.ts';
 

@@ -1,9 +1,8 @@
-import { SvcError } from '../../errors.ts';
-import { workerSession } from '../../ids.ts';
-import type { Caller } from '../../operation.ts';
-import { chairAddress, isOwnSeat, projectOfAddress } from '../../session-names.ts';
-import type { Peer, Peers } from '../peers.ts';
-import { isPlainName } from '../seats/index.ts';
+import type { Caller } from '../../api/operation.ts';
+import { SvcError } from '../../base/errors.ts';
+import { workerSession } from '../../base/ids.ts';
+import { chairAddress, isOwnSeat, type Peer, type Peers, projectOfAddress } from '../../sessions/index.ts';
+import { isPlainName } from '../../sessions/seats/index.ts';
 import type { Family } from './family.ts';
 
 /** What a message is sent to: exactly one of the three. */

@@ -1,5 +1,4 @@
-import { chairAddress } from '../../session-names.ts';
-import type { Peer, Peers } from '../peers.ts';
+import { chairAddress, type Peer, type Peers } from '../../sessions/index.ts';
 
 /** Who is above, below and beside a session. */
 export interface Family {

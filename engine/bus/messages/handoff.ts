@@ -1,9 +1,6 @@
-import { type NextStep, workLeftBy } from '../../outcome.ts';
-import { chairAddress } from '../../session-names.ts';
-import { printable } from '../../text.ts';
+import { printable } from '../../base/text.ts';
+import { chairAddress, type NextStep, type Peers, type Session, workLeftBy } from '../../sessions/index.ts';
 import type { SessionOutcome } from '../deps.ts';
-import type { Peers } from '../peers.ts';
-import type { Session } from '../sessions/index.ts';
 
 /** Who is told of the end of a session: the Chair's seat, and the session that dispatched it when that is no Chair. */
 export function handoffTo(session: Session, peers: Peers): string[] {

@@ -1,11 +1,12 @@
-import type { Clock } from '../../clock.ts';
-import { SvcError } from '../../errors.ts';
-import { parseId, workerSession } from '../../ids.ts';
-import { chairAddress, projectOfAddress } from '../../session-names.ts';
+import type { Clock } from '../../base/clock.ts';
+import { SvcError } from '../../base/errors.ts';
+import { parseId, workerSession } from '../../base/ids.ts';
+import { chairAddress, type Peers, projectOfAddress } from '../../sessions/index.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
-import type { Peers } from '../peers.ts';
 import type { Recipient } from './address.ts';
 import { addressOf, type MessageKind, type MessageRow } from './rows.ts';
+
+export type { Message } from './rows.ts';
 
 export interface NewMessage {
   kind: MessageKind;

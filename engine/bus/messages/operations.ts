@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { by, type Operation, operation } from '../../operation.ts';
-import { maskedAddress } from '../../shown-address.ts';
+import { by, type Operation, operation } from '../../api/operation.ts';
+import { maskedAddress } from '../../base/shown-address.ts';
 import type { Reader } from './index.ts';
 import { type MessageRow, toMessage } from './rows.ts';
 import { type MessageToolDeps, readerOf } from './tools.ts';

@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { SvcError } from '../../errors.ts';
-import type { Caller, Operation } from '../../operation.ts';
-import { isOwnSeat } from '../../session-names.ts';
-import { printable } from '../../text.ts';
-import { tool } from '../../tool.ts';
-import type { Peer } from '../peers.ts';
+import type { Caller, Operation } from '../../api/operation.ts';
+import { tool } from '../../api/tool.ts';
+import { SvcError } from '../../base/errors.ts';
+import { printable } from '../../base/text.ts';
+import { isOwnSeat, type Peer } from '../../sessions/index.ts';
 import { given } from './address.ts';
 import type { MessageToolDeps } from './tools.ts';
 

@@ -12,9 +12,9 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { SvcError } from '../../errors.ts';
-import { isBelow, makePrivateFolder } from '../../private-files.ts';
-import type { WorkspacePaths } from '../../workspace-path.ts';
+import { SvcError } from '../../base/errors.ts';
+import { isBelow, makePrivateFolder } from '../../base/private-files.ts';
+import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
 
 /** Owns the files in which agents find word of new messages. The inbox is the truth; these only make them look. */
 export interface Notices {

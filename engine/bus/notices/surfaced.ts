@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { appendPrivate, makePrivateFolder, readPrivate } from '../../private-files.ts';
+import { appendPrivate, makePrivateFolder, readPrivate } from '../../base/private-files.ts';
 
 /**
  * Which messages a hook has shown to a session already: one file a session, one id a line. A file that is missing or

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import type { Wire } from '../../operation.ts';
+import type { Wire } from '../../api/operation.ts';
 import type { LoggedEvent } from '../../storage/index.ts';
 import type { EngineLink } from './link.ts';
 import { isChangedBy, readerOf } from './resources.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { accountName } from '../../account.ts';
+import type { Caller } from '../../api/operation.ts';
+import { accountName } from '../../base/account.ts';
 import type { Engine } from '../../compose.ts';
-import type { Caller } from '../../operation.ts';
 import { admit } from '../admit.ts';
 import type { McpEndpoint } from './http.ts';
 

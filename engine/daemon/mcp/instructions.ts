@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { asSvcError, SvcError } from '../../errors.ts';
+import { asSvcError, SvcError } from '../../base/errors.ts';
 import type { EngineLink } from './link.ts';
 
 /** An engine that does not answer must not keep a client from its first word, ms. */

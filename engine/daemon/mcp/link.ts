@@ -1,4 +1,4 @@
-import type { Wire } from '../../operation.ts';
+import type { Wire } from '../../api/operation.ts';
 import type { LoggedEvent } from '../../storage/index.ts';
 
 /** How an MCP server reaches its engine: the same for one in the daemon and for one that bridges a terminal's pipe. */

@@ -1,5 +1,5 @@
-import { SvcError } from '../../errors.ts';
-import type { Wire } from '../../operation.ts';
+import type { Wire } from '../../api/operation.ts';
+import { SvcError } from '../../base/errors.ts';
 import type { LoggedEvent } from '../../storage/index.ts';
 
 /** What a client can read and follow beside the tools. */

@@ -17,9 +17,9 @@ import {
   type Tool,
   UnsubscribeRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
-import { asSvcError, type SvcError } from '../../errors.ts';
-import { hintForTools } from '../../hints.ts';
-import type { ToolDescription } from '../../tool.ts';
+import { hintForTools } from '../../api/hints.ts';
+import type { ToolDescription } from '../../api/tool.ts';
+import { asSvcError, type SvcError } from '../../base/errors.ts';
 import { followResources } from './follow-resources.ts';
 import type { EngineLink } from './link.ts';
 import { inboxUri, readerOf, TEMPLATES } from './resources.ts';

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
-import type { Clock } from '../../clock.ts';
-import { SvcError } from '../../errors.ts';
-import { formatId, parseId } from '../../ids.ts';
+import type { Clock } from '../../base/clock.ts';
+import { SvcError } from '../../base/errors.ts';
+import { formatId, parseId } from '../../base/ids.ts';
 import type { Storage } from '../../storage/index.ts';
 
 /** Whose run a call of the gateway belongs to. */

@@ -1,9 +1,9 @@
+import { actorDenied, type By } from '../../api/operation.ts';
+import { SvcError } from '../../base/errors.ts';
 import type { Decisions } from '../../board/decisions/index.ts';
 import type { Task, Tasks } from '../../board/tasks/index.ts';
 import type { Workflow } from '../../board/workflow/index.ts';
-import type { Sessions } from '../../bus/sessions/index.ts';
-import { SvcError } from '../../errors.ts';
-import { actorDenied, type By } from '../../operation.ts';
+import type { Sessions } from '../../sessions/index.ts';
 import { parseForm } from '../body.ts';
 import type { Intake, ReceiverConfig } from '../intake.ts';
 import { problem } from '../problem.ts';

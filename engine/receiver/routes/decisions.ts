@@ -1,8 +1,8 @@
+import type { By } from '../../api/operation.ts';
+import { formatId, parseId } from '../../base/ids.ts';
 import type { Decision, Decisions } from '../../board/decisions/index.ts';
 import type { Tasks } from '../../board/tasks/index.ts';
 import type { Workflow } from '../../board/workflow/index.ts';
-import { formatId, parseId } from '../../ids.ts';
-import type { By } from '../../operation.ts';
 import { type FieldProblem, fieldsInvalid, type JsonObject, parseJson, textField } from '../body.ts';
 import { problem } from '../problem.ts';
 import { type Answer, type InboundRequest, json } from '../request.ts';

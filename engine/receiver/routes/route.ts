@@ -1,4 +1,4 @@
-import type { SvcError } from '../../errors.ts';
+import type { SvcError } from '../../base/errors.ts';
 import type { Answer, InboundRequest } from '../request.ts';
 import type { Scheme } from '../signature.ts';
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
+import { SvcError } from '../../base/errors.ts';
 import type { Tasks } from '../../board/tasks/index.ts';
-import { SvcError } from '../../errors.ts';
 import {
   type FieldProblem,
   fieldsInvalid,

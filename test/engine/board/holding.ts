@@ -2,10 +2,10 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLedgers, type Ledgers } from '../../../engine/board/ledger/index.ts';
 import { createLocks, type Locks } from '../../../engine/board/locks/index.ts';
-import type { Peer } from '../../../engine/bus/peers.ts';
 import type { SvcError } from '../../../engine/index.ts';
+import type { Peer } from '../../../engine/sessions/peers.ts';
 import type { LoggedEvent } from '../../../engine/storage/index.ts';
-import { createWorkspacePaths } from '../../../engine/workspace-path.ts';
+import { createWorkspacePaths } from '../../../engine/workspace/workspace-path.ts';
 import { temporaryFolder } from '../../support/git.ts';
 import { type FakeClock, fakeClock, openSpine, type Spine } from '../receiver/rig.ts';
 

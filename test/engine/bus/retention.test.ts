@@ -8,8 +8,8 @@ import { createMessages, type Messages } from '../../../engine/bus/messages/inde
 import { createRetention, type Retention } from '../../../engine/bus/messages/retention.ts';
 import type { MessageKind } from '../../../engine/bus/messages/rows.ts';
 import { createNotices } from '../../../engine/bus/notices/index.ts';
-import { createPeers } from '../../../engine/bus/peers.ts';
-import { createSeats } from '../../../engine/bus/seats/index.ts';
+import { createPeers } from '../../../engine/sessions/peers.ts';
+import { createSeats } from '../../../engine/sessions/seats/index.ts';
 import { temporaryFolder } from '../../support/git.ts';
 import { type FakeClock, fakeClock, openSpine, type Spine } from '../receiver/rig.ts';
 

@@ -1,5 +1,5 @@
-import type { NewSeat } from '../../../engine/bus/seats/index.ts';
-import type { Caller } from '../../../engine/operation.ts';
+import type { Caller } from '../../../engine/api/operation.ts';
+import type { NewSeat } from '../../../engine/sessions/seats/index.ts';
 import type { EngineHere } from '../../support/engine.ts';
 
 export interface Sent {

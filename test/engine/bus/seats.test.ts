@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { createReaper } from '../../../engine/bus/reaper.ts';
-import { createSeats, type NewSeat, type Seats } from '../../../engine/bus/seats/index.ts';
+import { createReaper } from '../../../engine/sessions/reaper.ts';
+import { createSeats, type NewSeat, type Seats } from '../../../engine/sessions/seats/index.ts';
 import { temporaryFolder } from '../../support/git.ts';
 import { type FakeClock, fakeClock, openSpine, type Spine } from '../receiver/rig.ts';
 

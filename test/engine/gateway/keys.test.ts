@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { systemClock } from '../../../engine/clock.ts';
+import { systemClock } from '../../../engine/base/clock.ts';
 import { createKeys } from '../../../engine/gateway/keys/index.ts';
 import { openStorage } from '../../../engine/storage/index.ts';
 import { temporaryFolder } from '../../support/git.ts';

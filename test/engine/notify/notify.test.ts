@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { afterEach, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import { SvcError } from '../../../engine/errors.ts';
+import { createOperations } from '../../../engine/api/operation.ts';
+import { SvcError } from '../../../engine/base/errors.ts';
 import { EVENTS } from '../../../engine/notify/events.ts';
 import { notifyOperations } from '../../../engine/notify/operations.ts';
-import { createOperations } from '../../../engine/operation.ts';
 import { until } from '../../support/wait.ts';
 import { type Catcher, catcher, type NotifyRig, notifyRig } from './rig.ts';
 

@@ -1,15 +1,15 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Clock } from '../../../engine/base/clock.ts';
+import { SvcError } from '../../../engine/base/errors.ts';
+import { isLoopback } from '../../../engine/base/values/address.ts';
 import { createDecisions } from '../../../engine/board/decisions/index.ts';
 import type { RunSettings } from '../../../engine/board/decisions/inputs.ts';
 import { createTasks, type Task } from '../../../engine/board/tasks/index.ts';
 import { createWorkflow, type Dispatch } from '../../../engine/board/workflow/index.ts';
-import { createSessions } from '../../../engine/bus/sessions/index.ts';
-import type { Clock } from '../../../engine/clock.ts';
-import { isLoopback } from '../../../engine/config/address.ts';
-import { SvcError } from '../../../engine/errors.ts';
 import { createReceiver, type Receiver, type WebhookConfig } from '../../../engine/receiver/index.ts';
 import { SCHEMES, sign } from '../../../engine/receiver/signature.ts';
+import { createSessions } from '../../../engine/sessions/index.ts';
 import { createEventLog, openStorage } from '../../../engine/storage/index.ts';
 import { temporaryFolder } from '../../support/git.ts';
 

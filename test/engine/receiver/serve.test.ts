@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, test } from 'node:test';
-import { SvcError } from '../../../engine/errors.ts';
+import { SvcError } from '../../../engine/base/errors.ts';
 import type { Access, Listener, ListenOptions } from '../../../engine/receiver/index.ts';
 import { BODY_LIMIT } from '../../../engine/receiver/receive.ts';
 import { settled } from '../../support/wait.ts';

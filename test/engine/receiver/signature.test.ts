@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, test } from 'node:test';
-import { SvcError } from '../../../engine/errors.ts';
+import { SvcError } from '../../../engine/base/errors.ts';
 import { createVerify, SCHEMES, sign } from '../../../engine/receiver/signature.ts';
 import { chat, codehost, makeRig, NOW, poll, type Rig, SECRET, svcHeaders, task } from './rig.ts';
 

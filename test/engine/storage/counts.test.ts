@@ -3,7 +3,8 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import { type Db, openStorage } from '../../../engine/storage/index.ts';
+import type { Db } from '../../../engine/storage/index.ts';
+import { openStorage } from '../../../engine/storage/index.ts';
 import { migrations } from '../../../engine/storage/migrations/index.ts';
 import { temporaryFolder } from '../../support/git.ts';
 

@@ -1,0 +1,115 @@
+// Who may import whom. Imports of types count like all others: `npm run check` names the offender and its rule.
+
+/** The engine's modules from the ground up. Each imports those before it only. */
+const TOWER = [
+  'base',
+  'api',
+  'workspace',
+  'storage',
+  'access',
+  'sessions',
+  'agents',
+  'runner',
+  'board',
+  'bus',
+  'hooks',
+  'dispatch',
+  'review',
+  'receiver',
+  'notify',
+  'gateway',
+  'knowledge',
+  'config',
+];
+
+/** Ground that has no index: each file stands for itself. */
+const GROUND = ['base', 'api', 'workspace'];
+
+const modulesAbove = (name) => TOWER.slice(TOWER.indexOf(name) + 1);
+
+export default {
+  forbidden: [
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    ...TOWER.slice(0, -1).map((name) => ({
+      name: `${name}-imports-downwards`,
+      comment: `the modules above ${name} reach it as constructor arguments of engine/compose.ts`,
+      severity: 'error',
+      from: { path: `^engine/${name}/` },
+      to: { path: `^engine/(?:${modulesAbove(name).join('|')})/` },
+    })),
+    {
+      name: 'modules-know-no-composition',
+      comment: 'a module gets what it needs as constructor arguments',
+      severity: 'error',
+      from: { path: `^engine/(?:${TOWER.join('|')})/` },
+      to: { path: '^engine/(?:daemon/|[^/]+[.]ts$)' },
+    },
+    {
+      name: 'through-the-index',
+      comment: 'another module is imported by its index.ts, its config.ts where sections are put together',
+      severity: 'error',
+      from: { path: '^engine/([^/]+)/' },
+      to: {
+        path: '^engine/[^/]+/',
+        pathNot: [
+          '^engine/$1/',
+          `^engine/(?:${GROUND.join('|')})/`,
+          '/index[.]ts$',
+          '/config[.]ts$',
+          '^engine/runner/processes/own[.]ts$',
+        ],
+      },
+    },
+    {
+      name: 'engine-is-headless',
+      severity: 'error',
+      from: { path: '^engine/' },
+      to: { path: '^(?:cli|tui|fixtures|test)/|node_modules/(?:ink|react|meow)(?:/|-)' },
+    },
+    {
+      name: 'faces-use-the-door',
+      severity: 'error',
+      from: { path: '^(?:cli|tui)/', pathNot: '^cli/hooks/' },
+      to: { path: '^engine/', pathNot: '^engine/index[.]ts$' },
+    },
+    {
+      name: 'hooks-use-the-door-or-one-call',
+      comment: 'what runs at every tool call of every agent loads as little as can be',
+      severity: 'error',
+      from: { path: '^cli/hooks/' },
+      to: { path: '^engine/', pathNot: '^engine/(?:index|daemon/one-call)[.]ts$' },
+    },
+    {
+      name: 'dashboard-knows-no-commands',
+      severity: 'error',
+      from: { path: '^tui/' },
+      to: { path: '^cli/' },
+    },
+    {
+      name: 'commands-load-the-dashboard-late',
+      comment: 'scripts never load React',
+      severity: 'error',
+      from: { path: '^cli/' },
+      to: { path: '^tui/', dependencyTypesNot: ['dynamic-import', 'type-only'] },
+    },
+    {
+      name: 'nothing-needs-tests',
+      severity: 'error',
+      from: { path: '^(?:cli|tui|engine)/' },
+      to: { path: '^(?:test|fixtures)/' },
+    },
+    {
+      name: 'fixtures-stand-alone',
+      comment: 'they play other programs; what they import of this one are types',
+      severity: 'error',
+      from: { path: '^fixtures/' },
+      to: { path: '^(?:cli|tui|engine|test)/', dependencyTypesNot: ['type-only'] },
+    },
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    parser: 'swc',
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '(?:^|/)dist/' },
+  },
+};

@@ -1,0 +1,133 @@
+import { SvcError } from '../base/errors.ts';
+import type { Session } from '../sessions/index.ts';
+import { type Preset, presetNamed, presetOfProgram, untoldOf } from './presets/index.ts';
+import type { AgentCommand, AgentOverrides, Agents } from './registry.ts';
+import { acpReader } from './streams/acp.ts';
+import type { StreamReader } from './streams/stream.ts';
+import { type RenderedCommand, renderCommand, tokenise } from './template.ts';
+
+/** Linux refuses one argument of 128 KiB or more; a longer prompt goes through its file. */
+const MAX_ARGUMENT_BYTES = 120 * 1024;
+
+/** What a run is asked to do. */
+export interface Told {
+  text: string;
+  /** The file that has this text. */
+  file: string;
+  /** The worker's name. */
+  name: string;
+  /** The agent's own session that is to go on; null for a new one. */
+  agentSession: string | null;
+}
+
+/**
+ * The words of a run's command, before anything is put in for this run alone.
+ * @param isArgvSeen whether other users of the machine can read the arguments of our processes: a built-in command then
+ *   gives the prompt by its file wherever its agent has such a way
+ */
+export function commandOf(
+  command: AgentCommand,
+  told: Told,
+  preset: Preset | null,
+  isArgvSeen: boolean,
+): RenderedCommand {
+  if (command.transport === 'acp') return { argv: tokenise(command.template) };
+  const isLong = Buffer.byteLength(told.text) > MAX_ARGUMENT_BYTES;
+  const byFile = (isLong || isArgvSeen) && command.isBuiltIn;
+  const long = byFile ? (preset?.headlessLong ?? null) : null;
+  const prompt =
+    isLong && long === null
+      ? `Your task is in the file ${told.file}. Read all of it, then do what it says.`
+      : told.text;
+  const rendered = renderCommand(long ?? command.template, {
+    prompt: long === null ? prompt : '',
+    prompt_file: told.file,
+    name: told.name,
+  });
+  if (told.agentSession === null || !preset?.resume) return rendered;
+  return { ...rendered, argv: preset.resume(rendered.argv, told.agentSession) };
+}
+
+/** The protocol server of an agent, behind our own client of it, which prints what happens. */
+export function behindHost(
+  svc: readonly string[] | null,
+  argv: readonly string[],
+  { file, agentSession }: Told,
+): string[] {
+  if (svc === null)
+    throw new SvcError('spawn_failed', 'transport acp needs the svc command, which this host does not have');
+  const resume = agentSession === null ? [] : ['--resume', agentSession];
+  return [...svc, 'acp', 'run', '--prompt-file', file, ...resume, '--', ...argv];
+}
+
+/** The agent that a command starts: by its program, else by the name that it goes under. */
+export const presetOf = (command: AgentCommand, agent: string): Preset | null =>
+  presetOfProgram(tokenise(command.template)[0] ?? '') ?? presetNamed(agent);
+
+/** What finds the command of a session. */
+export interface CommandDeps {
+  agents: Pick<Agents, 'under'>;
+  /** What a decision binds its run to. */
+  approvals: { boundTo(decisionId: string): { options: { agents?: AgentOverrides | undefined } } };
+}
+
+/** Its agent's, as its dispatch was approved. Throws `unknown_agent`. */
+export const commandOfSession = (
+  { agents, approvals }: CommandDeps,
+  { agent, decisionId }: Pick<Session, 'agent' | 'decisionId'>,
+): AgentCommand => agents.under(approvals.boundTo(decisionId).options.agents).command(agent);
+
+/** The preset of a session's agent as it is configured now; by its name alone when it is configured no longer. */
+export function presetFor(deps: CommandDeps, session: Pick<Session, 'agent' | 'decisionId'>): Preset | null {
+  try {
+    return presetOf(commandOfSession(deps, session), session.agent);
+  } catch {
+    return presetNamed(session.agent);
+  }
+}
+
+/**
+ * What a run that did its work prints: a stream with an end, something at least, or maybe nothing. A command of the
+ * person's own may have its agent print plain text.
+ */
+export type Expectation = 'stream' | 'words' | 'nothing';
+
+export function expectationOf(
+  deps: CommandDeps,
+  session: Pick<Session, 'agent' | 'decisionId' | 'transport'>,
+): Expectation {
+  if (session.transport === 'acp') return 'stream';
+  if (presetFor(deps, session)?.reader == null) return 'nothing';
+  try {
+    return commandOfSession(deps, session).isBuiltIn ? 'stream' : 'words';
+  } catch {
+    // It is configured no longer.
+    return 'words';
+  }
+}
+
+/**
+ * What reads the output of a session's runs; null when nothing is known of its form. `now` is when the lines were
+ * printed, Unix ms, which tells what a time of day in them means.
+ */
+export function readerFor(
+  deps: CommandDeps,
+  session: Pick<Session, 'agent' | 'decisionId' | 'transport'>,
+  now: () => number = Date.now,
+): StreamReader | null {
+  if (session.transport === 'acp') return acpReader();
+  return presetFor(deps, session)?.reader?.(now) ?? null;
+}
+
+/** What the output of a session's runs does not say, in words that follow "it does not say"; by its agent as it is configured now. */
+export function untoldBy(
+  agents: Pick<Agents, 'command'>,
+  { agent, transport }: Pick<Session, 'agent' | 'transport'>,
+): string[] {
+  if (transport === 'acp') return [];
+  try {
+    return untoldOf(presetOf(agents.command(agent), agent));
+  } catch {
+    return untoldOf(presetNamed(agent));
+  }
+}

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { by, type Operation, operation } from '../api/operation.ts';
+import { SvcError } from '../base/errors.ts';
+import type { Storage } from '../storage/index.ts';
+import type { Circuits } from './circuit.ts';
+
+/** What clients may ask about agents that are given no work. */
+export function circuitOperations({
+  storage,
+  circuits,
+  look,
+}: {
+  storage: Storage;
+  circuits: Circuits;
+  /** The queue may go on. */
+  look(): void;
+}): Operation[] {
+  return [
+    operation({
+      name: 'agent.held',
+      about: 'Agents that are given no work, because they failed again and again for reasons of their own.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({}),
+      run: () => circuits.all(),
+    }),
+    operation({
+      name: 'agent.reset',
+      about: 'Gives an agent work again.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({ agent: z.string() }),
+      async run({ agent }, caller) {
+        const was = circuits.of(agent);
+        const done = await storage.write(() => circuits.reset(agent, by(caller)));
+        if (!done)
+          throw new SvcError('conflict', `${agent} is not held back`, {
+            hint: 'svc agents lists those that are',
+          });
+        look();
+        return { agent, was };
+      },
+    }),
+  ];
+}

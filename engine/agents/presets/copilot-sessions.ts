@@ -1,0 +1,61 @@
+import { lstatSync, readdirSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { readPrivate } from '../../base/private-files.ts';
+import type { RunLeft } from './preset.ts';
+
+const SESSION_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const MOST_BYTES = 64 * 1024;
+
+/**
+ * Copilot's own session of a run that was killed: it prints the id at its end only, but keeps a folder of that name from
+ * its first moment on. Found in version 1.0.102. Whatever is not certainly the run's is left alone, and so are links.
+ */
+export async function findCopilotSession(run: RunLeft): Promise<string | null> {
+  const { top, home, env, continued, since } = run;
+  const folder = join(env.COPILOT_HOME || join(home, '.copilot'), 'session-state');
+  if (!isFolderBelow(top, folder)) return null;
+  if (continued !== null) {
+    const isWritten =
+      SESSION_ID.test(continued) &&
+      isFolderBelow(folder, join(folder, continued)) &&
+      writtenAt(join(folder, continued, 'events.jsonl')) >= since;
+    return isWritten ? continued : null;
+  }
+  const { parse } = await import('yaml');
+  const found = readdirSync(folder).flatMap((id): { id: string; createdAt: number }[] => {
+    const file = join(folder, id, 'workspace.yaml');
+    if (!SESSION_ID.test(id) || !isFolderBelow(folder, join(folder, id)) || writtenAt(file) < since)
+      return [];
+    const createdAt = createdFor(run, () => parse(readPrivate(file, MOST_BYTES) ?? ''));
+    return createdAt === null ? [] : [{ id, createdAt }];
+  });
+  return found.sort((one, other) => other.createdAt - one.createdAt)[0]?.id ?? null;
+}
+
+/** When the session that a file describes was made, Unix ms; null when it is not the run's, or cannot be read. */
+function createdFor({ cwd, name, since }: RunLeft, read: () => unknown): number | null {
+  let told: unknown;
+  try {
+    told = read();
+  } catch {
+    return null;
+  }
+  const { cwd: itsCwd, name: itsName, user_named: isNamed, created_at: at } = Object(told);
+  if (itsCwd !== cwd || itsName !== name || isNamed !== true) return null;
+  const createdAt = Date.parse(String(at));
+  return createdAt >= since ? createdAt : null;
+}
+
+/** Of a file, Unix ms; below every time for anything else. */
+function writtenAt(file: string): number {
+  const found = lstatSync(file, { throwIfNoEntry: false });
+  return found?.isFile() ? found.mtimeMs : Number.NEGATIVE_INFINITY;
+}
+
+/** Whether every step from `top` down to `folder` is a folder and no link. */
+function isFolderBelow(top: string, folder: string): boolean {
+  const steps = relative(top, folder).split(sep);
+  return steps.every((_, at) =>
+    lstatSync(join(top, ...steps.slice(0, at + 1)), { throwIfNoEntry: false })?.isDirectory(),
+  );
+}

@@ -1,0 +1,239 @@
+import { relative, resolve, sep } from 'node:path';
+import { asSvcError, SvcError } from '../base/errors.ts';
+import { detectAgents } from './presets/detect.ts';
+import { presetNamed } from './presets/index.ts';
+import { checkHeadlessCommand, tokenise } from './template.ts';
+
+/** What a client's own environment says of agents, for what it dispatches: `SVC_AGENT_CMD` and its like. */
+export interface AgentOverrides {
+  /** In place of agents.default_cmd. */
+  command?: string | undefined;
+  /** In place of agents.default_preset. */
+  preset?: string | undefined;
+  /** Of every preset; acp of those that can speak it. */
+  transport?: 'subprocess' | 'acp' | undefined;
+  /** In place of agents.timeout_sec. */
+  timeoutSec?: number | undefined;
+}
+
+/** The parts of the configuration that say which agent runs where. */
+export interface AgentsConfig {
+  agents: {
+    cmds: Readonly<Record<string, string>>;
+    default_cmd: string;
+    default_preset: string;
+    transport: Readonly<Record<string, Transport>> | null;
+    acp: Readonly<Record<string, string>>;
+    auth: Readonly<Record<string, Auth>> | null;
+    gateway_route?: boolean | undefined;
+  };
+  project: { name: string; root: string };
+  projects: readonly { id: string; path: string }[];
+}
+
+/** How an agent is spoken to: its output is read, or it is a server of the agent client protocol. */
+export type Transport = 'subprocess' | 'acp';
+/** Whose credentials its model calls have. */
+export type Auth = 'account' | 'gateway';
+
+/** What is run for an agent. */
+export interface AgentCommand {
+  transport: Transport;
+  /** Its placeholders not filled in; that of a protocol server has none. */
+  template: string;
+  /** It is the one that svc brings, so that its other forms fit as well. */
+  isBuiltIn: boolean;
+}
+
+/** An agent that a task may name. */
+export interface AgentChoice {
+  id: string;
+  /** Its placeholders not filled in. */
+  command: string;
+  /** Its program can be found from here. */
+  installed: boolean;
+}
+
+export interface ProjectChoice {
+  id: string;
+  /** Absolute. */
+  folder: string;
+  /** The workspace's own project. */
+  own: boolean;
+}
+
+const contains = (folder: string, path: string): boolean => {
+  const way = relative(folder, path);
+  return way !== '..' && !way.startsWith(`..${sep}`);
+};
+
+const of = <V>(map: Readonly<Record<string, V>>, key: string): V | undefined =>
+  Object.hasOwn(map, key) ? map[key] : undefined;
+
+/** What agents.default_cmd runs as. */
+const DEFAULT = 'default';
+
+/** The configuration as a dispatch has it whose client says otherwise in its own environment. */
+function overridden(config: AgentsConfig, overrides: AgentOverrides): AgentsConfig {
+  const { command, preset, transport } = overrides;
+  const { agents } = config;
+  const names = Object.keys(transport === 'acp' ? agents.acp : { ...agents.cmds, ...agents.transport });
+  return {
+    ...config,
+    agents: {
+      ...agents,
+      // A preset that the client names is what it wants, whatever command the file has.
+      default_cmd: command ?? (preset === undefined ? agents.default_cmd : ''),
+      default_preset: preset ?? agents.default_preset,
+      transport:
+        transport === undefined
+          ? agents.transport
+          : { ...agents.transport, ...Object.fromEntries(names.map((name) => [name, transport])) },
+    },
+  };
+}
+
+/** Throws `config_invalid`: unlike what svc.yaml says, it was read by nobody before. */
+function checkOverride(command: string): void {
+  try {
+    checkHeadlessCommand(command);
+  } catch (error) {
+    throw new SvcError('config_invalid', `SVC_AGENT_CMD: ${asSvcError(error).message}`);
+  }
+}
+
+/** Looks agents and projects up in the configuration as it is now. */
+export interface Agents {
+  /** The same for a dispatch whose client says otherwise of agents; itself when it says nothing. */
+  under(overrides: AgentOverrides | undefined): Agents;
+  all(): AgentChoice[];
+  /** Presets that are installed, and registered projects beside the workspace's own, for whoever is to name one. */
+  names(): { agents: string[]; projects: string[] };
+  /** The workspace's own project first. */
+  projects(): ProjectChoice[];
+  /** The name under which a task without an agent runs: a preset, or `default` for agents.default_cmd; null for none. */
+  fallback(): string | null;
+  /** Throws `unknown_agent`. */
+  command(agent: string): AgentCommand;
+  /** Throws `unknown_agent`, `unknown_project`, and `tool_missing` for one whose program is not found from the project's folder. */
+  checkInstalled(agent: string, project: string | null): void;
+  /** Whose credentials a run of it has. */
+  auth(agent: string): Auth;
+  /** Absolute folder; null is the workspace's own project. Throws `unknown_project`. */
+  folder(project: string | null): string;
+  /** A project's id as the register has it: null for the workspace's own, also when it is named. Throws `unknown_project`. */
+  projectId(project: string | null): string | null;
+  /** The registered project whose folder contains `cwd`, the innermost one; null is the workspace's own. */
+  projectAt(cwd: string | null): string | null;
+}
+
+export function createAgents(deps: {
+  root: string;
+  config(): AgentsConfig;
+  /** Where the programs are looked for. */
+  env: NodeJS.ProcessEnv;
+  /** Keys of svc.yaml that are not in use before somebody agrees to them: an agent that is not found may stand there. */
+  waitingKeys(): readonly string[];
+  overrides?: AgentOverrides;
+}): Agents {
+  const { root, env, waitingKeys, overrides } = deps;
+  const config = (): AgentsConfig =>
+    overrides === undefined ? deps.config() : overridden(deps.config(), overrides);
+
+  function waitsHint(section: string): string {
+    const keys = waitingKeys().filter((key) => key.startsWith(section));
+    return keys.length === 0 ? '' : `${keys.join(', ')} of svc.yaml wait for svc trust; `;
+  }
+
+  function folder(project: string | null): string {
+    const { project: own, projects } = config();
+    if (project === null || project === own.name) return resolve(root, own.root);
+    const entry = projects.find(({ id }) => id === project);
+    if (entry) return resolve(root, entry.path);
+    throw new SvcError('unknown_project', `no project ${JSON.stringify(project)} in projects`, {
+      hint: `known: ${[own.name, ...projects.map(({ id }) => id)].join(', ')}`,
+    });
+  }
+
+  function commands(): Readonly<Record<string, string>> {
+    const { cmds, default_cmd } = config().agents;
+    return default_cmd === '' ? cmds : { ...cmds, [DEFAULT]: default_cmd };
+  }
+
+  const installedOnes = (): string[] => detectAgents(commands(), env, root).map(({ preset }) => preset);
+
+  function command(agent: string): AgentCommand {
+    const { cmds, default_cmd, transport, acp } = config().agents;
+    if (agent === DEFAULT && default_cmd !== '') {
+      if (overrides?.command !== undefined) checkOverride(default_cmd);
+      return { transport: 'subprocess', template: default_cmd, isBuiltIn: false };
+    }
+    const way = of(transport ?? {}, agent) ?? 'subprocess';
+    const template = of(way === 'acp' ? acp : cmds, agent);
+    const preset = presetNamed(agent);
+    if (template !== undefined)
+      return {
+        transport: way,
+        template,
+        isBuiltIn: template === (way === 'acp' ? preset?.acp : preset?.headless),
+      };
+    throw new SvcError('unknown_agent', `no agent ${JSON.stringify(agent)} in agents.cmds`, {
+      hint: `${waitsHint('agents.')}known: ${Object.keys(cmds).sort().join(', ')}`,
+    });
+  }
+
+  const agents: Agents = {
+    under: (wanted) => (wanted === undefined ? agents : createAgents({ ...deps, overrides: wanted })),
+    names: () => ({ agents: installedOnes(), projects: config().projects.map(({ id }) => id) }),
+    checkInstalled(agent, project) {
+      const { template } = command(agent);
+      if (detectAgents({ [agent]: template }, env, folder(project)).length > 0) return;
+      const installed = installedOnes();
+      const program = tokenise(template)[0] ?? '';
+      throw new SvcError('tool_missing', `${agent} is not installed: ${program} was not found`, {
+        hint:
+          installed.length === 0
+            ? 'no agent is installed here; svc agents list shows them'
+            : `installed: ${installed.join(', ')}`,
+        data: { agent, program, installed },
+      });
+    },
+    all() {
+      const installed = new Set(detectAgents(commands(), env, root).map(({ preset }) => preset));
+      return Object.entries(commands()).map(([id, command]) => ({
+        id,
+        command,
+        installed: installed.has(id),
+      }));
+    },
+    projects() {
+      const { project, projects } = config();
+      const own = { id: project.name, folder: resolve(root, project.root), own: true };
+      return [own, ...projects.map(({ id, path }) => ({ id, folder: resolve(root, path), own: false }))];
+    },
+    fallback() {
+      const { default_cmd, default_preset } = config().agents;
+      return default_cmd !== '' ? DEFAULT : default_preset === '' ? null : default_preset;
+    },
+    command,
+    auth(agent) {
+      const { auth, gateway_route } = config().agents;
+      if (gateway_route === false) return 'account';
+      return of(auth ?? {}, agent) ?? presetNamed(agent)?.auth ?? 'account';
+    },
+    folder,
+    projectId(project) {
+      folder(project);
+      return project === config().project.name ? null : project;
+    },
+    projectAt(cwd) {
+      if (cwd === null) return null;
+      const around = config()
+        .projects.map(({ id, path }) => ({ id, folder: resolve(root, path) }))
+        .filter(({ folder }) => contains(folder, cwd))
+        .sort((one, other) => other.folder.length - one.folder.length);
+      return around[0]?.id ?? null;
+    },
+  };
+  return agents;
+}

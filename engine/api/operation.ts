@@ -1,0 +1,218 @@
+import type { z } from 'zod';
+import { SvcError } from '../base/errors.ts';
+import { counted, findHalfCharacter } from '../base/text.ts';
+import { withoutBlanks } from './absent.ts';
+
+/** Who may do what: the Chair seat decides and dispatches, a worker works, a plain session takes part. */
+export type Seat = 'chair' | 'worker' | 'plain';
+
+/** Where a call comes from; kept with every change. */
+export type Via = 'cli' | 'tui' | 'tool' | 'task' | 'codehost' | 'chat' | 'engine';
+
+/** Who calls. The seat is decided by the engine, never taken from the caller's word. */
+export interface Caller {
+  seat: Seat;
+  /** `SVC_ACTOR`, else the OS user; never the name of somebody outside, see `checkLocalActor`. */
+  actor: string;
+  via: Via;
+  /** The session the caller takes part as: a worker's (`s-12`), a Chair's (`chair-3`) or a plain one's name; null for none. */
+  sessionId: string | null;
+  /** The registered project whose folder the caller stands in; null is the workspace's own. */
+  project: string | null;
+  /** Per-call environment (scope `call` of the variables table), e.g. `SVC_GIT_BASE`. */
+  env: Readonly<Record<string, string | undefined>>;
+  /** Of a plain seat: why it is not the Chair's, a clause. */
+  notChair?: string | null;
+}
+
+/** Who made a change, for the event log. */
+export interface By {
+  actor: string;
+  via: string;
+}
+
+/** What a worker or another agent in a session of its own does is its doing, and not the person's whose user it runs as. */
+export const by = ({ seat, actor, sessionId, via }: Caller): By => ({
+  actor: seat === 'chair' || sessionId === null ? actor : sessionId,
+  via,
+});
+
+/** The one call that an operation answers. */
+export interface Call {
+  /** Aborted when nobody waits for the answer any more. */
+  signal: AbortSignal;
+  /** Says what is being waited for. */
+  progress(message: string): void;
+  /** Names this call. A client that lost its connection sends it again under the same key, and nothing happens twice. */
+  key: string | null;
+}
+
+/**
+ * Something a client can ask of the engine: data, so that the socket, the command line, the tools and the docs share
+ * one declaration, one check and one error mapping.
+ */
+export interface Operation<I extends z.ZodType = z.ZodType, O = unknown> {
+  /** `room.verb`, e.g. `task.add`. */
+  name: string;
+  about: string;
+  /** `chair`: refused to workers and plain sessions. */
+  seat: 'any' | 'chair';
+  /** Whether it changes anything; such calls obey `policy.mode: allowlist`. */
+  changes: boolean;
+  /** `run` answers in wire form already, with keys that are the user's own or another standard's. */
+  isWire?: boolean;
+  input: I;
+  run(input: z.infer<I>, caller: Caller, call: Call): O | Promise<O>;
+}
+
+export const operation = <I extends z.ZodType, O>(definition: Operation<I, O>): Operation =>
+  definition as unknown as Operation;
+
+export interface Operations {
+  readonly all: readonly Operation[];
+  /** Checks seat and actor, parses, runs. Throws SvcError. The result is in wire form (snake_case keys). */
+  call(name: string, input: unknown, caller: Caller, call?: Partial<Call>): Promise<unknown>;
+}
+
+/** A call that is neither cancelled nor repeated, and whose waiting nobody follows. */
+const QUIET: Call = { signal: new AbortController().signal, progress: () => undefined, key: null };
+
+export interface Policy {
+  mode: '' | 'solo' | 'allowlist';
+  actors: readonly string[];
+}
+
+/** Under `policy.mode: allowlist` only listed actors may change anything (02 Authentication). */
+export const mayAct = ({ mode, actors }: Policy, actor: string): boolean =>
+  mode !== 'allowlist' || actors.includes(actor);
+
+export const actorDenied = (actor: string): SvcError =>
+  new SvcError('actor_denied', `actor ${JSON.stringify(actor)} is not in policy.actors`, {
+    hint: 'a person who is listed has to do it, or to add this actor to policy.actors',
+  });
+
+/** Names that only the receiver gives: to people of a chat or a code host, and to whoever signs requests. */
+const GIVEN = /^\s*(?:(?:chat|codehost)\s*:|webhook\s*$)/i;
+
+/**
+ * What a client on this machine calls itself, by `SVC_ACTOR` or as a tool's `actor`: a name that a record can hold, and
+ * none that stands for somebody outside. Throws `actor_denied`.
+ */
+export function checkLocalActor(actor: string): void {
+  const plain = actor.normalize('NFKC');
+  const what = /[\p{C}\p{Zl}\p{Zp}]/u.test(actor)
+    ? 'has a character that cannot be seen'
+    : GIVEN.test(plain)
+      ? 'stands for somebody outside of this machine'
+      : null;
+  if (what === null) return;
+  throw new SvcError('actor_denied', `the actor ${JSON.stringify(plain.slice(0, 60))} ${what}`, {
+    hint: 'set SVC_ACTOR to a name of your own',
+  });
+}
+
+/** The one way in for every client. */
+export function createOperations(all: readonly Operation[], deps: { policy(): Policy }): Operations {
+  const byName = new Map(all.map((each) => [each.name, each]));
+  if (byName.size !== all.length) throw new Error('two operations have one name');
+  return {
+    all,
+    async call(name, input, caller, call = {}) {
+      const found = byName.get(name);
+      if (!found) throw new SvcError('not_found', `no operation ${JSON.stringify(name)}`);
+      checkSeat(found, caller);
+      checkActor(found, caller, deps.policy());
+      checkWholeText(input);
+      const parsed = found.input.safeParse(withoutBlanks(found.input, input ?? {}));
+      if (!parsed.success) throw fieldsInvalid(parsed.error, parametersOf(found.input));
+      const answer = await found.run(parsed.data, caller, { ...QUIET, ...call });
+      return found.isWire === true ? answer : toWire(answer);
+    },
+  };
+}
+
+/** Whatever takes in text from outside asks this first. Throws `fields_invalid`, which names the field. */
+export function checkWholeText(input: unknown): void {
+  const path = findHalfCharacter(input);
+  if (path === null) return;
+  const field = path.join('.') || '(body)';
+  const problem = 'has half a character (a surrogate without its other half)';
+  throw new SvcError('fields_invalid', `${field}: ${problem}`, { data: { fields: [{ field, problem }] } });
+}
+
+function checkSeat(found: Operation, caller: Caller): void {
+  if (found.seat === 'chair' && caller.seat !== 'chair') throw chairOnly(found.name, caller);
+}
+
+/** `name` was called from another seat. */
+export function chairOnly(name: string, { seat, sessionId, notChair }: Caller): SvcError {
+  const who = sessionId === null ? `a ${seat} session` : `${seat} session ${sessionId}`;
+  const why = seat === 'plain' && notChair ? ` (${notChair})` : '';
+  return new SvcError('chair_only', `${name} is for the Chair seat; this call comes from ${who}${why}`, {
+    hint: 'ask the person or agent in the Chair seat to do it',
+  });
+}
+
+function checkActor(found: Operation, caller: Caller, policy: Policy): void {
+  if (found.changes && !mayAct(policy, caller.actor)) throw actorDenied(caller.actor);
+}
+
+const parametersOf = (input: z.ZodType): string[] =>
+  'shape' in input ? Object.keys(input.shape as object) : [];
+
+/** Every wrong field by name, one sentence each; `known` are the names that there are. */
+export function fieldsInvalid(error: z.ZodError, known: readonly string[] = []): SvcError {
+  const fields = error.issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys'
+      ? issue.keys.map((key) => ({
+          field: [...issue.path, key].join('.'),
+          problem:
+            issue.path.length > 0 || known.length === 0 ? 'unknown' : `unknown; known: ${known.join(', ')}`,
+        }))
+      : [{ field: issue.path.join('.') || '(body)', problem: problemWith(issue) }],
+  );
+  const text = fields.map(({ field, problem }) => `${field}: ${problem}`).join('; ');
+  return new SvcError('fields_invalid', text, { data: { fields } });
+}
+
+/** What the library says of a value that is missing or of another type reads like a fault of the program. */
+function problemWith(issue: z.core.$ZodIssue): string {
+  const { code, message } = issue;
+  if (code === 'too_small') return boundWords('at least', issue.minimum, issue.origin);
+  if (code === 'too_big') return boundWords('at most', issue.maximum, issue.origin);
+  if (code !== 'invalid_type') return message.replace(/^Invalid (?:input|option): /, '');
+  if (message.endsWith('received undefined')) return 'is missing';
+  return message.replace(/^Invalid input: /, '');
+}
+
+function boundWords(bound: 'at least' | 'at most', limit: number | bigint, origin: string): string {
+  if (origin === 'string')
+    return bound === 'at least' && limit === 1
+      ? 'must not be empty'
+      : `must have ${bound} ${counted(Number(limit), 'character')}`;
+  if (origin === 'array') return `must have ${bound} ${counted(Number(limit), 'entry', 'entries')}`;
+  return `must be ${bound} ${limit}`;
+}
+
+type SnakeCase<S extends string> = S extends `${infer Head}${infer Rest}`
+  ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${SnakeCase<Rest>}`
+  : S;
+
+/** A type of the engine as clients see it: `toWire` for types. */
+export type Wire<T> = T extends readonly (infer E)[]
+  ? Wire<E>[]
+  : T extends object
+    ? { [K in keyof T as K extends string ? SnakeCase<K> : K]: Wire<T[K]> }
+    : T;
+
+/** Keys of our own objects from camelCase to snake_case, deeply. Maps with keys of the user's own must not pass here. */
+export function toWire(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toWire);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [
+      key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      toWire(inner),
+    ]),
+  );
+}

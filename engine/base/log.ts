@@ -1,0 +1,59 @@
+import { closeSync, lstatSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Logger, pino } from 'pino';
+import { makePrivateFolder, openPrivate } from './private-files.ts';
+
+const LARGEST_BYTES = 10 * 1024 ** 2;
+const KEPT = 6;
+
+/** A logger in pino's shape. */
+export interface Log {
+  info(facts: object, text: string): void;
+  warn(facts: object, text: string): void;
+  error(facts: object, text: string): void;
+}
+
+/** Structured logs under `.svc/log/`: files of 10 MiB, the newest six kept. Writing them never stops the engine. */
+export function openLog(dataDir: string): { log: Logger; close(): void } {
+  const folder = join(dataDir, 'log');
+  makePrivateFolder(dataDir, folder);
+  const path = (number: number): string => join(folder, `engine.${number}.log`);
+  const numbers = (): number[] =>
+    readdirSync(folder).flatMap((name) => Number(/^engine\.(\d+)\.log$/.exec(name)?.[1] ?? []));
+
+  let newest = Math.max(1, ...numbers());
+  /** There and ours, before the library opens it by its name. */
+  const made = (file: string): string => {
+    closeSync(openPrivate(file, 'add'));
+    return file;
+  };
+  const stream = pino.destination({ dest: made(path(newest)), mode: 0o600, sync: false });
+  let size = lstatSync(path(newest)).size;
+  // A full disk loses log lines, not the engine.
+  stream.on('error', () => undefined);
+  stream.on('write', (bytes: number) => {
+    size += bytes;
+    if (size < LARGEST_BYTES) return;
+    size = 0;
+    newest += 1;
+    try {
+      // What is being written still ends in the old file, so no line is cut.
+      stream.reopen(made(path(newest)));
+      for (const number of numbers()) if (number <= newest - KEPT) rmSync(path(number), { force: true });
+    } catch (error) {
+      stream.emit('error', error);
+    }
+  });
+  const log = pino({ level: 'info', base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);
+  return {
+    log,
+    close() {
+      try {
+        stream.flushSync();
+      } catch {
+        // nothing was written yet, or the disk is full
+      }
+      stream.end();
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import { type Operation, operation } from '../api/operation.ts';
+import type { NamedSecret, SecretLookup } from './index.ts';
+
+/** What stands for a secret where it is compared: useless without it, and with another nonce another one. */
+export const proofOf = (secret: string, nonce: string): string =>
+  createHmac('sha256', secret).update(nonce).digest('hex');
+
+const isSame = (one: string, other: string): boolean =>
+  one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
+
+/**
+ * Lets whoever is about to rely on the engine find out whether it has the secrets that they have: an engine keeps the
+ * environment that it was started with.
+ */
+export const secretOperations = (deps: {
+  secrets(): readonly NamedSecret[];
+  lookup: SecretLookup;
+}): Operation[] => [
+  operation({
+    name: 'engine.compare_secrets',
+    about: 'Which of the secrets that the caller has the engine lacks, or has otherwise; no secret is sent.',
+    seat: 'chair',
+    changes: false,
+    input: z.strictObject({
+      nonce: z.string().min(16).max(200),
+      proofs: z.record(z.string(), z.string()),
+    }),
+    run({ nonce, proofs }) {
+      // One variable may serve several keys.
+      const names = [...new Set(deps.secrets().map(({ name }) => name))];
+      return names.flatMap((name): { name: string; state: 'missing' | 'other' }[] => {
+        const proof = proofs[name];
+        if (proof === undefined) return [];
+        const own = deps.lookup(name);
+        if (own === undefined) return [{ name, state: 'missing' }];
+        return isSame(proof, proofOf(own, nonce)) ? [] : [{ name, state: 'other' }];
+      });
+    },
+  }),
+];

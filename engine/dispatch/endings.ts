@@ -1,0 +1,207 @@
+import { expectationOf, NO_FACTS, readerFor, type StreamFacts } from '../agents/index.ts';
+import { rfc3339 } from '../base/clock.ts';
+import { asSvcError } from '../base/errors.ts';
+import type { InputChange } from '../board/decisions/index.ts';
+import { decideOutcome, type Session, workLeftBy } from '../sessions/index.ts';
+import { changesIn } from './approved.ts';
+import type { DispatchDeps } from './context.ts';
+import { keepWork, NOTHING_KEPT, type RunExit, setAside, verdictOf } from './finish.ts';
+import { logFile } from './folders.ts';
+import { createHearing, type Hearing } from './hear.ts';
+import { afterLimit, anewOf, type Pause } from './pause.ts';
+import type { Persist } from './persist.ts';
+import { withSessionLeft } from './session-left.ts';
+import { ofThisRun } from './usage.ts';
+import type { Kept, Verdict } from './verdict.ts';
+
+/** How the runs of sessions come to an end, and what is recorded of it. */
+export interface Endings {
+  /** What hears the last run of a session, from its first word on. */
+  hearingOf(session: Session): Hearing;
+  /** Inside `storage.write`. The first end counts. */
+  recordEnd(session: Session, verdict: Verdict, kept: Kept, facts: StreamFacts): void;
+  end(sessionId: string, verdict: Verdict, facts?: StreamFacts): Promise<void>;
+  failToStart(sessionId: string, error: unknown): Promise<void>;
+  /** Its process has ended, or never ran: what it said, and how it exited, make an end or a pause. */
+  over(sessionId: string, exit: RunExit, heard?: Hearing): Promise<void>;
+}
+
+/** Before git is called in what a confined run has left. */
+function clearAfter({ worktrees, sessions, log }: DispatchDeps, session: Session): void {
+  const { sessionId, profile, worktree, repository } = session;
+  const folder = worktree ?? repository;
+  if (profile !== 'strict' || folder === null) return;
+  const traps = worktrees.clearTraps(folder);
+  if (traps.length > 0)
+    log.warn({ session: sessionId, traps }, 'the worker left pipes or links for git, which are gone');
+  if (worktree !== null) return;
+  const others = sessions.list({ live: true, limit: 100_000 });
+  if (!others.some((each) => each.inplace && each.sessionId !== sessionId)) worktrees.releaseCheckout(folder);
+}
+
+/** What goes on later may do so outside of the sandbox, and a person may look before. */
+async function settlePaused(deps: DispatchDeps, session: Session): Promise<void> {
+  const { worktrees, log } = deps;
+  if (session.profile !== 'strict') return;
+  if (session.worktree === null) return void (await setAside(deps, session));
+  const problem = await worktrees.settle(session.worktree);
+  if (problem !== null) log.warn({ session: session.sessionId, problem }, 'work was not taken over');
+}
+
+export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
+  const { sessions, tasks, events, log } = deps;
+
+  function recordEnd(session: Session, verdict: Verdict, kept: Kept, facts: StreamFacts): void {
+    const { sessionId, taskId, decisionId, title, agent, project, branch } = session;
+    const { ownWord } = sessions.get(sessionId);
+    const left = workLeftBy({ ...session, commits: kept.commits });
+    const { status, failure } = decideOutcome(ownWord, verdict.failure, left, { mayRetry: true });
+    if (!sessions.end(sessionId, { ...verdict, failure, ...kept })) return;
+    sessions.heard(sessionId, facts);
+    deps.keys.revoke(sessionId);
+    // What the worker said of its task says nothing of the agent.
+    deps.circuits.record(agent, verdict.cause ?? verdict.failure);
+    // The task may be another session's, or have been marked while this one waited.
+    if (tasks.get(taskId).sessionId === sessionId) {
+      const marked = ownWord === null ? [] : (['done', 'failed'] as const);
+      tasks.end(taskId, ['assigned', 'running', ...marked], { status, exitCode: verdict.exitCode, failure });
+    }
+    const task = tasks.get(taskId);
+    const mayRetry = task.sessionId === sessionId && task.status === 'failed';
+    const outcome = decideOutcome(ownWord, failure, left, { mayRetry });
+    const reason = verdict.reason ?? failure?.text ?? null;
+    const { contradiction } = outcome;
+    const about = { taskId, decisionId, sessionId, via: 'engine' };
+    events.append({
+      ...about,
+      // Who is told of failures has been asked to approve it anew: the task has not failed.
+      kind: failure === null ? 'sealed' : failure.code === 'inputs_changed' ? 'session_dropped' : 'failed',
+      data: {
+        title,
+        agent,
+        project,
+        code: failure?.code ?? null,
+        reason: contradiction === null ? reason : `${reason} (${contradiction})`,
+        exitCode: verdict.exitCode,
+        branch,
+        commits: kept.commits,
+        files: kept.files,
+      },
+    });
+    deps.atEnd(sessions.get(sessionId), { ...verdict, reason, outcome }, kept);
+    if (kept.left.length === 0) return;
+    const look = 'the worktree needs a look: svc task show says why';
+    events.append({ ...about, kind: 'alert', data: { title, reason: look, detail: kept.left.join('; ') } });
+  }
+
+  async function end(sessionId: string, verdict: Verdict, facts: StreamFacts = NO_FACTS): Promise<void> {
+    const session = sessions.get(sessionId);
+    const kept = await keepWork(deps, session);
+    await persist(`the end of ${sessionId}`, () => recordEnd(session, verdict, kept, facts));
+    log.info({ session: sessionId, task: session.taskId, failure: verdict.failure?.code }, 'session ended');
+  }
+
+  /** The worktree stays as it is, also what is not committed. False when it was stopped, or its task has ended, meanwhile. */
+  function pause(
+    session: Session,
+    { until, code, text, idlePauses, isLost }: Pause,
+    facts: StreamFacts,
+  ): Promise<boolean> {
+    const { sessionId, taskId, decisionId, title, agent } = session;
+    return persist(`the pause of ${sessionId}`, () => {
+      // It may be done meanwhile, or wait for another run.
+      const task = tasks.get(taskId);
+      if (task.sessionId !== sessionId || task.status === 'done' || task.status === 'failed') return false;
+      if (!sessions.pause(sessionId, { resumeAt: until, code, text, idlePauses })) return false;
+      sessions.heard(sessionId, facts);
+      if (isLost) sessions.forgetConversation(sessionId);
+      deps.keys.revoke(sessionId);
+      tasks.pause(taskId, sessionId, until);
+      events.append({
+        kind: 'session_paused',
+        taskId,
+        decisionId,
+        sessionId,
+        via: 'engine',
+        data: { title, agent, code, reason: `${agent} ended with ${code}`, resumeAt: rfc3339(until) },
+      });
+      return true;
+    });
+  }
+
+  const hearingOf = (session: Session): Hearing => {
+    const { sessionId } = session;
+    const { logFrom } = sessions.private(sessionId);
+    // A run may have ended long before an engine is there to hear it.
+    const writtenAt = (): number => {
+      const last = deps.logs.writtenAt(sessionId);
+      const now = deps.clock.now();
+      return last === null ? now : Math.min(now, Date.parse(last));
+    };
+    return createHearing(logFile(deps, sessionId), logFrom, readerFor(deps, session, writtenAt));
+  };
+
+  async function over(sessionId: string, exit: RunExit, heard?: Hearing): Promise<void> {
+    const session = sessions.get(sessionId);
+    clearAfter(deps, session);
+    if (session.state === 'queued') return end(sessionId, verdictOf(session, exit));
+    const hearing = heard ?? hearingOf(session);
+    await hearing.finish();
+    const facts = ofThisRun(deps, session, await withSessionLeft(deps, session, hearing.facts()));
+    const ending = { expects: expectationOf(deps, session), hasSpoken: hearing.hasSpoken() };
+    const verdict = verdictOf(session, exit, facts, ending);
+    const limited = afterLimit(deps, session, verdict, facts);
+    if (limited !== null && 'verdict' in limited) return end(sessionId, limited.verdict, facts);
+    const paused = limited?.pause ?? anewOf(deps, session, verdict, hearing);
+    if (paused !== null) await settlePaused(deps, session);
+    if (paused === null || !(await pause(session, paused, facts)))
+      return end(sessionId, verdictOf(sessions.get(sessionId), exit, facts, ending), facts);
+    log.info({ session: sessionId, code: paused.code, until: rfc3339(paused.until) }, 'session paused');
+  }
+
+  /** It is not made, and its task waits for somebody who approves it as it would be made now. */
+  async function loseApproval(
+    sessionId: string,
+    why: string,
+    changes: readonly InputChange[],
+  ): Promise<void> {
+    const session = sessions.get(sessionId);
+    const kept = session.cwd === null ? NOTHING_KEPT : await keepWork(deps, session);
+    const failure = { code: 'inputs_changed', text: why };
+    const verdict: Verdict = { sealed: false, exitCode: null, exitSignal: null, failure, reason: why };
+    await persist(`the lost approval of ${sessionId}`, () => {
+      const isEnding = sessions.get(sessionId).state !== 'ended';
+      // First: the task is not the session's any more when that ends, and so goes on waiting.
+      if (isEnding && tasks.get(session.taskId).sessionId === sessionId)
+        deps.approvals.lose(session, why, changes);
+      recordEnd(session, verdict, kept, NO_FACTS);
+    });
+    log.warn(
+      { session: sessionId, task: session.taskId },
+      'the session does not start: its approval was lost',
+    );
+  }
+
+  async function failToStart(sessionId: string, thrown: unknown): Promise<void> {
+    const error = asSvcError(thrown);
+    const { code, message, hint } = error;
+    const changes = changesIn(error);
+    if (changes !== null) return loseApproval(sessionId, message, changes);
+    const { stranger } = tasks.get(sessions.get(sessionId).taskId);
+    // Never without the sandbox, and never failed for the lack of one: a person decides.
+    const lacksSandbox = code === 'confinement_unavailable' || code === 'tool_missing';
+    if (stranger !== null && lacksSandbox) return loseApproval(sessionId, message, []);
+    log.warn({ session: sessionId, code, error: message }, 'the worker could not be started');
+    const text = hint === undefined ? message : `${message} (${hint})`;
+    const reason = `could not start: ${code}`;
+    await end(sessionId, {
+      sealed: false,
+      exitCode: null,
+      exitSignal: null,
+      failure: { code, text },
+      reason,
+    });
+  }
+
+  return { hearingOf, recordEnd, end, failToStart, over };
+}

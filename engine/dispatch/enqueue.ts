@@ -1,0 +1,61 @@
+import { SvcError } from '../base/errors.ts';
+import type { Decision } from '../board/decisions/index.ts';
+import type { DispatchOptions } from '../board/index.ts';
+import type { Task } from '../board/tasks/index.ts';
+import type { Session } from '../sessions/index.ts';
+import type { DispatchDeps } from './context.ts';
+import { agentFor, timeoutFor } from './plan.ts';
+
+/** Inside `storage.write`: a queued session that consumes `decision`. Throws when agent or project is unknown. */
+export function enqueue(
+  deps: DispatchDeps,
+  task: Task,
+  decision: Decision,
+  options: DispatchOptions,
+): Session {
+  const { sessions, events } = deps;
+  const agents = deps.agents.under(options.agents);
+  const agent = agentFor(agents, task);
+  agents.command(agent);
+  agents.folder(task.project);
+  const live = sessions.ofTask(task.taskId).find(({ state }) => state !== 'ended');
+  if (live !== undefined)
+    throw new SvcError('conflict', `${task.taskId} has a session that has not ended yet: ${live.sessionId}`, {
+      hint: `svc worker log ${live.sessionId} -f shows what it does`,
+    });
+  const { idleTimeoutSec } = deps.timeouts();
+  const session = sessions.create({
+    taskId: task.taskId,
+    decisionId: decision.decisionId,
+    title: task.title,
+    agent,
+    project: agents.projectId(task.project),
+    inplace: options.inplace ?? false,
+    keepWorktree: options.keepWorktree ?? false,
+    base: options.base ?? null,
+    name: options.name ?? null,
+    timeoutSec: timeoutFor(deps, task, options),
+    idleTimeoutSec,
+    priority: task.priority,
+    continues: options.continues ?? null,
+    gatewayBypass: options.gatewayBypass ?? false,
+    tokenBudget: options.tokenBudget ?? null,
+    parent: options.parent ?? null,
+    callKey: options.callKey ?? null,
+  });
+  events.append({
+    kind: 'dispatched',
+    taskId: task.taskId,
+    decisionId: decision.decisionId,
+    sessionId: session.sessionId,
+    actor: decision.decidedBy,
+    via: decision.decidedVia,
+    data: {
+      title: task.title,
+      agent,
+      project: task.project,
+      ...(options.force ? { ledgerForced: true, detail: 'passed the ledger gate by force' } : {}),
+    },
+  });
+  return session;
+}

@@ -1,0 +1,132 @@
+import { realpathSync } from 'node:fs';
+import type { AgentOverrides } from '../agents/index.ts';
+import { presetNamed } from '../agents/presets/index.ts';
+import { strongerProfile } from '../base/guard-profile.ts';
+import type { RunSettings } from '../board/decisions/index.ts';
+import type { DispatchOptions } from '../board/index.ts';
+import type { Task } from '../board/tasks/index.ts';
+import type { DispatchDeps } from './context.ts';
+
+type Deps = Pick<
+  DispatchDeps,
+  | 'agents'
+  | 'sessions'
+  | 'worktrees'
+  | 'clock'
+  | 'setup'
+  | 'keys'
+  | 'configuration'
+  | 'profile'
+  | 'permissions'
+>;
+
+/** What the configuration says of one agent and project; the same until that changes. */
+type Configured = Omit<RunSettings, 'inplace' | 'base' | 'continues' | 'folder'> & { path: string | null };
+
+/** What is not there is null: a plan says what is in the way. */
+function orNull<T>(look: () => T): T | null {
+  try {
+    return look();
+  } catch {
+    return null;
+  }
+}
+
+const realOrAsItIs = (path: string): string => {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path;
+  }
+};
+
+/** Tells what a run would be made from now: synchronously, and starting no program. */
+export type ReadSettings = (task: Task, options: DispatchOptions) => RunSettings;
+
+export function createReadSettings(deps: Deps): ReadSettings {
+  const { sessions, worktrees } = deps;
+  let of: object | null = null;
+  const known = new Map<string, Configured>();
+  /** Of the last millisecond: requests that arrive together ask the disk once. */
+  let lookedAt = Number.NaN;
+  const heads = new Map<string, { folder: string; base: string | null }>();
+
+  function configured(
+    given: string | null,
+    project: string | null,
+    overrides: AgentOverrides | undefined,
+  ): Configured {
+    const now = deps.configuration();
+    if (now !== of) {
+      known.clear();
+      of = now;
+    }
+    const agents = deps.agents.under(overrides);
+    const agent = given ?? agents.fallback();
+    const key = JSON.stringify([agent, project, overrides]);
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const command = agent === null ? null : orNull(() => agents.command(agent));
+    const auth = agent === null ? null : agents.auth(agent);
+    const made: Configured = {
+      agent,
+      command: command?.template ?? null,
+      long:
+        agent !== null && command?.isBuiltIn && command.transport === 'subprocess'
+          ? (presetNamed(agent)?.headlessLong ?? null)
+          : null,
+      transport: command?.transport ?? null,
+      auth,
+      route: auth === 'gateway' ? deps.keys.route() : null,
+      permissions: command?.transport === 'acp' ? deps.permissions() : null,
+      profile: deps.profile(),
+      project: orNull(() => agents.projectId(project)) ?? project,
+      path: orNull(() => agents.folder(project)),
+      setup: orNull(() => deps.setup.digest(project)),
+    };
+    // Names of agents and projects come from outside as well.
+    if (known.size > 1000) known.clear();
+    known.set(key, made);
+    return made;
+  }
+
+  function checkout(path: string): { folder: string; base: string | null } {
+    const at = deps.clock.monotonic();
+    if (at !== lookedAt) heads.clear();
+    lookedAt = at;
+    const before = heads.get(path);
+    if (before !== undefined) return before;
+    const folder = realOrAsItIs(path);
+    const found = { folder, base: worktrees.checkedOut(folder) };
+    heads.set(path, found);
+    return found;
+  }
+
+  return (task, options) => {
+    const { path, ...rest } = configured(task.agent, task.project, options.agents);
+    const { base = null, folder = null } = path === null ? {} : checkout(path);
+    const former = options.continues === undefined ? null : sessions.get(options.continues);
+    const own = options.gatewayBypass === true ? ({ auth: 'account', route: null } as const) : {};
+    return {
+      ...rest,
+      ...(rest.auth === null ? {} : own),
+      profile: profileFor(rest.profile, task, options, former?.profile ?? null),
+      folder,
+      inplace: options.inplace ?? false,
+      // What it goes on in was made from a branch then.
+      base: options.base ?? (former === null ? base : (former.base ?? former.baseCommit)),
+      continues: options.continues ?? null,
+    };
+  };
+}
+
+/** A stranger's text, and what a confined worker has left, are for confined workers only, unless a person has said otherwise. */
+function profileFor(
+  profile: string,
+  { stranger }: Task,
+  { outside, unconfined }: DispatchOptions,
+  former: string | null,
+): string {
+  const needsStrict = !unconfined && (stranger !== null || (former === 'strict' && !outside));
+  return needsStrict ? strongerProfile(profile, 'strict') : profile;
+}

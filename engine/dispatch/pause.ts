@@ -1,0 +1,87 @@
+import { failureOf, type StreamFacts } from '../agents/index.ts';
+import type { Session } from '../sessions/index.ts';
+import type { DispatchDeps } from './context.ts';
+import type { Hearing } from './hear.ts';
+import type { Verdict } from './verdict.ts';
+
+/** A session that meets limits again and again must end some day. */
+const MOST_RUNS = 20;
+/** So many pauses in a row, each after a run that did nothing, and its limit is none that passes. */
+const MOST_IDLE_PAUSES = 5;
+/** From the second of them on it waits at least so long, twice as long each time. */
+const FIRST_BACKOFF_MS = 30_000;
+const LONGEST_BACKOFF_MS = 10 * 60_000;
+/** A limit that lasts longer is no pause: a weekly one is the longest that is common. */
+const LONGEST_MS = 8 * 86_400_000;
+/** Those who promise a time keep it to the second. */
+const MARGIN_MS = 1000;
+
+/** When a session goes on, and why it does not now. */
+export interface Pause {
+  /** Unix ms. */
+  until: number;
+  code: string;
+  text: string;
+  /** With this one: pauses in a row, each after a run that did nothing. */
+  idlePauses: number;
+  /** The agent's own session is gone, and is not to be asked for again. */
+  isLost?: true;
+}
+
+/**
+ * What follows a limit whose end is known: a pause, or, when pausing does not help, the verdict that the session has failed.
+ * Null for any other end.
+ */
+export function afterLimit(
+  { clock, keys, sessions }: Pick<DispatchDeps, 'clock' | 'keys' | 'sessions'>,
+  session: Session,
+  verdict: Verdict,
+  { end, trouble, toolCalls }: StreamFacts,
+): { pause: Pause } | { verdict: Verdict } | null {
+  const { failure } = verdict;
+  if (session.stopReason !== null || failure === null || !failureOf(failure.code)?.isLimit) return null;
+  const told = end?.ok === false ? end.resetAt : (trouble?.resetAt ?? null);
+  // Of a run with its own login, a limit that the gateway told an earlier one is none of its own.
+  const resetAt = told ?? (session.auth === 'gateway' ? keys.limitedUntil(session.sessionId) : null);
+  if (resetAt === null) return null;
+  const now = clock.now();
+  if (resetAt - now > LONGEST_MS) return null;
+  const idlePauses = toolCalls > 0 ? 0 : sessions.private(session.sessionId).idlePauses + 1;
+  if (idlePauses > MOST_IDLE_PAUSES)
+    return givenUp(
+      verdict,
+      `it met its limit again after ${MOST_IDLE_PAUSES} pauses in which nothing was done`,
+    );
+  if (session.runs >= MOST_RUNS) return givenUp(verdict, `it met a limit in each of ${session.runs} runs`);
+  const until = Math.max(resetAt, now + backoffMs(idlePauses)) + MARGIN_MS;
+  return { pause: { until, code: failure.code, text: failure.text, idlePauses } };
+}
+
+const backoffMs = (idlePauses: number): number =>
+  idlePauses < 2 ? 0 : Math.min(FIRST_BACKOFF_MS * 2 ** (idlePauses - 2), LONGEST_BACKOFF_MS);
+
+const givenUp = (verdict: Verdict, why: string): { verdict: Verdict } => ({
+  verdict: {
+    ...verdict,
+    failure: { code: 'rate_limited', text: `${why}; at last: ${verdict.failure?.text ?? ''}` },
+    reason: why,
+  },
+});
+
+/**
+ * A run that was to go on with a session which its agent does not have: it begins anew at once, with what was done so
+ * far. Null for any other end.
+ */
+export function anewOf(
+  { clock, sessions }: Pick<DispatchDeps, 'clock' | 'sessions'>,
+  session: Session,
+  { failure }: Verdict,
+  hearing: Hearing,
+): Pause | null {
+  const wentOn = session.runs > 1 || session.continues !== null;
+  if (session.stopReason !== null || session.runs >= MOST_RUNS || !wentOn) return null;
+  if (failure === null || !hearing.hasLost() || hearing.facts().toolCalls > 0) return null;
+  const text = 'its agent no longer had the conversation that it was to go on with';
+  const { idlePauses } = sessions.private(session.sessionId);
+  return { until: clock.now(), code: 'agent_error', text, idlePauses, isLost: true };
+}

@@ -1,0 +1,134 @@
+import type { StreamFacts } from '../agents/index.ts';
+import { asSvcError } from '../base/errors.ts';
+import type { DispatchDeps } from './context.ts';
+import type { Hearing } from './hear.ts';
+import { nextOf } from './order.ts';
+import { ofThisRun } from './usage.ts';
+
+/** Who works on a session. */
+interface Owner {
+  agent: string;
+  project: string | null;
+  hearing: Hearing | null;
+  done: Promise<void>;
+}
+
+const MIN_WAKE_MS = 50;
+const MAX_WAKE_MS = 30_000;
+const LOOK_IN_MS = 2000;
+
+/** Sessions that this host works on, and the start of those that wait. */
+export interface Queue {
+  /** Runs `work` as the session's one owner in this host. */
+  own(sessionId: string, work: () => Promise<void>): void;
+  /** The same, as soon as whoever works on it now has let go of it; `work` is asked for then. */
+  ownNext(sessionId: string, work: () => (() => Promise<void>) | null): void;
+  /** Starts what may start, and looks again when a time has come. */
+  pump(): void;
+  /** What its run says is heard by this. */
+  hears(sessionId: string, hearing: Hearing): void;
+  /** What a running session has said of itself so far; null when it does not run here. */
+  facts(sessionId: string): StreamFacts | null;
+  /** All that is being worked on has come to rest. */
+  settled(): Promise<unknown>;
+  close(): void;
+}
+
+function mayStart(deps: Pick<DispatchDeps, 'requireConsent'>): boolean {
+  try {
+    deps.requireConsent();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function createQueue(
+  deps: DispatchDeps,
+  { begin, closing }: { begin(sessionId: string): Promise<void>; closing: AbortSignal },
+): Queue {
+  const { sessions, processes, clock, log } = deps;
+  /** Queued ones are not among them. */
+  const active = new Map<string, Owner>();
+  let wake: NodeJS.Timeout | undefined;
+
+  function own(sessionId: string, work: () => Promise<void>): void {
+    if (active.has(sessionId)) return;
+    const { agent, project } = sessions.get(sessionId);
+    const owner: Owner = { agent, project, hearing: null, done: Promise.resolve() };
+    active.set(sessionId, owner);
+    owner.done = work()
+      .catch((error: unknown) => {
+        if (closing.aborted) return;
+        log.error(
+          { session: sessionId, error: asSvcError(error).message },
+          'the session is stuck until it is taken up again',
+        );
+      })
+      .finally(() => {
+        active.delete(sessionId);
+        pump();
+      });
+  }
+
+  function pump(): void {
+    clearTimeout(wake);
+    // What waits for a consent is taken up once that is given.
+    if (closing.aborted || !mayStart(deps)) return;
+    const now = clock.now();
+    const room = deps.cap - active.size;
+    /** Nobody says when the process of a person who is in a session dies. */
+    let unseen = Infinity;
+    if (room > 0) {
+      // While a person is in a paused one, it waits for them.
+      const entered = new Set(
+        sessions
+          .attached()
+          .filter(({ pid, pidStart }) => processes.isAlive(pid, pidStart) !== 'dead')
+          .map(({ sessionId }) => sessionId),
+      );
+      const ready = sessions.ready(now);
+      const waiting = ready.filter(({ sessionId }) => !active.has(sessionId) && !entered.has(sessionId));
+      if (ready.some(({ sessionId }) => entered.has(sessionId))) unseen = now + LOOK_IN_MS;
+      const working = [...active.values()];
+      const limits = deps.circuits.limits();
+      for (const { agent } of working) {
+        const limit = limits.get(agent);
+        if (limit !== undefined) limits.set(agent, Math.max(0, limit - 1));
+      }
+      const next = nextOf(waiting, { room, working: working.map(({ project }) => project), limits });
+      for (const { sessionId } of next) own(sessionId, () => begin(sessionId));
+    }
+    const due = Math.min(sessions.nextResume(now) ?? Infinity, deps.circuits.nextTrial(now), unseen);
+    if (due === Infinity) return;
+    // The machine may sleep meanwhile, or its clock be set: never trust one long timer.
+    wake = setTimeout(pump, Math.min(Math.max(due - now, MIN_WAKE_MS), MAX_WAKE_MS));
+    wake.unref();
+  }
+
+  function ownNext(sessionId: string, work: () => (() => Promise<void>) | null): void {
+    const owner = active.get(sessionId);
+    if (owner !== undefined) {
+      void owner.done.then(() => ownNext(sessionId, work));
+      return;
+    }
+    const wanted = closing.aborted ? null : work();
+    if (wanted !== null) own(sessionId, wanted);
+  }
+
+  return {
+    own,
+    ownNext,
+    pump,
+    hears(sessionId, hearing) {
+      const owner = active.get(sessionId);
+      if (owner !== undefined) owner.hearing = hearing;
+    },
+    facts(sessionId) {
+      const facts = active.get(sessionId)?.hearing?.facts() ?? null;
+      return facts === null ? null : ofThisRun(deps, sessions.get(sessionId), facts);
+    },
+    settled: () => Promise.allSettled([...active.values()].map(({ done }) => done)),
+    close: () => clearTimeout(wake),
+  };
+}

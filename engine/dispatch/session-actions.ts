@@ -1,0 +1,272 @@
+import { dirname } from 'node:path';
+import type { GatewayRoute } from '../agents/presets/index.ts';
+import type { By } from '../api/operation.ts';
+import { asSvcError, SvcError } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import type { Decisions } from '../board/decisions/index.ts';
+import type { DispatchOptions } from '../board/index.ts';
+import type { Workflow } from '../board/workflow/index.ts';
+import type { Processes } from '../runner/processes/index.ts';
+import type { Worktrees } from '../runner/worktrees/index.ts';
+import type { Session, Sessions } from '../sessions/index.ts';
+import type { Storage } from '../storage/index.ts';
+import type { Dispatcher, RunKeys } from './index.ts';
+
+/** Where a person enters a session, and with which conversation. */
+export interface Entrance {
+  sessionId: string;
+  taskId: string;
+  agent: string;
+  /** The worktree's folder, or the project's own. */
+  cwd: string;
+  branch: string | null;
+  /** The agent's own session, to be gone on with; null when it never told one. */
+  agentSession: string | null;
+  /** It is paused, and goes on by itself only when the person has left. */
+  isPaused: boolean;
+  /** Where its model calls go, as those of its runs did, with a key that holds until the person leaves. */
+  gateway: GatewayRoute | null;
+  /** What the agent itself kept or read in its runs, beside the person's own configuration; absolute. */
+  agentFolder: string;
+}
+
+/** What a person does with a session of a worker. */
+export interface SessionActions {
+  /** Stops it; what it did stays on its branch. Throws `conflict` when it has ended. */
+  kill(sessionId: string, by: By): Promise<Session>;
+  /**
+   * A paused one goes on now; one that has failed goes on in a new session, in the same worktree and conversation.
+   * Throws `conflict` for any other.
+   */
+  resume(sessionId: string, options: DispatchOptions, by: By): Promise<Session>;
+  /**
+   * Lets a person in, as process `pid`, as long as that lives. Throws `conflict` while its agent runs, and
+   * `gateway_unreachable` where its runs went through the gateway and `hasOwnLogin` is not set.
+   */
+  attach(sessionId: string, pid: number, how?: { hasOwnLogin?: boolean | undefined }): Promise<Entrance>;
+  leave(sessionId: string): Promise<void>;
+  /** Who was in a session, and whose process has ended without a word, has left. Never rejects. */
+  reap(): Promise<void>;
+}
+
+export function createSessionActions(deps: {
+  storage: Storage;
+  sessions: Sessions;
+  decisions: Pick<Decisions, 'boundTo'>;
+  workflow: Workflow;
+  dispatcher: Pick<Dispatcher, 'stop' | 'resume' | 'look'>;
+  processes: Pick<Processes, 'isAlive' | 'startOf'>;
+  worktrees: Pick<Worktrees, 'clearTraps' | 'settle' | 'setAsideRepositories' | 'releaseCheckout'>;
+  keys: Pick<RunKeys, 'url' | 'issue' | 'revoke'>;
+  agentFolder(sessionId: string): string;
+  /** Throws `consent_missing` while nobody has ever agreed to svc.yaml. */
+  requireConsent(): void;
+  /** `guard.profile` is strict. */
+  isStrict(): boolean;
+  log: Pick<Log, 'error'>;
+}): SessionActions {
+  const { storage, sessions, decisions, workflow, dispatcher, processes, worktrees, keys, isStrict, log } =
+    deps;
+
+  /** Throws while somebody is in it: two agents in one worktree would undo each other's work. */
+  function checkEmpty({ sessionId }: Session): void {
+    const holder = sessions.attached().find((each) => each.sessionId === sessionId);
+    if (holder === undefined || processes.isAlive(holder.pid, holder.pidStart) === 'dead') return;
+    throw new SvcError('conflict', `a person is in ${sessionId} (process ${holder.pid})`, {
+      hint: `leave it first: end the agent that svc worker attach opened`,
+    });
+  }
+
+  /** Throws where the configuration has every run confined. */
+  function checkMayLeave({ sessionId }: Session): void {
+    if (!isStrict()) return;
+    throw new SvcError('conflict', `guard.profile is strict, and so ${sessionId} goes on in the sandbox`, {
+      hint: 'without --outside it goes on; another profile is for all that starts from then on',
+    });
+  }
+
+  /** A session that a person may go into. Throws `conflict` for any other. */
+  function enterable(sessionId: string): Session & { cwd: string; isPaused: boolean } {
+    const session = sessions.get(sessionId);
+    const isPaused = isPausedOne(session);
+    if (session.state !== 'ended' && !isPaused)
+      throw new SvcError('conflict', `${sessionId} is ${session.state}: its agent works alone`, {
+        hint: `svc worker log ${sessionId} -f shows what it does; once it has ended or paused it can be entered`,
+      });
+    checkEmpty(session);
+    const next = sessions
+      .ofTask(session.taskId)
+      .find(({ state, continues }) => state !== 'ended' && continues === sessionId);
+    if (next !== undefined)
+      throw new SvcError('conflict', `${next.sessionId} goes on with ${sessionId}, in its worktree`, {
+        hint: `svc worker log ${next.sessionId} -f shows what it does`,
+      });
+    const cwd = session.worktree === null && !session.inplace ? null : session.cwd;
+    if (cwd === null)
+      throw new SvcError('conflict', `the worktree of ${sessionId} is no longer there`, {
+        hint: `svc worktree list shows those that are`,
+      });
+    return { ...session, cwd, isPaused };
+  }
+
+  async function gatewayUrl(sessionId: string): Promise<string> {
+    try {
+      return await keys.url();
+    } catch (thrown) {
+      if (!(thrown instanceof SvcError)) throw thrown;
+      const hint = `svc worker attach ${sessionId} --account opens it with your own login; svc brings no gateway yet`;
+      throw new SvcError(thrown.code, thrown.message, { cause: thrown, hint });
+    }
+  }
+
+  /** With `holder` only where that process is still the one that is in it. */
+  async function leave(sessionId: string, holder?: { pid: number; pidStart: string }): Promise<void> {
+    const isIn = (): boolean =>
+      holder === undefined ||
+      sessions
+        .attached()
+        .some(
+          (each) =>
+            each.sessionId === sessionId && each.pid === holder.pid && each.pidStart === holder.pidStart,
+        );
+    if (!isIn()) return;
+    const session = sessions.get(sessionId);
+    // Somebody may have let it go on after the person's process had ended: then all of it is the run's.
+    const isFree = session.state === 'ended' || isPausedOne(session);
+    const folder = session.worktree ?? session.repository;
+    // The agent of a confined worker was in it, as in a run.
+    if (isFree && session.profile === 'strict' && folder !== null) {
+      worktrees.clearTraps(folder);
+      if (session.worktree !== null) {
+        const problem = await worktrees.settle(session.worktree);
+        if (problem !== null) log.error({ session: sessionId, problem }, 'work was not taken over');
+      }
+      if (session.worktree === null && session.cwd !== null) {
+        const kept = dirname(deps.agentFolder(sessionId));
+        const found = await worktrees.setAsideRepositories(session.cwd, kept, dirname(kept));
+        if (found.length > 0)
+          log.error({ session: sessionId, found }, 'repositories that it made were moved');
+      }
+      const live = sessions.list({ live: true, limit: 100_000 });
+      if (session.worktree === null && !live.some(({ inplace }) => inplace))
+        worktrees.releaseCheckout(folder);
+    }
+    await storage.write(() => {
+      if (!isIn()) return;
+      sessions.attach(sessionId, null);
+      const now = sessions.get(sessionId);
+      if (now.state === 'ended' || isPausedOne(now)) keys.revoke(sessionId);
+    });
+    dispatcher.look();
+  }
+
+  return {
+    kill: (sessionId, by) =>
+      storage.write(() => {
+        if (sessions.get(sessionId).state === 'ended')
+          throw new SvcError('conflict', `${sessionId} has ended already`);
+        dispatcher.stop(sessionId, 'cancelled', by);
+        return sessions.get(sessionId);
+      }),
+
+    async resume(sessionId, options, by) {
+      const { going, replaced } = await storage.write(
+        (): { going: Session; replaced?: SvcError | undefined } => {
+          const session = sessions.get(sessionId);
+          checkEmpty(session);
+          if (options.outside) checkMayLeave(session);
+          if (options.outside && isPausedOne(session)) {
+            sessions.forgetProfile(sessionId);
+            sessions.forgetConversation(sessionId);
+            workflow.approveOutside(session);
+          }
+          if (session.state === 'queued' && dispatcher.resume(sessionId, by))
+            return { going: sessions.get(sessionId) };
+          if (session.state !== 'ended')
+            throw new SvcError('conflict', `${sessionId} is ${session.state} and has nothing to go on with`, {
+              hint: `svc worker log ${sessionId} -f`,
+            });
+          const newest = sessions.ofTask(session.taskId).at(-1);
+          if (newest?.sessionId !== sessionId)
+            throw new SvcError('conflict', `${session.taskId} has gone on since, as ${newest?.sessionId}`, {
+              hint: `svc worker resume ${newest?.sessionId}`,
+            });
+          if (session.failure === null)
+            throw new SvcError('conflict', `${sessionId} has done its work`, {
+              hint: `svc worker attach ${sessionId} opens its agent in the worktree`,
+            });
+          if (session.worktree === null && !session.inplace)
+            throw new SvcError('conflict', `the worktree of ${sessionId} is no longer there`, {
+              hint: `svc task retry ${session.taskId} begins anew`,
+            });
+          if (session.failure.code === 'inputs_changed')
+            throw new SvcError('conflict', `${sessionId} goes on once its new decision is approved`, {
+              hint: `svc task show ${session.taskId} names it`,
+            });
+          workflow.retry(session.taskId, by);
+          const started = workflow.run(
+            session.taskId,
+            {
+              ...optionsOf(session),
+              // Its agent is the one that its conversation is with.
+              agents: decisions.boundTo(session.decisionId).options.agents,
+              ...options,
+              continues: sessionId,
+            },
+            by,
+          );
+          return { going: started.session ?? session, replaced: started.replaced };
+        },
+      );
+      if (replaced !== undefined) throw replaced;
+      return going;
+    },
+
+    async attach(sessionId, pid, { hasOwnLogin = false } = {}) {
+      deps.requireConsent();
+      const { auth } = enterable(sessionId);
+      const url = auth === 'gateway' && !hasOwnLogin ? await gatewayUrl(sessionId) : null;
+      return storage.write(() => {
+        const { taskId, agent, branch, agentSession, tokenBudget, cwd, isPaused } = enterable(sessionId);
+        const pidStart = processes.startOf(pid);
+        if (pidStart === null) throw new SvcError('usage', `there is no process ${pid}`);
+        sessions.attach(sessionId, { pid, pidStart });
+        const gateway =
+          url === null ? null : { url, key: keys.issue({ sessionId, taskId, budgetTokens: tokenBudget }) };
+        const agentFolder = deps.agentFolder(sessionId);
+        return { sessionId, taskId, agent, cwd, branch, agentSession, isPaused, gateway, agentFolder };
+      });
+    },
+
+    leave: (sessionId) => leave(sessionId),
+
+    async reap() {
+      for (const { sessionId, pid, pidStart } of sessions.attached())
+        if (processes.isAlive(pid, pidStart) === 'dead')
+          await leave(sessionId, { pid, pidStart }).catch((error) =>
+            log.error(
+              { session: sessionId, error: asSvcError(error).message },
+              'a person’s end is not recorded',
+            ),
+          );
+    },
+  };
+}
+
+const isPausedOne = ({ state, resumeAt }: Session): boolean => state === 'queued' && resumeAt !== null;
+
+/** What the run before was asked for. */
+const optionsOf = ({
+  inplace,
+  keepWorktree,
+  workerId,
+  timeoutSec,
+  tokenBudget,
+}: Session): DispatchOptions => ({
+  inplace,
+  keepWorktree,
+  // A worker that was given no name is known by its number.
+  ...(/^w-\d+$/.test(workerId) ? {} : { name: workerId }),
+  timeoutSec,
+  ...(tokenBudget === null ? {} : { tokenBudget }),
+});

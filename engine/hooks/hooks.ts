@@ -1,0 +1,92 @@
+import type { HookEvent } from '../agents/presets/index.ts';
+import type { Caller } from '../api/operation.ts';
+
+/** A moment in an agent's work at which something may be said to it. */
+export interface Moment {
+  event: HookEvent;
+  /** The preset. */
+  agent: string;
+  caller: Caller;
+  /** Where the agent stands, absolute. */
+  cwd: string;
+  /** Files that the tool call names, absolute: before a write those that it is about to change. */
+  paths: readonly string[];
+  tool: string | null;
+  /** Whether text reaches the model now. Where it does not, it is kept for the next moment at which it does. */
+  carries: boolean;
+}
+
+/** What is said to it. */
+export interface Remark {
+  /** Why the write must not happen, for the model to read. Before a write only. */
+  deny?: string | null;
+  /** What the model is told besides, one text each. */
+  context?: readonly string[];
+}
+
+/** One that has something to say. What it throws is logged, and keeps nobody else from speaking. */
+export interface Contributor {
+  name: string;
+  look(moment: Moment): Remark | null | Promise<Remark | null>;
+}
+
+export interface Look {
+  deny: string | null;
+  context: string[];
+}
+
+/** Puts together what an agent is told at its hooks. */
+export interface Hooks {
+  look(moment: Moment): Promise<Look>;
+}
+
+/** How much is kept for agents that cannot be told at once, and for how many of them. */
+const KEPT_TEXTS = 20;
+const KEPT_SESSIONS = 200;
+
+export function createHooks({
+  contributors,
+  log,
+}: {
+  /** In the order in which they speak; a refusal is the last word. */
+  contributors: readonly Contributor[];
+  log: { warn(facts: object, text: string): void };
+}): Hooks {
+  /** Texts for a moment that carries them, by session. */
+  const kept = new Map<string, string[]>();
+
+  function keep(whose: string, texts: readonly string[]): void {
+    const all = [...(kept.get(whose) ?? []), ...texts].slice(-KEPT_TEXTS);
+    // Set anew, so that the one not heard of for longest is the first.
+    kept.delete(whose);
+    kept.set(whose, all);
+    const [oldest] = kept.keys();
+    if (kept.size > KEPT_SESSIONS && oldest !== undefined) kept.delete(oldest);
+  }
+
+  return {
+    async look(moment) {
+      const context: string[] = [];
+      let deny: string | null = null;
+      for (const { name, look } of contributors) {
+        try {
+          const remark = await look(moment);
+          context.push(...(remark?.context ?? []));
+          deny = (moment.event === 'pre-write' ? remark?.deny : null) ?? null;
+        } catch (error) {
+          log.warn({ hook: moment.event, contributor: name, error }, 'a hook had nothing to say');
+        }
+        if (deny !== null) break;
+      }
+      const { seat, sessionId, project } = moment.caller;
+      const whose = sessionId ?? `${seat}@${project ?? ''}`;
+      if (moment.carries) {
+        context.unshift(...(kept.get(whose) ?? []));
+        kept.delete(whose);
+      } else if (context.length > 0 && deny === null) {
+        keep(whose, context.splice(0));
+      }
+      return { deny, context };
+    },
+  };
+}

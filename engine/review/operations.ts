@@ -1,0 +1,251 @@
+import { z } from 'zod';
+import { type Operation, operation } from '../api/operation.ts';
+import { tool } from '../api/tool.ts';
+import { SvcError } from '../base/errors.ts';
+import { WORKTREE_STATES, type Worktrees } from '../runner/worktrees/index.ts';
+import type { Sessions } from '../sessions/index.ts';
+import type { WorktreeActions } from './worktree-actions.ts';
+
+/** What clients may ask about session worktrees. */
+export function worktreeOperations({
+  actions,
+  sessions,
+  worktrees,
+  folder,
+}: {
+  actions: WorktreeActions;
+  /** Of a project, by its id. */
+  folder(project: string): string;
+  sessions: Sessions;
+  worktrees: Worktrees;
+}): Operation[] {
+  return [
+    operation({
+      name: 'worktree.list',
+      about:
+        'Session worktrees and branches with what they hold, newest first; how many there are in all; repositories that could not be read.',
+      seat: 'chair',
+      changes: false,
+      input: z.strictObject({
+        project: z.string().optional(),
+        base: z.string().optional(),
+        state: z.enum(WORKTREE_STATES).optional(),
+        limit: z.int().min(1).max(100_000).optional(),
+      }),
+      run: actions.list,
+    }),
+    operation({
+      name: 'worktree.diff',
+      about:
+        'What a session changed: commits, files, patch, as promoting would bring them into its base now.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({
+        session: z.string(),
+        max_bytes: z
+          .int()
+          .min(0)
+          .max(16 * 1024 * 1024)
+          .optional(),
+      }),
+      async run(input) {
+        const { sessionId, repository, headCommit, baseCommit, branch, base } = sessions.resolve(
+          input.session,
+        );
+        if (repository === null || baseCommit === null || (branch === null && headCommit === null)) {
+          throw new SvcError('not_found', `${sessionId} has nothing to compare`);
+        }
+        // The recorded head still exists when the branch was promoted and pruned.
+        const tip = headCommit === null ? { branch: branch as string } : { head: headCommit };
+        const { commits, files, patch } = await worktrees.diff({
+          repository,
+          baseCommit,
+          ...(branch === null || base === null ? {} : { into: base }),
+          ...tip,
+        });
+        const text = await patch(input.max_bytes ?? 1024 * 1024);
+        return { sessionId, branch, base, baseCommit, commits, files, patch: text };
+      },
+    }),
+    operation({
+      name: 'worktree.trial',
+      about: 'Whether promoting a session’s branch would go through, and if not, why. Writes nothing.',
+      seat: 'chair',
+      changes: false,
+      input: z.strictObject({ session: z.string(), base: z.string().optional() }),
+      run: actions.trial,
+    }),
+    operation({
+      name: 'worktree.promote',
+      about:
+        'Merge or rebase a session’s branch into its base. Fails closed on conflicts; never pushes. With `head`, only if the branch still ends there.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({
+        session: z.string(),
+        base: z.string().optional(),
+        strategy: z.enum(['merge', 'rebase']).optional(),
+        keep: z.boolean().optional(),
+        head: z.string().min(1).optional(),
+      }),
+      run: (input, caller, { key }) => actions.promote(input, caller, key),
+    }),
+    operation({
+      name: 'worktree.prune',
+      about:
+        'Remove worktrees and branches of ended sessions whose work is merged. Never removes unmerged or uncommitted work.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({
+        project: z.string().optional(),
+        base: z.string().optional(),
+        dry_run: z.boolean().optional(),
+      }),
+      run: ({ dry_run, ...wanted }, caller) => actions.prune({ ...wanted, dryRun: dry_run }, caller),
+    }),
+    operation({
+      name: 'project.repin',
+      about: 'From here on the repository that the folder of a project is in now is the project’s own.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({ id: z.string() }),
+      run: ({ id }) => ({ id, folder: folder(id), repository: worktrees.repin(folder(id)) }),
+    }),
+    ...worktreeTools(actions),
+  ];
+}
+
+const project = z.string().optional().describe('registered project; default: all');
+
+/** The three tools of the Chair. */
+const worktreeTools = (actions: WorktreeActions): Operation[] => [
+  tool({
+    name: 'worktree_status',
+    about: 'List session worktrees and what they hold.',
+    seat: 'chair',
+    changes: false,
+    input: z.strictObject({
+      base: z.string().optional().describe('compare with; default: what is checked out'),
+      project,
+      state: z.enum(WORKTREE_STATES).optional(),
+      limit: z.int().min(1).default(50),
+    }),
+    // With the total, and what could not be read.
+    output: z.looseObject({ worktrees: z.array(z.looseObject({})) }),
+    async run({ limit, ...input }, caller) {
+      const { worktrees, total, problems } = await actions.list({ ...input, limit }, caller);
+      const rows = worktrees.map((each) => ({
+        session: each.sessionId,
+        task: each.taskId,
+        title: each.title,
+        state: each.state,
+        branch: each.branch,
+        path: each.path,
+        ahead: each.ahead,
+        behind: each.behind,
+        dirty: each.dirty,
+        untracked: each.untracked,
+        merged: each.merged,
+        orphan: each.orphan,
+        live: each.live,
+        problem: each.unreadable ?? each.operation,
+      }));
+      return { worktrees: rows, total, problems: problems.map((each) => ({ ...each })) };
+    },
+  }),
+  tool({
+    name: 'worktree_promote',
+    about:
+      'Merge a finished session’s branch into its base. On a conflict nothing changes. Never pushes. Look at verify_status first.',
+    seat: 'chair',
+    changes: true,
+    input: z.strictObject({
+      session: z.string().describe('session to promote, e.g. s-12'),
+      base: z.string().optional().describe('takes the work in; default: what it was made from'),
+      project: z.string().optional().describe('refuse for another project'),
+      strategy: z.enum(['merge', 'rebase']).optional().describe('default merge'),
+    }),
+    output: z.object({
+      session: z.string(),
+      base: z.string(),
+      strategy: z.string(),
+      before: z.string(),
+      after: z.string(),
+      already_merged: z.boolean(),
+      checkout: z.string(),
+      removed: z.boolean(),
+      sensitive: z
+        .array(z.string())
+        .describe('changed configuration of svc, git, agents, CI, hooks: look at it'),
+      warnings: z.array(z.string()),
+    }),
+    say: ({ session, base, after, already_merged, sensitive, warnings }) =>
+      [
+        already_merged
+          ? `${base} held the work of ${session} already.`
+          : `${session} is in ${base} at ${after}.`,
+        ...(sensitive.length === 0 ? [] : [`look at: ${sensitive.join(', ')}`]),
+        ...warnings.map((each) => `warning: ${each}`),
+      ].join('\n'),
+    async run({ project: wanted, ...input }, caller, { key }) {
+      const done = await actions.promote({ ...input, project: wanted }, caller, key);
+      const {
+        sessionId,
+        base,
+        strategy,
+        before,
+        after,
+        alreadyMerged,
+        checkout,
+        removed,
+        sensitive,
+        warnings,
+      } = done;
+      return {
+        session: sessionId,
+        base,
+        strategy,
+        before,
+        after,
+        already_merged: alreadyMerged,
+        checkout,
+        removed,
+        sensitive: sensitive.map(({ path }) => path),
+        warnings,
+      };
+    },
+  }),
+  tool({
+    name: 'worktree_prune',
+    about:
+      'Remove worktrees and branches of ended sessions whose work is merged. Other work is kept, with the reason.',
+    seat: 'chair',
+    changes: true,
+    destructive: true,
+    idempotent: true,
+    input: z.strictObject({ project }),
+    // With what could not be read.
+    output: z.looseObject({ removed: z.array(z.looseObject({})), kept: z.array(z.looseObject({})) }),
+    async run(input, caller) {
+      const pruned = await actions.prune(input, caller);
+      const removed = pruned.flatMap((each) =>
+        each.removed.map(({ branch, path, savedRefs, ignored }) => ({
+          branch,
+          path,
+          saved_refs: savedRefs,
+          ignored,
+        })),
+      );
+      const kept = pruned.flatMap(({ entries, refused, gone }) => [
+        ...[...refused, ...entries]
+          .filter(({ reasons }) => reasons.length > 0)
+          .map(({ branch, path, reasons }) => ({ branch, path, reasons })),
+        ...gone.map((each) => ({ ...each, reasons: ['already gone: somebody else has removed it'] })),
+      ]);
+      const problems = pruned.flatMap(({ repository, problem }) =>
+        problem === null ? [] : [{ repository, ...problem }],
+      );
+      return { removed, kept, problems };
+    },
+  }),
+];

@@ -1,0 +1,166 @@
+import type { Caller } from '../api/operation.ts';
+import { asSvcError, SvcError } from '../base/errors.ts';
+import type { PromoteResult, Repository } from '../runner/worktrees/index.ts';
+import type { Session } from '../sessions/index.ts';
+import type { Wanted, WorktreeActionsDeps } from './deps.ts';
+import type { WorktreeRemoval } from './worktree-removal.ts';
+
+export interface Promoted extends PromoteResult {
+  sessionId: string;
+  branch: string;
+  /** Worktree and branch are gone, as they are no longer needed. */
+  removed: boolean;
+  /** Why they are not. */
+  kept: string[];
+  /** What whoever promotes should know, such as missing evidence. */
+  warnings: string[];
+}
+
+const withRemoval = (
+  done: Omit<Promoted, 'removed' | 'kept'>,
+  removal: Pick<Promoted, 'removed' | 'kept' | 'warnings'>,
+): Promoted => ({ ...done, ...removal, warnings: [...done.warnings, ...removal.warnings] });
+
+/** Names the answers of a promotion. */
+const PROMOTE = 'worktree_promote';
+
+/** An ended session that has a branch of its own. */
+export type EndedSession = Session & { branch: string; repository: string };
+
+/** Merges a session's branch. Throws `promote_conflict` with the `paths`, `checkout_dirty`, `unverified`, `conflict`. */
+export type Promote = (
+  wanted: Wanted & {
+    strategy?: 'merge' | 'rebase' | undefined;
+    keep?: boolean | undefined;
+    head?: string | undefined;
+  },
+  caller: Caller,
+  /** See `Call.key`. */
+  key?: string | null,
+) => Promise<Promoted>;
+
+/** Brings the branch of an ended session into its base, and clears up after it. */
+export function createPromotion(
+  deps: Pick<WorktreeActionsDeps, 'storage' | 'events' | 'sessions' | 'worktrees' | 'evidence' | 'isStrict'>,
+  { tearDownOf, recordGone }: WorktreeRemoval,
+  /** What it is about: an ended session's branch, and the branch that takes its work in. */
+  promotion: (wanted: Wanted, caller: Caller) => { session: EndedSession; base: string },
+): Promote {
+  const { storage, events, sessions, worktrees } = deps;
+
+  /**
+   * What speaks against a promotion, and the commit that it is about when nothing does: the branch must not move on from
+   * what was verified. Throws `unverified` under a strict guard.
+   */
+  async function checkEvidence(sessionId: string): Promise<{ doubts: string[]; head?: string }> {
+    const { state, reasons, rerun, rerunState } = await deps.evidence(sessionId);
+    if (state === 'verified') return { doubts: [], ...(rerun?.head == null ? {} : { head: rerun.head }) };
+    const text = `${sessionId} is not verified (${state}: ${reasons.join('; ')})`;
+    if (!deps.isStrict()) return { doubts: [text] };
+    throw new SvcError('unverified', `${text}, and guard.profile is strict`, {
+      hint:
+        rerunState === null
+          ? `svc verify show ${sessionId} has its evidence; svc verify rerun ${sessionId} runs its tests again`
+          : `svc verify show ${sessionId} has the result when its tests have been run again`,
+    });
+  }
+
+  /** The same call again is told what it has done, and what it could not finish is finished. */
+  async function promotedOnce(
+    sessionId: string,
+    wanted: Parameters<Promote>[0],
+    caller: Caller,
+    key: string | null,
+  ): Promise<Promoted> {
+    const before = storage.answerOf<Omit<Promoted, 'removed' | 'kept'>>(PROMOTE, key);
+    if (before !== undefined && sessions.get(sessionId).worktree === null) {
+      return { ...before, removed: true, kept: [] };
+    }
+    const { session, base: into } = promotion(wanted, caller);
+    if (before === undefined) return promote(session, into, wanted, caller, key);
+    return withRemoval(before, await removed(session, into, wanted.keep === true));
+  }
+
+  /** Promotions under way, by session: each ends before the next of the same session begins. */
+  const promoting = new Map<string, Promise<void>>();
+
+  async function promote(
+    session: EndedSession,
+    into: string,
+    wanted: Parameters<Promote>[0],
+    caller: Caller,
+    key: string | null,
+  ): Promise<Promoted> {
+    const { sessionId, taskId, title, branch, repository } = session;
+    const about = { sessionId, taskId, actor: caller.actor, via: caller.via };
+    const { doubts: warnings, head: verified } = await checkEvidence(sessionId);
+    const head = wanted.head ?? verified;
+    const found = await worktrees.repositoryOf(repository);
+    const promoted = await worktrees
+      .promote({
+        repository: found,
+        branch,
+        base: into,
+        strategy: wanted.strategy ?? 'merge',
+        message: `Merge ${branch}: ${title} (${taskId})`,
+        ...(session.baseCommit === null ? {} : { baseCommit: session.baseCommit }),
+        ...(head === undefined ? {} : { head }),
+      })
+      .catch(async (thrown: unknown) => {
+        const error = asSvcError(thrown);
+        if (error.code === 'promote_conflict') {
+          const data = { title, base: into, paths: error.data.paths ?? [] };
+          await storage.write(() => events.append({ ...about, kind: 'promote_conflict', data }));
+        }
+        throw error;
+      });
+    const done = await storage.once(PROMOTE, key, () => {
+      sessions.promoted(sessionId, caller.sessionId ?? caller.actor);
+      events.append({ ...about, kind: 'worktree_promoted', data: { title, ...promoted } });
+      return { sessionId, branch, ...promoted, warnings };
+    });
+    const rest = { ...session, repository: found };
+    return withRemoval(done, await removed(rest, into, wanted.keep === true));
+  }
+
+  /** What is not needed after a promotion any more. */
+  async function removed(
+    {
+      branch,
+      repository,
+      keepWorktree,
+    }: Pick<EndedSession, 'branch' | 'keepWorktree'> & { repository: string | Repository },
+    into: string,
+    isKeepAsked: boolean,
+  ): Promise<Pick<Promoted, 'removed' | 'kept' | 'warnings'>> {
+    if (isKeepAsked || keepWorktree) return { removed: false, kept: ['as asked'], warnings: [] };
+    const plan = await worktrees.prunePlan({
+      repository,
+      base: into,
+      keep: () => false,
+      isOurs: (other) => other === branch,
+    });
+    const warnings: string[] = [];
+    const { removed: gone, refused } = await worktrees.prune(plan, tearDownOf(warnings));
+    await recordGone(gone.map((each) => each.branch));
+    warnings.push(...gone.flatMap((each) => each.ignored));
+    const kept = [...refused, ...plan.entries]
+      .filter((each) => each.branch === branch)
+      .flatMap((each) => each.reasons);
+    return { removed: gone.length > 0, kept, warnings };
+  }
+
+  return async (wanted, caller, key = null) => {
+    const asked = sessions.resolve(wanted.session).sessionId;
+    // Whoever comes second looks again at what the first has made of it.
+    while (promoting.has(asked)) await promoting.get(asked);
+    const work = promotedOnce(asked, wanted, caller, key);
+    const over = work.then(
+      () => undefined,
+      () => undefined,
+    );
+    promoting.set(asked, over);
+    void over.then(() => promoting.delete(asked));
+    return work;
+  };
+}

@@ -1,0 +1,80 @@
+import { basename } from 'node:path';
+import { asSvcError, type Problem, problemOf, SvcError } from '../base/errors.ts';
+import { commonDirAt, type Repository, realFolder, SESSION_PREFIX } from '../runner/worktrees/index.ts';
+import type { WorktreeActionsDeps } from './deps.ts';
+
+/** A repository of which something could not be read, and why. */
+export interface RepositoryProblem extends Problem {
+  /** Its top folder, or the project's where that is not known. */
+  repository: string;
+}
+
+/** The repositories that the projects of a workspace are in. */
+export interface WorkspaceRepositories {
+  /**
+   * Each once, however many projects it holds, and those that cannot be read. Throws where none can, or the project that was
+   * named.
+   */
+  find(project?: string): Promise<{ found: Repository[]; problems: RepositoryProblem[] }>;
+  /** Says of a repository which folders among the session worktrees are another's: all of them share one folder. */
+  elsewhereThan(all: readonly Repository[]): (repository: Repository) => (folder: string) => boolean;
+}
+
+/** A problem to throw after all. */
+export const asThrown = ({ code, message, hint }: Problem): SvcError =>
+  new SvcError(code, message, hint === null ? {} : { hint });
+
+export function createWorkspaceRepositories({
+  sessions,
+  worktrees,
+  worktreesDir,
+  folder: folderOf,
+  projects,
+}: Pick<
+  WorktreeActionsDeps,
+  'sessions' | 'worktrees' | 'worktreesDir' | 'folder' | 'projects'
+>): WorkspaceRepositories {
+  /** A project without a repository is no problem, unless its sessions have worktrees of one. */
+  const hadNone = (project: string | null, problem: Problem): boolean =>
+    ['not_a_repository', 'repository_empty'].includes(problem.code) &&
+    !sessions
+      .list({ limit: 100_000 })
+      .some((session) => session.project === project && session.worktree !== null);
+
+  return {
+    async find(project) {
+      const found = new Map<string, Repository>();
+      const problems: RepositoryProblem[] = [];
+      for (const each of project === undefined ? projects() : [project]) {
+        const folder = folderOf(each);
+        try {
+          const repository = await worktrees.repositoryOf(folder);
+          found.set(repository.commonDir, repository);
+        } catch (error) {
+          if (project !== undefined) throw error;
+          const problem = problemOf(asSvcError(error));
+          if (!hadNone(each, problem)) problems.push({ repository: folder, ...problem });
+        }
+      }
+      if (found.size === 0 && problems.length > 0) throw asThrown(problems[0]!);
+      return { found: [...found.values()], problems };
+    },
+
+    elsewhereThan(all) {
+      const owners = worktrees.ownersOf(
+        worktreesDir,
+        all.map(({ commonDir }) => commonDir),
+      );
+      // What no repository knows is of the one that its session was in, or else of the workspace's own.
+      const ofSession = (folder: string): string | null => {
+        const session = sessions.byBranch(`${SESSION_PREFIX}${basename(folder)}`);
+        return commonDirAt(session?.repository ?? folderOf(null));
+      };
+      return ({ commonDir }) =>
+        (folder) => {
+          const owner = owners.get(realFolder(folder)) ?? ofSession(folder);
+          return owner !== null && owner !== realFolder(commonDir);
+        };
+    },
+  };
+}

@@ -1,0 +1,246 @@
+import type { Caller } from '../api/operation.ts';
+import { asSvcError, type Problem, problemOf, SvcError } from '../base/errors.ts';
+import {
+  type PruneEntry,
+  type PruneResult,
+  type Repository,
+  type SessionWorktree,
+  samePath,
+  statesOf,
+  type Trial,
+  type WorktreeState,
+} from '../runner/worktrees/index.ts';
+import type { Session } from '../sessions/index.ts';
+import type { Wanted, WorktreeActionsDeps } from './deps.ts';
+import { createPromotion, type EndedSession, type Promote } from './promotion.ts';
+import { asThrown, createWorkspaceRepositories, type RepositoryProblem } from './workspace-repositories.ts';
+import { createWorktreeRemoval } from './worktree-removal.ts';
+
+/** The trial of a session's promotion. */
+export interface SessionTrial extends Trial {
+  sessionId: string;
+}
+
+/** A session's branch and worktree with what the register knows of it. */
+export interface ListedWorktree extends SessionWorktree {
+  repository: string;
+  sessionId: string | null;
+  taskId: string | null;
+  title: string | null;
+  state: string | null;
+  /** What it is: dirty, merged and so on. */
+  states: WorktreeState[];
+}
+
+export interface WorktreeList {
+  worktrees: ListedWorktree[];
+  /** How many there are with those that the limit has cut off. */
+  total: number;
+  problems: RepositoryProblem[];
+}
+
+export interface Pruned extends PruneResult {
+  repository: string;
+  /** Null where the repository could not be looked at. */
+  base: string | null;
+  /** Why nothing was looked at there, or not all was done; what was is in the rest. */
+  problem: Problem | null;
+  entries: PruneEntry[];
+  /** What did not go as it should, and stopped no removal. */
+  warnings: string[];
+}
+
+/** What can be done with session worktrees, for the operations and for the tools. Nothing here pushes anywhere. */
+export interface WorktreeActions {
+  /** Throws only where nothing at all could be read. */
+  list(
+    wanted: {
+      project?: string | undefined;
+      base?: string | undefined;
+      state?: WorktreeState | undefined;
+      limit?: number | undefined;
+    },
+    caller: Caller,
+  ): Promise<WorktreeList>;
+  trial(wanted: Wanted, caller: Caller): Promise<SessionTrial>;
+  promote: Promote;
+  /** One answer for each repository, also for one that could not be read. Throws where that is all there is. */
+  prune(
+    wanted: { project?: string | undefined; base?: string | undefined; dryRun?: boolean | undefined },
+    caller: Caller,
+  ): Promise<Pruned[]>;
+}
+
+const baseOf = (wanted: { base?: string | undefined }, caller: Caller): string | undefined =>
+  wanted.base ?? caller.env.SVC_GIT_BASE;
+
+const ifGiven = <K extends string>(key: K, value: string | undefined) =>
+  (value === undefined ? {} : { [key]: value }) as { [P in K]?: string };
+
+export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeActions {
+  const { sessions, worktrees } = deps;
+  const removal = createWorktreeRemoval(deps);
+  const { recordGone, tearDownOf } = removal;
+  const repositories = createWorkspaceRepositories(deps);
+
+  /** The live session that goes on with an ended one; until it has begun the worktree is still that one's. */
+  const nextOf = ({ sessionId, taskId }: Session): Session | undefined =>
+    sessions.ofTask(taskId).find(({ state, continues }) => state !== 'ended' && continues === sessionId);
+
+  function ended(prefix: string): EndedSession {
+    const session = sessions.resolve(prefix);
+    const { sessionId, branch, repository } = session;
+    if (session.state !== 'ended') {
+      throw new SvcError('conflict', `${sessionId} is still ${session.state}`, {
+        hint: `svc task cancel ${session.taskId}`,
+      });
+    }
+    const next = nextOf(session);
+    if (next !== undefined) {
+      throw new SvcError('conflict', `${next.sessionId} goes on with ${sessionId}, in its worktree`, {
+        hint: `svc worker log ${next.sessionId} -f shows what it does`,
+      });
+    }
+    if (session.promotedAt !== null && session.worktree === null) {
+      throw new SvcError(
+        'conflict',
+        `${sessionId} was promoted already by ${session.promotedBy}, and its branch removed`,
+      );
+    }
+    if (branch === null || repository === null) {
+      throw new SvcError('not_found', `${sessionId} has no branch of its own`);
+    }
+    return { ...session, branch, repository };
+  }
+
+  /** What a promotion is about: an ended session's branch, and the branch that takes its work in. */
+  function promotion(wanted: Wanted, caller: Caller) {
+    const session = ended(wanted.session);
+    if (wanted.project !== undefined && deps.folder(wanted.project) !== deps.folder(session.project)) {
+      throw new SvcError('conflict', `${session.sessionId} is not of project ${wanted.project}`);
+    }
+    const base = baseOf(wanted, caller) ?? session.base;
+    if (base !== null) return { session, base };
+    throw new SvcError('usage', `${session.sessionId} was made from no branch`, {
+      hint: 'name the branch with --base',
+    });
+  }
+
+  const sessionOfBranch = (branch: string): Session | null => sessions.byBranch(branch);
+
+  /** Live sessions and those whose worktree was asked to be kept. */
+  const isKept = (branch: string): boolean => {
+    const session = sessionOfBranch(branch);
+    if (session === null) return false;
+    return session.state !== 'ended' || session.keepWorktree || nextOf(session) !== undefined;
+  };
+
+  /** A worktree elsewhere than where this session had its own is another workspace's, however its branch is called. */
+  const isOurs = (branch: string, path: string | null): boolean => {
+    const session = sessionOfBranch(branch);
+    if (session === null) return false;
+    return path === null || (session.worktree !== null && samePath(path, session.worktree));
+  };
+
+  return {
+    async list(wanted, caller) {
+      const { found, problems } = await repositories.find(wanted.project);
+      const isElsewhere = repositories.elsewhereThan(found);
+      const { limit = Number.POSITIVE_INFINITY, state } = wanted;
+      const looks = await Promise.all(
+        found.map(async (repository) => {
+          const request = {
+            repository,
+            worktreesDir: deps.worktreesDir,
+            isElsewhere: isElsewhere(repository),
+            limit,
+            state,
+            ...ifGiven('base', baseOf(wanted, caller)),
+          };
+          const look = await worktrees
+            .status(request)
+            .catch((error) => ({ worktrees: [], total: 0, problem: asSvcError(error) }));
+          return { repository, ...look };
+        }),
+      );
+      const troubled = looks.flatMap(({ repository, problem }) => (problem ? [{ repository, problem }] : []));
+      // A base that is nowhere is a mistake of the caller's.
+      if (troubled.length > 0 && troubled.length === found.length) throw troubled[0]!.problem;
+      for (const { repository, problem } of troubled)
+        problems.push({ repository: repository.root, ...problemOf(problem) });
+      const rows = looks.flatMap(({ repository, worktrees: entries }) =>
+        entries.map((entry): ListedWorktree => {
+          const session = sessionOfBranch(entry.branch);
+          return {
+            repository: repository.root,
+            ...entry,
+            sessionId: session?.sessionId ?? null,
+            taskId: session?.taskId ?? null,
+            title: session?.title ?? null,
+            state: session?.state ?? null,
+            states: statesOf(entry),
+          };
+        }),
+      );
+      return {
+        worktrees: rows.slice(0, limit),
+        total: looks.reduce((sum, { total }) => sum + total, 0),
+        problems,
+      };
+    },
+
+    async trial(wanted, caller) {
+      const { session, base } = promotion(wanted, caller);
+      const { sessionId, repository, branch, baseCommit } = session;
+      const began = ifGiven('baseCommit', baseCommit ?? undefined);
+      return { sessionId, ...(await worktrees.trial({ repository, branch, base, ...began })) };
+    },
+
+    promote: createPromotion(deps, removal, promotion),
+
+    async prune(wanted, caller) {
+      const { found, problems } = await repositories.find(wanted.project);
+      const isElsewhere = repositories.elsewhereThan(found);
+      const pruneOne = async (repository: Repository): Promise<Pruned> => {
+        const warnings: string[] = [];
+        const answer: Pruned = { ...nothingPruned(repository.root), warnings };
+        try {
+          const plan = await worktrees.prunePlan({
+            repository,
+            worktreesDir: deps.worktreesDir,
+            isElsewhere: isElsewhere(repository),
+            keep: isKept,
+            isOurs,
+            ...ifGiven('base', baseOf(wanted, caller)),
+          });
+          Object.assign(answer, { base: plan.base, entries: plan.entries });
+          if (wanted.dryRun === true) return answer;
+          Object.assign(answer, await worktrees.prune(plan, tearDownOf(warnings)));
+          warnings.push(...answer.removed.flatMap(({ ignored }) => ignored));
+          await recordGone(answer.removed.map((each) => each.branch));
+        } catch (error) {
+          answer.problem = problemOf(asSvcError(error));
+        }
+        return answer;
+      };
+      const answers = await Promise.all(found.map(pruneOne));
+      const failed = answers.filter(({ problem, removed }) => problem !== null && removed.length === 0);
+      if (failed.length > 0 && failed.length === answers.length) throw asThrown(failed[0]!.problem!);
+      return [
+        ...answers,
+        ...problems.map(({ repository, ...problem }) => ({ ...nothingPruned(repository), problem })),
+      ];
+    },
+  };
+}
+
+const nothingPruned = (repository: string): Pruned => ({
+  repository,
+  base: null,
+  problem: null,
+  entries: [],
+  removed: [],
+  refused: [],
+  gone: [],
+  warnings: [],
+});

@@ -1,0 +1,50 @@
+import { type PruneEntry, samePath } from '../runner/worktrees/index.ts';
+import type { Session } from '../sessions/index.ts';
+import type { WorktreeActionsDeps } from './deps.ts';
+
+/** What goes with a worktree that is removed: its teardown before, the record of it after. */
+export interface WorktreeRemoval {
+  recordGone(branches: string[]): Promise<void>;
+  /** What happens in a worktree ahead of its removal. A teardown that fails does not stop it, and is told. */
+  tearDownOf(warnings: string[]): (entry: PruneEntry) => Promise<void>;
+}
+
+export function createWorktreeRemoval(
+  deps: Pick<WorktreeActionsDeps, 'storage' | 'events' | 'sessions' | 'tearDown'>,
+): WorktreeRemoval {
+  const { storage, events, sessions } = deps;
+  const sessionOfBranch = (branch: string): Session | null => sessions.byBranch(branch);
+
+  async function recordGone(branches: string[]): Promise<void> {
+    const gone = branches.flatMap((branch) => sessionOfBranch(branch) ?? []);
+    if (gone.length === 0) return;
+    await storage.write(() => {
+      for (const { sessionId, taskId, branch } of gone) {
+        sessions.worktreeGone(sessionId);
+        // Only what its base holds is ever removed.
+        sessions.branchBecame(sessionId, 'merged');
+        events.append({ kind: 'worktree_pruned', sessionId, taskId, data: { branch } });
+      }
+    });
+  }
+
+  const tearDownOf =
+    (warnings: string[]) =>
+    async ({ branch, path }: PruneEntry): Promise<void> => {
+      const session = sessionOfBranch(branch);
+      const isItsOwn = path !== null && session?.worktree != null && samePath(path, session.worktree);
+      if (session === null || !isItsOwn) return;
+      const found = await deps.tearDown(session);
+      warnings.push(...found);
+      if (found.length === 0) return;
+      const { sessionId, taskId, title } = session;
+      const data = {
+        title,
+        reason: 'the teardown of a worktree did not go as it should',
+        detail: found.join('; '),
+      };
+      await storage.write(() => events.append({ kind: 'alert', sessionId, taskId, via: 'engine', data }));
+    };
+
+  return { recordGone, tearDownOf };
+}

@@ -1,0 +1,319 @@
+import { execFile } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { dirname, join, sep } from 'node:path';
+import { findProgram } from '../../agents/index.ts';
+import type { HomeShare } from '../../agents/presets/index.ts';
+import { SvcError } from '../../base/errors.ts';
+import { makePrivateFolder } from '../../base/private-files.ts';
+import { SEAT_FOLDER } from '../../workspace/seat-folder.ts';
+import { REAL_OBJECTS } from '../private-git.ts';
+import { programOf } from '../processes/start.ts';
+import { homeRules } from './home.ts';
+import { kernelWords } from './kernel.ts';
+import { isFolder, isWithin, realOf } from './paths.ts';
+import { findOpen, type ProbeWish, probeCommand } from './probe.ts';
+import { programRules } from './programs.ts';
+import { gitFoldersOf, inplaceRules, lookingRules, worktreeRules } from './repository.ts';
+import { hiding, mounts, type Place, showing, shownAt } from './rules.ts';
+import { listeningSockets, SERVICE_FOLDERS } from './sockets.ts';
+import { nameUserInside, userInside } from './user.ts';
+
+/** A run that is to be confined. */
+export interface ConfineSpec {
+  argv: readonly string[];
+  /** The agent's own program, when `argv` starts another one that starts it. */
+  program?: string;
+  /** Where the agent starts: inside the worktree, or the project's folder. */
+  cwd: string;
+  env: Readonly<Record<string, string>>;
+  /** Null for a run in the project's folder itself. */
+  worktree: string | null;
+  /** `<paths.agents>/<session>`: the run may read it, and write its `agent/`. */
+  sessionFolder: string;
+  /** The folder with the run's own socket; null for none. */
+  seatFolder: string | null;
+  /** What the agent needs of the person's home; null when svc does not know the agent. */
+  home: HomeShare | null;
+  /** It may look into the repository and the agent's private folder, but write in neither. */
+  isGuest?: boolean;
+  /** It is killed with the process that starts it; a worker goes on. */
+  endsWithParent?: boolean;
+  /** An open file with a filter of its system calls, by its number in the process that starts it. */
+  filterFd?: number;
+}
+
+export interface Confinement {
+  /**
+   * The command that runs `argv` confined, tried out beforehand with another program in its place. Throws
+   * `tool_missing`, `confinement_unavailable`, `agent_not_found`: it never falls back to an unconfined run.
+   */
+  wrap(spec: ConfineSpec): Promise<string[]>;
+}
+
+export interface ConfinementDeps {
+  /** The engine's own environment: where bubblewrap is looked for. */
+  env: NodeJS.ProcessEnv;
+  /** The workspace's folder. */
+  root: string;
+  /** svc.yaml. */
+  configFile: string;
+  paths: { data: string; db: string; socket: string; agents: string; worktrees: string };
+  /** Where keys of this machine are kept. */
+  machineHome: string;
+  /** Program and arguments that run `svc`. */
+  svc: readonly string[] | null;
+}
+
+/** Variables that name what is hidden: sockets, and folders that are not there. */
+const DROPPED = [
+  ...['SSH_AUTH_SOCK', 'GIT_SSH', 'GIT_SSH_COMMAND', 'XDG_RUNTIME_DIR', 'DBUS_SESSION_BUS_ADDRESS'],
+  ...['TMPDIR', 'TMP', 'TEMP'],
+];
+
+/** No key to sign with is visible, and what git does in the background writes where it may not. */
+const GIT_SETTINGS = [
+  ['commit.gpgSign', 'false'],
+  ['tag.gpgSign', 'false'],
+  ['gc.auto', '0'],
+  ['maintenance.auto', 'false'],
+] as const;
+
+const TRIAL_MS = 10_000;
+
+const DOCS = 'docs/confinement.md says what it needs';
+
+const unavailable = (what: string, hint: string, cause?: unknown): SvcError =>
+  new SvcError('confinement_unavailable', `the worker cannot be confined: ${what}`, { hint, cause });
+
+/** bubblewrap's path. Throws `tool_missing`, `confinement_unavailable`. */
+function bubblewrap(path: string | undefined): string {
+  if (process.platform !== 'linux')
+    throw unavailable('bubblewrap exists for Linux only', 'set guard.profile to lite');
+  const found = findProgram('bwrap', { cwd: sep, path });
+  if (found !== undefined) return found;
+  throw new SvcError('tool_missing', 'guard.profile is strict, and bwrap (bubblewrap) is not on PATH', {
+    hint: 'install bubblewrap (Debian: apt install bubblewrap), or set guard.profile to lite for what starts from then on',
+  });
+}
+
+/** What of the sandbox depends on the bubblewrap that there is. */
+interface Ability {
+  /** Programs inside can make no namespaces of users: fewer parts of the kernel are within their reach. */
+  canShutUserns: boolean;
+}
+
+/** What does not depend on the run. `uid` is the user that root is inside; null for an ordinary user. */
+const namespaces = (uid: number | null, { canShutUserns }: Ability): string[] => [
+  // An ordinary user gets a namespace of users by itself; root would otherwise keep its rights.
+  ...(uid === null
+    ? []
+    : ['--unshare-user', '--uid', String(uid), '--gid', String(uid), '--cap-drop', 'ALL']),
+  ...(canShutUserns ? [...(uid === null ? ['--unshare-user'] : []), '--disable-userns'] : []),
+  ...['--unshare-pid', '--unshare-ipc', '--unshare-uts'],
+  ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
+  ...kernelWords(),
+];
+
+const uidInside = (): number | null => (process.getuid?.() === 0 ? userInside() : null);
+
+interface Answer {
+  error: Error | null;
+  stdout: string;
+  stderr: string;
+}
+
+function runOnce(program: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Answer> {
+  return new Promise((done) => {
+    const options = { env, timeout: TRIAL_MS, killSignal: 'SIGKILL', maxBuffer: 4 * 1024 * 1024 } as const;
+    const child = execFile(program, [...args], options, (error, stdout, stderr) =>
+      done({ error, stdout, stderr }),
+    );
+    child.stdin?.end();
+  });
+}
+
+/** Whether this bubblewrap can shut off namespaces of users, here: it needs 0.8, and a /proc that can be written outside. */
+async function abilityOf(program: string, env: NodeJS.ProcessEnv): Promise<Ability> {
+  const { stdout, stderr } = await runOnce(program, ['--help'], env);
+  if (!`${stdout}${stderr}`.includes('--disable-userns')) return { canShutUserns: false };
+  const words = namespaces(uidInside(), { canShutUserns: true });
+  const { error } = await runOnce(program, [...words, '--', '/bin/sh', '-c', ':'], env);
+  return { canShutUserns: error === null };
+}
+
+/**
+ * Tries the sandbox out with a shell that says what is open in it. Throws `confinement_unavailable`, with bubblewrap's own
+ * words or with what is open that should not be.
+ */
+async function tryOut(
+  program: string,
+  words: readonly string[],
+  env: NodeJS.ProcessEnv,
+  probe: ProbeWish,
+): Promise<void> {
+  const { error, stdout, stderr } = await runOnce(program, [...words, '--', ...probeCommand(probe)], env);
+  if (error !== null) {
+    const said = stderr.split('\n').find((line) => line.trim() !== '') ?? error.message;
+    const isForbidden = /namespace|uid map|Operation not permitted|Permission denied/i.test(said);
+    throw unavailable(
+      said.replace(/^bwrap: /, ''),
+      isForbidden
+        ? `this system lets no ordinary user make namespaces (AppArmor, sysctl, or a container); ${DOCS}`
+        : DOCS,
+      error,
+    );
+  }
+  const open = findOpen(stdout, probe);
+  if (open.length === 0) return;
+  throw unavailable(
+    `the sandbox was tried, and ${open.slice(0, 3).join('; ')}${open.length > 3 ? `; and ${open.length - 3} more` : ''}`,
+    `something on this machine opens what bubblewrap has shut; ${DOCS}`,
+  );
+}
+
+/** What doctor says of the sandbox. */
+export interface ConfinementHere extends Ability {
+  program: string;
+  /** Names at which programs of this machine listen and which a worker reaches with the network. */
+  abstractSockets: string[];
+}
+
+/** Whether workers can be confined here, tried out. Throws as `wrap` does. */
+export async function checkConfinement(env: NodeJS.ProcessEnv): Promise<ConfinementHere> {
+  const program = bubblewrap(env.PATH);
+  const ability = await abilityOf(program, env);
+  const nothing = { places: [], readOnly: [], unseen: [] };
+  await tryOut(program, namespaces(uidInside(), ability), env, nothing);
+  return { program, ...ability, abstractSockets: listeningSockets().abstract };
+}
+
+const gitRulesOf = ({ isGuest, worktree }: ConfineSpec) =>
+  isGuest ? lookingRules : worktree === null ? inplaceRules : worktreeRules;
+
+/** Confines workers with bubblewrap. What a run may is decided anew for each; kept is only what bubblewrap can do. */
+export function createConfinement(deps: ConfinementDeps): Confinement {
+  const { root, configFile, paths, machineHome, svc } = deps;
+  const abilities = new Map<string, Promise<Ability>>();
+
+  function abilityHere(program: string): Promise<Ability> {
+    const key = `${program} ${statSync(program).mtimeMs}`;
+    const known = abilities.get(key) ?? abilityOf(program, deps.env);
+    abilities.set(key, known);
+    return known;
+  }
+
+  /** Folders of which a worker sees nothing, or only what is shown in them on purpose. */
+  function hidden(home: string | null): Place[] {
+    // A database or a socket of its own place is hidden with the folder around it: the file may be made anew.
+    const apart = [paths.db, paths.socket].map(dirname).filter((folder) => !isWithin(paths.data, folder));
+    return [
+      ...['/tmp', '/var/tmp'].flatMap((path) => hiding(path, 'empty', '1777')),
+      ...['/run', '/var/run', ...SERVICE_FOLDERS].flatMap((path) => hiding(path, 'shut')),
+      ...(home === null ? [] : hiding(home, 'empty', '0700')),
+      ...[machineHome, paths.data, paths.agents, paths.worktrees, ...apart].flatMap((path) =>
+        hiding(path, 'shut'),
+      ),
+    ];
+  }
+
+  /** What a run sees, as rules: the deepest one that covers a path counts. */
+  function rulesOf(spec: ConfineSpec, programs: readonly string[]): Place[] {
+    const home = realOf(spec.env.HOME ?? '');
+    const writable = spec.worktree ?? spec.cwd;
+    if (home === sep) throw unavailable('its home folder is /', 'give the engine a HOME of its own');
+    const git = gitFoldersOf(writable);
+    if (spec.worktree !== null && git === null)
+      throw unavailable(`${spec.worktree} is no worktree of git`, 'svc task retry makes a new one');
+    const kept = join(spec.sessionFolder, 'agent');
+    makePrivateFolder(dirname(spec.sessionFolder), kept);
+    const hides = hidden(home);
+    const hiddenFolders = hides.map(({ path }) => path);
+    const { seatFolder } = spec;
+    const isSeat = (path: string): boolean =>
+      seatFolder !== null && isWithin(realOf(seatFolder) ?? seatFolder, path);
+    const seat: Place[] =
+      seatFolder === null
+        ? []
+        : [
+            { path: SEAT_FOLDER, show: 'read', from: realOf(seatFolder) ?? seatFolder },
+            // Where every client looks first.
+            {
+              path: join(realOf(paths.data) ?? paths.data, 'daemon.json'),
+              link: join(SEAT_FOLDER, 'daemon.json'),
+            },
+          ];
+    const rules = [
+      ...hides,
+      // Names of hosts are looked up in what lies here on some systems.
+      ...showing('/etc/resolv.conf', 'read'),
+      ...showing('/run/current-system', 'read'),
+      ...showing(root, 'read'),
+      ...showing(configFile, 'read'),
+      ...programRules({ env: spec.env, home, hidden: hiddenFolders, programs, svc, written: writable }),
+      ...(home === null ? [] : homeRules(home, spec.home, join(realOf(kept) ?? kept, 'home'))),
+      ...showing(writable, 'write'),
+      ...(git === null ? [] : gitRulesOf(spec)(git, realOf(paths.agents) ?? paths.agents)),
+      ...showing(spec.sessionFolder, 'read'),
+      ...showing(kept, spec.isGuest ? 'read' : 'write'),
+      ...seat,
+    ];
+    // In place the configuration lies in what may be written, and it names programs that the engine runs.
+    if (spec.worktree === null)
+      rules.push(...[{ path: realOf(configFile) ?? configFile, show: 'read' } as const]);
+    const real = realOf(writable) ?? writable;
+    // Last, when it is known what would be shown. What listens in the worktree is the worker's own.
+    for (const path of listeningSockets().files)
+      if (!isWithin(real, path) && !['empty', 'shut'].includes(shownAt(path, rules)) && !isSeat(path))
+        rules.push({ path, show: 'read', from: '/dev/null' });
+    if (shownAt(real, rules) !== 'write')
+      throw unavailable(
+        `${writable} is a folder that has to be hidden`,
+        'move the project into one of its own',
+      );
+    return rules;
+  }
+
+  /** What no run may write, whatever its rules say; in place much of it lies in what it may. */
+  function readOnlyOf({ worktree, sessionFolder }: ConfineSpec): string[] {
+    const ofSession = ['log', 'passwd', 'git'].map((name) => join(sessionFolder, name));
+    const common = worktree === null ? null : gitFoldersOf(worktree)?.common;
+    if (common == null) return ofSession;
+    const ofGit = ['', 'HEAD', 'config', 'packed-refs', 'refs/heads', 'refs/heads/main', 'hooks', 'info'];
+    return [
+      ...ofSession,
+      ...[root, configFile, paths.data, paths.agents, machineHome, REAL_OBJECTS],
+      ...[...ofGit, 'objects/info'].map((name) => join(common, name)),
+    ];
+  }
+
+  return {
+    async wrap(spec) {
+      const bwrap = bubblewrap(deps.env.PATH);
+      const program = programOf(spec.argv[0] ?? '', spec.cwd, spec.env.PATH);
+      const { cwd, env } = spec;
+      const agent = spec.program === undefined ? [] : programOf(spec.program, cwd, env.PATH);
+      const places = rulesOf(spec, [program, ...[agent].flat()]);
+      const settings = GIT_SETTINGS.flatMap(([name, value], at) => [
+        ...['--setenv', `GIT_CONFIG_KEY_${at}`, name],
+        ...['--setenv', `GIT_CONFIG_VALUE_${at}`, value],
+      ]);
+      const uid = uidInside();
+      const home = spec.env.HOME ?? '';
+      const words = [
+        ...namespaces(uid, await abilityHere(bwrap)),
+        ...mounts(places),
+        ...(uid === null ? [] : nameUserInside(uid, { home, folder: spec.sessionFolder })),
+        ...DROPPED.flatMap((name) => ['--unsetenv', name]),
+        ...['--setenv', 'GIT_CONFIG_COUNT', String(GIT_SETTINGS.length), ...settings],
+        ...['--chdir', spec.cwd],
+        ...(spec.endsWithParent ? ['--die-with-parent'] : []),
+      ];
+      if (!isFolder(spec.cwd))
+        throw new SvcError('spawn_failed', `the worker's folder ${spec.cwd} does not exist`);
+      const unseen = [paths.db, join(machineHome, 'keys.env')];
+      await tryOut(bwrap, words, spec.env, { places, readOnly: readOnlyOf(spec), unseen });
+      const filter = spec.filterFd === undefined ? [] : ['--seccomp', String(spec.filterFd)];
+      return [bwrap, ...words, ...filter, '--', program, ...spec.argv.slice(1)];
+    },
+  };
+}

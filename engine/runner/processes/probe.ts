@@ -1,0 +1,141 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+/** The environment variable that marks every process of a run, also those that left its group (R5). */
+export const MARK = 'SVC_RUN_ID';
+
+/** The variable that marks whatever the engine starts itself: git, commands, agents. */
+export const ENGINE_MARK = 'SVC_ENGINE_CHILD';
+
+export interface ProcessEntry {
+  pid: number;
+  ppid: number;
+  pgid: number;
+  /** An ended process that nobody has waited for yet: it cannot act, and it cannot be signalled away. */
+  zombie: boolean;
+  /** When it began: clock ticks since boot on Linux, epoch seconds on macOS. With the pid it names one process. */
+  start: string;
+}
+
+/** How this machine's process table is read. A look that fails is `unknown` or null, never "gone" (R6). */
+export interface Probe {
+  read(pid: number): ProcessEntry | 'gone' | 'unknown';
+  /** Every process, or null when the table cannot be read. */
+  list(): Promise<ProcessEntry[] | null>;
+  /** The value of SVC_RUN_ID in the environment that the process was started with; null also when unreadable. */
+  mark(pid: number): string | null;
+  /** Whether it was started with SVC_ENGINE_CHILD in its environment; false also when that is unreadable. */
+  isEngineChild(pid: number): boolean;
+  /** Null when it is gone, or the machine does not tell. */
+  place(pid: number): ProcessPlace | null;
+}
+
+/** Where the kernel keeps a process. Unlike its environment that can be read of every user's processes. */
+export interface ProcessPlace {
+  /** Its cgroup of version 2, as a path below the root of that hierarchy; null when there is none. */
+  cgroup: string | null;
+  /** It is in a pid namespace below that of this process. */
+  isNested: boolean;
+}
+
+/**
+ * One line of /proc/<pid>/stat. The second field is the program's name in parentheses and may itself hold spaces and
+ * parentheses, so the fields are counted from the last one that closes.
+ */
+export function parseStat(text: string): ProcessEntry | null {
+  const open = text.indexOf('(');
+  const close = text.lastIndexOf(')');
+  if (open < 0 || close < open) return null;
+  const fields = text.slice(close + 2).split(' ');
+  const [state, ppid, pgid] = fields;
+  const start = fields[19]; // field 22 of proc(5), counted from field 3
+  if (state === undefined || ppid === undefined || pgid === undefined || start === undefined) return null;
+  return {
+    pid: Number(text.slice(0, open)),
+    ppid: Number(ppid),
+    pgid: Number(pgid),
+    zombie: state === 'Z' || state === 'X',
+    start,
+  };
+}
+
+const isGone = (error: unknown): boolean => {
+  const code = (error as NodeJS.ErrnoException).code;
+  return code === 'ENOENT' || code === 'ESRCH';
+};
+
+const variableIn = (environment: string, variable: string): string | null => {
+  const name = `${variable}=`;
+  const at = `\0${environment}`.indexOf(`\0${name}`);
+  if (at < 0) return null;
+  const end = environment.indexOf('\0', at);
+  return environment.slice(at + name.length, end < 0 ? environment.length : end);
+};
+
+/**
+ * Linux: everything from /proc. Read as UTF-8 and nothing else: for any other encoding Node takes two buffers of 64 KiB for
+ * every file whose size it does not know, which an engine under load kept by the thousand.
+ */
+export function linuxProbe(proc = '/proc'): Probe {
+  const read: Probe['read'] = (pid) => {
+    try {
+      return parseStat(readFileSync(`${proc}/${pid}/stat`, 'utf8')) ?? 'unknown';
+    } catch (error) {
+      // Without /proc every pid would look gone.
+      return isGone(error) && existsSync(`${proc}/self/stat`) ? 'gone' : 'unknown';
+    }
+  };
+  const variable = (pid: number, name: string): string | null => {
+    try {
+      return variableIn(readFileSync(`${proc}/${pid}/environ`, 'utf8'), name);
+    } catch {
+      return null;
+    }
+  };
+  const cgroupOf = (pid: number): string | null => {
+    try {
+      return /^0::(.*)$/m.exec(readFileSync(`${proc}/${pid}/cgroup`, 'utf8'))?.[1] ?? null;
+    } catch {
+      return null; // a kernel without them
+    }
+  };
+  return {
+    read,
+    async list() {
+      let names: string[];
+      try {
+        names = readdirSync(proc);
+      } catch {
+        return null;
+      }
+      const entries: ProcessEntry[] = [];
+      let looked = 0;
+      for (const name of names) {
+        if (!/^\d+$/.test(name)) continue;
+        const entry = read(Number(name));
+        if (typeof entry === 'object') entries.push(entry);
+        looked += 1;
+        if (looked % 256 === 0) await nextTurn(); // a crowded machine must not hold up the daemon
+      }
+      return looked === 0 ? null : entries;
+    },
+    mark: (pid) => variable(pid, MARK),
+    isEngineChild: (pid) => variable(pid, ENGINE_MARK) !== null,
+    place(pid) {
+      try {
+        const status = readFileSync(`${proc}/${pid}/status`, 'utf8');
+        const pids = /^NSpid:(.*)$/m.exec(status)?.[1]?.trim().split(/\s+/) ?? [];
+        return { cgroup: cgroupOf(pid), isNested: pids.length > 1 };
+      } catch {
+        return null;
+      }
+    },
+  };
+}
+
+/** Alive and the same process; a zombie is dead, a failed look is unknown. */
+export function livenessOf(probe: Probe, pid: number, pidStart: string): 'alive' | 'dead' | 'unknown' {
+  const entry = probe.read(pid);
+  if (entry === 'unknown') return 'unknown';
+  return entry === 'gone' || entry.zombie || entry.start !== pidStart ? 'dead' : 'alive';
+}

@@ -1,0 +1,254 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { asSvcError, SvcError } from '../../base/errors.ts';
+import { makePrivateFolder } from '../../base/private-files.ts';
+import type { Placement, Session } from '../../sessions/index.ts';
+import type { CommandConfinement } from '../confine/commands.ts';
+import type { Processes } from '../processes/index.ts';
+import type { Worktrees } from '../worktrees/index.ts';
+import { type Follow, note, runCommands } from './commands.ts';
+import { copyEnvFiles } from './env-files.ts';
+import {
+  type CarriedSetup,
+  carriedSetup,
+  checkProjectFolder,
+  consentedSetup,
+  setupDigest,
+  type Where,
+} from './projects.ts';
+
+export type { Follow } from './commands.ts';
+export type { CarriedSetup, Where } from './projects.ts';
+
+export interface SetupDeps {
+  processes: Processes;
+  worktrees: Pick<Worktrees, 'isIgnored'>;
+  /** Where the consents are, and what they are about, as of now. */
+  where(): Where;
+  /** Of a worker, with these names added. */
+  environment(extra: Record<string, string>): Record<string, string>;
+  /** svc.yaml, given to the commands as `SVC_CONFIG`. */
+  configFile: string;
+  confine: CommandConfinement;
+  /** Folder of the sessions' own folders. */
+  agentsDir: string;
+  log: { warn(facts: object, text: string): void };
+  graceMs: number;
+  /** How long one command of a teardown may take, ms; 60 000. */
+  teardownMs?: number;
+}
+
+export interface Prepared {
+  session: Session;
+  placement: Placement;
+  runId: string;
+  /** Whether a worker may have written what lies in the worktree. */
+  isOfWorkers(): Promise<boolean>;
+  /** Where its output goes, absolute; the session's log unless it is another. */
+  logFile?: string;
+}
+
+/** Makes worktrees ready for work, and undoes that before they go. In place nothing is done. */
+export interface Setup {
+  /** What sessions of a project would be made ready with. Throws `unknown_project`. */
+  carried(project: string | null): CarriedSetup;
+  /** Names what `carried` says of a project; looks at no consent. Throws `unknown_project`. */
+  digest(project: string | null): string;
+  /** Throws `consent_missing` when a session of the project would need a consent that there is not. */
+  check(session: Pick<Session, 'project' | 'inplace' | 'worktree' | 'continues'>): void;
+  /**
+   * Copies the environment files and runs the setup commands, once per worktree: one that was made ready is left as
+   * it is. False when nothing had to be done. Throws `consent_missing`, `setup_failed`.
+   */
+  prepare(run: Prepared, follow: Follow): Promise<boolean>;
+  /** Runs the teardown commands in a session's worktree. Never throws; returns what did not go as it should. */
+  tearDown(session: Session): Promise<string[]>;
+  /** Ends what the setup of a run has left that was broken off with its host. */
+  abandon(sessionId: string, runId: string): Promise<void>;
+  /** Ends what teardowns of an earlier host have left. */
+  recover(): Promise<void>;
+  /** Ends the teardowns that run. */
+  close(): Promise<void>;
+}
+
+const TEARDOWN_MS = 60_000;
+
+const isIn = (folder: string, path: string): boolean => {
+  const way = relative(realpathSync(folder), realpathSync(path));
+  return way !== '..' && !way.startsWith(`..${sep}`);
+};
+
+function checkInside(worktree: string, place: string): void {
+  if (!isIn(worktree, place)) throw new SvcError('worktree_unsafe', `${place} leads out of the worktree`);
+}
+
+export function createSetup(deps: SetupDeps): Setup {
+  const { processes, agentsDir } = deps;
+  const closing = new AbortController();
+  /** By worktree. */
+  const tearing = new Map<string, Promise<string[]>>();
+  const teardowns = join(agentsDir, '.teardown');
+
+  const setupFolder = (sessionId: string, runId: string): string =>
+    join(agentsDir, sessionId, `setup-${runId}`);
+  const logOf = (sessionId: string): string => join(agentsDir, sessionId, 'log');
+  const markerOf = (worktree: string): string => join(worktree, '.svc', 'set-up');
+
+  const environmentOf = ({ sessionId, taskId }: Session): Record<string, string> =>
+    deps.environment({
+      SVC_CONFIG: deps.configFile,
+      SVC_TASK: taskId,
+      SVC_SESSION: sessionId,
+      SVC_ROLE: 'worker',
+    });
+
+  async function endLeftOver(folder: string, runId: string): Promise<void> {
+    // Without its folder a command that is still on its way does not begin.
+    rmSync(folder, { recursive: true, force: true });
+    const { survivors } = await processes.sweep(runId);
+    if (survivors.length > 0) deps.log.warn({ survivors }, 'processes of a command could not be ended');
+  }
+
+  async function copyFiles(
+    project: CarriedSetup,
+    { placement, logFile }: Pick<Prepared, 'placement'> & { logFile: string },
+    worktree: string,
+  ) {
+    const inside = relative(worktree, placement.cwd);
+    const left = await copyEnvFiles({
+      files: project.envFiles,
+      from: project.folder,
+      to: placement.cwd,
+      scratch: join(worktree, '.svc'),
+      isIgnored: (file) => deps.worktrees.isIgnored(worktree, join(inside, file)),
+    });
+    for (const { file, why } of left) note(logFile, 'setup', `${file} was not copied: ${why}`);
+  }
+
+  async function runTeardown(session: Session, worktree: string): Promise<string[]> {
+    const { sessionId, cwd } = session;
+    const logFile = logOf(sessionId);
+    try {
+      const project = consentedSetup(deps.where(), session.project);
+      if (project.teardown.length === 0 || cwd === null || !existsSync(cwd)) return [];
+      if (!isIn(worktree, cwd)) throw new SvcError('path_outside', `${cwd} leads out of the worktree`);
+      makePrivateFolder(agentsDir, join(agentsDir, sessionId));
+      const runId = randomUUID();
+      const env = environmentOf(session);
+      const failed = await runCommands(
+        processes,
+        {
+          what: 'teardown',
+          commands: project.teardown,
+          cwd,
+          env,
+          runId,
+          folder: join(teardowns, runId),
+          logFile,
+          // What lies there is the work of its agent.
+          confine: (argv) => deps.confine(session, { argv, cwd, env }),
+          isConfined: session.profile === 'strict',
+        },
+        {
+          mayGoOn: () => !closing.signal.aborted,
+          async end(running) {
+            const waiting = new AbortController();
+            const signal = AbortSignal.any([closing.signal, waiting.signal]);
+            const limit = delay(deps.teardownMs ?? TEARDOWN_MS, null, { signal }).catch(() => null);
+            const exit = await Promise.race([running.exited, limit]);
+            waiting.abort();
+            if (exit === null) await processes.stop({ ...running, runId }, { graceMs: deps.graceMs });
+            return exit;
+          },
+        },
+      );
+      return failed === null ? [] : [`teardown of ${sessionId}: ${failed}`];
+    } catch (thrown) {
+      const { code, message, hint } = asSvcError(thrown);
+      const what = code === 'consent_missing' ? 'was left out' : 'failed';
+      if (existsSync(logFile)) note(logFile, 'teardown', `${what}: ${message}`);
+      return [`teardown of ${sessionId} ${what}: ${message}${hint === undefined ? '' : ` (${hint})`}`];
+    }
+  }
+
+  return {
+    carried: (project) => carriedSetup(deps.where(), project),
+
+    digest: (project) => setupDigest(deps.where(), project),
+
+    check({ project, inplace, worktree, continues }) {
+      // What goes on in a worktree finds it made ready, or is refused when it is not.
+      if (!inplace && worktree === null && continues === null) consentedSetup(deps.where(), project);
+      else checkProjectFolder(deps.where(), project);
+    },
+
+    async prepare(run, follow) {
+      const { session, placement, runId } = run;
+      const { sessionId, taskId } = session;
+      const logFile = run.logFile ?? logOf(sessionId);
+      const { worktree, cwd } = placement;
+      if (worktree === null || existsSync(markerOf(worktree))) return false;
+      const project = consentedSetup(deps.where(), session.project);
+      if (project.setup.length + project.envFiles.length === 0) return false;
+      const failed = (what: string): SvcError =>
+        new SvcError('setup_failed', `setup of the project ${project.id}: ${what}`, {
+          hint:
+            run.logFile === undefined ? `svc task log ${taskId} has its output` : `${logFile} has its output`,
+        });
+      makePrivateFolder(agentsDir, join(agentsDir, sessionId));
+      makePrivateFolder(worktree, join(worktree, '.svc'));
+      // A repository may hold links in these places.
+      for (const place of [join(worktree, '.svc'), cwd]) checkInside(worktree, place);
+      await copyFiles(project, { placement, logFile }, worktree);
+      const env = environmentOf(session);
+      const isOfWorkers = session.profile === 'strict' && (await run.isOfWorkers());
+      const problem = await runCommands(
+        processes,
+        {
+          what: 'setup',
+          commands: project.setup,
+          cwd,
+          env,
+          runId,
+          folder: setupFolder(sessionId, runId),
+          logFile,
+          confine: async (argv) =>
+            isOfWorkers ? deps.confine({ ...session, worktree }, { argv, cwd, env }) : argv,
+          isConfined: isOfWorkers,
+        },
+        follow,
+      );
+      if (problem !== null) throw failed(problem);
+      // The commands may be of a worker's making, and so may a link in this place.
+      checkInside(worktree, join(worktree, '.svc'));
+      rmSync(markerOf(worktree), { force: true });
+      writeFileSync(markerOf(worktree), '', { mode: 0o600, flag: 'wx' });
+      return true;
+    },
+
+    tearDown(session) {
+      const { worktree } = session;
+      if (worktree === null || !existsSync(worktree)) return Promise.resolve([]);
+      // Whoever comes second waits for the first and does not run it again.
+      const under = tearing.get(worktree);
+      if (under !== undefined) return under;
+      const work = runTeardown(session, worktree).finally(() => tearing.delete(worktree));
+      tearing.set(worktree, work);
+      return work;
+    },
+
+    abandon: (sessionId, runId) => endLeftOver(setupFolder(sessionId, runId), runId),
+
+    async recover() {
+      if (!existsSync(teardowns)) return;
+      for (const runId of readdirSync(teardowns)) await endLeftOver(join(teardowns, runId), runId);
+    },
+
+    async close() {
+      closing.abort();
+      await Promise.allSettled(tearing.values());
+    },
+  };
+}

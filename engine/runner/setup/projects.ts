@@ -1,0 +1,169 @@
+import { realpathSync } from 'node:fs';
+import { relative, resolve, sep } from 'node:path';
+import { type Consents, digestOfSetup, readConsents } from '../../access/index.ts';
+import { SvcError } from '../../base/errors.ts';
+
+/** The parts of the configuration that say what a project carries. */
+export interface SetupConfig {
+  project: { name: string; root: string };
+  projects: readonly {
+    id: string;
+    path: string;
+    setup: readonly string[];
+    teardown: readonly string[];
+    env_files: readonly string[];
+  }[];
+}
+
+/** `changed`: there is one, but for other commands than those that are there now. */
+export type ConsentState = 'not_needed' | 'given' | 'changed' | 'none';
+
+/** A project with what it carries and whether that may be used on this machine. */
+export interface CarriedSetup {
+  id: string;
+  /** Absolute. */
+  folder: string;
+  /** It is the workspace's own project, or an entry for its folder. */
+  own: boolean;
+  setup: readonly string[];
+  teardown: readonly string[];
+  /** Relative to the folder. */
+  envFiles: readonly string[];
+  consent: ConsentState;
+  /** Names exactly this content; what a consent is given to. */
+  digest: string;
+  /** The folder is outside of the workspace, and nobody on this machine has agreed to that. */
+  folderWaits: boolean;
+  /** Why a recorded consent does not count; null when nothing is wrong with the record. */
+  problem: string | null;
+}
+
+export interface Where {
+  root: string;
+  config: SetupConfig;
+  /** The machine home. */
+  home: string;
+}
+
+const NOTHING = { setup: [], teardown: [], env_files: [] };
+
+/** Whether the folder is somewhere else than below the workspace, also by a link. */
+function isOutside(root: string, folder: string): boolean {
+  let way = relative(root, folder);
+  try {
+    way = relative(realpathSync(root), realpathSync(folder));
+  } catch {
+    // It does not exist: then its name decides.
+  }
+  return way === '..' || way.startsWith(`..${sep}`) || resolve(way) === way;
+}
+
+/** Whether a configuration file was agreed to that has this entry with this path. */
+const hasAgreedTo = ({ files }: Consents, { id, path }: { id: string; path: string }): boolean =>
+  Object.values(files).some(
+    ({ tree: { projects } }) =>
+      Array.isArray(projects) && projects.some((entry) => entry?.id === id && entry?.path === path),
+  );
+
+type Entry = SetupConfig['projects'][number] & { folder: string };
+
+function entriesOf({ root, config }: Pick<Where, 'root' | 'config'>): { ownFolder: string; all: Entry[] } {
+  const ownFolder = resolve(root, config.project.root);
+  const entries = config.projects.map((entry) => ({ ...entry, folder: resolve(root, entry.path) }));
+  // The own project has no entry by itself; one with its folder is its entry.
+  const all = entries.some(({ folder }) => folder === ownFolder)
+    ? entries
+    : [{ id: config.project.name, path: config.project.root, folder: ownFolder, ...NOTHING }, ...entries];
+  return { ownFolder, all };
+}
+
+const entryDigest = (root: string, { folder, setup, teardown, env_files: envFiles }: Entry): string =>
+  digestOfSetup({ path: relative(root, folder), setup, teardown, envFiles });
+
+const unknownProject = (project: string | null): SvcError =>
+  new SvcError('unknown_project', `no project ${JSON.stringify(project)} in projects`, {
+    hint: 'svc project list',
+  });
+
+/** Names what a project carries, without asking whether that may be used. Throws `unknown_project`. */
+export function setupDigest(where: Pick<Where, 'root' | 'config'>, project: string | null): string {
+  const { ownFolder, all } = entriesOf(where);
+  const isOwn = project === null || project === where.config.project.name;
+  const found = all.find(({ id, folder }) => (isOwn ? folder === ownFolder : id === project));
+  if (found === undefined) throw unknownProject(project);
+  return entryDigest(where.root, found);
+}
+
+/** Every project, the workspace's own first. The record of consents is read anew at each call. */
+export function carriedSetups({ root, config, home }: Where): CarriedSetup[] {
+  const { ownFolder, all } = entriesOf({ root, config });
+  const isNeeding = (entry: Entry): boolean =>
+    entry.setup.length + entry.teardown.length + entry.env_files.length > 0 || isOutside(root, entry.folder);
+  const consents = all.some(isNeeding) ? readConsents(home, root) : null;
+  const found = all.map((entry): CarriedSetup => {
+    const { id, folder, setup, teardown, env_files: envFiles } = entry;
+    const digest = entryDigest(root, entry);
+    const agreed = consents?.projects[id]?.digest;
+    const isBare = setup.length + teardown.length + envFiles.length === 0;
+    const folderWaits =
+      folder !== ownFolder &&
+      isOutside(root, folder) &&
+      agreed !== digest &&
+      !(consents !== null && hasAgreedTo(consents, entry));
+    return {
+      id,
+      folder,
+      own: folder === ownFolder,
+      setup,
+      teardown,
+      envFiles,
+      consent:
+        isBare && !folderWaits
+          ? 'not_needed'
+          : agreed === digest
+            ? 'given'
+            : agreed === undefined
+              ? 'none'
+              : 'changed',
+      digest,
+      folderWaits,
+      problem: isBare && !folderWaits ? null : (consents?.problem ?? null),
+    };
+  });
+  return found.sort((one, other) => Number(other.own) - Number(one.own));
+}
+
+/** What a project of that id carries; null, and the own project's name, are the own one. Throws `unknown_project`. */
+export function carriedSetup(where: Where, project: string | null): CarriedSetup {
+  const all = carriedSetups(where);
+  const isOwn = project === null || project === where.config.project.name;
+  const found = isOwn ? all[0] : all.find(({ id }) => id === project);
+  if (found !== undefined) return found;
+  throw unknownProject(project);
+}
+
+/** The same, when it may be used. Throws `consent_missing`. */
+export function consentedSetup(where: Where, project: string | null): CarriedSetup {
+  const found = carriedSetup(where, project);
+  const { consent } = found;
+  if (consent === 'given' || consent === 'not_needed') return found;
+  throw consentMissing(found);
+}
+
+/** The same for work in the project's own folder, where nothing is made ready. Throws `consent_missing`. */
+export function checkProjectFolder(where: Where, project: string | null): void {
+  const found = carriedSetup(where, project);
+  if (found.folderWaits) throw consentMissing(found);
+}
+
+function consentMissing({ id, folder, consent, folderWaits, problem }: CarriedSetup): SvcError {
+  const why = folderWaits
+    ? `the project ${id} is the folder ${folder}, outside of the workspace, and nobody on this machine has agreed to it`
+    : consent === 'changed'
+      ? `what the project ${id} runs in its worktrees has changed since somebody on this machine agreed to it`
+      : `the project ${id} has commands or files for its worktrees that nobody on this machine has agreed to`;
+  return new SvcError('consent_missing', problem === null ? why : `${why}: ${problem}`, {
+    hint: `svc project trust ${id} shows them and asks`,
+    data: { project: id, consent },
+  });
+}

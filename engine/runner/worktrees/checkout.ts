@@ -1,0 +1,119 @@
+import { lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import { SvcError } from '../../base/errors.ts';
+import { type Git, NOT_INSIDE, records } from './git.ts';
+import { verifyToplevel } from './look.ts';
+import { branchRef, gitDirOf, listWorktrees, operationIn, rebasedBranch } from './repository.ts';
+import { textIn } from './traps.ts';
+
+/** The checkout of a branch that has to follow when the branch moves. */
+export interface Checkout {
+  /** `none`: nobody has the branch checked out. `dirty`: it cannot follow. */
+  state: 'none' | 'clean' | 'dirty';
+  path: string | null;
+  /** The files that stop it, if it is files. */
+  paths: string[];
+  /** Why it cannot follow, as the end of a sentence about the checkout. */
+  reason: string | null;
+}
+
+const stopped = (path: string, reason: string, paths: string[] = []): Checkout => ({
+  state: 'dirty',
+  path,
+  paths,
+  reason,
+});
+
+/** Paths in a sentence. */
+export const named = (paths: readonly string[]): string => paths.slice(0, 5).join(', ');
+
+export const dirty = ({ path, reason, paths }: Pick<Checkout, 'path' | 'reason' | 'paths'>): SvcError =>
+  new SvcError('checkout_dirty', `the checkout ${path} ${reason}; nothing was changed`, {
+    hint: 'commit or put away what is there, then promote again',
+    data: { path, paths },
+  });
+
+/** Looks at the branch's checkout. Throws `worktree_unsafe`. */
+export async function checkoutOf(git: Git, root: string, base: string): Promise<Checkout> {
+  return (await checkoutAndGitDir(git, root, base)).checkout;
+}
+
+/** The same with the checkout's git folder where it is a clean one. */
+export async function checkoutAndGitDir(
+  git: Git,
+  root: string,
+  base: string,
+): Promise<{ checkout: Checkout; gitDir: string | null }> {
+  const without = (checkout: Checkout) => ({ checkout, gitDir: null });
+  const ref = branchRef(base);
+  let found: string | null = null;
+  for (const entry of await listWorktrees(git, root)) {
+    if (entry.prunable) continue;
+    // A branch under rebase is checked out nowhere, but moving it would make the rebase fail at its end.
+    if (entry.ref === null && rebasedBranch(await gitDirOf(git, entry.path)) === ref) {
+      return without(stopped(entry.path, `is in the middle of a rebase of ${base}`));
+    }
+    if (entry.ref !== ref) continue;
+    if (found !== null) return without(stopped(entry.path, `and ${found} both have ${base} checked out`));
+    found = entry.path;
+  }
+  if (found === null) return without({ state: 'none', path: null, paths: [], reason: null });
+  const gitDir = await verifyToplevel(git, found);
+  const operation = operationIn(gitDir);
+  if (operation !== null) return without(stopped(found, `is in the middle of a ${operation}`));
+  const { stdout } = await git.run(found, [
+    'status',
+    '--porcelain=v1',
+    '-z',
+    '--no-renames',
+    '--untracked-files=no',
+    NOT_INSIDE,
+  ]);
+  const paths = records(stdout).map((record) => record.slice(3));
+  if (paths.length > 0) return without(stopped(found, `has changes in ${named(paths)}`, paths));
+  return { checkout: { state: 'clean', path: found, paths: [], reason: null }, gitDir };
+}
+
+/** Whether a branch is what is checked out, at this moment. Where git keeps it in a file of one line, that is enough. */
+export async function isCheckedOut(
+  git: Git,
+  { path, gitDir }: { path: string; gitDir: string | null },
+  branch: string,
+): Promise<boolean> {
+  const ref = branchRef(branch);
+  if (gitDir !== null && textIn(join(gitDir, 'HEAD')) === `ref: ${ref}\n`) return true;
+  return (await git.text(path, ['symbolic-ref', '--quiet', 'HEAD'], { allowFail: true })) === ref;
+}
+
+/** More than these are not asked for by name; one is enough to stop a checkout. */
+const MAX_ASKED = 500;
+
+/** The same checkout, once it was asked whether files that git does not track are where new ones would go. */
+export async function withRoomFor(git: Git, checkout: Checkout, added: readonly string[]): Promise<Checkout> {
+  const { path, state } = checkout;
+  if (path === null || state !== 'clean') return checkout;
+  const taken = [...new Set(added.flatMap((name) => inTheWay(path, name) ?? []))].slice(0, MAX_ASKED);
+  if (taken.length === 0) return checkout;
+  // Tracked ones make room by themselves. Ignored ones do not: nothing of the user's is replaced in silence.
+  const { stdout } = await git.run(path, [
+    'ls-files',
+    '-z',
+    '--others',
+    '--',
+    ...taken.map((name) => `:(literal)${name}`),
+  ]);
+  const paths = records(stdout);
+  return paths.length === 0 ? checkout : stopped(path, `has files in the way: ${named(paths)}`, paths);
+}
+
+/** What exists where the file would go: itself, or a file in the place of one of its folders. */
+function inTheWay(root: string, name: string): string | null {
+  const parts = name.split('/');
+  for (let count = 1; count <= parts.length; count += 1) {
+    const part = parts.slice(0, count).join('/');
+    const stat = lstatSync(join(root, part), { throwIfNoEntry: false });
+    if (stat === undefined) return null;
+    if (count === parts.length || !stat.isDirectory()) return part;
+  }
+  return null;
+}

@@ -1,0 +1,250 @@
+import {
+  appendFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmdirSync,
+} from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { asSvcError, SvcError } from '../../base/errors.ts';
+import { type Git, NOT_INSIDE } from './git.ts';
+import { gitRunsFor } from './live.ts';
+import { lookAt, verifyToplevel } from './look.ts';
+import type { Queue } from './queue.ts';
+import {
+  branchOrCommit,
+  branchRef,
+  commitOf,
+  isAncestor,
+  listWorktrees,
+  type Repository,
+  repositoryOf,
+  SESSION_PREFIX,
+  samePath,
+  type WorktreeEntry,
+} from './repository.ts';
+
+export interface CreateRequest {
+  /** Any folder in the repository. */
+  repositoryPath: string;
+  worktreePath: string;
+  /** The session's branch, e.g. `svc/s-88`. */
+  branch: string;
+  /** A branch, tag or commit; by default the branch checked out at `projectPath`. */
+  base?: string;
+  /** The project's folder in the repository; the worker starts in the same folder of the worktree. */
+  projectPath: string;
+}
+
+export type OriginRequest = Pick<CreateRequest, 'repositoryPath' | 'projectPath' | 'base'>;
+
+/** Where a worktree begins. */
+export interface Origin {
+  /** Top folder of the checkout that `repositoryPath` is in. */
+  repository: string;
+  /** What the worktree is made from, by name; null when HEAD is detached. */
+  base: string | null;
+  baseCommit: string;
+}
+
+export interface CreatedWorktree extends Origin {
+  path: string;
+  /** The project's folder inside the worktree. */
+  cwd: string;
+  branch: string;
+}
+
+/** How long a git left over from a killed host is waited for. */
+const LEFTOVER_WAIT_MS = 120_000;
+
+/** Adds `.svc/` to the exclude file that all worktrees of the repository share; once. */
+export function excludeOwnFolder(commonDir: string): void {
+  const file = join(commonDir, 'info', 'exclude');
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  if (text.split(/\r?\n/).some((line) => line === '.svc/' || line === '.svc')) return;
+  mkdirSync(dirname(file), { recursive: true });
+  appendFileSync(file, `${text === '' || text.endsWith('\n') ? '' : '\n'}.svc/\n`);
+}
+
+async function resolveBase(
+  git: Git,
+  { base }: OriginRequest,
+  repository: Repository,
+  project: Repository,
+): Promise<{ name: string | null; commit: string }> {
+  if (base !== undefined) {
+    const commit = await branchOrCommit(git, repository.root, base);
+    if (commit !== null) return { name: base, commit };
+    throw new SvcError(
+      'not_found',
+      `there is no branch or commit ${JSON.stringify(base)} in ${repository.root}`,
+      {
+        hint: 'check --base and SVC_GIT_BASE',
+        data: { base },
+      },
+    );
+  }
+  if (project.headCommit !== null) return { name: project.head, commit: project.headCommit };
+  throw new SvcError('repository_empty', `the branch ${project.head} of ${project.root} has no commit yet`, {
+    hint: 'commit something, or name a base',
+  });
+}
+
+/** The repository and the project's place in it: mostly the same folder, and then asking git once is enough. */
+async function checkoutsOf(
+  git: Git,
+  { repositoryPath, projectPath }: Pick<CreateRequest, 'repositoryPath' | 'projectPath'>,
+): Promise<{ repository: Repository; project: Repository }> {
+  const repository = await repositoryOf(git, repositoryPath);
+  const project = projectPath === repositoryPath ? repository : await repositoryOf(git, projectPath);
+  return { repository, project };
+}
+
+/**
+ * Branches by which git cannot make one of this name: it keeps them as files in folders, so that none is below another.
+ * @returns their names, as they are written
+ */
+async function branchesAgainst(git: Git, root: string, branch: string): Promise<string[]> {
+  const top = branch.split('/')[0]!;
+  const list = ['for-each-ref', '--ignore-case', '--format=%(refname:lstrip=2)', branchRef(top)];
+  const [refs, ignoresCase] = await Promise.all([
+    git.text(root, list),
+    git.text(root, ['config', '--type=bool', '--default=false', '--get', 'core.ignoreCase']),
+  ]);
+  const asKept = (name: string): string => (ignoresCase === 'true' ? name.toLowerCase() : name);
+  const wanted = asKept(branch);
+  return refs.split('\n').filter((name) => {
+    const kept = asKept(name);
+    const isOther = name !== branch && kept === wanted;
+    return name !== '' && (isOther || wanted.startsWith(`${kept}/`) || kept.startsWith(`${wanted}/`));
+  });
+}
+
+/** The branch that makes every branch of a session impossible. Throws `conflict`. */
+async function checkPrefix(git: Git, root: string): Promise<void> {
+  const [taken] = await branchesAgainst(git, root, `${SESSION_PREFIX}new`);
+  if (taken === undefined || taken.includes('/')) return;
+  throw new SvcError(
+    'conflict',
+    `${root} has a branch called ${taken}, and so git can make no branch ${SESSION_PREFIX}… in it: no worker can begin there`,
+    { hint: `give it another name: git branch -m ${taken} <another>`, data: { branch: taken } },
+  );
+}
+
+/**
+ * Where `create` would begin; makes nothing. Throws `not_a_repository`, `repository_empty`, `not_found` (base), and `conflict` where
+ * git could make no branch of a session.
+ */
+export async function origin(git: Git, request: OriginRequest): Promise<Origin> {
+  const { repository, project } = await checkoutsOf(git, request);
+  await checkPrefix(git, repository.root);
+  const { name, commit } = await resolveBase(git, request, repository, project);
+  return { repository: repository.root, base: name, baseCommit: commit };
+}
+
+/**
+ * Clears what an earlier try that was killed has left at the path. Nothing here can be work: the agent starts only
+ * after a complete worktree was recorded. Returns the checkouts that there are now.
+ */
+async function clearHalfMade(git: Git, root: string, path: string): Promise<WorktreeEntry[]> {
+  let entries = await listWorktrees(git, root);
+  const entryAt = () => entries.find((each) => samePath(each.path, path));
+  let entry = entryAt();
+  const deadline = performance.now() + LEFTOVER_WAIT_MS;
+  // git marks a worktree that it is still making with this lock.
+  while (entry?.locked === 'initializing' && gitRunsFor(path) && performance.now() < deadline) {
+    await delay(50);
+    entries = await listWorktrees(git, root);
+    entry = entryAt();
+  }
+  if (entry?.locked === 'initializing') {
+    await git.run(root, ['worktree', 'remove', '--force', '--force', entry.path]);
+    return listWorktrees(git, root);
+  }
+  const isEmpty = existsSync(path) && readdirSync(path).length === 0;
+  if (isEmpty) rmdirSync(path);
+  if (entry && !existsSync(path)) {
+    // Only this entry: `git worktree prune` would also forget a user's worktree on a disk that is not mounted.
+    await git.run(root, ['worktree', 'remove', '--force', entry.path]);
+    return listWorktrees(git, root);
+  }
+  return entries;
+}
+
+/** Names of the form that we give need no asking. */
+const isBranchName = async (git: Git, root: string, branch: string): Promise<boolean> =>
+  /^svc\/[a-z0-9-]+$/.test(branch) || git.succeeds(root, ['check-ref-format', '--branch', branch]);
+
+/**
+ * Makes the session's branch and worktree; a second call for the same session takes up what an earlier one has made.
+ * Submodules are not initialised and large files (LFS) stay pointers: both would reach for the network.
+ * Throws `not_a_repository`, `repository_empty`, `not_found` (base), `exists`, `git_failed`.
+ */
+export async function create(git: Git, queue: Queue, request: CreateRequest): Promise<CreatedWorktree> {
+  const { worktreePath: path, branch } = request;
+  const { repository, project } = await checkoutsOf(git, request);
+  const { root, commonDir } = repository;
+  if (!(await isBranchName(git, root, branch))) {
+    throw new SvcError('usage', `${JSON.stringify(branch)} is not a branch name`, { data: { branch } });
+  }
+  const exists = (what: string): SvcError =>
+    new SvcError('exists', `${what} already exists and holds something else`, {
+      hint: 'see `svc worktree list`',
+      data: { path, branch },
+    });
+
+  const made = await queue(commonDir, async () => {
+    const base = await resolveBase(git, request, repository, project);
+    excludeOwnFolder(commonDir);
+    const entries = await clearHalfMade(git, root, path);
+    const entry = entries.find((candidate) => samePath(candidate.path, path));
+    // Another workspace in this repository may have a session of that number, and be done with its work or not.
+    const isElsewhere = entries.some((other) => other !== entry && other.ref === branchRef(branch));
+    if (isElsewhere) throw exists(`the branch ${branch}`);
+    const add = (...from: string[]) => git.run(root, ['worktree', 'add', '--quiet', ...from]);
+    // git refuses a branch that is there: only then it has to be looked at.
+    let refused: SvcError | null = null;
+    if (!entry) {
+      // A link that leads nowhere is there as well.
+      if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) throw exists(path);
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      refused = await add('--no-track', '-b', branch, path, base.commit).then(() => null, asSvcError);
+      if (refused === null) return base;
+    }
+    if (refused !== null) {
+      await checkPrefix(git, root);
+      const [other] = await branchesAgainst(git, root, branch);
+      if (other !== undefined) throw exists(`the branch ${other}, beside which git can make no ${branch},`);
+    }
+    const branchCommit = await commitOf(git, root, branchRef(branch));
+    // An earlier try may have begun from an older commit of the base; work of its own it cannot have.
+    const holdsNoWork = branchCommit === null || (await isAncestor(git, root, branchCommit, base.commit));
+    if (!holdsNoWork) throw exists(`the branch ${branch}`);
+    const begun = { ...base, commit: branchCommit ?? base.commit };
+    if (entry) {
+      const isOurs = entry.ref === branchRef(branch);
+      if (!isOurs) throw exists(`a worktree at ${path}`);
+      await verifyToplevel(git, path);
+      if ((await git.text(path, ['status', '--porcelain', '--untracked-files=all', NOT_INSIDE])) !== '') {
+        throw exists(`a worktree with changes at ${path}`);
+      }
+      return begun;
+    }
+    if (branchCommit === null || existsSync(path)) throw refused;
+    await add(path, branch);
+    return begun;
+  });
+
+  // R4: success is reported after it was looked at.
+  if ((await lookAt(git, path)).head !== made.commit) {
+    throw new SvcError('git_failed', `the new worktree ${path} is not at the commit that was asked for`);
+  }
+  const inside = relative(project.root, realpathSync(request.projectPath));
+  const cwd = join(path, inside);
+  mkdirSync(cwd, { recursive: true }); // a project folder without a tracked file is not in the checkout
+  return { path, cwd, branch, base: made.name, baseCommit: made.commit, repository: root };
+}

@@ -1,0 +1,44 @@
+import { rm } from 'node:fs/promises';
+import { SvcError } from '../../base/errors.ts';
+import { excludeOwnFolder } from './create.ts';
+import type { Git } from './git.ts';
+import { lookAt } from './look.ts';
+import type { Queue } from './queue.ts';
+import { repositoryOf } from './repository.ts';
+
+export interface DetachedCheckout {
+  /** Any folder in the repository. */
+  repository: string;
+  /** Where the checkout is, absolute; it must not exist yet. */
+  path: string;
+}
+
+/** Checks a commit out in a folder of its own, on no branch. Throws `git_failed` when there is no such commit. */
+export async function addDetached(
+  git: Git,
+  queue: Queue,
+  { repository, path, commit }: DetachedCheckout & { commit: string },
+): Promise<void> {
+  const { root, commonDir } = await repositoryOf(git, repository);
+  await queue(commonDir, async () => {
+    excludeOwnFolder(commonDir);
+    await git.run(root, ['worktree', 'add', '--quiet', '--detach', path, commit]);
+  });
+  // R4: success is reported after it was looked at.
+  if ((await lookAt(git, path)).head === commit) return;
+  throw new SvcError('git_failed', `the new checkout ${path} is not at ${commit}`);
+}
+
+/** Removes such a checkout with everything in it, also one that was only half made. */
+export async function removeDetached(
+  git: Git,
+  queue: Queue,
+  { repository, path }: DetachedCheckout,
+): Promise<void> {
+  await rm(path, { recursive: true, force: true });
+  const { root, commonDir } = await repositoryOf(git, repository);
+  // Only this entry: `git worktree prune` would also forget a user's worktree on a disk that is not mounted.
+  await queue(commonDir, () =>
+    git.run(root, ['worktree', 'remove', '--force', '--force', path], { allowFail: true }),
+  );
+}

@@ -1,0 +1,81 @@
+import { rfc3339 } from '../../base/clock.ts';
+import { SvcError } from '../../base/errors.ts';
+import { changes } from './finish.ts';
+import { foreignIn } from './foreign.ts';
+import { type Git, records } from './git.ts';
+import { branchRef, commitOf, idsOf, isAncestor } from './repository.ts';
+
+export interface DiffRequest {
+  /** Any checkout of the repository. */
+  repository: string;
+  /** One of the two: a branch, or a commit. */
+  branch?: string;
+  head?: string;
+  baseCommit: string;
+  /** The branch that takes the work in, if it is to be what promoting would bring there now. */
+  into?: string;
+}
+
+export interface Diff {
+  /** Newest first. `at` is RFC 3339 UTC. */
+  commits: { id: string; subject: string; author: string; at: string }[];
+  files: { path: string; insertions: number; deletions: number }[];
+  /** The change as one patch, at most this many bytes of it, ending with a whole line. */
+  patch(maxBytes: number): Promise<{ text: string; truncated: boolean }>;
+}
+
+/** What a session has changed since its base. */
+export async function diff(git: Git, request: DiffRequest): Promise<Diff> {
+  const { repository, branch, head, baseCommit, into } = request;
+  const name = branch === undefined ? (head ?? '') : branchRef(branch);
+  const [tip = null, began = null] =
+    (await idsOf(git, repository, [`${name}^{commit}`, `${baseCommit}^{commit}`])) ??
+    (await Promise.all([commitOf(git, repository, name), commitOf(git, repository, baseCommit)]));
+  const own =
+    tip === null || into === undefined ? null : await ownWork(git, { repository, tip, began, into });
+  const base = own?.from ?? began;
+  if (tip === null || base === null) {
+    const missing = tip === null ? (branch ?? head) : baseCommit;
+    throw new SvcError('not_found', `there is no commit ${JSON.stringify(missing)} in ${repository}`);
+  }
+  const without = [base, ...(own === null ? [] : [own.target])].map((id) => `^${id}`);
+  const [log, files] = await Promise.all([
+    git.run(repository, ['log', '--format=%H%x1f%ct%x1f%an%x1f%s', '-z', tip, ...without]),
+    changes(git, repository, base, tip),
+  ]);
+  const commits = records(log.stdout).map((record) => {
+    const [id = '', at = '0', author = '', ...subject] = record.split('\x1f');
+    return { id, subject: subject.join(' ').trimEnd(), author, at: rfc3339(Number(at) * 1000) };
+  });
+  return {
+    commits,
+    files,
+    async patch(maxBytes) {
+      // No program of the user's or the repository's own choosing runs here.
+      const options = ['--no-ext-diff', '--no-textconv', '--no-color', '--src-prefix=a/', '--dst-prefix=b/'];
+      const { stdout, truncated } = await git.run(
+        repository,
+        ['diff-tree', '-r', '-p', '--find-renames', ...options, base, tip],
+        { maxBytes },
+      );
+      return { text: truncated ? stdout.slice(0, stdout.lastIndexOf('\n') + 1) : stdout, truncated };
+    },
+  };
+}
+
+/**
+ * Where a branch's own work begins for a base as it is now, and that base's commit: not where it began once, when it has taken in
+ * more of the base since, or the base has moved back. Null when that is where it began: the base holds the branch, or is gone.
+ */
+async function ownWork(
+  git: Git,
+  { repository, tip, began, into }: { repository: string; tip: string; began: string | null; into: string },
+): Promise<{ from: string; target: string } | null> {
+  const target = await commitOf(git, repository, branchRef(into));
+  if (target === null || (await isAncestor(git, repository, tip, target))) return null;
+  const sides = { branch: into, base: into, tip, target };
+  const foreign = began === null ? null : await foreignIn(git, repository, { ...sides, baseCommit: began });
+  if (foreign !== null) return { from: foreign.newest, target };
+  const { code, stdout } = await git.run(repository, ['merge-base', target, tip], { allowFail: true });
+  return code === 0 ? { from: stdout.split('\n')[0]!, target } : null;
+}

@@ -1,0 +1,79 @@
+import { SvcError } from '../../base/errors.ts';
+import { counted } from '../../base/text.ts';
+import type { Git } from './git.ts';
+import { commitOf, sessionOf } from './repository.ts';
+
+/** Commits of a session's branch that are neither its own nor the base's: the base has moved back, or is another one. */
+export interface Foreign {
+  /** The newest of them; the session's own commits follow it. */
+  newest: string;
+  count: number;
+  /** The first few, as id and subject. */
+  shown: string[];
+}
+
+const MOST_SHOWN = 3;
+
+/**
+ * What a merge of a session's branch would bring into a base that the session did not make: commits that the base has lost since
+ * the session began, or never had. Null without any.
+ * @param baseCommit where the session began, as it was recorded
+ * @throws `conflict` when that commit is in the repository no more: nothing then tells whose the branch's commits are
+ */
+export async function foreignIn(
+  git: Git,
+  root: string,
+  { branch, base, tip, target, baseCommit }: Sides,
+): Promise<Foreign | null> {
+  const { code } = await git.run(root, ['merge-base', '--is-ancestor', baseCommit, target], {
+    allowFail: true,
+  });
+  if (code === 0) return null;
+  if ((await commitOf(git, root, baseCommit)) === null)
+    throw new SvcError(
+      'conflict',
+      `${base} was rewritten, and the commit ${baseCommit.slice(0, 12)} that ${branch} began at is in the repository no more: it cannot be told which commits are its own`,
+      {
+        hint: `git log ${base}..${branch} shows what a merge would bring; merge by hand what is to be in ${base}`,
+        data: { branch, base, base_commit: baseCommit },
+      },
+    );
+  const common = await git.run(root, ['merge-base', tip, baseCommit], { allowFail: true });
+  const newest = common.stdout.split('\n')[0] ?? '';
+  // The branch was put on something else altogether, and holds nothing of where it began.
+  if (common.code !== 0 || newest === '') return null;
+  const count = Number(await git.text(root, ['rev-list', '--count', newest, `^${target}`]));
+  if (count === 0) return null;
+  const log = [
+    'log',
+    '--no-show-signature',
+    `--max-count=${MOST_SHOWN}`,
+    '--format=%h %s',
+    newest,
+    `^${target}`,
+  ];
+  return { newest, count, shown: (await git.text(root, log)).split('\n') };
+}
+
+interface Sides {
+  branch: string;
+  base: string;
+  /** Where the branch and the base end. */
+  tip: string;
+  target: string;
+  baseCommit: string;
+}
+
+/** Why a merge is refused that would bring commits in unasked. */
+export function wouldBringBack({ branch, base }: Pick<Sides, 'branch' | 'base'>, foreign: Foreign): SvcError {
+  const { count, shown } = foreign;
+  const more = count > shown.length ? ` and ${count - shown.length} more` : '';
+  return new SvcError(
+    'conflict',
+    `a merge of ${branch} would bring ${counted(count, 'commit')} into ${base} that it does not hold and that the session did not make: ${shown.join(', ')}${more}; nothing was changed`,
+    {
+      hint: `svc worktree promote ${sessionOf(branch)} --strategy rebase takes the session’s own commits alone; to have the others as well, merge them into ${base} first`,
+      data: { branch, base, newest: foreign.newest, count },
+    },
+  );
+}

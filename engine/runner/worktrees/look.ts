@@ -1,0 +1,130 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { SvcError } from '../../base/errors.ts';
+import type { Git } from './git.ts';
+import { ownGitDir } from './own-git-dir.ts';
+import { commitOf, isId, samePath } from './repository.ts';
+import { textIn, trapsIn } from './traps.ts';
+
+/**
+ * A link or a pipe among the files that git writes for a worktree: git makes none, and would follow the one to a file of
+ * somebody else and wait at the other. A worker can write that folder, also a confined one. Null without one, and for a
+ * main checkout.
+ */
+function trapIn(gitDir: string): string | null {
+  if (basename(dirname(gitDir)) !== 'worktrees') return null;
+  return trapsIn(gitDir, { links: true })[0] ?? null;
+}
+
+const unsafe = (path: string, reason: string): SvcError =>
+  new SvcError('worktree_unsafe', `${path} ${reason}`, { hint: 'look at it by hand', data: { path } });
+
+function realOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    throw unsafe(path, 'does not exist or cannot be read');
+  }
+}
+
+/** The git folder that git has named after the top of a folder's checkout, if that is the folder itself. */
+function namedGitDir(path: string, real: string, lines: readonly string[]): string {
+  // A path may hold a newline.
+  const first = (count: number): string => lines.slice(0, count).join('\n');
+  const isSame = (folder: string): boolean => existsSync(folder) && realpathSync(folder) === real;
+  const end = lines.findIndex((_, at) => isSame(first(at + 1)));
+  if (end === -1) throw unsafe(path, `belongs to the checkout ${lines[0]}`);
+  const gitDir = lines.slice(end + 1).join('\n');
+  const trap = trapIn(gitDir);
+  if (trap !== null) throw unsafe(path, `has a link or pipe in its git folder: ${trap}`);
+  return gitDir;
+}
+
+/** R2: git in this folder must mean this folder. Returns its git folder. Throws `worktree_unsafe`. */
+export async function verifyToplevel(git: Git, path: string): Promise<string> {
+  const real = realOf(path);
+  const look = ['rev-parse', '--show-toplevel', '--absolute-git-dir'];
+  const { code, stdout } = await git.run(path, look, { allowFail: true });
+  if (code !== 0) throw unsafe(path, 'is not a git worktree any more');
+  return namedGitDir(path, real, stdout.replace(/\n$/, '').split('\n'));
+}
+
+/**
+ * The git folder of a session's worktree, by which git is then told where it is. Throws `worktree_unsafe` unless the two were
+ * made for each other. git is asked only where settings of the worktree alone may lead it elsewhere.
+ */
+export async function gitDirOfWorktree(git: Git, path: string, commonDir: string): Promise<string> {
+  const gitDir = ownGitDir(path, commonDir);
+  if (existsSync(join(gitDir, 'config.worktree'))) await verifyToplevel(git, path);
+  return gitDir;
+}
+
+/** A checkout that is its own (R2), and where it stands. */
+export interface Look {
+  gitDir: string;
+  /** The git folder that all worktrees of the repository share. */
+  commonDir: string;
+  /** What is checked out: the commit and its tree, both null when nothing was committed yet. */
+  head: string | null;
+  tree: string | null;
+  /** The full name of the ref that HEAD stands for; null when it is detached. */
+  ref: string | null;
+}
+
+const WHOLE = [
+  'rev-parse',
+  '--path-format=absolute',
+  '--show-toplevel',
+  '--absolute-git-dir',
+  '--git-common-dir',
+  'HEAD^{commit}',
+  'HEAD^{tree}',
+  '--symbolic-full-name',
+  'HEAD',
+];
+
+/**
+ * Whether the git folder of a worktree names the worktree in turn. A worker can write the `.git` of its worktree: what
+ * is saved there would go into another checkout's index, and move that one's HEAD.
+ */
+function namesBack(gitDir: string, real: string): boolean {
+  if (basename(dirname(gitDir)) !== 'worktrees') return false;
+  const named = textIn(join(gitDir, 'gitdir'))?.replace(/\n$/, '');
+  return named !== undefined && samePath(dirname(resolve(gitDir, named)), real);
+}
+
+/** `verifyToplevel` of a session's worktree, and where HEAD stands. Throws `worktree_unsafe`. */
+export async function lookAt(git: Git, path: string): Promise<Look> {
+  const real = realOf(path);
+  const look = await wholeLook(git, path, real);
+  if (namesBack(look.gitDir, real)) return look;
+  throw unsafe(path, `uses a git folder that was not made for it: ${look.gitDir}`);
+}
+
+/** In one question where all of it has an answer. */
+async function wholeLook(git: Git, path: string, real: string): Promise<Look> {
+  const { code, stdout } = await git.run(path, WHOLE, { allowFail: true });
+  const lines = stdout.replace(/\n$/, '').split('\n');
+  const [top = '', own = '', commonDir = '', head, tree, ref = ''] = lines;
+  const isNamed = ref === 'HEAD' || ref.startsWith('refs/');
+  if (code === 0 && lines.length === 6 && isId(head) && isId(tree) && isNamed) {
+    const gitDir = namedGitDir(path, real, [top, own]);
+    return { gitDir, commonDir, head, tree, ref: ref === 'HEAD' ? null : ref };
+  }
+  return lookByParts(git, path);
+}
+
+/** Nothing committed yet, HEAD damaged, or a newline in a path. */
+async function lookByParts(git: Git, path: string): Promise<Look> {
+  const gitDir = await verifyToplevel(git, path);
+  const commonDir = await git.text(path, ['rev-parse', '--path-format=absolute', '--git-common-dir']);
+  const head = await commitOf(git, path, 'HEAD');
+  const symbolic = await git.run(path, ['symbolic-ref', '--quiet', 'HEAD'], { allowFail: true });
+  return {
+    gitDir,
+    commonDir,
+    head,
+    tree: head === null ? null : await git.text(path, ['rev-parse', `${head}^{tree}`]),
+    ref: symbolic.code === 0 ? symbolic.stdout.trim() : null,
+  };
+}

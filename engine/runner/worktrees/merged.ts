@@ -1,0 +1,230 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SvcError } from '../../base/errors.ts';
+import type { Git } from './git.ts';
+import { type Place, type Places, placesOf } from './history.ts';
+import { contains, differences, type Patch, patchesOf } from './patches.ts';
+import { branchOrCommit, isId, type Repository, repositoryOf } from './repository.ts';
+
+/** How a branch's commit stands to a base's. */
+export interface Standing {
+  /** Commits that only the branch has, and that only the base has. */
+  ahead: number;
+  behind: number;
+  /** R3: the base holds the work, also where it arrived rebased or squashed. */
+  merged: boolean;
+}
+
+type Where = Pick<Repository, 'root' | 'commonDir'>;
+
+/** Whether a branch's work is in a base, by their names. Throws where the repository cannot be read. */
+export async function isMerged(git: Git, path: string, branch: string, base: string): Promise<boolean> {
+  const repository = await repositoryOf(git, path);
+  const [tip, target] = await Promise.all(
+    [branch, base].map((name) => branchOrCommit(git, repository.root, name)),
+  );
+  if (tip == null || target == null) return false;
+  return (await standingsOf(git, repository, target, [tip])).get(tip)?.merged ?? false;
+}
+
+/**
+ * How commits stand to a base's, in a few calls of git however many they are. R3: a branch's work is in the base by
+ * ancestry, by the tree that a merge would give, by the patches of its commits or by the patch of the whole; in doubt it is
+ * not. Null for a commit that git cannot read.
+ * @param target the base's commit, as a full id
+ * @param tips full ids
+ */
+export async function standingsOf(
+  git: Git,
+  where: Where,
+  target: string,
+  tips: readonly string[],
+): Promise<Map<string, Standing | null>> {
+  const wanted = [...new Set(tips)];
+  if (wanted.length === 0) return new Map();
+  try {
+    return await standingsTogether(git, where, target, wanted);
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    if (wanted.length === 1) return new Map([[wanted[0]!, null]]);
+    // git gives up on all of them for one that it cannot read: the others are found by halves.
+    const half = wanted.length / 2;
+    return new Map([
+      ...(await standingsOf(git, where, target, wanted.slice(0, half))),
+      ...(await standingsOf(git, where, target, wanted.slice(half))),
+    ]);
+  }
+}
+
+/** A tip that has commits of its own, with its tree and that of its fork. */
+interface Candidate extends Place {
+  tip: string;
+  fork: string;
+  tree: string;
+  forkTree: string;
+}
+
+async function standingsTogether(
+  git: Git,
+  where: Where,
+  target: string,
+  tips: readonly string[],
+): Promise<Map<string, Standing>> {
+  const { root } = where;
+  const places = await placesOf(git, root, target, tips);
+  const ahead = [...places.byTip].filter(([, { own }]) => own.length > 0);
+  const trees = await treesOf(git, root, [
+    ...(ahead.length === 0 ? [] : [target]),
+    ...ahead.flatMap(([tip, { fork }]) => (fork === null ? [tip] : [tip, fork])),
+  ]);
+  const treeOf = (commit: string): string => trees.get(commit) ?? '';
+  const merged = new Set(
+    [...places.byTip].flatMap(([tip, { own }]) =>
+      own.length === 0 || treeOf(tip) === treeOf(target) ? [tip] : [],
+    ),
+  );
+  // No commit of a base that has not moved since could hold the work.
+  const candidates = ahead.flatMap(([tip, place]): Candidate[] =>
+    place.fork === null || place.behind === 0 || merged.has(tip)
+      ? []
+      : [{ ...place, tip, fork: place.fork, tree: treeOf(tip), forkTree: treeOf(place.fork) }],
+  );
+  for (const tip of await mergingToNothing(git, where, { target, tree: treeOf(target) }, candidates))
+    merged.add(tip);
+  const left = candidates.filter(({ tip }) => !merged.has(tip));
+  for (const tip of await arrivedAsPatches(git, root, target, places, left)) merged.add(tip);
+  return new Map(
+    [...places.byTip].map(([tip, { own, behind }]) => [
+      tip,
+      { ahead: own.length, behind, merged: merged.has(tip) },
+    ]),
+  );
+}
+
+/** The trees of commits. Throws where one of them cannot be read. */
+export async function treesOf(
+  git: Git,
+  cwd: string,
+  commits: readonly string[],
+): Promise<Map<string, string>> {
+  const wanted = [...new Set(commits)];
+  if (wanted.length === 0) return new Map();
+  const { stdout } = await git.run(cwd, ['cat-file', '--batch-check=%(objectname)'], {
+    input: wanted.map((id) => `${id}^{tree}\n`).join(''),
+  });
+  const lines = stdout.split('\n');
+  return new Map(
+    wanted.map((commit, at) => {
+      const tree = lines[at];
+      if (isId(tree)) return [commit, tree] as const;
+      throw new SvcError('git_failed', `the commit ${commit} cannot be read`, { data: { commit } });
+    }),
+  );
+}
+
+/** Those whose merge would give the base's own tree. What git writes for that goes into a folder that is removed again. */
+async function mergingToNothing(
+  git: Git,
+  { root, commonDir }: Where,
+  { target, tree }: { target: string; tree: string },
+  candidates: readonly Candidate[],
+): Promise<string[]> {
+  if (candidates.length === 0) return [];
+  return withObjectsAside(commonDir, async (env) => {
+    const merge = ['merge-tree', '--write-tree', '--name-only', '--no-messages'];
+    const { code, stdout } = await git.run(root, [...merge, '--stdin'], {
+      env,
+      allowFail: true,
+      input: candidates.map(({ tip }) => `${target} ${tip}\n`).join(''),
+    });
+    const results = code === 0 ? resultsIn(stdout) : [];
+    if (results.length === candidates.length)
+      return candidates.flatMap(({ tip }, at) => (results[at] === tree ? [tip] : []));
+    // One after the other: git before 2.39, and wherever one merge stops the others.
+    const found: string[] = [];
+    for (const { tip } of candidates) {
+      const one = await git.run(root, [...merge, target, tip], { env, allowFail: true });
+      if (one.code === 0 && one.stdout.trim() === tree) found.push(tip);
+    }
+    return found;
+  });
+}
+
+/** The trees of merges, in their order; null for one that stops at conflicts. */
+function resultsIn(stdout: string): (string | null)[] {
+  const fields = stdout.split('\0');
+  const results: (string | null)[] = [];
+  for (let at = 0; at + 1 < fields.length; at += 1) {
+    results.push(fields[at] === '1' ? (fields[at + 1] ?? null) : null);
+    // The names of conflicting files follow, up to an empty one.
+    while (at < fields.length && fields[at] !== '') at += 1;
+  }
+  return results;
+}
+
+/** Runs git so that the objects it writes go into a folder that is removed again. */
+export async function withObjectsAside<T>(
+  commonDir: string,
+  work: (env: Record<string, string>) => Promise<T>,
+): Promise<T> {
+  const objects = mkdtempSync(join(tmpdir(), 'svc-trial-'));
+  try {
+    return await work({
+      GIT_OBJECT_DIRECTORY: objects,
+      // Quoted, because a colon separates one folder from the next.
+      GIT_ALTERNATE_OBJECT_DIRECTORIES: JSON.stringify(join(commonDir, 'objects')),
+    });
+  } finally {
+    rmSync(objects, { recursive: true, force: true });
+  }
+}
+
+/** More files than these are not named to git: it then looks at all. */
+const MAX_PATHS = 200;
+
+const pathspecsOf = (patches: readonly Patch[]): string[] => {
+  // A name that git has quoted, or that holds " b/" itself, is not taken apart.
+  const names = patches
+    .flatMap((patch) => [...patch.keys()])
+    .map((line) => /^diff --git a\/(.+) b\/\1$/.exec(line)?.[1]);
+  const known = new Set(names);
+  if (known.size > MAX_PATHS || known.has(undefined)) return [];
+  return [...known].map((name) => `:(literal)${name}`);
+};
+
+/** Those of which the base has every commit's patch, or the patch of the whole in one commit. */
+async function arrivedAsPatches(
+  git: Git,
+  cwd: string,
+  target: string,
+  { boundary }: Places,
+  candidates: readonly Candidate[],
+): Promise<string[]> {
+  if (candidates.length === 0) return [];
+  const wholes = await differences(
+    git,
+    cwd,
+    candidates.map(({ forkTree, tree }) => ({ from: forkTree, to: tree })),
+  );
+  const paths = pathspecsOf(wholes);
+  const ofBase = await patchesOf(git, cwd, { wanted: [target], known: boundary, paths });
+  // Without one that touches any of these files there is nothing to find.
+  if (ofBase.size === 0) return [];
+  const tips = candidates.map(({ tip }) => tip);
+  const ofTips = await patchesOf(git, cwd, { wanted: tips, known: [target] });
+  return candidates.flatMap(({ tip, own, baseOnly }, at) => {
+    const since = baseOnly();
+    const there = [...ofBase].flatMap(([id, patch]) => (since.has(id) ? [patch] : []));
+    const isThere = (part: Patch | undefined): boolean =>
+      part !== undefined && there.some((whole) => contains(whole, part));
+    const whole = wholes[at]!;
+    // A merge may hold changes of its own: it counts as one that is missing.
+    const everyOne = own.every(
+      ({ id, parents }) => parents < 2 && (isEmpty(ofTips.get(id)) || isThere(ofTips.get(id))),
+    );
+    return everyOne || (whole.size > 0 && isThere(whole)) ? [tip] : [];
+  });
+}
+
+const isEmpty = (patch: Patch | undefined): boolean => patch?.size === 0;

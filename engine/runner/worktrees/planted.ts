@@ -1,0 +1,129 @@
+import {
+  cpSync,
+  type Dirent,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+import { replacePrivate } from '../../base/private-files.ts';
+import { textIn } from './traps.ts';
+
+/** Far more than a project has; what is beyond is told. */
+const MOST_ENTRIES = 2_000_000;
+const LIST = 'repositories.json';
+const ASIDE = 'set-aside';
+
+/** What makes git take a folder for a repository: entries named like this, in any case, or these three together. */
+const isMark = (name: string): boolean => name.toLowerCase() === '.git';
+const BARE = ['HEAD', 'objects', 'refs'];
+/** Without these a folder is a repository no more. */
+const OF_BARE = ['HEAD', 'config', 'commondir'];
+
+/** Between the path of a mark and where it leads. */
+const LEADS = '\0';
+const MOST_OF_MARK = 4096;
+
+/** Where a mark leads that is no repository itself: one that leads elsewhere than before is another. */
+function leadsTo(path: string, entry: Dirent): string {
+  if (entry.isDirectory()) return '';
+  if (entry.isSymbolicLink()) return `${LEADS}${readlinkSync(path)}`;
+  return `${LEADS}${(textIn(path) ?? '').slice(0, MOST_OF_MARK)}`;
+}
+
+/** What is found below a folder, relative to it: marks, and folders that are repositories themselves. */
+async function repositoriesBelow(
+  folder: string,
+  skipped: string,
+): Promise<{ found: string[]; isWhole: boolean }> {
+  const found: string[] = [];
+  const queue = [folder];
+  let looked = 0;
+  for (let at = queue.pop(); at !== undefined; at = queue.pop()) {
+    const here = at;
+    const entries = await readdir(here, { withFileTypes: true }).catch(() => []);
+    looked += entries.length;
+    if (looked > MOST_ENTRIES) return { found, isWhole: false };
+    const names = new Set(entries.map(({ name }) => name));
+    if (BARE.every((name) => names.has(name))) found.push(join(relative(folder, here), '.'));
+    for (const entry of entries) {
+      const path = join(here, entry.name);
+      if (isMark(entry.name)) found.push(`${relative(folder, path)}${leadsTo(path, entry)}`);
+      else if (entry.isDirectory() && path !== skipped) queue.push(path);
+    }
+  }
+  return { found, isWhole: true };
+}
+
+/**
+ * Before a run in a folder itself: which repositories lie below it.
+ * @param kept the session's own folder
+ * @param data the engine's, which is not looked into
+ */
+export async function listRepositories(folder: string, kept: string, data: string): Promise<void> {
+  const file = join(kept, LIST);
+  // A run that goes on with another finds what that one began with.
+  if (existsSync(file)) return;
+  mkdirSync(kept, { recursive: true, mode: 0o700 });
+  const { found } = await repositoriesBelow(folder, data);
+  replacePrivate(file, JSON.stringify(found));
+}
+
+/**
+ * After it, and before git is called there: moves the repositories that were not there into the session's own folder. Returns
+ * a sentence for each, also for those that an earlier call has moved.
+ */
+export async function setAsideRepositories(folder: string, kept: string, data: string): Promise<string[]> {
+  const before = listed(join(kept, LIST));
+  if (before === null) return [];
+  const { found, isWhole } = await repositoriesBelow(folder, data);
+  const aside = join(kept, ASIDE);
+  const told = join(kept, `${ASIDE}.txt`);
+  const sentences = textOf(told)
+    .split('\n')
+    .filter((line) => line !== '');
+  const fresh = found.flatMap((mark) => (before.has(mark) ? [] : [mark.split(LEADS)[0] ?? mark]));
+  // The outermost first: what lies in it goes with it.
+  fresh.sort((one, other) => one.split(sep).length - other.split(sep).length);
+  for (const path of fresh) {
+    const isBare = path === '.' || path.endsWith(`${sep}.`);
+    const names = isBare ? OF_BARE.map((name) => join(path, name)) : [path];
+    for (const name of names) {
+      const from = join(folder, name);
+      const to = join(aside, `${sentences.length + 1}`, name);
+      try {
+        moveTo(from, to);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') continue;
+        sentences.push(
+          `${from} makes a repository there, and could not be moved: ${(error as Error).message}`,
+        );
+        continue;
+      }
+      sentences.push(`${from} appeared while it ran, and would be a repository to git: it is in ${to} now`);
+    }
+  }
+  if (!isWhole) sentences.push(`${folder} holds too much to look through for repositories that appeared`);
+  if (sentences.length > 0) replacePrivate(told, sentences.join('\n'));
+  return sentences;
+}
+
+function moveTo(from: string, to: string): void {
+  mkdirSync(join(to, '..'), { recursive: true, mode: 0o700 });
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
+    cpSync(from, to, { recursive: true, verbatimSymlinks: true });
+    rmSync(from, { recursive: true, force: true });
+  }
+}
+
+const listed = (file: string): Set<string> | null =>
+  existsSync(file) ? new Set(JSON.parse(readFileSync(file, 'utf8')) as string[]) : null;
+
+const textOf = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8') : '');

@@ -1,0 +1,201 @@
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { asSvcError, SvcError } from '../../base/errors.ts';
+import { filesOf } from './files.ts';
+import type { Git } from './git.ts';
+import { baseNameOf, type ListingRequest, listing, noBase, type Pairing } from './listing.ts';
+import { processesInside, type WorkingFolders } from './live.ts';
+import { gitDirOfWorktree } from './look.ts';
+import { type Standing, standingsOf, treesOf } from './merged.ts';
+import { mapLimit } from './queue.ts';
+import {
+  branchRef,
+  lies,
+  operationIn,
+  type Repository,
+  repositoryAt,
+  type WorktreeEntry,
+} from './repository.ts';
+import { WORKTREE_STATES, type WorktreeState } from './states.ts';
+import { textIn } from './traps.ts';
+import { isUnchanged } from './unchanged.ts';
+
+export interface StatusRequest extends ListingRequest {
+  /** Only those that are in this state. */
+  state?: WorktreeState | undefined;
+  /** At most so many, the newest. */
+  limit?: number | undefined;
+}
+
+export interface SessionWorktree {
+  /** `svc/<session>`. */
+  branch: string;
+  /** The branch's commit; null when there is no such branch. */
+  head: string | null;
+  /** The worktree's folder; null when the branch has none. */
+  path: string | null;
+  /** What the worktree has checked out, when that is not the session's branch: a branch name or a commit. */
+  checkedOut: string | null;
+  /** Tracked files are changed, staged or in conflict; null when that could not be read. */
+  dirty: boolean | null;
+  /** Files that are neither tracked nor ignored; null when that could not be read. */
+  untracked: boolean | null;
+  /** Commits that only the branch has, and that only the base has; null when they could not be read, or for no base. */
+  ahead: number | null;
+  behind: number | null;
+  /** The base holds the branch's work, also when squashed or rebased (R3); null as above. */
+  merged: boolean | null;
+  /** Branch and worktree do not belong together any more: one of the two is missing. */
+  orphan: boolean;
+  /** Some process works in it; null when that cannot be known. */
+  live: boolean | null;
+  locked: boolean;
+  /** A merge, rebase, cherry-pick or revert that was left unfinished. */
+  operation: string | null;
+  /** Why the worktree, or its branch, could not be looked at. */
+  unreadable: string | null;
+}
+
+export interface RepositoryStatus {
+  worktrees: SessionWorktree[];
+  /** How many there are with those that the limit has cut off. */
+  total: number;
+  /** Why they could not be compared with the base, if so. */
+  problem: SvcError | null;
+}
+
+/** Every state that a worktree is in. */
+export function statesOf(worktree: SessionWorktree): WorktreeState[] {
+  const { dirty, untracked, merged, orphan, live, unreadable } = worktree;
+  const isDirty = dirty === true || untracked === true;
+  const isIn: Record<WorktreeState, boolean> = {
+    unreadable: unreadable !== null,
+    dirty: isDirty,
+    clean: dirty === false && untracked === false && unreadable === null,
+    merged: merged === true,
+    unmerged: merged === false,
+    orphan,
+    live: live === true,
+  };
+  return WORKTREE_STATES.filter((state) => isIn[state]);
+}
+
+/** At once: git is mostly waited for, and more than the processors have would only wait for each other. */
+const MOST_AT_ONCE = 4;
+
+const byNumber = new Intl.Collator('en', { numeric: true });
+const newestFirst = (one: { branch: string }, other: { branch: string }): number =>
+  byNumber.compare(other.branch, one.branch);
+
+/** What all rows of a list are made from. */
+interface Ground {
+  repository: Repository;
+  /** How the branches' commits stand to the base; null without one. */
+  standings: Promise<ReadonlyMap<string, Standing | null> | null>;
+  /** Trees of the commits that are checked out. */
+  trees: ReadonlyMap<string, string>;
+  folders: Map<number, string> | null;
+  isExcluded(name: string): boolean;
+}
+
+/** The session branches and worktrees of a repository, newest first. */
+export async function status(
+  git: Git,
+  workingFolders: WorkingFolders,
+  request: StatusRequest,
+): Promise<RepositoryStatus> {
+  const repository = await repositoryAt(git, request.repository);
+  const { root, commonDir } = repository;
+  const { limit = Number.POSITIVE_INFINITY, state } = request;
+  const { name, problem: unnamed } = nameOf(repository, request.base);
+  const { pairings, base: target } = await listing(git, root, { ...request, base: name });
+  pairings.sort(newestFirst);
+  // Without a filter the rest need not be looked at.
+  const looked = state === undefined ? pairings.slice(0, limit) : pairings;
+  const heads = looked.flatMap(({ head }) => head ?? []);
+  // git is mostly waited for: the folders are looked through meanwhile.
+  const standings = target === null ? Promise.resolve(null) : standingsOf(git, repository, target, heads);
+  standings.catch(() => undefined);
+  const ground: Ground = {
+    repository,
+    standings,
+    trees: await treesOf(
+      git,
+      root,
+      looked.flatMap(({ entry }) => entry?.head ?? []),
+    ).catch(() => new Map()),
+    folders: workingFolders(),
+    isExcluded: ignoresOwnFolder(commonDir) ? (entry) => entry === '.svc' : () => false,
+  };
+  const rows = await mapLimit(looked, MOST_AT_ONCE, (pairing) => describe(git, ground, pairing));
+  const wanted = state === undefined ? rows : rows.filter((row) => statesOf(row).includes(state));
+  return {
+    worktrees: wanted.slice(0, limit),
+    total: state === undefined ? pairings.length : wanted.length,
+    problem: unnamed ?? (name !== null && target === null ? noBase(root, name) : null),
+  };
+}
+
+function nameOf(repository: Repository, base?: string): { name: string | null; problem: SvcError | null } {
+  try {
+    return { name: baseNameOf(repository, base), problem: null };
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    return { name: null, problem: error };
+  }
+}
+
+const ignoresOwnFolder = (commonDir: string): boolean =>
+  (textIn(join(commonDir, 'info', 'exclude')) ?? '').split(/\r?\n/).includes('.svc/');
+
+async function describe(
+  git: Git,
+  ground: Ground,
+  { branch, head, entry, stray }: Pairing,
+): Promise<SessionWorktree> {
+  const path = entry?.path ?? stray;
+  const isThere = path !== null && lies(path);
+  const inside = isThere ? processesInside(path, ground.folders) : [];
+  const isOwn = entry === null || entry.ref === branchRef(branch);
+  const result: SessionWorktree = {
+    branch,
+    head,
+    path,
+    checkedOut: isOwn ? null : (entry.ref?.replace(/^refs\/heads\//, '') ?? entry.head),
+    dirty: isThere ? null : false,
+    untracked: isThere ? null : false,
+    ahead: null,
+    behind: null,
+    merged: null,
+    orphan: head === null || entry === null || !isThere,
+    live: inside === null ? null : inside.length > 0,
+    locked: entry?.locked != null,
+    operation: null,
+    unreadable: null,
+  };
+  if (stray !== null) result.unreadable = 'git does not know this folder as a worktree';
+  else if (entry !== null && isThere) Object.assign(result, await filesIn(git, ground, entry));
+  const standing = head === null ? undefined : (await ground.standings)?.get(head);
+  if (standing === null) result.unreadable ??= 'git cannot read its commits';
+  return { ...result, ...standing };
+}
+
+/** What a worktree holds that is in no commit. */
+async function filesIn(
+  git: Git,
+  { repository, trees, isExcluded }: Ground,
+  { path, head }: WorktreeEntry,
+): Promise<Partial<SessionWorktree>> {
+  // Other work gets its turn between two folders that are looked through.
+  await nextTurn();
+  try {
+    const gitDir = await gitDirOfWorktree(git, path, repository.commonDir);
+    const operation = operationIn(gitDir);
+    if (isUnchanged(path, gitDir, trees.get(head ?? '') ?? '', isExcluded))
+      return { dirty: false, untracked: false, operation };
+    const files = await filesOf(git, path, gitDir);
+    return { dirty: files.changed.length > 0, untracked: files.untracked.length > 0, operation };
+  } catch (error) {
+    return { unreadable: asSvcError(error).message };
+  }
+}

@@ -1,0 +1,371 @@
+import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { asSvcError, SvcError } from '../../base/errors.ts';
+import {
+  branchIn,
+  type PrivateGit,
+  type PrivateGitRecord,
+  privateGitOf,
+  privateGits,
+  privateTip,
+  readPrivateGit,
+  readRefFile,
+  recordPrivateGit,
+} from '../private-git.ts';
+import { type Git, withEnvironment } from './git.ts';
+import { branchRef, commitOf, compareAndSet, isAncestor, isId, sessionOf } from './repository.ts';
+import { textIn, trapsIn } from './traps.ts';
+
+/** What was found in a private folder at the end of a run. */
+export interface TakenOver {
+  /** Why the branch, or a part of it, was not taken over; one sentence. */
+  problem: string | null;
+  /** The branch and all that it leads to is in the repository. */
+  isWhole: boolean;
+  /** Refs that now hold what was on no branch of the session, or does not follow from its base. */
+  savedRefs: string[];
+  /** How a call of git in the worktree sees the private objects too, and writes into them. */
+  env: Record<string, string>;
+  /** Takes over a commit that was made with `env`. Throws `worktree_unsafe`. */
+  takeCommit(commit: string): Promise<void>;
+}
+
+export interface TakeOver {
+  /**
+   * Brings what a strict worker has committed so far into the repository, so that it can be read there. Whatever cannot be
+   * taken over is left to the end of the run. Never throws.
+   */
+  follow(branch: string): Promise<void>;
+  /** `follow` for every branch. */
+  followAll(): Promise<void>;
+  /**
+   * At the end of a run, or of a person's stay: the branch, what else the worktree names, and with `index` what is staged.
+   * Null where there is no private folder. Never throws.
+   */
+  settle(worktree: string, options?: { index?: boolean }): Promise<TakenOver | null>;
+}
+
+/** More than this of new objects, packed, is not taken over. */
+const MOST_BYTES = 4 * 1024 ** 3;
+/** What one object may need in memory at most: a few bytes of a pack can stand for any number. */
+const MOST_MEMORY = '1g';
+const LIVE_MS = 20_000;
+const END_MS = 600_000;
+/** More branches and commits beside its own are not looked at. */
+const MOST_REFS = 1000;
+
+/** In the worktree's own git folder, what may name commits that no branch holds. */
+const NAMES_COMMITS = [
+  ...['HEAD', 'ORIG_HEAD', 'MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'REBASE_HEAD'],
+  ...['orig-head', 'onto', 'autostash', 'stopped-sha'].map((name) => join('rebase-merge', name)),
+  join('rebase-apply', 'orig-head'),
+];
+
+/** git without anything by which objects stand for others, and never over the network. */
+const PLAIN = { GIT_NO_REPLACE_OBJECTS: '1', GIT_NO_LAZY_FETCH: '1', GIT_ALLOC_LIMIT: MOST_MEMORY };
+const PLAIN_SETTINGS = ['core.commitGraph', 'core.multiPackIndex', 'pack.useBitmaps'].flatMap((name) => [
+  '-c',
+  `${name}=false`,
+]);
+
+/** Objects with all that they lead to, but for what these others do. */
+interface Wanted {
+  wanted: readonly string[];
+  known: readonly string[];
+  timeoutMs: number;
+}
+
+const revisions = ({ wanted, known }: Pick<Wanted, 'wanted' | 'known'>): string =>
+  `${[...wanted, ...known.map((id) => `^${id}`)].join('\n')}\n`;
+
+/**
+ * Takes over what strict workers commit. They write objects into private folders, where anything may lie under any name:
+ * git does not compare the content of a blob with its name when it reads it. So nothing is read from there but once, into a
+ * pack in which every object is named anew by its content, and which counts only when all that it leads to is in the
+ * repository. The engine's own reads are of the repository alone.
+ */
+export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
+  /** Tips that could not be taken over while their run goes on: the end will say why. */
+  const refused = new Map<string, string>();
+  /** One at a time for each private folder. */
+  const last = new Map<string, Promise<unknown>>();
+
+  function inTurn<T>(folder: string, work: () => Promise<T>): Promise<T> {
+    const result = (last.get(folder) ?? Promise.resolve()).then(work, work);
+    const settled = result.catch(() => undefined);
+    last.set(folder, settled);
+    void settled.then(() => {
+      if (last.get(folder) === settled) last.delete(folder);
+    });
+    return result;
+  }
+
+  const quoted = (path: string): string => JSON.stringify(path);
+  const realObjects = ({ common }: PrivateGitRecord): string => join(common, 'objects');
+  /** git in the repository, whatever lies around it. */
+  const gitOf = ({ common }: PrivateGitRecord): Git => withEnvironment(plain, { ...PLAIN, GIT_DIR: common });
+
+  /** Whether all that these lead to is in the repository, or in `objects` beside it. */
+  async function isWhole(
+    record: PrivateGitRecord,
+    { wanted, known, objects, timeoutMs }: Wanted & { objects: string },
+  ): Promise<boolean> {
+    const beside = {
+      GIT_OBJECT_DIRECTORY: objects,
+      GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(realObjects(record)),
+    };
+    const args = [...PLAIN_SETTINGS, 'rev-list', '--objects', '--quiet', '--stdin'];
+    return gitOf(record).succeeds(record.common, args, {
+      env: beside,
+      input: revisions({ wanted, known }),
+      timeoutMs,
+    });
+  }
+
+  /** Brings these and all that they lead to into the repository. Throws `worktree_unsafe`; nothing is there then. */
+  async function take(
+    store: PrivateGit,
+    record: PrivateGitRecord,
+    { wanted, known, timeoutMs }: Wanted,
+  ): Promise<void> {
+    if (wanted.length === 0) return;
+    const incoming = join(store.folder, 'incoming');
+    rmSync(incoming, { recursive: true, force: true });
+    mkdirSync(join(incoming, 'pack'), { recursive: true, mode: 0o700 });
+    try {
+      const input = revisions({ wanted, known });
+      const from = ['pack-objects', '--revs', '--stdout', '--quiet', '--window=0', '--no-use-bitmap-index'];
+      const to = ['index-pack', '--stdin', '--strict', '--fix-thin', `--max-input-size=${MOST_BYTES}`];
+      const reading = {
+        GIT_OBJECT_DIRECTORY: store.objects,
+        GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(realObjects(record)),
+      };
+      const writing = {
+        GIT_OBJECT_DIRECTORY: incoming,
+        GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(realObjects(record)),
+      };
+      await gitOf(record).pipe(record.common, [...PLAIN_SETTINGS, ...from], [...PLAIN_SETTINGS, ...to], {
+        from: { env: reading, input, timeoutMs },
+        to: { env: writing, timeoutMs },
+      });
+      if (!(await isWhole(record, { wanted, known, objects: incoming, timeoutMs })))
+        throw new SvcError('worktree_unsafe', 'objects are missing, or are not what their names say');
+      moveIn(join(incoming, 'pack'), join(realObjects(record), 'pack'));
+    } catch (error) {
+      const { message } = asSvcError(error);
+      throw new SvcError('worktree_unsafe', message.replace(/^git pack-objects \| git index-pack: /, ''), {
+        cause: error,
+      });
+    } finally {
+      rmSync(incoming, { recursive: true, force: true });
+    }
+  }
+
+  /** Moves the branch in the repository to where it ends inside. Returns the ref that holds it elsewhere, if so. */
+  async function takeBranch(
+    store: PrivateGit,
+    record: PrivateGitRecord,
+    tip: string,
+    timeoutMs: number,
+  ): Promise<string | null> {
+    const git = gitOf(record);
+    const now = branchIn(record.common, record.branch);
+    const known = [...new Set([record.base, ...(now === null ? [] : [now])])];
+    await take(store, record, { wanted: [tip], known, timeoutMs });
+    const keep = async (reason: string): Promise<string> => {
+      const ref = `refs/svc/${sessionOf(record.branch)}/${reason}-${tip.slice(0, 12)}`;
+      const held = await commitOf(git, record.common, ref);
+      const isKept = held === tip || (await compareAndSet(git, record.common, ref, tip, held, 'kept'));
+      if (isKept) return ref;
+      throw new SvcError('worktree_unsafe', `its commits could not be kept under ${ref}`);
+    };
+    const asked = ['merge-base', '--is-ancestor', record.base, tip];
+    const { code } = await git.run(record.common, asked, { allowFail: true });
+    if (code > 1) throw new SvcError('worktree_unsafe', 'its branch does not end at a commit');
+    if (code === 1) return keep('off-base');
+    // Somebody outside has committed there as well, during the run: both are kept.
+    if (now !== null && now !== record.known && !(await isAncestor(git, record.common, now, tip)))
+      return keep('inside');
+    const ref = branchRef(record.branch);
+    if (!(await compareAndSet(git, record.common, ref, tip, now, 'taken over from its sandbox')))
+      throw new SvcError('worktree_unsafe', `the branch ${record.branch} moved while it was taken over`);
+    recordPrivateGit(store, { ...record, known: tip });
+    return null;
+  }
+
+  async function follow(store: PrivateGit): Promise<void> {
+    const record = readPrivateGit(store);
+    if (record === null || record.refused !== null) return;
+    const tip = privateTip(store, record);
+    if (tip === null || tip === record.known || refused.get(store.folder) === tip) return;
+    await inTurn(store.folder, async () => {
+      const seen = readPrivateGit(store);
+      if (seen === null || seen.known === tip) return;
+      try {
+        if (trapsIn(store.objects, { links: true }).length > 0)
+          throw new SvcError('worktree_unsafe', 'links or pipes are among its objects');
+        await takeBranch(store, seen, tip, LIVE_MS);
+      } catch (error) {
+        if (!(error instanceof SvcError)) throw error;
+        refused.set(store.folder, tip);
+      }
+    }).catch(() => undefined);
+  }
+
+  /** Commits that the worktree's own folder and the other private branches name, by the names to keep them under. */
+  function beside(
+    store: PrivateGit,
+    { common, branch, worktree }: PrivateGitRecord,
+  ): Map<string, string | null> {
+    const own = join(common, 'worktrees', basename(worktree));
+    const found = new Map<string, string | null>();
+    for (const name of NAMES_COMMITS)
+      for (const id of (textIn(join(own, name)) ?? '').slice(0, 64 * 1024).split('\n'))
+        if (isId(id)) found.set(id, null);
+    for (const name of filesIn(store.refs).slice(0, MOST_REFS)) {
+      const id = name === basename(branch) ? null : readRefFile(join(store.refs, name));
+      if (id !== null) found.set(id, name);
+    }
+    return found;
+  }
+
+  /** Those of some objects that the repository lacks. */
+  async function missing(record: PrivateGitRecord, ids: readonly string[]): Promise<string[]> {
+    if (ids.length === 0) return [];
+    const { stdout } = await gitOf(record).run(record.common, ['cat-file', '--batch-check=%(objectname)'], {
+      input: `${ids.join('\n')}\n`,
+      allowFail: true,
+    });
+    return stdout.split('\n').flatMap((line) => (line.endsWith(' missing') ? [line.split(' ')[0]!] : []));
+  }
+
+  async function takeBeside(store: PrivateGit, record: PrivateGitRecord): Promise<string[]> {
+    const named = beside(store, record);
+    const lacking = await missing(record, [...named.keys()]);
+    await take(store, record, { wanted: lacking, known: [record.known], timeoutMs: END_MS });
+    const git = gitOf(record);
+    const saved: string[] = [];
+    for (const id of lacking) {
+      const name = named.get(id);
+      if (name == null || (await commitOf(git, record.common, id)) !== id) continue;
+      const ref = `refs/svc/${sessionOf(record.branch)}/branch-${name.replaceAll(/[^A-Za-z0-9-]/g, '-')}-${id.slice(0, 12)}`;
+      if (await compareAndSet(git, record.common, ref, id, null, 'kept')) saved.push(ref);
+    }
+    return saved;
+  }
+
+  /** What is staged and in no commit: whoever goes on with the worktree outside needs it there. */
+  async function takeIndex(store: PrivateGit, record: PrivateGitRecord, env: Record<string, string>) {
+    const index = join(record.common, 'worktrees', basename(record.worktree), 'index');
+    const copy = join(store.folder, 'index');
+    rmSync(copy, { force: true });
+    try {
+      copyFileSync(index, copy);
+      const tree = await plain.text(record.worktree, ['write-tree'], {
+        env: { ...env, GIT_INDEX_FILE: copy },
+      });
+      const wanted = await missing(record, [tree]);
+      await take(store, record, { wanted, known: [record.known], timeoutMs: END_MS });
+    } finally {
+      rmSync(copy, { force: true });
+    }
+  }
+
+  async function settle(store: PrivateGit, record: PrivateGitRecord, withIndex: boolean): Promise<TakenOver> {
+    const env = {
+      ...PLAIN,
+      GIT_OBJECT_DIRECTORY: store.objects,
+      GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(realObjects(record)),
+    };
+    const result: TakenOver = {
+      problem: record.refused,
+      isWhole: record.refused === null,
+      savedRefs: [],
+      env: record.refused === null ? env : {},
+      async takeCommit(commit) {
+        const now = readPrivateGit(store) ?? record;
+        await inTurn(store.folder, () =>
+          take(store, now, { wanted: [commit], known: [now.known], timeoutMs: END_MS }),
+        );
+      },
+    };
+    if (record.refused !== null) return result;
+    for (const path of [store.objects, store.refs, store.logs, store.ownRefs, store.ownLogs].flatMap((each) =>
+      trapsIn(each, { links: true }),
+    ))
+      rmSync(path, { force: true });
+    const tip = privateTip(store, record);
+    try {
+      if (tip === null)
+        Object.assign(result, {
+          isWhole: false,
+          env: {},
+          problem: 'its branch is gone inside, or is no commit',
+        });
+      else if (tip !== record.known) {
+        const ref = await takeBranch(store, record, tip, END_MS);
+        if (ref !== null) result.savedRefs.push(ref);
+      }
+    } catch (error) {
+      const why = asSvcError(error).message;
+      recordPrivateGit(store, { ...record, refused: why });
+      // Where it stands may be as little to believe: what lies in the files is then saved on its branch.
+      const back = ['symbolic-ref', '-m', 'svc: back on its branch', 'HEAD', branchRef(record.branch)];
+      await plain.run(record.worktree, back, { allowFail: true });
+      return {
+        ...result,
+        isWhole: false,
+        env: {},
+        problem: `${why}; its commits are kept in ${store.folder} and not used`,
+      };
+    }
+    const after = readPrivateGit(store) ?? record;
+    try {
+      result.savedRefs.push(...(await takeBeside(store, after)));
+      if (withIndex) await takeIndex(store, after, env);
+    } catch (error) {
+      const why = asSvcError(error).message;
+      result.problem ??= `what is beside its branch could not be taken over: ${why}; it is in ${store.folder}`;
+    }
+    return result;
+  }
+
+  return {
+    follow: (branch) => follow(privateGitOf(agentsDir, sessionOf(branch))),
+    async followAll() {
+      for (const store of privateGits(agentsDir)) await follow(store);
+    },
+    async settle(worktree, { index = false } = {}) {
+      const store = privateGitOf(agentsDir, worktree);
+      refused.delete(store.folder);
+      return inTurn(store.folder, async () => {
+        const record = readPrivateGit(store);
+        return record === null ? null : settle(store, record, index);
+      });
+    },
+  };
+}
+
+/** By their names; the index of a pack last, since git looks for that. */
+function moveIn(from: string, to: string): void {
+  mkdirSync(to, { recursive: true });
+  const names = readdirSync(from).filter((name) => /^pack-[0-9a-f]+\.(?:pack|rev|idx)$/.test(name));
+  for (const end of ['.pack', '.rev', '.idx'])
+    for (const name of names.filter((each) => each.endsWith(end))) {
+      try {
+        renameSync(join(from, name), join(to, name));
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
+        copyFileSync(join(from, name), join(to, `${name}.svc`));
+        renameSync(join(to, `${name}.svc`), join(to, name));
+      }
+    }
+}
+
+function filesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).flatMap((each) => (each.isFile() ? [each.name] : []));
+  } catch {
+    return [];
+  }
+}

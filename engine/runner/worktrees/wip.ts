@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto';
+import { accessSync, constants, copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { SvcError } from '../../base/errors.ts';
+import { commitTree } from './commit.ts';
+import { type Git, NOT_INSIDE, records, withEnvironment } from './git.ts';
+import { compareAndSet } from './repository.ts';
+
+/**
+ * A worktree whose index is gone or damaged gets that of its last commit: the files themselves are not touched, so
+ * whatever differs shows as changed. Not done where the index is merely unreadable for another reason. Says whether it
+ * was done.
+ */
+export async function repairIndex(
+  git: Git,
+  path: string,
+  gitDir: string,
+  head: string | null,
+): Promise<boolean> {
+  const index = join(gitDir, 'index');
+  if (head === null) return false;
+  if (existsSync(index)) {
+    const list = ['ls-files', '--stage', '--unmerged'];
+    const isDamaged =
+      isReadable(index) &&
+      !(await git.succeeds(path, list)) &&
+      // Without it nothing stands in the way.
+      (await git.succeeds(path, list, { env: { GIT_INDEX_FILE: `${index}.svc-none` } }));
+    if (!isDamaged) return false;
+    renameSync(index, `${index}.svc-damaged`);
+  }
+  await git.run(path, ['read-tree', head]);
+  return true;
+}
+
+function isReadable(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export interface SavedWork {
+  /** HEAD afterwards; null when nothing was ever committed and nothing was there to commit. */
+  head: string | null;
+  /** A commit was made. */
+  wip: boolean;
+  /** Paths that git could not take in. */
+  failed: string[];
+}
+
+/** More paths than this are not tried one by one. */
+const MAX_SINGLE = 5000;
+
+const literal = (paths: readonly string[]): string =>
+  paths.map((path) => `:(exclude,literal)${path}\0`).join('');
+
+/**
+ * Commits everything that is changed, new or deleted and not ignored. Works on a copy of the index with git's
+ * plumbing: hooks, a half-done merge or rebase and a lock that a dead git has left cannot get in the way, and the
+ * worktree's own index is replaced only once the commit exists.
+ * @param head the commit checked out, or null
+ * @param headTree its tree
+ * @param onBranch full name of the ref that may move; otherwise HEAD is detached at the new commit, so that a branch
+ *   the agent merely switched to stays where it was
+ */
+export async function saveWork(
+  git: Git,
+  request: {
+    path: string;
+    gitDir: string;
+    head: string | null;
+    headTree: string | null;
+    onBranch: string | null;
+    nested: readonly string[];
+    message: string;
+    /** The index is nobody's to believe: every file is read anew. */
+    isAnew?: boolean;
+    /** Where git reads and writes objects, when that is not the repository; `takeCommit` then brings the commit there. */
+    env?: Readonly<Record<string, string>>;
+    takeCommit?(commit: string): Promise<void>;
+  },
+): Promise<SavedWork> {
+  const { path, gitDir, head, headTree, onBranch, nested, message } = request;
+  const index = join(gitDir, 'index');
+  const copy = join(gitDir, `index.svc-${randomUUID()}`);
+  const env = { ...request.env, GIT_INDEX_FILE: copy };
+  try {
+    if (request.isAnew && head !== null) await git.run(path, ['read-tree', head], { env });
+    else if (existsSync(index)) copyFileSync(index, copy);
+    const failed = await addAll(git, path, env, nested);
+    const tree = await git.text(path, ['write-tree'], { env });
+    const isEmpty = headTree === null && (await git.text(path, ['ls-tree', tree], { env })) === '';
+    if (tree === headTree || isEmpty) return { head, wip: false, failed };
+
+    const parents = head === null ? [] : [head];
+    const commit = await commitTree(withEnvironment(git, request.env ?? {}), path, {
+      tree,
+      parents,
+      message,
+    });
+    await request.takeCommit?.(commit);
+    const isMoved =
+      onBranch !== null
+        ? await compareAndSet(git, path, onBranch, commit, head, 'work in progress')
+        : await git.succeeds(path, [
+            'update-ref',
+            '--no-deref',
+            '-m',
+            'svc: work in progress',
+            'HEAD',
+            commit,
+          ]);
+    if (!isMoved) {
+      throw new SvcError('conflict', `${onBranch ?? 'HEAD'} moved while the work in ${path} was saved`, {
+        data: { path, commit },
+      });
+    }
+    renameSync(copy, index);
+    return { head: commit, wip: true, failed };
+  } finally {
+    rmSync(copy, { force: true });
+    rmSync(`${copy}.lock`, { force: true });
+  }
+}
+
+/** `git add -A` without the nested repositories; file by file when one of them stops git. Returns what failed. */
+async function addAll(
+  git: Git,
+  path: string,
+  env: Record<string, string>,
+  nested: readonly string[],
+): Promise<string[]> {
+  const options = { env, allowFail: true } as const;
+  const add = ['add', '--all', '--ignore-errors', '--pathspec-from-file=-', '--pathspec-file-nul'];
+  const all = await git.run(path, add, { ...options, input: `.\0${literal(nested)}` });
+  if (all.code === 0) return [];
+  const status = await git.run(
+    path,
+    ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames', NOT_INSIDE],
+    { env },
+  );
+  const left = records(status.stdout)
+    .filter((record) => record[1] !== ' ')
+    .map((record) => record.slice(3))
+    .filter((name) => !nested.includes(name.replace(/\/$/, '')));
+  const failed: string[] = [];
+  for (const [count, name] of left.entries()) {
+    const isAdded =
+      count < MAX_SINGLE && (await git.succeeds(path, add, { ...options, input: `:(literal)${name}\0` }));
+    if (!isAdded) failed.push(name);
+  }
+  return failed;
+}

@@ -1,0 +1,108 @@
+import { workerSession } from '../base/ids.ts';
+import type { Sessions } from './registry.ts';
+import type { Session } from './rows.ts';
+import type { SeatSession, Seats } from './seats/index.ts';
+import { unknownSession } from './session-names.ts';
+
+/** A session of any kind, as the others see it. */
+export interface Peer {
+  /** `s-12`, `chair-3`, or a plain session's name. */
+  sessionId: string;
+  seat: 'chair' | 'worker' | 'plain';
+  state: 'live' | 'ended';
+  agent: string | null;
+  /** The registered project; null is the workspace's own. */
+  project: string | null;
+  /** Stable over a worker's successive sessions. */
+  workerId: string | null;
+  taskId: string | null;
+  title: string | null;
+  /** The session that dispatched it. */
+  parent: string | null;
+  notifyBase: string | null;
+  since: string;
+  /** When it was last heard of; of a worker, when it started. */
+  seenAt: string;
+}
+
+/** Who is here: worker sessions and seats as one roster. */
+export interface Peers {
+  /** Null when nobody ever had that session id. */
+  find(sessionId: string): Peer | null;
+  /** As `find`. Throws `not_found`, which names who is live. */
+  known(sessionId: string): Peer;
+  /** Live ones: Chairs, then plain sessions, then workers. */
+  live(): Peer[];
+  /** The newest session of a worker, live ones first; null for an unknown worker. */
+  ofWorker(workerId: string): Peer | null;
+  /** The most recently active live Chair of a project; null when none is there. */
+  chairOf(project: string | null): Peer | null;
+}
+
+const ofSession = (session: Session): Peer => ({
+  sessionId: session.sessionId,
+  seat: 'worker',
+  state: session.state === 'ended' ? 'ended' : 'live',
+  agent: session.agent,
+  project: session.project,
+  workerId: session.workerId,
+  taskId: session.taskId,
+  title: session.title,
+  parent: session.parent,
+  notifyBase: null,
+  since: session.startedAt ?? session.createdAt,
+  seenAt: session.startedAt ?? session.createdAt,
+});
+
+const ofSeat = (seat: SeatSession): Peer => ({
+  sessionId: seat.sessionId,
+  seat: seat.kind,
+  state: seat.closedAt === null ? 'live' : 'ended',
+  agent: seat.agent,
+  project: seat.project,
+  workerId: null,
+  taskId: null,
+  title: seat.title,
+  parent: null,
+  notifyBase: seat.notifyBase,
+  since: seat.openedAt,
+  seenAt: seat.seenAt,
+});
+
+export function createPeers({ sessions, seats }: { sessions: Sessions; seats: Seats }): Peers {
+  function find(sessionId: string): Peer | null {
+    if (workerSession(sessionId) === null) {
+      const seat = seats.find(sessionId);
+      return seat === null ? null : ofSeat(seat);
+    }
+    const [session] = sessions.list({ ids: [sessionId] });
+    return session === undefined ? null : ofSession(session);
+  }
+
+  const live = (): Peer[] => [
+    ...seats.live({ kind: 'chair' }).map(ofSeat),
+    ...seats.live({ kind: 'plain' }).map(ofSeat),
+    ...sessions.list({ live: true, limit: 100_000 }).map(ofSession),
+  ];
+
+  return {
+    find,
+    known(sessionId) {
+      const peer = find(sessionId);
+      if (peer !== null) return peer;
+      throw unknownSession(
+        sessionId,
+        live().map((each) => each.sessionId),
+      );
+    },
+    live,
+    ofWorker(workerId) {
+      const session = sessions.newestOfWorker(workerId);
+      return session === null ? null : ofSession(session);
+    },
+    chairOf(project) {
+      const [seat] = seats.live({ kind: 'chair', project });
+      return seat === undefined ? null : ofSeat(seat);
+    },
+  };
+}

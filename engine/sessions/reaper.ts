@@ -1,0 +1,105 @@
+import type { Clock } from '../base/clock.ts';
+import type { Storage } from '../storage/index.ts';
+import type { Seats } from './seats/index.ts';
+
+export interface ReaperDeps {
+  storage: Storage;
+  clock: Clock;
+  seats: Seats;
+  isAlive(pid: number, pidStart: string): 'alive' | 'dead' | 'unknown';
+  /** `daemon.reap_interval_sec`: seconds, 0 for never. */
+  intervalSec(): number;
+  /** Takes up worker sessions that nobody supervises. */
+  takeUp(): Promise<void>;
+  log: { info(facts: object, text: string): void; error(facts: object, text: string): void };
+}
+
+/** Looks that have to find a session gone before it counts as gone (R6). */
+const MISSES = 2;
+
+/** How soon the look that confirms a miss follows, ms. */
+const CONFIRM_MS = 5_000;
+
+/** A seat that no process holds has gone after so long without a call, ms. */
+const SILENT_MS = 60 * 60 * 1000;
+
+/** Seats that closed so long ago are nobody's any more. */
+const FORGET_MS = 30 * 24 * 60 * 60 * 1000;
+const FORGET_EVERY_MS = 60 * 60 * 1000;
+
+export interface Reaper {
+  start(): void;
+  /** One look now; what it missed twice is closed. */
+  look(): Promise<void>;
+  close(): void;
+}
+
+/** Closes the seats of sessions that died without a word; what they held is free then. */
+export function createReaper(deps: ReaperDeps): Reaper {
+  const { storage, clock, seats } = deps;
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+  let forgetAt = 0;
+
+  /** `unknown` changes nothing: a probe that fails is no proof. */
+  function isGone({
+    pid,
+    pidStart,
+    seenAt,
+    isAttended,
+  }: ReturnType<Seats['watched']>[number]): boolean | 'unknown' {
+    if (isAttended) return false;
+    if (pid === null || pidStart === null) return clock.now() - seenAt > SILENT_MS;
+    const found = deps.isAlive(pid, pidStart);
+    return found === 'unknown' ? 'unknown' : found === 'dead';
+  }
+
+  async function look(): Promise<void> {
+    if (clock.now() >= forgetAt) {
+      forgetAt = clock.now() + FORGET_EVERY_MS;
+      await storage.write(() => seats.forget(clock.now() - FORGET_MS));
+    }
+    // Where everything is as it was nothing is written: an idle engine leaves the disk alone.
+    const changed = seats
+      .watched()
+      .map((seat) => ({ seat, gone: isGone(seat) }))
+      .filter(({ seat, gone }) => gone !== 'unknown' && (gone || seat.misses > 0));
+    let isMissing = false;
+    if (changed.length > 0 || seats.isHeard()) {
+      await storage.write(() => {
+        seats.flush();
+        for (const { seat, gone } of changed) {
+          const misses = seats.miss(seat.sessionId, gone === true);
+          if (gone !== true) continue;
+          if (misses >= MISSES) seats.close(seat.sessionId, 'its process is gone');
+          else isMissing = true;
+        }
+      });
+    }
+    await deps.takeUp();
+    if (isMissing) again(CONFIRM_MS);
+  }
+
+  function again(soonestMs?: number): void {
+    clearTimeout(timer);
+    const everyMs = deps.intervalSec() * 1000;
+    if (isClosed) return;
+    // Switched off, the configuration is still looked at: it may be switched on again.
+    const pause = everyMs === 0 ? 60_000 : Math.min(everyMs, soonestMs ?? everyMs);
+    timer = setTimeout(() => {
+      again();
+      if (everyMs === 0) return;
+      look().catch((error: unknown) => deps.log.error({ error: String(error) }, 'the reaper could not look'));
+    }, pause);
+    timer.unref();
+  }
+
+  return {
+    start: () => again(),
+    look,
+    close() {
+      isClosed = true;
+      clearTimeout(timer);
+    },
+  };
+}

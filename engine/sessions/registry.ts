@@ -1,0 +1,314 @@
+import type { Clock } from '../base/clock.ts';
+import { SvcError } from '../base/errors.ts';
+import { findByPrefix, formatId, idArray, parseId, workerSession } from '../base/ids.ts';
+import type { Storage } from '../storage/index.ts';
+import { type ConversationUsages, createConversationUsages } from './conversation-usages.ts';
+import type { NewSession, Placement, RunFacts, RunStart, SessionEnd, SessionFilter } from './records.ts';
+import {
+  type Session,
+  type SessionPrivate,
+  type SessionRow,
+  type SessionState,
+  type StopReason,
+  toSession,
+} from './rows.ts';
+import { createTurns, type Turns } from './turns.ts';
+
+/** Owns the register of worker sessions. What changes something runs inside `storage.write`. */
+export interface Sessions extends Turns, Pick<ConversationUsages, 'conversationUsage'> {
+  get(sessionId: string): Session;
+  resolve(prefix: string): Session;
+  /** Whether the id is that of a worker session. */
+  isKnown(sessionId: string): boolean;
+  /**
+   * Newest first, without `ids` live ones and those of one state in the order of their turn; at most `limit` (100, or
+   * as many as there are `ids`). What `ids` name and is not there is left out.
+   */
+  list(filter: SessionFilter): Session[];
+  ofTask(taskId: string): Session[];
+  /** The newest session that has the branch. */
+  byBranch(branch: string): Session | null;
+  private(sessionId: string): SessionPrivate;
+  byRunId(runId: string): Session | null;
+  /** The session that this very call has made. */
+  byCall(key: string): Session | null;
+  /** A worker's newest session, by its given name or `w-3`; null when there is no such worker. */
+  newestOfWorker(workerId: string): Session | null;
+  create(session: NewSession): Session;
+  /**
+   * queued → starting under a new mark; also a start that is known never to have happened, again. From here on it is
+   * no longer paused; why it was is kept until it runs, for what its agent is told.
+   */
+  starting(sessionId: string, run: RunStart): void;
+  place(sessionId: string, placement: Placement): void;
+  /** Where in the log the output of the run that is about to be made begins, in bytes, when something came before it. */
+  outputFrom(sessionId: string, logFrom: number): void;
+  /** starting → running. */
+  running(
+    sessionId: string,
+    process: { pid: number; pidStart: string; containment: Session['containment'] },
+  ): void;
+  /** Adds what a run has said of itself, once, when it is over. */
+  heard(sessionId: string, facts: RunFacts): void;
+  /** The agent's own session is not to be gone on with. */
+  forgetConversation(sessionId: string): void;
+  /** Its next run need not have the profile that it had so far. */
+  forgetProfile(sessionId: string): void;
+  /** What its worker says of the task; the last word counts. False once it has ended. */
+  recordOwnWord(sessionId: string, word: 'done' | 'failed'): boolean;
+  /** Records why it is being stopped; the first reason stays. False when it has one or has ended. */
+  stopping(sessionId: string, reason: StopReason, actor: string): boolean;
+  /** → ended, once: false when it had ended. */
+  end(sessionId: string, end: SessionEnd): boolean;
+  /** Ended sessions whose worktree is still on record. */
+  endedWithWorktree(): Session[];
+  worktreeGone(sessionId: string): void;
+  promoted(sessionId: string, by: string): void;
+  /** Ended sessions with commits, or with what could not be read, that were not promoted; of those whose worktree was removed, none whose branch is known to be over. */
+  unpromoted(): Session[];
+  branchBecame(sessionId: string, state: Session['branchState']): void;
+  /** `queued` are those that wait for a place, `paused` those that wait for a time. */
+  counts(): { queued: number; paused: number; running: number };
+  /** All that there ever were, or those that have not ended. */
+  count(only: { live?: boolean | undefined }): number;
+}
+
+const SELECT = 'SELECT s.*, w.name AS worker_name FROM session s JOIN worker w ON w.id = s.worker_id';
+
+export function createSessions({ storage, clock }: { storage: Storage; clock: Clock }): Sessions {
+  const { db } = storage;
+  const byId = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.id = +?`);
+  const byPrefix = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE CAST(s.id AS TEXT) LIKE +? LIMIT 2`);
+  const byRun = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.run_id = +?`);
+  const byCall = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.call_key = +?`);
+  const newestOf = db.prepare<unknown[], SessionRow>(
+    `${SELECT} WHERE w.name = +? OR (w.name IS NULL AND w.id = +?) ORDER BY s.id DESC LIMIT 1`,
+  );
+  const newest = db.prepare<unknown[], SessionRow>(`${SELECT} ORDER BY s.id DESC LIMIT +?`);
+  const ofState = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.state = +? ORDER BY s.id LIMIT +?`);
+  const live = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.state <> 'ended' ORDER BY s.id LIMIT +?`);
+  const among = db.prepare<unknown[], SessionRow>(
+    `${SELECT} WHERE s.id IN (SELECT value FROM json_each(?)) AND s.state = coalesce(?, s.state)
+     AND (? = 0 OR s.state <> 'ended') ORDER BY s.id DESC LIMIT +?`,
+  );
+  const ofTaskId = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.task_id = +? ORDER BY s.id`);
+  const branched = db.prepare<unknown[], SessionRow>(
+    `${SELECT} WHERE s.branch = +? ORDER BY s.id DESC LIMIT 1`,
+  );
+  const keeping = db.prepare<unknown[], SessionRow>(
+    `${SELECT} WHERE s.state = 'ended' AND s.worktree IS NOT NULL ORDER BY s.id`,
+  );
+  const secrets = db.prepare<
+    unknown[],
+    {
+      run_id: string | null;
+      pid_start: string | null;
+      log_from: number;
+      bypasses: number;
+      run_started_monotonic: number | null;
+      idle_pauses: number;
+    }
+  >(`SELECT run_id, pid_start, log_from, auth IS 'bypass' AS bypasses, run_started_monotonic, idle_pauses
+     FROM session WHERE id = ?`);
+  const usages = createConversationUsages(storage);
+  const workerNamed = db.prepare<unknown[], { id: number }>('SELECT id FROM worker WHERE name = ?');
+  const addWorker = db.prepare('INSERT INTO worker (name) VALUES (?)');
+  const insert = db.prepare(`INSERT INTO session
+    (task_id, decision_id, worker_id, title, agent, project, state, inplace, keep_worktree, base_wanted,
+     timeout_sec, idle_timeout_sec, parent, call_key, created_at, priority, continues, token_budget, auth)
+    VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const toStarting =
+    db.prepare(`UPDATE session SET state = 'starting', run_id = ?, log_from = ?, transport = ?, profile = ?,
+    auth = CASE auth WHEN 'bypass' THEN auth ELSE ? END,
+    runs = runs + (state = 'queued'), resume_at = NULL, pid = NULL, pid_start = NULL
+    WHERE id = ? AND state IN ('queued', 'starting')`);
+  const setHeard = db.prepare(`UPDATE session SET agent_session = coalesce(@agentSession, agent_session),
+    model = coalesce(@model, model),
+    tokens_in = CASE WHEN @input IS NULL THEN tokens_in ELSE coalesce(tokens_in, 0) + @input END,
+    tokens_cached = CASE WHEN @input IS NULL THEN tokens_cached ELSE coalesce(tokens_cached, 0) + @cached END,
+    tokens_out = CASE WHEN @input IS NULL THEN tokens_out ELSE coalesce(tokens_out, 0) + @output END,
+    cost_usd = CASE WHEN @costUsd IS NULL THEN cost_usd ELSE coalesce(cost_usd, 0) + @costUsd END,
+    tool_calls = coalesce(tool_calls, 0) + @toolCalls WHERE id = @id`);
+  const setNoProfile = db.prepare('UPDATE session SET profile = NULL WHERE id = ?');
+  const setNoConversation = db.prepare('UPDATE session SET agent_session = NULL WHERE id = ?');
+  const setPlace = db.prepare(
+    'UPDATE session SET repository = ?, worktree = ?, cwd = ?, branch = ?, base = ?, base_commit = ? WHERE id = ?',
+  );
+  const setLogFrom = db.prepare('UPDATE session SET log_from = ? WHERE id = ?');
+  const toRunning = db.prepare(
+    `UPDATE session SET state = 'running', pid = @pid, pid_start = @pidStart,
+     containment = coalesce(@containment, containment), started_at = coalesce(started_at, @now),
+     run_started_at = @now, run_started_monotonic = @monotonic, pause_code = NULL, pause_text = NULL WHERE id = @id AND state = 'starting'`,
+  );
+  const setOwnWord = db.prepare(`UPDATE session SET own_word = ? WHERE id = ? AND state <> 'ended'`);
+  const setStopping = db.prepare(
+    `UPDATE session SET stop_reason = ?, stop_actor = ? WHERE id = ? AND state <> 'ended' AND stop_reason IS NULL`,
+  );
+  const toEnded =
+    db.prepare(`UPDATE session SET state = 'ended', ended_at = ?, exit_code = ?, exit_signal = ?,
+    failure_code = ?, failure_text = ?, head_commit = ?, commits = ?, files = ?, insertions = ?, deletions = ?,
+    resume_at = NULL, pause_code = NULL, pause_text = NULL WHERE id = ? AND state <> 'ended'`);
+  const setGone = db.prepare('UPDATE session SET worktree = NULL WHERE id = ?');
+  const unpromoted = db.prepare<unknown[], SessionRow>(
+    `${SELECT} WHERE s.state = 'ended' AND coalesce(s.commits, s.cwd IS NOT NULL) > 0 AND s.promoted_at IS NULL AND s.branch IS NOT NULL
+     AND (s.branch_state IS NULL OR s.worktree IS NOT NULL)`,
+  );
+  const setBranchState = db.prepare('UPDATE session SET branch_state = ? WHERE id = ?');
+  const setPromoted = db.prepare('UPDATE session SET promoted_at = ?, promoted_by = ? WHERE id = ?');
+  const all = db.prepare<unknown[], { n: number }>('SELECT count(*) AS n FROM session');
+  const count = db.prepare<unknown[], { state: SessionState; is_paused: number; n: number }>(
+    `SELECT state, resume_at IS NOT NULL AS is_paused, count(*) AS n FROM session WHERE state <> 'ended' GROUP BY 1, 2`,
+  );
+
+  function get(sessionId: string): Session {
+    const row = byId.get(parseId('s', sessionId));
+    if (!row) throw new SvcError('not_found', `no session ${sessionId}`);
+    return toSession(row);
+  }
+
+  function workerFor(name: string | null): number {
+    const known = name === null ? undefined : workerNamed.get(name);
+    return known?.id ?? Number(addWorker.run(name).lastInsertRowid);
+  }
+
+  function counts(): { queued: number; paused: number; running: number } {
+    const found = { queued: 0, paused: 0, running: 0 };
+    for (const { state, is_paused, n } of count.all()) {
+      if (state === 'queued') found[is_paused === 1 ? 'paused' : 'queued'] += n;
+      else found.running += n;
+    }
+    return found;
+  }
+
+  return {
+    ...createTurns(storage),
+    conversationUsage: usages.conversationUsage,
+    get,
+    resolve: (prefix) =>
+      toSession(
+        findByPrefix('s', prefix, { exact: (id) => byId.get(id), like: (pattern) => byPrefix.all(pattern) }),
+      ),
+    isKnown: (sessionId) =>
+      workerSession(sessionId) !== null && byId.get(parseId('s', sessionId)) !== undefined,
+    list({ state, live: onlyLive = false, ids, limit = ids?.length ?? 100 }) {
+      if (ids !== undefined) {
+        return among.all(idArray('s', ids), state ?? null, onlyLive ? 1 : 0, limit).map(toSession);
+      }
+      if (state !== undefined) return ofState.all(state, limit).map(toSession);
+      return (onlyLive ? live.all(limit) : newest.all(limit)).map(toSession);
+    },
+    ofTask: (taskId) => ofTaskId.all(parseId('t', taskId)).map(toSession),
+    byBranch(branch) {
+      const row = branched.get(branch);
+      return row ? toSession(row) : null;
+    },
+    private(sessionId) {
+      const row = secrets.get(parseId('s', sessionId));
+      return {
+        runId: row?.run_id ?? null,
+        pidStart: row?.pid_start ?? null,
+        logFrom: row?.log_from ?? 0,
+        bypassesGateway: row?.bypasses === 1,
+        runStartedMonotonic: row?.run_started_monotonic ?? null,
+        idlePauses: row?.idle_pauses ?? 0,
+      };
+    },
+    byRunId(runId) {
+      const row = byRun.get(runId);
+      return row ? toSession(row) : null;
+    },
+    byCall(key) {
+      const row = byCall.get(key);
+      return row ? toSession(row) : null;
+    },
+    newestOfWorker(workerId) {
+      const counted = /^w-([1-9]\d{0,14})$/.exec(workerId);
+      const row = newestOf.get(workerId, counted ? Number(counted[1]) : 0);
+      return row ? toSession(row) : null;
+    },
+    create(session) {
+      const { lastInsertRowid } = insert.run(
+        parseId('t', session.taskId),
+        parseId('d', session.decisionId),
+        workerFor(session.name),
+        session.title,
+        session.agent,
+        session.project,
+        session.inplace ? 1 : 0,
+        session.keepWorktree ? 1 : 0,
+        session.base,
+        session.timeoutSec,
+        session.idleTimeoutSec,
+        session.parent,
+        session.callKey,
+        clock.now(),
+        session.priority,
+        session.continues === null ? null : parseId('s', session.continues),
+        session.tokenBudget,
+        session.gatewayBypass ? 'bypass' : null,
+      );
+      return get(formatId('s', Number(lastInsertRowid)));
+    },
+    starting(sessionId, { runId, logFrom, transport, auth, profile }) {
+      const id = parseId('s', sessionId);
+      if (toStarting.run(runId, logFrom, transport, profile, auth, id).changes === 0) {
+        throw new SvcError('conflict', `${sessionId} is ${get(sessionId).state} and cannot be started`);
+      }
+    },
+    place(sessionId, { repository, worktree, cwd, branch, base, baseCommit }) {
+      setPlace.run(repository, worktree, cwd, branch, base, baseCommit, parseId('s', sessionId));
+    },
+    outputFrom(sessionId, logFrom) {
+      setLogFrom.run(logFrom, parseId('s', sessionId));
+    },
+    running(sessionId, { pid, pidStart, containment }) {
+      const [now, monotonic] = [clock.now(), clock.monotonic()];
+      toRunning.run({ pid, pidStart, containment, now, monotonic, id: parseId('s', sessionId) });
+    },
+    heard(sessionId, { agentSession, model, usage, conversation, toolCalls }) {
+      if (agentSession !== null) usages.add(get(sessionId).taskId, agentSession, { usage, conversation });
+      const { input = null, cached = null, output = null, costUsd = null } = usage ?? {};
+      const id = parseId('s', sessionId);
+      setHeard.run({ agentSession, model, input, cached, output, costUsd, toolCalls, id });
+    },
+    forgetProfile(sessionId) {
+      setNoProfile.run(parseId('s', sessionId));
+    },
+    forgetConversation: (sessionId) => void setNoConversation.run(parseId('s', sessionId)),
+    recordOwnWord: (sessionId, word) => setOwnWord.run(word, parseId('s', sessionId)).changes === 1,
+    stopping: (sessionId, reason, actor) =>
+      setStopping.run(reason, actor, parseId('s', sessionId)).changes === 1,
+    end(sessionId, end) {
+      const { changes } = toEnded.run(
+        clock.now(),
+        end.exitCode,
+        end.exitSignal,
+        end.failure?.code ?? null,
+        end.failure?.text ?? null,
+        end.headCommit ?? null,
+        end.commits ?? null,
+        end.files ?? null,
+        end.insertions ?? null,
+        end.deletions ?? null,
+        parseId('s', sessionId),
+      );
+      return changes === 1;
+    },
+    endedWithWorktree: () => keeping.all().map(toSession),
+    worktreeGone(sessionId) {
+      setGone.run(parseId('s', sessionId));
+    },
+    promoted(sessionId, by) {
+      setPromoted.run(clock.now(), by, parseId('s', sessionId));
+    },
+    unpromoted: () => unpromoted.all().map(toSession),
+    branchBecame(sessionId, state) {
+      setBranchState.run(state, parseId('s', sessionId));
+    },
+    counts,
+    count({ live: onlyLive = false }) {
+      const { queued, paused, running } = counts();
+      return onlyLive ? queued + paused + running : (all.get()?.n ?? 0);
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import { formatId, parseId } from '../base/ids.ts';
+import type { Storage } from '../storage/index.ts';
+
+/** One that may start as soon as there is room. */
+export interface ReadySession {
+  sessionId: string;
+  agent: string;
+  project: string | null;
+  priority: number;
+}
+
+/** Which sessions wait, for what, and when their turn comes. What changes something runs inside `storage.write`. */
+export interface Turns {
+  /** → queued until `resumeAt` (Unix ms), with its worktree. False when it does not run or is being stopped. */
+  pause(
+    sessionId: string,
+    why: { resumeAt: number; code: string; text: string; idlePauses: number },
+  ): boolean;
+  /** Another time for a paused one to go on, Unix ms. False when it is not paused. */
+  resumeAt(sessionId: string, at: number): boolean;
+  /** Queued ones that may start at `now`, the older first; paused ones when their time has come. */
+  ready(now: number): ReadySession[];
+  /** A person is in it, as that process; null: no longer. */
+  attach(sessionId: string, process: { pid: number; pidStart: string } | null): void;
+  /** Sessions that a person went into; whether the process still lives is not known here. */
+  attached(): { sessionId: string; pid: number; pidStart: string }[];
+  /** When the next paused one goes on that waits at `now`, Unix ms. */
+  nextResume(now: number): number | null;
+}
+
+export function createTurns({ db }: Pick<Storage, 'db'>): Turns {
+  const waiting = db.prepare<
+    unknown[],
+    { id: number; agent: string; project: string | null; priority: number }
+  >(
+    `SELECT id, agent, project, priority FROM session WHERE state = 'queued' AND stop_reason IS NULL
+     AND coalesce(resume_at, 0) <= +? ORDER BY id`,
+  );
+  const earliest = db.prepare<unknown[], { at: number | null }>(
+    'SELECT min(resume_at) AS at FROM session WHERE resume_at > +?',
+  );
+  const toPaused =
+    db.prepare(`UPDATE session SET state = 'queued', resume_at = ?, pause_code = ?, pause_text = ?,
+    idle_pauses = ?, pid = NULL, pid_start = NULL WHERE id = ? AND state IN ('starting', 'running') AND stop_reason IS NULL`);
+  const setAttached = db.prepare('UPDATE session SET attach_pid = ?, attach_start = ? WHERE id = ?');
+  const entered = db.prepare<unknown[], { id: number; attach_pid: number; attach_start: string }>(
+    'SELECT id, attach_pid, attach_start FROM session WHERE attach_pid IS NOT NULL',
+  );
+  const setResumeAt = db.prepare(
+    `UPDATE session SET resume_at = ? WHERE id = ? AND state = 'queued' AND resume_at IS NOT NULL`,
+  );
+
+  return {
+    pause: (sessionId, { resumeAt, code, text, idlePauses }) =>
+      toPaused.run(resumeAt, code, text, idlePauses, parseId('s', sessionId)).changes === 1,
+    resumeAt: (sessionId, at) => setResumeAt.run(at, parseId('s', sessionId)).changes === 1,
+    ready: (now) => waiting.all(now).map(({ id, ...rest }) => ({ sessionId: formatId('s', id), ...rest })),
+    attach(sessionId, process) {
+      setAttached.run(process?.pid ?? null, process?.pidStart ?? null, parseId('s', sessionId));
+    },
+    attached: () =>
+      entered.all().map(({ id, attach_pid, attach_start }) => ({
+        sessionId: formatId('s', id),
+        pid: attach_pid,
+        pidStart: attach_start,
+      })),
+    nextResume: (now) => earliest.get(now)?.at ?? null,
+  };
+}

@@ -1,0 +1,52 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { readPrivate, replacePrivate } from '../base/private-files.ts';
+import { idInDataFolder } from './data-folder.ts';
+
+/** Where the host of a workspace listens: `.svc/daemon.json`, mode 0600. */
+export interface DaemonRecord {
+  pid: number;
+  version: string;
+  root: string;
+  /** The id of the data folder that it is of: what a repository brings along does not know it. */
+  dataId: string;
+  socket: string;
+  http: { host: string; port: number };
+  /** Bearer token of the HTTP side. */
+  token: string;
+  startedAt: string;
+  /** The process that starts the host again after a crash; null when there was none, or this is a run's own record. */
+  supervisor: { pid: number; pidStart: string } | null;
+}
+
+const MOST_BYTES = 64 * 1024;
+
+const file = (dataDir: string): string => join(dataDir, 'daemon.json');
+
+/**
+ * Null when there is none; a damaged one, and one that the host of another data folder has written, count as none, since
+ * the host's lock and not this file says who hosts. The folder has to be known as this machine's own (`lookAtDataFolder`).
+ */
+export function readRecord(dataDir: string): DaemonRecord | null {
+  try {
+    const record = parseRecord(readPrivate(file(dataDir), MOST_BYTES));
+    return record !== null && record.dataId === idInDataFolder(dataDir) ? record : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The record that a text is, whoever wrote it; null for none. */
+export function parseRecord(text: string | null): DaemonRecord | null {
+  try {
+    const record = JSON.parse(text ?? 'null') as DaemonRecord | null;
+    return typeof record?.pid === 'number' && typeof record.socket === 'string' ? record : null;
+  } catch {
+    return null;
+  }
+}
+
+export const writeRecord = (dataDir: string, record: DaemonRecord): void =>
+  replacePrivate(file(dataDir), `${JSON.stringify(record, null, 2)}\n`);
+
+export const removeRecord = (dataDir: string): void => rmSync(file(dataDir), { force: true });

@@ -1,0 +1,43 @@
+import { statSync } from 'node:fs';
+import { dirname, join, resolve, sep } from 'node:path';
+import { SvcError } from '../base/errors.ts';
+import { checkWorkspaceOwner } from './owner.ts';
+
+// Apart from loading, because every command has to find its workspace and few have to read the configuration.
+
+/** A workspace's folder and its svc.yaml. */
+interface Found {
+  root: string;
+  file: string;
+}
+
+/**
+ * svc.yaml and its folder: SVC_CONFIG, else the first one upwards from `cwd`. Throws `no_workspace`, and `owner_untrusted`
+ * for one that another user can change.
+ */
+export function findWorkspace(from: { cwd: string; env: NodeJS.ProcessEnv }): Found {
+  const found = nearestWorkspace(from);
+  checkWorkspaceOwner(found.root, found.file, from.env);
+  return found;
+}
+
+function nearestWorkspace({ cwd, env }: { cwd: string; env: NodeJS.ProcessEnv }): Found {
+  const named = env.SVC_CONFIG;
+  if (named) {
+    const path = resolve(cwd, named);
+    const file = isFile(path) ? path : join(path, 'svc.yaml');
+    if (isFile(file)) return { root: dirname(file), file };
+    throw new SvcError('no_workspace', `SVC_CONFIG names ${path}, which is not a configuration file`, {
+      hint: 'correct SVC_CONFIG, or unset it to use the svc.yaml of the current folder',
+    });
+  }
+  for (let root = resolve(cwd); ; root = dirname(root)) {
+    const file = join(root, 'svc.yaml');
+    // The copy in a session's worktree is no workspace of its own.
+    if (isFile(file) && !root.split(sep).includes('.svc')) return { root, file };
+    if (root === dirname(root)) break;
+  }
+  throw new SvcError('no_workspace', `no svc.yaml in ${resolve(cwd)} or above it`, { hint: 'run svc init' });
+}
+
+const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;

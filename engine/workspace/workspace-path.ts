@@ -1,0 +1,115 @@
+import { realpathSync, type Stats, statSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { SvcError } from '../base/errors.ts';
+
+/** A path that somebody named, as the one file or folder that it means. */
+export interface NamedPath {
+  /** Real and absolute; what does not exist yet is below a folder that does. */
+  absolute: string;
+  /** Relative to the workspace's folder with `/`, `.` for the folder itself; absolute in a project elsewhere. */
+  key: string;
+}
+
+export interface WorkspacePaths {
+  /**
+   * `./x`, an absolute path, `a/../x`, a symlink and the same file in a session's worktree all name one thing. Relative
+   * ones begin at the workspace's folder. Throws `path_outside` for what is in neither the workspace nor a project.
+   */
+  named(path: string): NamedPath;
+  /** The same in another folder alone, also through symlinks; `key` is relative to it. Throws `path_outside`. */
+  inside(folder: string, path: string): NamedPath;
+  /** What is there; null also when it cannot be looked at, such as a symlink that leads to itself. */
+  statOf(absolute: string): Stats | null;
+}
+
+/** What systems take. A longer one names nothing, and each of its folders would be looked for. */
+const MAX_BYTES = 4096;
+const MAX_NAME_BYTES = 255;
+
+function statOf(path: string): Stats | null {
+  try {
+    return statSync(path);
+  } catch {
+    return null;
+  }
+}
+
+/** The real path of what exists of it, and the rest as it is. */
+function realOf(path: string): string {
+  const rest: string[] = [];
+  for (let at = path; ; at = dirname(at)) {
+    try {
+      return join(realpathSync.native(at), ...rest);
+    } catch {
+      if (at === dirname(at)) return path;
+      rest.unshift(basename(at));
+    }
+  }
+}
+
+const isInside = (folder: string, path: string): boolean => {
+  const way = relative(folder, path);
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+};
+
+export function createWorkspacePaths(deps: {
+  /** The workspace's folder, absolute. */
+  root: string;
+  /** Folder of the session worktrees, absolute. */
+  worktrees: string;
+  /** Absolute folders of the registered projects. */
+  projects(): string[];
+  /** The repository that a worktree, named by its folder's name, belongs to; null when no session had it. */
+  repositoryOf(worktreeName: string): string | null;
+}): WorkspacePaths {
+  /** A session's worktree is another copy of the repository: the path that both share is the repository's. */
+  function outOfWorktree(path: string): string {
+    const worktrees = realOf(deps.worktrees);
+    if (!isInside(worktrees, path)) return path;
+    const [name = '', ...rest] = relative(worktrees, path).split(sep);
+    const repository = name === '' ? null : deps.repositoryOf(name);
+    return repository === null ? path : realOf(join(repository, ...rest));
+  }
+
+  function checkPath(path: string): void {
+    if (path.trim() === '' || path.includes('\0')) {
+      throw new SvcError('fields_invalid', `${JSON.stringify(path.slice(0, 200))} is no path`);
+    }
+    const isLong = path.split(sep).some((name) => Buffer.byteLength(name) > MAX_NAME_BYTES);
+    if (isLong || Buffer.byteLength(path) > MAX_BYTES) {
+      throw new SvcError(
+        'fields_invalid',
+        `a path has at most ${MAX_BYTES} bytes, and each name in it ${MAX_NAME_BYTES}`,
+      );
+    }
+  }
+
+  const keyIn = (folder: string, absolute: string): string =>
+    relative(folder, absolute).split(sep).join('/') || '.';
+
+  return {
+    statOf,
+    inside(folder, path) {
+      checkPath(path);
+      const root = realOf(folder);
+      const absolute = realOf(resolve(root, path));
+      if (isInside(root, absolute)) return { absolute, key: keyIn(root, absolute) };
+      throw new SvcError('path_outside', `${JSON.stringify(path)} is outside the worktree`, {
+        hint: `paths are relative to ${folder}`,
+      });
+    },
+    named(path) {
+      checkPath(path);
+      const root = realOf(deps.root);
+      const absolute = outOfWorktree(realOf(resolve(root, path)));
+      if (isInside(root, absolute)) {
+        return { absolute, key: keyIn(root, absolute) };
+      }
+      if (deps.projects().some((folder) => isInside(realOf(folder), absolute)))
+        return { absolute, key: absolute };
+      throw new SvcError('path_outside', `${JSON.stringify(path)} is outside the workspace`, {
+        hint: `paths are relative to ${root}`,
+      });
+    },
+  };
+}

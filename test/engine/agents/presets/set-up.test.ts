@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parse } from 'smol-toml';
+import { HOOK_EVENTS, type HookEvent } from '../../../../engine/agents/presets/hook-event.ts';
+import { type RunWish, withArguments } from '../../../../engine/agents/presets/index.ts';
+import { presetOf } from '../../../support/agent-run.ts';
+
+const KEY = 'vk-of-this-run';
+const gateway = { url: 'http://127.0.0.1:8788', key: KEY };
+const mcp = { command: '/opt/svc', args: ['mcp'], env: { SVC_TASK: 't-1' } };
+const hooks = Object.fromEntries(
+  HOOK_EVENTS.map((event) => [event, { command: "/opt/it's svc", args: ['hook', event, '--agent', 'x'] }]),
+) as Record<HookEvent, { command: string; args: string[] }>;
+const NONE: RunWish = { mcp: null, gateway: null, hooks: null, folder: '/s/agent', env: {} };
+const ALL: RunWish = { ...NONE, mcp, gateway, hooks };
+const NAMES = ['claude', 'gemini', 'qwen', 'kimi'];
+
+for (const name of NAMES) {
+  test(`the key of a run of ${name} is in its environment only, and its files in its own folder`, () => {
+    const { args, env, files } = presetOf(name).setUp(ALL);
+    assert.ok(!args.join(' ').includes(KEY));
+    assert.ok(Object.values(env).includes(KEY));
+    for (const { path, text } of files) {
+      assert.ok(path.startsWith('/s/agent/'), path);
+      assert.ok(!text.includes(KEY));
+    }
+    const told = JSON.stringify([args, env, files]);
+    assert.ok(told.includes('http://127.0.0.1:8788'));
+    assert.ok(told.includes('/opt/svc'));
+    assert.ok(told.includes('pre-write'));
+  });
+
+  test(`without a wish a run of ${name} is started as the person would`, () => {
+    const { args, env, files } = presetOf(name).setUp(NONE);
+    delete env.IS_SANDBOX;
+    assert.deepEqual([args, env, files], [[], {}, []]);
+  });
+}
+
+test('codex trusts the folders that it is opened in for one run, each once', () => {
+  const [option, text = ''] = presetOf('codex').trusting?.(['/w/s-1', '/w/"it"', '/w/s-1']) ?? [];
+  assert.equal(option, '-c');
+  assert.equal(
+    JSON.stringify(parse(text)),
+    JSON.stringify({
+      projects: { '/w/s-1': { trust_level: 'trusted' }, '/w/"it"': { trust_level: 'trusted' } },
+    }),
+  );
+});
+
+const SHELL = (event: string): string => `'/opt/it'\\''s svc' hook ${event} --agent x`;
+
+test('claude is told of everything by options and variables', () => {
+  const { args, env } = presetOf('claude').setUp({ ...ALL, env: { CLAUDE_CODE_USE_BEDROCK: '1' } });
+  const [settings = ''] = args.filter((arg) => arg.startsWith('--settings='));
+  const { hooks: entries, env: own, apiKeyHelper } = JSON.parse(settings.slice('--settings='.length));
+  assert.deepEqual([own.ANTHROPIC_BASE_URL, own.ANTHROPIC_AUTH_TOKEN], [gateway.url, '']);
+  assert.deepEqual([apiKeyHelper, env.SVC_VKEY], ['printenv SVC_VKEY', KEY]);
+  assert.deepEqual(entries.PreToolUse, [
+    {
+      matcher: 'Write|Edit|MultiEdit|NotebookEdit',
+      hooks: [{ type: 'command', ...hooks['pre-write'], timeout: 10 }],
+    },
+  ]);
+  assert.deepEqual(Object.keys(entries), ['PreToolUse', 'PostToolUse', 'PreCompact', 'SessionStart']);
+  assert.deepEqual(
+    [env.ANTHROPIC_BASE_URL, env.ANTHROPIC_AUTH_TOKEN, env.ANTHROPIC_API_KEY, env.CLAUDE_CODE_USE_BEDROCK],
+    [gateway.url, KEY, '', ''],
+  );
+});
+
+test('gemini has a home of its own only where its calls go through the gateway', () => {
+  assert.deepEqual(presetOf('gemini').setUp({ ...ALL, gateway: null }), { args: [], env: {}, files: [] });
+  const { env, files } = presetOf('gemini').setUp(ALL);
+  assert.equal(env.GEMINI_CLI_HOME, '/s/agent/gemini');
+  assert.equal(files[0]?.path, '/s/agent/gemini/.gemini/settings.json');
+  const settings = JSON.parse(files[0]!.text);
+  assert.equal(settings.security.auth.selectedType, 'gemini-api-key');
+  assert.deepEqual(settings.mcpServers, { svc: mcp });
+  assert.deepEqual(settings.hooks.BeforeTool[0].hooks[0].command, SHELL('pre-write'));
+  assert.equal(presetOf('gemini').auth, 'gateway');
+});
+
+test('qwen reads its hooks from defaults beside the settings of the person, unless the machine has some', () => {
+  const { args, env, files } = presetOf('qwen').setUp(ALL);
+  assert.ok(args.includes('--auth-type=openai'));
+  assert.equal(env.OPENAI_BASE_URL, `${gateway.url}/v1`);
+  assert.equal(env.QWEN_CODE_SYSTEM_DEFAULTS_PATH, files[0]?.path);
+  const { PreToolUse } = JSON.parse(files[0]!.text).hooks;
+  assert.equal(PreToolUse[0].hooks[0].command, SHELL('pre-write'));
+  const own = { QWEN_CODE_SYSTEM_DEFAULTS_PATH: '/etc/own.json', OPENAI_MODEL: 'mine' };
+  const beside = presetOf('qwen').setUp({ ...ALL, env: own });
+  assert.deepEqual([beside.files, beside.env.OPENAI_MODEL], [[], 'mine']);
+});
+
+test('kimi is told of its model by variables, of the rest in a home of its own', () => {
+  assert.deepEqual(presetOf('kimi').setUp({ ...ALL, gateway: null }), { args: [], env: {}, files: [] });
+  const { env, files } = presetOf('kimi').setUp(ALL);
+  assert.equal(env.KIMI_MODEL_BASE_URL, `${gateway.url}/v1`);
+  const text = (name: string): string => files.find(({ path }) => path === `/s/agent/kimi/${name}`)!.text;
+  const { hooks: entries } = parse(text('config.toml')) as { hooks: Record<string, unknown>[] };
+  assert.deepEqual(
+    { ...entries[0] },
+    {
+      event: 'PreToolUse',
+      matcher: '^(Write|Edit)$',
+      command: SHELL('pre-write'),
+      timeout: 10,
+    },
+  );
+  assert.deepEqual(JSON.parse(text('mcp.json')), { mcpServers: { svc: mcp } });
+});
+
+test('a session goes on with an option before the prompt', () => {
+  const words = ['claude', '-p', '--', '--prompt'];
+  assert.deepEqual(presetOf('claude').resume!(words, 'a-1'), [
+    'claude',
+    '-p',
+    '--resume=a-1',
+    '--',
+    '--prompt',
+  ]);
+  const long = withArguments(['kimi', '--prompt=-- x'], []);
+  assert.deepEqual(presetOf('kimi').resume!(long, 'k'), ['kimi', '--prompt=-- x', '--session=k']);
+});
