@@ -53,6 +53,7 @@ const list = command({
     },
     ...limitFlag(50),
   },
+  examples: ['ask list', 'ask list --status answered'],
   async run(context) {
     const { status = 'open', limit = 50 } = context.flags;
     const filter = status === 'all' ? {} : { status };
@@ -81,6 +82,7 @@ const show = command({
   name: 'ask show',
   about: 'show a question with its options, and its answer',
   args: [idArg],
+  examples: ['ask show 31'],
   async run(context) {
     const ask = await find(context, context.args[0]);
     const lines = (text: string): string[] => printable(text, { lines: true }).split('\n');

@@ -41,6 +41,7 @@ export const demoCommand: Command = command({
     auto: { type: 'boolean', about: 'approve through the signed API instead of asking for a key' },
     keep: { type: 'boolean', about: 'leave the temporary folder' },
   },
+  examples: ['demo', 'demo --auto'],
   async run(context) {
     const around = await realpath(await mkdtemp(join(tmpdir(), 'svc-demo-')));
     const folder = join(around, 'demo');
