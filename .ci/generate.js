@@ -9,12 +9,12 @@ import { formatFlag, usageLine } from '../dist/cli/help.js';
 import { SHAPES } from '../dist/cli/hooks/shapes.js';
 import {
   CODES,
+  codeMeanings,
   configuration,
   EXIT,
   openEngine,
   outboundEvents,
   presets,
-  sessionFailures,
 } from '../dist/engine/index.js';
 import { GROUPS, KEYMAP } from '../dist/tui/keymap/index.js';
 import { keysText, shownKey } from '../dist/tui/overlays/finder.js';
@@ -294,12 +294,13 @@ function isFromSvc(headers, body, secret) {
 - \`svc notify test\` sends an \`alert\` with the title \`test\`, also to targets that have not asked for alerts.`;
 }
 
-function errorsPage() {
+async function errorsPage() {
+  const { ERROR_MEANINGS } = await codeMeanings();
   return `# Errors
 
 Every failure has a code. It is \`code\` in the receiver's problem details (RFC 9457, \`application/problem+json\`), in an error
 of the socket, and in the \`--json\` output of a command. The command line prints \`error: …\` and, where something can be done,
-\`hint: …\` on standard error.
+\`hint: …\` on standard error. \`svc help <code>\` prints the line of a code.
 
 ${table(
   ['exit code', 'meaning'],
@@ -314,9 +315,33 @@ ${table(
 )}
 
 ${table(
-  ['code', 'HTTP', 'exit'],
-  Object.entries(CODES).map(([name, [http, exit]]) => [code(name), http, exit]),
-)}`;
+  ['code', 'HTTP', 'exit', 'meaning', 'what next'],
+  Object.entries(CODES).map(([name, [http, exit]]) => {
+    const { means, next } = ERROR_MEANINGS[name];
+    return [code(name), http, exit, means, next];
+  }),
+)}
+
+## Sessions that failed
+
+A session that failed has a code as well: one of these, or one of the above when it could not start. \`svc worker show\` prints it
+with what to do next. How an end is judged is in [workers.md](workers.md#the-end). A failure "of the agent" counts towards holding
+that agent back; one that "passes" is a pause when its end is known.
+
+${await failuresTable()}`;
+}
+
+async function failuresTable() {
+  const { SESSION_FAILURES } = await codeMeanings();
+  return table(
+    ['code', 'meaning', 'what next', ''],
+    Object.entries(SESSION_FAILURES).map(([name, { means, next, isOfAgent, isLimit }]) => [
+      code(name),
+      means,
+      next,
+      isOfAgent ? 'of the agent' : isLimit ? 'passes' : '',
+    ]),
+  );
 }
 
 /** What it is that a preset cannot. */
@@ -361,17 +386,6 @@ function betweenMarks(file, mark, text) {
   const [before, rest = ''] = (read(file) ?? '').split(first);
   const [, after = ''] = rest.split(last);
   return [file, `${before}${first}\n\n${text}\n\n${last}${after}`];
-}
-
-async function withFailures(file) {
-  const { SESSION_FAILURES } = await sessionFailures();
-  const rows = Object.entries(SESSION_FAILURES).map(([name, { means, next, isOfAgent, isLimit }]) => [
-    code(name),
-    means,
-    next,
-    isOfAgent ? 'of the agent' : isLimit ? 'passes' : '',
-  ]);
-  return betweenMarks(file, 'failures', table(['code', 'why', 'what next', ''], rows));
 }
 
 const ATTEMPT =
@@ -427,13 +441,12 @@ const FILES = Object.fromEntries([
   ['svc.yaml.example', `# ${SAYS_SO}\n${exampleYaml()}`],
   page('docs/commands.md', await commandsPage()),
   page('docs/config.md', configMarkdown()),
-  page('docs/errors.md', errorsPage()),
+  page('docs/errors.md', await errorsPage()),
   page('docs/events.md', await eventsPage()),
   page('docs/hooks.md', await hooksPage()),
   page('docs/keys.md', keysPage()),
   page('docs/tools.md', await toolsPage()),
   await withPresets('docs/presets.md'),
-  await withFailures('docs/workers.md'),
   withAttempts('docs/security.md'),
 ]);
 

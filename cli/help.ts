@@ -1,3 +1,4 @@
+import { codeMeanings, exitCode, httpStatus, isErrorCode } from '../engine/index.ts';
 import { type Command, type Flag, kebab } from './command.ts';
 
 export const usageLine = (command: Command): string => {
@@ -58,6 +59,19 @@ ${alignRows(commands.map((each): Row => [each.name.slice(word.length + 1), each.
 svc ${word} <command> --help says more.
 `;
 
+/** `svc help <code>`: what a code of an error or of a failed session says; null for any other word. */
+export async function renderCodeHelp(word: string): Promise<string | null> {
+  const { ERROR_MEANINGS, failureOf } = await codeMeanings();
+  const lines: string[] = [];
+  if (isErrorCode(word)) {
+    const { means, next } = ERROR_MEANINGS[word];
+    lines.push(`${word}: ${means}`, `next: ${next}`, `HTTP ${httpStatus(word)}, exit code ${exitCode(word)}`);
+  }
+  const failure = failureOf(word);
+  if (failure !== null) lines.push(`of a session: ${failure.means}`, `next: ${failure.next}`);
+  return lines.length === 0 ? null : `${lines.join('\n')}\n`;
+}
+
 /** `svc --help`: every command, under the titles of its group. */
 export function renderOverview(groups: readonly { title: string; commands: readonly Command[] }[]): string {
   const sections = groups.map(({ title, commands }) => ({
@@ -71,7 +85,7 @@ usage: svc <command> [arguments] [options]
 
 ${sections.map(({ title, rows }) => `${title}:\n${alignRows(rows, width).join('\n')}`).join('\n\n')}
 
-svc <command> --help says more. Everything takes --json.
+svc <command> --help says more, svc help <code> explains the code of an error. Everything takes --json.
 `;
 }
 

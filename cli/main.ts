@@ -15,7 +15,13 @@ import {
 } from '../engine/index.ts';
 import { allCommands, FIRST_WORDS, findCommand, loadCommandGroups } from './catalogue.ts';
 import type { Context } from './command.ts';
-import { renderCommandHelp, renderFirstWordHelp, renderOverview, renderSummary } from './help.ts';
+import {
+  renderCodeHelp,
+  renderCommandHelp,
+  renderFirstWordHelp,
+  renderOverview,
+  renderSummary,
+} from './help.ts';
 import { parseArguments } from './parse.ts';
 import { daemonCommand } from './self.ts';
 
@@ -118,7 +124,12 @@ async function help(argv: readonly string[], around: Surroundings): Promise<numb
     return 0;
   }
   const group = (await allCommands()).filter((each) => each.name.startsWith(`${words[0]} `));
-  if (group.length === 0) throw await unknownCommand(words);
+  if (group.length === 0) {
+    const aboutCode = words.length === 1 ? await renderCodeHelp(words[0] ?? '') : null;
+    if (aboutCode === null) throw await unknownCommand(words);
+    stdout.write(aboutCode);
+    return 0;
+  }
   stdout.write(renderFirstWordHelp(words[0] ?? '', group));
   return 0;
 }
