@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { configuration, connect, type EngineClient, printable, SvcError } from '../../engine/index.ts';
 import { type Command, type Context, command } from '../command.ts';
 import { daemonCommand, SVC } from '../self.ts';
-import { type CatchServer, startCatchServer } from './catch-server.ts';
+import type { CatchServer } from './catch-server.ts';
 import { dashboard } from './dash.ts';
 import type { TaskView } from './dispatching.ts';
 import { followLog } from './follow-log.ts';
@@ -60,6 +60,7 @@ export const demoCommand: Command = command({
       },
     };
     const { say } = speech;
+    const { startCatchServer } = await import('./catch-server.ts');
     const events = await startCatchServer(secret, (event) => {
       const about = [event.task_id, event.decision_id, event.session_id].filter(Boolean).join(' ');
       say(
