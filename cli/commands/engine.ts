@@ -170,7 +170,7 @@ const up = command({
       return 0;
     }
     const client = await context.engine();
-    const status = await client.call<Status>('engine.status');
+    const status = await client.call('engine.status');
     context.result(status, statusText);
     const differing = await differingSecrets(client, status, context.env);
     for (const { name, state } of differing)
@@ -202,8 +202,8 @@ const down = command({
       return;
     }
     const { pid } = client.welcome;
-    const { supervisor } = await client.call<Status>('engine.status');
-    const { left } = await client.call<{ left: string[] }>('engine.stop', {
+    const { supervisor } = await client.call('engine.status');
+    const { left } = await client.call('engine.stop', {
       stop_workers: context.flags.stopWorkers,
     });
     await client.closed;
@@ -245,7 +245,7 @@ const status = command({
   examples: ['status', 'status --json'],
   async run(context) {
     const client = await context.engine({ start: false });
-    context.result(await client.call<Status>('engine.status'), statusText);
+    context.result(await client.call('engine.status'), statusText);
   },
 });
 
