@@ -7,7 +7,7 @@ export const holderFlag = {
 } as const;
 
 /** Whose lock or claim it is about. A person without a session holds as the Chair does. */
-export const holderOf = ({
+export const readHolder = ({
   flags,
   env,
 }: {
