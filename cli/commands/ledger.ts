@@ -70,7 +70,7 @@ const claim = command({
   async run(context) {
     const { ttl } = context.flags;
     const client = await context.engine();
-    const claimed = await client.call('task_claim', {
+    const claimed = await client.call('task.claim', {
       holder: holderOf(context),
       ...itemOf(context),
       ttl_min: ttl,
@@ -90,7 +90,7 @@ const release = command({
   flags: holderFlag,
   async run(context) {
     const client = await context.engine();
-    const done = await client.call('task_release', {
+    const done = await client.call('task.release', {
       holder: holderOf(context),
       ...itemOf(context),
     });

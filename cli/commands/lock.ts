@@ -21,7 +21,7 @@ const acquire = command({
     const { ttl } = context.flags;
     const holder = holderOf(context);
     const client = await context.engine();
-    const lock = await client.call('lock_acquire', {
+    const lock = await client.call('lock.acquire', {
       holder,
       path: at(context),
       ttl_min: ttl,
@@ -63,7 +63,7 @@ const release = command({
   async run(context) {
     const holder = holderOf(context);
     const client = await context.engine();
-    const done = await client.call('lock_release', { holder, path: at(context) });
+    const done = await client.call('lock.release', { holder, path: at(context) });
     context.result(done, ({ path }) => `${printable(path)} is free`);
   },
 });
@@ -77,7 +77,7 @@ const list = command({
     const locks =
       context.args[0] === undefined
         ? await client.call('lock.list')
-        : (await client.call('lock_status', { path: at(context) })).locks;
+        : (await client.call('lock.status', { path: at(context) })).locks;
     const text = await table(
       locks,
       [

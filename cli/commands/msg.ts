@@ -72,7 +72,7 @@ const send = command({
     }
     const body = await promptOf(context.arg(0), context.stdin);
     const client = await context.engine();
-    const sent = await client.call('msg_send', {
+    const sent = await client.call('msg.send', {
       body,
       to_session: flags.toSession,
       to_agent: flags.toAgent,
@@ -120,7 +120,7 @@ const inbox = command({
     const { all, agent, limit } = context.flags;
     const [session] = context.args;
     const client = await context.engine();
-    const read = await client.call('msg_inbox', {
+    const read = await client.call('msg.inbox', {
       unread: !all,
       session,
       agent,
@@ -143,7 +143,7 @@ const ack = command({
   async run(context) {
     const { session, agent } = context.flags;
     const client = await context.engine();
-    const acked = await client.call('msg_ack', {
+    const acked = await client.call('msg.ack', {
       id: numberId(context.args[0], 'message', 'svc msg list'),
       session,
       agent,

@@ -9,7 +9,7 @@ import {
   type Wire,
 } from '../../engine/index.ts';
 import { type Command, command, type Proposal } from '../command.ts';
-import { limitFlag, noteCutOf } from '../limit.ts';
+import { limitFlag, noteCut } from '../limit.ts';
 import { facts, table } from '../print.ts';
 import {
   afterDispatch,
@@ -101,7 +101,7 @@ const list = command({
     const { status, limit = 100 } = context.flags;
     const filter = status === undefined ? {} : { status };
     const client = await context.engine();
-    const tasks = await client.call('task.list', { ...filter, limit });
+    const { tasks, more } = await client.call('task.list', { ...filter, limit });
     const text = await table(
       tasks,
       [
@@ -119,7 +119,7 @@ const list = command({
     );
     context.result(tasks, () => text);
     if (tasks.length === 0) context.note('no tasks; svc task add makes one');
-    await noteCutOf(context, { shown: tasks.length, limit, count: () => client.call('task.count', filter) });
+    noteCut(context, { shown: tasks.length, total: tasks.length + more });
   },
 });
 

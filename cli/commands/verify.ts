@@ -133,7 +133,7 @@ const report = command({
       flags[result].map((line) => ({ command: line, result })),
     );
     const client = await context.engine();
-    const told = await client.call('verify_report', {
+    const told = await client.call('verify.report', {
       session: args[0],
       summary: flags.summary,
       criteria: [...flags.met.map(criterion('met')), ...flags.unmet.map(criterion('not_met'))],

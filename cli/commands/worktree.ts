@@ -214,12 +214,12 @@ const prune = command({
   async run(context) {
     const { project, base, dryRun } = context.flags;
     const client = await context.engine();
-    const results = await client.call('worktree.prune', {
+    const { repositories, problems } = await client.call('worktree.prune', {
       ...(project === undefined ? {} : { project }),
       ...(base === undefined ? {} : { base }),
       dry_run: dryRun,
     });
-    context.result(results, (all) => {
+    context.result(repositories, (all) => {
       const lines = all.flatMap(({ entries, removed, refused, gone }) => [
         ...(dryRun
           ? entries
@@ -239,11 +239,8 @@ const prune = command({
       if (lines.length === 0) return all.every(({ problem }) => problem === null) ? 'nothing to prune' : '';
       return printable(lines.join('\n'), { lines: true });
     });
-    for (const { warnings } of results) warn(context, warnings);
-    return report(
-      context,
-      results.flatMap(({ repository, problem }) => (problem === null ? [] : [{ repository, ...problem }])),
-    );
+    for (const { warnings } of repositories) warn(context, warnings);
+    return report(context, problems);
   },
 });
 

@@ -34,7 +34,7 @@ export function sendAnswer(state: State, { ask }: AnswerAsk, answer: string): St
   return call(
     { ...state, overlay: null },
     {
-      operation: 'ask_answer',
+      operation: 'ask.answer',
       input: { id: ask.ask_id, answer },
       busy: subjectOf(ask),
       doing: `answering ${subjectOf(ask)}`,

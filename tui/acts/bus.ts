@@ -96,7 +96,7 @@ export function sendMessage(state: State, overlay: WriteMessage): Step {
   return call(
     { ...state, overlay: null },
     {
-      operation: 'msg_send',
+      operation: 'msg.send',
       input: {
         to_session: target.session,
         kind,
@@ -138,7 +138,7 @@ export function releaseQuestion(state: State): Question {
         label: 'release',
         run: (now) =>
           call(now, {
-            operation: 'lock_release',
+            operation: 'lock.release',
             input: { holder, path },
             busy: path,
             doing: `releasing ${path}`,

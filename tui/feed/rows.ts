@@ -1,6 +1,14 @@
-import type { EngineClient } from '../../engine/index.ts';
+import type { Api, EngineClient } from '../../engine/index.ts';
 import type { DataChange } from '../state/data.ts';
-import type { DeliveryRow, EventRow, HeldRow, MessageRow, SessionRow } from '../state/model.ts';
+import type {
+  AskRow,
+  DeliveryRow,
+  EventRow,
+  HeldRow,
+  MessageRow,
+  SessionRow,
+  TaskRow,
+} from '../state/model.ts';
 import { WINDOWS } from '../state/windows.ts';
 
 /** Small first, so that the first screen does not wait for ten thousand rows. */
@@ -12,14 +20,24 @@ const IDS_PER_CALL = 500;
 export async function firstRows(client: EngineClient): Promise<DataChange> {
   const [status, tasks, decisions, sessions, asks, unread, held] = await Promise.all([
     client.call('engine.status'),
-    client.call('task.list', { limit: FIRST_PAGE }),
+    tasksOf(client, { limit: FIRST_PAGE }),
     client.call('decision.list', { state: 'pending', limit: 10_000 }),
     client.call('session.list', { limit: 100 }),
-    client.call('ask.list', { status: 'open', limit: 1000 }),
+    asksOf(client, { status: 'open', limit: 1000 }),
     client.call('message.counts'),
     heldOf(client),
   ]);
   return { status, tasks, decisions, sessions, asks, unread, held, complete: tasks.length < FIRST_PAGE };
+}
+
+async function tasksOf(client: EngineClient, wanted: Api['task.list']['input']): Promise<TaskRow[]> {
+  const { tasks } = await client.call('task.list', wanted);
+  return tasks;
+}
+
+async function asksOf(client: EngineClient, wanted: Api['ask.list']['input']): Promise<AskRow[]> {
+  const { asks } = await client.call('ask.list', wanted);
+  return asks;
 }
 
 /** They change without an event: how they go is asked for. */
@@ -35,7 +53,7 @@ export async function otherRows(client: EngineClient): Promise<DataChange> {
     deliveriesOf(client),
     client.call('task.choices'),
     client.call('session.list', { limit: WINDOWS.sessions.first }),
-    client.call('ask.list', { limit: WINDOWS.closedAsks.first }),
+    asksOf(client, { status: 'all', limit: WINDOWS.closedAsks.first }),
     client.call('message.list', { limit: WINDOWS.messages.first }),
     client.call('message.list', { unread: true, limit: WINDOWS.messages.first }),
     client.call('peer.list'),
@@ -65,7 +83,7 @@ async function busRowsOf(client: EngineClient, events: readonly EventRow[]): Pro
   };
   const tells = (kinds: RegExp): boolean => events.some(({ kind }) => kinds.test(kind));
   const [asks, messages, unread, peers, locks] = await Promise.all([
-    pages(numbers('ask_id'), (part) => client.call('ask.list', { ids: part, limit: IDS_PER_CALL })),
+    pages(numbers('ask_id'), (part) => asksOf(client, { ids: part, limit: IDS_PER_CALL })),
     messagesOf(client, numbers('message_id')),
     tells(/^message_/) ? client.call('message.counts') : undefined,
     tells(/^(?:session_(?:joined|left|started)|dispatched|sealed|failed)$/)
@@ -86,7 +104,7 @@ async function busRowsOf(client: EngineClient, events: readonly EventRow[]): Pro
 export async function* olderTasks(client: EngineClient, before: string): AsyncGenerator<DataChange> {
   let oldest = before;
   for (;;) {
-    const tasks = await client.call('task.list', { before: oldest, limit: PAGE });
+    const tasks = await tasksOf(client, { before: oldest, limit: PAGE });
     const complete = tasks.length < PAGE;
     yield { tasks, complete };
     if (complete) return;
@@ -106,7 +124,7 @@ export async function rowsOf(client: EngineClient, events: readonly EventRow[]):
     pages(wanted, (part) => client.call('decision.list', { ids: part, limit: IDS_PER_CALL }));
   const [status, tasks, decisions, sessions, choices, held, bus] = await Promise.all([
     client.call('engine.status'),
-    pages([...ids('task_id')], (part) => client.call('task.list', { ids: part, limit: IDS_PER_CALL })),
+    pages([...ids('task_id')], (part) => tasksOf(client, { ids: part, limit: IDS_PER_CALL })),
     decisionsOf([...decisionIds]),
     sessionsOf(client, [...sessionIds]),
     isConfig ? client.call('task.choices') : undefined,
