@@ -17,7 +17,7 @@ import {
   sessionFailures,
 } from '../dist/engine/index.js';
 import { GROUPS, KEYMAP } from '../dist/tui/keymap/index.js';
-import { keysText, shownKey } from '../dist/tui/overlays/finder.js';
+import { keysText, shownKey } from '../dist/tui/overlays/key-finder.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const RENEW = 'npm run generate';

@@ -1,7 +1,7 @@
 import { useApp, useInput, usePaste } from 'ink';
 import { type ReactNode, useEffect, useMemo, useSyncExternalStore } from 'react';
 import { createBurst } from './effects.ts';
-import { keyNames } from './keys.ts';
+import { keyNames } from './ink-keys.ts';
 import { Screen } from './screen.tsx';
 import type { Store } from './store.ts';
 

@@ -1,5 +1,5 @@
 import { asSvcError } from '../engine/index.ts';
-import type { Effect } from './acts/step.ts';
+import type { Effect } from './actions/transition.ts';
 import { editText } from './editor.ts';
 import { runHere } from './foreground.ts';
 import type { DashboardOptions } from './options.ts';

@@ -1,6 +1,6 @@
 import type { EngineClient } from '../engine/index.ts';
-import { loadInkLean } from './lean.ts';
 import type { DashboardEnd, DashboardOptions } from './options.ts';
+import { loadInkLean } from './text/lean-ink.ts';
 
 export type { DashboardEnd, DashboardOptions } from './options.ts';
 
@@ -12,9 +12,9 @@ export async function openDashboard(given: DashboardOptions): Promise<DashboardE
   // React's development build is several times slower, and it decides when it is loaded.
   process.env.NODE_ENV ??= 'production';
   const options = { ...given, connect: connectEarly(given.connect) };
-  if (options.plain) return (await import('./plain/plain.ts')).openPlain(options);
+  if (options.plain) return (await import('./plain/open-plain.ts')).openPlain(options);
   loadInkLean();
-  return (await import('./start.tsx')).openScreen(options);
+  return (await import('./open-screen.tsx')).openScreen(options);
 }
 
 /** The engine answers while the libraries load; whoever asks first gets that connection. */

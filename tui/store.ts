@@ -1,4 +1,4 @@
-import type { Effect } from './acts/step.ts';
+import type { Effect } from './actions/transition.ts';
 import { EMPTY_DATA } from './state/data.ts';
 import { EMPTY_LIST } from './state/lists.ts';
 import { EMPTY_LOG } from './state/log.ts';

@@ -1,12 +1,12 @@
-import { stillAsked } from './acts/asks.ts';
-import { jumped, withList } from './acts/moving.ts';
-import { type Effect, type Step, said, step } from './acts/step.ts';
+import { stillAsked } from './actions/asks.ts';
+import { jumped, withList } from './actions/navigation.ts';
+import { type Effect, type Step, said, step } from './actions/transition.ts';
 import { bindingFor } from './keymap/index.ts';
+import { answer, press, stillArmed } from './keymap/run-binding.ts';
 import { layoutOf, listHeight } from './layout/layout.ts';
 import { burstInOverlay, pressInOverlay, typeInOverlay } from './overlays/index.ts';
 import { paneOf } from './panes/index.ts';
 import type { Pane } from './panes/pane.ts';
-import { answer, press, stillArmed } from './press.ts';
 import { applyData, type DataChange } from './state/data.ts';
 import { withDetail, withoutWork } from './state/details.ts';
 import { matching } from './state/filter.ts';

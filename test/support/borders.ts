@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import stringWidth from 'string-width';
-import { hasSureWidth } from '../../tui/cells.ts';
 import { layoutOf } from '../../tui/layout/layout.ts';
 import type { State } from '../../tui/state/model.ts';
+import { hasSureWidth } from '../../tui/text/cells.ts';
 import {
   askRow,
   type Bench,

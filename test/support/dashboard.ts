@@ -1,4 +1,4 @@
-import type { Effect } from '../../tui/acts/step.ts';
+import type { Effect } from '../../tui/actions/transition.ts';
 import type { DataChange } from '../../tui/state/data.ts';
 import { stampOf } from '../../tui/state/details.ts';
 import type {

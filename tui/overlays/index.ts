@@ -1,16 +1,16 @@
-import { type Step, step } from '../acts/step.ts';
+import { type Step, step } from '../actions/transition.ts';
 import { layoutOf, PREVIEW_EDGE } from '../layout/layout.ts';
 import { insert, isText } from '../state/input.ts';
 import type { Overlay, State } from '../state/model.ts';
-import { wrap } from '../text.ts';
-import { type Line, span } from '../theme.ts';
-import { agentLines, pressInAgents } from './agent.ts';
-import { answerView, pressInAnswer, takesDigit, typeInAnswer } from './answer.ts';
-import { engineLines } from './engine.ts';
-import { finderLines, pressInFinder, withQuery } from './finder.ts';
-import { isLine, pressInLine, withInput } from './line.ts';
+import { wrap } from '../text/text.ts';
+import { type Line, span } from '../text/theme.ts';
+import { answerView, pressInAnswer, takesDigit, typeInAnswer } from './answer-ask.ts';
+import { isLine, pressInLine, withInput } from './bottom-line.ts';
+import { agentLines, pressInAgents } from './choose-agent.ts';
+import { engineLines } from './engine-status.ts';
+import { finderLines, pressInFinder, withQuery } from './key-finder.ts';
 import { newTaskLines, pressInNewTask, typeInNewTask } from './new-task.ts';
-import { pressInWrite, typeInWrite, writeLines } from './write.ts';
+import { pressInWrite, typeInWrite, writeLines } from './write-message.ts';
 
 /** A key while an overlay has the keyboard. */
 export function pressInOverlay(state: State, overlay: Overlay, key: string, at: number): Step {

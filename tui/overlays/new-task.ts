@@ -1,9 +1,9 @@
-import { type Step, step } from '../acts/step.ts';
-import { addTask } from '../acts/tasks.ts';
+import { addTask } from '../actions/tasks.ts';
+import { type Step, step } from '../actions/transition.ts';
 import { edited, insert } from '../state/input.ts';
 import type { NewTask, State } from '../state/model.ts';
-import { cleanLines, fill, wrap } from '../text.ts';
-import { type Line, span } from '../theme.ts';
+import { cleanLines, fill, wrap } from '../text/text.ts';
+import { type Line, span } from '../text/theme.ts';
 
 const FIELDS = ['who', 'project', 'title', 'prompt', 'criteria', 'context', 'ledger'] as const;
 type Field = (typeof FIELDS)[number];

@@ -1,6 +1,6 @@
 import type { AskRow, Data, State } from '../state/model.ts';
-import { clean, cleanLines, factLines, wrap } from '../text.ts';
-import { type Line, span } from '../theme.ts';
+import { clean, cleanLines, factLines, wrap } from '../text/text.ts';
+import { type Line, span } from '../text/theme.ts';
 import { type Pane, pane } from './pane.ts';
 import { heading, left, quoted, sessionState, since, stateStyle } from './words.ts';
 

@@ -1,8 +1,8 @@
 import { counted, localTime } from '../../engine/index.ts';
 import type { Data, MessageRow, State } from '../state/model.ts';
 import { windowNote } from '../state/windows.ts';
-import { clean, cleanLines, factLines } from '../text.ts';
-import { type Line, span } from '../theme.ts';
+import { clean, cleanLines, factLines } from '../text/text.ts';
+import { type Line, span } from '../text/theme.ts';
 import { pane } from './pane.ts';
 import { heading, quoted, since, stateStyle } from './words.ts';
 

@@ -1,7 +1,7 @@
 import { detailOf } from '../state/details.ts';
 import type { Data, DecisionRow } from '../state/model.ts';
-import { factLines } from '../text.ts';
-import type { Style } from '../theme.ts';
+import { factLines } from '../text/text.ts';
+import type { Style } from '../text/theme.ts';
 import { pane } from './pane.ts';
 import { agreementLines, planLines, problemLines, since } from './words.ts';
 

@@ -1,6 +1,6 @@
 import { counted, localTime } from '../../engine/index.ts';
 import type { DeliveryRow } from '../state/model.ts';
-import { factLines } from '../text.ts';
+import { factLines } from '../text/text.ts';
 import { pane } from './pane.ts';
 import { since, stateStyle } from './words.ts';
 

@@ -1,8 +1,8 @@
 import { localTime } from '../../engine/index.ts';
 import type { Data, EventRow, Notice } from '../state/model.ts';
 import { windowNote } from '../state/windows.ts';
-import { clean, cleanLines, factLines } from '../text.ts';
-import { type Style, span } from '../theme.ts';
+import { clean, cleanLines, factLines } from '../text/text.ts';
+import { type Style, span } from '../text/theme.ts';
 import { pane } from './pane.ts';
 import { clockTime, quoted } from './words.ts';
 

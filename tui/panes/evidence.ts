@@ -1,7 +1,7 @@
 import { counted, VERIFICATION_WORDS } from '../../engine/index.ts';
 import type { Evidence, Work } from '../state/model.ts';
-import { clean, cleanLines, factLines, wrap } from '../text.ts';
-import { type Line, type Style, span } from '../theme.ts';
+import { clean, cleanLines, factLines, wrap } from '../text/text.ts';
+import { type Line, type Style, span } from '../text/theme.ts';
 import { heading, quoted, since } from './words.ts';
 
 type Fact = readonly [name: string, text: string, style: Style];

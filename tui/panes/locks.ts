@@ -1,6 +1,6 @@
 import { localTime } from '../../engine/index.ts';
 import type { LockRow, SessionRow } from '../state/model.ts';
-import { factLines } from '../text.ts';
+import { factLines } from '../text/text.ts';
 import { pane } from './pane.ts';
 import { left, sessionState, since } from './words.ts';
 

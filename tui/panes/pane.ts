@@ -1,6 +1,6 @@
 import type { Fields } from '../state/filter.ts';
 import type { Data, PaneId, State } from '../state/model.ts';
-import type { Line, Style } from '../theme.ts';
+import type { Line, Style } from '../text/theme.ts';
 
 export interface Column<R> {
   head: string;

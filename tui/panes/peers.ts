@@ -1,6 +1,6 @@
 import { localTime } from '../../engine/index.ts';
 import type { PeerRow } from '../state/model.ts';
-import { factLines } from '../text.ts';
+import { factLines } from '../text/text.ts';
 import { pane } from './pane.ts';
 import { since } from './words.ts';
 

@@ -1,8 +1,8 @@
 import { localTime } from '../../engine/index.ts';
 import { detailOf } from '../state/details.ts';
 import type { Data, Details, State, TaskRow } from '../state/model.ts';
-import { clean, cleanLines, factLines, wrap } from '../text.ts';
-import { type Line, span } from '../theme.ts';
+import { clean, cleanLines, factLines, wrap } from '../text/text.ts';
+import { type Line, span } from '../text/theme.ts';
 import { evidenceFact, evidenceLines, lockedBy } from './evidence.ts';
 import { pane } from './pane.ts';
 import {

@@ -8,8 +8,8 @@ import {
   workLeftBy,
 } from '../../engine/index.ts';
 import type { Plan, SessionRow, State, TaskRow } from '../state/model.ts';
-import { clean, cleanLines, factLines, width, wrap } from '../text.ts';
-import { type Line, type Style, span } from '../theme.ts';
+import { clean, cleanLines, factLines, width, wrap } from '../text/text.ts';
+import { type Line, type Style, span } from '../text/theme.ts';
 
 /** How long ago. Whole minutes, so that a quiet screen is not written to every second. */
 export function since(at: string | null, now: number): string {

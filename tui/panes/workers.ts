@@ -4,12 +4,12 @@ import { detailOf, workersMode } from '../state/details.ts';
 import { shownLines, unseen } from '../state/log.ts';
 import type { Data, SessionRow, State } from '../state/model.ts';
 import { windowNote } from '../state/windows.ts';
-import { clean } from '../text.ts';
-import { type Line, span } from '../theme.ts';
+import { clean } from '../text/text.ts';
+import { type Line, span } from '../text/theme.ts';
 import { openAsks } from './asks.ts';
 import { lockedBy } from './evidence.ts';
 import { type Preview, pane } from './pane.ts';
-import { checklist, runLines, tokensOf } from './run.ts';
+import { checklist, runLines, tokensOf } from './run-facts.ts';
 import {
   agreementLines,
   heading,
@@ -24,7 +24,7 @@ import {
   withTime,
   withWait,
 } from './words.ts';
-import { failureWords, workLines } from './work.ts';
+import { failureWords, workLines } from './work-lines.ts';
 
 /** Live ones in the order they came, then the ended, newest first. */
 const inOrder = (data: Data): SessionRow[] => {

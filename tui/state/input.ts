@@ -1,4 +1,4 @@
-import { graphemes } from '../text.ts';
+import { graphemes } from '../text/text.ts';
 import type { Input } from './model.ts';
 
 export const EMPTY_INPUT: Input = { value: '', caret: 0 };

@@ -1,8 +1,8 @@
 import { Box } from 'ink';
 import type { ReactNode } from 'react';
-import { hasSureWidth } from '../cells.ts';
-import { cut, drawable, drawableLine, fitLine, width } from '../text.ts';
-import { type Line, plainText, span } from '../theme.ts';
+import { hasSureWidth } from '../text/cells.ts';
+import { cut, drawable, drawableLine, fitLine, width } from '../text/text.ts';
+import { type Line, plainText, span } from '../text/theme.ts';
 import { Lines } from './lines.tsx';
 
 const SINGLE = { corners: ['╭', '╮', '╰', '╯'], across: '─', down: '│' } as const;

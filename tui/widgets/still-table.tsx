@@ -1,8 +1,8 @@
 import { Text } from 'ink';
 import { Table } from 'ink-table';
 import type { PropsWithChildren, ReactElement } from 'react';
-import { paint } from '../paint.ts';
-import { type Line, span } from '../theme.ts';
+import { paint } from '../text/paint.ts';
+import { type Line, span } from '../text/theme.ts';
 
 interface Props {
   /** Each a name and what is said of it. */

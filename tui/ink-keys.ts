@@ -1,0 +1,29 @@
+import type { Key } from 'ink';
+import { graphemes } from './text/text.ts';
+
+/** The name of a key as the keymap spells it, from what Ink has parsed; a burst of characters gives one name each. */
+export function keyNames(input: string, key: Key): string[] {
+  if (key.upArrow) return ['up'];
+  if (key.downArrow) return ['down'];
+  if (key.leftArrow) return ['left'];
+  if (key.rightArrow) return ['right'];
+  if (key.pageUp) return ['pageup'];
+  if (key.pageDown) return ['pagedown'];
+  if (key.home) return ['home'];
+  if (key.end) return ['end'];
+  if (key.return) return ['enter'];
+  if (key.escape) return ['esc'];
+  if (key.tab) return [key.shift ? 'shift+tab' : 'tab'];
+  if (key.backspace) return ['backspace'];
+  if (key.delete) return ['delete'];
+  if (key.ctrl && input !== '') return [`ctrl+${input}`];
+  // With Alt held it is another key, and none of ours.
+  if (key.meta) return [];
+  return graphemes(input).map(nameOf);
+}
+
+function nameOf(character: string): string {
+  if (character === ' ') return 'space';
+  if (character === '\r' || character === '\n' || character === '\r\n') return 'enter';
+  return character === '\t' ? 'tab' : character;
+}

@@ -1,0 +1,70 @@
+import type { AnyPane, Column, Pane } from '../panes/pane.ts';
+import { isFetched } from '../state/data.ts';
+import type { ListView, State } from '../state/model.ts';
+import { cut, drawable, fill, width } from '../text/text.ts';
+import { type Line, type Span, span } from '../text/theme.ts';
+
+/** The columns that fit, with the width of each. */
+function columnsFor<R>(columns: readonly Column<R>[], cells: number): { column: Column<R>; width: number }[] {
+  const shown = columns.filter(({ from = 0 }) => cells >= from);
+  const fixed = shown.reduce((sum, each) => sum + (each.width ?? 0) + 1, 0);
+  return shown.map((column) => ({ column, width: column.width ?? Math.max(4, cells - fixed + 1) }));
+}
+
+/**
+ * Heading and visible rows of a list. The selected row has a mark beside its colour; in the focused pane it is inverse.
+ * Plain rows: only what is visible is ever looked at, so ten thousand rows cost what thirty do.
+ */
+export function listLines(
+  anyPane: AnyPane,
+  state: State,
+  options: { cells: number; rows: number; focused: boolean; marked?: boolean },
+): Line[] {
+  const pane = anyPane as unknown as Pane<object>;
+  const list: ListView = state.lists[pane.id];
+  const { cells, rows, focused } = options;
+  const columns = columnsFor(pane.columns, cells - 1);
+  if (list.ids.length === 0) return emptyLines(emptyText(pane, state), rows);
+  const head: Line = [
+    span(
+      ` ${columns.map((each) => fill(each.column.head, each.width, each.column.align)).join(' ')}`.trimEnd(),
+      'dim',
+    ),
+  ];
+  const visible = list.ids.slice(list.top, list.top + rows);
+  return [
+    head,
+    ...visible.map((id): Line => {
+      const row = pane.row(state.data, id);
+      if (row === undefined) return [];
+      const isSelected = id === list.selected;
+      const cellsOf = columns.map(({ column, width: room }, index): Span => {
+        const text = drawable(column.text(row, state));
+        // The last one needs no blanks behind it: what is not there is not drawn.
+        const isLast = index === columns.length - 1;
+        return span(
+          isLast ? cut(text, room) : `${fill(text, room, column.align)} `,
+          column.style?.(row, state),
+        );
+      });
+      if (!isSelected) return [span(' '), ...cellsOf];
+      const text = `▶${cellsOf.map((each) => each.text).join('')}`;
+      return [span(text + ' '.repeat(Math.max(0, cells - width(text))), focused ? 'selected' : 'marked')];
+    }),
+  ];
+}
+
+function emptyLines(text: readonly string[], rows: number): Line[] {
+  return [...(rows > text.length ? [''] : []), ...text].map((line) => [span(`  ${line}`, 'dim')]);
+}
+
+/** Why a list is empty. What has not been fetched is not said to be nothing. */
+export function emptyText(
+  { id, empty }: Pick<Pane<object>, 'id' | 'empty'>,
+  state: Pick<State, 'lists' | 'link' | 'data'>,
+): readonly string[] {
+  const { filter } = state.lists[id];
+  if (!isFetched(id, state))
+    return [state.link.phase === 'connecting' ? 'Connecting to the engine …' : 'Still being fetched …'];
+  return filter === '' ? empty : [`Nothing matches ${filter}`, '', 'Esc clears the filter.'];
+}

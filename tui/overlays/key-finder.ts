@@ -1,0 +1,109 @@
+import type { Step } from '../actions/transition.ts';
+import { step } from '../actions/transition.ts';
+import { type Binding, GROUPS, isHere, KEYMAP, reasonAgainst } from '../keymap/index.ts';
+import { press } from '../keymap/run-binding.ts';
+import { edited } from '../state/input.ts';
+import type { Input, Overlay, State } from '../state/model.ts';
+import { fill, markHits } from '../text/text.ts';
+import { type Line, span } from '../text/theme.ts';
+
+type Finder = Extract<Overlay, { kind: 'help' | 'palette' }>;
+
+/** Help lists the whole table; the palette what can be done from here. */
+export function found(state: State, { kind, input }: Finder): readonly Binding[] {
+  const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const all =
+    kind === 'help' ? KEYMAP : KEYMAP.filter((each) => isHere(each, state) && each.id !== 'palette');
+  const ranked = GROUPS.flatMap((group) => all.filter((each) => each.group === group));
+  const ordered =
+    kind === 'help' ? ranked : [...all.filter((each) => each.panes), ...all.filter((each) => !each.panes)];
+  return ordered.filter((each) => {
+    const text = `${each.group} ${each.label} ${each.about} ${each.keys.join(' ')}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+}
+
+export function pressInFinder(state: State, overlay: Finder, key: string, at: number): Step {
+  const all = found(state, overlay);
+  const go = (index: number): Step =>
+    step({ ...state, overlay: { ...overlay, index: Math.max(0, Math.min(index, all.length - 1)) } });
+  switch (key) {
+    case 'esc':
+      return step({ ...state, overlay: null });
+    case 'up':
+    case 'ctrl+p':
+      return go(overlay.index - 1);
+    case 'down':
+    case 'ctrl+n':
+      return go(overlay.index + 1);
+    case 'pageup':
+      return go(overlay.index - 10);
+    case 'pagedown':
+      return go(overlay.index + 10);
+    case 'enter': {
+      const chosen = all[overlay.index];
+      if (chosen === undefined) return step(state);
+      const closed = { ...state, overlay: null };
+      if (isHere(chosen, state)) return press(closed, chosen, at);
+      // A key of another pane: go there, where it can be seen what it would be about.
+      const pane = chosen.panes?.[0] ?? state.focus;
+      return step({ ...closed, focus: pane, view: chosen.view ?? 'list' });
+    }
+    default: {
+      const input = edited(overlay.input, key);
+      return input === null ? step(state) : step({ ...state, overlay: { ...overlay, input, index: 0 } });
+    }
+  }
+}
+
+export const withQuery = (state: State, overlay: Finder, input: Input): State => ({
+  ...state,
+  overlay: { ...overlay, input, index: 0 },
+});
+
+const KEY_CELLS = 12;
+
+export const shownKey = (key: string): string =>
+  ({
+    enter: 'Enter',
+    esc: 'Esc',
+    tab: 'Tab',
+    'shift+tab': 'S-Tab',
+    pageup: 'PgUp',
+    pagedown: 'PgDn',
+    up: '↑',
+    down: '↓',
+    left: '←',
+    right: '→',
+    home: 'Home',
+    end: 'End',
+    space: 'Space',
+  })[key] ?? key.replace(/^ctrl\+(.)$/, (_, letter: string) => `C-${letter}`);
+
+/** How it is typed: a second key that confirms is a part of it. */
+export const keysText = ({ keys, confirm }: Binding): string => {
+  const [first = '', second] = keys.map(shownKey);
+  if (confirm !== undefined) return confirm.map((key) => `${first} ${key}`).join(', ');
+  return second === undefined ? first : `${first} ${second}`;
+};
+
+/** Rows with their group in front, scrolled so that the highlighted one is seen. */
+export function finderLines(state: State, overlay: Finder, cells: number, rows: number): Line[] {
+  const all = found(state, overlay);
+  const top = Math.max(0, Math.min(overlay.index - Math.floor(rows / 2), all.length - rows));
+  const query = overlay.input.value.trim();
+  return all.slice(top, top + rows).map((each, index) => {
+    const at = top + index;
+    const group = at === top || all[at - 1]?.group !== each.group ? each.group : '';
+    const reason = reasonAgainst(each, state);
+    const keys = keysText(each);
+    const about = reason !== null && isHere(each, state) ? `${each.about} (${reason})` : each.about;
+    const line: Line = [
+      span(fill(group, 11), 'dim'),
+      span(fill(keys, KEY_CELLS), 'key'),
+      span(about, reason !== null && isHere(each, state) ? 'dim' : undefined),
+    ];
+    const text = line.map((part) => part.text).join('');
+    return at === overlay.index ? [span(fill(text, cells), 'selected')] : markHits(line, query);
+  });
+}

@@ -1,0 +1,94 @@
+import type { EngineClient } from '../../engine/index.ts';
+import { wanted } from '../state/details.ts';
+import { LOG_LINES } from '../state/log.ts';
+import type { State } from '../state/model.ts';
+import { cleanLines } from '../text/text.ts';
+
+const BATCH_MS = 100;
+
+interface LogPart {
+  text: string;
+  ended: boolean;
+}
+
+/**
+ * Follows one log, the one that the screen showed last, ten times a second at most. Going to another pane does not
+ * leave it, so that a paused log is found where it was.
+ */
+export function followLogs(options: {
+  client(): EngineClient;
+  get(): State;
+  onLines(session: string, lines: readonly string[], ended: boolean, reset: boolean): void;
+}): { look(): void; again(): void; stop(): void } {
+  let session: string | null = null;
+  let subscription: Promise<number | null> = Promise.resolve(null);
+  let text = '';
+  let ended = false;
+  let timer: NodeJS.Timeout | null = null;
+  let last = 0;
+
+  function flush(): void {
+    timer = null;
+    last = performance.now();
+    const lines = cleanLines(text);
+    text = '';
+    if (session !== null) options.onLines(session, lines, ended, false);
+  }
+
+  function take(of: string, part: LogPart): void {
+    if (of !== session) return;
+    text += part.text;
+    ended = part.ended;
+    timer ??= setTimeout(flush, Math.max(0, BATCH_MS - (performance.now() - last)));
+  }
+
+  function leave(): void {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+    text = '';
+    ended = false;
+    const left = subscription;
+    subscription = Promise.resolve(null);
+    // The engine may be gone, and its subscriptions with it.
+    void left
+      .then(async (id) => {
+        if (id !== null) await options.client().unsubscribe(id);
+      })
+      .catch(() => undefined);
+  }
+
+  function follow(next: string): void {
+    options.onLines(next, [''], false, true);
+    subscription = options
+      .client()
+      .subscribe<{ subscription: number }>(
+        'log.follow',
+        { session: next, lines: LOG_LINES },
+        ({ method, params }) => {
+          if (method === 'log') take(next, params as unknown as LogPart);
+        },
+      )
+      .then((answer) => answer.subscription)
+      .catch(() => null);
+  }
+
+  return {
+    look() {
+      const state = options.get();
+      if (state.link.phase !== 'live') return;
+      const { log } = wanted(state);
+      if (log === session || log === null) return;
+      leave();
+      session = log;
+      follow(log);
+    },
+    /** After the connection was lost: the same log once more, from its last lines. */
+    again() {
+      subscription = Promise.resolve(null);
+      session = null;
+    },
+    stop() {
+      if (timer !== null) clearTimeout(timer);
+    },
+  };
+}
