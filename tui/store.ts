@@ -1,9 +1,9 @@
 import type { Effect } from './actions/transition.ts';
+import { type Happening, update } from './reducer.ts';
 import { EMPTY_DATA } from './state/data.ts';
 import { EMPTY_LIST } from './state/lists.ts';
 import { EMPTY_LOG } from './state/log.ts';
 import { type ListView, PANE_IDS, type PaneId, type Size, type State } from './state/model.ts';
-import { type Happening, update } from './update.ts';
 
 export interface Store {
   get(): State;

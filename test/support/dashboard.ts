@@ -1,4 +1,5 @@
 import type { Effect } from '../../tui/actions/transition.ts';
+import { type Happening, update } from '../../tui/reducer.ts';
 import type { DataChange } from '../../tui/state/data.ts';
 import { stampOf } from '../../tui/state/details.ts';
 import type {
@@ -18,7 +19,6 @@ import type {
   Work,
 } from '../../tui/state/model.ts';
 import { initialState } from '../../tui/store.ts';
-import { type Happening, update } from '../../tui/update.ts';
 
 /** A fixed moment; rows are a few minutes older. */
 export const NOW = Date.parse('2026-03-01T12:00:00Z');

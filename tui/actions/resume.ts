@@ -1,5 +1,6 @@
 import { counted } from '../../engine/index.ts';
-import { clockTime, isPaused, sessionState, untilWords } from '../panes/words.ts';
+import { isPaused, sessionState } from '../panes/states.ts';
+import { clockTime, untilWords } from '../panes/time.ts';
 import type { HeldRow, SessionRow, State } from '../state/model.ts';
 import { withWorker } from './navigation.ts';
 import { call, type Question, type Step, said, step } from './transition.ts';

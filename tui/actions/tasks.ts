@@ -1,4 +1,5 @@
-import { duration, taskState, untilWords } from '../panes/words.ts';
+import { taskState } from '../panes/states.ts';
+import { duration, untilWords } from '../panes/time.ts';
 import { detailOf } from '../state/details.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
 import type { Plan, SessionRow, State, TaskRow } from '../state/model.ts';

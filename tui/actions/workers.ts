@@ -1,6 +1,6 @@
 import { counted, sensitiveWords, shellWord } from '../../engine/index.ts';
 import { evidenceSummary, headOf } from '../panes/evidence.ts';
-import { isUnread, sessionState } from '../panes/words.ts';
+import { isUnread, sessionState } from '../panes/states.ts';
 import { checkoutReason } from '../panes/work-lines.ts';
 import { detailOf } from '../state/details.ts';
 import { followed, paused } from '../state/log.ts';

@@ -1,6 +1,8 @@
 import { counted, localTime } from '../../engine/index.ts';
 import { PANES, paneOf, tabOf } from '../panes/index.ts';
-import { clockTime, ends, sessionState } from '../panes/words.ts';
+import { ends } from '../panes/lines.ts';
+import { sessionState } from '../panes/states.ts';
+import { clockTime } from '../panes/time.ts';
 import type { State } from '../state/model.ts';
 import { cut, drawable, width } from '../text/text.ts';
 import { type Line, type Span, span } from '../text/theme.ts';

@@ -2,7 +2,7 @@ import { sendAnswer } from '../actions/asks.ts';
 import { type Step, said, step } from '../actions/transition.ts';
 import { layoutOf, previewSize } from '../layout/layout.ts';
 import { askLines, optionLines } from '../panes/asks.ts';
-import { left } from '../panes/words.ts';
+import { left } from '../panes/time.ts';
 import { edited, insert } from '../state/input.ts';
 import type { AnswerAsk, AskRow, State } from '../state/model.ts';
 import { type Line, span } from '../text/theme.ts';

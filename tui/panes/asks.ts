@@ -1,8 +1,10 @@
 import type { AskRow, Data, State } from '../state/model.ts';
 import { clean, cleanLines, factLines, wrap } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
+import { heading, quoted } from './lines.ts';
 import { type Pane, pane } from './pane.ts';
-import { heading, left, quoted, sessionState, since, stateStyle } from './words.ts';
+import { sessionState, stateStyle } from './states.ts';
+import { left, since } from './time.ts';
 
 /** Of those that are closed, as many as one may want to look up. */
 const CLOSED = 30;

@@ -3,8 +3,10 @@ import type { Data, MessageRow, State } from '../state/model.ts';
 import { windowNote } from '../state/windows.ts';
 import { clean, cleanLines, factLines } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
+import { heading, quoted } from './lines.ts';
 import { pane } from './pane.ts';
-import { heading, quoted, since, stateStyle } from './words.ts';
+import { stateStyle } from './states.ts';
+import { since } from './time.ts';
 
 /** Newest first. */
 const inOrder = ({ messages }: Data): MessageRow[] =>

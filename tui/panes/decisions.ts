@@ -2,8 +2,10 @@ import { detailOf } from '../state/details.ts';
 import type { Data, DecisionRow } from '../state/model.ts';
 import { factLines } from '../text/text.ts';
 import type { Style } from '../text/theme.ts';
+import { problemLines } from './lines.ts';
 import { pane } from './pane.ts';
-import { agreementLines, planLines, problemLines, since } from './words.ts';
+import { agreementLines, planLines } from './plan.ts';
+import { since } from './time.ts';
 
 const ROUTES: Readonly<Record<string, string>> = {
   task: 'POST /task',

@@ -2,7 +2,8 @@ import { counted, localTime } from '../../engine/index.ts';
 import type { DeliveryRow } from '../state/model.ts';
 import { factLines } from '../text/text.ts';
 import { pane } from './pane.ts';
-import { since, stateStyle } from './words.ts';
+import { stateStyle } from './states.ts';
+import { since } from './time.ts';
 
 export const deliveriesPane = pane<DeliveryRow>({
   id: 'deliveries',

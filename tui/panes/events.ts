@@ -3,8 +3,9 @@ import type { Data, EventRow, Notice } from '../state/model.ts';
 import { windowNote } from '../state/windows.ts';
 import { clean, cleanLines, factLines } from '../text/text.ts';
 import { type Style, span } from '../text/theme.ts';
+import { quoted } from './lines.ts';
 import { pane } from './pane.ts';
-import { clockTime, quoted } from './words.ts';
+import { clockTime } from './time.ts';
 
 /** The ids that an event is about. */
 export function eventAbout(event: EventRow): string {

@@ -2,7 +2,8 @@ import { counted, VERIFICATION_WORDS } from '../../engine/index.ts';
 import type { Evidence, Work } from '../state/model.ts';
 import { clean, cleanLines, factLines, wrap } from '../text/text.ts';
 import { type Line, type Style, span } from '../text/theme.ts';
-import { heading, quoted, since } from './words.ts';
+import { heading, quoted } from './lines.ts';
+import { since } from './time.ts';
 
 type Fact = readonly [name: string, text: string, style: Style];
 

@@ -2,7 +2,8 @@ import { localTime } from '../../engine/index.ts';
 import type { LockRow, SessionRow } from '../state/model.ts';
 import { factLines } from '../text/text.ts';
 import { pane } from './pane.ts';
-import { left, sessionState, since } from './words.ts';
+import { sessionState } from './states.ts';
+import { left, since } from './time.ts';
 
 /** Who that is, for a lock or a question about one. */
 export const holderOf = (holder: string, sessions: ReadonlyMap<string, SessionRow>): string => {

@@ -2,7 +2,7 @@ import { localTime } from '../../engine/index.ts';
 import type { PeerRow } from '../state/model.ts';
 import { factLines } from '../text/text.ts';
 import { pane } from './pane.ts';
-import { since } from './words.ts';
+import { since } from './time.ts';
 
 /** Who is here: Chairs, sessions started by hand, workers. */
 export const peersPane = pane<PeerRow>({

@@ -2,7 +2,9 @@ import { counted } from '../../engine/index.ts';
 import type { Data, SessionRow, State } from '../state/model.ts';
 import { clean, cut, factLines, wrap } from '../text/text.ts';
 import { type Line, type Style, span } from '../text/theme.ts';
-import { clockTime, howOf, isPaused, untilWords, wait } from './words.ts';
+import { howOf } from './plan.ts';
+import { isPaused } from './states.ts';
+import { clockTime, untilWords, wait } from './time.ts';
 
 /** In at most five cells up to a hundred million. */
 export function compact(count: number): string {

@@ -4,23 +4,11 @@ import type { Data, Details, State, TaskRow } from '../state/model.ts';
 import { clean, cleanLines, factLines, wrap } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
 import { evidenceFact, evidenceLines, lockedBy } from './evidence.ts';
+import { heading, problemLines, quoted } from './lines.ts';
 import { pane } from './pane.ts';
-import {
-  agreementLines,
-  clockTime,
-  heading,
-  isPaused,
-  mayStillRun,
-  planLines,
-  problemLines,
-  quoted,
-  since,
-  stateStyle,
-  taskState,
-  wait,
-  withTime,
-  withWait,
-} from './words.ts';
+import { agreementLines, planLines } from './plan.ts';
+import { isPaused, mayStillRun, stateStyle, taskState, withTime, withWait } from './states.ts';
+import { clockTime, since, wait } from './time.ts';
 
 const isFinished = (task: TaskRow): boolean => task.status === 'done' || task.status === 'failed';
 const number = (id: string): number => Number(id.slice(2));

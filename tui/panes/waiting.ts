@@ -1,7 +1,7 @@
 import type { DecisionRow, PaneId, State } from '../state/model.ts';
 import { askerOf, openAsks } from './asks.ts';
 import { paneOf } from './index.ts';
-import { left } from './words.ts';
+import { left } from './time.ts';
 import { waitsForReview } from './workers.ts';
 
 /** Something that a person is waited for with. */

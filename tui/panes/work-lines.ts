@@ -3,7 +3,7 @@ import type { Evidence, LockRow, SessionRow, Trial, Work } from '../state/model.
 import { clean, cleanLines, cut, drawable, factLines, width } from '../text/text.ts';
 import { type Line, type Style, span } from '../text/theme.ts';
 import { evidenceFact, evidenceLines, headOf, lockedBy } from './evidence.ts';
-import { heading, problemLines } from './words.ts';
+import { heading, problemLines } from './lines.ts';
 
 const BAR = 24;
 

@@ -8,22 +8,12 @@ import { clean } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
 import { openAsks } from './asks.ts';
 import { lockedBy } from './evidence.ts';
+import { heading, problemLines } from './lines.ts';
 import { type Preview, pane } from './pane.ts';
+import { agreementLines } from './plan.ts';
 import { checklist, runLines, tokensOf } from './run-facts.ts';
-import {
-  agreementLines,
-  heading,
-  isPaused,
-  isUnread,
-  mayStillRun,
-  problemLines,
-  quiet,
-  sessionState,
-  since,
-  stateStyle,
-  withTime,
-  withWait,
-} from './words.ts';
+import { isPaused, isUnread, mayStillRun, sessionState, stateStyle, withTime, withWait } from './states.ts';
+import { quiet, since } from './time.ts';
 import { failureWords, workLines } from './work-lines.ts';
 
 /** Live ones in the order they came, then the ended, newest first. */

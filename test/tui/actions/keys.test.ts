@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { KEYMAP } from '../../../tui/keymap/index.ts';
+import { update } from '../../../tui/reducer.ts';
 import { PANE_IDS } from '../../../tui/state/model.ts';
-import { update } from '../../../tui/update.ts';
 import {
   type Bench,
   bench,

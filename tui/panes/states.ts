@@ -1,0 +1,73 @@
+import { workLeftBy } from '../../engine/index.ts';
+import type { SessionRow, TaskRow } from '../state/model.ts';
+import type { Style } from '../text/theme.ts';
+import { clockTime, wait } from './time.ts';
+
+/** Whether it waits for a time, and not for a worker; without `now` also when the time has come. */
+export const isPaused = ({ resume_at: at }: { resume_at: string | null }, now?: number): boolean =>
+  at !== null && (now === undefined || Date.parse(at) > now);
+
+type TaskAt = Pick<TaskRow, 'status' | 'session_id' | 'resume_at'> & { waits?: boolean };
+
+/** `assigned` says too little while a decision, a free worker or a time is waited for. */
+export const taskState = (task: TaskAt, now?: number): string => {
+  if (task.waits) return 'waits';
+  if (task.status !== 'assigned' || task.session_id === null) return task.status;
+  return isPaused(task, now) ? 'paused' : 'queued';
+};
+
+/** In a list: of a paused one, for how long. */
+export const withWait = (state: string, at: string | null, now: number): string =>
+  state === 'paused' && at !== null ? `paused ${wait(at, now)}` : state;
+
+/** In a preview: of a paused one, until when. */
+export const withTime = (state: string, at: string | null, now: number): string =>
+  state === 'paused' && at !== null ? `paused until ${clockTime(at, now)}` : state;
+
+export const sessionState = (session: SessionRow, now?: number): string => {
+  if (session.state === 'queued' && session.stop_reason === null)
+    return isPaused(session, now) ? 'paused' : 'queued';
+  if (session.state !== 'ended') return session.stop_reason === null ? session.state : 'stopping';
+  // What changed nothing was not merged, whatever became of its branch.
+  const isMerged = session.promoted_at !== null || session.branch_state === 'merged';
+  if (isMerged && (session.commits ?? 0) > 0) return 'merged';
+  return session.failure === null ? 'done' : 'failed';
+};
+
+const STYLES: Readonly<Record<string, Style>> = {
+  waits: 'warn',
+  running: 'live',
+  starting: 'live',
+  queued: 'live',
+  paused: 'warn',
+  stopping: 'warn',
+  failed: 'bad',
+  dead: 'bad',
+  done: 'good',
+  merged: 'dim',
+  delivered: 'dim',
+  open: 'warn',
+  blocked: 'warn',
+  answered: 'dim',
+  timeout: 'dim',
+  alert: 'bad',
+  handoff: 'live',
+  verified: 'good',
+  stale: 'warn',
+  reported: 'warn',
+  disagrees: 'bad',
+  none: 'dim',
+};
+
+export const stateStyle = (state: string): Style | undefined => STYLES[state];
+
+/** A task that has not run yet, or has failed. */
+export const mayStillRun = ({
+  status,
+  session_id: session,
+}: Pick<TaskRow, 'status' | 'session_id'>): boolean =>
+  status === 'failed' || (status !== 'done' && session === null);
+
+/** It has ended, and what it did could not be read: not the same as nothing. */
+export const isUnread = (row: SessionRow): boolean =>
+  row.state === 'ended' && workLeftBy(row) === 'unreadable';
