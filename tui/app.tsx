@@ -1,7 +1,7 @@
 import { useApp, useInput, usePaste } from 'ink';
 import { type ReactNode, useEffect, useMemo, useSyncExternalStore } from 'react';
-import { createBurst } from './effects.ts';
-import { keyNames } from './ink-keys.ts';
+import { createKeyCollector } from './effects.ts';
+import { nameInkKeys } from './ink-keys.ts';
 import { Screen } from './screen.tsx';
 import type { Store } from './store.ts';
 
@@ -20,15 +20,15 @@ interface Props {
 
 /** Keyboard in, screen out. */
 export function App({ store, colours, onTerminal }: Props): ReactNode {
-  const state = useSyncExternalStore(store.subscribe, store.get);
+  const state = useSyncExternalStore(store.subscribe, store.getState);
   const { suspendTerminal, exit } = useApp();
-  const collect = useMemo(() => createBurst(store), [store]);
+  const collect = useMemo(() => createKeyCollector(store), [store]);
 
   useEffect(() => {
     onTerminal({ suspend: suspendTerminal, exit });
   }, [onTerminal, suspendTerminal, exit]);
 
-  useInput((input, key) => collect(keyNames(input, key)));
+  useInput((input, key) => collect(nameInkKeys(input, key)));
   usePaste((text) => store.send({ type: 'paste', text }));
 
   return <Screen state={state} colours={colours} />;

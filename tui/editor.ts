@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SvcError } from '../engine/index.ts';
-import { withoutSignals } from './foreground.ts';
+import { holdSignalsDuring } from './foreground.ts';
 
 /**
  * The text as a person left it in their editor ($VISUAL, $EDITOR, vi), which gets this process's terminal. It lies in
@@ -21,7 +21,7 @@ export async function editText(text: string, name: string, env: NodeJS.ProcessEn
     // A shell, because the variable may hold arguments. It too has to outlive the keyboard's signals, but not by
     // ignoring them, which the editor would inherit.
     const script = `trap : INT QUIT HUP; ${editor} "$1"`;
-    const [code, signal] = await withoutSignals(async () => {
+    const [code, signal] = await holdSignalsDuring(async () => {
       const child = spawn('/bin/sh', ['-c', script, 'svc', file], { env, stdio: 'inherit' });
       return (await once(child, 'exit')) as [number | null, string | null];
     });

@@ -12,11 +12,11 @@ const BY_SIGNAL = 128;
  * Keeps this program alive while `use` lets another one have the terminal: Ctrl-C there reaches this one too, and is not
  * meant for it.
  */
-export async function withoutSignals<T>(use: () => Promise<T>): Promise<T> {
-  const hold = (): void => undefined;
+export async function holdSignalsDuring<T>(use: () => Promise<T>): Promise<T> {
+  const ignoreSignal = (): void => undefined;
   const before = HELD.map((signal) => ({ signal, listeners: process.rawListeners(signal) as Listener[] }));
   for (const { signal, listeners } of before) {
-    process.on(signal, hold);
+    process.on(signal, ignoreSignal);
     // The end of the terminal is still heard.
     if (signal !== 'SIGHUP') for (const listener of listeners) process.off(signal, listener);
   }
@@ -25,7 +25,7 @@ export async function withoutSignals<T>(use: () => Promise<T>): Promise<T> {
   } finally {
     for (const { signal, listeners } of before) {
       if (signal !== 'SIGHUP') for (const listener of listeners) process.on(signal, listener);
-      process.off(signal, hold);
+      process.off(signal, ignoreSignal);
     }
   }
 }
@@ -34,7 +34,7 @@ export async function withoutSignals<T>(use: () => Promise<T>): Promise<T> {
  * Runs a program on this process's terminal and answers its exit code. When it fails, what it has said stays to be read
  * until Enter is pressed.
  */
-export function runHere(
+export function runInForeground(
   argv: readonly string[],
   { cwd, env }: { cwd: string; env: NodeJS.ProcessEnv },
 ): Promise<number> {
@@ -44,7 +44,7 @@ if [ $code -ne 0 ] && [ $code -lt ${BY_SIGNAL} ]; then
   printf '\\nEnter goes back to the dashboard. '; read -r line
 fi
 exit $code`;
-  return withoutSignals(async () => {
+  return holdSignalsDuring(async () => {
     const child = spawn('/bin/sh', ['-c', script, 'svc', ...argv], { cwd, env, stdio: 'inherit' });
     const [code] = (await once(child, 'exit')) as [number | null];
     return code ?? BY_SIGNAL;

@@ -12,7 +12,7 @@ export async function openDashboard(given: DashboardOptions): Promise<DashboardE
   // React's development build is several times slower, and it decides when it is loaded.
   process.env.NODE_ENV ??= 'production';
   const options = { ...given, connect: connectEarly(given.connect) };
-  if (options.plain) return (await import('./plain/open-plain.ts')).openPlain(options);
+  if (options.plain) return (await import('./plain/open-plain.ts')).openPlainDashboard(options);
   loadInkLean();
   return (await import('./open-screen.tsx')).openScreen(options);
 }

@@ -1,8 +1,8 @@
 import type { Key } from 'ink';
-import { graphemes } from './text/text.ts';
+import { splitGraphemes } from './text/text.ts';
 
 /** The name of a key as the keymap spells it, from what Ink has parsed; a burst of characters gives one name each. */
-export function keyNames(input: string, key: Key): string[] {
+export function nameInkKeys(input: string, key: Key): string[] {
   if (key.upArrow) return ['up'];
   if (key.downArrow) return ['down'];
   if (key.leftArrow) return ['left'];
@@ -19,10 +19,10 @@ export function keyNames(input: string, key: Key): string[] {
   if (key.ctrl && input !== '') return [`ctrl+${input}`];
   // With Alt held it is another key, and none of ours.
   if (key.meta) return [];
-  return graphemes(input).map(nameOf);
+  return splitGraphemes(input).map(nameCharacterKey);
 }
 
-function nameOf(character: string): string {
+function nameCharacterKey(character: string): string {
   if (character === ' ') return 'space';
   if (character === '\r' || character === '\n' || character === '\r\n') return 'enter';
   return character === '\t' ? 'tab' : character;

@@ -1,17 +1,17 @@
 import type { Effect } from './actions/transition.ts';
-import { type Happening, update } from './reducer.ts';
+import { type DashboardEvent, reduceState } from './reducer.ts';
 import { EMPTY_DATA } from './state/data.ts';
 import { EMPTY_LIST } from './state/lists.ts';
 import { EMPTY_LOG } from './state/log.ts';
 import { type ListView, PANE_IDS, type PaneId, type Size, type State } from './state/model.ts';
 
 export interface Store {
-  get(): State;
-  send(happening: Happening): void;
+  getState(): State;
+  send(happening: DashboardEvent): void;
   subscribe(listener: () => void): () => void;
 }
 
-export const initialState = (options: {
+export const createInitialState = (options: {
   size: Size;
   now: number;
   bell?: boolean;
@@ -49,10 +49,10 @@ export function createStore(
   let state = first;
   const listeners = new Set<() => void>();
   return {
-    get: () => state,
+    getState: () => state,
     send(happening) {
       try {
-        const { state: next, effects } = update(state, happening);
+        const { state: next, effects } = reduceState(state, happening);
         if (next !== state) {
           state = next;
           for (const listener of listeners) listener();

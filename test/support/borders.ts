@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import stringWidth from 'string-width';
-import { layoutOf } from '../../tui/layout/layout.ts';
+import { getLayout } from '../../tui/layout/layout.ts';
 import type { State } from '../../tui/state/model.ts';
 import { hasSureWidth } from '../../tui/text/cells.ts';
 import {
@@ -36,7 +36,7 @@ interface Border {
 
 /** Every cell of every frame's border, but for what a title and a note write over the upper one. */
 function bordersOf(state: State): Border[] {
-  const layout = layoutOf(state);
+  const layout = getLayout(state);
   const isReading = state.view === 'full';
   const borders: Border[] = [];
   let left = 0;

@@ -1,26 +1,26 @@
-import { isOpen, outcomeOf } from '../panes/asks.ts';
+import { describeOutcome, isOpenAsk } from '../panes/asks.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
 import type { AnswerAsk, AskRow, State } from '../state/model.ts';
-import { call, type Step, said, step } from './transition.ts';
+import { callEngine, showMessage, type Transition, transitionTo } from './transition.ts';
 
-export function selectedAsk(state: State): AskRow | undefined {
+export function getSelectedAsk(state: State): AskRow | undefined {
   const { selected } = state.lists.asks;
   return selected === null ? undefined : state.data.asks.get(selected);
 }
 
-const subjectOf = ({ ask_id: id }: AskRow): string => `ask ${id}`;
+const nameAsk = ({ ask_id: id }: AskRow): string => `ask ${id}`;
 
-export function mayOpen(state: State): string | null {
-  const ask = selectedAsk(state);
+export function checkCanOpenAsk(state: State): string | null {
+  const ask = getSelectedAsk(state);
   if (ask === undefined) return 'nothing is selected';
-  return state.busy.includes(subjectOf(ask)) ? `${subjectOf(ask)}: the answer is on its way` : null;
+  return state.busy.includes(nameAsk(ask)) ? `${nameAsk(ask)}: the answer is on its way` : null;
 }
 
 /** An open question is opened to be answered, another one to be read. */
-export function openAsk(state: State): Step {
-  const ask = selectedAsk(state)!;
-  if (!isOpen(ask)) return step({ ...state, view: 'full' });
-  return step({
+export function openAsk(state: State): Transition {
+  const ask = getSelectedAsk(state)!;
+  if (!isOpenAsk(ask)) return transitionTo({ ...state, view: 'full' });
+  return transitionTo({
     ...state,
     message: null,
     overlay: { kind: 'answer', ask, input: EMPTY_INPUT, top: 0, openedAt: state.now },
@@ -28,28 +28,30 @@ export function openAsk(state: State): Step {
 }
 
 /** Sends the answer to the question that was read, and to no other. */
-export function sendAnswer(state: State, { ask }: AnswerAsk, answer: string): Step {
+export function sendAnswer(state: State, { ask }: AnswerAsk, answer: string): Transition {
   if (state.link.phase === 'lost')
-    return step(said(state, 'the engine is away: the answer was not sent', 'bad', 'Esc, then u starts it'));
-  return call<{ answer: string }>(
+    return transitionTo(
+      showMessage(state, 'the engine is away: the answer was not sent', 'bad', 'Esc, then u starts it'),
+    );
+  return callEngine<{ answer: string }>(
     { ...state, overlay: null },
     {
       operation: 'ask_answer',
       input: { id: ask.ask_id, answer },
-      busy: subjectOf(ask),
-      doing: `answering ${subjectOf(ask)}`,
-      said: () => `${subjectOf(ask)} is answered: ${answer}`,
+      busy: nameAsk(ask),
+      doing: `answering ${nameAsk(ask)}`,
+      said: () => `${nameAsk(ask)} is answered: ${answer}`,
     },
   );
 }
 
 /** A question that someone else has answered, or that nobody waits for any more, is closed under the hand. */
-export function stillAsked(state: State): State {
+export function closeStaleAnswer(state: State): State {
   const { overlay } = state;
   if (overlay?.kind !== 'answer') return state;
   const now = state.data.asks.get(String(overlay.ask.ask_id));
-  if (now !== undefined && isOpen(now)) return state;
-  const what = now === undefined ? 'it is gone' : outcomeOf(now);
-  const text = `${subjectOf(overlay.ask)} is closed, nothing was sent: ${what}`;
-  return said({ ...state, overlay: null }, text, 'bad');
+  if (now !== undefined && isOpenAsk(now)) return state;
+  const what = now === undefined ? 'it is gone' : describeOutcome(now);
+  const text = `${nameAsk(overlay.ask)} is closed, nothing was sent: ${what}`;
+  return showMessage({ ...state, overlay: null }, text, 'bad');
 }

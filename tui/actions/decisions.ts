@@ -1,36 +1,36 @@
-import { detailOf, stampOf } from '../state/details.ts';
+import { findDetail, getSubjectStamp } from '../state/details.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
 import type { DecisionRow, Plan, State, TaskView } from '../state/model.ts';
-import { cleanLines } from '../text/text.ts';
-import { withWorker } from './navigation.ts';
-import { isGated } from './tasks.ts';
-import { call, type Question, type Step, said, step } from './transition.ts';
+import { splitCleanLines } from '../text/text.ts';
+import { jumpToWorker } from './navigation.ts';
+import { isHeldByLedger } from './tasks.ts';
+import { callEngine, type Question, showMessage, type Transition, transitionTo } from './transition.ts';
 
-export function selectedDecision(state: State): DecisionRow | undefined {
+export function getSelectedDecision(state: State): DecisionRow | undefined {
   const { selected } = state.lists.decisions;
   return selected === null ? undefined : state.data.decisions.get(selected);
 }
 
 /** What would run, as it is now. */
-function unknownReason(state: State, { decision_id: id }: DecisionRow): string | null {
-  const loaded = detailOf(state, 'decision', id);
-  const isCurrent = loaded?.stamp === stampOf(state.data, { kind: 'decision', id });
+function checkPlanIsFetched(state: State, { decision_id: id }: DecisionRow): string | null {
+  const loaded = findDetail(state, 'decision', id);
+  const isCurrent = loaded?.stamp === getSubjectStamp(state.data, { kind: 'decision', id });
   return loaded?.detail && isCurrent ? null : 'what would run is still being fetched';
 }
 
-export function mayDecide(state: State): string | null {
-  const decision = selectedDecision(state);
+export function checkCanDecide(state: State): string | null {
+  const decision = getSelectedDecision(state);
   if (decision === undefined) return 'no decision is selected';
   if (decision.state !== 'pending') return `${decision.decision_id} is ${decision.state}`;
-  return unknownReason(state, decision);
+  return checkPlanIsFetched(state, decision);
 }
 
-export function mayApprove(state: State): string | null {
-  const decision = selectedDecision(state);
-  const reason = mayDecide(state);
+export function checkCanApprove(state: State): string | null {
+  const decision = getSelectedDecision(state);
+  const reason = checkCanDecide(state);
   if (reason !== null || decision === undefined) return reason;
-  const plan = detailOf(state, 'decision', decision.decision_id)?.detail?.plan;
-  const isHeld = plan?.problem && !isGated(plan) && !isUnconfinable(decision, plan);
+  const plan = findDetail(state, 'decision', decision.decision_id)?.detail?.plan;
+  const isHeld = plan?.problem && !isHeldByLedger(plan) && !isUnconfinable(decision, plan);
   return isHeld ? `it could not start: ${plan.problem?.message}` : null;
 }
 
@@ -38,20 +38,20 @@ export function mayApprove(state: State): string | null {
 const isUnconfinable = ({ stranger }: DecisionRow, { problem }: Plan): boolean =>
   stranger !== null && (problem?.code === 'confinement_unavailable' || problem?.code === 'tool_missing');
 
-export function approveQuestion(state: State): Question {
-  const decision = selectedDecision(state)!;
+export function askToApprove(state: State): Question {
+  const decision = getSelectedDecision(state)!;
   const { decision_id: id, task_id: taskId, agent, hash } = decision;
-  const plan = detailOf(state, 'decision', id)?.detail?.plan;
-  const gate = plan !== undefined && isGated(plan) ? plan.problem : null;
+  const plan = findDetail(state, 'decision', id)?.detail?.plan;
+  const gate = plan !== undefined && isHeldByLedger(plan) ? plan.problem : null;
   const what = `${id} and start ${agent ?? 'the agent'} on ${taskId}`;
-  const approve = (how: { force?: true }) => (now: State) =>
-    call<{ session: { session_id: string } | null }>(now, {
+  const approveWith = (how: { force?: true }) => (now: State) =>
+    callEngine<{ session: { session_id: string } | null }>(now, {
       operation: 'decision.approve',
       input: { id, hash, ...how },
       busy: id,
       doing: `approving ${id}`,
       said: ({ session }) => `${id} approved: ${session?.session_id ?? 'it'} starts on ${taskId}`,
-      after: (later, { session }) => withWorker(later, session),
+      after: (later, { session }) => jumpToWorker(later, session),
     });
   if (plan !== undefined && isUnconfinable(decision, plan)) {
     const input = EMPTY_INPUT;
@@ -63,7 +63,10 @@ export function approveQuestion(state: State): Question {
           key: 'y',
           label: 'go on to type its id',
           run: (now) =>
-            step({ ...now, overlay: { kind: 'unconfined', decision: id, task: taskId, hash, input } }),
+            transitionTo({
+              ...now,
+              overlay: { kind: 'unconfined', decision: id, task: taskId, hash, input },
+            }),
         },
       ],
     };
@@ -76,8 +79,8 @@ export function approveQuestion(state: State): Question {
         : `HELD BY ITS LEDGER: ${gate.message}. Approve ${what} all the same?`,
     answers: [
       gate === null
-        ? { key: 'y', label: 'approve', run: approve({}) }
-        : { key: 'f', label: 'force, which is recorded', run: approve({ force: true }) },
+        ? { key: 'y', label: 'approve', run: approveWith({}) }
+        : { key: 'f', label: 'force, which is recorded', run: approveWith({ force: true }) },
     ],
   };
 }
@@ -86,35 +89,36 @@ export function approveQuestion(state: State): Question {
 export const approveUnconfined = (
   state: State,
   { decision: id, task, hash }: { decision: string; task: string; hash: string },
-): Step =>
-  call<{ session: { session_id: string } | null }>(state, {
+): Transition =>
+  callEngine<{ session: { session_id: string } | null }>(state, {
     operation: 'decision.approve',
     input: { id, hash, unconfined: task },
     busy: id,
     doing: `approving ${id}`,
     said: ({ session }) =>
       `${id} approved without a sandbox: ${session?.session_id ?? 'it'} starts on ${task}`,
-    after: (later, { session }) => withWorker(later, session),
+    after: (later, { session }) => jumpToWorker(later, session),
   });
 
-export function denyQuestion(state: State): Question {
-  const { decision_id: id, hash, task_id: taskId } = selectedDecision(state)!;
+export function askToDeny(state: State): Question {
+  const { decision_id: id, hash, task_id: taskId } = getSelectedDecision(state)!;
   return {
     subject: { kind: 'decision', id },
     text: `Deny ${id}? ${taskId} fails and can be retried.`,
     answers: [
-      { key: 'y', label: 'deny', run: (now) => deny(now, id, 'denied in the dashboard') },
+      { key: 'y', label: 'deny', run: (now) => denyWithReason(now, id, 'denied in the dashboard') },
       {
         key: 'r',
         label: 'deny with a reason',
-        run: (now) => step({ ...now, overlay: { kind: 'reason', decision: id, hash, input: EMPTY_INPUT } }),
+        run: (now) =>
+          transitionTo({ ...now, overlay: { kind: 'reason', decision: id, hash, input: EMPTY_INPUT } }),
       },
     ],
   };
 }
 
-export const deny = (state: State, id: string, reason: string): Step =>
-  call(state, {
+export const denyWithReason = (state: State, id: string, reason: string): Transition =>
+  callEngine(state, {
     operation: 'decision.deny',
     input: { id, reason },
     busy: id,
@@ -123,25 +127,26 @@ export const deny = (state: State, id: string, reason: string): Step =>
   });
 
 /** The prompt in the person's editor. Another text makes another decision: nobody approves what they have not read. */
-export function editPrompt(state: State): Step {
-  const { decision_id: id, hash } = selectedDecision(state)!;
-  const { body, title } = detailOf(state, 'decision', id)!.detail!.task;
+export function editDecisionPrompt(state: State): Transition {
+  const { decision_id: id, hash } = getSelectedDecision(state)!;
+  const { body, title } = findDetail(state, 'decision', id)!.detail!.task;
   const before = body === '' ? title : body;
-  return step(state, {
+  return transitionTo(state, {
     do: 'edit',
     text: before,
     name: `${id}.md`,
     after(now, text) {
       if (text.trimEnd() === before.trimEnd())
-        return step(said(now, `${id} is as it was: the text did not change`));
+        return transitionTo(showMessage(now, `${id} is as it was: the text did not change`));
       if (text.trim() === '')
-        return step(said(now, `${id} is as it was: an empty prompt runs nothing`, 'bad'));
-      return call<{ decision: { decision_id: string }; task: TaskView }>(now, {
+        return transitionTo(showMessage(now, `${id} is as it was: an empty prompt runs nothing`, 'bad'));
+      return callEngine<{ decision: { decision_id: string }; task: TaskView }>(now, {
         operation: 'decision.edit',
         input: { id, hash, prompt: text },
         busy: id,
         doing: `saving the prompt of ${id}`,
-        said: ({ decision }) => `${decision.decision_id} takes the place of ${id}: ${cleanLines(text)[0]}`,
+        said: ({ decision }) =>
+          `${decision.decision_id} takes the place of ${id}: ${splitCleanLines(text)[0]}`,
         after: (later, { decision }) => ({ ...later, jump: { pane: 'decisions', id: decision.decision_id } }),
       });
     },

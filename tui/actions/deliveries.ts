@@ -1,13 +1,14 @@
 import type { State } from '../state/model.ts';
-import { call, type Question } from './transition.ts';
+import { callEngine, type Question } from './transition.ts';
 
-const selected = (state: State) => state.data.deliveries.get(state.lists.deliveries.selected ?? '');
+const getSelectedDelivery = (state: State) =>
+  state.data.deliveries.get(state.lists.deliveries.selected ?? '');
 
-export const mayRedeliver = (state: State): string | null =>
-  selected(state) === undefined ? 'no delivery is selected' : null;
+export const checkCanRedeliver = (state: State): string | null =>
+  getSelectedDelivery(state) === undefined ? 'no delivery is selected' : null;
 
-export function redeliverQuestion(state: State): Question {
-  const { id, event, url } = selected(state)!;
+export function askToRedeliver(state: State): Question {
+  const { id, event, url } = getSelectedDelivery(state)!;
   return {
     subject: { kind: 'delivery', id: String(id) },
     text: `Send ${event} again to ${url}?`,
@@ -16,7 +17,7 @@ export function redeliverQuestion(state: State): Question {
         key: 'y',
         label: 'send',
         run: (now) =>
-          call(now, {
+          callEngine(now, {
             operation: 'notify.redeliver',
             input: { id },
             busy: `delivery ${id}`,

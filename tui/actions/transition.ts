@@ -14,7 +14,7 @@ export type Effect =
       /** What the answer changes beside the message, such as the selection. */
       after?(state: State, answer: never): State;
     }
-  | { do: 'edit'; text: string; name: string; after(state: State, text: string): Step }
+  | { do: 'edit'; text: string; name: string; after(state: State, text: string): Transition }
   /** Runs svc itself with these words on the terminal, in the place of the dashboard. */
   | { do: 'command'; words: readonly string[]; after(state: State, code: number): State }
   | { do: 'start-engine' }
@@ -23,14 +23,19 @@ export type Effect =
   | { do: 'bell' }
   | { do: 'quit' };
 
-export interface Step {
+export interface Transition {
   state: State;
   effects: readonly Effect[];
 }
 
-export const step = (state: State, ...effects: Effect[]): Step => ({ state, effects });
+export const transitionTo = (state: State, ...effects: Effect[]): Transition => ({ state, effects });
 
-export const said = (state: State, text: string, tone: Message['tone'] = 'info', hint?: string): State => ({
+export const showMessage = (
+  state: State,
+  text: string,
+  tone: Message['tone'] = 'info',
+  hint?: string,
+): State => ({
   ...state,
   message: {
     text: withLocalTimes(text),
@@ -41,7 +46,7 @@ export const said = (state: State, text: string, tone: Message['tone'] = 'info',
 });
 
 /** A call to the engine; its subject is busy until the answer is there. */
-export function call<A>(
+export function callEngine<A>(
   state: State,
   request: {
     operation: string;
@@ -51,10 +56,10 @@ export function call<A>(
     said(answer: A): string;
     after?(state: State, answer: A): State;
   },
-): Step {
+): Transition {
   const { operation, input, busy, doing } = request;
-  const next = said({ ...state, busy: [...state.busy, busy] }, `${doing} …`);
-  return step(next, {
+  const next = showMessage({ ...state, busy: [...state.busy, busy] }, `${doing} …`);
+  return transitionTo(next, {
     do: 'call',
     operation,
     input,
@@ -68,5 +73,5 @@ export function call<A>(
 export interface Question {
   subject: Subject;
   text: string;
-  answers: readonly { key: string; label: string; run(state: State): Step }[];
+  answers: readonly { key: string; label: string; run(state: State): Transition }[];
 }

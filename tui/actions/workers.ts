@@ -1,98 +1,98 @@
 import { counted, sensitiveWords, shellWord } from '../../engine/index.ts';
-import { evidenceSummary, headOf } from '../panes/evidence.ts';
-import { isUnread, sessionState } from '../panes/states.ts';
-import { checkoutReason } from '../panes/work-lines.ts';
-import { detailOf } from '../state/details.ts';
-import { followed, paused } from '../state/log.ts';
+import { getTrialHead, summarizeEvidence } from '../panes/evidence.ts';
+import { describeSessionState, isUnreadableWork } from '../panes/states.ts';
+import { explainCheckout } from '../panes/work-lines.ts';
+import { findDetail } from '../state/details.ts';
+import { followLog, pauseLog } from '../state/log.ts';
 import type { Evidence, Promoted, SessionRow, State, Trial } from '../state/model.ts';
-import { isWide } from '../state/size.ts';
-import { clean } from '../text/text.ts';
-import { cancel, mayRunTask, runTaskQuestion } from './tasks.ts';
-import { call, type Question, type Step, said, step } from './transition.ts';
+import { isWideScreen } from '../state/size.ts';
+import { cleanText } from '../text/text.ts';
+import { askToCancelTask, askToRunTask, checkCanRunTask } from './tasks.ts';
+import { callEngine, type Question, showMessage, type Transition, transitionTo } from './transition.ts';
 
-export function selectedSession(state: State): SessionRow | undefined {
+export function getSelectedSession(state: State): SessionRow | undefined {
   const { selected } = state.lists.workers;
   return selected === null ? undefined : state.data.sessions.get(selected);
 }
 
-const none = 'no worker is selected';
+const NOTHING_SELECTED = 'no worker is selected';
 /** Files that a question names; the preview has them all. */
-const SHOWN = 3;
-const taskOf = (state: State) => state.data.tasks.get(selectedSession(state)?.task_id ?? '');
+const MOST_NAMED_FILES = 3;
+const findSessionTask = (state: State) => state.data.tasks.get(getSelectedSession(state)?.task_id ?? '');
 
-export const toggleFollow = (state: State): Step =>
-  step({ ...state, log: state.log.following ? paused(state.log) : followed(state.log) });
+export const toggleLogFollowing = (state: State): Transition =>
+  transitionTo({ ...state, log: state.log.following ? pauseLog(state.log) : followLog(state.log) });
 
 /** Where both are on the screen, the log is what can still be opened. */
-export const toggleView = (state: State): Step =>
-  isWide(state.size) && state.view === 'list'
-    ? step({ ...state, view: 'full', workers: 'log' })
-    : step({ ...state, workers: state.workers === 'log' ? 'work' : 'log' });
+export const toggleWorkersMode = (state: State): Transition =>
+  isWideScreen(state.size) && state.view === 'list'
+    ? transitionTo({ ...state, view: 'full', workers: 'log' })
+    : transitionTo({ ...state, workers: state.workers === 'log' ? 'work' : 'log' });
 
-export function mayStop(state: State): string | null {
-  const session = selectedSession(state);
-  if (session === undefined) return none;
+export function checkCanStop(state: State): string | null {
+  const session = getSelectedSession(state);
+  if (session === undefined) return NOTHING_SELECTED;
   if (session.state === 'ended') return `${session.session_id} has ended`;
   if (session.stop_reason !== null) return `${session.session_id} is being stopped`;
-  return taskOf(state) === undefined ? 'its task is still being fetched' : null;
+  return findSessionTask(state) === undefined ? 'its task is still being fetched' : null;
 }
 
-export const stopQuestion = (state: State): Question => cancel(taskOf(state)!);
+export const askToStop = (state: State): Question => askToCancelTask(findSessionTask(state)!);
 
-export function mayRetry(state: State): string | null {
-  const session = selectedSession(state);
-  if (session === undefined) return none;
-  if (session.state !== 'ended') return `${session.session_id} is still ${sessionState(session)}`;
-  const task = taskOf(state);
-  return task?.status === 'done' ? `${task.task_id} is done` : mayRunTask(state, task);
+export function checkCanRetry(state: State): string | null {
+  const session = getSelectedSession(state);
+  if (session === undefined) return NOTHING_SELECTED;
+  if (session.state !== 'ended') return `${session.session_id} is still ${describeSessionState(session)}`;
+  const task = findSessionTask(state);
+  return task?.status === 'done' ? `${task.task_id} is done` : checkCanRunTask(state, task);
 }
 
-export const retryQuestion = (state: State): Question => runTaskQuestion(state, taskOf(state)!);
+export const askToRetry = (state: State): Question => askToRunTask(state, findSessionTask(state)!);
 
 /** From a worker to its task, where `r` shows what would run before it asks. */
-export function toTask(state: State): Step {
-  const id = selectedSession(state)!.task_id;
-  return step({ ...state, focus: 'tasks', view: 'list', jump: { pane: 'tasks', id } });
+export function goToTask(state: State): Transition {
+  const id = getSelectedSession(state)!.task_id;
+  return transitionTo({ ...state, focus: 'tasks', view: 'list', jump: { pane: 'tasks', id } });
 }
 
 /** From a task or decision to its latest run. */
-export function toWorker(state: State, session: string): Step {
-  return step({ ...state, focus: 'workers', view: 'list', jump: { pane: 'workers', id: session } });
+export function goToWorker(state: State, session: string): Transition {
+  return transitionTo({ ...state, focus: 'workers', view: 'list', jump: { pane: 'workers', id: session } });
 }
 
-const trialOf = (state: State): Trial | { problem: string } | undefined => {
-  const session = selectedSession(state);
-  return session === undefined ? undefined : detailOf(state, 'work', session.session_id)?.detail?.trial;
+const findTrial = (state: State): Trial | { problem: string } | undefined => {
+  const session = getSelectedSession(state);
+  return session === undefined ? undefined : findDetail(state, 'work', session.session_id)?.detail?.trial;
 };
 
-export function mayPromote(state: State): string | null {
-  const session = selectedSession(state);
-  if (session === undefined) return none;
+export function checkCanPromote(state: State): string | null {
+  const session = getSelectedSession(state);
+  if (session === undefined) return NOTHING_SELECTED;
   const id = session.session_id;
-  if (session.state !== 'ended') return `${id} is still ${sessionState(session)}`;
+  if (session.state !== 'ended') return `${id} is still ${describeSessionState(session)}`;
   if (session.branch === null) return `${id} has no branch of its own`;
-  if (isUnread(session)) return `what ${id} did could not be read: look at its folder by hand`;
+  if (isUnreadableWork(session)) return `what ${id} did could not be read: look at its folder by hand`;
   if ((session.commits ?? 0) === 0) return `${id} has no commits`;
   if (session.promoted_at !== null || session.branch_state === 'merged') return `${id} was merged already`;
   if (session.branch_state === 'gone') return `the branch of ${id} is gone`;
-  const trial = trialOf(state);
+  const trial = findTrial(state);
   if (trial === undefined) return 'the trial merge is still under way';
   if ('problem' in trial) return trial.problem;
   if (trial.conflicts.length > 0) return `conflicts in ${trial.conflicts.join(', ')}`;
-  if (trial.checkout.state === 'dirty') return checkoutReason(trial);
-  return detailOf(state, 'evidence', id) === undefined ? 'its evidence is still being fetched' : null;
+  if (trial.checkout.state === 'dirty') return explainCheckout(trial);
+  return findDetail(state, 'evidence', id) === undefined ? 'its evidence is still being fetched' : null;
 }
 
 /** What a person has to know of the evidence before they merge; null when all is well. */
-function doubt(state: State, id: string): string | null {
-  const { detail, problem } = detailOf(state, 'evidence', id) ?? {};
+function describeDoubt(state: State, id: string): string | null {
+  const { detail, problem } = findDetail(state, 'evidence', id) ?? {};
   if (!detail) return `its evidence could not be read (${problem ?? 'unknown'})`;
-  const { text, isGood } = evidenceSummary(detail, headOf(detailOf(state, 'work', id)?.detail));
+  const { text, isGood } = summarizeEvidence(detail, getTrialHead(findDetail(state, 'work', id)?.detail));
   return isGood ? null : text.replace(/^verify_report: /, '').replace(/not verified · /, '');
 }
 
 /** The worker's run of the selected row: in Workers itself, in Tasks its latest. */
-function evidenceOf(
+function findSelectedEvidence(
   state: State,
 ): { id: string; session: SessionRow | undefined; evidence: Evidence | null } | null {
   const id =
@@ -103,30 +103,31 @@ function evidenceOf(
   return {
     id,
     session: state.data.sessions.get(id),
-    evidence: detailOf(state, 'evidence', id)?.detail ?? null,
+    evidence: findDetail(state, 'evidence', id)?.detail ?? null,
   };
 }
 
-export function mayRerun(state: State): string | null {
-  const shown = evidenceOf(state);
-  if (shown === null) return state.focus === 'tasks' ? 'no worker has run it' : none;
+export function checkCanRerunTests(state: State): string | null {
+  const shown = findSelectedEvidence(state);
+  if (shown === null) return state.focus === 'tasks' ? 'no worker has run it' : NOTHING_SELECTED;
   const { id, session, evidence } = shown;
-  if (session !== undefined && session.state !== 'ended') return `${id} is still ${sessionState(session)}`;
+  if (session !== undefined && session.state !== 'ended')
+    return `${id} is still ${describeSessionState(session)}`;
   // In Tasks it is shown below what is known of the task.
   const task = state.lists.tasks.selected ?? '';
-  if (evidence === null || (state.focus === 'tasks' && !detailOf(state, 'task', task)?.detail))
+  if (evidence === null || (state.focus === 'tasks' && !findDetail(state, 'task', task)?.detail))
     return `the evidence of ${id} is still being fetched`;
   return evidence.tests.length === 0 ? `${id} has reported no tests` : null;
 }
 
-const rerunText = ({ session_id: id, rerun, state }: Evidence): string =>
+const describeRerun = ({ session_id: id, rerun, state }: Evidence): string =>
   rerun?.agrees === false
     ? `${id}: a command did not end as it was reported; the preview has its output`
     : `${id}: every command ended as it was reported; the evidence is ${state === 'none' ? 'empty' : state}`;
 
 /** Runs commands that a worker named, so they are shown and it asks. */
-export function rerunQuestion(state: State): Question {
-  const { id, evidence } = evidenceOf(state)!;
+export function askToRerunTests(state: State): Question {
+  const { id, evidence } = findSelectedEvidence(state)!;
   const commands = evidence!.tests.map((each) => each.command);
   return {
     subject: { kind: 'session', id },
@@ -136,28 +137,29 @@ export function rerunQuestion(state: State): Question {
         key: 'y',
         label: 'run',
         run: (now) =>
-          call<Evidence>(now, {
+          callEngine<Evidence>(now, {
             operation: 'verify.rerun',
             input: { session: id },
             busy: id,
             doing: `running the tests of ${id} again`,
-            said: (answer) => rerunText(answer),
+            said: (answer) => describeRerun(answer),
             // Good news are green, and this may be none.
             after: (later, answer) =>
-              answer.rerun?.agrees === false ? said(later, rerunText(answer), 'bad') : later,
+              answer.rerun?.agrees === false ? showMessage(later, describeRerun(answer), 'bad') : later,
           }),
       },
     ],
   };
 }
 
-export function promoteQuestion(state: State): Question {
-  const { session_id: id } = selectedSession(state)!;
-  const { branch, base, head, sensitive } = trialOf(state) as Trial;
-  const warning = doubt(state, id);
-  const named = sensitive.length === 0 ? '' : ` LOOK AT ${clean(sensitiveWords(sensitive, SHOWN))}.`;
-  const run = (strategy: 'merge' | 'rebase') => (now: State) =>
-    call<Promoted>(now, {
+export function askToPromote(state: State): Question {
+  const { session_id: id } = getSelectedSession(state)!;
+  const { branch, base, head, sensitive } = findTrial(state) as Trial;
+  const warning = describeDoubt(state, id);
+  const named =
+    sensitive.length === 0 ? '' : ` LOOK AT ${cleanText(sensitiveWords(sensitive, MOST_NAMED_FILES))}.`;
+  const promoteWith = (strategy: 'merge' | 'rebase') => (now: State) =>
+    callEngine<Promoted>(now, {
       operation: 'worktree.promote',
       input: { session: id, strategy, base, head },
       busy: id,
@@ -171,29 +173,29 @@ export function promoteQuestion(state: State): Question {
     subject: { kind: 'session', id },
     text: `Promote ${branch} into ${base}?${named}${warning === null ? ' It is verified.' : ` NOT VERIFIED: ${warning}.`}`,
     answers: [
-      { key: 'm', label: 'merge', run: run('merge') },
-      { key: 'b', label: 'rebase', run: run('rebase') },
+      { key: 'm', label: 'merge', run: promoteWith('merge') },
+      { key: 'b', label: 'rebase', run: promoteWith('rebase') },
     ],
   };
 }
 
-export function mayPublish(state: State): string | null {
-  const session = selectedSession(state);
-  if (session === undefined) return none;
+export function checkCanPublish(state: State): string | null {
+  const session = getSelectedSession(state);
+  if (session === undefined) return NOTHING_SELECTED;
   if (session.branch === null) return `${session.session_id} has no branch of its own`;
   return (session.commits ?? 0) > 0 ? null : `${session.session_id} has no commits`;
 }
 
 /** The commands that a person would type; svc itself never pushes. Also left on the terminal after quitting. */
-export function publish(state: State): Step {
-  const session = selectedSession(state)!;
+export function showPublishCommands(state: State): Transition {
+  const session = getSelectedSession(state)!;
   const { branch, base, title, task_id: task, repository } = session;
   const lines = [
     ...(repository === null ? [] : [`cd ${shellWord(repository)}`]),
     `git push --set-upstream origin ${shellWord(branch!)}`,
-    `gh pr create --head ${shellWord(branch!)} --base ${shellWord(base ?? 'main')} --title ${shellWord(clean(title))} --body ${shellWord(`${task}, run ${session.session_id}`)}`,
+    `gh pr create --head ${shellWord(branch!)} --base ${shellWord(base ?? 'main')} --title ${shellWord(cleanText(title))} --body ${shellWord(`${task}, run ${session.session_id}`)}`,
   ];
-  return step({
+  return transitionTo({
     ...state,
     overlay: { kind: 'text', title: 'Open a pull request', lines, top: 0 },
     farewell: [...state.farewell.filter((line) => !lines.includes(line)), ...lines],

@@ -1,4 +1,4 @@
-import type { Question, Step } from '../actions/transition.ts';
+import type { Question, Transition } from '../actions/transition.ts';
 import type { PaneId, State } from '../state/model.ts';
 
 export const GROUPS = [
@@ -37,8 +37,8 @@ export interface Binding {
   /** Left out of the hint bar. */
   quiet?: true;
   /** Why it cannot be done now; null when it can. */
-  when?(state: State): string | null;
-  run?(state: State): Step;
+  disabledReason?(state: State): string | null;
+  run?(state: State): Transition;
   /** Asks first: what spends, destroys or sends is confirmed by a second, different key, one of `confirm`. */
   ask?(state: State): Question;
   /** Agrees to what the preview says: until that is on the screen, the key opens it there and asks nothing. */
@@ -46,4 +46,4 @@ export interface Binding {
   confirm?: readonly string[];
 }
 
-export const isLost = (state: State): boolean => state.link.phase === 'lost';
+export const isEngineGone = (state: State): boolean => state.link.phase === 'lost';

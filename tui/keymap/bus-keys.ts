@@ -7,13 +7,13 @@ import type { Binding } from './binding.ts';
 const inAsks = { group: 'Asks', panes: ['asks'] } as const;
 const inBus = { group: 'Bus', panes: ['bus'] } as const;
 
-const askerOf = (state: State): string | null => {
-  const id = asks.selectedAsk(state)?.from_session ?? null;
+const findAskingWorker = (state: State): string | null => {
+  const id = asks.getSelectedAsk(state)?.from_session ?? null;
   return id !== null && state.data.sessions.has(id) ? id : null;
 };
 
 /** Keys of what workers ask, what is said, and what is held. */
-export const TALKING: readonly Binding[] = [
+export const BUS_KEYS: readonly Binding[] = [
   {
     id: 'answer',
     ...inAsks,
@@ -23,7 +23,7 @@ export const TALKING: readonly Binding[] = [
     about: 'open the question: a digit sends that answer, or a text and Enter',
     offline: true,
     acts: true,
-    when: asks.mayOpen,
+    disabledReason: asks.checkCanOpenAsk,
     run: asks.openAsk,
   },
   {
@@ -33,8 +33,8 @@ export const TALKING: readonly Binding[] = [
     label: 'worker',
     about: 'go to the worker that asks',
     offline: true,
-    when: (state) => (askerOf(state) === null ? 'no worker asks here' : null),
-    run: (state) => workers.toWorker(state, askerOf(state)!),
+    disabledReason: (state) => (findAskingWorker(state) === null ? 'no worker asks here' : null),
+    run: (state) => workers.goToWorker(state, findAskingWorker(state)!),
   },
 
   {
@@ -43,9 +43,9 @@ export const TALKING: readonly Binding[] = [
     keys: ['a'],
     label: 'ack',
     about: 'acknowledge the message: it has been read',
-    when: bus.mayAck,
+    disabledReason: bus.checkCanAcknowledge,
     acts: true,
-    run: bus.ack,
+    run: bus.acknowledgeMessage,
   },
   {
     id: 'reply',
@@ -53,9 +53,9 @@ export const TALKING: readonly Binding[] = [
     keys: ['r'],
     label: 'reply',
     about: 'reply to the sender of the message',
-    when: bus.mayReply,
+    disabledReason: bus.checkCanReply,
     acts: true,
-    run: bus.reply,
+    run: bus.openReply,
   },
   {
     id: 'write',
@@ -66,7 +66,7 @@ export const TALKING: readonly Binding[] = [
     label: 'new',
     about: 'write a message to the Chair or to a session that is here',
     acts: true,
-    run: bus.write,
+    run: bus.openNewMessage,
   },
   {
     id: 'who',
@@ -76,7 +76,7 @@ export const TALKING: readonly Binding[] = [
     label: 'who',
     about: 'who is here; Esc goes back to the messages',
     offline: true,
-    run: bus.show('peers'),
+    run: bus.openBusList('peers'),
   },
   {
     id: 'locks',
@@ -86,7 +86,7 @@ export const TALKING: readonly Binding[] = [
     label: 'locks',
     about: 'which paths are locked, and by whom; Esc goes back to the messages',
     offline: true,
-    run: bus.show('locks'),
+    run: bus.openBusList('locks'),
   },
   {
     id: 'sender',
@@ -95,8 +95,8 @@ export const TALKING: readonly Binding[] = [
     label: 'worker',
     about: 'go to the worker that sent the message, or gets it',
     offline: true,
-    when: (state) => (bus.workerOf(state) === null ? 'no worker is in it' : null),
-    run: (state) => workers.toWorker(state, bus.workerOf(state)!),
+    disabledReason: (state) => (bus.findMessageWorker(state) === null ? 'no worker is in it' : null),
+    run: (state) => workers.goToWorker(state, bus.findMessageWorker(state)!),
   },
   {
     id: 'release',
@@ -105,8 +105,8 @@ export const TALKING: readonly Binding[] = [
     keys: ['x'],
     label: 'release',
     about: 'release the lock of another',
-    when: bus.mayRelease,
-    ask: bus.releaseQuestion,
+    disabledReason: bus.checkCanReleaseLock,
+    ask: bus.askToReleaseLock,
     confirm: ['y'],
   },
 ];

@@ -7,7 +7,7 @@ const moves = { group: 'Move', moves: true, offline: true, quiet: true } as cons
 const always = { offline: true, quiet: true } as const;
 
 /** Keys that go somewhere, read and find; all of them work while the engine is away. */
-export const MOVING: readonly Binding[] = [
+export const NAVIGATION_KEYS: readonly Binding[] = [
   {
     id: 'open',
     group: 'View',
@@ -18,7 +18,7 @@ export const MOVING: readonly Binding[] = [
     label: 'read',
     about: 'open the preview over the whole screen',
     offline: true,
-    run: moving.open,
+    run: moving.openPreview,
   },
   {
     id: 'back',
@@ -28,7 +28,7 @@ export const MOVING: readonly Binding[] = [
     label: 'back',
     about: 'one level back: search, full view, message, filter',
     offline: true,
-    run: moving.back,
+    run: moving.goBack,
   },
   {
     id: 'clear',
@@ -39,7 +39,7 @@ export const MOVING: readonly Binding[] = [
     about: 'clear the message, then the filter',
     offline: true,
     quiet: true,
-    run: moving.back,
+    run: moving.goBack,
   },
   {
     id: 'filter',
@@ -49,7 +49,7 @@ export const MOVING: readonly Binding[] = [
     label: 'filter',
     about: 'filter the list: status:failed agent:claude !word',
     offline: true,
-    run: moving.filter,
+    run: moving.openFilter,
   },
   {
     id: 'search',
@@ -59,7 +59,7 @@ export const MOVING: readonly Binding[] = [
     label: 'search',
     about: 'search the text; n and N go to the next line that holds it, and to the one before',
     offline: true,
-    run: moving.search,
+    run: moving.openSearch,
   },
   {
     id: 'hit',
@@ -69,8 +69,8 @@ export const MOVING: readonly Binding[] = [
     label: 'next hit',
     about: 'next line that holds what was searched for',
     offline: true,
-    when: (state) => (state.search === null ? '/ searches first' : null),
-    run: moving.nextHit(1),
+    disabledReason: (state) => (state.search === null ? '/ searches first' : null),
+    run: moving.goToNextHit(1),
   },
   {
     id: 'hit-back',
@@ -80,8 +80,8 @@ export const MOVING: readonly Binding[] = [
     keys: ['N'],
     label: 'previous hit',
     about: 'the hit before',
-    when: (state) => (state.search === null ? '/ searches first' : null),
-    run: moving.nextHit(-1),
+    disabledReason: (state) => (state.search === null ? '/ searches first' : null),
+    run: moving.goToNextHit(-1),
   },
 
   {
@@ -91,7 +91,7 @@ export const MOVING: readonly Binding[] = [
     label: 'next waiting',
     about: 'go to the next thing that waits for you',
     offline: true,
-    run: moving.nextWaiting,
+    run: moving.goToNextWaiting,
   },
   ...PANES.map(
     (each): Binding => ({
@@ -101,7 +101,7 @@ export const MOVING: readonly Binding[] = [
       keys: [each.digit],
       label: each.title,
       about: `go to ${each.title}`,
-      run: moving.focusOn(each.id),
+      run: moving.focusPane(each.id),
     }),
   ),
   {
@@ -111,7 +111,7 @@ export const MOVING: readonly Binding[] = [
     keys: ['tab'],
     label: 'next pane',
     about: 'next pane',
-    run: moving.nextPane(1),
+    run: moving.focusNextPane(1),
   },
   {
     id: 'previous-pane',
@@ -120,27 +120,48 @@ export const MOVING: readonly Binding[] = [
     keys: ['shift+tab'],
     label: 'previous pane',
     about: 'pane before',
-    run: moving.nextPane(-1),
+    run: moving.focusNextPane(-1),
   },
 
-  { id: 'up', ...moves, keys: ['k', 'up', 'ctrl+p'], label: 'up', about: 'row or line up', run: moving.up },
+  {
+    id: 'up',
+    ...moves,
+    keys: ['k', 'up', 'ctrl+p'],
+    label: 'up',
+    about: 'row or line up',
+    run: moving.moveUp,
+  },
   {
     id: 'down',
     ...moves,
     keys: ['j', 'down', 'ctrl+n'],
     label: 'down',
     about: 'row or line down',
-    run: moving.down,
+    run: moving.moveDown,
   },
-  { id: 'top', ...moves, keys: ['g', 'home'], label: 'top', about: 'first row or line', run: moving.top },
-  { id: 'bottom', ...moves, keys: ['G', 'end'], label: 'end', about: 'last row or line', run: moving.bottom },
+  {
+    id: 'top',
+    ...moves,
+    keys: ['g', 'home'],
+    label: 'top',
+    about: 'first row or line',
+    run: moving.moveToTop,
+  },
+  {
+    id: 'bottom',
+    ...moves,
+    keys: ['G', 'end'],
+    label: 'end',
+    about: 'last row or line',
+    run: moving.moveToBottom,
+  },
   {
     id: 'list-up',
     ...moves,
     keys: ['ctrl+b', 'ctrl+u'],
     label: 'screen up',
     about: 'a screen of rows up',
-    run: moving.listUp,
+    run: moving.pageListUp,
   },
   {
     id: 'list-down',
@@ -148,7 +169,7 @@ export const MOVING: readonly Binding[] = [
     keys: ['ctrl+f', 'ctrl+d'],
     label: 'screen down',
     about: 'a screen of rows down',
-    run: moving.listDown,
+    run: moving.pageListDown,
   },
   {
     id: 'page-up',
@@ -156,7 +177,7 @@ export const MOVING: readonly Binding[] = [
     keys: ['pageup'],
     label: 'page up',
     about: 'scroll the preview up',
-    run: moving.pageUp,
+    run: moving.scrollPageUp,
   },
   {
     id: 'page-down',
@@ -164,7 +185,7 @@ export const MOVING: readonly Binding[] = [
     keys: ['pagedown', 'space'],
     label: 'page down',
     about: 'scroll the preview down',
-    run: moving.pageDown,
+    run: moving.scrollPageDown,
   },
   {
     id: 'left',
@@ -172,7 +193,7 @@ export const MOVING: readonly Binding[] = [
     keys: ['left'],
     label: 'left',
     about: 'scroll the preview to the left',
-    run: moving.sideways(-8),
+    run: moving.scrollSideways(-8),
   },
   {
     id: 'right',
@@ -180,6 +201,6 @@ export const MOVING: readonly Binding[] = [
     keys: ['right'],
     label: 'right',
     about: 'scroll the preview to the right',
-    run: moving.sideways(8),
+    run: moving.scrollSideways(8),
   },
 ];

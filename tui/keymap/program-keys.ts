@@ -1,12 +1,12 @@
-import { step } from '../actions/transition.ts';
-import { mayTrust, trustKey } from '../actions/trust.ts';
+import { transitionTo } from '../actions/transition.ts';
+import { checkCanTrust, runTrustCommand } from '../actions/trust.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
-import { type Binding, isLost } from './binding.ts';
+import { type Binding, isEngineGone } from './binding.ts';
 
 const always = { offline: true, quiet: true } as const;
 
 /** Keys of the program itself. */
-export const PROGRAM: readonly Binding[] = [
+export const PROGRAM_KEYS: readonly Binding[] = [
   {
     id: 'palette',
     group: 'Program',
@@ -14,7 +14,7 @@ export const PROGRAM: readonly Binding[] = [
     label: 'commands',
     about: 'every action by name',
     offline: true,
-    run: (state) => step({ ...state, overlay: { kind: 'palette', input: EMPTY_INPUT, index: 0 } }),
+    run: (state) => transitionTo({ ...state, overlay: { kind: 'palette', input: EMPTY_INPUT, index: 0 } }),
   },
   {
     id: 'help',
@@ -23,7 +23,7 @@ export const PROGRAM: readonly Binding[] = [
     label: 'help',
     about: 'these keys, searchable; Enter runs one',
     offline: true,
-    run: (state) => step({ ...state, overlay: { kind: 'help', input: EMPTY_INPUT, index: 0 } }),
+    run: (state) => transitionTo({ ...state, overlay: { kind: 'help', input: EMPTY_INPUT, index: 0 } }),
   },
   {
     id: 'engine',
@@ -32,7 +32,7 @@ export const PROGRAM: readonly Binding[] = [
     keys: ['i'],
     label: 'engine',
     about: 'what runs, where it listens, what it uses',
-    run: (state) => step({ ...state, overlay: { kind: 'engine', top: 0 } }),
+    run: (state) => transitionTo({ ...state, overlay: { kind: 'engine', top: 0 } }),
   },
   {
     id: 'message',
@@ -41,9 +41,9 @@ export const PROGRAM: readonly Binding[] = [
     keys: ['!'],
     label: 'message',
     about: 'the last message in full',
-    when: (state) => (state.message === null ? 'there is no message' : null),
+    disabledReason: (state) => (state.message === null ? 'there is no message' : null),
     run: (state) =>
-      step({
+      transitionTo({
         ...state,
         overlay: {
           kind: 'text',
@@ -60,8 +60,8 @@ export const PROGRAM: readonly Binding[] = [
     keys: ['T'],
     label: 'trust',
     about: 'show what svc.yaml says under a key that nobody has agreed to here, and ask',
-    when: mayTrust,
-    run: trustKey,
+    disabledReason: checkCanTrust,
+    run: runTrustCommand,
   },
   {
     id: 'start-engine',
@@ -71,8 +71,8 @@ export const PROGRAM: readonly Binding[] = [
     about: 'start the engine when none runs',
     offline: true,
     quiet: true,
-    when: (state) => (isLost(state) ? null : 'the engine runs'),
-    run: (state) => step(state, { do: 'start-engine' }),
+    disabledReason: (state) => (isEngineGone(state) ? null : 'the engine runs'),
+    run: (state) => transitionTo(state, { do: 'start-engine' }),
   },
   {
     id: 'redraw',
@@ -81,7 +81,7 @@ export const PROGRAM: readonly Binding[] = [
     keys: ['ctrl+l'],
     label: 'redraw',
     about: 'draw the whole screen anew, whatever else has written to the terminal',
-    run: (state) => step(state, { do: 'redraw' }),
+    run: (state) => transitionTo(state, { do: 'redraw' }),
   },
   {
     id: 'suspend',
@@ -90,7 +90,7 @@ export const PROGRAM: readonly Binding[] = [
     keys: ['ctrl+z'],
     label: 'suspend',
     about: 'back to the shell; fg returns',
-    run: (state) => step(state, { do: 'suspend' }),
+    run: (state) => transitionTo(state, { do: 'suspend' }),
   },
   {
     id: 'quit',
@@ -99,6 +99,6 @@ export const PROGRAM: readonly Binding[] = [
     label: 'quit',
     about: 'leave the dashboard; the engine goes on',
     offline: true,
-    run: (state) => step(state, { do: 'quit' }),
+    run: (state) => transitionTo(state, { do: 'quit' }),
   },
 ];

@@ -4,25 +4,25 @@ import * as sessions from '../actions/resume.ts';
 import * as tasks from '../actions/tasks.ts';
 import * as workers from '../actions/workers.ts';
 import type { State } from '../state/model.ts';
-import { isWide } from '../state/size.ts';
+import { isWideScreen } from '../state/size.ts';
 import type { Binding } from './binding.ts';
 
 const inTasks = { group: 'Tasks', panes: ['tasks'] } as const;
 const inDecisions = { group: 'Decisions', panes: ['decisions'] } as const;
 const inWorkers = { group: 'Workers', panes: ['workers'] } as const;
 
-const sessionOfTask = (state: State): string | null => tasks.selectedTask(state)?.session_id ?? null;
+const findTaskSession = (state: State): string | null => tasks.getSelectedTask(state)?.session_id ?? null;
 
 /** Keys of one pane: what can be done with its selected row. */
-export const ACTING: readonly Binding[] = [
+export const WORK_KEYS: readonly Binding[] = [
   {
     id: 'approve',
     ...inDecisions,
     keys: ['a'],
     label: 'approve',
     about: "approve and start its agent; f past its ledger gate; a stranger's: y, then its id",
-    when: decisions.mayApprove,
-    ask: decisions.approveQuestion,
+    disabledReason: decisions.checkCanApprove,
+    ask: decisions.askToApprove,
     reads: true,
     confirm: ['y', 'f'],
   },
@@ -32,8 +32,8 @@ export const ACTING: readonly Binding[] = [
     keys: ['d'],
     label: 'deny',
     about: 'deny it: y at once, r with a reason',
-    when: decisions.mayDecide,
-    ask: decisions.denyQuestion,
+    disabledReason: decisions.checkCanDecide,
+    ask: decisions.askToDeny,
     confirm: ['y', 'r'],
   },
   {
@@ -42,9 +42,9 @@ export const ACTING: readonly Binding[] = [
     keys: ['e'],
     label: 'edit',
     about: 'edit the prompt in $EDITOR, which makes a new decision',
-    when: decisions.mayDecide,
+    disabledReason: decisions.checkCanDecide,
     acts: true,
-    run: decisions.editPrompt,
+    run: decisions.editDecisionPrompt,
   },
 
   {
@@ -54,8 +54,8 @@ export const ACTING: readonly Binding[] = [
     keys: ['n'],
     label: 'new',
     about: 'create a task; nothing runs yet',
-    when: tasks.mayAdd,
-    run: tasks.newTask,
+    disabledReason: tasks.checkCanAddTask,
+    run: tasks.openNewTask,
   },
   {
     id: 'run',
@@ -63,8 +63,8 @@ export const ACTING: readonly Binding[] = [
     keys: ['r'],
     label: 'run',
     about: 'run the task, or a failed one again (spends tokens); f past its ledger gate',
-    when: tasks.mayRun,
-    ask: tasks.runQuestion,
+    disabledReason: tasks.checkCanRunSelectedTask,
+    ask: tasks.askToRunSelectedTask,
     reads: true,
     confirm: ['y', 'f'],
   },
@@ -74,8 +74,8 @@ export const ACTING: readonly Binding[] = [
     keys: ['A'],
     label: 'assign',
     about: 'give the task to an agent',
-    when: tasks.mayAssign,
-    run: tasks.chooseAgent,
+    disabledReason: tasks.checkCanAssignTask,
+    run: tasks.openAgentChoice,
   },
   {
     id: 'cancel',
@@ -83,8 +83,8 @@ export const ACTING: readonly Binding[] = [
     keys: ['x'],
     label: 'cancel',
     about: 'cancel the task; a worker is stopped, its work kept',
-    when: tasks.mayEnd,
-    ask: tasks.cancelQuestion,
+    disabledReason: tasks.checkCanCancelTask,
+    ask: tasks.askToCancelSelectedTask,
     confirm: ['y'],
   },
   {
@@ -93,8 +93,8 @@ export const ACTING: readonly Binding[] = [
     keys: ['D'],
     label: 'done',
     about: 'mark the task done (y) or failed (f) without a run',
-    when: tasks.mayMark,
-    ask: tasks.doneQuestion,
+    disabledReason: tasks.checkCanMarkTask,
+    ask: tasks.askToMarkTask,
     confirm: ['y', 'f'],
   },
   {
@@ -104,8 +104,8 @@ export const ACTING: readonly Binding[] = [
     label: 'log',
     about: 'go to the worker of the task',
     offline: true,
-    when: (state) => (sessionOfTask(state) === null ? 'no worker has run it' : null),
-    run: (state) => workers.toWorker(state, sessionOfTask(state)!),
+    disabledReason: (state) => (findTaskSession(state) === null ? 'no worker has run it' : null),
+    run: (state) => workers.goToWorker(state, findTaskSession(state)!),
   },
 
   {
@@ -115,8 +115,9 @@ export const ACTING: readonly Binding[] = [
     label: 'follow',
     about: 'pause the log, or follow it again',
     offline: true,
-    when: (state) => (isWide(state.size) || state.workers === 'log' ? null : 'v shows the log'),
-    run: workers.toggleFollow,
+    disabledReason: (state) =>
+      isWideScreen(state.size) || state.workers === 'log' ? null : 'v shows the log',
+    run: workers.toggleLogFollowing,
   },
   {
     id: 'view',
@@ -125,7 +126,7 @@ export const ACTING: readonly Binding[] = [
     label: 'log/work',
     about: 'show the log, or the commits and the diff',
     offline: true,
-    run: workers.toggleView,
+    run: workers.toggleWorkersMode,
   },
   {
     id: 'promote',
@@ -133,8 +134,8 @@ export const ACTING: readonly Binding[] = [
     keys: ['p'],
     label: 'promote',
     about: 'bring the branch into its base: m merges, b rebases; never pushes',
-    when: workers.mayPromote,
-    ask: workers.promoteQuestion,
+    disabledReason: workers.checkCanPromote,
+    ask: workers.askToPromote,
     reads: true,
     confirm: ['m', 'b'],
   },
@@ -144,8 +145,8 @@ export const ACTING: readonly Binding[] = [
     keys: ['x'],
     label: 'stop',
     about: 'stop the worker; what it has done is kept on its branch',
-    when: workers.mayStop,
-    ask: workers.stopQuestion,
+    disabledReason: workers.checkCanStop,
+    ask: workers.askToStop,
     confirm: ['y'],
   },
   {
@@ -154,8 +155,8 @@ export const ACTING: readonly Binding[] = [
     keys: ['r'],
     label: 'retry',
     about: 'run the failed task again from its beginning (spends tokens); f past its ledger gate',
-    when: workers.mayRetry,
-    ask: workers.retryQuestion,
+    disabledReason: workers.checkCanRetry,
+    ask: workers.askToRetry,
     reads: true,
     confirm: ['y', 'f'],
   },
@@ -165,8 +166,8 @@ export const ACTING: readonly Binding[] = [
     keys: ['R'],
     label: 'go on',
     about: 'let a paused worker go on now, or a failed one in its worktree (spends tokens)',
-    when: sessions.mayResume,
-    ask: sessions.resumeQuestion,
+    disabledReason: sessions.checkCanResume,
+    ask: sessions.askToResume,
     confirm: ['y'],
   },
   {
@@ -176,8 +177,8 @@ export const ACTING: readonly Binding[] = [
     label: 'attach',
     about: 'open its agent here, in its worktree and conversation; leaving the agent comes back',
     acts: true,
-    when: sessions.mayAttach,
-    run: sessions.attach,
+    disabledReason: sessions.checkCanAttach,
+    run: sessions.attachToSession,
   },
   {
     id: 'publish',
@@ -186,8 +187,8 @@ export const ACTING: readonly Binding[] = [
     label: 'PR',
     about: 'print the commands that open a pull request',
     offline: true,
-    when: workers.mayPublish,
-    run: workers.publish,
+    disabledReason: workers.checkCanPublish,
+    run: workers.showPublishCommands,
   },
   {
     id: 'task',
@@ -196,8 +197,9 @@ export const ACTING: readonly Binding[] = [
     label: 'task',
     about: 'go to its task',
     offline: true,
-    when: (state) => (workers.selectedSession(state) === undefined ? 'no worker is selected' : null),
-    run: workers.toTask,
+    disabledReason: (state) =>
+      workers.getSelectedSession(state) === undefined ? 'no worker is selected' : null,
+    run: workers.goToTask,
   },
 
   {
@@ -207,8 +209,8 @@ export const ACTING: readonly Binding[] = [
     keys: ['V'],
     label: 'verify',
     about: 'run the tests again that the worker has reported, in its worktree',
-    when: workers.mayRerun,
-    ask: workers.rerunQuestion,
+    disabledReason: workers.checkCanRerunTests,
+    ask: workers.askToRerunTests,
     reads: true,
     confirm: ['y'],
   },
@@ -219,8 +221,8 @@ export const ACTING: readonly Binding[] = [
     keys: ['H'],
     label: 'held back',
     about: 'give an agent work again that is held back because it failed again and again',
-    when: sessions.mayUnhold,
-    ask: sessions.unholdQuestion,
+    disabledReason: sessions.checkCanResetAgent,
+    ask: sessions.askToResetAgent,
     confirm: ['y'],
   },
 
@@ -231,8 +233,8 @@ export const ACTING: readonly Binding[] = [
     keys: ['r'],
     label: 'send again',
     about: 'send the delivery again under the same message id',
-    when: deliveries.mayRedeliver,
-    ask: deliveries.redeliverQuestion,
+    disabledReason: deliveries.checkCanRedeliver,
+    ask: deliveries.askToRedeliver,
     confirm: ['y'],
   },
 ];

@@ -1,5 +1,5 @@
 import type { State } from '../state/model.ts';
-import { cut, drawable, width, wrap } from '../text/text.ts';
+import { makeDrawable, truncateText, width, wrapText } from '../text/text.ts';
 import { type Line, type Style, span } from '../text/theme.ts';
 
 /** A failure may take this many lines; the rest is behind `!`. */
@@ -9,19 +9,19 @@ const TONES: Readonly<Record<string, Style>> = { good: 'good', bad: 'bad' };
 const GLYPHS: Readonly<Record<string, string>> = { good: '✓', bad: '✗', info: '·' };
 
 /** What was said last, with what to do next. */
-export function messageLines({ message, size }: Pick<State, 'message' | 'size'>): Line[] {
+export function renderMessageLines({ message, size }: Pick<State, 'message' | 'size'>): Line[] {
   if (message === null) return [];
   const { text, hint, tone } = message;
-  const said = drawable(`${GLYPHS[tone]} ${text}${hint === undefined ? '' : ` · next: ${hint}`}`);
-  const lines = wrap(said, size.columns - 2);
+  const said = makeDrawable(`${GLYPHS[tone]} ${text}${hint === undefined ? '' : ` · next: ${hint}`}`);
+  const lines = wrapText(said, size.columns - 2);
   const shown = lines.slice(0, tone === 'bad' ? MOST_LINES : 1);
   if (shown.length < lines.length)
-    shown[shown.length - 1] = `${cut(shown.at(-1) ?? '', size.columns - 14)} … ! for all`;
+    shown[shown.length - 1] = `${truncateText(shown.at(-1) ?? '', size.columns - 14)} … ! for all`;
   return shown.map((each) => [span(` ${each}`, TONES[tone])]);
 }
 
 /** The question that is armed, and the keys that answer it; the answers are never what is cut. */
-export function questionLines({ armed, size }: Pick<State, 'armed' | 'size'>): Line[] {
+export function renderQuestionLines({ armed, size }: Pick<State, 'armed' | 'size'>): Line[] {
   if (armed === null) return [];
   const answers: Line = [
     ...armed.answers.flatMap(({ key, label }) => [span(`   ${key}`, 'key'), span(` ${label}`)]),
@@ -29,10 +29,11 @@ export function questionLines({ armed, size }: Pick<State, 'armed' | 'size'>): L
     span(' leave it'),
   ];
   const cells = answers.reduce((sum, each) => sum + width(each.text), 0);
-  const question = drawable(` ${armed.question}`);
+  const question = makeDrawable(` ${armed.question}`);
   if (width(question) + cells <= size.columns) return [[span(question, 'question'), ...answers]];
-  const lines = wrap(question.trim(), size.columns - 2);
+  const lines = wrapText(question.trim(), size.columns - 2);
   const shown = lines.slice(0, MOST_LINES);
-  if (shown.length < lines.length) shown[shown.length - 1] = `${cut(shown.at(-1) ?? '', size.columns - 4)} …`;
+  if (shown.length < lines.length)
+    shown[shown.length - 1] = `${truncateText(shown.at(-1) ?? '', size.columns - 4)} …`;
   return [...shown.map((text): Line => [span(` ${text}`, 'question')]), answers];
 }

@@ -1,22 +1,23 @@
 import { counted, localTime } from '../../engine/index.ts';
-import { PANES, paneOf, tabOf } from '../panes/index.ts';
-import { ends } from '../panes/lines.ts';
-import { sessionState } from '../panes/states.ts';
-import { clockTime } from '../panes/time.ts';
+import { getPane, getTabPane, PANES } from '../panes/index.ts';
+import { alignEnds } from '../panes/lines.ts';
+import { describeSessionState } from '../panes/states.ts';
+import { formatClockTime } from '../panes/time.ts';
 import type { State } from '../state/model.ts';
-import { cut, drawable, width } from '../text/text.ts';
+import { makeDrawable, truncateText, width } from '../text/text.ts';
 import { type Line, type Span, span } from '../text/theme.ts';
 
-const some = (count: number, what: string): string | null => (count === 0 ? null : `${count} ${what}`);
+const formatNonZero = (count: number, what: string): string | null =>
+  count === 0 ? null : `${count} ${what}`;
 
-const pausedOnes = ({ data, now }: State): number =>
-  [...data.sessions.values()].filter((each) => sessionState(each, now) === 'paused').length;
+const countPausedSessions = ({ data, now }: State): number =>
+  [...data.sessions.values()].filter((each) => describeSessionState(each, now) === 'paused').length;
 
 /** Workspace at the left, engine at the right. */
-export function headerLine(state: State): Line {
+export function renderHeaderLine(state: State): Line {
   const { link, data, size } = state;
   const { columns } = size;
-  const left = ` svc · ${drawable(link.workspace)}`;
+  const left = ` svc · ${makeDrawable(link.workspace)}`;
   const { status } = data;
   const receiver = status?.receivers[0];
   const parts = [
@@ -32,8 +33,8 @@ export function headerLine(state: State): Line {
       ? ''
       : [
           `${status.workers.running} live`,
-          some(status.workers.queued, 'queued'),
-          some(pausedOnes(state), 'paused'),
+          formatNonZero(status.workers.queued, 'queued'),
+          formatNonZero(countPausedSessions(state), 'paused'),
         ]
           .filter((each) => each !== null)
           .join(', '),
@@ -43,8 +44,8 @@ export function headerLine(state: State): Line {
     data.notices.length === 0 ? '' : counted(data.notices.length, 'notice'),
   ].filter((part) => part !== '');
   const right = `${parts.join(' · ')} `;
-  const shown = cut(left, Math.max(8, columns - width(right) - 1));
-  const text = cut(ends(shown, right, columns), columns);
+  const shown = truncateText(left, Math.max(8, columns - width(right) - 1));
+  const text = truncateText(alignEnds(shown, right, columns), columns);
   return [
     span(text.slice(0, shown.length), 'title'),
     span(text.slice(shown.length), link.phase === 'lost' ? 'bad' : undefined),
@@ -52,14 +53,14 @@ export function headerLine(state: State): Line {
 }
 
 /** Panes with their counts; the one that has the keyboard in brackets. */
-export function tabsLine(state: State): Line {
+export function renderTabsLine(state: State): Line {
   const tabs = PANES.map((pane) => {
-    const count = pane.count(state.data);
-    const isHere = pane.id === tabOf(state.focus);
-    const within = isHere && pane.id !== state.focus ? ` · ${paneOf(state.focus).title}` : '';
-    const counts = `${count === 0 && pane.quietAtZero ? '' : ` ${count}`}${pane.tab?.(state) ?? ''}`;
+    const count = pane.countUnfinished(state.data);
+    const isHere = pane.id === getTabPane(state.focus);
+    const within = isHere && pane.id !== state.focus ? ` · ${getPane(state.focus).title}` : '';
+    const counts = `${count === 0 && pane.isQuietAtZero ? '' : ` ${count}`}${pane.describeTab?.(state) ?? ''}`;
     // No number is known yet, and none of them is nought.
-    const shown = state.link.phase === 'connecting' ? (pane.quietAtZero ? '' : ' …') : counts;
+    const shown = state.link.phase === 'connecting' ? (pane.isQuietAtZero ? '' : ' …') : counts;
     return {
       waits: (pane.id === 'decisions' || pane.id === 'asks') && count > 0,
       isHere,
@@ -84,19 +85,19 @@ export function tabsLine(state: State): Line {
 }
 
 /** Agents that are given no work, in one line: which, why, and when one of them is tried again. */
-export function heldLine({ data: { held }, now, size }: State): Line[] {
+export function renderHeldLines({ data: { held }, now, size }: State): Line[] {
   if (held.length === 0) return [];
   const each = held.map(({ agent, code, reopen_at: at }) => {
     const isDue = Date.parse(at) <= now;
-    return `${drawable(agent)} (${code}, tried again ${isDue ? 'with its next run' : clockTime(at, now)})`;
+    return `${makeDrawable(agent)} (${code}, tried again ${isDue ? 'with its next run' : formatClockTime(at, now)})`;
   });
   const keys = ' · H gives work again';
   const text = ` held back: ${each.join(', ')}`;
-  return [[span(cut(text, size.columns - width(keys)), 'bad'), span(keys)]];
+  return [[span(truncateText(text, size.columns - width(keys)), 'bad'), span(keys)]];
 }
 
 /** Keys of svc.yaml that nobody has agreed to, and what that means. */
-export function consentLine({ data: { status }, size }: State): Line[] {
+export function renderConsentLines({ data: { status }, size }: State): Line[] {
   const waits = status?.consent_pending ?? [];
   if (waits.length === 0) return [];
   const [first = '', ...others] = waits;
@@ -110,17 +111,17 @@ export function consentLine({ data: { status }, size }: State): Line[] {
       ? `svc.yaml was never agreed to here: nothing is started (${waits.join(', ')})`
       : `svc.yaml: ${which}`;
   const keys = ' · T shows it and asks';
-  return [[span(cut(` ${what}`, size.columns - width(keys)), 'bad'), span(keys)]];
+  return [[span(truncateText(` ${what}`, size.columns - width(keys)), 'bad'), span(keys)]];
 }
 
 /** Above the last known state while the engine is away, and while agents are given no work. */
-export function bannerLines(state: State): Line[] {
-  return [...goneLine(state), ...consentLine(state), ...heldLine(state)];
+export function renderBannerLines(state: State): Line[] {
+  return [...renderEngineGoneLines(state), ...renderConsentLines(state), ...renderHeldLines(state)];
 }
 
-function goneLine({ link, size }: State): Line[] {
+function renderEngineGoneLines({ link, size }: State): Line[] {
   if (link.phase !== 'lost') return [];
   const since = localTime(new Date(link.since).toISOString()).slice(5);
   const text = ` ENGINE GONE since ${since} · this is the last known state · u starts it · connecting`;
-  return [[span(cut(text, size.columns), 'bad')]];
+  return [[span(truncateText(text, size.columns), 'bad')]];
 }

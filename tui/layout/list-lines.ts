@@ -1,12 +1,12 @@
 import type { AnyPane, Column, Pane } from '../panes/pane.ts';
-import { isFetched } from '../state/data.ts';
+import { isPaneFetched } from '../state/data.ts';
 import type { ListView, State } from '../state/model.ts';
-import { cut, drawable, fill, width } from '../text/text.ts';
+import { makeDrawable, padText, truncateText, width } from '../text/text.ts';
 import { type Line, type Span, span } from '../text/theme.ts';
 
 /** The columns that fit, with the width of each. */
-function columnsFor<R>(columns: readonly Column<R>[], cells: number): { column: Column<R>; width: number }[] {
-  const shown = columns.filter(({ from = 0 }) => cells >= from);
+function fitColumns<R>(columns: readonly Column<R>[], cells: number): { column: Column<R>; width: number }[] {
+  const shown = columns.filter(({ minWidth: from = 0 }) => cells >= from);
   const fixed = shown.reduce((sum, each) => sum + (each.width ?? 0) + 1, 0);
   return shown.map((column) => ({ column, width: column.width ?? Math.max(4, cells - fixed + 1) }));
 }
@@ -15,7 +15,7 @@ function columnsFor<R>(columns: readonly Column<R>[], cells: number): { column: 
  * Heading and visible rows of a list. The selected row has a mark beside its colour; in the focused pane it is inverse.
  * Plain rows: only what is visible is ever looked at, so ten thousand rows cost what thirty do.
  */
-export function listLines(
+export function renderListLines(
   anyPane: AnyPane,
   state: State,
   options: { cells: number; rows: number; focused: boolean; marked?: boolean },
@@ -23,11 +23,11 @@ export function listLines(
   const pane = anyPane as unknown as Pane<object>;
   const list: ListView = state.lists[pane.id];
   const { cells, rows, focused } = options;
-  const columns = columnsFor(pane.columns, cells - 1);
-  if (list.ids.length === 0) return emptyLines(emptyText(pane, state), rows);
+  const columns = fitColumns(pane.columns, cells - 1);
+  if (list.ids.length === 0) return renderEmptyLines(explainEmptyList(pane, state), rows);
   const head: Line = [
     span(
-      ` ${columns.map((each) => fill(each.column.head, each.width, each.column.align)).join(' ')}`.trimEnd(),
+      ` ${columns.map((each) => padText(each.column.head, each.width, each.column.align)).join(' ')}`.trimEnd(),
       'dim',
     ),
   ];
@@ -35,15 +35,15 @@ export function listLines(
   return [
     head,
     ...visible.map((id): Line => {
-      const row = pane.row(state.data, id);
+      const row = pane.findRow(state.data, id);
       if (row === undefined) return [];
       const isSelected = id === list.selected;
       const cellsOf = columns.map(({ column, width: room }, index): Span => {
-        const text = drawable(column.text(row, state));
+        const text = makeDrawable(column.text(row, state));
         // The last one needs no blanks behind it: what is not there is not drawn.
         const isLast = index === columns.length - 1;
         return span(
-          isLast ? cut(text, room) : `${fill(text, room, column.align)} `,
+          isLast ? truncateText(text, room) : `${padText(text, room, column.align)} `,
           column.style?.(row, state),
         );
       });
@@ -54,17 +54,17 @@ export function listLines(
   ];
 }
 
-function emptyLines(text: readonly string[], rows: number): Line[] {
+function renderEmptyLines(text: readonly string[], rows: number): Line[] {
   return [...(rows > text.length ? [''] : []), ...text].map((line) => [span(`  ${line}`, 'dim')]);
 }
 
 /** Why a list is empty. What has not been fetched is not said to be nothing. */
-export function emptyText(
+export function explainEmptyList(
   { id, empty }: Pick<Pane<object>, 'id' | 'empty'>,
   state: Pick<State, 'lists' | 'link' | 'data'>,
 ): readonly string[] {
   const { filter } = state.lists[id];
-  if (!isFetched(id, state))
+  if (!isPaneFetched(id, state))
     return [state.link.phase === 'connecting' ? 'Connecting to the engine …' : 'Still being fetched …'];
   return filter === '' ? empty : [`Nothing matches ${filter}`, '', 'Esc clears the filter.'];
 }

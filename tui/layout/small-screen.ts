@@ -1,45 +1,45 @@
-import { PANES, paneOf, selectedRow } from '../panes/index.ts';
+import { getPane, getSelectedRow, PANES } from '../panes/index.ts';
 import type { Pane } from '../panes/pane.ts';
-import { oldestWaiting } from '../panes/waiting.ts';
-import { isFetched } from '../state/data.ts';
+import { findOldestWaiting } from '../panes/waiting.ts';
+import { isPaneFetched } from '../state/data.ts';
 import type { State } from '../state/model.ts';
-import { cut, drawable, wrap } from '../text/text.ts';
+import { makeDrawable, truncateText, wrapText } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
-import { emptyText } from './list-lines.ts';
+import { explainEmptyList } from './list-lines.ts';
 
 /** Where there is no room for lists: the selected item of the pane that has the keyboard, what has waited longest, and counts. */
-export function smallLines(state: State, rows: number): Line[] {
+export function renderSmallScreen(state: State, rows: number): Line[] {
   const { columns } = state.size;
-  const pane = paneOf(state.focus) as unknown as Pane<object>;
-  const row = selectedRow(state, state.focus);
+  const pane = getPane(state.focus) as unknown as Pane<object>;
+  const row = getSelectedRow(state, state.focus);
   const list = state.lists[state.focus];
-  const head = `${pane.title}: ${!isFetched(state.focus, state) ? '…' : list.ids.length === 0 ? 'none' : `${list.index + 1} of ${list.ids.length}`}`;
+  const head = `${pane.title}: ${!isPaneFetched(state.focus, state) ? '…' : list.ids.length === 0 ? 'none' : `${list.index + 1} of ${list.ids.length}`}`;
   const texts =
     row === undefined
       ? []
-      : pane.columns.map((column) => ({ head: column.head, text: drawable(column.text(row, state)) }));
+      : pane.columns.map((column) => ({ head: column.head, text: makeDrawable(column.text(row, state)) }));
   const title = texts.find((each) => /^(?:title|text|question|path|doing)$/.test(each.head))?.text ?? '';
   const others = texts.filter((each) => each.text !== title).map((each) => each.text.trim());
   const counts = PANES.map(
     (each) =>
-      `${each.title.toLowerCase()} ${state.link.phase !== 'connecting' ? each.count(state.data) : '…'}${each.tab?.(state) ?? ''}`,
+      `${each.title.toLowerCase()} ${state.link.phase !== 'connecting' ? each.countUnfinished(state.data) : '…'}${each.describeTab?.(state) ?? ''}`,
   ).join(' · ');
-  const oldest = oldestWaiting(state);
+  const oldest = findOldestWaiting(state);
   const isHere = oldest?.pane === state.focus && oldest.id === list.selected;
   const lines: Line[] = [
     [span(` ${head}`, 'title')],
     ...(row === undefined
-      ? [[span(` ${emptyText(pane, state)[0]}`, 'dim')]]
+      ? [[span(` ${explainEmptyList(pane, state)[0]}`, 'dim')]]
       : [
-          [span(cut(` ▶ ${others.join(' ')}`, columns), 'marked')],
-          ...wrap(title, columns - 4)
+          [span(truncateText(` ▶ ${others.join(' ')}`, columns), 'marked')],
+          ...wrapText(title, columns - 4)
             .slice(0, 2)
             .map((text): Line => [span(`   ${text}`)]),
         ]),
     ...(oldest === undefined || isHere
       ? []
-      : [[span(cut(` . waits: ${drawable(oldest.text)}`, columns), 'warn')] as Line]),
-    ...wrap(counts, columns - 2).map((text): Line => [span(` ${text}`, 'dim')]),
+      : [[span(truncateText(` . waits: ${makeDrawable(oldest.text)}`, columns), 'warn')] as Line]),
+    ...wrapText(counts, columns - 2).map((text): Line => [span(` ${text}`, 'dim')]),
   ];
   return lines.slice(0, rows);
 }

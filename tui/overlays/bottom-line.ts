@@ -1,16 +1,16 @@
-import { approveUnconfined, deny } from '../actions/decisions.ts';
-import { searchFor, withList } from '../actions/navigation.ts';
-import { type Step, said, step } from '../actions/transition.ts';
-import { edited } from '../state/input.ts';
+import { approveUnconfined, denyWithReason } from '../actions/decisions.ts';
+import { replaceList, searchPreview } from '../actions/navigation.ts';
+import { showMessage, type Transition, transitionTo } from '../actions/transition.ts';
+import { editInput } from '../state/input.ts';
 import type { Overlay, State } from '../state/model.ts';
 
 /** Overlays that are one line of text at the bottom. */
 export type LineOverlay = Extract<Overlay, { kind: 'filter' | 'search' | 'reason' | 'unconfined' }>;
 
-export const isLine = (overlay: Overlay): overlay is LineOverlay =>
+export const isLineOverlay = (overlay: Overlay): overlay is LineOverlay =>
   ['filter', 'search', 'reason', 'unconfined'].includes(overlay.kind);
 
-export const labelOf = (overlay: LineOverlay): { label: string; hint: string } => {
+export const describeLineOverlay = (overlay: LineOverlay): { label: string; hint: string } => {
   switch (overlay.kind) {
     case 'filter':
       return { label: 'filter', hint: 'status:failed agent:claude !word   Enter keep  Esc undo' };
@@ -26,35 +26,37 @@ export const labelOf = (overlay: LineOverlay): { label: string; hint: string } =
   }
 };
 
-const withFilter = (state: State, overlay: Extract<Overlay, { kind: 'filter' }>, filter: string): State =>
-  withList(state, overlay.pane, { ...state.lists[overlay.pane], filter });
+const setPaneFilter = (state: State, overlay: Extract<Overlay, { kind: 'filter' }>, filter: string): State =>
+  replaceList(state, overlay.pane, { ...state.lists[overlay.pane], filter });
 
 /** Each change of a filter is seen at once. */
-export function withInput(state: State, overlay: LineOverlay, input: LineOverlay['input']): State {
+export function setLineInput(state: State, overlay: LineOverlay, input: LineOverlay['input']): State {
   const next = { ...state, overlay: { ...overlay, input } };
-  return overlay.kind === 'filter' ? withFilter(next, overlay, input.value) : next;
+  return overlay.kind === 'filter' ? setPaneFilter(next, overlay, input.value) : next;
 }
 
-export function pressInLine(state: State, overlay: LineOverlay, key: string): Step {
+export function handleLineKey(state: State, overlay: LineOverlay, key: string): Transition {
   const closed = { ...state, overlay: null };
   if (key === 'esc')
-    return step(overlay.kind === 'filter' ? withFilter(closed, overlay, overlay.before) : closed);
+    return transitionTo(overlay.kind === 'filter' ? setPaneFilter(closed, overlay, overlay.before) : closed);
   if (key !== 'enter') {
-    const input = edited(overlay.input, key);
-    return step(input === null ? state : withInput(state, overlay, input));
+    const input = editInput(overlay.input, key);
+    return transitionTo(input === null ? state : setLineInput(state, overlay, input));
   }
   const value = overlay.input.value.trim();
-  if (overlay.kind === 'filter') return step(closed);
-  if (overlay.kind === 'search') return searchFor(closed, value);
+  if (overlay.kind === 'filter') return transitionTo(closed);
+  if (overlay.kind === 'search') return searchPreview(closed, value);
   const decision = state.data.decisions.get(overlay.decision);
   if (decision?.state !== 'pending' || decision.hash !== overlay.hash) {
-    return step(said(closed, `${overlay.decision} has changed: look again`, 'bad'));
+    return transitionTo(showMessage(closed, `${overlay.decision} has changed: look again`, 'bad'));
   }
   if (overlay.kind === 'unconfined')
     return value === overlay.task
       ? approveUnconfined(closed, overlay)
-      : step(said(state, `${overlay.decision} waits: only ${overlay.task} runs it; Esc keeps it waiting`));
+      : transitionTo(
+          showMessage(state, `${overlay.decision} waits: only ${overlay.task} runs it; Esc keeps it waiting`),
+        );
   return value === ''
-    ? step(said(state, 'a reason is needed; Esc keeps it waiting'))
-    : deny(closed, overlay.decision, value);
+    ? transitionTo(showMessage(state, 'a reason is needed; Esc keeps it waiting'))
+    : denyWithReason(closed, overlay.decision, value);
 }

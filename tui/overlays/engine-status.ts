@@ -1,18 +1,18 @@
 import { localTime } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
-import { factLines } from '../text/text.ts';
+import { renderFacts } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
 
-const address = ({ host, port }: { host: string; port: number }): string => `${host}:${port}`;
+const formatAddress = ({ host, port }: { host: string; port: number }): string => `${host}:${port}`;
 
 /** What a table takes at the sides of its two columns. */
 const PADDING = 4;
 
 /** What runs, where it listens, what it uses; for a table of `cells`. */
-export function engineLines({ data: { status } }: Pick<State, 'data'>, cells: number): Line[] {
+export function renderEngineLines({ data: { status } }: Pick<State, 'data'>, cells: number): Line[] {
   if (status === null) return [[span('The engine has not answered yet.', 'dim')]];
   const { deliveries, workers } = status;
-  return factLines(
+  return renderFacts(
     [
       ['engine', `pid ${status.pid}, version ${status.version}`],
       ['up since', localTime(status.started_at)],
@@ -24,14 +24,14 @@ export function engineLines({ data: { status } }: Pick<State, 'data'>, cells: nu
       ],
       [
         'receiver',
-        status.receivers.map(address).join(', ') ||
+        status.receivers.map(formatAddress).join(', ') ||
           `off: ${status.receiver_problem ?? 'svc webhook serve starts it'}`,
       ],
       ...status.secrets.map(
         ({ key, name, is_set: isSet }) =>
           [isSet ? 'has' : 'lacks', `${name} (${key})`, isSet ? undefined : 'warn'] as const,
       ),
-      ['http', status.http === null ? 'off' : address(status.http)],
+      ['http', status.http === null ? 'off' : formatAddress(status.http)],
       [
         'tasks',
         Object.entries(status.tasks)

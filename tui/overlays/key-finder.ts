@@ -1,19 +1,19 @@
-import type { Step } from '../actions/transition.ts';
-import { step } from '../actions/transition.ts';
-import { type Binding, GROUPS, isHere, KEYMAP, reasonAgainst } from '../keymap/index.ts';
-import { press } from '../keymap/run-binding.ts';
-import { edited } from '../state/input.ts';
+import type { Transition } from '../actions/transition.ts';
+import { transitionTo } from '../actions/transition.ts';
+import { type Binding, GROUPS, getDisabledReason, isBindingHere, KEYMAP } from '../keymap/index.ts';
+import { runBinding } from '../keymap/run-binding.ts';
+import { editInput } from '../state/input.ts';
 import type { Input, Overlay, State } from '../state/model.ts';
-import { fill, markHits } from '../text/text.ts';
+import { markHits, padText } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
 
 type Finder = Extract<Overlay, { kind: 'help' | 'palette' }>;
 
 /** Help lists the whole table; the palette what can be done from here. */
-export function found(state: State, { kind, input }: Finder): readonly Binding[] {
+export function findBindings(state: State, { kind, input }: Finder): readonly Binding[] {
   const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
   const all =
-    kind === 'help' ? KEYMAP : KEYMAP.filter((each) => isHere(each, state) && each.id !== 'palette');
+    kind === 'help' ? KEYMAP : KEYMAP.filter((each) => isBindingHere(each, state) && each.id !== 'palette');
   const ranked = GROUPS.flatMap((group) => all.filter((each) => each.group === group));
   const ordered =
     kind === 'help' ? ranked : [...all.filter((each) => each.panes), ...all.filter((each) => !each.panes)];
@@ -23,47 +23,49 @@ export function found(state: State, { kind, input }: Finder): readonly Binding[]
   });
 }
 
-export function pressInFinder(state: State, overlay: Finder, key: string, at: number): Step {
-  const all = found(state, overlay);
-  const go = (index: number): Step =>
-    step({ ...state, overlay: { ...overlay, index: Math.max(0, Math.min(index, all.length - 1)) } });
+export function handleFinderKey(state: State, overlay: Finder, key: string, at: number): Transition {
+  const all = findBindings(state, overlay);
+  const highlightBinding = (index: number): Transition =>
+    transitionTo({ ...state, overlay: { ...overlay, index: Math.max(0, Math.min(index, all.length - 1)) } });
   switch (key) {
     case 'esc':
-      return step({ ...state, overlay: null });
+      return transitionTo({ ...state, overlay: null });
     case 'up':
     case 'ctrl+p':
-      return go(overlay.index - 1);
+      return highlightBinding(overlay.index - 1);
     case 'down':
     case 'ctrl+n':
-      return go(overlay.index + 1);
+      return highlightBinding(overlay.index + 1);
     case 'pageup':
-      return go(overlay.index - 10);
+      return highlightBinding(overlay.index - 10);
     case 'pagedown':
-      return go(overlay.index + 10);
+      return highlightBinding(overlay.index + 10);
     case 'enter': {
       const chosen = all[overlay.index];
-      if (chosen === undefined) return step(state);
+      if (chosen === undefined) return transitionTo(state);
       const closed = { ...state, overlay: null };
-      if (isHere(chosen, state)) return press(closed, chosen, at);
+      if (isBindingHere(chosen, state)) return runBinding(closed, chosen, at);
       // A key of another pane: go there, where it can be seen what it would be about.
       const pane = chosen.panes?.[0] ?? state.focus;
-      return step({ ...closed, focus: pane, view: chosen.view ?? 'list' });
+      return transitionTo({ ...closed, focus: pane, view: chosen.view ?? 'list' });
     }
     default: {
-      const input = edited(overlay.input, key);
-      return input === null ? step(state) : step({ ...state, overlay: { ...overlay, input, index: 0 } });
+      const input = editInput(overlay.input, key);
+      return input === null
+        ? transitionTo(state)
+        : transitionTo({ ...state, overlay: { ...overlay, input, index: 0 } });
     }
   }
 }
 
-export const withQuery = (state: State, overlay: Finder, input: Input): State => ({
+export const setFinderQuery = (state: State, overlay: Finder, input: Input): State => ({
   ...state,
   overlay: { ...overlay, input, index: 0 },
 });
 
 const KEY_CELLS = 12;
 
-export const shownKey = (key: string): string =>
+export const formatKey = (key: string): string =>
   ({
     enter: 'Enter',
     esc: 'Esc',
@@ -81,29 +83,29 @@ export const shownKey = (key: string): string =>
   })[key] ?? key.replace(/^ctrl\+(.)$/, (_, letter: string) => `C-${letter}`);
 
 /** How it is typed: a second key that confirms is a part of it. */
-export const keysText = ({ keys, confirm }: Binding): string => {
-  const [first = '', second] = keys.map(shownKey);
+export const formatBindingKeys = ({ keys, confirm }: Binding): string => {
+  const [first = '', second] = keys.map(formatKey);
   if (confirm !== undefined) return confirm.map((key) => `${first} ${key}`).join(', ');
   return second === undefined ? first : `${first} ${second}`;
 };
 
 /** Rows with their group in front, scrolled so that the highlighted one is seen. */
-export function finderLines(state: State, overlay: Finder, cells: number, rows: number): Line[] {
-  const all = found(state, overlay);
+export function renderFinderLines(state: State, overlay: Finder, cells: number, rows: number): Line[] {
+  const all = findBindings(state, overlay);
   const top = Math.max(0, Math.min(overlay.index - Math.floor(rows / 2), all.length - rows));
   const query = overlay.input.value.trim();
   return all.slice(top, top + rows).map((each, index) => {
     const at = top + index;
     const group = at === top || all[at - 1]?.group !== each.group ? each.group : '';
-    const reason = reasonAgainst(each, state);
-    const keys = keysText(each);
-    const about = reason !== null && isHere(each, state) ? `${each.about} (${reason})` : each.about;
+    const reason = getDisabledReason(each, state);
+    const keys = formatBindingKeys(each);
+    const about = reason !== null && isBindingHere(each, state) ? `${each.about} (${reason})` : each.about;
     const line: Line = [
-      span(fill(group, 11), 'dim'),
-      span(fill(keys, KEY_CELLS), 'key'),
-      span(about, reason !== null && isHere(each, state) ? 'dim' : undefined),
+      span(padText(group, 11), 'dim'),
+      span(padText(keys, KEY_CELLS), 'key'),
+      span(about, reason !== null && isBindingHere(each, state) ? 'dim' : undefined),
     ];
     const text = line.map((part) => part.text).join('');
-    return at === overlay.index ? [span(fill(text, cells), 'selected')] : markHits(line, query);
+    return at === overlay.index ? [span(padText(text, cells), 'selected')] : markHits(line, query);
   });
 }

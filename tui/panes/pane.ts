@@ -10,7 +10,7 @@ export interface Column<R> {
   /** Changes while work goes on: without a screen it is told with the row, and not whenever it changes. */
   isLively?: true;
   /** Left out when the list is narrower than this. */
-  from?: number;
+  minWidth?: number;
   text(row: R, state: State): string;
   style?(row: R, state: State): Style | undefined;
 }
@@ -36,31 +36,31 @@ export interface Pane<R> {
   /** Empty for a list that belongs to another pane. */
   digit: string;
   /** The pane that it belongs to; Esc goes back there. */
-  under?: PaneId;
+  parent?: PaneId;
   title: string;
   /** The parts of the data that its rows are made of: while these stay, so does the list. */
-  from: readonly (keyof Data)[];
+  dataParts: readonly (keyof Data)[];
   /** In the order of the list. */
-  rows(data: Data): readonly R[];
-  idOf(row: R): string;
-  row(data: Data, id: string): R | undefined;
+  listRows(data: Data): readonly R[];
+  getRowId(row: R): string;
+  findRow(data: Data, id: string): R | undefined;
   fields: Fields<R>;
   columns: readonly Column<R>[];
   /** The number in the pane's tab: what is not finished. */
-  count(data: Data): number;
+  countUnfinished(data: Data): number;
   /** What the tab says after the number, with what stands between the two. */
-  tab?(state: State): string;
+  describeTab?(state: State): string;
   /** Nothing to count is the normal state, and not shown. */
-  quietAtZero?: true;
+  isQuietAtZero?: true;
   /** Its cursor stays on the first row while another pane has the keyboard. */
-  follows?: true;
+  staysOnFirstRow?: true;
   /** What would fill it. */
   empty: readonly string[];
   /** At the right end of the list's upper border. */
   note?(state: State): string | undefined;
-  preview(state: State, row: R, cells: number): Preview;
+  renderPreview(state: State, row: R, cells: number): Preview;
 }
 
 // The list of all panes holds them with their row type closed over.
 export type AnyPane = Pane<never>;
-export const pane = <R>(definition: Pane<R>): AnyPane => definition as unknown as AnyPane;
+export const definePane = <R>(definition: Pane<R>): AnyPane => definition as unknown as AnyPane;

@@ -1,23 +1,23 @@
 import { carriedFacts, consentWords, counted } from '../../engine/index.ts';
 import type { Plan, SessionRow, State } from '../state/model.ts';
-import { cleanLines, factLines } from '../text/text.ts';
+import { renderFacts, splitCleanLines } from '../text/text.ts';
 import { type Line, type Style, span } from '../text/theme.ts';
-import { heading, problemLines, quoted } from './lines.ts';
-import { duration, untilWords } from './time.ts';
+import { renderHeading, renderProblem, renderQuote } from './lines.ts';
+import { describeRetryTime, formatSeconds } from './time.ts';
 
 /** By which protocol, on whose account and within which bounds an agent runs; what is not known yet is left out. */
-export const howOf = ({
+export const describeRunMode = ({
   transport,
   auth,
   profile,
 }: Pick<SessionRow, 'transport' | 'auth' | 'profile'>): string =>
   [transport, auth, profile].filter((each) => each !== null).join(' · ');
 
-const costOf = ({ agent, auth }: Plan): string =>
+const describeCost = ({ agent, auth }: Plan): string =>
   `one run of ${agent ?? 'an agent'}${auth === null ? '' : auth === 'gateway' ? ', through the gateway' : ', on its own account'}; what it spends is told while it runs`;
 
 /** What is run outside of any confinement is read before anything is agreed to. */
-const carriedLines = ({ carries }: Plan): [name: string, text: string | null, style?: Style][] =>
+const listCarriedFacts = ({ carries }: Plan): [name: string, text: string | null, style?: Style][] =>
   carries === null
     ? []
     : [
@@ -26,7 +26,11 @@ const carriedLines = ({ carries }: Plan): [name: string, text: string | null, st
       ];
 
 /** What a run would do and what it would cost. */
-export function planLines(plan: Plan, { link, now }: Pick<State, 'link' | 'now'>, cells: number): Line[] {
+export function renderPlanLines(
+  plan: Plan,
+  { link, now }: Pick<State, 'link' | 'now'>,
+  cells: number,
+): Line[] {
   const { agent, command, project, base, workers, held_back: held } = plan;
   const where = base === null ? 'in the folder itself' : `new worktree ${plan.branch_prefix}… from ${base}`;
   const at =
@@ -35,15 +39,15 @@ export function planLines(plan: Plan, { link, now }: Pick<State, 'link' | 'now'>
       : `${base}@${plan.base_commit.slice(0, 10)}`;
   const queue = `${workers.running} of ${counted(workers.cap, 'worker')} busy`;
   return [
-    ...factLines(
+    ...renderFacts(
       [
         [
           'will run',
-          `${agent ?? 'no agent'} in ${project ?? link.workspace} · ${where} · timeout ${duration(plan.timeout_sec)}`,
+          `${agent ?? 'no agent'} in ${project ?? link.workspace} · ${where} · timeout ${formatSeconds(plan.timeout_sec)}`,
         ],
         ['command', command],
-        ['how', [howOf(plan), at].filter(Boolean).join(' · ')],
-        ...carriedLines(plan),
+        ['how', [describeRunMode(plan), at].filter(Boolean).join(' · ')],
+        ...listCarriedFacts(plan),
         [
           'starts',
           plan.starts === 'now'
@@ -57,14 +61,14 @@ export function planLines(plan: Plan, { link, now }: Pick<State, 'link' | 'now'>
           'held back',
           held === null
             ? null
-            : `${agent} ${untilWords(held.until, now)}: ${held.code}: ${held.text}; H gives it work again`,
+            : `${agent} ${describeRetryTime(held.until, now)}: ${held.code}: ${held.text}; H gives it work again`,
           'bad',
         ],
-        ['cost', costOf(plan)],
+        ['cost', describeCost(plan)],
       ],
       cells,
     ),
-    ...(plan.problem === null ? [] : problemLines(plan.problem, cells)),
+    ...(plan.problem === null ? [] : renderProblem(plan.problem, cells)),
   ];
 }
 
@@ -75,22 +79,22 @@ const BEGINNING = 3;
  * What a person agrees to with a run: which agent within which bounds, how long its prompt is, and how that begins. `whole`
  * is the prompt where it goes on after that.
  */
-export function agreementLines(
+export function renderAgreement(
   { plan, prompt, hash }: { plan: Plan; prompt: string; hash: string },
   cells: number,
 ): { lines: Line[]; whole: Line[] } {
-  const all = quoted(cleanLines(prompt.trimEnd()), cells);
+  const all = renderQuote(splitCleanLines(prompt.trimEnd()), cells);
   const more = all.length - BEGINNING;
   const length = `${prompt.length} chars, sha ${hash.slice(0, 16)}…`;
   return {
     lines: [
-      ...factLines([['agent ', [plan.agent ?? 'none', plan.profile].filter(Boolean).join(' · ')]], cells),
+      ...renderFacts([['agent ', [plan.agent ?? 'none', plan.profile].filter(Boolean).join(' · ')]], cells),
       [span('prompt ', 'dim'), span(length)],
       ...all.slice(0, BEGINNING),
     ],
     whole:
       more <= 0
         ? []
-        : [[], heading(`the whole prompt, ${counted(more, 'line')} more than its beginning`), ...all],
+        : [[], renderHeading(`the whole prompt, ${counted(more, 'line')} more than its beginning`), ...all],
   };
 }

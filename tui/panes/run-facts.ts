@@ -1,13 +1,13 @@
 import { counted } from '../../engine/index.ts';
 import type { Data, SessionRow, State } from '../state/model.ts';
-import { clean, cut, factLines, wrap } from '../text/text.ts';
+import { cleanText, renderFacts, truncateText, wrapText } from '../text/text.ts';
 import { type Line, type Style, span } from '../text/theme.ts';
-import { howOf } from './plan.ts';
+import { describeRunMode } from './plan.ts';
 import { isPaused } from './states.ts';
-import { clockTime, untilWords, wait } from './time.ts';
+import { describeRetryTime, formatClockTime, formatWait } from './time.ts';
 
 /** In at most five cells up to a hundred million. */
-export function compact(count: number): string {
+export function formatTokenCount(count: number): string {
   if (count < 1000) return String(count);
   if (count < 99_950) return `${(count / 1000).toFixed(1)}k`;
   if (count < 999_500) return `${Math.round(count / 1000)}k`;
@@ -15,39 +15,43 @@ export function compact(count: number): string {
 }
 
 /** All tokens of a session, in and out. */
-export const tokensOf = ({ usage }: SessionRow): string =>
-  usage === null ? '-' : compact(usage.input + usage.output);
+export const formatSessionTokens = ({ usage }: SessionRow): string =>
+  usage === null ? '-' : formatTokenCount(usage.input + usage.output);
 
-const dollars = (cost: number): string => `$${cost.toFixed(cost < 0.01 ? 4 : 2)}`;
+const formatDollars = (cost: number): string => `$${cost.toFixed(cost < 0.01 ? 4 : 2)}`;
 
-function spentOf({ usage, tool_calls: calls, token_budget: budget }: SessionRow): string {
+function describeSpending({ usage, tool_calls: calls, token_budget: budget }: SessionRow): string {
   return [
     usage === null
       ? null
-      : `${compact(usage.input)} in (${compact(usage.cached)} cached), ${compact(usage.output)} out`,
-    budget === null ? null : `at most ${compact(budget)}`,
-    usage?.cost_usd == null ? null : dollars(usage.cost_usd),
+      : `${formatTokenCount(usage.input)} in (${formatTokenCount(usage.cached)} cached), ${formatTokenCount(usage.output)} out`,
+    budget === null ? null : `at most ${formatTokenCount(budget)}`,
+    usage?.cost_usd == null ? null : formatDollars(usage.cost_usd),
     calls === null || calls === 0 ? null : counted(calls, 'tool call'),
   ]
     .filter((each) => each !== null)
     .join(' · ');
 }
 
-const heldOf = ({ held }: Data, { agent, state }: SessionRow) =>
+const findHeldRow = ({ held }: Data, { agent, state }: SessionRow) =>
   state === 'queued' ? held.find((each) => each.agent === agent) : undefined;
 
 /** What it waits for or does now, with what, and what that has cost; what is not known is left out. */
-export function runLines({ data, now }: Pick<State, 'data' | 'now'>, row: SessionRow, cells: number): Line[] {
+export function renderRunLines(
+  { data, now }: Pick<State, 'data' | 'now'>,
+  row: SessionRow,
+  cells: number,
+): Line[] {
   const { pause, resume_at: at, runs, continues, model, untold } = row;
-  const held = heldOf(data, row);
+  const held = findHeldRow(data, row);
   const isWaiting = at !== null && isPaused(row, now);
-  const how = [model, howOf(row), runs > 1 ? `run ${runs}` : ''].filter(Boolean).join(' · ');
-  return factLines(
+  const how = [model, describeRunMode(row), runs > 1 ? `run ${runs}` : ''].filter(Boolean).join(' · ');
+  return renderFacts(
     [
       [
         'paused',
         isWaiting
-          ? `until ${clockTime(at, now)}, ${wait(at, now)} from now; R lets it go on now, A opens it here`
+          ? `until ${formatClockTime(at, now)}, ${formatWait(at, now)} from now; R lets it go on now, A opens it here`
           : null,
         'warn',
       ],
@@ -56,13 +60,13 @@ export function runLines({ data, now }: Pick<State, 'data' | 'now'>, row: Sessio
         'waits',
         held === undefined
           ? null
-          : `${held.agent} is held back ${untilWords(held.reopen_at, now)}: ${held.code}: ${held.text}`,
+          : `${held.agent} is held back ${describeRetryTime(held.reopen_at, now)}: ${held.code}: ${held.text}`,
         'bad',
       ],
       ['does', row.state === 'running' ? row.activity : null, 'live'],
       ['with', how],
       ['after', continues === null ? null : `${continues}, whose worktree and conversation it goes on with`],
-      ['spent', spentOf(row)],
+      ['spent', describeSpending(row)],
       ['untold', untold.length === 0 ? null : `this agent does not say ${untold.join(', or ')}`, 'warn'],
     ],
     cells,
@@ -78,30 +82,30 @@ const MARKS: Readonly<Record<SessionRow['plan'][number]['state'], { mark: string
 
 export const PLAIN_MARKS: Readonly<Record<string, string>> = { '▣': '[x]', '▷': '[>]', '☐': '[ ]' };
 
-const summary = ({ plan }: SessionRow, cells: number): Line => {
+const renderPlanSummary = ({ plan }: SessionRow, cells: number): Line => {
   const done = plan.filter((each) => each.state === 'done').length;
   const next = plan.find((each) => each.state === 'active') ?? plan.find((each) => each.state === 'pending');
   const counts = `plan  ${done} of ${plan.length} done`;
   if (next === undefined) return [span(counts, 'dim')];
   const { mark, style } = MARKS[next.state];
-  const text = cut(clean(next.text), Math.max(1, cells - counts.length - 5));
+  const text = truncateText(cleanText(next.text), Math.max(1, cells - counts.length - 5));
   return [span(`${counts} · `, 'dim'), span(`${mark} `, style), span(text)];
 };
 
 /** The plan as a checklist in at most `rows` lines; in few the step that is under way stands for it. */
-export function checklist(row: SessionRow, cells: number, rows = Number.POSITIVE_INFINITY): Line[] {
+export function renderChecklist(row: SessionRow, cells: number, rows = Number.POSITIVE_INFINITY): Line[] {
   const { plan } = row;
   if (plan.length === 0 || rows < 1) return [];
   const all = plan.map((each): Line[] => {
     const { mark, style } = MARKS[each.state];
-    const texts = wrap(clean(each.text), cells - 2);
+    const texts = wrapText(cleanText(each.text), cells - 2);
     return texts.map((text, index) => [
       span(index === 0 ? `${mark} ` : '  ', style),
       span(text, each.state === 'done' ? 'dim' : undefined),
     ]);
   });
   if (all.flat().length <= rows) return all.flat();
-  const counts = summary(row, cells);
+  const counts = renderPlanSummary(row, cells);
   if (rows < 4) return [counts];
   // Around the step that is under way, each in one line.
   const room = rows - 1;

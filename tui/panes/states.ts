@@ -1,7 +1,7 @@
 import { workLeftBy } from '../../engine/index.ts';
 import type { SessionRow, TaskRow } from '../state/model.ts';
 import type { Style } from '../text/theme.ts';
-import { clockTime, wait } from './time.ts';
+import { formatClockTime, formatWait } from './time.ts';
 
 /** Whether it waits for a time, and not for a worker; without `now` also when the time has come. */
 export const isPaused = ({ resume_at: at }: { resume_at: string | null }, now?: number): boolean =>
@@ -10,21 +10,21 @@ export const isPaused = ({ resume_at: at }: { resume_at: string | null }, now?: 
 type TaskAt = Pick<TaskRow, 'status' | 'session_id' | 'resume_at'> & { waits?: boolean };
 
 /** `assigned` says too little while a decision, a free worker or a time is waited for. */
-export const taskState = (task: TaskAt, now?: number): string => {
+export const describeTaskState = (task: TaskAt, now?: number): string => {
   if (task.waits) return 'waits';
   if (task.status !== 'assigned' || task.session_id === null) return task.status;
   return isPaused(task, now) ? 'paused' : 'queued';
 };
 
 /** In a list: of a paused one, for how long. */
-export const withWait = (state: string, at: string | null, now: number): string =>
-  state === 'paused' && at !== null ? `paused ${wait(at, now)}` : state;
+export const addWait = (state: string, at: string | null, now: number): string =>
+  state === 'paused' && at !== null ? `paused ${formatWait(at, now)}` : state;
 
 /** In a preview: of a paused one, until when. */
-export const withTime = (state: string, at: string | null, now: number): string =>
-  state === 'paused' && at !== null ? `paused until ${clockTime(at, now)}` : state;
+export const addResumeTime = (state: string, at: string | null, now: number): string =>
+  state === 'paused' && at !== null ? `paused until ${formatClockTime(at, now)}` : state;
 
-export const sessionState = (session: SessionRow, now?: number): string => {
+export const describeSessionState = (session: SessionRow, now?: number): string => {
   if (session.state === 'queued' && session.stop_reason === null)
     return isPaused(session, now) ? 'paused' : 'queued';
   if (session.state !== 'ended') return session.stop_reason === null ? session.state : 'stopping';
@@ -59,15 +59,15 @@ const STYLES: Readonly<Record<string, Style>> = {
   none: 'dim',
 };
 
-export const stateStyle = (state: string): Style | undefined => STYLES[state];
+export const getStateStyle = (state: string): Style | undefined => STYLES[state];
 
 /** A task that has not run yet, or has failed. */
-export const mayStillRun = ({
+export const canStillRun = ({
   status,
   session_id: session,
 }: Pick<TaskRow, 'status' | 'session_id'>): boolean =>
   status === 'failed' || (status !== 'done' && session === null);
 
 /** It has ended, and what it did could not be read: not the same as nothing. */
-export const isUnread = (row: SessionRow): boolean =>
+export const isUnreadableWork = (row: SessionRow): boolean =>
   row.state === 'ended' && workLeftBy(row) === 'unreadable';

@@ -1,21 +1,21 @@
 import { age, localTime } from '../../engine/index.ts';
 
 /** How long ago. Whole minutes, so that a quiet screen is not written to every second. */
-export function since(at: string | null, now: number): string {
+export function formatTimeSince(at: string | null, now: number): string {
   if (at === null) return '-';
   const ms = now - Date.parse(at);
   return ms < 60_000 ? 'now' : ms < 100_000 ? '1m' : age(at, now);
 }
 
 /** How long a worker has said nothing. */
-export function quiet(at: string | null, now: number): string {
+export function formatQuietTime(at: string | null, now: number): string {
   if (at === null) return '-';
   const seconds = Math.max(0, Math.floor((now - Date.parse(at)) / 10_000) * 10);
-  return seconds < 60 ? (seconds === 0 ? 'now' : `${seconds}s`) : since(at, now);
+  return seconds < 60 ? (seconds === 0 ? 'now' : `${seconds}s`) : formatTimeSince(at, now);
 }
 
 /** How long is left. Whole minutes, and ten seconds in the last one, so that the text changes only as often. */
-export function left(until: string, now: number): string {
+export function formatTimeLeft(until: string, now: number): string {
   const seconds = Math.floor((Date.parse(until) - now) / 1000);
   if (seconds <= 0) return '0s';
   if (seconds < 10) return '<10s';
@@ -24,14 +24,14 @@ export function left(until: string, now: number): string {
   return minutes < 100 ? `${minutes}m` : `${Math.floor(minutes / 60)}h`;
 }
 
-export function duration(seconds: number): string {
+export function formatSeconds(seconds: number): string {
   if (seconds < 120) return `${seconds}s`;
   const minutes = Math.round(seconds / 60);
   return minutes < 120 ? `${minutes}m` : `${Math.round(minutes / 6) / 10}h`;
 }
 
 /** How long until something goes on. The last minute is not counted down. */
-export function wait(until: string, now: number): string {
+export function formatWait(until: string, now: number): string {
   const minutes = Math.ceil((Date.parse(until) - now) / 60_000);
   if (minutes <= 1) return '<1m';
   if (minutes < 100) return `${minutes}m`;
@@ -40,12 +40,12 @@ export function wait(until: string, now: number): string {
 }
 
 /** The local time to the minute, with the day when that is another. */
-export function clockTime(at: string, now: number): string {
+export function formatClockTime(at: string, now: number): string {
   const text = localTime(at);
   const isToday = text.slice(0, 10) === localTime(new Date(now).toISOString()).slice(0, 10);
   return text.slice(isToday ? 11 : 5, 16);
 }
 
 /** Until when an agent is given no work; later one run at a time tries. */
-export const untilWords = (reopenAt: string, now: number): string =>
-  Date.parse(reopenAt) > now ? `until ${clockTime(reopenAt, now)}` : 'until a run of it goes well';
+export const describeRetryTime = (reopenAt: string, now: number): string =>
+  Date.parse(reopenAt) > now ? `until ${formatClockTime(reopenAt, now)}` : 'until a run of it goes well';

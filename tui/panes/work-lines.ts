@@ -1,14 +1,14 @@
 import { counted, localTime, outcomeOfSession, sensitiveWords, workLeftBy } from '../../engine/index.ts';
 import type { Evidence, LockRow, SessionRow, Trial, Work } from '../state/model.ts';
-import { clean, cleanLines, cut, drawable, factLines, width } from '../text/text.ts';
+import { cleanText, makeDrawable, renderFacts, splitCleanLines, truncateText, width } from '../text/text.ts';
 import { type Line, type Style, span } from '../text/theme.ts';
-import { evidenceFact, evidenceLines, headOf, lockedBy } from './evidence.ts';
-import { heading, problemLines } from './lines.ts';
+import { createEvidenceFact, describeLocksOf, getTrialHead, renderEvidenceLines } from './evidence.ts';
+import { renderHeading, renderProblem } from './lines.ts';
 
 const BAR = 24;
 
 /** Style of a line of a patch in unified format, by how it begins. */
-function patchStyle(line: string): Style | undefined {
+function getPatchStyle(line: string): Style | undefined {
   if (
     /^(?:diff |index |--- |\+\+\+ |new file|deleted file|old mode|new mode|similarity|rename|Binary)/.test(
       line,
@@ -24,20 +24,22 @@ function patchStyle(line: string): Style | undefined {
 // A patch may have tens of thousands of lines; it is cut into them once.
 const patches = new WeakMap<Work, readonly Line[]>();
 
-function patchLines(work: Work): readonly Line[] {
+function renderPatchLines(work: Work): readonly Line[] {
   const known = patches.get(work);
   if (known) return known;
-  const lines = cleanLines(work.patch.text.trimEnd()).map((text): Line => [span(text, patchStyle(text))]);
+  const lines = splitCleanLines(work.patch.text.trimEnd()).map(
+    (text): Line => [span(text, getPatchStyle(text))],
+  );
   patches.set(work, lines);
   return lines;
 }
 
 /** What keeps the checkout of the base from following. */
-export const checkoutReason = ({ base, checkout }: Trial): string =>
+export const explainCheckout = ({ base, checkout }: Trial): string =>
   `the checkout of ${base} ${checkout.reason ?? `has changes in ${checkout.paths.slice(0, 5).join(', ')}`}`;
 
 /** Would promoting go through? */
-function trialFacts({ trial, tried_at: at }: Work): readonly (readonly [string, string, Style?])[] {
+function listTrialFacts({ trial, tried_at: at }: Work): readonly (readonly [string, string, Style?])[] {
   const tried = `tried ${localTime(at).slice(11)}`;
   if ('problem' in trial) return [['trial', `${trial.problem} (${tried})`, 'warn']];
   if (trial.refused !== null)
@@ -49,13 +51,13 @@ function trialFacts({ trial, tried_at: at }: Work): readonly (readonly [string, 
       : [['trial', `conflicts in ${trial.conflicts.join(', ')}, ${tried}`, 'bad']];
   if (trial.sensitive.length > 0) facts.push(['look at', sensitiveWords(trial.sensitive), 'warn']);
   if (trial.checkout.state === 'dirty') {
-    facts.push(['checkout', checkoutReason(trial), 'warn']);
+    facts.push(['checkout', explainCheckout(trial), 'warn']);
   }
   return facts;
 }
 
 /** What is known beside the work itself. */
-export interface Beside {
+export interface WorkContext {
   /** Null while it is fetched; a text when it could not be. */
   evidence: Evidence | string | null;
   locks: readonly LockRow[];
@@ -66,23 +68,23 @@ export interface Beside {
   now: number;
 }
 
-function evidenceFacts(
-  { evidence }: Beside,
+function listEvidenceFacts(
+  { evidence }: WorkContext,
   head: string | null,
 ): readonly (readonly [string, string, Style?])[] {
   if (evidence === null) return [];
-  return [typeof evidence === 'string' ? ['tests', evidence, 'warn'] : evidenceFact(evidence, head)];
+  return [typeof evidence === 'string' ? ['tests', evidence, 'warn'] : createEvidenceFact(evidence, head)];
 }
 
 /** Commits, files, trial merge, evidence and the patch of a session; first what a promotion is decided by. */
-export function workLines(
+export function renderWorkLines(
   work: Work,
   row: SessionRow,
-  beside: Beside,
+  beside: WorkContext,
   cells: number,
 ): { lines: Line[]; essential: Record<string, number> } {
   const { evidence } = beside;
-  const head = headOf(work);
+  const head = getTrialHead(work);
   const { commits, files, patch } = work;
   const added = files.reduce((sum, each) => sum + each.insertions, 0);
   const removed = files.reduce((sum, each) => sum + each.deletions, 0);
@@ -92,38 +94,42 @@ export function workLines(
       'branch',
       `${work.branch ?? 'gone'} → ${work.base ?? 'no branch'}   ${counted(commits.length, 'commit')} · ${counted(files.length, 'file')} · +${added} -${removed}`,
     ],
-    ...(isPromoted ? [['promoted', `into ${work.base}`, 'good'] as const] : trialFacts(work)),
-    ...evidenceFacts(beside, head),
+    ...(isPromoted ? [['promoted', `into ${work.base}`, 'good'] as const] : listTrialFacts(work)),
+    ...listEvidenceFacts(beside, head),
   ];
   const reported =
-    evidence === null || typeof evidence === 'string' ? null : evidenceLines(evidence, beside.now, cells);
+    evidence === null || typeof evidence === 'string'
+      ? null
+      : renderEvidenceLines(evidence, beside.now, cells);
   const ofRun = [
-    ...factLines(
-      [...essential, ['locks', lockedBy(beside.locks, row.session_id)], ['title', row.title]],
+    ...renderFacts(
+      [...essential, ['locks', describeLocksOf(beside.locks, row.session_id)], ['title', row.title]],
       cells,
     ),
     ...beside.run,
-    ...(row.failure === null ? [] : problemLines({ message: `the run failed: ${failureWords(row)}` }, cells)),
+    ...(row.failure === null
+      ? []
+      : renderProblem({ message: `the run failed: ${describeFailure(row)}` }, cells)),
     ...beside.again,
   ];
   const above = [
     ...ofRun,
-    ...(commits.length === 0 ? [[span(nothingWords(row), 'dim')] as Line] : []),
+    ...(commits.length === 0 ? [[span(explainNoCommits(row), 'dim')] as Line] : []),
     ...commits.map(
       (commit): Line => [
         span(commit.id.slice(0, 10), 'dim'),
-        span(` ${clean(commit.subject)}`),
-        span(` (${clean(commit.author)})`, 'dim'),
+        span(` ${cleanText(commit.subject)}`),
+        span(` (${cleanText(commit.author)})`, 'dim'),
       ],
     ),
     ...(files.length === 0 ? [] : [[]]),
-    ...statLines(files, cells),
+    ...renderStatLines(files, cells),
     ...(reported === null ? [] : [[]]),
   ];
   const lines = [
     ...above,
     ...(reported?.lines ?? []),
-    ...(patch.text === '' ? [] : [[], heading('patch'), ...patchLines(work)]),
+    ...(patch.text === '' ? [] : [[], renderHeading('patch'), ...renderPatchLines(work)]),
     ...(patch.truncated
       ? [[span('the patch goes on: svc worktree diff shows all of it', 'warn')] as Line]
       : []),
@@ -131,7 +137,7 @@ export function workLines(
   return {
     lines,
     essential: {
-      promote: factLines(essential, cells).length,
+      promote: renderFacts(essential, cells).length,
       ...(beside.again.length === 0 ? {} : { retry: ofRun.length }),
       ...(reported === null ? {} : { rerun: above.length + reported.commands }),
     },
@@ -139,14 +145,15 @@ export function workLines(
 }
 
 /** Why it failed, and what its worker had said where that differs. */
-export const failureWords = (row: SessionRow): string => {
-  const { failure, contradiction } = endOf(row);
+export const describeFailure = (row: SessionRow): string => {
+  const { failure, contradiction } = getOutcome(row);
   return `${failure?.text ?? ''}${contradiction === null ? '' : ` (${contradiction})`}`;
 };
 
-const endOf = (row: SessionRow) => outcomeOfSession({ ...row, ownWord: row.own_word }, { mayRetry: false });
+const getOutcome = (row: SessionRow) =>
+  outcomeOfSession({ ...row, ownWord: row.own_word }, { mayRetry: false });
 
-const nothingWords = (row: SessionRow): string => {
+const explainNoCommits = (row: SessionRow): string => {
   if (row.state !== 'ended') return 'no commits yet';
   return workLeftBy(row) === 'unreadable'
     ? 'its commits could not be read when it ended'
@@ -154,19 +161,19 @@ const nothingWords = (row: SessionRow): string => {
 };
 
 /** Path, count and a bar, as `git diff --stat` has them. */
-function statLines(files: Work['files'], cells: number): Line[] {
+function renderStatLines(files: Work['files'], cells: number): Line[] {
   const most = Math.max(1, ...files.map((each) => each.insertions + each.deletions));
   const scale = Math.min(1, BAR / most);
-  const bar = (count: number): number => (count === 0 ? 0 : Math.max(1, Math.round(count * scale)));
-  const longest = Math.max(0, ...files.map((each) => width(drawable(each.path))));
+  const scaleBar = (count: number): number => (count === 0 ? 0 : Math.max(1, Math.round(count * scale)));
+  const longest = Math.max(0, ...files.map((each) => width(makeDrawable(each.path))));
   const room = Math.max(8, Math.min(longest, cells - BAR - 9));
   return files.map(({ path, insertions, deletions }) => {
-    const name = cut(drawable(path), room);
+    const name = truncateText(makeDrawable(path), room);
     return [
       span(name + ' '.repeat(Math.max(0, room - width(name)))),
       span(` | ${String(insertions + deletions).padStart(4)} `, 'dim'),
-      span('+'.repeat(bar(insertions)), 'added'),
-      span('-'.repeat(bar(deletions)), 'removed'),
+      span('+'.repeat(scaleBar(insertions)), 'added'),
+      span('-'.repeat(scaleBar(deletions)), 'removed'),
     ];
   });
 }

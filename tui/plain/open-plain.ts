@@ -1,10 +1,16 @@
 import { emitKeypressEvents, type Interface } from 'node:readline';
-import { createBurst, type Doers, edit, perform, runCommand } from '../effects.ts';
+import {
+  createKeyCollector,
+  type EffectHandlers,
+  performEffect,
+  runEditor,
+  runSvcCommand,
+} from '../effects.ts';
 import type { DashboardEnd, DashboardOptions } from '../options.ts';
-import { createStore, initialState } from '../store.ts';
-import { createFeed } from '../sync/engine-sync.ts';
-import { changes, keysLine } from './describe-changes.ts';
-import { nameOf, type RawKey } from './readline-keys.ts';
+import { createInitialState, createStore } from '../store.ts';
+import { createEngineSync } from '../sync/engine-sync.ts';
+import { describeChanges, describeKeys } from './describe-changes.ts';
+import { nameReadlineKey, type RawKey } from './readline-keys.ts';
 
 /** Rows of a screen that does not exist: what a page is. */
 const ROWS = 30;
@@ -13,7 +19,7 @@ const PASTE_ON = '\u001b[?2004h';
 const PASTE_OFF = '\u001b[?2004l';
 
 /** The dashboard as lines. Without a terminal for input it only tells, until it is stopped. */
-export async function openPlain(options: DashboardOptions): Promise<DashboardEnd> {
+export async function openPlainDashboard(options: DashboardOptions): Promise<DashboardEnd> {
   const { stdin, stdout } = options;
   const isInteractive = stdin.isTTY === true;
   let end: () => void = () => undefined;
@@ -23,10 +29,10 @@ export async function openPlain(options: DashboardOptions): Promise<DashboardEnd
     fail = reject;
   });
 
-  const doers: Doers = {
-    call: (effect) => feed.call(effect),
-    edit: (effect) => void edit(effect, { ...options, store, borrow }),
-    command: (effect) => void runCommand(effect, { ...options, store, borrow }),
+  const doers: EffectHandlers = {
+    call: (effect) => feed.performCall(effect),
+    edit: (effect) => void runEditor(effect, { ...options, store, borrowTerminal: borrowTerminal }),
+    command: (effect) => void runSvcCommand(effect, { ...options, store, borrowTerminal: borrowTerminal }),
     'start-engine': () => feed.startEngine(),
     suspend: () => void process.kill(process.pid, 'SIGSTOP'),
     redraw: () => undefined,
@@ -34,64 +40,64 @@ export async function openPlain(options: DashboardOptions): Promise<DashboardEnd
     quit: () => end(),
   };
   const size = { columns: stdout.columns || 100, rows: ROWS };
-  const store = createStore(initialState({ size, now: Date.now(), bell: options.bell, plain: true }), {
-    run: (effect) => perform(doers, effect),
+  const store = createStore(createInitialState({ size, now: Date.now(), bell: options.bell, plain: true }), {
+    run: (effect) => performEffect(doers, effect),
     crash: fail,
   });
-  let told = store.get();
+  let told = store.getState();
   store.subscribe(() => {
-    const state = store.get();
-    const lines = changes(told, state);
+    const state = store.getState();
+    const lines = describeChanges(told, state);
     if (told.link.phase === 'connecting' && state.link.phase === 'live' && isInteractive)
-      lines.push(keysLine(state));
+      lines.push(describeKeys(state));
     told = state;
     for (const line of lines) stdout.write(`${line}\n`);
   });
   if (options.select) store.send({ type: 'go', ...options.select });
 
-  async function borrow(use: () => Promise<void>): Promise<void> {
-    listen(false);
+  async function borrowTerminal(use: () => Promise<void>): Promise<void> {
+    listenToKeys(false);
     try {
       await use();
     } finally {
-      listen(true);
+      listenToKeys(true);
     }
   }
 
-  const collect = createBurst(store);
+  const collect = createKeyCollector(store);
   let pasted: string | null = null;
-  function onKey(text: string | undefined, key: RawKey): void {
+  function handleKeypress(text: string | undefined, key: RawKey): void {
     if (key.name === 'paste-start') pasted = '';
     else if (key.name === 'paste-end') {
       store.send({ type: 'paste', text: pasted ?? '' });
       pasted = null;
     } else if (pasted !== null) pasted += text ?? '';
-    else collect(nameOf(text, key));
+    else collect(nameReadlineKey(text, key));
   }
-  function listen(isOn: boolean): void {
+  function listenToKeys(isOn: boolean): void {
     if (!isInteractive) return;
     stdin.setRawMode(isOn);
-    if (isOn) stdin.on('keypress', onKey).resume();
-    else stdin.off('keypress', onKey).pause();
+    if (isOn) stdin.on('keypress', handleKeypress).resume();
+    else stdin.off('keypress', handleKeypress).pause();
     if (stdout.isTTY) stdout.write(isOn ? PASTE_ON : PASTE_OFF);
   }
 
   // As long as Esc alone may be the beginning of another key.
   if (isInteractive) emitKeypressEvents(stdin, { escapeCodeTimeout: ESCAPE_MS } as unknown as Interface);
-  const feed = createFeed({ store, connect: options.connect, onHopeless: fail });
+  const feed = createEngineSync({ store, connect: options.connect, onHopeless: fail });
   const onSignal = (): void => end();
   options.signal.addEventListener('abort', onSignal, { once: true });
   process.once('SIGHUP', onSignal);
   stdout.on('error', onSignal);
   if (options.signal.aborted) end();
-  listen(true);
+  listenToKeys(true);
   try {
     await ended;
   } finally {
-    listen(false);
+    listenToKeys(false);
     process.off('SIGHUP', onSignal);
     await feed.close();
     stdout.off('error', onSignal);
   }
-  return { farewell: store.get().farewell };
+  return { farewell: store.getState().farewell };
 }

@@ -24,7 +24,10 @@ const NAMED = new Set([
 ]);
 
 /** The name of a key as the keymap spells it; none for keys that are none of ours. */
-export function nameOf(text: string | undefined, { name = '', ctrl, shift, meta }: RawKey): string[] {
+export function nameReadlineKey(
+  text: string | undefined,
+  { name = '', ctrl, shift, meta }: RawKey,
+): string[] {
   const known = NAMES[name];
   if (known !== undefined) return [known];
   if (name === 'tab' && shift) return ['shift+tab'];

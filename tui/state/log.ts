@@ -14,7 +14,7 @@ export const EMPTY_LOG: LogView = {
 };
 
 /** The log with a further part of it, cleaned already. The last entry of `lines` is the line that has not ended. */
-export function withLines(log: LogView, lines: readonly string[], ended: boolean): LogView {
+export function appendLogLines(log: LogView, lines: readonly string[], ended: boolean): LogView {
   const [head = '', ...rest] = lines;
   const all = [log.partial + head, ...rest];
   const partial = all.pop() ?? '';
@@ -30,15 +30,16 @@ export function withLines(log: LogView, lines: readonly string[], ended: boolean
   };
 }
 
-export const shownLines = (log: LogView): readonly string[] =>
+export const getLogLines = (log: LogView): readonly string[] =>
   log.partial === '' ? log.lines : [...log.lines, log.partial];
 
 /** The number after the last line. */
-export const endOf = (log: LogView): number => log.first + log.lines.length;
+export const getLogEnd = (log: LogView): number => log.first + log.lines.length;
 
-export const unseen = (log: LogView): number => (log.following ? 0 : Math.max(0, endOf(log) - log.seen));
+export const countUnseenLines = (log: LogView): number =>
+  log.following ? 0 : Math.max(0, getLogEnd(log) - log.seen);
 
-export const paused = (log: LogView): LogView =>
-  log.following ? { ...log, following: false, seen: endOf(log) } : log;
+export const pauseLog = (log: LogView): LogView =>
+  log.following ? { ...log, following: false, seen: getLogEnd(log) } : log;
 
-export const followed = (log: LogView): LogView => ({ ...log, following: true });
+export const followLog = (log: LogView): LogView => ({ ...log, following: true });

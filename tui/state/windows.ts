@@ -12,5 +12,5 @@ export const WINDOWS = {
 } as const;
 
 /** Says of a list that may have been cut how much of it is here. */
-export const windowNote = (kind: keyof typeof WINDOWS, held: number): string | undefined =>
+export const describeWindow = (kind: keyof typeof WINDOWS, held: number): string | undefined =>
   held < WINDOWS[kind].first ? undefined : `newest ${held}`;

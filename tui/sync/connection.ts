@@ -19,7 +19,7 @@ export function keepConnected(options: {
   let wantsStart = true;
   let wake: () => void = () => undefined;
 
-  async function run(): Promise<void> {
+  async function runConnectionLoop(): Promise<void> {
     for (let pause = FIRST_PAUSE_MS; !options.signal.aborted; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
       try {
         const start = wantsStart;
@@ -44,7 +44,7 @@ export function keepConnected(options: {
       );
     }
   }
-  void run();
+  void runConnectionLoop();
 
   return {
     start() {

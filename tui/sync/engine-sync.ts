@@ -4,11 +4,11 @@ import type { DataChange } from '../state/data.ts';
 import type { Store } from '../store.ts';
 import { keepConnected } from './connection.ts';
 import { fetchDetails } from './fetch-details.ts';
-import { deliveriesOf, messagesOf, sessionsOf } from './fetch-rows.ts';
+import { fetchDeliveries, fetchMessages, fetchSessions } from './fetch-rows.ts';
 import { followEvents, type ResumePoint } from './follow-events.ts';
 import { followLogs } from './follow-logs.ts';
 import { followRefs } from './follow-refs.ts';
-import { watchWorkers } from './poll-workers.ts';
+import { pollWorkers } from './poll-workers.ts';
 import { watchNotices } from './watch-notices.ts';
 
 /** Ages move on the screen; nothing is written when none does. */
@@ -16,32 +16,33 @@ const TICK_MS = 10_000;
 /** What changes without an event: how deliveries and notices go. */
 const LOOK_MS = 2000;
 
-export interface Feed {
+export interface EngineSync {
   /** Sends a call of the reducer's to the engine and the answer back. */
-  call(effect: Extract<Effect, { do: 'call' }>): void;
+  performCall(effect: Extract<Effect, { do: 'call' }>): void;
   /** Starts the engine that has gone. */
   startEngine(): void;
   close(): Promise<void>;
 }
 
 /** The only part of the dashboard that talks to the engine and watches files. */
-export function createFeed(options: {
+export function createEngineSync(options: {
   store: Store;
   /** `start`: whether an engine may be started. */
   connect(start: boolean): Promise<EngineClient>;
   /** The first connection could not be made: there is nothing to show. */
   onHopeless(error: unknown): void;
-}): Feed {
+}): EngineSync {
   const { store } = options;
   const closing = new AbortController();
   let point: ResumePoint | null = null;
   let notices: Promise<{ close(): Promise<void> }> | null = null;
   let isFirst = true;
 
-  const send: Store['send'] = (happening) => {
+  const sendWhileOpen: Store['send'] = (happening) => {
     if (!closing.signal.aborted) store.send(happening);
   };
-  const change = (data: DataChange): void => send({ type: 'data', change: data, at: Date.now() });
+  const sendDataChange = (data: DataChange): void =>
+    sendWhileOpen({ type: 'data', change: data, at: Date.now() });
 
   const link = keepConnected({
     signal: closing.signal,
@@ -55,63 +56,69 @@ export function createFeed(options: {
     },
     async onConnected(client) {
       const { workspace, root, data } = client.welcome;
-      send({ type: 'link', link: { workspace, root } });
+      sendWhileOpen({ type: 'link', link: { workspace, root } });
       await followEvents({
         client,
         from: point,
-        complete: store.get().data.complete,
-        onChange: change,
+        complete: store.getState().data.complete,
+        onChange: sendDataChange,
         onPoint: (next) => {
           point = next;
         },
         onFailed: (error) => {
           const { message, hint } = asSvcError(error);
-          send({ type: 'said', text: message, tone: 'bad', hint });
+          sendWhileOpen({ type: 'said', text: message, tone: 'bad', hint });
         },
       });
       logs.again();
       refs.again();
-      send({ type: 'link', link: { phase: 'live', since: Date.now(), reason: null } });
-      if (!isFirst) send({ type: 'said', text: 'connected again', tone: 'good' });
+      sendWhileOpen({ type: 'link', link: { phase: 'live', since: Date.now(), reason: null } });
+      if (!isFirst) sendWhileOpen({ type: 'said', text: 'connected again', tone: 'good' });
       isFirst = false;
       await (await notices)?.close();
-      notices = watchNotices({ folder: `${data}/notices`, onNotices: (all) => change({ notices: all }) });
+      notices = watchNotices({
+        folder: `${data}/notices`,
+        onNotices: (all) => sendDataChange({ notices: all }),
+      });
     },
     onLost(reason) {
-      const { phase, since } = store.get().link;
-      send({ type: 'link', link: { phase: 'lost', since: phase === 'lost' ? since : Date.now(), reason } });
+      const { phase, since } = store.getState().link;
+      sendWhileOpen({
+        type: 'link',
+        link: { phase: 'lost', since: phase === 'lost' ? since : Date.now(), reason },
+      });
     },
   });
 
   const details = fetchDetails({
     client: link.client,
-    get: store.get,
-    onLoaded: (loaded) => send({ type: 'detail', loaded }),
+    get: store.getState,
+    onLoaded: (loaded) => sendWhileOpen({ type: 'detail', loaded }),
   });
   const logs = followLogs({
     client: link.client,
-    get: store.get,
-    onLines: (session, lines, ended, reset) => send({ type: 'log', session, lines, ended, reset }),
+    get: store.getState,
+    onLines: (session, lines, ended, reset) => sendWhileOpen({ type: 'log', session, lines, ended, reset }),
   });
-  const workers = watchWorkers({
+  const workers = pollWorkers({
     client: link.client,
-    get: store.get,
-    onSessions: (sessions) => change({ sessions }),
+    get: store.getState,
+    onSessions: (sessions) => sendDataChange({ sessions }),
   });
   /** Drops what was said of it, and reads anew whether it waits for review; what is on the screen is then asked for again. */
-  async function readMoved(repository: string): Promise<void> {
+  async function refreshMovedWork(repository: string): Promise<void> {
     details.outdate();
-    send({ type: 'refs', repository });
-    const rows = [...store.get().data.sessions.values()].filter(
+    sendWhileOpen({ type: 'refs', repository });
+    const rows = [...store.getState().data.sessions.values()].filter(
       (each) => each.repository === repository && each.state === 'ended' && each.promoted_at === null,
     );
     const ids = rows.map((each) => each.session_id);
-    if (ids.length > 0) change({ sessions: await sessionsOf(link.client(), ids) });
+    if (ids.length > 0) sendDataChange({ sessions: await fetchSessions(link.client(), ids) });
   }
   const refs = followRefs({
     client: link.client,
-    get: store.get,
-    onMoved: (repository) => void readMoved(repository).catch(() => undefined),
+    get: store.getState,
+    onMoved: (repository) => void refreshMovedWork(repository).catch(() => undefined),
   });
   const unsubscribe = store.subscribe(() => {
     details.look();
@@ -121,9 +128,9 @@ export function createFeed(options: {
   });
 
   /** The events of the last look: whatever is new since may have been sent somewhere. */
-  let seen = store.get().data.events;
-  async function look(): Promise<void> {
-    const { link: now, data } = store.get();
+  let seen = store.getState().data.events;
+  async function pollPending(): Promise<void> {
+    const { link: now, data } = store.getState();
     if (now.phase !== 'live') return;
     details.again();
     const isPending = [...data.deliveries.values()].some((each) => each.state === 'pending');
@@ -132,25 +139,25 @@ export function createFeed(options: {
     const messages = [...data.messages.values()].filter((each) => each.delivery === 'pending');
     if (messages.length > 0) {
       const ids = messages.map((each) => each.message_id);
-      change({ messages: await messagesOf(link.client(), ids) });
+      sendDataChange({ messages: await fetchMessages(link.client(), ids) });
     }
-    if (isPending || hasNew) change({ deliveries: await deliveriesOf(link.client()) });
+    if (isPending || hasNew) sendDataChange({ deliveries: await fetchDeliveries(link.client()) });
   }
   const timers = [
-    setInterval(() => send({ type: 'tick', at: Date.now() }), TICK_MS),
-    setInterval(() => void look().catch(() => undefined), LOOK_MS),
+    setInterval(() => sendWhileOpen({ type: 'tick', at: Date.now() }), TICK_MS),
+    setInterval(() => void pollPending().catch(() => undefined), LOOK_MS),
   ];
 
   return {
-    call(effect) {
+    performCall(effect) {
       const { operation, input, busy } = effect;
       Promise.resolve()
         .then(() => link.client().call(operation, input))
         .then(
-          (answer) => send({ type: 'answered', effect, answer }),
+          (answer) => sendWhileOpen({ type: 'answered', effect, answer }),
           (error: unknown) => {
             const { message, hint } = asSvcError(error);
-            send({ type: 'refused', busy, text: message, hint });
+            sendWhileOpen({ type: 'refused', busy, text: message, hint });
           },
         );
     },

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { asSvcError, type EngineClient } from '../../engine/index.ts';
-import { detailOf, type Wanted, wanted } from '../state/details.ts';
+import { findDetail, listWantedDetails, type Wanted } from '../state/details.ts';
 import type { Details, Loaded, State, Trial } from '../state/model.ts';
 
 /** The cursor has to rest this long before anything is fetched for it: held keys fly over a list. */
@@ -8,7 +8,7 @@ const REST_MS = 50;
 
 type Detail = Wanted['details'][number];
 
-const keyOf = ({ kind, id, stamp }: Detail): string => `${kind} ${id} ${stamp}`;
+const getDetailKey = ({ kind, id, stamp }: Detail): string => `${kind} ${id} ${stamp}`;
 
 /** Fetches what the selected row needs beyond itself. */
 export function fetchDetails(options: {
@@ -19,43 +19,48 @@ export function fetchDetails(options: {
   let timer: NodeJS.Timeout | null = null;
   let underWay = new Set<string>();
 
-  const missing = (state: State): Detail[] =>
-    wanted(state).details.filter(
-      (each) => !underWay.has(keyOf(each)) && detailOf(state, each.kind, each.id)?.stamp !== each.stamp,
+  const listMissing = (state: State): Detail[] =>
+    listWantedDetails(state).details.filter(
+      (each) =>
+        !underWay.has(getDetailKey(each)) && findDetail(state, each.kind, each.id)?.stamp !== each.stamp,
     );
 
-  async function fetchOne(detail: Detail): Promise<void> {
+  async function fetchDetail(detail: Detail): Promise<void> {
     const { kind, id, stamp } = detail;
     const asked = underWay;
-    asked.add(keyOf(detail));
-    const loaded = await load(options.client(), kind, id)
+    asked.add(getDetailKey(detail));
+    const loaded = await loadDetail(options.client(), kind, id)
       .then(
         (value) => ({ detail: value, problem: null }),
         (error: unknown) => ({ detail: null, problem: asSvcError(error).message }),
       )
-      .finally(() => asked.delete(keyOf(detail)));
+      .finally(() => asked.delete(getDetailKey(detail)));
     if (kind === 'work' && asked !== underWay) return;
-    options.onLoaded(asBefore({ kind, id, stamp, ...loaded }, detailOf(options.get(), kind, id)));
+    options.onLoaded(keepUnchangedWork({ kind, id, stamp, ...loaded }, findDetail(options.get(), kind, id)));
   }
 
-  const fetchAll = (details: readonly Detail[]): void => {
+  const fetchWhileLive = (details: readonly Detail[]): void => {
     if (options.get().link.phase !== 'live') return;
-    for (const each of details) void fetchOne(each).catch(() => undefined);
+    for (const each of details) void fetchDetail(each).catch(() => undefined);
   };
 
   return {
     look() {
-      if (missing(options.get()).length === 0) return;
+      if (listMissing(options.get()).length === 0) return;
       if (timer !== null) clearTimeout(timer);
       timer = setTimeout(() => {
         timer = null;
-        fetchAll(missing(options.get()));
+        fetchWhileLive(listMissing(options.get()));
       }, REST_MS);
     },
     /** What stood in the way may have been put right outside: a commit was made, a file moved, a program installed. */
     again() {
       const state = options.get();
-      fetchAll(wanted(state).details.filter((each) => !isSettled(detailOf(state, each.kind, each.id))));
+      fetchWhileLive(
+        listWantedDetails(state).details.filter(
+          (each) => !isDetailSettled(findDetail(state, each.kind, each.id)),
+        ),
+      );
     },
     /** Branches have moved: an answer about work that is under way may be of before that, and does not count. */
     outdate() {
@@ -68,7 +73,7 @@ export function fetchDetails(options: {
 }
 
 /** Of work that was found as it was, the time stays too: nothing is drawn anew because it was asked for again. */
-function asBefore(loaded: Loaded, before: Loaded | undefined): Loaded {
+function keepUnchangedWork(loaded: Loaded, before: Loaded | undefined): Loaded {
   if (!loaded.detail || !before?.detail || !('tried_at' in loaded.detail) || !('tried_at' in before.detail))
     return loaded;
   const then = { ...loaded.detail, tried_at: before.detail.tried_at };
@@ -76,7 +81,7 @@ function asBefore(loaded: Loaded, before: Loaded | undefined): Loaded {
 }
 
 /** What does not change by itself, or is told of when it does, as branches are that have moved. */
-function isSettled(loaded: Loaded | undefined): boolean {
+function isDetailSettled(loaded: Loaded | undefined): boolean {
   if (!loaded?.detail) return loaded?.problem == null;
   if ('plan' in loaded.detail) return loaded.detail.plan.problem === null;
   if (!('trial' in loaded.detail)) return true;
@@ -84,7 +89,7 @@ function isSettled(loaded: Loaded | undefined): boolean {
   return !('problem' in trial) && trial.checkout.state !== 'dirty';
 }
 
-async function load(
+async function loadDetail(
   client: EngineClient,
   kind: Loaded['kind'],
   id: string,

@@ -23,7 +23,7 @@ const PAGE = 1000;
 const IDS_PER_CALL = 500;
 
 /** What the first screen shows. */
-export async function firstRows(client: EngineClient): Promise<DataChange> {
+export async function fetchFirstRows(client: EngineClient): Promise<DataChange> {
   const [status, tasks, decisions, sessions, asks, unread, held] = await Promise.all([
     client.call<Status>('engine.status'),
     client.call<TaskRow[]>('task.list', { limit: FIRST_PAGE }),
@@ -31,22 +31,22 @@ export async function firstRows(client: EngineClient): Promise<DataChange> {
     client.call<SessionRow[]>('session.list', { limit: 100 }),
     client.call<AskRow[]>('ask.list', { status: 'open', limit: 1000 }),
     client.call<Unread>('message.counts'),
-    heldOf(client),
+    fetchHeldAgents(client),
   ]);
   return { status, tasks, decisions, sessions, asks, unread, held, complete: tasks.length < FIRST_PAGE };
 }
 
 /** They change without an event: how they go is asked for. */
-export const deliveriesOf = (client: EngineClient): Promise<DeliveryRow[]> =>
+export const fetchDeliveries = (client: EngineClient): Promise<DeliveryRow[]> =>
   client.call<DeliveryRow[]>('notify.deliveries', { limit: WINDOWS.deliveries.first });
 
-const heldOf = (client: EngineClient): Promise<HeldRow[]> => client.call<HeldRow[]>('agent.held');
+const fetchHeldAgents = (client: EngineClient): Promise<HeldRow[]> => client.call<HeldRow[]>('agent.held');
 
 /** What can come a moment later. */
-export async function otherRows(client: EngineClient): Promise<DataChange> {
+export async function fetchLaterRows(client: EngineClient): Promise<DataChange> {
   const [events, deliveries, choices, sessions, asks, messages, unread, peers, locks] = await Promise.all([
     client.call<EventRow[]>('event.list', { limit: WINDOWS.events.first }),
-    deliveriesOf(client),
+    fetchDeliveries(client),
     client.call<Choices>('task.choices'),
     client.call<SessionRow[]>('session.list', { limit: WINDOWS.sessions.first }),
     client.call<AskRow[]>('ask.list', { limit: WINDOWS.closedAsks.first }),
@@ -68,24 +68,24 @@ export async function otherRows(client: EngineClient): Promise<DataChange> {
 }
 
 /** As they are now; how the notice of a message goes is told by no event. */
-export const messagesOf = (client: EngineClient, ids: readonly number[]): Promise<MessageRow[]> =>
-  pages<MessageRow>(client, 'message.list', ids);
+export const fetchMessages = (client: EngineClient, ids: readonly number[]): Promise<MessageRow[]> =>
+  fetchRowsByIds<MessageRow>(client, 'message.list', ids);
 
 /** Asks and messages that events are about, and who is here and what is held when that has changed. */
-async function busRowsOf(client: EngineClient, events: readonly EventRow[]): Promise<DataChange> {
-  const numbers = (key: 'ask_id' | 'message_id'): number[] => {
+async function fetchBusRows(client: EngineClient, events: readonly EventRow[]): Promise<DataChange> {
+  const collectNumbers = (key: 'ask_id' | 'message_id'): number[] => {
     const all = events.map(({ data }) => data[key]);
     return [...new Set(all.filter((id): id is number => typeof id === 'number'))];
   };
-  const tells = (kinds: RegExp): boolean => events.some(({ kind }) => kinds.test(kind));
+  const hasEventOfKind = (kinds: RegExp): boolean => events.some(({ kind }) => kinds.test(kind));
   const [asks, messages, unread, peers, locks] = await Promise.all([
-    pages<AskRow>(client, 'ask.list', numbers('ask_id')),
-    messagesOf(client, numbers('message_id')),
-    tells(/^message_/) ? client.call<Unread>('message.counts') : undefined,
-    tells(/^(?:session_(?:joined|left|started)|dispatched|sealed|failed)$/)
+    fetchRowsByIds<AskRow>(client, 'ask.list', collectNumbers('ask_id')),
+    fetchMessages(client, collectNumbers('message_id')),
+    hasEventOfKind(/^message_/) ? client.call<Unread>('message.counts') : undefined,
+    hasEventOfKind(/^(?:session_(?:joined|left|started)|dispatched|sealed|failed)$/)
       ? client.call<PeerRow[]>('peer.list')
       : undefined,
-    tells(/^lock_/) ? client.call<LockRow[]>('lock.list') : undefined,
+    hasEventOfKind(/^lock_/) ? client.call<LockRow[]>('lock.list') : undefined,
   ]);
   return {
     asks,
@@ -97,7 +97,7 @@ async function busRowsOf(client: EngineClient, events: readonly EventRow[]): Pro
 }
 
 /** The older tasks in pages, newest first. */
-export async function* olderTasks(client: EngineClient, before: string): AsyncGenerator<DataChange> {
+export async function* fetchOlderTasks(client: EngineClient, before: string): AsyncGenerator<DataChange> {
   let oldest = before;
   for (;;) {
     const tasks = await client.call<TaskRow[]>('task.list', { before: oldest, limit: PAGE });
@@ -109,27 +109,31 @@ export async function* olderTasks(client: EngineClient, before: string): AsyncGe
 }
 
 /** The rows that events are about, and what changes with any of them. */
-export async function rowsOf(client: EngineClient, events: readonly EventRow[]): Promise<DataChange> {
+export async function fetchChangedRows(
+  client: EngineClient,
+  events: readonly EventRow[],
+): Promise<DataChange> {
   const ids = (key: 'task_id' | 'decision_id' | 'session_id'): Set<string> =>
     new Set(events.flatMap((event) => event[key] ?? []));
   const [decisionIds, sessionIds] = [ids('decision_id'), ids('session_id')];
   const isConfig = events.some(({ kind }) => kind === 'config_reloaded' || kind === 'engine_started');
   // Every end of a run may close or open the way for its agent.
   const isEnd = events.some(({ kind }) => /^(?:sealed|failed|alert|circuit_reset)$/.test(kind));
-  const decisionsOf = (wanted: readonly string[]) => pages<DecisionRow>(client, 'decision.list', wanted);
+  const fetchDecisions = (wanted: readonly string[]) =>
+    fetchRowsByIds<DecisionRow>(client, 'decision.list', wanted);
   const [status, tasks, decisions, sessions, choices, held, bus] = await Promise.all([
     client.call<Status>('engine.status'),
-    pages<TaskRow>(client, 'task.list', [...ids('task_id')]),
-    decisionsOf([...decisionIds]),
-    sessionsOf(client, [...sessionIds]),
+    fetchRowsByIds<TaskRow>(client, 'task.list', [...ids('task_id')]),
+    fetchDecisions([...decisionIds]),
+    fetchSessions(client, [...sessionIds]),
     isConfig ? client.call<Choices>('task.choices') : undefined,
-    isEnd ? heldOf(client) : undefined,
-    busRowsOf(client, events),
+    isEnd ? fetchHeldAgents(client) : undefined,
+    fetchBusRows(client, events),
   ]);
   // A run names its decision and its session in the task before an event does.
   const others = await Promise.all([
-    decisionsOf(tasks.flatMap(({ decision_id: id }) => (id === null || decisionIds.has(id) ? [] : [id]))),
-    sessionsOf(
+    fetchDecisions(tasks.flatMap(({ decision_id: id }) => (id === null || decisionIds.has(id) ? [] : [id]))),
+    fetchSessions(
       client,
       tasks.flatMap(({ session_id: id }) => (id === null || sessionIds.has(id) ? [] : [id])),
     ),
@@ -147,17 +151,17 @@ export async function rowsOf(client: EngineClient, events: readonly EventRow[]):
 }
 
 /** Sessions by their ids, as they are now. */
-export const sessionsOf = (client: EngineClient, ids: readonly string[]): Promise<SessionRow[]> =>
-  pages<SessionRow>(client, 'session.list', ids);
+export const fetchSessions = (client: EngineClient, ids: readonly string[]): Promise<SessionRow[]> =>
+  fetchRowsByIds<SessionRow>(client, 'session.list', ids);
 
-async function pages<R>(
+async function fetchRowsByIds<R>(
   client: EngineClient,
   operation: string,
-  ids: readonly (string | number)[],
+  collectIds: readonly (string | number)[],
 ): Promise<R[]> {
   const rows: R[] = [];
-  for (let at = 0; at < ids.length; at += IDS_PER_CALL) {
-    const part = ids.slice(at, at + IDS_PER_CALL);
+  for (let at = 0; at < collectIds.length; at += IDS_PER_CALL) {
+    const part = collectIds.slice(at, at + IDS_PER_CALL);
     rows.push(...(await client.call<R[]>(operation, { ids: part, limit: IDS_PER_CALL })));
   }
   return rows;

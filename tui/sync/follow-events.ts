@@ -1,7 +1,7 @@
 import type { EngineClient } from '../../engine/index.ts';
 import type { DataChange } from '../state/data.ts';
 import type { EventRow } from '../state/model.ts';
-import { firstRows, olderTasks, otherRows, rowsOf } from './fetch-rows.ts';
+import { fetchChangedRows, fetchFirstRows, fetchLaterRows, fetchOlderTasks } from './fetch-rows.ts';
 
 /** A burst of events is asked about once. */
 const BATCH_MS = 60;
@@ -33,14 +33,14 @@ export async function followEvents(options: {
   let lastFlush = 0;
   let busy: Promise<void> = Promise.resolve();
 
-  function flush(): void {
+  function flushEvents(): void {
     timer = null;
     lastFlush = performance.now();
     const events = waiting;
     waiting = [];
     busy = busy
       .then(async () => {
-        onChange(await rowsOf(client, events));
+        onChange(await fetchChangedRows(client, events));
         const last = events.at(-1);
         // The point moves only when what it stands for is on the screen.
         if (last !== undefined) onPoint({ logId: client.welcome.log_id, seq: last.seq });
@@ -48,17 +48,17 @@ export async function followEvents(options: {
       .catch(onFailed);
   }
 
-  function plan(): void {
+  function scheduleFlush(): void {
     if (!isReady || timer !== null || waiting.length === 0) return;
     // The first event after a pause is not made to wait for others.
-    timer = setTimeout(flush, performance.now() - lastFlush > BATCH_MS ? 0 : BATCH_MS);
+    timer = setTimeout(flushEvents, performance.now() - lastFlush > BATCH_MS ? 0 : BATCH_MS);
   }
 
-  async function fetchRest(first: DataChange): Promise<void> {
-    onChange(await otherRows(client));
+  async function fetchRemainingRows(first: DataChange): Promise<void> {
+    onChange(await fetchLaterRows(client));
     const oldest = first.tasks?.at(-1)?.task_id;
     if (first.complete === true || oldest === undefined) return;
-    for await (const page of olderTasks(client, oldest)) onChange(page);
+    for await (const page of fetchOlderTasks(client, oldest)) onChange(page);
   }
 
   const answer = await client.subscribe<{ subscription: number; from: number; reset: boolean }>(
@@ -67,16 +67,16 @@ export async function followEvents(options: {
     ({ params }) => {
       if (params.event === undefined) return;
       waiting.push(params.event as EventRow);
-      plan();
+      scheduleFlush();
     },
   );
   const resumed = from !== null && !answer.reset;
   // The rows may have been made by another engine since: what is shown first is fetched anew in any case.
-  const rows = await firstRows(client);
+  const rows = await fetchFirstRows(client);
   const first = resumed && options.complete ? { ...rows, complete: true } : rows;
   onChange({ ...first, reset: !resumed });
   if (!resumed) onPoint({ logId: client.welcome.log_id, seq: answer.from });
   isReady = true;
-  plan();
-  void fetchRest(first).catch(onFailed);
+  scheduleFlush();
+  void fetchRemainingRows(first).catch(onFailed);
 }

@@ -1,8 +1,8 @@
 import type { EngineClient } from '../../engine/index.ts';
-import { wanted } from '../state/details.ts';
+import { listWantedDetails } from '../state/details.ts';
 import { LOG_LINES } from '../state/log.ts';
 import type { State } from '../state/model.ts';
-import { cleanLines } from '../text/text.ts';
+import { splitCleanLines } from '../text/text.ts';
 
 const BATCH_MS = 100;
 
@@ -27,22 +27,22 @@ export function followLogs(options: {
   let timer: NodeJS.Timeout | null = null;
   let last = 0;
 
-  function flush(): void {
+  function flushLog(): void {
     timer = null;
     last = performance.now();
-    const lines = cleanLines(text);
+    const lines = splitCleanLines(text);
     text = '';
     if (session !== null) options.onLines(session, lines, ended, false);
   }
 
-  function take(of: string, part: LogPart): void {
+  function takeLogPart(of: string, part: LogPart): void {
     if (of !== session) return;
     text += part.text;
     ended = part.ended;
-    timer ??= setTimeout(flush, Math.max(0, BATCH_MS - (performance.now() - last)));
+    timer ??= setTimeout(flushLog, Math.max(0, BATCH_MS - (performance.now() - last)));
   }
 
-  function leave(): void {
+  function unfollowLog(): void {
     if (timer !== null) clearTimeout(timer);
     timer = null;
     text = '';
@@ -57,7 +57,7 @@ export function followLogs(options: {
       .catch(() => undefined);
   }
 
-  function follow(next: string): void {
+  function subscribeToLog(next: string): void {
     options.onLines(next, [''], false, true);
     subscription = options
       .client()
@@ -65,7 +65,7 @@ export function followLogs(options: {
         'log.follow',
         { session: next, lines: LOG_LINES },
         ({ method, params }) => {
-          if (method === 'log') take(next, params as unknown as LogPart);
+          if (method === 'log') takeLogPart(next, params as unknown as LogPart);
         },
       )
       .then((answer) => answer.subscription)
@@ -76,11 +76,11 @@ export function followLogs(options: {
     look() {
       const state = options.get();
       if (state.link.phase !== 'live') return;
-      const { log } = wanted(state);
+      const { log } = listWantedDetails(state);
       if (log === session || log === null) return;
-      leave();
+      unfollowLog();
       session = log;
-      follow(log);
+      subscribeToLog(log);
     },
     /** After the connection was lost: the same log once more, from its last lines. */
     again() {

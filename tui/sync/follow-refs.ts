@@ -1,5 +1,5 @@
 import type { EngineClient } from '../../engine/index.ts';
-import { waitsForReview } from '../panes/workers.ts';
+import { isWaitingForReview } from '../panes/workers.ts';
 import type { SessionRow, State } from '../state/model.ts';
 
 /** Repositories that are followed at once. */
@@ -19,10 +19,10 @@ export function followRefs(options: {
   /** What was looked at last: rows and selection are compared, not gone through, at every key. */
   let seen: readonly unknown[] = [];
 
-  function wanted({ data, focus, lists }: State): Map<string, SessionRow> {
+  function listWantedRepositories({ data, focus, lists }: State): Map<string, SessionRow> {
     const all = new Map<string, SessionRow>();
     for (const session of data.sessions.values())
-      if (session.repository !== null && waitsForReview(session) && all.size < MOST)
+      if (session.repository !== null && isWaitingForReview(session) && all.size < MOST)
         all.set(session.repository, session);
     const selected = focus === 'workers' ? data.sessions.get(lists.workers.selected ?? '') : undefined;
     // A strict worker that lives commits beside its repository.
@@ -34,7 +34,7 @@ export function followRefs(options: {
     return all;
   }
 
-  function follow(key: string, { repository, session_id: session }: SessionRow): void {
+  function subscribeToRefs(key: string, { repository, session_id: session }: SessionRow): void {
     if (repository === null) return;
     const subscription = options
       .client()
@@ -50,7 +50,10 @@ export function followRefs(options: {
     followed.set(key, { repository, subscription });
   }
 
-  function leave(key: string, { repository, subscription }: ReturnType<typeof followed.get> & object): void {
+  function unfollowRepository(
+    key: string,
+    { repository, subscription }: ReturnType<typeof followed.get> & object,
+  ): void {
     followed.delete(key);
     if (![...followed.values()].some((each) => each.repository === repository)) options.onMoved(repository);
     void subscription
@@ -67,9 +70,9 @@ export function followRefs(options: {
       const now = [state.data.sessions, state.focus, state.lists.workers.selected];
       if (now.every((each, index) => each === seen[index])) return;
       seen = now;
-      const next = wanted(state);
-      for (const [key, session] of next) if (!followed.has(key)) follow(key, session);
-      for (const [key, each] of [...followed]) if (!next.has(key)) leave(key, each);
+      const next = listWantedRepositories(state);
+      for (const [key, session] of next) if (!followed.has(key)) subscribeToRefs(key, session);
+      for (const [key, each] of [...followed]) if (!next.has(key)) unfollowRepository(key, each);
     },
     /** After the connection was lost: everything anew. */
     again() {

@@ -1,20 +1,20 @@
 import type { EngineClient } from '../../engine/index.ts';
-import { showsWorkers } from '../state/details.ts';
+import { isShowingWorkers } from '../state/details.ts';
 import type { SessionRow, State } from '../state/model.ts';
-import { sessionsOf } from './fetch-rows.ts';
+import { fetchSessions } from './fetch-rows.ts';
 
 /** What an agent does changes without an event. */
 const WATCH_MS = 1000;
 /** Those that wait for a worker are looked at too, as far as one may have got it. */
 const MOST = 100;
 
-const isWorking = ({ state }: SessionRow): boolean => state === 'running' || state === 'starting';
+const isWorkingSession = ({ state }: SessionRow): boolean => state === 'running' || state === 'starting';
 
 /**
  * Reads anew what workers do, once a second while one works and the screen shows workers. Rows that are as they were
  * are not passed on, so that a screen on which nothing changes costs nothing.
  */
-export function watchWorkers(options: {
+export function pollWorkers(options: {
   client(): EngineClient;
   get(): State;
   onSessions(sessions: readonly SessionRow[]): void;
@@ -22,21 +22,21 @@ export function watchWorkers(options: {
   let isAsking = false;
   let wasShown = false;
 
-  function wanted(state: State): string[] {
-    if (state.link.phase !== 'live' || !showsWorkers(state)) return [];
+  function listWantedSessions(state: State): string[] {
+    if (state.link.phase !== 'live' || !isShowingWorkers(state)) return [];
     const all = [...state.data.sessions.values()];
-    const working = all.filter(isWorking);
+    const working = all.filter(isWorkingSession);
     if (working.length === 0) return [];
     const next = all.filter((each) => each.state === 'queued' && each.resume_at === null);
     return [...working, ...next].slice(0, MOST).map((each) => each.session_id);
   }
 
-  async function read(): Promise<void> {
-    const ids = wanted(options.get());
+  async function readSessions(): Promise<void> {
+    const ids = listWantedSessions(options.get());
     if (isAsking || ids.length === 0) return;
     isAsking = true;
     try {
-      const rows = await sessionsOf(options.client(), ids);
+      const rows = await fetchSessions(options.client(), ids);
       const { sessions } = options.get().data;
       const changed = rows.filter(
         (row) => JSON.stringify(row) !== JSON.stringify(sessions.get(row.session_id)),
@@ -47,13 +47,13 @@ export function watchWorkers(options: {
     }
   }
 
-  const readQuietly = (): void => void read().catch(() => undefined);
-  const timer = setInterval(readQuietly, WATCH_MS);
+  const readIgnoringErrors = (): void => void readSessions().catch(() => undefined);
+  const timer = setInterval(readIgnoringErrors, WATCH_MS);
   return {
     /** Whoever comes to the workers sees what they do now. */
     look() {
-      const isShown = showsWorkers(options.get());
-      if (isShown && !wasShown) readQuietly();
+      const isShown = isShowingWorkers(options.get());
+      if (isShown && !wasShown) readIgnoringErrors();
       wasShown = isShown;
     },
     stop: () => clearInterval(timer),

@@ -22,7 +22,7 @@ export async function watchNotices(options: {
     // It is there, or the data folder is gone; a later connection watches again.
   }
 
-  async function take(path: string, isNew: boolean): Promise<void> {
+  async function readNotices(path: string, isNew: boolean): Promise<void> {
     // A link is not what svc has put there.
     const found = await lstat(path);
     if (!found.isFile()) return;
@@ -53,8 +53,8 @@ export async function watchNotices(options: {
     ignored: (path, stats) => stats?.isFile() === true && !path.endsWith('.md'),
   });
   watcher
-    .on('add', (path) => void take(path, isFirstLook).catch(() => undefined))
-    .on('change', (path) => void take(path, false).catch(() => undefined))
+    .on('add', (path) => void readNotices(path, isFirstLook).catch(() => undefined))
+    .on('change', (path) => void readNotices(path, false).catch(() => undefined))
     .on('unlink', (path) => void read.delete(path))
     .on('ready', () => {
       isFirstLook = false;

@@ -23,7 +23,7 @@ const segmenter = new Intl.Segmenter();
 export const hasSureWidth = (text: string): boolean => ASCII.test(text) || SURE.test(text);
 
 /** A text in which a placeholder stands for every character whose width terminals disagree about. */
-export function replaceUnsure(text: string): string {
+export function replaceUnsureCharacters(text: string): string {
   if (hasSureWidth(text)) return text;
   const composed = text.normalize('NFC');
   if (hasSureWidth(composed)) return composed;
@@ -33,16 +33,16 @@ export function replaceUnsure(text: string): string {
 }
 
 /** Cells that a text takes at most, on whatever terminal; exactly as many where its width is sure. */
-export function mostCells(text: string): number {
+export function measureCells(text: string): number {
   if (hasSureWidth(text)) return stringWidth(text);
   let cells = 0;
   for (const { segment } of segmenter.segment(text))
-    cells += SURE.test(segment) ? stringWidth(segment) : mostOfCluster(segment);
+    cells += SURE.test(segment) ? stringWidth(segment) : measureCluster(segment);
   return cells;
 }
 
 /** Some terminals draw the parts of a cluster beside each other, and every part that may be an emoji in two cells. */
-function mostOfCluster(cluster: string): number {
+function measureCluster(cluster: string): number {
   let cells = 0;
   for (const part of cluster) {
     if (/[\p{M}\p{Cf}]/u.test(part)) continue;

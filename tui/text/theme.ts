@@ -40,4 +40,4 @@ export type Line = readonly Span[];
 
 export const span = (text: string, style?: Style): Span => (style === undefined ? { text } : { text, style });
 
-export const plainText = (line: Line): string => line.map((each) => each.text).join('');
+export const toPlainText = (line: Line): string => line.map((each) => each.text).join('');

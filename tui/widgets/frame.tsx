@@ -1,15 +1,15 @@
 import { Box } from 'ink';
 import type { ReactNode } from 'react';
 import { hasSureWidth } from '../text/cells.ts';
-import { cut, drawable, drawableLine, fitLine, width } from '../text/text.ts';
-import { type Line, plainText, span } from '../text/theme.ts';
-import { Lines } from './lines.tsx';
+import { fitLine, makeDrawable, makeLineDrawable, truncateText, width } from '../text/text.ts';
+import { type Line, span, toPlainText } from '../text/theme.ts';
+import { TextLines } from './lines.tsx';
 
 const SINGLE = { corners: ['╭', '╮', '╰', '╯'], across: '─', down: '│' } as const;
 const DOUBLE = { corners: ['╔', '╗', '╚', '╝'], across: '═', down: '║' } as const;
 
 /** What stands in a box; its size is the layout's. */
-export interface Framed {
+export interface FrameContent {
   title: string;
   /** At the right end of the upper border. */
   note?: string | undefined;
@@ -25,7 +25,7 @@ export interface Framed {
   isWhole?: boolean;
 }
 
-interface Props extends Framed {
+interface Props extends FrameContent {
   width: number;
   height: number;
   colours: boolean;
@@ -52,8 +52,8 @@ export function Frame({
   const { corners, across, down } = focused ? DOUBLE : SINGLE;
   const edge = focused ? 'focus' : 'border';
   const [topLeft, topRight, bottomLeft, bottomRight] = corners;
-  const right = note ? ` ${cut(drawable(note), Math.max(0, cells - 12))} ` : '';
-  const name = ` ${cut(drawable(title), Math.max(1, cells - 7 - width(right)))} `;
+  const right = note ? ` ${truncateText(makeDrawable(note), Math.max(0, cells - 12))} ` : '';
+  const name = ` ${truncateText(makeDrawable(title), Math.max(1, cells - 7 - width(right)))} `;
   const top: Line = [
     span(`${topLeft}${across}`, edge),
     span(name, focused ? 'title' : undefined),
@@ -64,22 +64,25 @@ export function Frame({
   const inside = Math.max(0, height - 2);
   const shown = lines
     .slice(0, inside)
-    .map((line) => fitLine(isWhole ? line : drawableLine(line), cells - 4, left));
+    .map((line) => fitLine(isWhole ? line : makeLineDrawable(line), cells - 4, left));
   const side: Line[] = Array.from({ length: inside }, () => [span(down, edge)]);
   const rightSide = side.map((border, index) =>
-    isWhole && !hasSureWidth(plainText(shown[index] ?? [])) ? [span(' ')] : border,
+    isWhole && !hasSureWidth(toPlainText(shown[index] ?? [])) ? [span(' ')] : border,
   );
   return (
     <Box flexDirection="column" width={cells} height={height}>
-      <Lines lines={[top]} colours={colours} />
+      <TextLines lines={[top]} colours={colours} />
       <Box height={inside}>
-        <Lines lines={side} colours={colours} />
+        <TextLines lines={side} colours={colours} />
         <Box width={cells - 2} paddingX={1} overflow="hidden">
-          {children ?? <Lines lines={shown} {...{ colours, isWhole }} />}
+          {children ?? <TextLines lines={shown} {...{ colours, isWhole }} />}
         </Box>
-        <Lines lines={rightSide} colours={colours} />
+        <TextLines lines={rightSide} colours={colours} />
       </Box>
-      <Lines lines={[[span(bottomLeft + across.repeat(cells - 2) + bottomRight, edge)]]} colours={colours} />
+      <TextLines
+        lines={[[span(bottomLeft + across.repeat(cells - 2) + bottomRight, edge)]]}
+        colours={colours}
+      />
     </Box>
   );
 }

@@ -1,7 +1,7 @@
 import { Text } from 'ink';
 import { Table } from 'ink-table';
 import type { PropsWithChildren, ReactElement } from 'react';
-import { paint } from '../text/paint.ts';
+import { paintLines } from '../text/paint.ts';
 import { type Line, span } from '../text/theme.ts';
 
 interface Props {
@@ -16,13 +16,15 @@ interface Props {
  */
 export function StillTable({ lines, colours }: Props): ReactElement {
   const styles = new Map(lines.map(([, said]) => [said?.text, said?.style] as const));
-  const Cell = ({ column, children }: PropsWithChildren<{ column: number }>): ReactElement => {
+  const TableCell = ({ column, children }: PropsWithChildren<{ column: number }>): ReactElement => {
     const text = String(children);
     const style = column === 0 ? 'dim' : styles.get(text.trim());
-    return <Text wrap="truncate">{paint([[span(text, style)]], { colours })}</Text>;
+    return <Text wrap="truncate">{paintLines([[span(text, style)]], { colours })}</Text>;
   };
   const data = lines.map(([name, said]) => ({ name: name?.text.trim() ?? '', said: said?.text ?? '' }));
-  return <Table data={data} columns={['name', 'said']} header={Nothing} skeleton={Nothing} cell={Cell} />;
+  return (
+    <Table data={data} columns={['name', 'said']} header={EmptyCell} skeleton={EmptyCell} cell={TableCell} />
+  );
 }
 
-const Nothing = (): ReactElement => <></>;
+const EmptyCell = (): ReactElement => <></>;

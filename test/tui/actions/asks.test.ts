@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { changes } from '../../../tui/plain/describe-changes.ts';
+import { describeChanges } from '../../../tui/plain/describe-changes.ts';
 import { askRow, type Bench, bench, decisionRow, NOW, sessionRow, taskRow } from '../../support/dashboard.ts';
 import { screenOf } from '../../support/render.tsx';
 
@@ -172,9 +172,9 @@ describe('the list of questions', () => {
   it('as lines it is told once, and not again for the time that goes by', () => {
     const dash = asked(askRow(31));
     const before = dash.state();
-    assert.deepEqual(changes(before, dash.wait(120_000).state()), []);
+    assert.deepEqual(describeChanges(before, dash.wait(120_000).state()), []);
     const open = dash.state();
-    const text = changes(open, dash.keys('enter').state()).join('\n');
+    const text = describeChanges(open, dash.keys('enter').state()).join('\n');
     for (const part of [
       'Answer ask 31. 1-3 sends that answer',
       's-1 is blocked on this',
@@ -182,7 +182,7 @@ describe('the list of questions', () => {
     ])
       assert.ok(text.includes(part), `${part} is not in\n${text}`);
     const opened = dash.state();
-    assert.match(changes(opened, dash.keys('2').state()).join('\n'), /answering ask 31/);
+    assert.match(describeChanges(opened, dash.keys('2').state()).join('\n'), /answering ask 31/);
   });
 
   it('. goes to decisions, then to open questions, then to work', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { KEYMAP } from '../../../tui/keymap/index.ts';
-import { update } from '../../../tui/reducer.ts';
+import { reduceState } from '../../../tui/reducer.ts';
 import { PANE_IDS } from '../../../tui/state/model.ts';
 import {
   type Bench,
@@ -422,8 +422,8 @@ describe('the bell', () => {
 
   it('rings for a decision that arrives, and only where it was asked for', () => {
     const { state } = bench();
-    assert.deepEqual(update(state(), arrival).effects, []);
-    assert.deepEqual(update({ ...state(), bell: true }, arrival).effects, [{ do: 'bell' }]);
+    assert.deepEqual(reduceState(state(), arrival).effects, []);
+    assert.deepEqual(reduceState({ ...state(), bell: true }, arrival).effects, [{ do: 'bell' }]);
   });
 
   it('does not ring for what was there, or was decided', () => {
@@ -433,11 +433,11 @@ describe('the bell', () => {
         .state(),
       bell: true,
     };
-    assert.deepEqual(update(state, arrival).effects, []);
+    assert.deepEqual(reduceState(state, arrival).effects, []);
     const decided = { ...arrival, change: { decisions: [decisionRow(8, { state: 'approved' })] } };
-    assert.deepEqual(update(state, decided).effects, []);
+    assert.deepEqual(reduceState(state, decided).effects, []);
     const first = { ...arrival, change: { decisions: [decisionRow(9)], reset: true } };
-    assert.deepEqual(update(state, first).effects, []);
+    assert.deepEqual(reduceState(state, first).effects, []);
   });
 });
 

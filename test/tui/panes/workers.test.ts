@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import stringWidth from 'string-width';
-import { changes } from '../../../tui/plain/describe-changes.ts';
+import { describeChanges } from '../../../tui/plain/describe-changes.ts';
 import type { EventRow, HeldRow, SessionRow } from '../../../tui/state/model.ts';
 import { type Bench, bench, NOW, sessionRow, showTask, showWork, taskRow } from '../../support/dashboard.ts';
 import { screenOf } from '../../support/render.tsx';
@@ -116,7 +116,7 @@ describe('a paused worker', () => {
       .data({ sessions: [paused(1)] });
     assert.match(screenOf(dash.state()).at(-1) ?? '', /x stop +R go on +A attach .*\? help +q quit/);
     const asked = dash.keys('R').state();
-    assert.deepEqual(changes(asked, dash.keys('esc').state()), ['nothing was done']);
+    assert.deepEqual(describeChanges(asked, dash.keys('esc').state()), ['nothing was done']);
   });
 
   it('is told from a queued one, for how long in lists and until when in previews', () => {
@@ -289,10 +289,10 @@ describe('what happened to workers', () => {
     const dash = workers(running(1)).data({ events: events.slice(0, 1) });
     const before = dash.state();
     dash.data({ sessions: [running(1, { activity: 'run npm test', tool_calls: 13 })] });
-    assert.deepEqual(changes(before, dash.state()), []);
-    const told = changes(before, dash.data({ events }).state()).join('\n');
+    assert.deepEqual(describeChanges(before, dash.state()), []);
+    const told = describeChanges(before, dash.data({ events }).state()).join('\n');
     assert.match(told, /circuit_reset claude: claude is given work again/);
-    const opened = changes(before, dash.keys('enter').state()).join('\n');
+    const opened = describeChanges(before, dash.keys('enter').state()).join('\n');
     assert.match(opened, /\[x\] read the code\n\[>\] fix it|\[x\] find the race\n\[>\] fix it/);
     assert.doesNotMatch(opened, /[▣▷☐─]/);
   });

