@@ -1,7 +1,7 @@
 import { asSvcError } from '../engine/index.ts';
 import type { Effect } from './actions/transition.ts';
 import { editText } from './editor.ts';
-import { runInForeground } from './foreground.ts';
+import { runOnTerminal } from './foreground.ts';
 import type { DashboardOptions } from './options.ts';
 import type { Store } from './store.ts';
 
@@ -31,7 +31,7 @@ async function lendTerminal<T>(
     for (const answer of answers) tell(answer);
   } catch (error) {
     const { message, hint } = asSvcError(error);
-    store.send({ type: 'said', text: message, tone: 'bad', hint });
+    store.send({ type: 'message', text: message, tone: 'bad', hint });
   }
 }
 
@@ -50,8 +50,8 @@ export const runSvcCommand = (
 ): Promise<void> =>
   lendTerminal(
     lender,
-    () => runInForeground([...lender.svc, ...effect.words], lender),
-    (code) => lender.store.send({ type: 'ran', effect, code }),
+    () => runOnTerminal([...lender.svc, ...effect.words], lender),
+    (code) => lender.store.send({ type: 'exited', effect, code }),
   );
 
 /**

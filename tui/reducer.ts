@@ -38,87 +38,82 @@ export type DashboardEvent =
   | { type: 'answered'; effect: Extract<Effect, { do: 'call' }>; answer: unknown }
   | { type: 'refused'; busy: string; text: string; hint?: string | undefined }
   | { type: 'edited'; effect: Extract<Effect, { do: 'edit' }>; text: string }
-  | { type: 'ran'; effect: Extract<Effect, { do: 'command' }>; code: number }
-  | { type: 'said'; text: string; tone: Message['tone']; hint?: string | undefined }
+  | { type: 'exited'; effect: Extract<Effect, { do: 'command' }>; code: number }
+  | { type: 'message'; text: string; tone: Message['tone']; hint?: string | undefined }
   | { type: 'go'; pane: PaneId; id: string };
 
 const GOOD_NEWS_MS = 8000;
 
 /** The one reducer: pure, so that what a key may do can be proven without a terminal and without an engine. */
-export function reduceState(before: State, happening: DashboardEvent): Transition {
-  const { state, effects } = applyEvent(before, happening);
+export function reduceState(before: State, event: DashboardEvent): Transition {
+  const { state, effects } = applyEvent(before, event);
   return { state: settleLists(before, closeStaleAnswer(disarmIfChanged(state))), effects };
 }
 
-function applyEvent(state: State, happening: DashboardEvent): Transition {
-  switch (happening.type) {
+function applyEvent(state: State, event: DashboardEvent): Transition {
+  switch (event.type) {
     case 'keys':
-      return handleKeys({ ...state, now: Math.max(state.now, happening.at) }, happening.keys, happening.at);
+      return handleKeys({ ...state, now: Math.max(state.now, event.at) }, event.keys, event.at);
     case 'paste':
-      if (state.overlay !== null) return transitionTo(insertInOverlay(state, state.overlay, happening.text));
+      if (state.overlay !== null) return transitionTo(insertInOverlay(state, state.overlay, event.text));
       return transitionTo(showMessage({ ...state, armed: null }, 'pasted text does nothing here'));
     case 'resize':
-      return transitionTo({ ...state, size: happening.size });
+      return transitionTo({ ...state, size: event.size });
     case 'tick':
-      return transitionTo(expireMessage({ ...state, now: happening.at }));
+      return transitionTo(expireMessage({ ...state, now: event.at }));
     case 'link':
       return transitionTo({
         ...state,
-        link: { ...state.link, ...happening.link },
-        ...(happening.link.phase === 'lost' ? { armed: null, busy: [] } : {}),
+        link: { ...state.link, ...event.link },
+        ...(event.link.phase === 'lost' ? { armed: null, busy: [] } : {}),
       });
     case 'data': {
-      const { data, arrived } = applyDataChange(state.data, happening.change);
+      const { data, arrived } = applyDataChange(state.data, event.change);
       // Another configuration, or another engine: what a run would do may be something else now.
-      const isOther = happening.change.events?.some(({ kind }) =>
+      const isOther = event.change.events?.some(({ kind }) =>
         /^(?:config_reloaded|engine_started)$/.test(kind),
       );
       const details = isOther ? [] : state.details;
-      const next = { ...state, data, details, now: Math.max(state.now, happening.at) };
+      const next = { ...state, data, details, now: Math.max(state.now, event.at) };
       return arrived && state.bell ? transitionTo(next, { do: 'bell' }) : transitionTo(next);
     }
     case 'detail':
-      return transitionTo({ ...state, details: addDetail(state.details, happening.loaded) });
+      return transitionTo({ ...state, details: addDetail(state.details, event.loaded) });
     case 'refs':
       return transitionTo({
         ...state,
-        details: dropWorkDetails(state.details, state.data, happening.repository),
+        details: dropWorkDetails(state.details, state.data, event.repository),
       });
     case 'log': {
-      const log = happening.reset ? { ...EMPTY_LOG, session: happening.session } : state.log;
+      const log = event.reset ? { ...EMPTY_LOG, session: event.session } : state.log;
       return transitionTo(
-        log.session === happening.session
-          ? { ...state, log: appendLogLines(log, happening.lines, happening.ended) }
+        log.session === event.session
+          ? { ...state, log: appendLogLines(log, event.lines, event.ended) }
           : state,
       );
     }
     case 'answered': {
-      const { effect, answer: answered } = happening;
-      const text = effect.said(answered as never);
+      const { effect, answer: answered } = event;
+      const text = effect.describeAnswer(answered as never);
       const next = showMessage({ ...state, busy: removeOne(state.busy, effect.busy) }, text, 'good');
-      return transitionTo(effect.after?.(next, answered as never) ?? next);
+      return transitionTo(effect.onAnswer?.(next, answered as never) ?? next);
     }
     case 'refused':
       return transitionTo(
-        showMessage(
-          { ...state, busy: removeOne(state.busy, happening.busy) },
-          happening.text,
-          'bad',
-          happening.hint,
-        ),
+        showMessage({ ...state, busy: removeOne(state.busy, event.busy) }, event.text, 'bad', event.hint),
       );
     case 'edited':
-      return happening.effect.after(state, happening.text);
-    case 'ran':
-      return transitionTo(happening.effect.after(state, happening.code));
-    case 'said':
-      return transitionTo(showMessage(state, happening.text, happening.tone, happening.hint));
+      return event.effect.onEdited(state, event.text);
+    case 'exited':
+      return transitionTo(event.effect.onExit(state, event.code));
+    case 'message':
+      return transitionTo(showMessage(state, event.text, event.tone, event.hint));
     case 'go':
       return transitionTo({
         ...state,
-        focus: happening.pane,
+        focus: event.pane,
         view: 'list',
-        jump: { pane: happening.pane, id: happening.id },
+        jump: { pane: event.pane, id: event.id },
       });
   }
 }

@@ -4,7 +4,7 @@ import { getPreviewTop, getScroll, isShowingLog } from './actions/navigation.ts'
 import { renderMessageLines, renderQuestionLines } from './layout/bottom-lines.ts';
 import { renderBannerLines, renderHeaderLine, renderTabsLine } from './layout/header.ts';
 import { renderHintLine } from './layout/hint-line.ts';
-import { type Box as Area, getLayout, type Layout, LEAST, LIST_EDGE } from './layout/layout.ts';
+import { type Box as Area, getLayout, type Layout, LIST_EDGE, SMALLEST } from './layout/layout.ts';
 import { renderListLines } from './layout/list-lines.ts';
 import { renderSmallScreen } from './layout/small-screen.ts';
 import { fitsInPreview } from './overlays/answer-ask.ts';
@@ -14,6 +14,7 @@ import { getPane, getPreview, getSelectedRow, getTabPane } from './panes/index.t
 import type { Pane } from './panes/pane.ts';
 import { renderLogPreview } from './panes/workers.ts';
 import { isPaneFetched } from './state/data.ts';
+import { showCaret } from './state/input.ts';
 import type { SessionRow, State } from './state/model.ts';
 import { fitLine, makeLineDrawable, markHits } from './text/text.ts';
 import { type Line, span } from './text/theme.ts';
@@ -33,7 +34,7 @@ export function Screen({ state, colours }: Props): ReactNode {
   if (layout.kind === 'too-small') {
     return (
       <Text>
-        {`svc needs ${LEAST.columns}x${LEAST.rows}, this is ${columns}x${rows}. q quits.`.slice(
+        {`svc needs ${SMALLEST.columns}x${SMALLEST.rows}, this is ${columns}x${rows}. q quits.`.slice(
           0,
           columns * rows,
         )}
@@ -152,14 +153,9 @@ function renderBottomLines(state: State): Line[] {
   if (overlay === null) return [...messages, renderHintLine(state)];
   if (isLineOverlay(overlay)) {
     const { label, hint } = describeLineOverlay(overlay);
-    const { value, caret } = overlay.input;
     return [
       ...messages,
-      [
-        span(` ${label}: `, 'key'),
-        span(`${value.slice(0, caret)}▏${value.slice(caret)}   `),
-        span(hint, 'dim'),
-      ],
+      [span(` ${label}: `, 'key'), span(`${showCaret(overlay.input)}   `), span(hint, 'dim')],
     ];
   }
   const keys = renderOverlay(state, overlay, { cells: size.columns, rows: 1 })?.keys ?? 'Esc close';

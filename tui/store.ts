@@ -7,7 +7,7 @@ import { type ListView, PANE_IDS, type PaneId, type Size, type State } from './s
 
 export interface Store {
   getState(): State;
-  send(happening: DashboardEvent): void;
+  send(event: DashboardEvent): void;
   subscribe(listener: () => void): () => void;
 }
 
@@ -50,9 +50,9 @@ export function createStore(
   const listeners = new Set<() => void>();
   return {
     getState: () => state,
-    send(happening) {
+    send(event) {
       try {
-        const { state: next, effects } = reduceState(state, happening);
+        const { state: next, effects } = reduceState(state, event);
         if (next !== state) {
           state = next;
           for (const listener of listeners) listener();

@@ -78,7 +78,7 @@ const board = (titles: readonly string[], [columns, rows]: readonly [number, num
     tasks: of(28, Math.max(0, titles.length - 28)).map((title, id) => taskRow(id + 1, { title })),
     complete: true,
   });
-  dash.send({ type: 'said', text: titles.slice(0, 3).join(' '), tone: 'bad' });
+  dash.send({ type: 'message', text: titles.slice(0, 3).join(' '), tone: 'bad' });
   return showDecision(dash, 1);
 };
 

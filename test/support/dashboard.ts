@@ -312,14 +312,14 @@ export const work = (id: number, more: Partial<Work> = {}): Work => ({
   ...more,
 });
 
-/** A dashboard without a terminal and without an engine: happenings in, state and effects out. */
+/** A dashboard without a terminal and without an engine: events in, state and effects out. */
 export interface Bench {
   state(): State;
   /** Each key alone, far enough apart. */
   keys(...keys: string[]): Bench;
   /** Several at once. */
   burst(...keys: string[]): Bench;
-  send(happening: DashboardEvent): Bench;
+  send(event: DashboardEvent): Bench;
   data(change: DataChange): Bench;
   /** Lets time pass. */
   wait(ms: number): Bench;
@@ -332,8 +332,8 @@ export function bench(columns = 80, rows = 24, { plain = false } = {}): Bench {
   let now = NOW;
   let state = createInitialState({ size: { columns, rows }, now, plain });
   const effects: Effect[] = [];
-  const send = (happening: DashboardEvent): Bench => {
-    const step = reduceState(state, happening);
+  const send = (event: DashboardEvent): Bench => {
+    const step = reduceState(state, event);
     state = step.state;
     effects.push(...step.effects);
     return self;

@@ -40,7 +40,7 @@ export function sendAnswer(state: State, { ask }: AnswerAsk, answer: string): Tr
       input: { id: ask.ask_id, answer },
       busy: nameAsk(ask),
       doing: `answering ${nameAsk(ask)}`,
-      said: () => `${nameAsk(ask)} is answered: ${answer}`,
+      describeAnswer: () => `${nameAsk(ask)} is answered: ${answer}`,
     },
   );
 }

@@ -40,7 +40,7 @@ export function acknowledgeMessage(state: State): Transition {
     input: { id },
     busy: `message ${id}`,
     doing: `acknowledging message ${id}`,
-    said: () => `message ${id} is acknowledged`,
+    describeAnswer: () => `message ${id} is acknowledged`,
   });
 }
 
@@ -112,7 +112,7 @@ export function sendWrittenMessage(state: State, overlay: WriteMessage): Transit
       },
       busy: `message to ${target.session}`,
       doing: `sending to ${target.session}`,
-      said: ({ known }) =>
+      describeAnswer: ({ known }) =>
         known === false
           ? `the ${kind} is kept for ${target.session}, which nobody knows yet`
           : `the ${kind} is sent to ${target.session}`,
@@ -149,7 +149,7 @@ export function askToReleaseLock(state: State): Question {
             input: { holder, path },
             busy: path,
             doing: `releasing ${path}`,
-            said: () => `${path} is released`,
+            describeAnswer: () => `${path} is released`,
           }),
       },
     ],

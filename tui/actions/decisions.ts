@@ -50,8 +50,8 @@ export function askToApprove(state: State): Question {
       input: { id, hash, ...how },
       busy: id,
       doing: `approving ${id}`,
-      said: ({ session }) => `${id} approved: ${session?.session_id ?? 'it'} starts on ${taskId}`,
-      after: (later, { session }) => jumpToWorker(later, session),
+      describeAnswer: ({ session }) => `${id} approved: ${session?.session_id ?? 'it'} starts on ${taskId}`,
+      onAnswer: (later, { session }) => jumpToWorker(later, session),
     });
   if (plan !== undefined && isUnconfinable(decision, plan)) {
     const input = EMPTY_INPUT;
@@ -95,9 +95,9 @@ export const approveUnconfined = (
     input: { id, hash, unconfined: task },
     busy: id,
     doing: `approving ${id}`,
-    said: ({ session }) =>
+    describeAnswer: ({ session }) =>
       `${id} approved without a sandbox: ${session?.session_id ?? 'it'} starts on ${task}`,
-    after: (later, { session }) => jumpToWorker(later, session),
+    onAnswer: (later, { session }) => jumpToWorker(later, session),
   });
 
 export function askToDeny(state: State): Question {
@@ -123,7 +123,7 @@ export const denyWithReason = (state: State, id: string, reason: string): Transi
     input: { id, reason },
     busy: id,
     doing: `denying ${id}`,
-    said: () => `${id} denied: ${reason}`,
+    describeAnswer: () => `${id} denied: ${reason}`,
   });
 
 /** The prompt in the person's editor. Another text makes another decision: nobody approves what they have not read. */
@@ -135,7 +135,7 @@ export function editDecisionPrompt(state: State): Transition {
     do: 'edit',
     text: before,
     name: `${id}.md`,
-    after(now, text) {
+    onEdited(now, text) {
       if (text.trimEnd() === before.trimEnd())
         return transitionTo(showMessage(now, `${id} is as it was: the text did not change`));
       if (text.trim() === '')
@@ -145,9 +145,12 @@ export function editDecisionPrompt(state: State): Transition {
         input: { id, hash, prompt: text },
         busy: id,
         doing: `saving the prompt of ${id}`,
-        said: ({ decision }) =>
+        describeAnswer: ({ decision }) =>
           `${decision.decision_id} takes the place of ${id}: ${splitCleanLines(text)[0]}`,
-        after: (later, { decision }) => ({ ...later, jump: { pane: 'decisions', id: decision.decision_id } }),
+        onAnswer: (later, { decision }) => ({
+          ...later,
+          jump: { pane: 'decisions', id: decision.decision_id },
+        }),
       });
     },
   });

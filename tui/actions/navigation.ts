@@ -4,7 +4,7 @@ import { listWaiting } from '../panes/waiting.ts';
 import { getWorkersMode } from '../state/details.ts';
 import { createInput, EMPTY_INPUT } from '../state/input.ts';
 import { moveCursorTo, selectRow } from '../state/lists.ts';
-import { followLog, pauseLog } from '../state/log.ts';
+import { pauseLog, resumeLog } from '../state/log.ts';
 import type { PaneId, Scroll, State } from '../state/model.ts';
 import { toPlainText } from '../text/theme.ts';
 import { showMessage, type Transition, transitionTo } from './transition.ts';
@@ -45,7 +45,7 @@ function scrollPreviewTo(state: State, top: number): State {
   const scrolled = { ...state, scroll: { ...getScroll(state), top: to } };
   if (!isShowingLog(state)) return scrolled;
   // Reaching the end of a log takes up following it again.
-  return { ...scrolled, log: to >= end ? followLog(state.log) : pauseLog(state.log) };
+  return { ...scrolled, log: to >= end ? resumeLog(state.log) : pauseLog(state.log) };
 }
 
 const scrollPreviewBy =

@@ -1,7 +1,8 @@
 import { counted } from '../../engine/index.ts';
-import { describeSessionState, isPaused } from '../panes/states.ts';
+import { describeSessionState, isPausedRun } from '../panes/states.ts';
 import { describeRetryTime, formatClockTime } from '../panes/time.ts';
 import type { HeldRow, SessionRow, State } from '../state/model.ts';
+import { parseIdNumber } from '../state/numbers.ts';
 import { jumpToWorker } from './navigation.ts';
 import { callEngine, type Question, showMessage, type Transition, transitionTo } from './transition.ts';
 import { getSelectedSession } from './workers.ts';
@@ -12,19 +13,19 @@ const INTERRUPTED = 130;
 const NOTHING_SELECTED = 'no worker is selected';
 
 const hasWorkFolder = ({ worktree, inplace }: SessionRow): boolean => worktree !== null || inplace;
-const getSessionNumber = ({ session_id: id }: SessionRow): number => Number(id.slice(2));
 
 /** A later session of the same task. */
 const findLaterSession = ({ data }: State, session: SessionRow): SessionRow | undefined =>
   [...data.sessions.values()].find(
-    (each) => each.task_id === session.task_id && getSessionNumber(each) > getSessionNumber(session),
+    (each) =>
+      each.task_id === session.task_id && parseIdNumber(each.session_id) > parseIdNumber(session.session_id),
   );
 
 export function checkCanResume(state: State): string | null {
   const session = getSelectedSession(state);
   if (session === undefined) return NOTHING_SELECTED;
   const { session_id: id, task_id: task } = session;
-  if (session.state === 'queued' && isPaused(session, state.now)) return null;
+  if (session.state === 'queued' && isPausedRun(session, state.now)) return null;
   if (session.state === 'queued') return `${id} waits for a free worker`;
   if (session.state !== 'ended')
     return `${id} is ${describeSessionState(session)} and has nothing to go on with`;
@@ -57,9 +58,9 @@ export function askToResume(state: State): Question {
             input: { session: id },
             busy: id,
             doing: `letting ${id} go on`,
-            said: (answer) =>
+            describeAnswer: (answer) =>
               answer.session_id === id ? `${id} goes on` : `${id} goes on as ${answer.session_id}`,
-            after: (since, answer) => (answer.session_id === id ? since : jumpToWorker(since, answer)),
+            onAnswer: (since, answer) => (answer.session_id === id ? since : jumpToWorker(since, answer)),
           }),
       },
     ],
@@ -81,13 +82,13 @@ export function attachToSession(state: State): Transition {
   return transitionTo(state, {
     do: 'command',
     words: ['worker', 'attach', id],
-    after(now, code) {
+    onExit(now, code) {
       if (code !== 0 && code !== INTERRUPTED)
         return showMessage(now, `svc worker attach ${id} ended with exit code ${code}`, 'bad');
       const session = now.data.sessions.get(id);
       const at = session?.resume_at ?? null;
       const next =
-        at === null || session === undefined || !isPaused(session, now.now)
+        at === null || session === undefined || !isPausedRun(session, now.now)
           ? ''
           : `; it goes on at ${formatClockTime(at, now.now)}, or with R`;
       return showMessage(now, `you have left ${id}${next}`, 'good');
@@ -120,7 +121,7 @@ export function askToResetAgent(state: State): Question {
             input: { agent },
             busy: agent,
             doing: `giving ${agent} work again`,
-            said: () => `${agent} is given work again`,
+            describeAnswer: () => `${agent} is given work again`,
           }),
       },
     ],

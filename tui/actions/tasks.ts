@@ -74,8 +74,8 @@ const startTask = (
     input: { id, ...how },
     busy: id,
     doing: `starting ${id}`,
-    said: ({ session }) => `${id} starts as ${session?.session_id ?? 'soon as it can'}`,
-    after: (later, { session }) => jumpToWorker(later, session),
+    describeAnswer: ({ session }) => `${id} starts as ${session?.session_id ?? 'soon as it can'}`,
+    onAnswer: (later, { session }) => jumpToWorker(later, session),
   });
 
 export function checkCanCancelTask(state: State): string | null {
@@ -124,7 +124,7 @@ export const askToCancelTask = (task: TaskRow): Question => {
             input: { id },
             busy: id,
             doing: `stopping ${id}`,
-            said: () => `${id} is cancelled`,
+            describeAnswer: () => `${id} is cancelled`,
           }),
       },
     ],
@@ -139,7 +139,7 @@ export function askToMarkTask(state: State): Question {
       input: { id, status },
       busy: id,
       doing: `marking ${id}`,
-      said: () => `${id} is marked ${status}`,
+      describeAnswer: () => `${id} is marked ${status}`,
     });
   return {
     subject: { kind: 'task', id },
@@ -174,7 +174,7 @@ export const assignTask = (state: State, id: string, agent: string): Transition 
     input: { id, agent },
     busy: id,
     doing: `assigning ${id}`,
-    said: () => `${id} is assigned to ${agent}; nothing runs yet`,
+    describeAnswer: () => `${id} is assigned to ${agent}; nothing runs yet`,
   });
 
 export const checkCanAddTask = (state: State): string | null =>
@@ -247,8 +247,8 @@ export function createNewTask(state: State): Transition {
       },
       busy: 'new task',
       doing: 'creating the task',
-      said: (task) => `${task.task_id} is created; r runs it`,
-      after: (later, task) => ({
+      describeAnswer: (task) => `${task.task_id} is created; r runs it`,
+      onAnswer: (later, task) => ({
         ...later,
         focus: 'tasks',
         view: 'list',

@@ -10,13 +10,13 @@ export type Effect =
       /** The subject that is busy until the answer. */
       busy: string;
       /** One line about the answer. */
-      said(answer: never): string;
+      describeAnswer(answer: never): string;
       /** What the answer changes beside the message, such as the selection. */
-      after?(state: State, answer: never): State;
+      onAnswer?(state: State, answer: never): State;
     }
-  | { do: 'edit'; text: string; name: string; after(state: State, text: string): Transition }
+  | { do: 'edit'; text: string; name: string; onEdited(state: State, text: string): Transition }
   /** Runs svc itself with these words on the terminal, in the place of the dashboard. */
-  | { do: 'command'; words: readonly string[]; after(state: State, code: number): State }
+  | { do: 'command'; words: readonly string[]; onExit(state: State, code: number): State }
   | { do: 'start-engine' }
   | { do: 'suspend' }
   | { do: 'redraw' }
@@ -53,8 +53,8 @@ export function callEngine<A>(
     input: object;
     busy: string;
     doing: string;
-    said(answer: A): string;
-    after?(state: State, answer: A): State;
+    describeAnswer(answer: A): string;
+    onAnswer?(state: State, answer: A): State;
   },
 ): Transition {
   const { operation, input, busy, doing } = request;
@@ -64,8 +64,8 @@ export function callEngine<A>(
     operation,
     input,
     busy,
-    said: request.said,
-    ...(request.after ? { after: request.after } : {}),
+    describeAnswer: request.describeAnswer,
+    ...(request.onAnswer ? { onAnswer: request.onAnswer } : {}),
   } as Effect);
 }
 

@@ -17,7 +17,7 @@ export function runTrustCommand(state: State): Transition {
   return transitionTo(state, {
     do: 'command',
     words: isFirst ? ['trust'] : ['trust', '--key', key],
-    after: (now, code) =>
+    onExit: (now, code) =>
       showMessage(now, code === 0 ? `${what} is in use` : `${what} waits on`, code === 0 ? 'good' : 'info'),
   });
 }

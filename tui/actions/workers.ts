@@ -3,7 +3,7 @@ import { getTrialHead, summarizeEvidence } from '../panes/evidence.ts';
 import { describeSessionState, isUnreadableWork } from '../panes/states.ts';
 import { explainCheckout } from '../panes/work-lines.ts';
 import { findDetail } from '../state/details.ts';
-import { followLog, pauseLog } from '../state/log.ts';
+import { pauseLog, resumeLog } from '../state/log.ts';
 import type { Evidence, Promoted, SessionRow, State, Trial } from '../state/model.ts';
 import { isWideScreen } from '../state/size.ts';
 import { cleanText } from '../text/text.ts';
@@ -21,7 +21,7 @@ const MOST_NAMED_FILES = 3;
 const findSessionTask = (state: State) => state.data.tasks.get(getSelectedSession(state)?.task_id ?? '');
 
 export const toggleLogFollowing = (state: State): Transition =>
-  transitionTo({ ...state, log: state.log.following ? pauseLog(state.log) : followLog(state.log) });
+  transitionTo({ ...state, log: state.log.following ? pauseLog(state.log) : resumeLog(state.log) });
 
 /** Where both are on the screen, the log is what can still be opened. */
 export const toggleWorkersMode = (state: State): Transition =>
@@ -142,9 +142,9 @@ export function askToRerunTests(state: State): Question {
             input: { session: id },
             busy: id,
             doing: `running the tests of ${id} again`,
-            said: (answer) => describeRerun(answer),
+            describeAnswer: (answer) => describeRerun(answer),
             // Good news are green, and this may be none.
-            after: (later, answer) =>
+            onAnswer: (later, answer) =>
               answer.rerun?.agrees === false ? showMessage(later, describeRerun(answer), 'bad') : later,
           }),
       },
@@ -164,7 +164,7 @@ export function askToPromote(state: State): Question {
       input: { session: id, strategy, base, head },
       busy: id,
       doing: `promoting ${branch}`,
-      said: (promoted) =>
+      describeAnswer: (promoted) =>
         promoted.already_merged
           ? `${base} held ${branch} already`
           : `${branch} is in ${base} (${strategy}, ${promoted.after.slice(0, 10)}); nothing was pushed`,

@@ -1,7 +1,7 @@
 import type { Question, Transition } from '../actions/transition.ts';
 import type { PaneId, State } from '../state/model.ts';
 
-export const GROUPS = [
+export const KEY_GROUPS = [
   'Move',
   'Panes',
   'View',
@@ -13,12 +13,12 @@ export const GROUPS = [
   'Deliveries',
   'Program',
 ] as const;
-export type Group = (typeof GROUPS)[number];
+export type KeyGroup = (typeof KEY_GROUPS)[number];
 
 /** A key and what it does: input, hint bar, help, palette and docs/keys.md all come from this table. */
 export interface Binding {
   id: string;
-  group: Group;
+  group: KeyGroup;
   /** As `keyName` spells them; the first is shown. */
   keys: readonly string[];
   /** One or two words for the hint bar. */

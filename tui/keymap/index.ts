@@ -5,7 +5,7 @@ import { NAVIGATION_KEYS } from './navigation-keys.ts';
 import { PROGRAM_KEYS } from './program-keys.ts';
 import { WORK_KEYS } from './work-keys.ts';
 
-export { type Binding, GROUPS } from './binding.ts';
+export { type Binding, KEY_GROUPS } from './binding.ts';
 
 /** Every key, in the order of the hint bar. */
 export const KEYMAP: readonly Binding[] = [...WORK_KEYS, ...BUS_KEYS, ...NAVIGATION_KEYS, ...PROGRAM_KEYS];

@@ -1,5 +1,6 @@
 import type { State } from '../state/model.ts';
-import { makeDrawable, truncateText, width, wrapText } from '../text/text.ts';
+import { measureCells } from '../text/cells.ts';
+import { makeDrawable, truncateText, wrapText } from '../text/text.ts';
 import { type Line, type Style, span } from '../text/theme.ts';
 
 /** A failure may take this many lines; the rest is behind `!`. */
@@ -28,9 +29,9 @@ export function renderQuestionLines({ armed, size }: Pick<State, 'armed' | 'size
     span('   Esc', 'key'),
     span(' leave it'),
   ];
-  const cells = answers.reduce((sum, each) => sum + width(each.text), 0);
+  const cells = answers.reduce((sum, each) => sum + measureCells(each.text), 0);
   const question = makeDrawable(` ${armed.question}`);
-  if (width(question) + cells <= size.columns) return [[span(question, 'question'), ...answers]];
+  if (measureCells(question) + cells <= size.columns) return [[span(question, 'question'), ...answers]];
   const lines = wrapText(question.trim(), size.columns - 2);
   const shown = lines.slice(0, MOST_LINES);
   if (shown.length < lines.length)

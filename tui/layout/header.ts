@@ -4,7 +4,8 @@ import { alignEnds } from '../panes/lines.ts';
 import { describeSessionState } from '../panes/states.ts';
 import { formatClockTime } from '../panes/time.ts';
 import type { State } from '../state/model.ts';
-import { makeDrawable, truncateText, width } from '../text/text.ts';
+import { measureCells } from '../text/cells.ts';
+import { makeDrawable, truncateText } from '../text/text.ts';
 import { type Line, type Span, span } from '../text/theme.ts';
 
 const formatNonZero = (count: number, what: string): string | null =>
@@ -44,7 +45,7 @@ export function renderHeaderLine(state: State): Line {
     data.notices.length === 0 ? '' : counted(data.notices.length, 'notice'),
   ].filter((part) => part !== '');
   const right = `${parts.join(' · ')} `;
-  const shown = truncateText(left, Math.max(8, columns - width(right) - 1));
+  const shown = truncateText(left, Math.max(8, columns - measureCells(right) - 1));
   const text = truncateText(alignEnds(shown, right, columns), columns);
   return [
     span(text.slice(0, shown.length), 'title'),
@@ -93,7 +94,7 @@ export function renderHeldLines({ data: { held }, now, size }: State): Line[] {
   });
   const keys = ' · H gives work again';
   const text = ` held back: ${each.join(', ')}`;
-  return [[span(truncateText(text, size.columns - width(keys)), 'bad'), span(keys)]];
+  return [[span(truncateText(text, size.columns - measureCells(keys)), 'bad'), span(keys)]];
 }
 
 /** Keys of svc.yaml that nobody has agreed to, and what that means. */
@@ -111,7 +112,7 @@ export function renderConsentLines({ data: { status }, size }: State): Line[] {
       ? `svc.yaml was never agreed to here: nothing is started (${waits.join(', ')})`
       : `svc.yaml: ${which}`;
   const keys = ' · T shows it and asks';
-  return [[span(truncateText(` ${what}`, size.columns - width(keys)), 'bad'), span(keys)]];
+  return [[span(truncateText(` ${what}`, size.columns - measureCells(keys)), 'bad'), span(keys)]];
 }
 
 /** Above the last known state while the engine is away, and while agents are given no work. */

@@ -1,7 +1,7 @@
 import { type Binding, getDisabledReason, isBindingHere, KEYMAP } from '../keymap/index.ts';
 import { formatKey } from '../overlays/key-finder.ts';
 import type { State } from '../state/model.ts';
-import { width } from '../text/text.ts';
+import { measureCells } from '../text/cells.ts';
 import { type Line, type Span, span } from '../text/theme.ts';
 
 const rankBinding = (binding: Binding): number =>
@@ -21,7 +21,7 @@ export function renderHintLine(state: State): Line {
   const ordered = here.toSorted((one, other) => rankBinding(one) - rankBinding(other));
   const last = ordered.filter((each) => rankBinding(each) === 2).flatMap((each) => renderHint(each, false));
   const measureSpans = (spans: readonly Span[]): number =>
-    spans.reduce((sum, each) => sum + width(each.text), 0);
+    spans.reduce((sum, each) => sum + measureCells(each.text), 0);
   let room = state.size.columns - measureSpans(last);
   const offered = ordered
     .filter((each) => rankBinding(each) < 2)

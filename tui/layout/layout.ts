@@ -1,4 +1,5 @@
 import type { PaneId, Size, State } from '../state/model.ts';
+import { clampNumber } from '../state/numbers.ts';
 import { isWideScreen } from '../state/size.ts';
 import { renderMessageLines, renderQuestionLines } from './bottom-lines.ts';
 
@@ -24,11 +25,8 @@ export const LIST_EDGE = 3;
 export const PREVIEW_EDGE = 2;
 
 /** Size below which there is only a line that says so. */
-export const LEAST: Size = { columns: 40, rows: 10 };
-const TABS: Size = { columns: 60, rows: 15 };
-
-const clampNumber = (value: number, low: number, high: number): number =>
-  Math.max(low, Math.min(value, high));
+export const SMALLEST: Size = { columns: 40, rows: 10 };
+const SMALLEST_TABS: Size = { columns: 60, rows: 15 };
 
 // A state is never changed, so its layout is worked out once.
 const known = new WeakMap<State, Layout>();
@@ -42,7 +40,8 @@ export function getLayout(state: State): Layout {
 function computeLayout(state: State): Layout {
   const { size, view, focus, lists } = state;
   const { columns, rows } = size;
-  if (columns < LEAST.columns || rows < LEAST.rows) return { kind: 'too-small', columns: [], body: rows };
+  if (columns < SMALLEST.columns || rows < SMALLEST.rows)
+    return { kind: 'too-small', columns: [], body: rows };
   const notices =
     renderMessageLines(state).length +
     Math.max(0, renderQuestionLines(state).length - 1) +
@@ -56,7 +55,8 @@ function computeLayout(state: State): Layout {
     const full = { content: { preview: focus }, width: columns, height: body };
     return { kind: wide ? 'wide' : 'tabs', columns: [[full]], body };
   }
-  if (columns < TABS.columns || rows < TABS.rows) return { kind: 'small', columns: [], body };
+  if (columns < SMALLEST_TABS.columns || rows < SMALLEST_TABS.rows)
+    return { kind: 'small', columns: [], body };
   if (!wide) {
     const list = clampNumber(lists[focus].ids.length + LIST_EDGE, 6, Math.max(6, Math.floor(body * 0.4)));
     const boxes = [

@@ -1,7 +1,8 @@
 import type { AnyPane, Column, Pane } from '../panes/pane.ts';
 import { isPaneFetched } from '../state/data.ts';
 import type { ListView, State } from '../state/model.ts';
-import { makeDrawable, padText, truncateText, width } from '../text/text.ts';
+import { measureCells } from '../text/cells.ts';
+import { makeDrawable, padText, truncateText } from '../text/text.ts';
 import { type Line, type Span, span } from '../text/theme.ts';
 
 /** The columns that fit, with the width of each. */
@@ -49,7 +50,9 @@ export function renderListLines(
       });
       if (!isSelected) return [span(' '), ...cellsOf];
       const text = `▶${cellsOf.map((each) => each.text).join('')}`;
-      return [span(text + ' '.repeat(Math.max(0, cells - width(text))), focused ? 'selected' : 'marked')];
+      return [
+        span(text + ' '.repeat(Math.max(0, cells - measureCells(text))), focused ? 'selected' : 'marked'),
+      ];
     }),
   ];
 }

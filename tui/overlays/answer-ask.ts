@@ -3,7 +3,7 @@ import { showMessage, type Transition, transitionTo } from '../actions/transitio
 import { getLayout, getPreviewSize } from '../layout/layout.ts';
 import { renderAskLines, renderOptionLines } from '../panes/asks.ts';
 import { formatTimeLeft } from '../panes/time.ts';
-import { editInput, insertText } from '../state/input.ts';
+import { editInput, insertText, showCaret } from '../state/input.ts';
 import type { AnswerAsk, AskRow, State } from '../state/model.ts';
 import { type Line, span } from '../text/theme.ts';
 
@@ -85,10 +85,7 @@ export function renderAnswer(
   { ask, input, top }: AnswerAsk,
   { cells, rows }: { cells: number; rows: number },
 ): { title: string; note: string; lines: Line[]; keys: string } {
-  const { value, caret } = input;
-  const line: Line[] = isAnsweredByDigit(ask)
-    ? []
-    : [[], [span('> ', 'key'), span(`${value.slice(0, caret)}▏${value.slice(caret)}`)]];
+  const line: Line[] = isAnsweredByDigit(ask) ? [] : [[], [span('> ', 'key'), span(showCaret(input))]];
   const all = renderAskBody(state, ask, cells);
   // The line that is typed stays in sight, however long the question is.
   const room = Math.max(1, rows - line.length);

@@ -1,6 +1,6 @@
 import { type Transition, transitionTo } from '../actions/transition.ts';
 import { getLayout, PREVIEW_EDGE } from '../layout/layout.ts';
-import { insertText, isCharacterKey } from '../state/input.ts';
+import { insertText, isCharacterKey, showCaret } from '../state/input.ts';
 import type { Overlay, State } from '../state/model.ts';
 import { wrapText } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
@@ -101,8 +101,7 @@ export function renderOverlay(
   switch (overlay.kind) {
     case 'help':
     case 'palette': {
-      const { value, caret } = overlay.input;
-      const query: Line = [span('> ', 'key'), span(`${value.slice(0, caret)}▏${value.slice(caret)}`)];
+      const query: Line = [span('> ', 'key'), span(showCaret(overlay.input))];
       return {
         title: overlay.kind === 'help' ? 'Help' : 'Commands',
         note: 'type to search, Enter runs',

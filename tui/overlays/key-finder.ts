@@ -1,6 +1,6 @@
 import type { Transition } from '../actions/transition.ts';
 import { transitionTo } from '../actions/transition.ts';
-import { type Binding, GROUPS, getDisabledReason, isBindingHere, KEYMAP } from '../keymap/index.ts';
+import { type Binding, getDisabledReason, isBindingHere, KEY_GROUPS, KEYMAP } from '../keymap/index.ts';
 import { runBinding } from '../keymap/run-binding.ts';
 import { editInput } from '../state/input.ts';
 import type { Input, Overlay, State } from '../state/model.ts';
@@ -14,7 +14,7 @@ export function findBindings(state: State, { kind, input }: Finder): readonly Bi
   const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
   const all =
     kind === 'help' ? KEYMAP : KEYMAP.filter((each) => isBindingHere(each, state) && each.id !== 'palette');
-  const ranked = GROUPS.flatMap((group) => all.filter((each) => each.group === group));
+  const ranked = KEY_GROUPS.flatMap((group) => all.filter((each) => each.group === group));
   const ordered =
     kind === 'help' ? ranked : [...all.filter((each) => each.panes), ...all.filter((each) => !each.panes)];
   return ordered.filter((each) => {

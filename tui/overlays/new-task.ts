@@ -1,9 +1,11 @@
 import { createNewTask } from '../actions/tasks.ts';
 import { type Transition, transitionTo } from '../actions/transition.ts';
-import { editInput, insertText } from '../state/input.ts';
+import { editInput, insertText, showCaret } from '../state/input.ts';
 import type { NewTask, State } from '../state/model.ts';
-import { padText, splitCleanLines, wrapText } from '../text/text.ts';
+import { rotateIndex } from '../state/numbers.ts';
+import { splitCleanLines } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
+import { renderEditorText, renderFormField } from './form-field.ts';
 
 const FIELDS = ['who', 'project', 'title', 'prompt', 'criteria', 'context', 'ledger'] as const;
 type Field = (typeof FIELDS)[number];
@@ -16,22 +18,19 @@ const isLineField = (field: Field | undefined): field is 'title' | 'ledger' =>
 const isEditorField = (field: Field | undefined): field is 'prompt' | 'criteria' | 'context' =>
   field === 'prompt' || field === 'criteria' || field === 'context';
 
-const EDITOR = '(none; Enter here, or Ctrl-E, opens your editor)';
-const EMPTY: Readonly<Record<'prompt' | 'criteria' | 'context', string>> = {
-  prompt: EDITOR,
+const EDITOR_HINT = '(none; Enter here, or Ctrl-E, opens your editor)';
+const EMPTY_HINTS: Readonly<Record<'prompt' | 'criteria' | 'context', string>> = {
+  prompt: EDITOR_HINT,
   criteria: '(none; one per line: the worker reports each as met or not)',
   context: '(none; what the worker should know beside the prompt)',
 };
 
-const rotateIndex = (at: number, by: number, count: number): number =>
-  count === 0 ? 0 : (at + by + count) % count;
-
-const editField = (state: State, overlay: NewTask, field: keyof typeof EMPTY): Transition =>
+const editField = (state: State, overlay: NewTask, field: keyof typeof EMPTY_HINTS): Transition =>
   transitionTo(state, {
     do: 'edit',
     text: overlay[field],
     name: `${field}.md`,
-    after: (now, text) =>
+    onEdited: (now, text) =>
       transitionTo(
         now.overlay?.kind === 'new-task'
           ? { ...now, overlay: { ...now.overlay, [field]: text.trimEnd() } }
@@ -86,30 +85,14 @@ export function renderNewTaskLines(state: State, overlay: NewTask, cells: number
   const project = state.data.choices!.projects[overlay.project];
   const place =
     project === undefined || project.own ? state.link.workspace : `${project.id} (${project.folder})`;
-  const renderField = (name: Field, text: string): Line => {
-    const isHere = FIELDS[overlay.field] === name;
-    return [
-      span(`${isHere ? '▶' : ' '} ${padText(name, 9)}`, isHere ? 'key' : 'dim'),
-      span(text, isHere ? 'marked' : undefined),
-    ];
-  };
-  const renderLineField = (name: 'title' | 'ledger', empty: string): Line => {
-    const { value, caret } = overlay[name];
-    const isHere = FIELDS[overlay.field] === name;
-    return renderField(
-      name,
-      isHere ? `${value.slice(0, caret)}▏${value.slice(caret)}` : value === '' ? empty : value,
-    );
-  };
-  const renderEditorField = (name: keyof typeof EMPTY): Line[] =>
+  const isFocused = (name: Field): boolean => FIELDS[overlay.field] === name;
+  const renderField = (name: Field, text: string): Line => renderFormField(name, text, isFocused(name));
+  const renderLineField = (name: 'title' | 'ledger', emptyHint: string): Line =>
+    renderField(name, isFocused(name) ? showCaret(overlay[name]) : overlay[name].value || emptyHint);
+  const renderEditorField = (name: keyof typeof EMPTY_HINTS): Line[] =>
     overlay[name] === ''
-      ? [renderField(name, FIELDS[overlay.field] === name ? EDITOR : EMPTY[name])]
-      : [
-          renderField(name, ''),
-          ...splitCleanLines(overlay[name]).flatMap((each) =>
-            wrapText(each, cells - 4).map((part): Line => [span('  │ ', 'border'), span(part)]),
-          ),
-        ];
+      ? [renderField(name, isFocused(name) ? EDITOR_HINT : EMPTY_HINTS[name])]
+      : [renderField(name, ''), ...renderEditorText(overlay[name], cells)];
   return [
     renderField('who', `◂ ${describeAssignee(state, overlay)} ▸`),
     renderField('project', `◂ ${place} ▸`),

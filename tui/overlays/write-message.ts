@@ -1,23 +1,23 @@
 import { sendWrittenMessage } from '../actions/bus.ts';
 import { type Transition, transitionTo } from '../actions/transition.ts';
 import { formatFirstLine } from '../panes/bus.ts';
-import { createInput, editInput, insertText } from '../state/input.ts';
+import { createInput, editInput, insertText, showCaret } from '../state/input.ts';
 import type { MessageRow, State, WriteMessage } from '../state/model.ts';
-import { cleanText, padText, splitCleanLines, wrapText } from '../text/text.ts';
+import { rotateIndex } from '../state/numbers.ts';
+import { cleanText, splitCleanLines, wrapText } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
+import { renderEditorText, renderFormField } from './form-field.ts';
 
 const FIELDS = 3;
 const TEXT = 2;
 const KINDS: readonly MessageRow['kind'][] = ['note', 'handoff', 'alert'];
-
-const rotateIndex = (at: number, by: number, count: number): number => (at + by + count) % count;
 
 const editMessageBody = (state: State, overlay: WriteMessage): Transition =>
   transitionTo(state, {
     do: 'edit',
     text: overlay.long ?? overlay.text.value,
     name: 'message.md',
-    after(now, given) {
+    onEdited(now, given) {
       if (now.overlay?.kind !== 'write') return transitionTo(now);
       const text = given.trimEnd();
       const body = text.includes('\n') ? { long: text } : { long: null, text: createInput(text) };
@@ -55,26 +55,14 @@ export function insertInMessage(state: State, overlay: WriteMessage, text: strin
 export function renderMessageForm(overlay: WriteMessage, cells: number): Line[] {
   const { parent, targets, to, message, field, text, long } = overlay;
   const target = targets[to];
-  const renderField = (index: number, name: string, value: string): Line => {
-    const isHere = field === index;
-    return [
-      span(`${isHere ? '▶' : ' '} ${padText(name, 9)}`, isHere ? 'key' : 'dim'),
-      span(value, isHere ? 'marked' : undefined),
-    ];
-  };
+  const renderField = (index: number, name: string, value: string): Line =>
+    renderFormField(name, value, field === index);
   const name = cleanText(`${target?.session ?? ''}${target?.about ? ` (${target.about})` : ''}`);
-  const { value, caret } = text;
   return [
     renderField(0, 'to', targets.length === 1 ? name : `◂ ${name} ▸`),
     renderField(1, 'kind', `◂ ${message} ▸`),
-    renderField(
-      TEXT,
-      'text',
-      long !== null ? '' : field === TEXT ? `${value.slice(0, caret)}▏${value.slice(caret)}` : value,
-    ),
-    ...(long === null ? [] : splitCleanLines(long)).flatMap((line) =>
-      wrapText(line, cells - 4).map((part): Line => [span('  │ ', 'border'), span(part)]),
-    ),
+    renderField(TEXT, 'text', long !== null ? '' : field === TEXT ? showCaret(text) : text.value),
+    ...(long === null ? [] : renderEditorText(long, cells)),
     [],
     ...(parent === null
       ? []

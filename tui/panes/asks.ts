@@ -7,7 +7,7 @@ import { describeSessionState, getStateStyle } from './states.ts';
 import { formatTimeLeft, formatTimeSince } from './time.ts';
 
 /** Of those that are closed, as many as one may want to look up. */
-const CLOSED = 30;
+const MOST_CLOSED = 30;
 
 export const isOpenAsk = (ask: AskRow): boolean => ask.status === 'open';
 
@@ -15,7 +15,7 @@ export const isOpenAsk = (ask: AskRow): boolean => ask.status === 'open';
 function sortAsks({ asks }: Data): AskRow[] {
   const all = [...asks.values()].sort((one, other) => one.ask_id - other.ask_id);
   const closed = all.filter((each) => !isOpenAsk(each)).reverse();
-  return [...all.filter(isOpenAsk), ...closed.slice(0, CLOSED)];
+  return [...all.filter(isOpenAsk), ...closed.slice(0, MOST_CLOSED)];
 }
 
 export const listOpenAsks = ({ asks }: Data): AskRow[] =>
@@ -83,7 +83,9 @@ export const asksPane = definePane<AskRow>({
   ],
   note({ data }) {
     const open = listOpenAsks(data).length;
-    return data.asks.size - open > CLOSED ? `${open} open · newest ${CLOSED} closed` : `${open} open`;
+    return data.asks.size - open > MOST_CLOSED
+      ? `${open} open · newest ${MOST_CLOSED} closed`
+      : `${open} open`;
   },
   renderPreview: (state, row, cells) => ({
     title: `ask ${row.ask_id}`,

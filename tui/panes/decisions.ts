@@ -1,5 +1,6 @@
 import { findDetail } from '../state/details.ts';
 import type { Data, DecisionRow } from '../state/model.ts';
+import { parseIdNumber } from '../state/numbers.ts';
 import { renderFacts } from '../text/text.ts';
 import type { Style } from '../text/theme.ts';
 import { renderProblem } from './lines.ts';
@@ -33,7 +34,7 @@ const listInputChanges = (
 const listPendingDecisions = (data: Data): DecisionRow[] =>
   [...data.decisions.values()]
     .filter((each) => each.state === 'pending')
-    .sort((one, other) => Number(one.decision_id.slice(2)) - Number(other.decision_id.slice(2)));
+    .sort((one, other) => parseIdNumber(one.decision_id) - parseIdNumber(other.decision_id));
 
 export const decisionsPane = definePane<DecisionRow>({
   id: 'decisions',

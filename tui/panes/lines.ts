@@ -1,5 +1,6 @@
 import { withLocalTimes } from '../../engine/index.ts';
-import { cleanText, width, wrapText } from '../text/text.ts';
+import { measureCells } from '../text/cells.ts';
+import { cleanText, wrapText } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
 
 /** Lines of a text from outside, wrapped, behind a bar that shows where it begins and ends. */
@@ -17,4 +18,4 @@ export const renderProblem = (problem: { message: string; hint?: string | null }
 
 /** Two texts at the ends of a line. */
 export const alignEnds = (left: string, right: string, cells: number): string =>
-  left + ' '.repeat(Math.max(1, cells - width(left) - width(right))) + right;
+  left + ' '.repeat(Math.max(1, cells - measureCells(left) - measureCells(right))) + right;

@@ -73,7 +73,7 @@ export function renderPlanLines(
 }
 
 /** Lines of a prompt that are its beginning. */
-const BEGINNING = 3;
+const BEGINNING_LINES = 3;
 
 /**
  * What a person agrees to with a run: which agent within which bounds, how long its prompt is, and how that begins. `whole`
@@ -84,13 +84,13 @@ export function renderAgreement(
   cells: number,
 ): { lines: Line[]; whole: Line[] } {
   const all = renderQuote(splitCleanLines(prompt.trimEnd()), cells);
-  const more = all.length - BEGINNING;
+  const more = all.length - BEGINNING_LINES;
   const length = `${prompt.length} chars, sha ${hash.slice(0, 16)}…`;
   return {
     lines: [
       ...renderFacts([['agent ', [plan.agent ?? 'none', plan.profile].filter(Boolean).join(' · ')]], cells),
       [span('prompt ', 'dim'), span(length)],
-      ...all.slice(0, BEGINNING),
+      ...all.slice(0, BEGINNING_LINES),
     ],
     whole:
       more <= 0

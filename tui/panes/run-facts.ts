@@ -3,7 +3,7 @@ import type { Data, SessionRow, State } from '../state/model.ts';
 import { cleanText, renderFacts, truncateText, wrapText } from '../text/text.ts';
 import { type Line, type Style, span } from '../text/theme.ts';
 import { describeRunMode } from './plan.ts';
-import { isPaused } from './states.ts';
+import { isPausedRun } from './states.ts';
 import { describeRetryTime, formatClockTime, formatWait } from './time.ts';
 
 /** In at most five cells up to a hundred million. */
@@ -44,7 +44,7 @@ export function renderRunLines(
 ): Line[] {
   const { pause, resume_at: at, runs, continues, model, untold } = row;
   const held = findHeldRow(data, row);
-  const isWaiting = at !== null && isPaused(row, now);
+  const isWaiting = at !== null && isPausedRun(row, now);
   const how = [model, describeRunMode(row), runs > 1 ? `run ${runs}` : ''].filter(Boolean).join(' · ');
   return renderFacts(
     [

@@ -4,7 +4,7 @@ import type { Style } from '../text/theme.ts';
 import { formatClockTime, formatWait } from './time.ts';
 
 /** Whether it waits for a time, and not for a worker; without `now` also when the time has come. */
-export const isPaused = ({ resume_at: at }: { resume_at: string | null }, now?: number): boolean =>
+export const isPausedRun = ({ resume_at: at }: { resume_at: string | null }, now?: number): boolean =>
   at !== null && (now === undefined || Date.parse(at) > now);
 
 type TaskAt = Pick<TaskRow, 'status' | 'session_id' | 'resume_at'> & { waits?: boolean };
@@ -13,7 +13,7 @@ type TaskAt = Pick<TaskRow, 'status' | 'session_id' | 'resume_at'> & { waits?: b
 export const describeTaskState = (task: TaskAt, now?: number): string => {
   if (task.waits) return 'waits';
   if (task.status !== 'assigned' || task.session_id === null) return task.status;
-  return isPaused(task, now) ? 'paused' : 'queued';
+  return isPausedRun(task, now) ? 'paused' : 'queued';
 };
 
 /** In a list: of a paused one, for how long. */
@@ -26,7 +26,7 @@ export const addResumeTime = (state: string, at: string | null, now: number): st
 
 export const describeSessionState = (session: SessionRow, now?: number): string => {
   if (session.state === 'queued' && session.stop_reason === null)
-    return isPaused(session, now) ? 'paused' : 'queued';
+    return isPausedRun(session, now) ? 'paused' : 'queued';
   if (session.state !== 'ended') return session.stop_reason === null ? session.state : 'stopping';
   // What changed nothing was not merged, whatever became of its branch.
   const isMerged = session.promoted_at !== null || session.branch_state === 'merged';

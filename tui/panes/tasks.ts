@@ -1,17 +1,24 @@
 import { localTime } from '../../engine/index.ts';
 import { findDetail } from '../state/details.ts';
 import type { Data, Details, State, TaskRow } from '../state/model.ts';
+import { parseIdNumber } from '../state/numbers.ts';
 import { cleanText, renderFacts, splitCleanLines, wrapText } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
 import { createEvidenceFact, describeLocksOf, renderEvidenceLines } from './evidence.ts';
 import { renderHeading, renderProblem, renderQuote } from './lines.ts';
 import { definePane } from './pane.ts';
 import { renderAgreement, renderPlanLines } from './plan.ts';
-import { addResumeTime, addWait, canStillRun, describeTaskState, getStateStyle, isPaused } from './states.ts';
+import {
+  addResumeTime,
+  addWait,
+  canStillRun,
+  describeTaskState,
+  getStateStyle,
+  isPausedRun,
+} from './states.ts';
 import { formatClockTime, formatTimeSince, formatWait } from './time.ts';
 
 const isFinishedTask = (task: TaskRow): boolean => task.status === 'done' || task.status === 'failed';
-const getTaskNumber = (id: string): number => Number(id.slice(2));
 
 /** What is to be done in the order it came, then what has ended, newest first. */
 function sortTasks(tasks: ReadonlyMap<string, TaskRow>): TaskRow[] {
@@ -21,9 +28,9 @@ function sortTasks(tasks: ReadonlyMap<string, TaskRow>): TaskRow[] {
     if (isFinishedTask(row)) ended.push({ at: Date.parse(row.ended_at ?? row.created_at), row });
     else open.push(row);
   }
-  open.sort((one, other) => getTaskNumber(one.task_id) - getTaskNumber(other.task_id));
+  open.sort((one, other) => parseIdNumber(one.task_id) - parseIdNumber(other.task_id));
   ended.sort(
-    (one, other) => other.at - one.at || getTaskNumber(other.row.task_id) - getTaskNumber(one.row.task_id),
+    (one, other) => other.at - one.at || parseIdNumber(other.row.task_id) - parseIdNumber(one.row.task_id),
   );
   return [...open, ...ended.map((each) => each.row)];
 }
@@ -154,19 +161,23 @@ const describePause = (
   pause: { code: string; text: string } | null,
   now: number,
 ): string | null => {
-  if (status !== 'assigned' || at === null || !isPaused({ resume_at: at }, now)) return null;
+  if (status !== 'assigned' || at === null || !isPausedRun({ resume_at: at }, now)) return null;
   const why = pause === null ? '' : `: ${pause.code}: ${pause.text}`;
   return `until ${formatClockTime(at, now)}, ${formatWait(at, now)} from now${why}`;
 };
 
 /** `commands` is how many of the lines there are up to the last reported command; null where none can be run again. */
-interface WithCommands {
+interface LinesWithCommands {
   lines: Line[];
   commands: number | null;
 }
 
 /** What the worker was to reach, and what is known of that. */
-function renderAcceptanceLines(state: State, task: Details['task']['task'], cells: number): WithCommands {
+function renderAcceptanceLines(
+  state: State,
+  task: Details['task']['task'],
+  cells: number,
+): LinesWithCommands {
   const evidence =
     task.session_id === null ? null : (findDetail(state, 'evidence', task.session_id)?.detail ?? null);
   if (evidence !== null) {
@@ -192,7 +203,7 @@ function renderTaskDetail(
   { task, timeline, plan }: Details['task'],
   cells: number,
   promptRest: readonly Line[] | null,
-): WithCommands {
+): LinesWithCommands {
   const above = [
     ...renderFacts([['stranger', task.stranger, 'bad']], cells),
     ...(canStillRun(task) ? renderPlanLines(plan, state, cells) : []),

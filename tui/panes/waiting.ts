@@ -1,4 +1,5 @@
 import type { DecisionRow, PaneId, State } from '../state/model.ts';
+import { parseIdNumber } from '../state/numbers.ts';
 import { describeAsker, listOpenAsks } from './asks.ts';
 import { getPane } from './index.ts';
 import { formatTimeLeft } from './time.ts';
@@ -31,7 +32,7 @@ export function listWaiting(state: State): Waiting[] {
       text: `ask ${each.ask_id} ${describeAsker(each, state)}, ${formatTimeLeft(each.expires_at, state.now)} left: ${each.question}`,
     })),
     ...sessions
-      .sort((one, other) => Number(one.session_id.slice(2)) - Number(other.session_id.slice(2)))
+      .sort((one, other) => parseIdNumber(one.session_id) - parseIdNumber(other.session_id))
       .map((each) => ({
         pane: 'workers' as const,
         id: each.session_id,

@@ -1,11 +1,12 @@
 import { counted, localTime, outcomeOfSession, sensitiveWords, workLeftBy } from '../../engine/index.ts';
 import type { Evidence, LockRow, SessionRow, Trial, Work } from '../state/model.ts';
-import { cleanText, makeDrawable, renderFacts, splitCleanLines, truncateText, width } from '../text/text.ts';
+import { measureCells } from '../text/cells.ts';
+import { cleanText, makeDrawable, renderFacts, splitCleanLines, truncateText } from '../text/text.ts';
 import { type Line, type Style, span } from '../text/theme.ts';
 import { createEvidenceFact, describeLocksOf, getTrialHead, renderEvidenceLines } from './evidence.ts';
 import { renderHeading, renderProblem } from './lines.ts';
 
-const BAR = 24;
+const BAR_CELLS = 24;
 
 /** Style of a line of a patch in unified format, by how it begins. */
 function getPatchStyle(line: string): Style | undefined {
@@ -163,14 +164,14 @@ const explainNoCommits = (row: SessionRow): string => {
 /** Path, count and a bar, as `git diff --stat` has them. */
 function renderStatLines(files: Work['files'], cells: number): Line[] {
   const most = Math.max(1, ...files.map((each) => each.insertions + each.deletions));
-  const scale = Math.min(1, BAR / most);
+  const scale = Math.min(1, BAR_CELLS / most);
   const scaleBar = (count: number): number => (count === 0 ? 0 : Math.max(1, Math.round(count * scale)));
-  const longest = Math.max(0, ...files.map((each) => width(makeDrawable(each.path))));
-  const room = Math.max(8, Math.min(longest, cells - BAR - 9));
+  const longest = Math.max(0, ...files.map((each) => measureCells(makeDrawable(each.path))));
+  const room = Math.max(8, Math.min(longest, cells - BAR_CELLS - 9));
   return files.map(({ path, insertions, deletions }) => {
     const name = truncateText(makeDrawable(path), room);
     return [
-      span(name + ' '.repeat(Math.max(0, room - width(name)))),
+      span(name + ' '.repeat(Math.max(0, room - measureCells(name)))),
       span(` | ${String(insertions + deletions).padStart(4)} `, 'dim'),
       span('+'.repeat(scaleBar(insertions)), 'added'),
       span('-'.repeat(scaleBar(deletions)), 'removed'),

@@ -3,6 +3,7 @@ import { getLayout, getPreviewSize } from '../layout/layout.ts';
 import { findDetail, getWorkersMode } from '../state/details.ts';
 import { countUnseenLines, getLogLines } from '../state/log.ts';
 import type { Data, SessionRow, State } from '../state/model.ts';
+import { parseIdNumber } from '../state/numbers.ts';
 import { describeWindow } from '../state/windows.ts';
 import { cleanText } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
@@ -18,7 +19,7 @@ import {
   canStillRun,
   describeSessionState,
   getStateStyle,
-  isPaused,
+  isPausedRun,
   isUnreadableWork,
 } from './states.ts';
 import { formatQuietTime, formatTimeSince } from './time.ts';
@@ -26,14 +27,13 @@ import { describeFailure, renderWorkLines } from './work-lines.ts';
 
 /** Live ones in the order they came, then the ended, newest first. */
 const sortSessions = (data: Data): SessionRow[] => {
-  const getSessionNumber = (session: SessionRow): number => Number(session.session_id.slice(2));
   const all = [...data.sessions.values()];
   const live = all
     .filter((each) => each.state !== 'ended')
-    .sort((one, other) => getSessionNumber(one) - getSessionNumber(other));
+    .sort((one, other) => parseIdNumber(one.session_id) - parseIdNumber(other.session_id));
   const ended = all
     .filter((each) => each.state === 'ended')
-    .sort((one, other) => getSessionNumber(other) - getSessionNumber(one));
+    .sort((one, other) => parseIdNumber(other.session_id) - parseIdNumber(one.session_id));
   return [...live, ...ended];
 };
 
@@ -70,7 +70,7 @@ function describeActivity(session: SessionRow, { now }: Pick<State, 'now'>): str
   const present =
     session.state === 'running'
       ? session.activity
-      : isPaused(session, now)
+      : isPausedRun(session, now)
         ? (pause?.code ?? null)
         : (session.failure?.code ?? null);
   return present === null ? title : `${present} · ${title}`;

@@ -154,5 +154,5 @@ function describeQuestionChange(before: State, after: State): string[] {
 }
 
 /** The keys of the moment, for whoever asks. */
-export const describeKeys = (state: State): string =>
+export const describeCurrentKeys = (state: State): string =>
   `Keys: ${toPlainText(renderHintLine(state)).trim().replace(/ {2,}/g, ', ')}`;

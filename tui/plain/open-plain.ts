@@ -9,11 +9,11 @@ import {
 import type { DashboardEnd, DashboardOptions } from '../options.ts';
 import { createInitialState, createStore } from '../store.ts';
 import { createEngineSync } from '../sync/engine-sync.ts';
-import { describeChanges, describeKeys } from './describe-changes.ts';
+import { describeChanges, describeCurrentKeys } from './describe-changes.ts';
 import { nameReadlineKey, type RawKey } from './readline-keys.ts';
 
 /** Rows of a screen that does not exist: what a page is. */
-const ROWS = 30;
+const PAGE_ROWS = 30;
 const ESCAPE_MS = 30;
 const PASTE_ON = '\u001b[?2004h';
 const PASTE_OFF = '\u001b[?2004l';
@@ -39,7 +39,7 @@ export async function openPlainDashboard(options: DashboardOptions): Promise<Das
     bell: () => void stdout.write('\u0007'),
     quit: () => end(),
   };
-  const size = { columns: stdout.columns || 100, rows: ROWS };
+  const size = { columns: stdout.columns || 100, rows: PAGE_ROWS };
   const store = createStore(createInitialState({ size, now: Date.now(), bell: options.bell, plain: true }), {
     run: (effect) => performEffect(doers, effect),
     crash: fail,
@@ -49,7 +49,7 @@ export async function openPlainDashboard(options: DashboardOptions): Promise<Das
     const state = store.getState();
     const lines = describeChanges(told, state);
     if (told.link.phase === 'connecting' && state.link.phase === 'live' && isInteractive)
-      lines.push(describeKeys(state));
+      lines.push(describeCurrentKeys(state));
     told = state;
     for (const line of lines) stdout.write(`${line}\n`);
   });

@@ -39,11 +39,11 @@ export const EMPTY_DATA: Data = {
 };
 
 /** What comes with the first screen; all else comes a moment later, with what a new task may name. */
-const FIRST: ReadonlySet<PaneId> = new Set(['tasks', 'decisions', 'asks', 'workers']);
+const FIRST_FETCHED_PANES: ReadonlySet<PaneId> = new Set(['tasks', 'decisions', 'asks', 'workers']);
 
 /** Whether the rows of a list are known: only then is an empty one empty. */
 export const isPaneFetched = (pane: PaneId, { link, data }: Pick<State, 'link' | 'data'>): boolean =>
-  link.phase !== 'connecting' && (FIRST.has(pane) || data.choices !== null);
+  link.phase !== 'connecting' && (FIRST_FETCHED_PANES.has(pane) || data.choices !== null);
 
 /** Rows that are new or have changed. */
 export interface DataChange {

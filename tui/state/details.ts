@@ -2,14 +2,17 @@ import type { Data, DetailKind, Loaded, State, Subject } from './model.ts';
 import { isWideScreen } from './size.ts';
 
 /** Enough to go back and forth; each may hold a patch. */
-const KEPT = 20;
+const MOST_DETAILS = 20;
 
 export function findDetail<K extends DetailKind>(state: State, kind: K, id: string): Loaded<K> | undefined {
   return state.details.find((each) => each.kind === kind && each.id === id) as Loaded<K> | undefined;
 }
 
 export const addDetail = (details: readonly Loaded[], loaded: Loaded): readonly Loaded[] =>
-  [loaded, ...details.filter((each) => each.kind !== loaded.kind || each.id !== loaded.id)].slice(0, KEPT);
+  [loaded, ...details.filter((each) => each.kind !== loaded.kind || each.id !== loaded.id)].slice(
+    0,
+    MOST_DETAILS,
+  );
 
 /** Without what was said of the work in a repository, whose branches have moved. */
 export const dropWorkDetails = (

@@ -5,6 +5,10 @@ export const EMPTY_INPUT: Input = { value: '', caret: 0 };
 
 export const createInput = (value: string): Input => ({ value, caret: value.length });
 
+/** The line with a bar where the caret is. */
+export const showCaret = ({ value, caret }: Input): string =>
+  `${value.slice(0, caret)}▏${value.slice(caret)}`;
+
 /** Text at the caret; line breaks and control characters have no place in one line. */
 export function insertText({ value, caret }: Input, text: string): Input {
   const plain = text.replace(/[\r\n\t]+/g, ' ').replace(/[\u0000-\u001f\u007f-\u009f]/g, '');

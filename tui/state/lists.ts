@@ -1,9 +1,7 @@
 import type { ListView } from './model.ts';
+import { clampNumber } from './numbers.ts';
 
 export const EMPTY_LIST: ListView = { filter: '', ids: [], selected: null, index: 0, top: 0 };
-
-const clampNumber = (value: number, low: number, high: number): number =>
-  Math.max(low, Math.min(value, high));
 
 /**
  * The list after its rows have changed. The selected row stays selected and stays at its place on the screen, whatever

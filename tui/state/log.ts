@@ -42,4 +42,4 @@ export const countUnseenLines = (log: LogView): number =>
 export const pauseLog = (log: LogView): LogView =>
   log.following ? { ...log, following: false, seen: getLogEnd(log) } : log;
 
-export const followLog = (log: LogView): LogView => ({ ...log, following: true });
+export const resumeLog = (log: LogView): LogView => ({ ...log, following: true });

@@ -14,7 +14,7 @@ export function keepConnected(options: {
   onConnected(client: EngineClient): Promise<void>;
   onLost(reason: string): void;
   signal: AbortSignal;
-}): { start(): void; client(): EngineClient } {
+}): { startEngine(): void; client(): EngineClient } {
   let current: EngineClient | null = null;
   let wantsStart = true;
   let wake: () => void = () => undefined;
@@ -47,7 +47,7 @@ export function keepConnected(options: {
   void runConnectionLoop();
 
   return {
-    start() {
+    startEngine() {
       wantsStart = true;
       wake();
     },

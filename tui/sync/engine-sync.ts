@@ -5,7 +5,7 @@ import type { Store } from '../store.ts';
 import { keepConnected } from './connection.ts';
 import { fetchDetails } from './fetch-details.ts';
 import { fetchDeliveries, fetchMessages, fetchSessions } from './fetch-rows.ts';
-import { followEvents, type ResumePoint } from './follow-events.ts';
+import { followEngineEvents, type ResumePoint } from './follow-events.ts';
 import { followLogs } from './follow-logs.ts';
 import { followRefs } from './follow-refs.ts';
 import { pollWorkers } from './poll-workers.ts';
@@ -14,7 +14,7 @@ import { watchNotices } from './watch-notices.ts';
 /** Ages move on the screen; nothing is written when none does. */
 const TICK_MS = 10_000;
 /** What changes without an event: how deliveries and notices go. */
-const LOOK_MS = 2000;
+const POLL_MS = 2000;
 
 export interface EngineSync {
   /** Sends a call of the reducer's to the engine and the answer back. */
@@ -38,8 +38,8 @@ export function createEngineSync(options: {
   let notices: Promise<{ close(): Promise<void> }> | null = null;
   let isFirst = true;
 
-  const sendWhileOpen: Store['send'] = (happening) => {
-    if (!closing.signal.aborted) store.send(happening);
+  const sendWhileOpen: Store['send'] = (event) => {
+    if (!closing.signal.aborted) store.send(event);
   };
   const sendDataChange = (data: DataChange): void =>
     sendWhileOpen({ type: 'data', change: data, at: Date.now() });
@@ -57,7 +57,7 @@ export function createEngineSync(options: {
     async onConnected(client) {
       const { workspace, root, data } = client.welcome;
       sendWhileOpen({ type: 'link', link: { workspace, root } });
-      await followEvents({
+      await followEngineEvents({
         client,
         from: point,
         complete: store.getState().data.complete,
@@ -67,13 +67,13 @@ export function createEngineSync(options: {
         },
         onFailed: (error) => {
           const { message, hint } = asSvcError(error);
-          sendWhileOpen({ type: 'said', text: message, tone: 'bad', hint });
+          sendWhileOpen({ type: 'message', text: message, tone: 'bad', hint });
         },
       });
-      logs.again();
-      refs.again();
+      logs.restart();
+      refs.restart();
       sendWhileOpen({ type: 'link', link: { phase: 'live', since: Date.now(), reason: null } });
-      if (!isFirst) sendWhileOpen({ type: 'said', text: 'connected again', tone: 'good' });
+      if (!isFirst) sendWhileOpen({ type: 'message', text: 'connected again', tone: 'good' });
       isFirst = false;
       await (await notices)?.close();
       notices = watchNotices({
@@ -92,22 +92,22 @@ export function createEngineSync(options: {
 
   const details = fetchDetails({
     client: link.client,
-    get: store.getState,
+    getState: store.getState,
     onLoaded: (loaded) => sendWhileOpen({ type: 'detail', loaded }),
   });
   const logs = followLogs({
     client: link.client,
-    get: store.getState,
+    getState: store.getState,
     onLines: (session, lines, ended, reset) => sendWhileOpen({ type: 'log', session, lines, ended, reset }),
   });
   const workers = pollWorkers({
     client: link.client,
-    get: store.getState,
+    getState: store.getState,
     onSessions: (sessions) => sendDataChange({ sessions }),
   });
   /** Drops what was said of it, and reads anew whether it waits for review; what is on the screen is then asked for again. */
   async function refreshMovedWork(repository: string): Promise<void> {
-    details.outdate();
+    details.discardPendingWork();
     sendWhileOpen({ type: 'refs', repository });
     const rows = [...store.getState().data.sessions.values()].filter(
       (each) => each.repository === repository && each.state === 'ended' && each.promoted_at === null,
@@ -117,14 +117,14 @@ export function createEngineSync(options: {
   }
   const refs = followRefs({
     client: link.client,
-    get: store.getState,
+    getState: store.getState,
     onMoved: (repository) => void refreshMovedWork(repository).catch(() => undefined),
   });
   const unsubscribe = store.subscribe(() => {
-    details.look();
-    logs.look();
-    refs.look();
-    workers.look();
+    details.onStateChange();
+    logs.onStateChange();
+    refs.onStateChange();
+    workers.onStateChange();
   });
 
   /** The events of the last look: whatever is new since may have been sent somewhere. */
@@ -132,7 +132,7 @@ export function createEngineSync(options: {
   async function pollPending(): Promise<void> {
     const { link: now, data } = store.getState();
     if (now.phase !== 'live') return;
-    details.again();
+    details.retryUnsettled();
     const isPending = [...data.deliveries.values()].some((each) => each.state === 'pending');
     const hasNew = data.events !== seen;
     seen = data.events;
@@ -145,7 +145,7 @@ export function createEngineSync(options: {
   }
   const timers = [
     setInterval(() => sendWhileOpen({ type: 'tick', at: Date.now() }), TICK_MS),
-    setInterval(() => void pollPending().catch(() => undefined), LOOK_MS),
+    setInterval(() => void pollPending().catch(() => undefined), POLL_MS),
   ];
 
   return {
@@ -161,13 +161,13 @@ export function createEngineSync(options: {
           },
         );
     },
-    startEngine: () => link.start(),
+    startEngine: () => link.startEngine(),
     async close() {
       closing.abort();
       unsubscribe();
-      details.stop();
-      logs.stop();
-      workers.stop();
+      details.close();
+      logs.close();
+      workers.close();
       for (const timer of timers) clearInterval(timer);
       try {
         link.client().close();

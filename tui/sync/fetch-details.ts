@@ -13,9 +13,9 @@ const getDetailKey = ({ kind, id, stamp }: Detail): string => `${kind} ${id} ${s
 /** Fetches what the selected row needs beyond itself. */
 export function fetchDetails(options: {
   client(): EngineClient;
-  get(): State;
+  getState(): State;
   onLoaded(loaded: Loaded): void;
-}): { look(): void; again(): void; outdate(): void; stop(): void } {
+}): { onStateChange(): void; retryUnsettled(): void; discardPendingWork(): void; close(): void } {
   let timer: NodeJS.Timeout | null = null;
   let underWay = new Set<string>();
 
@@ -36,26 +36,28 @@ export function fetchDetails(options: {
       )
       .finally(() => asked.delete(getDetailKey(detail)));
     if (kind === 'work' && asked !== underWay) return;
-    options.onLoaded(keepUnchangedWork({ kind, id, stamp, ...loaded }, findDetail(options.get(), kind, id)));
+    options.onLoaded(
+      keepUnchangedWork({ kind, id, stamp, ...loaded }, findDetail(options.getState(), kind, id)),
+    );
   }
 
   const fetchWhileLive = (details: readonly Detail[]): void => {
-    if (options.get().link.phase !== 'live') return;
+    if (options.getState().link.phase !== 'live') return;
     for (const each of details) void fetchDetail(each).catch(() => undefined);
   };
 
   return {
-    look() {
-      if (listMissing(options.get()).length === 0) return;
+    onStateChange() {
+      if (listMissing(options.getState()).length === 0) return;
       if (timer !== null) clearTimeout(timer);
       timer = setTimeout(() => {
         timer = null;
-        fetchWhileLive(listMissing(options.get()));
+        fetchWhileLive(listMissing(options.getState()));
       }, REST_MS);
     },
     /** What stood in the way may have been put right outside: a commit was made, a file moved, a program installed. */
-    again() {
-      const state = options.get();
+    retryUnsettled() {
+      const state = options.getState();
       fetchWhileLive(
         listWantedDetails(state).details.filter(
           (each) => !isDetailSettled(findDetail(state, each.kind, each.id)),
@@ -63,10 +65,10 @@ export function fetchDetails(options: {
       );
     },
     /** Branches have moved: an answer about work that is under way may be of before that, and does not count. */
-    outdate() {
+    discardPendingWork() {
       underWay = new Set();
     },
-    stop() {
+    close() {
       if (timer !== null) clearTimeout(timer);
     },
   };

@@ -113,9 +113,9 @@ export async function fetchChangedRows(
   client: EngineClient,
   events: readonly EventRow[],
 ): Promise<DataChange> {
-  const ids = (key: 'task_id' | 'decision_id' | 'session_id'): Set<string> =>
+  const collectIds = (key: 'task_id' | 'decision_id' | 'session_id'): Set<string> =>
     new Set(events.flatMap((event) => event[key] ?? []));
-  const [decisionIds, sessionIds] = [ids('decision_id'), ids('session_id')];
+  const [decisionIds, sessionIds] = [collectIds('decision_id'), collectIds('session_id')];
   const isConfig = events.some(({ kind }) => kind === 'config_reloaded' || kind === 'engine_started');
   // Every end of a run may close or open the way for its agent.
   const isEnd = events.some(({ kind }) => /^(?:sealed|failed|alert|circuit_reset)$/.test(kind));
@@ -123,7 +123,7 @@ export async function fetchChangedRows(
     fetchRowsByIds<DecisionRow>(client, 'decision.list', wanted);
   const [status, tasks, decisions, sessions, choices, held, bus] = await Promise.all([
     client.call<Status>('engine.status'),
-    fetchRowsByIds<TaskRow>(client, 'task.list', [...ids('task_id')]),
+    fetchRowsByIds<TaskRow>(client, 'task.list', [...collectIds('task_id')]),
     fetchDecisions([...decisionIds]),
     fetchSessions(client, [...sessionIds]),
     isConfig ? client.call<Choices>('task.choices') : undefined,

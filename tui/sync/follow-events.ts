@@ -17,7 +17,7 @@ export interface ResumePoint {
  * rows are fetched, so nothing falls between the two; whatever comes twice is only asked for twice. Resolves when the
  * first screen can be drawn.
  */
-export async function followEvents(options: {
+export async function followEngineEvents(options: {
   client: EngineClient;
   from: ResumePoint | null;
   /** Whether every older task is known already; a connection may have been lost half-way. */

@@ -17,9 +17,9 @@ interface LogPart {
  */
 export function followLogs(options: {
   client(): EngineClient;
-  get(): State;
+  getState(): State;
   onLines(session: string, lines: readonly string[], ended: boolean, reset: boolean): void;
-}): { look(): void; again(): void; stop(): void } {
+}): { onStateChange(): void; restart(): void; close(): void } {
   let session: string | null = null;
   let subscription: Promise<number | null> = Promise.resolve(null);
   let text = '';
@@ -73,8 +73,8 @@ export function followLogs(options: {
   }
 
   return {
-    look() {
-      const state = options.get();
+    onStateChange() {
+      const state = options.getState();
       if (state.link.phase !== 'live') return;
       const { log } = listWantedDetails(state);
       if (log === session || log === null) return;
@@ -83,11 +83,11 @@ export function followLogs(options: {
       subscribeToLog(log);
     },
     /** After the connection was lost: the same log once more, from its last lines. */
-    again() {
+    restart() {
       subscription = Promise.resolve(null);
       session = null;
     },
-    stop() {
+    close() {
       if (timer !== null) clearTimeout(timer);
     },
   };

@@ -3,7 +3,7 @@ import { isWaitingForReview } from '../panes/workers.ts';
 import type { SessionRow, State } from '../state/model.ts';
 
 /** Repositories that are followed at once. */
-const MOST = 20;
+const MOST_REPOSITORIES = 20;
 
 /**
  * Follows the branches of the repositories that the screen says something about: of the selected worker, and of all that
@@ -11,9 +11,9 @@ const MOST = 20;
  */
 export function followRefs(options: {
   client(): EngineClient;
-  get(): State;
+  getState(): State;
   onMoved(repository: string): void;
-}): { look(): void; again(): void } {
+}): { onStateChange(): void; restart(): void } {
   /** By what is followed: its subscription, null where it cannot be followed. */
   const followed = new Map<string, { repository: string; subscription: Promise<number | null> }>();
   /** What was looked at last: rows and selection are compared, not gone through, at every key. */
@@ -22,7 +22,7 @@ export function followRefs(options: {
   function listWantedRepositories({ data, focus, lists }: State): Map<string, SessionRow> {
     const all = new Map<string, SessionRow>();
     for (const session of data.sessions.values())
-      if (session.repository !== null && isWaitingForReview(session) && all.size < MOST)
+      if (session.repository !== null && isWaitingForReview(session) && all.size < MOST_REPOSITORIES)
         all.set(session.repository, session);
     const selected = focus === 'workers' ? data.sessions.get(lists.workers.selected ?? '') : undefined;
     // A strict worker that lives commits beside its repository.
@@ -64,8 +64,8 @@ export function followRefs(options: {
   }
 
   return {
-    look() {
-      const state = options.get();
+    onStateChange() {
+      const state = options.getState();
       if (state.link.phase !== 'live') return;
       const now = [state.data.sessions, state.focus, state.lists.workers.selected];
       if (now.every((each, index) => each === seen[index])) return;
@@ -75,7 +75,7 @@ export function followRefs(options: {
       for (const [key, each] of [...followed]) if (!next.has(key)) unfollowRepository(key, each);
     },
     /** After the connection was lost: everything anew. */
-    again() {
+    restart() {
       followed.clear();
       seen = [];
     },

@@ -6,7 +6,7 @@ import { fetchSessions } from './fetch-rows.ts';
 /** What an agent does changes without an event. */
 const WATCH_MS = 1000;
 /** Those that wait for a worker are looked at too, as far as one may have got it. */
-const MOST = 100;
+const MOST_SESSIONS = 100;
 
 const isWorkingSession = ({ state }: SessionRow): boolean => state === 'running' || state === 'starting';
 
@@ -16,9 +16,9 @@ const isWorkingSession = ({ state }: SessionRow): boolean => state === 'running'
  */
 export function pollWorkers(options: {
   client(): EngineClient;
-  get(): State;
+  getState(): State;
   onSessions(sessions: readonly SessionRow[]): void;
-}): { look(): void; stop(): void } {
+}): { onStateChange(): void; close(): void } {
   let isAsking = false;
   let wasShown = false;
 
@@ -28,16 +28,16 @@ export function pollWorkers(options: {
     const working = all.filter(isWorkingSession);
     if (working.length === 0) return [];
     const next = all.filter((each) => each.state === 'queued' && each.resume_at === null);
-    return [...working, ...next].slice(0, MOST).map((each) => each.session_id);
+    return [...working, ...next].slice(0, MOST_SESSIONS).map((each) => each.session_id);
   }
 
   async function readSessions(): Promise<void> {
-    const ids = listWantedSessions(options.get());
+    const ids = listWantedSessions(options.getState());
     if (isAsking || ids.length === 0) return;
     isAsking = true;
     try {
       const rows = await fetchSessions(options.client(), ids);
-      const { sessions } = options.get().data;
+      const { sessions } = options.getState().data;
       const changed = rows.filter(
         (row) => JSON.stringify(row) !== JSON.stringify(sessions.get(row.session_id)),
       );
@@ -51,11 +51,11 @@ export function pollWorkers(options: {
   const timer = setInterval(readIgnoringErrors, WATCH_MS);
   return {
     /** Whoever comes to the workers sees what they do now. */
-    look() {
-      const isShown = isShowingWorkers(options.get());
+    onStateChange() {
+      const isShown = isShowingWorkers(options.getState());
       if (isShown && !wasShown) readIgnoringErrors();
       wasShown = isShown;
     },
-    stop: () => clearInterval(timer),
+    close: () => clearInterval(timer),
   };
 }

@@ -1,8 +1,6 @@
 import { cut as cutTo, printable } from '../../engine/index.ts';
-import { replaceUnsureCharacters, measureCells as width } from './cells.ts';
+import { measureCells, replaceUnsureCharacters } from './cells.ts';
 import { type Line, type Span, type Style, span } from './theme.ts';
-
-export { width };
 
 const ASCII = /^[\u0020-\u007e]*$/;
 const TAB = 4;
@@ -15,13 +13,13 @@ export const splitGraphemes = (text: string): string[] =>
 export const truncateText = (text: string, cells: number): string => {
   if (cells <= 0) return '';
   if (ASCII.test(text)) return text.length <= cells ? text : `${text.slice(0, cells - 1)}…`;
-  return cutTo(text, cells, width);
+  return cutTo(text, cells, measureCells);
 };
 
 /** Exactly `cells` wide. */
 export function padText(text: string, cells: number, align: 'left' | 'right' = 'left'): string {
   const shown = truncateText(text, cells);
-  const blank = ' '.repeat(Math.max(0, cells - width(shown)));
+  const blank = ' '.repeat(Math.max(0, cells - measureCells(shown)));
   return align === 'right' ? blank + shown : shown + blank;
 }
 
@@ -49,7 +47,7 @@ export function wrapText(text: string, cells: number): string[] {
   const indent = /^ */.exec(text)?.[0] ?? '';
   const lines: string[] = [];
   let rest = text;
-  while (width(rest) > cells) {
+  while (measureCells(rest) > cells) {
     const head = takeStart(rest, cells);
     const space = head.trimStart() === '' ? -1 : head.lastIndexOf(' ');
     const at = rest[head.length] === ' ' ? head.length : space > indent.length ? space : head.length;
@@ -64,7 +62,7 @@ function takeStart(text: string, cells: number): string {
   if (ASCII.test(text)) return text.slice(0, cells);
   let head = '';
   for (const segment of splitGraphemes(text)) {
-    if (head !== '' && width(head + segment) > cells) break;
+    if (head !== '' && measureCells(head + segment) > cells) break;
     head += segment;
   }
   return head;
@@ -79,8 +77,8 @@ export function fitLine(line: Line, cells: number, left = 0): Line {
     let { text } = each;
     if (skip > 0) {
       const head = takeStart(text, skip);
-      if (width(text) <= skip) {
-        skip -= width(text);
+      if (measureCells(text) <= skip) {
+        skip -= measureCells(text);
         continue;
       }
       text = text.slice(head.length);
@@ -89,7 +87,7 @@ export function fitLine(line: Line, cells: number, left = 0): Line {
     if (room <= 0) break;
     const part = truncateText(text, room);
     shown.push({ ...each, text: part });
-    room -= width(part);
+    room -= measureCells(part);
     if (part !== text) break;
   }
   return shown;

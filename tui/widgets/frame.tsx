@@ -1,7 +1,7 @@
 import { Box } from 'ink';
 import type { ReactNode } from 'react';
-import { hasSureWidth } from '../text/cells.ts';
-import { fitLine, makeDrawable, makeLineDrawable, truncateText, width } from '../text/text.ts';
+import { hasSureWidth, measureCells } from '../text/cells.ts';
+import { fitLine, makeDrawable, makeLineDrawable, truncateText } from '../text/text.ts';
 import { type Line, span, toPlainText } from '../text/theme.ts';
 import { TextLines } from './lines.tsx';
 
@@ -53,11 +53,11 @@ export function Frame({
   const edge = focused ? 'focus' : 'border';
   const [topLeft, topRight, bottomLeft, bottomRight] = corners;
   const right = note ? ` ${truncateText(makeDrawable(note), Math.max(0, cells - 12))} ` : '';
-  const name = ` ${truncateText(makeDrawable(title), Math.max(1, cells - 7 - width(right)))} `;
+  const name = ` ${truncateText(makeDrawable(title), Math.max(1, cells - 7 - measureCells(right)))} `;
   const top: Line = [
     span(`${topLeft}${across}`, edge),
     span(name, focused ? 'title' : undefined),
-    span(across.repeat(Math.max(0, cells - 4 - width(name) - width(right))), edge),
+    span(across.repeat(Math.max(0, cells - 4 - measureCells(name) - measureCells(right))), edge),
     span(right, 'dim'),
     span(`${across}${topRight}`, edge),
   ];

