@@ -191,7 +191,9 @@ function keysPage() {
   const rows = KEY_GROUPS.flatMap((group) =>
     KEYMAP.filter((each) => each.group === group).map((each) => [
       group,
-      (each.confirm === undefined ? each.keys.map(formatKey) : formatBindingKeys(each).split(', ')).map(code).join(' '),
+      (each.confirm === undefined ? each.keys.map(formatKey) : formatBindingKeys(each).split(', '))
+        .map(code)
+        .join(' '),
       each.about,
       placeOf(each),
     ]),

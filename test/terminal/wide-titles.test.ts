@@ -84,7 +84,9 @@ describe('a title from outside', withTmux, () => {
       await terminal.shows(`▶${selected}`);
     }
     await terminal.shows(
-      new RegExp(`▶d-2 .* Ship it ${UNSURE_PLACEHOLDER} ${UNSURE_PLACEHOLDER} ${UNSURE_PLACEHOLDER} ${UNSURE_PLACEHOLDER} today`),
+      new RegExp(
+        `▶d-2 .* Ship it ${UNSURE_PLACEHOLDER} ${UNSURE_PLACEHOLDER} ${UNSURE_PLACEHOLDER} ${UNSURE_PLACEHOLDER} today`,
+      ),
     );
     const screen = await terminal.shows('│ │ Ship it', 'the prompt of d-2');
     assert.ok(!screen.includes('│ │ Deploy') && !screen.includes('│ │ Look'), screen);

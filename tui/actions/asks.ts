@@ -33,7 +33,7 @@ export function sendAnswer(state: State, { ask }: AnswerAsk, answer: string): Tr
     return transitionTo(
       showMessage(state, 'the engine is away: the answer was not sent', 'bad', 'Esc, then u starts it'),
     );
-  return callEngine<{ answer: string }>(
+  return callEngine(
     { ...state, overlay: null },
     {
       operation: 'ask_answer',

@@ -100,7 +100,7 @@ export function sendWrittenMessage(state: State, overlay: WriteMessage): Transit
       showMessage(state, 'the engine is away: the message was not sent', 'bad', 'Esc, then u starts it'),
     );
   const { parent, message: kind } = overlay;
-  return callEngine<{ known?: boolean }>(
+  return callEngine(
     { ...state, overlay: null },
     {
       operation: 'msg_send',

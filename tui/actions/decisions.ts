@@ -1,6 +1,6 @@
 import { findDetail, getSubjectStamp } from '../state/details.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
-import type { DecisionRow, Plan, State, TaskView } from '../state/model.ts';
+import type { DecisionRow, Plan, State } from '../state/model.ts';
 import { splitCleanLines } from '../text/text.ts';
 import { jumpToWorker } from './navigation.ts';
 import { isHeldByLedger } from './tasks.ts';
@@ -45,7 +45,7 @@ export function askToApprove(state: State): Question {
   const gate = plan !== undefined && isHeldByLedger(plan) ? plan.problem : null;
   const what = `${id} and start ${agent ?? 'the agent'} on ${taskId}`;
   const approveWith = (how: { force?: true }) => (now: State) =>
-    callEngine<{ session: { session_id: string } | null }>(now, {
+    callEngine(now, {
       operation: 'decision.approve',
       input: { id, hash, ...how },
       busy: id,
@@ -90,7 +90,7 @@ export const approveUnconfined = (
   state: State,
   { decision: id, task, hash }: { decision: string; task: string; hash: string },
 ): Transition =>
-  callEngine<{ session: { session_id: string } | null }>(state, {
+  callEngine(state, {
     operation: 'decision.approve',
     input: { id, hash, unconfined: task },
     busy: id,
@@ -140,7 +140,7 @@ export function editDecisionPrompt(state: State): Transition {
         return transitionTo(showMessage(now, `${id} is as it was: the text did not change`));
       if (text.trim() === '')
         return transitionTo(showMessage(now, `${id} is as it was: an empty prompt runs nothing`, 'bad'));
-      return callEngine<{ decision: { decision_id: string }; task: TaskView }>(now, {
+      return callEngine(now, {
         operation: 'decision.edit',
         input: { id, hash, prompt: text },
         busy: id,

@@ -53,7 +53,7 @@ export function askToResume(state: State): Question {
         key: 'y',
         label: 'go on',
         run: (now) =>
-          callEngine<SessionRow>(now, {
+          callEngine(now, {
             operation: 'worker.resume',
             input: { session: id },
             busy: id,

@@ -69,7 +69,7 @@ const startTask = (
   how: { hash: string; force?: true },
   again: boolean,
 ): Transition =>
-  callEngine<{ session: { session_id: string } | null }>(state, {
+  callEngine(state, {
     operation: again ? 'task.retry' : 'task.run',
     input: { id, ...how },
     busy: id,
@@ -231,7 +231,7 @@ export function createNewTask(state: State): Transition {
       ),
     );
   }
-  return callEngine<TaskRow>(
+  return callEngine(
     { ...state, overlay: null },
     {
       operation: 'task.add',

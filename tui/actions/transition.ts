@@ -1,11 +1,11 @@
-import { withLocalTimes } from '../../engine/index.ts';
+import { type Api, withLocalTimes } from '../../engine/index.ts';
 import type { Message, State, Subject } from '../state/model.ts';
 
 /** What has to be done outside the state. The feed and the terminal do it; `update` only asks. */
 export type Effect =
   | {
       do: 'call';
-      operation: string;
+      operation: keyof Api;
       input: object;
       /** The subject that is busy until the answer. */
       busy: string;
@@ -46,15 +46,15 @@ export const showMessage = (
 });
 
 /** A call to the engine; its subject is busy until the answer is there. */
-export function callEngine<A>(
+export function callEngine<K extends keyof Api>(
   state: State,
   request: {
-    operation: string;
-    input: object;
+    operation: K;
+    input: Api[K]['input'];
     busy: string;
     doing: string;
-    describeAnswer(answer: A): string;
-    onAnswer?(state: State, answer: A): State;
+    describeAnswer(answer: Api[K]['output']): string;
+    onAnswer?(state: State, answer: Api[K]['output']): State;
   },
 ): Transition {
   const { operation, input, busy, doing } = request;

@@ -4,7 +4,7 @@ import { describeSessionState, isUnreadableWork } from '../panes/states.ts';
 import { explainCheckout } from '../panes/work-lines.ts';
 import { findDetail } from '../state/details.ts';
 import { pauseLog, resumeLog } from '../state/log.ts';
-import type { Evidence, Promoted, SessionRow, State, Trial } from '../state/model.ts';
+import type { Evidence, SessionRow, State, Trial } from '../state/model.ts';
 import { isWideScreen } from '../state/size.ts';
 import { cleanText } from '../text/text.ts';
 import { askToCancelTask, askToRunTask, checkCanRunTask } from './tasks.ts';
@@ -137,7 +137,7 @@ export function askToRerunTests(state: State): Question {
         key: 'y',
         label: 'run',
         run: (now) =>
-          callEngine<Evidence>(now, {
+          callEngine(now, {
             operation: 'verify.rerun',
             input: { session: id },
             busy: id,
@@ -159,7 +159,7 @@ export function askToPromote(state: State): Question {
   const named =
     sensitive.length === 0 ? '' : ` LOOK AT ${cleanText(sensitiveWords(sensitive, MOST_NAMED_FILES))}.`;
   const promoteWith = (strategy: 'merge' | 'rebase') => (now: State) =>
-    callEngine<Promoted>(now, {
+    callEngine(now, {
       operation: 'worktree.promote',
       input: { session: id, strategy, base, head },
       busy: id,

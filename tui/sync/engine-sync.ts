@@ -152,7 +152,7 @@ export function createEngineSync(options: {
     performCall(effect) {
       const { operation, input, busy } = effect;
       Promise.resolve()
-        .then(() => link.client().call(operation, input))
+        .then(() => link.client().callByName(operation, input))
         .then(
           (answer) => sendWhileOpen({ type: 'answered', effect, answer }),
           (error: unknown) => {

