@@ -5,9 +5,9 @@ import { nameInkKeys } from './ink-keys.ts';
 import { Screen } from './screen.tsx';
 import type { Store } from './store.ts';
 
-/** What only Ink can do for the rest of the program. */
+/** What the rest of the program can do only through Ink. */
 export interface Terminal {
-  /** Hands the terminal to someone else until the promise settles. */
+  /** Hands the terminal to another program until the promise settles. */
   suspend(use: () => Promise<void>): Promise<void>;
   exit(error?: Error): void;
 }
@@ -18,7 +18,7 @@ interface Props {
   onTerminal(terminal: Terminal): void;
 }
 
-/** Keyboard in, screen out. */
+/** Connects the keyboard and the screen to the store. */
 export function App({ store, colours, onTerminal }: Props): ReactNode {
   const state = useSyncExternalStore(store.subscribe, store.getState);
   const { suspendTerminal, exit } = useApp();

@@ -5,37 +5,37 @@ import { runOnTerminal } from './foreground.ts';
 import type { DashboardOptions } from './options.ts';
 import type { Store } from './store.ts';
 
-/** Who does what the reducer asks for. */
+/** One handler for each kind of effect. */
 export type EffectHandlers = { [K in Effect['do']]: (effect: Extract<Effect, { do: K }>) => void };
 
-export const performEffect = (doers: EffectHandlers, effect: Effect): void =>
-  doers[effect.do](effect as never);
+export const performEffect = (handlers: EffectHandlers, effect: Effect): void =>
+  handlers[effect.do](effect as never);
 
-/** What others need who get the terminal for a while. */
+/** What it takes to hand the terminal to another program. */
 interface TerminalLender extends Pick<DashboardOptions, 'env' | 'svc' | 'cwd'> {
   store: Store;
   borrowTerminal(use: () => Promise<void>): Promise<void>;
 }
 
-/** Lets `use` have the terminal, and tells what became of it; nothing when the terminal is lent already. */
+/** Lends the terminal to `use` and passes its result to `onDone`. Does nothing if the terminal is lent already. */
 async function lendTerminal<T>(
-  { store, borrowTerminal: borrow }: Pick<TerminalLender, 'store' | 'borrowTerminal'>,
+  { store, borrowTerminal }: Pick<TerminalLender, 'store' | 'borrowTerminal'>,
   use: () => Promise<T>,
-  tell: (answer: T) => void,
+  onDone: (answer: T) => void,
 ): Promise<void> {
   let answers: T[] = [];
   try {
-    await borrow(async () => {
+    await borrowTerminal(async () => {
       answers = [await use()];
     });
-    for (const answer of answers) tell(answer);
+    for (const answer of answers) onDone(answer);
   } catch (error) {
     const { message, hint } = asSvcError(error);
     store.send({ type: 'message', text: message, tone: 'bad', hint });
   }
 }
 
-/** Lets the person edit a text. */
+/** Opens a text in the person's editor. */
 export const runEditor = (effect: Extract<Effect, { do: 'edit' }>, lender: TerminalLender): Promise<void> =>
   lendTerminal(
     lender,
@@ -43,7 +43,7 @@ export const runEditor = (effect: Extract<Effect, { do: 'edit' }>, lender: Termi
     (text) => lender.store.send({ type: 'edited', effect, text }),
   );
 
-/** Runs a command of svc for the person. */
+/** Runs an svc command on this terminal. */
 export const runSvcCommand = (
   effect: Extract<Effect, { do: 'command' }>,
   lender: TerminalLender,
@@ -55,8 +55,8 @@ export const runSvcCommand = (
   );
 
 /**
- * Keys of one turn of the event loop are one burst, however many events the parser makes of it: a paste without
- * brackets, a script, a held key.
+ * Collects the keys of one turn of the event loop into one burst, however many events the parser makes of them. Such a
+ * burst comes from a paste without brackets, a script or a held key.
  */
 export function createKeyCollector(store: Store): (names: readonly string[]) => void {
   let burst: string[] = [];

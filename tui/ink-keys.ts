@@ -1,7 +1,7 @@
 import type { Key } from 'ink';
 import { splitGraphemes } from './text/text.ts';
 
-/** The name of a key as the keymap spells it, from what Ink has parsed; a burst of characters gives one name each. */
+/** Translates a key from Ink into the keymap's spelling. Several characters at once give one name each. */
 export function nameInkKeys(input: string, key: Key): string[] {
   if (key.upArrow) return ['up'];
   if (key.downArrow) return ['down'];
@@ -17,7 +17,7 @@ export function nameInkKeys(input: string, key: Key): string[] {
   if (key.backspace) return ['backspace'];
   if (key.delete) return ['delete'];
   if (key.ctrl && input !== '') return [`ctrl+${input}`];
-  // With Alt held it is another key, and none of ours.
+  // The keymap has no keys with Alt.
   if (key.meta) return [];
   return splitGraphemes(input).map(nameCharacterKey);
 }

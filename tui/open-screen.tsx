@@ -9,14 +9,14 @@ import { createEngineSync } from './sync/engine-sync.ts';
 import { usesColour } from './text/colours.ts';
 
 const BELL = '\u0007';
-/** DECAWM: whether a line that is too long for the terminal goes on in the next one, and by that scrolls the screen. */
+/** DECAWM: whether a line that is too long continues in the next one, which would scroll the screen. */
 const WRAP_ON = '\u001b[?7h';
 const WRAP_OFF = '\u001b[?7l';
 const CLEAR_SCREEN = '\u001b[2J\u001b[H';
 
 const getTerminalSize = (out: NodeJS.WriteStream) => ({ columns: out.columns || 80, rows: out.rows || 24 });
 
-/** The dashboard on a terminal, in its alternate screen. */
+/** Opens the dashboard on a terminal's alternate screen. */
 export async function openScreen(options: DashboardOptions): Promise<DashboardEnd> {
   const { env, stdin, stdout, stderr } = options;
   let terminal: Terminal | null = null;
@@ -44,7 +44,7 @@ export async function openScreen(options: DashboardOptions): Promise<DashboardEn
   );
   if (options.select) store.send({ type: 'go', ...options.select });
 
-  /** Someone else has the terminal until `use` settles. One at a time. */
+  /** Leaves the terminal to another program until `use` settles. One at a time. */
   async function leaveScreenDuring(use: () => Promise<void>): Promise<void> {
     if (terminal === null || isAway) return;
     isAway = true;
@@ -64,7 +64,7 @@ export async function openScreen(options: DashboardOptions): Promise<DashboardEn
     }
   }
 
-  /** Whatever else has written to the terminal is gone after it. */
+  /** Clears whatever else was written to the terminal, and draws everything anew. */
   function redrawScreen(): void {
     if (isAway) return;
     app.clear();
@@ -87,9 +87,9 @@ export async function openScreen(options: DashboardOptions): Promise<DashboardEn
   const onBroken = (): void => terminal?.exit();
   stdout.on('resize', onResize).on('error', onBroken);
   options.signal.addEventListener('abort', onBroken, { once: true });
-  // Ctrl-Z is a key here; this is the signal that another program sends.
+  // Ctrl-Z arrives as a key; this is for a SIGTSTP from another program.
   process.on('SIGTSTP', onStop);
-  // However the program ends, the shell gets its terminal back as it was.
+  // The shell gets its terminal back as it was, however the program ends.
   process.once('exit', restoreLineWrap);
   setLineWrap(false);
   const app = render(
@@ -109,7 +109,7 @@ export async function openScreen(options: DashboardOptions): Promise<DashboardEn
       alternateScreen: true,
       incrementalRendering: true,
       maxFps: 120,
-      // A terminal in a CI job is one too: Ink would show its last frame only.
+      // Without this, Ink in a CI job would draw the last frame only.
       interactive: true,
     },
   );
@@ -128,8 +128,8 @@ export async function openScreen(options: DashboardOptions): Promise<DashboardEn
 }
 
 /**
- * Ink takes its listener off, but the stream reads on into its buffer: keys that are meant for the other program would
- * be lost in there, and a read that comes too late would wait for a line. Only a stream that flows can be paused.
+ * Stops reading from stdin. Ink removes its listener, but the stream reads on into its buffer and would swallow keys that
+ * are meant for the other program. Only a flowing stream can be paused, hence `resume` first.
  */
 async function releaseStdin(stdin: NodeJS.ReadStream): Promise<void> {
   await nextTurn();
@@ -137,7 +137,7 @@ async function releaseStdin(stdin: NodeJS.ReadStream): Promise<void> {
   await nextTurn();
 }
 
-/** The program stops, as under any shell, and settles when it is continued. SIGSTOP, since the other signal is ours. */
+/** Stops this process and resolves when it is continued. SIGSTOP, since SIGTSTP has a listener here. */
 function stopProcess(): Promise<void> {
   return new Promise((resolve) => {
     process.once('SIGCONT', () => resolve());

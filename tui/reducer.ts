@@ -22,9 +22,9 @@ import {
   type State,
 } from './state/model.ts';
 
-/** What can happen to the dashboard. `at` is milliseconds of the wall clock. */
+/** Everything that can happen to the dashboard. `at` is wall-clock time in milliseconds. */
 export type DashboardEvent =
-  /** Keys that arrived together: one when a hand typed it, several from a paste or a held key. */
+  /** Keys that arrived together: a single one from a hand, several from a paste or a held key. */
   | { type: 'keys'; keys: readonly string[]; at: number }
   | { type: 'paste'; text: string }
   | { type: 'resize'; size: Size }
@@ -32,7 +32,7 @@ export type DashboardEvent =
   | { type: 'link'; link: Partial<Link> }
   | { type: 'data'; change: DataChange; at: number }
   | { type: 'detail'; loaded: Loaded }
-  /** Branches of a repository are elsewhere than they were. */
+  /** Branches of a repository have moved. */
   | { type: 'refs'; repository: string }
   | { type: 'log'; session: string; lines: readonly string[]; ended: boolean; reset: boolean }
   | { type: 'answered'; effect: Extract<Effect, { do: 'call' }>; answer: unknown }
@@ -44,7 +44,7 @@ export type DashboardEvent =
 
 const GOOD_NEWS_MS = 8000;
 
-/** The one reducer: pure, so that what a key may do can be proven without a terminal and without an engine. */
+/** The only place where the state changes. It is pure, so tests can prove what a key does without terminal or engine. */
 export function reduceState(before: State, event: DashboardEvent): Transition {
   const { state, effects } = applyEvent(before, event);
   return { state: settleLists(before, closeStaleAnswer(disarmIfChanged(state))), effects };
@@ -69,7 +69,7 @@ function applyEvent(state: State, event: DashboardEvent): Transition {
       });
     case 'data': {
       const { data, arrived } = applyDataChange(state.data, event.change);
-      // Another configuration, or another engine: what a run would do may be something else now.
+      // With another configuration or engine, what a run would do may have changed.
       const isOther = event.change.events?.some(({ kind }) =>
         /^(?:config_reloaded|engine_started)$/.test(kind),
       );
@@ -123,7 +123,7 @@ const removeOne = (all: readonly string[], one: string): string[] => {
   return all.filter((_, index) => index !== at);
 };
 
-/** Good news goes by itself; a failure stays until it was seen. */
+/** Removes a message after a while, unless it is a failure: that stays until it is dismissed. */
 const expireMessage = (state: State): State =>
   state.message !== null && state.message.tone !== 'bad' && state.now - state.message.at > GOOD_NEWS_MS
     ? { ...state, message: null }
@@ -133,7 +133,7 @@ function handleKeys(state: State, keys: readonly string[], at: number): Transiti
   const [only] = keys;
   if (keys.length === 1 && only !== undefined) return handleKey(state, only, at);
   if (state.overlay !== null) return handleOverlayBurst(state, state.overlay, keys, at);
-  // A burst disarms and moves; it never acts.
+  // A burst disarms and moves, but never acts.
   const moved = keys.reduce<State>(
     (sofar, key) => {
       const binding = findBinding(key, sofar);
@@ -148,7 +148,7 @@ function handleKeys(state: State, keys: readonly string[], at: number): Transiti
 }
 
 function handleKey(state: State, key: string, at: number): Transition {
-  // Wherever the keyboard is; a question that is armed stays so.
+  // These work everywhere, and leave an armed question armed.
   if (key === 'ctrl+c') return transitionTo(state, { do: 'quit' });
   if (key === 'ctrl+l') return transitionTo(state, { do: 'redraw' });
   if (state.armed !== null) return answerQuestion(state, key, at);
@@ -157,7 +157,7 @@ function handleKey(state: State, key: string, at: number): Transition {
   return binding === undefined ? transitionTo(state) : runBinding(state, binding, at);
 }
 
-/** Brings the lists in line with their data, filters and heights after whatever happened. */
+/** Brings every list in line with its data, filter and height. */
 function settleLists(before: State, after: State): State {
   let state = after;
   for (const id of PANE_IDS) {
@@ -166,7 +166,7 @@ function settleLists(before: State, after: State): State {
     if (hasChanged || list.filter !== before.lists[id].filter) {
       const { list: next, moved } = replaceRows(list, listRowIds(state, id));
       const isFollowing = getPane(id).staysOnFirstRow && id !== state.focus && list.index === 0;
-      // Tasks older than the first page belong above it: a cursor that nobody has moved stays at the top.
+      // Older tasks arrive later and belong above the first page. An untouched cursor stays at the top meanwhile.
       const isFilling = id === 'tasks' && !before.data.complete && list.index === 0 && state.armed === null;
       const toTop = isFollowing || isFilling;
       const isCarried = toTop && list.selected !== null && next.index !== 0;
@@ -176,14 +176,14 @@ function settleLists(before: State, after: State): State {
     }
   }
   state = finishJump(state);
-  // A filter that hid the row has given way.
+  // The filter that hid the row was just cleared, so the row can be found now.
   if (state.jump !== null && state.lists[state.jump.pane].filter !== after.lists[state.jump.pane].filter) {
     const { pane } = state.jump;
     state = finishJump(
       replaceList(state, pane, replaceRows(state.lists[pane], listRowIds(state, pane)).list),
     );
   }
-  // It was not a hand that moved the cursor when what was asked for came later.
+  // The jump finished later, so the program moved the cursor and not a key.
   if (before.jump?.pane === state.focus && state.jump === null) state = { ...state, movedAt: state.now };
   const layout = getLayout(state);
   for (const id of PANE_IDS) {

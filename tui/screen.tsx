@@ -27,7 +27,7 @@ interface Props {
   colours: boolean;
 }
 
-/** The whole screen of a state. It depends on nothing else, so a state is also its own test fixture. */
+/** Renders a state. The screen depends on nothing else, so a state is all that a test needs. */
 export function Screen({ state, colours }: Props): ReactNode {
   const layout = getLayout(state);
   const { columns, rows } = state.size;
@@ -98,15 +98,15 @@ function BoxFrame({ state, area, colours }: Props & { area: Area }): ReactNode {
   );
 }
 
-/** A question that is answered where its preview was. */
+/** Whether an ask is answered in the preview's box, beside its list. */
 const isInPreview = (state: State): boolean =>
   state.overlay?.kind === 'answer' && fitsInPreview(state, state.overlay);
 
-/** Whether the keyboard is with what the preview shows, and not with the list. */
+/** Whether the preview has the keyboard, and not the list. */
 const isPreviewFocused = (state: State): boolean =>
   state.view === 'full' || isInPreview(state) || state.armed?.binding === 'promote';
 
-/** What stands in one box. */
+/** Title, lines and note of one box. */
 function getFrameContent(state: State, { content, width, height }: Area): FrameContent {
   const isAlone = state.view === 'full';
   if ('list' in content) {
@@ -128,7 +128,7 @@ function getFrameContent(state: State, { content, width, height }: Area): FrameC
   }
   if (state.overlay !== null && isInPreview(state)) {
     const view = renderOverlay(state, state.overlay, { cells: width - 4, rows: height - 2 });
-    // Nothing stands to the right of a preview.
+    // Nothing is drawn to the right of a preview.
     if (view !== null) return { ...view, focused: true, isWhole: true };
   }
   const preview = getPreview(state, content.preview, width - 4);
@@ -162,7 +162,7 @@ function renderBottomLines(state: State): Line[] {
   return [...messages, [span(` ${keys}`, 'dim')]];
 }
 
-/** A pane that fails says so in its place; the others go on. */
+/** Shows an error in place of a pane that cannot be drawn; the other panes go on. */
 class PaneErrorBoundary extends Component<
   Props & { area: Area },
   { failed: Error | null; at: State | null }
@@ -174,7 +174,7 @@ class PaneErrorBoundary extends Component<
   }
 
   override componentDidUpdate(before: Props): void {
-    // What comes next may well be fine: with another state it is tried again.
+    // The next state may well be drawable, so try again.
     if (this.state.failed !== null && before.state !== this.props.state) this.setState({ failed: null });
   }
 

@@ -41,7 +41,7 @@ export const createInitialState = (options: {
   farewell: [],
 });
 
-/** Holds the state, runs the reducer, hands effects on. A reducer that throws is a fault of ours and ends the dashboard. */
+/** Holds the state, runs the reducer and passes effects on. A reducer that throws is a bug and ends the dashboard. */
 export function createStore(
   first: State,
   deps: { run(effect: Effect): void; crash(error: unknown): void },

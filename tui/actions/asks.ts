@@ -8,6 +8,7 @@ export function getSelectedAsk(state: State): AskRow | undefined {
   return selected === null ? undefined : state.data.asks.get(selected);
 }
 
+/** How messages and the list of pending calls refer to an ask. */
 const nameAsk = ({ ask_id: id }: AskRow): string => `ask ${id}`;
 
 export function checkCanOpenAsk(state: State): string | null {
@@ -16,7 +17,7 @@ export function checkCanOpenAsk(state: State): string | null {
   return state.busy.includes(nameAsk(ask)) ? `${nameAsk(ask)}: the answer is on its way` : null;
 }
 
-/** An open question is opened to be answered, another one to be read. */
+/** Opens an open ask to be answered, a closed one to be read. */
 export function openAsk(state: State): Transition {
   const ask = getSelectedAsk(state)!;
   if (!isOpenAsk(ask)) return transitionTo({ ...state, view: 'full' });
@@ -27,7 +28,7 @@ export function openAsk(state: State): Transition {
   });
 }
 
-/** Sends the answer to the question that was read, and to no other. */
+/** Sends an answer to the ask that was on the screen, even if the selection has moved since. */
 export function sendAnswer(state: State, { ask }: AnswerAsk, answer: string): Transition {
   if (state.link.phase === 'lost')
     return transitionTo(
@@ -45,7 +46,7 @@ export function sendAnswer(state: State, { ask }: AnswerAsk, answer: string): Tr
   );
 }
 
-/** A question that someone else has answered, or that nobody waits for any more, is closed under the hand. */
+/** Closes the answer overlay when its ask was answered by someone else or has expired. */
 export function closeStaleAnswer(state: State): State {
   const { overlay } = state;
   if (overlay?.kind !== 'answer') return state;

@@ -11,7 +11,7 @@ export function getSelectedMessage(state: State): MessageRow | undefined {
 
 const NOTHING_SELECTED = 'no message is selected';
 
-/** The live session that will read a message itself; null when a person may do that for it. */
+/** The live session that will read a message itself; undefined when a person may acknowledge it instead. */
 function findLiveReader({ data: { peers } }: State, message: MessageRow): PeerRow | undefined {
   const { to_session: session, to_worker: worker, to_agent: agent } = message;
   return peers.find(
@@ -32,7 +32,7 @@ export function checkCanAcknowledge(state: State): string | null {
   return reader === undefined ? null : `${reader.session_id} is here and has to read it itself`;
 }
 
-/** It destroys nothing, so it does not ask. */
+/** Acknowledges the selected message. It destroys nothing, so it needs no confirmation. */
 export function acknowledgeMessage(state: State): Transition {
   const { message_id: id } = getSelectedMessage(state)!;
   return callEngine(state, {
@@ -70,7 +70,7 @@ export function openReply(state: State): Transition {
 const describePeer = ({ seat, agent, task_id: task, title }: PeerRow): string =>
   [seat, agent, task, title].filter(Boolean).join(' · ');
 
-/** To the Chair's seat, whoever has it, or to a session that is here; the one under the cursor first. */
+/** Opens a new message to the Chair's seat or to a live session, starting with the one under the cursor. */
 export function openNewMessage(state: State): Transition {
   const here = state.data.peers.filter((each) => each.state === 'live');
   const targets = [
@@ -120,7 +120,7 @@ export function sendWrittenMessage(state: State, overlay: WriteMessage): Transit
   );
 }
 
-/** Who is here, and which paths are locked, stand in the place of the messages; Esc leads back. */
+/** Shows the list of peers or locks in place of the messages; Esc goes back. */
 export const openBusList =
   (pane: PaneId) =>
   (state: State): Transition =>
@@ -156,7 +156,7 @@ export function askToReleaseLock(state: State): Question {
   };
 }
 
-/** From a message to the worker that sent it, or that it is for. */
+/** The worker that sent the selected message or, failing that, the one it is for. */
 export function findMessageWorker(state: State): string | null {
   const message = getSelectedMessage(state);
   if (message === undefined) return null;

@@ -11,7 +11,7 @@ export function getSelectedDecision(state: State): DecisionRow | undefined {
   return selected === null ? undefined : state.data.decisions.get(selected);
 }
 
-/** What would run, as it is now. */
+/** An approval needs the current plan on the screen: an older one may describe another run. */
 function checkPlanIsFetched(state: State, { decision_id: id }: DecisionRow): string | null {
   const loaded = findDetail(state, 'decision', id);
   const isCurrent = loaded?.stamp === getSubjectStamp(state.data, { kind: 'decision', id });
@@ -34,7 +34,7 @@ export function checkCanApprove(state: State): string | null {
   return isHeld ? `it could not start: ${plan.problem?.message}` : null;
 }
 
-/** A stranger's task, and no sandbox here: a person may say a third time that it is to run. */
+/** A stranger's task that no sandbox can hold here. A person may still run it by typing its id. */
 const isUnconfinable = ({ stranger }: DecisionRow, { problem }: Plan): boolean =>
   stranger !== null && (problem?.code === 'confinement_unavailable' || problem?.code === 'tool_missing');
 
@@ -85,7 +85,7 @@ export function askToApprove(state: State): Question {
   };
 }
 
-/** After the third, spelt-out key. */
+/** Approves a stranger's task without a sandbox, after its id was typed. */
 export const approveUnconfined = (
   state: State,
   { decision: id, task, hash }: { decision: string; task: string; hash: string },
@@ -126,7 +126,7 @@ export const denyWithReason = (state: State, id: string, reason: string): Transi
     describeAnswer: () => `${id} denied: ${reason}`,
   });
 
-/** The prompt in the person's editor. Another text makes another decision: nobody approves what they have not read. */
+/** Opens the prompt in the person's editor. A changed text makes a new decision, so nobody approves unread text. */
 export function editDecisionPrompt(state: State): Transition {
   const { decision_id: id, hash } = getSelectedDecision(state)!;
   const { body, title } = findDetail(state, 'decision', id)!.detail!.task;

@@ -14,14 +14,14 @@ export const replaceList = (state: State, pane: PaneId, list: State['lists'][Pan
   lists: { ...state.lists, [pane]: list },
 });
 
-/** Whose preview it is: another item begins at its top. */
+/** Identifies what the preview shows. Another item starts at its top. */
 export const getPreviewKey = (state: State): string =>
   `${state.focus} ${state.lists[state.focus].selected} ${getWorkersMode(state)}`;
 
 export const getScroll = (state: State): Scroll =>
   state.scroll.of === getPreviewKey(state) ? state.scroll : { of: getPreviewKey(state), top: 0, left: 0 };
 
-/** A log that is followed shows its end; every other preview, and a paused log, where it was scrolled to. */
+/** Whether the preview is a log. A followed log shows its end; anything else stays where it was scrolled to. */
 export const isShowingLog = (state: State): boolean =>
   state.focus === 'workers' && getWorkersMode(state) === 'log';
 
@@ -44,7 +44,7 @@ function scrollPreviewTo(state: State, top: number): State {
   const to = Math.max(0, Math.min(top, end));
   const scrolled = { ...state, scroll: { ...getScroll(state), top: to } };
   if (!isShowingLog(state)) return scrolled;
-  // Reaching the end of a log takes up following it again.
+  // Reaching the end of a log resumes following it.
   return { ...scrolled, log: to >= end ? resumeLog(state.log) : pauseLog(state.log) };
 }
 
@@ -60,7 +60,7 @@ const moveCursorBy =
     return transitionTo(replaceList(state, state.focus, moveCursorTo(list, list.index + by(state))));
   };
 
-/** In a list the cursor, in a full preview the text. */
+/** Picks what a key moves: the cursor in a list, the text in a full preview. */
 const inListOrPreview =
   (inList: (state: State) => Transition, inFull: (state: State) => Transition) =>
   (state: State): Transition =>
@@ -139,7 +139,7 @@ export function openPreview(state: State): Transition {
   return transitionTo({ ...state, view: 'full', workers: getWorkersMode(state) });
 }
 
-/** One level back, whatever there is. */
+/** Goes back one level: search, full view, message, filter, then the pane that a list belongs to. */
 export function goBack(state: State): Transition {
   if (state.search !== null && state.view === 'full') return transitionTo({ ...state, search: null });
   if (state.view === 'full') return transitionTo({ ...state, view: 'list' });
@@ -182,7 +182,7 @@ export const goToNextHit =
     return transitionTo(scrollPreviewTo({ ...note, search: { ...search, at: next } }, next));
   };
 
-/** Begins a search at the line that is on top of the screen. */
+/** Starts a search at the first visible line. */
 export function searchPreview(state: State, query: string): Transition {
   if (query === '') return transitionTo({ ...state, search: null });
   return goToNextHit(1)({
@@ -191,11 +191,11 @@ export function searchPreview(state: State, query: string): Transition {
   });
 }
 
-/** The worker that a person has just started is the one whose log they see next. */
+/** Selects the worker that was just started, so that its log is shown next. */
 export const jumpToWorker = (state: State, session: { session_id: string } | null): State =>
   session === null ? state : { ...state, jump: { pane: 'workers', id: session.session_id } };
 
-/** Goes to the row that was asked for, as soon as it is there; a filter that hides it gives way. */
+/** Selects the row of a pending jump as soon as it is listed. A filter that hides it is cleared. */
 export function finishJump(state: State): State {
   const { jump } = state;
   if (jump === null) return state;

@@ -4,13 +4,14 @@ import type { Armed, State } from '../state/model.ts';
 import { getPreviewTop, getScroll, scrollPageDown } from './navigation.ts';
 import { type Transition, transitionTo } from './transition.ts';
 
-/** Of a worker its work and not its log: what a question about it shows as soon as it is asked. */
+/** Shows a worker's work instead of its log, as a question about it does. */
 const switchToWork = (state: State): State =>
   state.focus === 'workers' ? { ...state, workers: 'work' } : state;
 
 /**
- * Whether the screen shows, of the selected item, what a key agrees to. In the list all of it at once, before and while it is
- * asked; where it is read, what was above has been seen. Without a screen only what was opened has been told.
+ * Whether the person has seen everything that a key agrees to. Beside a list all of it must be visible at once, before
+ * and while the question is asked. In the full view, lines scrolled past count as seen. In plain mode only an opened
+ * item has been printed.
  */
 export const isEssentialRead = (state: State, armed: Armed): boolean =>
   isEssentialVisible(state, armed.binding) &&
@@ -29,7 +30,7 @@ function isEssentialVisible(given: State, binding: string): boolean {
   return isFromTop && essential <= top + size.lines - (preview?.pinned?.length ?? 0);
 }
 
-/** Opens it over the whole screen, at its beginning; where that is done already, goes on reading. */
+/** Opens the preview over the whole screen; if it is open already, scrolls one page on. */
 export function readFurther(state: State): Transition {
   if (state.view === 'full') return scrollPageDown(state);
   const opened: State = { ...switchToWork(state), view: 'full' };

@@ -7,7 +7,7 @@ import { jumpToWorker } from './navigation.ts';
 import { callEngine, type Question, showMessage, type Transition, transitionTo } from './transition.ts';
 import { getSelectedSession } from './workers.ts';
 
-/** The exit code of what was ended with Ctrl-C. */
+/** Exit code of a program that Ctrl-C ended. */
 const INTERRUPTED = 130;
 
 const NOTHING_SELECTED = 'no worker is selected';
@@ -35,7 +35,7 @@ export function checkCanResume(state: State): string | null {
   return hasWorkFolder(session) ? null : `the worktree of ${id} is no longer there`;
 }
 
-/** A paused one goes on before its time; a failed one in a session of its own. Both spend tokens. */
+/** Asks to resume: a paused worker before its time, or a failed one as a new session. Both spend tokens. */
 export function askToResume(state: State): Question {
   const session = getSelectedSession(state)!;
   const { session_id: id, agent, agent_session: conversation, resume_at: at, pause } = session;
@@ -76,7 +76,7 @@ export function checkCanAttach(state: State): string | null {
   return hasWorkFolder(session) ? null : `the worktree of ${id} is no longer there`;
 }
 
-/** Opens the agent of the session for the person, on this terminal; the engine is asked by the command itself. */
+/** Hands the terminal to the session's agent through `svc worker attach`, which asks the engine itself. */
 export function attachToSession(state: State): Transition {
   const { session_id: id } = getSelectedSession(state)!;
   return transitionTo(state, {
@@ -96,7 +96,7 @@ export function attachToSession(state: State): Transition {
   });
 }
 
-/** That of the selected worker, else the first. */
+/** The held-back agent of the selected worker, else the first one. */
 function findHeldAgent(state: State): HeldRow | undefined {
   const { held } = state.data;
   const agent = state.focus === 'workers' ? getSelectedSession(state)?.agent : undefined;

@@ -17,7 +17,7 @@ const NOTHING_SELECTED = 'no task is selected';
 const findTaskPlan = (state: State, { task_id: id }: TaskRow): Plan | undefined =>
   findDetail(state, 'task', id)?.detail?.plan;
 
-/** Its ledger holds it back, which a person may override. */
+/** Whether only its ledger holds the task back. A person may override that. */
 export const isHeldByLedger = ({ problem }: Plan): boolean => problem?.code === 'ledger_gate';
 
 export const checkCanRunSelectedTask = (state: State): string | null =>
@@ -86,7 +86,7 @@ export function checkCanCancelTask(state: State): string | null {
     : null;
 }
 
-/** A worker marks its own task while it works; nobody else does. */
+/** While a worker runs, only that worker marks its task. */
 export function checkCanMarkTask(state: State): string | null {
   const task = getSelectedTask(state);
   if (task === undefined) return NOTHING_SELECTED;
@@ -97,7 +97,7 @@ export function checkCanMarkTask(state: State): string | null {
     : `${session.session_id} works on it: x ends that`;
 }
 
-/** Also of a task that its worker has marked already: the end of its run decides. */
+/** The live session of a task. A worker may have marked its task already, but the end of the run decides. */
 function findLiveSession({ data }: State, { session_id: id }: TaskRow): SessionRow | null {
   const session = id === null ? undefined : data.sessions.get(id);
   return session === undefined || session.state === 'ended' ? null : session;
@@ -105,7 +105,7 @@ function findLiveSession({ data }: State, { session_id: id }: TaskRow): SessionR
 
 export const askToCancelSelectedTask = (state: State): Question => askToCancelTask(getSelectedTask(state)!);
 
-/** Stopping a worker and cancelling its task are one thing. */
+/** Asks to cancel a task, which stops its worker too. */
 export const askToCancelTask = (task: TaskRow): Question => {
   const { task_id: id, session_id: session } = task;
   return {
@@ -202,14 +202,14 @@ export function openNewTask(state: State): Transition {
   });
 }
 
-/** One per line; a list as it is written in Markdown is understood. */
+/** Reads acceptance criteria, one per line. Markdown bullets and check boxes are dropped. */
 const parseCriteria = (text: string): string[] =>
   text
     .split('\n')
     .map((line) => line.replace(/^\s*(?:[-*+]\s+(?:\[[ xX]\]\s+)?)?/, '').trim())
     .filter((line) => line !== '');
 
-/** Creating a task spends nothing; running it is asked for apart. */
+/** Creates the task that was filled in. That spends nothing; running it is a separate step. */
 export function createNewTask(state: State): Transition {
   const { overlay } = state;
   if (overlay?.kind !== 'new-task') return transitionTo(state);

@@ -1,21 +1,21 @@
 import { type Api, withLocalTimes } from '../../engine/index.ts';
 import type { Message, State, Subject } from '../state/model.ts';
 
-/** What has to be done outside the state. The feed and the terminal do it; `update` only asks. */
+/** Work outside the state. The reducer only requests it; the engine sync and the terminal carry it out. */
 export type Effect =
   | {
       do: 'call';
       operation: keyof Api;
       input: object;
-      /** The subject that is busy until the answer. */
+      /** Id of the subject that accepts no second call until this one is answered. */
       busy: string;
-      /** One line about the answer. */
+      /** One line that tells the person what happened. */
       describeAnswer(answer: never): string;
-      /** What the answer changes beside the message, such as the selection. */
+      /** What else the answer changes, such as the selection. */
       onAnswer?(state: State, answer: never): State;
     }
   | { do: 'edit'; text: string; name: string; onEdited(state: State, text: string): Transition }
-  /** Runs svc itself with these words on the terminal, in the place of the dashboard. */
+  /** Hands the terminal to `svc` with these arguments. */
   | { do: 'command'; words: readonly string[]; onExit(state: State, code: number): State }
   | { do: 'start-engine' }
   | { do: 'suspend' }
@@ -23,6 +23,7 @@ export type Effect =
   | { do: 'bell' }
   | { do: 'quit' };
 
+/** The next state, and the effects that it requests. */
 export interface Transition {
   state: State;
   effects: readonly Effect[];
@@ -45,7 +46,7 @@ export const showMessage = (
   },
 });
 
-/** A call to the engine; its subject is busy until the answer is there. */
+/** Calls the engine. The subject is busy until the answer arrives. */
 export function callEngine<K extends keyof Api>(
   state: State,
   request: {
@@ -69,7 +70,7 @@ export function callEngine<K extends keyof Api>(
   } as Effect);
 }
 
-/** A key that asks first. The answer runs only if the subject still is what was seen when the question was asked. */
+/** A question that a second key answers. The answer runs only if its subject has not changed since it was asked. */
 export interface Question {
   subject: Subject;
   text: string;

@@ -7,8 +7,9 @@ export const checkCanTrust = (state: State): string | null =>
   listPendingConsents(state).length === 0 ? 'nothing of svc.yaml waits for a consent' : null;
 
 /**
- * One key, on this terminal: the command shows all of the difference, asks, and agrees to exactly what it has shown. All
- * of them where nobody ever agreed: with one of them alone workers would start without the guards that the others ask for.
+ * Runs `svc trust` on this terminal, which shows the whole difference and consents to exactly that. One key at a time,
+ * but all of svc.yaml at once if nobody ever agreed to it: with a single key in use, workers would start without the
+ * guards that the other keys ask for.
  */
 export function runTrustCommand(state: State): Transition {
   const isFirst = state.data.status?.consent === 'none';

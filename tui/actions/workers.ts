@@ -16,14 +16,14 @@ export function getSelectedSession(state: State): SessionRow | undefined {
 }
 
 const NOTHING_SELECTED = 'no worker is selected';
-/** Files that a question names; the preview has them all. */
+/** How many files a question names; the preview lists them all. */
 const MOST_NAMED_FILES = 3;
 const findSessionTask = (state: State) => state.data.tasks.get(getSelectedSession(state)?.task_id ?? '');
 
 export const toggleLogFollowing = (state: State): Transition =>
   transitionTo({ ...state, log: state.log.following ? pauseLog(state.log) : resumeLog(state.log) });
 
-/** Where both are on the screen, the log is what can still be opened. */
+/** Switches between log and work. On a wide screen both are visible, so it opens the log in full. */
 export const toggleWorkersMode = (state: State): Transition =>
   isWideScreen(state.size) && state.view === 'list'
     ? transitionTo({ ...state, view: 'full', workers: 'log' })
@@ -49,13 +49,13 @@ export function checkCanRetry(state: State): string | null {
 
 export const askToRetry = (state: State): Question => askToRunTask(state, findSessionTask(state)!);
 
-/** From a worker to its task, where `r` shows what would run before it asks. */
+/** Goes to the task of the selected worker. */
 export function goToTask(state: State): Transition {
   const id = getSelectedSession(state)!.task_id;
   return transitionTo({ ...state, focus: 'tasks', view: 'list', jump: { pane: 'tasks', id } });
 }
 
-/** From a task or decision to its latest run. */
+/** Goes to a worker, for example from its task or its message. */
 export function goToWorker(state: State, session: string): Transition {
   return transitionTo({ ...state, focus: 'workers', view: 'list', jump: { pane: 'workers', id: session } });
 }
@@ -83,7 +83,7 @@ export function checkCanPromote(state: State): string | null {
   return findDetail(state, 'evidence', id) === undefined ? 'its evidence is still being fetched' : null;
 }
 
-/** What a person has to know of the evidence before they merge; null when all is well. */
+/** Why the evidence is not enough for a merge; null when it is verified. */
 function describeDoubt(state: State, id: string): string | null {
   const { detail, problem } = findDetail(state, 'evidence', id) ?? {};
   if (!detail) return `its evidence could not be read (${problem ?? 'unknown'})`;
@@ -91,7 +91,7 @@ function describeDoubt(state: State, id: string): string | null {
   return isGood ? null : text.replace(/^verify_report: /, '').replace(/not verified · /, '');
 }
 
-/** The worker's run of the selected row: in Workers itself, in Tasks its latest. */
+/** Evidence of the selected worker or, in Tasks, of the latest run of the selected task. */
 function findSelectedEvidence(
   state: State,
 ): { id: string; session: SessionRow | undefined; evidence: Evidence | null } | null {
@@ -113,7 +113,7 @@ export function checkCanRerunTests(state: State): string | null {
   const { id, session, evidence } = shown;
   if (session !== undefined && session.state !== 'ended')
     return `${id} is still ${describeSessionState(session)}`;
-  // In Tasks it is shown below what is known of the task.
+  // In Tasks the evidence is shown below the task's details, so these are needed too.
   const task = state.lists.tasks.selected ?? '';
   if (evidence === null || (state.focus === 'tasks' && !findDetail(state, 'task', task)?.detail))
     return `the evidence of ${id} is still being fetched`;
@@ -125,7 +125,7 @@ const describeRerun = ({ session_id: id, rerun, state }: Evidence): string =>
     ? `${id}: a command did not end as it was reported; the preview has its output`
     : `${id}: every command ended as it was reported; the evidence is ${state === 'none' ? 'empty' : state}`;
 
-/** Runs commands that a worker named, so they are shown and it asks. */
+/** Asks to run the reported commands again. A worker chose them, so the question shows them. */
 export function askToRerunTests(state: State): Question {
   const { id, evidence } = findSelectedEvidence(state)!;
   const commands = evidence!.tests.map((each) => each.command);
@@ -143,7 +143,7 @@ export function askToRerunTests(state: State): Question {
             busy: id,
             doing: `running the tests of ${id} again`,
             describeAnswer: (answer) => describeRerun(answer),
-            // Good news are green, and this may be none.
+            // `describeAnswer` is shown as good news, which a disagreement is not.
             onAnswer: (later, answer) =>
               answer.rerun?.agrees === false ? showMessage(later, describeRerun(answer), 'bad') : later,
           }),
@@ -186,7 +186,7 @@ export function checkCanPublish(state: State): string | null {
   return (session.commits ?? 0) > 0 ? null : `${session.session_id} has no commits`;
 }
 
-/** The commands that a person would type; svc itself never pushes. Also left on the terminal after quitting. */
+/** Shows the commands that open a pull request, and leaves them on the terminal after quitting. svc never pushes. */
 export function showPublishCommands(state: State): Transition {
   const session = getSelectedSession(state)!;
   const { branch, base, title, task_id: task, repository } = session;

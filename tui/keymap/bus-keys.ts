@@ -12,7 +12,7 @@ const findAskingWorker = (state: State): string | null => {
   return id !== null && state.data.sessions.has(id) ? id : null;
 };
 
-/** Keys of what workers ask, what is said, and what is held. */
+/** Keys of asks, messages and locks. */
 export const BUS_KEYS: readonly Binding[] = [
   {
     id: 'answer',

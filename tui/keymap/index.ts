@@ -10,11 +10,11 @@ export { type Binding, KEY_GROUPS } from './binding.ts';
 /** Every key, in the order of the hint bar. */
 export const KEYMAP: readonly Binding[] = [...WORK_KEYS, ...BUS_KEYS, ...NAVIGATION_KEYS, ...PROGRAM_KEYS];
 
-/** Whether a binding belongs to where the keyboard is. */
+/** Whether a binding belongs to the focused pane and its view. */
 export const isBindingHere = (binding: Binding, state: Pick<State, 'focus' | 'view'>): boolean =>
   (binding.panes?.includes(state.focus) ?? true) && (binding.view ?? state.view) === state.view;
 
-/** Why a binding cannot be used now; null when it can. */
+/** Why a binding does nothing now; null when it works. */
 export const getDisabledReason = (binding: Binding, state: State): string | null =>
   isEngineGone(state) && !binding.offline
     ? 'the engine is away; u starts it'

@@ -6,13 +6,13 @@ import type { Binding } from './binding.ts';
 const moves = { group: 'Move', moves: true, offline: true, quiet: true } as const;
 const always = { offline: true, quiet: true } as const;
 
-/** Keys that go somewhere, read and find; all of them work while the engine is away. */
+/** Keys that move, read and search. All of them work while the engine is away. */
 export const NAVIGATION_KEYS: readonly Binding[] = [
   {
     id: 'open',
     group: 'View',
     view: 'list',
-    // In Asks it opens a question to be answered.
+    // In Asks, Enter opens a question to be answered.
     panes: PANE_IDS.filter((each) => each !== 'asks'),
     keys: ['enter'],
     label: 'read',

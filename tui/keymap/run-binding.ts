@@ -4,12 +4,12 @@ import { getSubjectStamp } from '../state/details.ts';
 import type { Armed, State } from '../state/model.ts';
 import { type Binding, getDisabledReason, KEYMAP } from './index.ts';
 
-/** After the program moved a selection, what a person pressed was meant for the row before. */
+/** A key pressed this soon after the program moved the selection was meant for the row before. */
 const SETTLE_MS = 250;
-/** No hand presses two different keys this fast; a paste that is no paste to the terminal does. */
+/** No hand presses two different keys this fast; a paste without brackets does. */
 const TOO_FAST_MS = 30;
 
-/** What a key, or a line of the palette, does. */
+/** Runs a binding, chosen by its key or in the palette; or asks, or says why it does nothing. */
 export function runBinding(state: State, binding: Binding, at: number): Transition {
   const reason = getDisabledReason(binding, state);
   if (reason !== null) return transitionTo(showMessage(state, `${binding.label}: ${reason}`));
@@ -33,7 +33,7 @@ export function runBinding(state: State, binding: Binding, at: number): Transiti
   return transitionTo({ ...state, armed, message: null });
 }
 
-/** The second key. Only one of the answers acts; every other key leaves things as they are. */
+/** Handles the second key. Only a key of the question acts; every other one leaves things as they are. */
 export function answerQuestion(state: State, key: string, at: number): Transition {
   const { armed } = state;
   if (armed === null) return transitionTo(state);
@@ -48,12 +48,12 @@ export function answerQuestion(state: State, key: string, at: number): Transitio
       key === 'esc' ? disarmed : showMessage(disarmed, `${armed.subject.id}: nothing was done`),
     );
   }
-  // The question stays, for a hand that answers it; each further key of a torrent begins the time anew.
+  // The question stays for a real answer; each further key of a burst restarts the time.
   if (at - armed.at < TOO_FAST_MS) return transitionTo({ ...state, armed: { ...armed, at } });
   return chosen.run(disarmed);
 }
 
-/** A question about something that has changed meanwhile is withdrawn. */
+/** Withdraws a question whose subject has changed since it was asked. */
 export function disarmIfChanged(state: State): State {
   const { armed } = state;
   if (armed === null || getSubjectStamp(state.data, armed.subject) === armed.stamp) return state;

@@ -13,7 +13,7 @@ const inWorkers = { group: 'Workers', panes: ['workers'] } as const;
 
 const findTaskSession = (state: State): string | null => tasks.getSelectedTask(state)?.session_id ?? null;
 
-/** Keys of one pane: what can be done with its selected row. */
+/** Keys that act on the selected decision, task, worker or delivery. */
 export const WORK_KEYS: readonly Binding[] = [
   {
     id: 'approve',

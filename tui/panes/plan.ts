@@ -5,7 +5,7 @@ import { type Line, type Style, span } from '../text/theme.ts';
 import { renderHeading, renderProblem, renderQuote } from './lines.ts';
 import { describeRetryTime, formatSeconds } from './time.ts';
 
-/** By which protocol, on whose account and within which bounds an agent runs; what is not known yet is left out. */
+/** Protocol, account and guard profile of a run, as far as they are known. */
 export const describeRunMode = ({
   transport,
   auth,
@@ -16,7 +16,7 @@ export const describeRunMode = ({
 const describeCost = ({ agent, auth }: Plan): string =>
   `one run of ${agent ?? 'an agent'}${auth === null ? '' : auth === 'gateway' ? ', through the gateway' : ', on its own account'}; what it spends is told while it runs`;
 
-/** What is run outside of any confinement is read before anything is agreed to. */
+/** Commands of the project that run outside the sandbox. A person reads them before consenting. */
 const listCarriedFacts = ({ carries }: Plan): [name: string, text: string | null, style?: Style][] =>
   carries === null
     ? []
@@ -25,7 +25,7 @@ const listCarriedFacts = ({ carries }: Plan): [name: string, text: string | null
         ['consent', consentWords(carries), carries.consent === 'given' ? 'warn' : 'bad'],
       ];
 
-/** What a run would do and what it would cost. */
+/** What a run would do, when it would start and what it would cost. */
 export function renderPlanLines(
   plan: Plan,
   { link, now }: Pick<State, 'link' | 'now'>,
@@ -72,12 +72,12 @@ export function renderPlanLines(
   ];
 }
 
-/** Lines of a prompt that are its beginning. */
+/** How many lines of a prompt are shown as its beginning. */
 const BEGINNING_LINES = 3;
 
 /**
- * What a person agrees to with a run: which agent within which bounds, how long its prompt is, and how that begins. `whole`
- * is the prompt where it goes on after that.
+ * What a person agrees to: the agent, its guard profile, and the length and beginning of the prompt. `whole` is the full
+ * prompt, or empty if the beginning is all of it.
  */
 export function renderAgreement(
   { plan, prompt, hash }: { plan: Plan; prompt: string; hash: string },

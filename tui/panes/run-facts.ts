@@ -6,7 +6,7 @@ import { describeRunMode } from './plan.ts';
 import { isPausedRun } from './states.ts';
 import { describeRetryTime, formatClockTime, formatWait } from './time.ts';
 
-/** In at most five cells up to a hundred million. */
+/** Formats a count in at most five cells, up to a hundred million. */
 export function formatTokenCount(count: number): string {
   if (count < 1000) return String(count);
   if (count < 99_950) return `${(count / 1000).toFixed(1)}k`;
@@ -14,7 +14,7 @@ export function formatTokenCount(count: number): string {
   return count < 99_950_000 ? `${(count / 1e6).toFixed(1)}M` : `${Math.round(count / 1e6)}M`;
 }
 
-/** All tokens of a session, in and out. */
+/** All tokens of a session, input and output. */
 export const formatSessionTokens = ({ usage }: SessionRow): string =>
   usage === null ? '-' : formatTokenCount(usage.input + usage.output);
 
@@ -36,7 +36,7 @@ function describeSpending({ usage, tool_calls: calls, token_budget: budget }: Se
 const findHeldRow = ({ held }: Data, { agent, state }: SessionRow) =>
   state === 'queued' ? held.find((each) => each.agent === agent) : undefined;
 
-/** What it waits for or does now, with what, and what that has cost; what is not known is left out. */
+/** What a run waits for or does, with which agent and model, and what it has cost. Unknown facts are left out. */
 export function renderRunLines(
   { data, now }: Pick<State, 'data' | 'now'>,
   row: SessionRow,
@@ -73,7 +73,7 @@ export function renderRunLines(
   );
 }
 
-/** Each has a sign of its own; where there is no screen they are `[x]`, `[>]` and `[ ]` (`PLAIN_MARKS`). */
+/** A mark for each state. Plain mode spells them `[x]`, `[>]` and `[ ]` (`PLAIN_MARKS`). */
 const MARKS: Readonly<Record<SessionRow['plan'][number]['state'], { mark: string; style?: Style }>> = {
   done: { mark: '▣', style: 'good' },
   active: { mark: '▷', style: 'live' },
@@ -92,7 +92,7 @@ const renderPlanSummary = ({ plan }: SessionRow, cells: number): Line => {
   return [span(`${counts} · `, 'dim'), span(`${mark} `, style), span(text)];
 };
 
-/** The plan as a checklist in at most `rows` lines; in few the step that is under way stands for it. */
+/** The plan as a checklist of at most `rows` lines. With few rows, only a summary with the current step. */
 export function renderChecklist(row: SessionRow, cells: number, rows = Number.POSITIVE_INFINITY): Line[] {
   const { plan } = row;
   if (plan.length === 0 || rows < 1) return [];
@@ -107,7 +107,7 @@ export function renderChecklist(row: SessionRow, cells: number, rows = Number.PO
   if (all.flat().length <= rows) return all.flat();
   const counts = renderPlanSummary(row, cells);
   if (rows < 4) return [counts];
-  // Around the step that is under way, each in one line.
+  // The steps around the current one, each cut to one line.
   const room = rows - 1;
   const at = plan.findIndex((each) => each.state !== 'done');
   const from = Math.max(0, Math.min((at < 0 ? plan.length : at) - 1, plan.length - room));

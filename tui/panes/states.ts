@@ -3,24 +3,24 @@ import type { SessionRow, TaskRow } from '../state/model.ts';
 import type { Style } from '../text/theme.ts';
 import { formatClockTime, formatWait } from './time.ts';
 
-/** Whether it waits for a time, and not for a worker; without `now` also when the time has come. */
+/** Whether a run waits for a time and not for a free worker. Without `now`, a time that has passed counts too. */
 export const isPausedRun = ({ resume_at: at }: { resume_at: string | null }, now?: number): boolean =>
   at !== null && (now === undefined || Date.parse(at) > now);
 
 type TaskAt = Pick<TaskRow, 'status' | 'session_id' | 'resume_at'> & { waits?: boolean };
 
-/** `assigned` says too little while a decision, a free worker or a time is waited for. */
+/** The status of a task, where `assigned` is split into what it waits for: a decision, a free worker or a time. */
 export const describeTaskState = (task: TaskAt, now?: number): string => {
   if (task.waits) return 'waits';
   if (task.status !== 'assigned' || task.session_id === null) return task.status;
   return isPausedRun(task, now) ? 'paused' : 'queued';
 };
 
-/** In a list: of a paused one, for how long. */
+/** Adds to `paused` for how much longer, as lists show it. */
 export const addWait = (state: string, at: string | null, now: number): string =>
   state === 'paused' && at !== null ? `paused ${formatWait(at, now)}` : state;
 
-/** In a preview: of a paused one, until when. */
+/** Adds to `paused` until when, as previews show it. */
 export const addResumeTime = (state: string, at: string | null, now: number): string =>
   state === 'paused' && at !== null ? `paused until ${formatClockTime(at, now)}` : state;
 
@@ -28,7 +28,7 @@ export const describeSessionState = (session: SessionRow, now?: number): string 
   if (session.state === 'queued' && session.stop_reason === null)
     return isPausedRun(session, now) ? 'paused' : 'queued';
   if (session.state !== 'ended') return session.stop_reason === null ? session.state : 'stopping';
-  // What changed nothing was not merged, whatever became of its branch.
+  // A run without commits was not merged, whatever became of its branch.
   const isMerged = session.promoted_at !== null || session.branch_state === 'merged';
   if (isMerged && (session.commits ?? 0) > 0) return 'merged';
   return session.failure === null ? 'done' : 'failed';
@@ -61,13 +61,13 @@ const STYLES: Readonly<Record<string, Style>> = {
 
 export const getStateStyle = (state: string): Style | undefined => STYLES[state];
 
-/** A task that has not run yet, or has failed. */
+/** Whether the task has not run yet, or has failed. */
 export const canStillRun = ({
   status,
   session_id: session,
 }: Pick<TaskRow, 'status' | 'session_id'>): boolean =>
   status === 'failed' || (status !== 'done' && session === null);
 
-/** It has ended, and what it did could not be read: not the same as nothing. */
+/** Whether the run has ended and its commits could not be read, which is not the same as having none. */
 export const isUnreadableWork = (row: SessionRow): boolean =>
   row.state === 'ended' && workLeftBy(row) === 'unreadable';

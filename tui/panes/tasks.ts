@@ -20,7 +20,7 @@ import { formatClockTime, formatTimeSince, formatWait } from './time.ts';
 
 const isFinishedTask = (task: TaskRow): boolean => task.status === 'done' || task.status === 'failed';
 
-/** What is to be done in the order it came, then what has ended, newest first. */
+/** Unfinished tasks in the order in which they came, then the finished ones, newest first. */
 function sortTasks(tasks: ReadonlyMap<string, TaskRow>): TaskRow[] {
   const open: TaskRow[] = [];
   const ended: { at: number; row: TaskRow }[] = [];
@@ -111,14 +111,14 @@ export const tasksPane = definePane<TaskRow>({
   },
 });
 
-/** @param shown the prompt, where agent and prompt stand above already */
+/** @param shown the prompt, if agent and prompt are shown above already */
 function renderTaskFacts(state: State, row: TaskRow, cells: number, shown: string | null): Line[] {
   const session = row.session_id === null ? undefined : state.data.sessions.get(row.session_id);
   const isLive = session !== undefined && session.state !== 'ended';
   return [
     ...renderFacts(
       [
-        // Mostly the first line of the prompt.
+        // The title is usually the first line of the prompt.
         ['title', shown?.startsWith(row.title) ? null : row.title],
         ['agent', row.agent === null ? 'none yet: A gives it to one' : shown === null ? row.agent : null],
         ['project', row.project],
@@ -155,7 +155,7 @@ function renderTaskFacts(state: State, row: TaskRow, cells: number, shown: strin
   ];
 }
 
-/** Why its worker has paused, and when it goes on. */
+/** Why the worker has paused, and when it resumes. */
 const describePause = (
   { status, resume_at: at }: TaskRow,
   pause: { code: string; text: string } | null,
@@ -166,13 +166,13 @@ const describePause = (
   return `until ${formatClockTime(at, now)}, ${formatWait(at, now)} from now${why}`;
 };
 
-/** `commands` is how many of the lines there are up to the last reported command; null where none can be run again. */
+/** `commands` counts the lines down to the last reported command; null if there is none to run again. */
 interface LinesWithCommands {
   lines: Line[];
   commands: number | null;
 }
 
-/** What the worker was to reach, and what is known of that. */
+/** The acceptance criteria, and the evidence for them. */
 function renderAcceptanceLines(
   state: State,
   task: Details['task']['task'],
@@ -197,7 +197,7 @@ function renderAcceptanceLines(
   return { lines, commands: null };
 }
 
-/** @param promptRest what is left to show of the prompt; null where nothing of it has been shown yet */
+/** @param promptRest the lines of the prompt that are still to be shown; null if none has been shown yet */
 function renderTaskDetail(
   state: State,
   { task, timeline, plan }: Details['task'],

@@ -5,16 +5,16 @@ import { getPane } from './index.ts';
 import { formatTimeLeft } from './time.ts';
 import { isWaitingForReview } from './workers.ts';
 
-/** Something that a person is waited for with. */
+/** Something that waits for a person. */
 export interface Waiting {
   pane: PaneId;
   id: string;
   since: string;
-  /** In one line. */
+  /** One line. */
   text: string;
 }
 
-/** Everything that waits for a person: decisions first, then questions, then work to look at. */
+/** Everything that waits for a person: decisions first, then asks, then work to review. */
 export function listWaiting(state: State): Waiting[] {
   const decisions = getPane('decisions').listRows(state.data) as readonly DecisionRow[];
   const sessions = [...state.data.sessions.values()].filter(isWaitingForReview);
@@ -42,6 +42,6 @@ export function listWaiting(state: State): Waiting[] {
   ];
 }
 
-/** What has waited longest, whatever it is. */
+/** Whatever has waited longest. */
 export const findOldestWaiting = (state: State): Waiting | undefined =>
   listWaiting(state).sort((one, other) => Date.parse(one.since) - Date.parse(other.since))[0];

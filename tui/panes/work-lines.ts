@@ -8,7 +8,7 @@ import { renderHeading, renderProblem } from './lines.ts';
 
 const BAR_CELLS = 24;
 
-/** Style of a line of a patch in unified format, by how it begins. */
+/** The style of a line of a unified diff, by its beginning. */
 function getPatchStyle(line: string): Style | undefined {
   if (
     /^(?:diff |index |--- |\+\+\+ |new file|deleted file|old mode|new mode|similarity|rename|Binary)/.test(
@@ -22,7 +22,7 @@ function getPatchStyle(line: string): Style | undefined {
   return line.startsWith('\\') ? 'dim' : undefined;
 }
 
-// A patch may have tens of thousands of lines; it is cut into them once.
+// A patch may have tens of thousands of lines, so it is split only once.
 const patches = new WeakMap<Work, readonly Line[]>();
 
 function renderPatchLines(work: Work): readonly Line[] {
@@ -35,11 +35,11 @@ function renderPatchLines(work: Work): readonly Line[] {
   return lines;
 }
 
-/** What keeps the checkout of the base from following. */
+/** Why the checkout of the base cannot follow a promotion. */
 export const explainCheckout = ({ base, checkout }: Trial): string =>
   `the checkout of ${base} ${checkout.reason ?? `has changes in ${checkout.paths.slice(0, 5).join(', ')}`}`;
 
-/** Would promoting go through? */
+/** Whether a promotion would go through. */
 function listTrialFacts({ trial, tried_at: at }: Work): readonly (readonly [string, string, Style?])[] {
   const tried = `tried ${localTime(at).slice(11)}`;
   if ('problem' in trial) return [['trial', `${trial.problem} (${tried})`, 'warn']];
@@ -57,14 +57,14 @@ function listTrialFacts({ trial, tried_at: at }: Work): readonly (readonly [stri
   return facts;
 }
 
-/** What is known beside the work itself. */
+/** What a preview shows beside the work itself. */
 export interface WorkContext {
-  /** Null while it is fetched; a text when it could not be. */
+  /** Null while it is being fetched, an error message if that failed. */
   evidence: Evidence | string | null;
   locks: readonly LockRow[];
-  /** What is known of the run itself. */
+  /** Facts about the run. */
   run: readonly Line[];
-  /** What running its task again would be; empty where that cannot be done. */
+  /** What running the task again would do; empty if it cannot be run again. */
   again: readonly Line[];
   now: number;
 }
@@ -77,7 +77,7 @@ function listEvidenceFacts(
   return [typeof evidence === 'string' ? ['tests', evidence, 'warn'] : createEvidenceFact(evidence, head)];
 }
 
-/** Commits, files, trial merge, evidence and the patch of a session; first what a promotion is decided by. */
+/** Trial merge, evidence, commits, files and patch of a session. What a promotion depends on comes first. */
 export function renderWorkLines(
   work: Work,
   row: SessionRow,
@@ -145,7 +145,7 @@ export function renderWorkLines(
   };
 }
 
-/** Why it failed, and what its worker had said where that differs. */
+/** Why the run failed, and what its worker reported if that differs. */
 export const describeFailure = (row: SessionRow): string => {
   const { failure, contradiction } = getOutcome(row);
   return `${failure?.text ?? ''}${contradiction === null ? '' : ` (${contradiction})`}`;
@@ -161,7 +161,7 @@ const explainNoCommits = (row: SessionRow): string => {
     : 'no commits: the worker changed nothing';
 };
 
-/** Path, count and a bar, as `git diff --stat` has them. */
+/** Path, count and bar of each file, as in `git diff --stat`. */
 function renderStatLines(files: Work['files'], cells: number): Line[] {
   const most = Math.max(1, ...files.map((each) => each.insertions + each.deletions));
   const scale = Math.min(1, BAR_CELLS / most);

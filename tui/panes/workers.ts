@@ -25,7 +25,7 @@ import {
 import { formatQuietTime, formatTimeSince } from './time.ts';
 import { describeFailure, renderWorkLines } from './work-lines.ts';
 
-/** Live ones in the order they came, then the ended, newest first. */
+/** Live sessions in the order in which they came, then ended ones, newest first. */
 const sortSessions = (data: Data): SessionRow[] => {
   const all = [...data.sessions.values()];
   const live = all
@@ -39,10 +39,7 @@ const sortSessions = (data: Data): SessionRow[] => {
 
 const isLiveSession = (session: SessionRow): boolean => session.state !== 'ended';
 
-/**
- * Work that nobody has looked at: sealed, with commits or with what could not be read, on a branch that is there and not
- * merged.
- */
+/** Whether a sealed run has unreviewed work: commits, or work that could not be read, on an unmerged branch. */
 export const isWaitingForReview = (session: SessionRow): boolean =>
   !isLiveSession(session) &&
   session.failure === null &&
@@ -58,13 +55,13 @@ const formatChangedLines = (session: SessionRow): string =>
       : '-'
     : `+${session.insertions ?? 0} -${session.deletions ?? 0}`;
 
-/** A worker that waits for an answer does nothing else. */
+/** The state of a session, `blocked` while it waits for an answer. */
 const describeCurrentState = (session: SessionRow, { data, now }: Pick<State, 'data' | 'now'>): string =>
   session.state === 'running' && listOpenAsks(data).some((each) => each.from_session === session.session_id)
     ? 'blocked'
     : describeSessionState(session, now);
 
-/** What it does now, or why it does not; then what it is to do. */
+/** What the worker does now, or why it does nothing; then the title of its task. */
 function describeActivity(session: SessionRow, { now }: Pick<State, 'now'>): string {
   const { title, pause } = session;
   const present =
@@ -149,10 +146,10 @@ export const workersPane = definePane<SessionRow>({
       : renderWorkPreview(state, row, cells),
 });
 
-/** The share of a preview that may stand above the log. */
+/** The share of a preview that facts above the log may take. */
 const HEAD_SHARE = 0.6;
 
-/** The log below what is known of its run. */
+/** Pins facts about the run above its log. */
 function pinRunFacts(state: State, row: SessionRow, cells: number, log: Preview): Preview {
   const room = Math.floor((getPreviewSize(getLayout(state))?.lines ?? 0) * HEAD_SHARE) - 1;
   if (room < 1) return log;
@@ -161,7 +158,7 @@ function pinRunFacts(state: State, row: SessionRow, cells: number, log: Preview)
   return pinned.length === 0 ? log : { ...log, pinned: [...pinned, [span('─'.repeat(cells), 'border')]] };
 }
 
-/** The log as it comes. */
+/** The log of a worker as it grows. */
 export function renderLogPreview(state: State, row: SessionRow): Preview {
   const { log } = state;
   const isOurs = log.session === row.session_id;
@@ -193,7 +190,7 @@ export function renderWorkPreview(state: State, row: SessionRow, cells: number):
     ...renderRunLines(state, row, cells),
     ...(plan.length === 0 ? [] : [renderHeading('plan'), ...plan]),
   ];
-  // Of one that has ended its work is what counts.
+  // For an ended run the work comes first, and the facts about the run below.
   const above = isLiveSession(row) && !isAsked && run.length > 0 ? [...run, []] : [];
   const again = renderRetryAgreement(state, row, cells);
   if (!loaded?.detail) {
@@ -212,7 +209,7 @@ export function renderWorkPreview(state: State, row: SessionRow, cells: number):
   return { title, note, essential: Object.fromEntries(shifted), lines: [...above, ...lines] };
 }
 
-/** What `r` agrees to. The task itself has all of its prompt. */
+/** What running the task again agrees to. The whole prompt is shown with the task. */
 function renderRetryAgreement(state: State, row: SessionRow, cells: number): Line[] {
   const detail = findDetail(state, 'task', row.task_id)?.detail;
   if (!detail || isLiveSession(row) || !canStillRun(detail.task)) return [];

@@ -18,8 +18,8 @@ import { type Line, toPlainText } from '../text/theme.ts';
 const MOST_ROWS = 1000;
 
 /**
- * What has changed between two states, as lines in the order in which they matter: for screen readers and for logs.
- * The state, the keys and the actions are those of the screen; only the telling is another.
+ * Describes what has changed between two states, most important first, for screen readers and logs. State, keys and
+ * actions are those of the screen; only the output differs.
  */
 export function describeChanges(before: State, after: State): string[] {
   return [
@@ -44,7 +44,7 @@ function describeConnectionChange({ link: before }: State, after: State): string
   ];
 }
 
-/** Events and notices that came while it was open. */
+/** Events and notices that arrived since the dashboard was opened. */
 function describeArrivals(before: State, after: State): string[] {
   const { events: known } = before.data;
   const last = known.at(-1)?.seq;
@@ -76,7 +76,7 @@ function describeNewMessage({ message: before }: State, { message }: State): str
   ];
 }
 
-/** The row that has the cursor, when it is another one or reads otherwise; that time goes by is not told. */
+/** The row under the cursor, if it is another row or its text has changed. The passing of time alone is no change. */
 function describeCursorChange(before: State, after: State): string[] {
   if (after.link.phase === 'connecting') return [];
   const then = { ...before, now: after.now };
@@ -98,7 +98,7 @@ function describeCursorRow(state: State, { isWhole }: { isWhole: boolean }): str
   return `${pane.title} ${list.index + 1} of ${list.ids.length}: ${cells.join(', ')}`;
 }
 
-/** What was opened to be read: all of it, and of a log what comes. */
+/** The whole text of an item that was opened; for a log, the lines that were added. */
 function describeNewText(before: State, after: State): string[] {
   if (after.view !== 'full') return [];
   if (isShowingLog(after) && before.view === 'full') {
@@ -122,7 +122,7 @@ function formatPreview(state: State): string {
   ].join('\n');
 }
 
-/** A rule says nothing, and signs have names that nobody wants to hear. */
+/** Drops rules and spells out marks, since a screen reader would read their Unicode names. */
 const formatSpokenLine = (line: Line): string => {
   const text = toPlainText(line).trimEnd();
   return /^─+$/.test(text)
@@ -139,7 +139,7 @@ function describeOverlayChange({ overlay: before }: State, after: State): string
   if (view === null) return [];
   const lines = view.lines.map((line) => toPlainText(line).trimEnd());
   if (before?.kind !== overlay.kind) return [`${view.title}. ${view.keys}`, ...lines];
-  // While it is typed in, only what reads otherwise.
+  // While the person types, only lines that have changed.
   const known = renderOverlay(after, before, { cells: size.columns, rows: MOST_ROWS })?.lines ?? [];
   const told = new Set(known.map((line) => toPlainText(line).trimEnd()));
   return lines.filter((line) => !told.has(line));
@@ -148,11 +148,11 @@ function describeOverlayChange({ overlay: before }: State, after: State): string
 function describeQuestionChange(before: State, after: State): string[] {
   if (after.armed === before.armed) return [];
   if (after.armed !== null) return renderQuestionLines(after).map((line) => toPlainText(line).trim());
-  // An answer is told by what it does.
+  // An answer that does something changes the message, the pending calls or the overlay.
   const isLeft = (['message', 'busy', 'overlay'] as const).every((each) => after[each] === before[each]);
   return isLeft ? ['nothing was done'] : [];
 }
 
-/** The keys of the moment, for whoever asks. */
+/** The keys that work now. */
 export const describeCurrentKeys = (state: State): string =>
   `Keys: ${toPlainText(renderHintLine(state)).trim().replace(/ {2,}/g, ', ')}`;

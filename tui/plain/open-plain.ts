@@ -12,13 +12,13 @@ import { createEngineSync } from '../sync/engine-sync.ts';
 import { describeChanges, describeCurrentKeys } from './describe-changes.ts';
 import { nameReadlineKey, type RawKey } from './readline-keys.ts';
 
-/** Rows of a screen that does not exist: what a page is. */
+/** Rows of the imaginary screen, which define a page. */
 const PAGE_ROWS = 30;
 const ESCAPE_MS = 30;
 const PASTE_ON = '\u001b[?2004h';
 const PASTE_OFF = '\u001b[?2004l';
 
-/** The dashboard as lines. Without a terminal for input it only tells, until it is stopped. */
+/** Opens the dashboard as lines of text. Without a terminal for input it prints changes until it is stopped. */
 export async function openPlainDashboard(options: DashboardOptions): Promise<DashboardEnd> {
   const { stdin, stdout } = options;
   const isInteractive = stdin.isTTY === true;
@@ -82,7 +82,7 @@ export async function openPlainDashboard(options: DashboardOptions): Promise<Das
     if (stdout.isTTY) stdout.write(isOn ? PASTE_ON : PASTE_OFF);
   }
 
-  // As long as Esc alone may be the beginning of another key.
+  // Esc may be the beginning of another key for this long.
   if (isInteractive) emitKeypressEvents(stdin, { escapeCodeTimeout: ESCAPE_MS } as unknown as Interface);
   const feed = createEngineSync({ store, connect: options.connect, onHopeless: fail });
   const onSignal = (): void => end();

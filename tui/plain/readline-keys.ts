@@ -1,4 +1,4 @@
-/** A key as node:readline tells it. */
+/** A key as node:readline reports it. */
 export interface RawKey {
   name?: string;
   ctrl?: boolean;
@@ -23,7 +23,7 @@ const NAMED = new Set([
   'space',
 ]);
 
-/** The name of a key as the keymap spells it; none for keys that are none of ours. */
+/** Translates a key from readline into the keymap's spelling; empty for a key that the keymap does not have. */
 export function nameReadlineKey(
   text: string | undefined,
   { name = '', ctrl, shift, meta }: RawKey,

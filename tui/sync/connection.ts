@@ -5,12 +5,12 @@ const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 5000;
 
 /**
- * Keeps a connection to the engine for as long as the dashboard lives. The first try may start the engine; later ones
- * only wait for it, because a person who stopped it does not want it back by itself.
+ * Keeps a connection to the engine while the dashboard is open. Only the first attempt may start the engine: whoever
+ * stopped it does not want it to come back by itself.
  */
 export function keepConnected(options: {
   connect(start: boolean): Promise<EngineClient>;
-  /** Subscribes and fetches what is needed; a failure counts as a lost connection. */
+  /** Subscribes and fetches the first data. A failure counts as a lost connection. */
   onConnected(client: EngineClient): Promise<void>;
   onLost(reason: string): void;
   signal: AbortSignal;

@@ -11,25 +11,25 @@ import { followRefs } from './follow-refs.ts';
 import { pollWorkers } from './poll-workers.ts';
 import { watchNotices } from './watch-notices.ts';
 
-/** Ages move on the screen; nothing is written when none does. */
+/** How often ages are brought up to date. Nothing is written when no text changes. */
 const TICK_MS = 10_000;
-/** What changes without an event: how deliveries and notices go. */
+/** How often to ask for what changes without an event: deliveries, message notices, details. */
 const POLL_MS = 2000;
 
 export interface EngineSync {
-  /** Sends a call of the reducer's to the engine and the answer back. */
+  /** Sends a call that the reducer requested, and sends the answer to the store. */
   performCall(effect: Extract<Effect, { do: 'call' }>): void;
-  /** Starts the engine that has gone. */
+  /** Starts the engine after it has gone. */
   startEngine(): void;
   close(): Promise<void>;
 }
 
-/** The only part of the dashboard that talks to the engine and watches files. */
+/** Keeps the store in sync with the engine. Only this folder talks to the engine and watches files. */
 export function createEngineSync(options: {
   store: Store;
-  /** `start`: whether an engine may be started. */
+  /** With `start`, an engine may be started. */
   connect(start: boolean): Promise<EngineClient>;
-  /** The first connection could not be made: there is nothing to show. */
+  /** The first connection failed, so there is nothing to show. */
   onHopeless(error: unknown): void;
 }): EngineSync {
   const { store } = options;
@@ -105,7 +105,7 @@ export function createEngineSync(options: {
     getState: store.getState,
     onSessions: (sessions) => sendDataChange({ sessions }),
   });
-  /** Drops what was said of it, and reads anew whether it waits for review; what is on the screen is then asked for again. */
+  /** Drops details about work in a repository whose branches moved, and fetches anew what waits for review there. */
   async function refreshMovedWork(repository: string): Promise<void> {
     details.discardPendingWork();
     sendWhileOpen({ type: 'refs', repository });
@@ -127,7 +127,7 @@ export function createEngineSync(options: {
     workers.onStateChange();
   });
 
-  /** The events of the last look: whatever is new since may have been sent somewhere. */
+  /** The events at the last poll. Newer ones may have caused deliveries. */
   let seen = store.getState().data.events;
   async function pollPending(): Promise<void> {
     const { link: now, data } = store.getState();

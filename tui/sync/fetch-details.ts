@@ -3,14 +3,14 @@ import { asSvcError, type EngineClient } from '../../engine/index.ts';
 import { findDetail, listWantedDetails, type Wanted } from '../state/details.ts';
 import type { Details, Loaded, State } from '../state/model.ts';
 
-/** The cursor has to rest this long before anything is fetched for it: held keys fly over a list. */
+/** The cursor must rest this long before details are fetched: a held key flies over a list. */
 const REST_MS = 50;
 
 type Detail = Wanted['details'][number];
 
 const getDetailKey = ({ kind, id, stamp }: Detail): string => `${kind} ${id} ${stamp}`;
 
-/** Fetches what the selected row needs beyond itself. */
+/** Fetches what the preview of the selected row needs beyond the row. */
 export function fetchDetails(options: {
   client(): EngineClient;
   getState(): State;
@@ -55,7 +55,7 @@ export function fetchDetails(options: {
         fetchWhileLive(listMissing(options.getState()));
       }, REST_MS);
     },
-    /** What stood in the way may have been put right outside: a commit was made, a file moved, a program installed. */
+    /** Fetches details with a problem again. It may be gone: a commit was made, a file moved, a program installed. */
     retryUnsettled() {
       const state = options.getState();
       fetchWhileLive(
@@ -64,7 +64,7 @@ export function fetchDetails(options: {
         ),
       );
     },
-    /** Branches have moved: an answer about work that is under way may be of before that, and does not count. */
+    /** Ignores pending answers about work, since branches have moved after they were requested. */
     discardPendingWork() {
       underWay = new Set();
     },
@@ -74,7 +74,7 @@ export function fetchDetails(options: {
   };
 }
 
-/** Of work that was found as it was, the time stays too: nothing is drawn anew because it was asked for again. */
+/** Keeps the earlier object, with its time, if the work is unchanged, so that nothing is redrawn. */
 function keepUnchangedWork(loaded: Loaded, before: Loaded | undefined): Loaded {
   if (!loaded.detail || !before?.detail || !('tried_at' in loaded.detail) || !('tried_at' in before.detail))
     return loaded;
@@ -82,7 +82,7 @@ function keepUnchangedWork(loaded: Loaded, before: Loaded | undefined): Loaded {
   return isDeepStrictEqual(then, before.detail) ? { ...loaded, detail: before.detail } : loaded;
 }
 
-/** What does not change by itself, or is told of when it does, as branches are that have moved. */
+/** Whether a detail only changes with an event. One with a problem may change by itself. */
 function isDetailSettled(loaded: Loaded | undefined): boolean {
   if (!loaded?.detail) return loaded?.problem == null;
   if ('plan' in loaded.detail) return loaded.detail.plan.problem === null;

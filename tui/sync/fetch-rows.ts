@@ -3,12 +3,12 @@ import type { DataChange } from '../state/data.ts';
 import type { DeliveryRow, EventRow, HeldRow, MessageRow, SessionRow } from '../state/model.ts';
 import { WINDOWS } from '../state/windows.ts';
 
-/** Small first, so that the first screen does not wait for ten thousand rows. */
+/** A small first page, so that the first screen does not wait for ten thousand rows. */
 const FIRST_PAGE = 200;
 const PAGE = 1000;
 const IDS_PER_CALL = 500;
 
-/** What the first screen shows. */
+/** Fetches what the first screen shows. */
 export async function fetchFirstRows(client: EngineClient): Promise<DataChange> {
   const [status, tasks, decisions, sessions, asks, unread, held] = await Promise.all([
     client.call('engine.status'),
@@ -22,13 +22,13 @@ export async function fetchFirstRows(client: EngineClient): Promise<DataChange> 
   return { status, tasks, decisions, sessions, asks, unread, held, complete: tasks.length < FIRST_PAGE };
 }
 
-/** They change without an event: how they go is asked for. */
+/** Deliveries change without an event, so they are polled. */
 export const fetchDeliveries = (client: EngineClient): Promise<DeliveryRow[]> =>
   client.call('notify.deliveries', { limit: WINDOWS.deliveries.first });
 
 const fetchHeldAgents = (client: EngineClient): Promise<HeldRow[]> => client.call('agent.held');
 
-/** What can come a moment later. */
+/** Fetches what can arrive a moment after the first screen. */
 export async function fetchLaterRows(client: EngineClient): Promise<DataChange> {
   const [events, deliveries, choices, sessions, asks, messages, unread, peers, locks] = await Promise.all([
     client.call('event.list', { limit: WINDOWS.events.first }),
@@ -53,11 +53,11 @@ export async function fetchLaterRows(client: EngineClient): Promise<DataChange> 
   };
 }
 
-/** As they are now; how the notice of a message goes is told by no event. */
+/** Messages by id. No event says how the notice of a message went, so pending ones are polled. */
 export const fetchMessages = (client: EngineClient, ids: readonly number[]): Promise<MessageRow[]> =>
   fetchRowsByIds(ids, (part) => client.call('message.list', { ids: part, limit: IDS_PER_CALL }));
 
-/** Asks and messages that events are about, and who is here and what is held when that has changed. */
+/** Asks and messages that events refer to, and peers and locks if events changed them. */
 async function fetchBusRows(client: EngineClient, events: readonly EventRow[]): Promise<DataChange> {
   const collectNumbers = (key: 'ask_id' | 'message_id'): number[] => {
     const all = events.map(({ data }) => data[key]);
@@ -84,7 +84,7 @@ async function fetchBusRows(client: EngineClient, events: readonly EventRow[]): 
   };
 }
 
-/** The older tasks in pages, newest first. */
+/** Fetches older tasks page by page, newest first. */
 export async function* fetchOlderTasks(client: EngineClient, before: string): AsyncGenerator<DataChange> {
   let oldest = before;
   for (;;) {
@@ -96,7 +96,7 @@ export async function* fetchOlderTasks(client: EngineClient, before: string): As
   }
 }
 
-/** The rows that events are about, and what changes with any of them. */
+/** The rows that events refer to, and whatever any event may change. */
 export async function fetchChangedRows(
   client: EngineClient,
   events: readonly EventRow[],
@@ -105,7 +105,7 @@ export async function fetchChangedRows(
     new Set(events.flatMap((event) => event[key] ?? []));
   const [decisionIds, sessionIds] = [collectIds('decision_id'), collectIds('session_id')];
   const isConfig = events.some(({ kind }) => kind === 'config_reloaded' || kind === 'engine_started');
-  // Every end of a run may close or open the way for its agent.
+  // The end of a run may open or close the circuit of its agent.
   const isEnd = events.some(({ kind }) => /^(?:sealed|failed|alert|circuit_reset)$/.test(kind));
   const fetchDecisions = (wanted: readonly string[]) =>
     fetchRowsByIds(wanted, (part) => client.call('decision.list', { ids: part, limit: IDS_PER_CALL }));
@@ -120,7 +120,7 @@ export async function fetchChangedRows(
     isEnd ? fetchHeldAgents(client) : undefined,
     fetchBusRows(client, events),
   ]);
-  // A run names its decision and its session in the task before an event does.
+  // A task may already name a decision and a session that no event has named yet.
   const others = await Promise.all([
     fetchDecisions(tasks.flatMap(({ decision_id: id }) => (id === null || decisionIds.has(id) ? [] : [id]))),
     fetchSessions(
@@ -140,11 +140,11 @@ export async function fetchChangedRows(
   };
 }
 
-/** Sessions by their ids, as they are now. */
+/** Sessions by id. */
 export const fetchSessions = (client: EngineClient, ids: readonly string[]): Promise<SessionRow[]> =>
   fetchRowsByIds(ids, (part) => client.call('session.list', { ids: part, limit: IDS_PER_CALL }));
 
-/** Rows by their ids, as many in a call as the engine takes. */
+/** Fetches rows by id, in as few calls as the engine allows. */
 async function fetchRowsByIds<I, R>(ids: readonly I[], read: (part: I[]) => Promise<R[]>): Promise<R[]> {
   const rows: R[] = [];
   for (let at = 0; at < ids.length; at += IDS_PER_CALL) {

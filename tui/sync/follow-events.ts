@@ -3,24 +3,23 @@ import type { DataChange } from '../state/data.ts';
 import type { EventRow } from '../state/model.ts';
 import { fetchChangedRows, fetchFirstRows, fetchLaterRows, fetchOlderTasks } from './fetch-rows.ts';
 
-/** A burst of events is asked about once. */
+/** The rows of events that arrive within this time are fetched together. */
 const BATCH_MS = 60;
 
-/** Where the next connection takes up. */
+/** Where the next connection resumes. */
 export interface ResumePoint {
   logId: string;
   seq: number;
 }
 
 /**
- * One subscription from a resume point, and the rows that its events are about. The subscription begins before the
- * rows are fetched, so nothing falls between the two; whatever comes twice is only asked for twice. Resolves when the
- * first screen can be drawn.
+ * Subscribes to events from a resume point, and fetches the rows that they refer to. It subscribes before it fetches
+ * anything, so no change is missed; at worst a row is fetched twice. Resolves when the first screen can be drawn.
  */
 export async function followEngineEvents(options: {
   client: EngineClient;
   from: ResumePoint | null;
-  /** Whether every older task is known already; a connection may have been lost half-way. */
+  /** Whether all older tasks are known. The last connection may have ended before they were. */
   complete: boolean;
   onChange(change: DataChange): void;
   onPoint(point: ResumePoint): void;
@@ -42,7 +41,7 @@ export async function followEngineEvents(options: {
       .then(async () => {
         onChange(await fetchChangedRows(client, events));
         const last = events.at(-1);
-        // The point moves only when what it stands for is on the screen.
+        // The resume point moves only after its rows are in the store.
         if (last !== undefined) onPoint({ logId: client.welcome.log_id, seq: last.seq });
       })
       .catch(onFailed);
@@ -50,7 +49,7 @@ export async function followEngineEvents(options: {
 
   function scheduleFlush(): void {
     if (!isReady || timer !== null || waiting.length === 0) return;
-    // The first event after a pause is not made to wait for others.
+    // The first event after a pause does not wait for others.
     timer = setTimeout(flushEvents, performance.now() - lastFlush > BATCH_MS ? 0 : BATCH_MS);
   }
 
@@ -71,7 +70,7 @@ export async function followEngineEvents(options: {
     },
   );
   const resumed = from !== null && !answer.reset;
-  // The rows may have been made by another engine since: what is shown first is fetched anew in any case.
+  // Another engine may have changed rows meanwhile, so the first screen is fetched again in any case.
   const rows = await fetchFirstRows(client);
   const first = resumed && options.complete ? { ...rows, complete: true } : rows;
   onChange({ ...first, reset: !resumed });

@@ -12,8 +12,8 @@ interface LogPart {
 }
 
 /**
- * Follows one log, the one that the screen showed last, ten times a second at most. Going to another pane does not
- * leave it, so that a paused log is found where it was.
+ * Follows the log that was shown last, with at most ten updates a second. It stays subscribed while another pane has the
+ * focus, so that a paused log is still where it was.
  */
 export function followLogs(options: {
   client(): EngineClient;
@@ -49,7 +49,7 @@ export function followLogs(options: {
     ended = false;
     const left = subscription;
     subscription = Promise.resolve(null);
-    // The engine may be gone, and its subscriptions with it.
+    // If the engine is gone, so is the subscription.
     void left
       .then(async (id) => {
         if (id !== null) await options.client().unsubscribe(id);
@@ -82,7 +82,7 @@ export function followLogs(options: {
       session = log;
       subscribeToLog(log);
     },
-    /** After the connection was lost: the same log once more, from its last lines. */
+    /** Subscribes again after the connection was lost, starting with the last lines. */
     restart() {
       subscription = Promise.resolve(null);
       session = null;

@@ -2,21 +2,21 @@ import type { EngineClient } from '../../engine/index.ts';
 import { isWaitingForReview } from '../panes/workers.ts';
 import type { SessionRow, State } from '../state/model.ts';
 
-/** Repositories that are followed at once. */
+/** How many repositories are followed at once. */
 const MOST_REPOSITORIES = 20;
 
 /**
- * Follows the branches of the repositories that the screen says something about: of the selected worker, and of all that
- * waits for review. What is not followed any more may be out of date, and is told of as if it had moved.
+ * Follows the branches of the repositories on the screen: the selected worker's, and those with work to review. A
+ * repository that is no longer followed may go out of date, so it is reported as moved.
  */
 export function followRefs(options: {
   client(): EngineClient;
   getState(): State;
   onMoved(repository: string): void;
 }): { onStateChange(): void; restart(): void } {
-  /** By what is followed: its subscription, null where it cannot be followed. */
+  /** Subscriptions by what they follow; null if it cannot be followed. */
   const followed = new Map<string, { repository: string; subscription: Promise<number | null> }>();
-  /** What was looked at last: rows and selection are compared, not gone through, at every key. */
+  /** The parts of the last state. Comparing them is cheap enough for every key. */
   let seen: readonly unknown[] = [];
 
   function listWantedRepositories({ data, focus, lists }: State): Map<string, SessionRow> {
@@ -25,7 +25,7 @@ export function followRefs(options: {
       if (session.repository !== null && isWaitingForReview(session) && all.size < MOST_REPOSITORIES)
         all.set(session.repository, session);
     const selected = focus === 'workers' ? data.sessions.get(lists.workers.selected ?? '') : undefined;
-    // A strict worker that lives commits beside its repository.
+    // A live strict worker commits outside its repository, so it is followed by itself.
     if (selected !== undefined && selected.repository !== null)
       all.set(
         selected.state === 'ended' ? selected.repository : `${selected.repository} ${selected.session_id}`,
@@ -41,7 +41,7 @@ export function followRefs(options: {
       .subscribe<{ subscription: number }>('refs.follow', { session }, ({ method }) => {
         if (method === 'refs') options.onMoved(repository);
       })
-      // What was seen before anybody watched may have moved meanwhile.
+      // Branches may have moved between the last fetch and this subscription.
       .then((answer) => {
         options.onMoved(repository);
         return answer.subscription;
@@ -74,7 +74,7 @@ export function followRefs(options: {
       for (const [key, session] of next) if (!followed.has(key)) subscribeToRefs(key, session);
       for (const [key, each] of [...followed]) if (!next.has(key)) unfollowRepository(key, each);
     },
-    /** After the connection was lost: everything anew. */
+    /** Subscribes to everything again after the connection was lost. */
     restart() {
       followed.clear();
       seen = [];

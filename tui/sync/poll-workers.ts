@@ -3,16 +3,16 @@ import { isShowingWorkers } from '../state/details.ts';
 import type { SessionRow, State } from '../state/model.ts';
 import { fetchSessions } from './fetch-rows.ts';
 
-/** What an agent does changes without an event. */
+/** How often to ask what agents do: that changes without an event. */
 const WATCH_MS = 1000;
-/** Those that wait for a worker are looked at too, as far as one may have got it. */
+/** How many sessions are asked about at once: working ones, then queued ones that may have started. */
 const MOST_SESSIONS = 100;
 
 const isWorkingSession = ({ state }: SessionRow): boolean => state === 'running' || state === 'starting';
 
 /**
- * Reads anew what workers do, once a second while one works and the screen shows workers. Rows that are as they were
- * are not passed on, so that a screen on which nothing changes costs nothing.
+ * Fetches what workers do, once a second while one works and the screen shows workers. Unchanged rows are not passed on,
+ * so that an unchanged screen costs nothing.
  */
 export function pollWorkers(options: {
   client(): EngineClient;
@@ -50,7 +50,7 @@ export function pollWorkers(options: {
   const readIgnoringErrors = (): void => void readSessions().catch(() => undefined);
   const timer = setInterval(readIgnoringErrors, WATCH_MS);
   return {
-    /** Whoever comes to the workers sees what they do now. */
+    /** Fetches at once when workers come into view. */
     onStateChange() {
       const isShown = isShowingWorkers(options.getState());
       if (isShown && !wasShown) readIgnoringErrors();

@@ -6,8 +6,8 @@ import type { Notice } from '../state/model.ts';
 const MOST_BYTES = 64 * 1024;
 
 /**
- * What is appended to `.svc/notices/<session>.md` while the dashboard is open. The library for watching is loaded when
- * the first screen stands.
+ * Reports what is appended to `.svc/notices/<session>.md` while the dashboard is open. chokidar is loaded late, so that
+ * the first screen does not wait for it.
  */
 export async function watchNotices(options: {
   folder: string;
@@ -19,15 +19,15 @@ export async function watchNotices(options: {
   try {
     mkdirSync(options.folder, { mode: 0o700 });
   } catch {
-    // It is there, or the data folder is gone; a later connection watches again.
+    // Either it exists, or the data folder is gone; the next connection watches again.
   }
 
   async function readNotices(path: string, isNew: boolean): Promise<void> {
-    // A link is not what svc has put there.
+    // svc does not put links there.
     const found = await lstat(path);
     if (!found.isFile()) return;
     const { size, mtime } = found;
-    // What was there before the dashboard is not news; a file that shrank was begun anew.
+    // Content from before the dashboard was opened is not news; a file that shrank was started anew.
     const from = isNew ? size : (read.get(path) ?? 0);
     const start = from > size ? 0 : from;
     read.set(path, size);
@@ -59,7 +59,7 @@ export async function watchNotices(options: {
     .on('ready', () => {
       isFirstLook = false;
     })
-    // A folder that is taken away is no reason to stop.
+    // A removed folder is no reason to stop.
     .on('error', () => undefined);
   return { close: () => watcher.close() };
 }
