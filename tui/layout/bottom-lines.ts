@@ -3,13 +3,13 @@ import { measureCells } from '../text/cells.ts';
 import { makeDrawable, truncateText, wrapText } from '../text/text.ts';
 import { type Line, type Style, span } from '../text/theme.ts';
 
-/** A failure may take this many lines; the rest is behind `!`. */
+/** How many lines a failure may take. `!` shows all of it. */
 const MOST_LINES = 3;
 
 const TONES: Readonly<Record<string, Style>> = { good: 'good', bad: 'bad' };
 const GLYPHS: Readonly<Record<string, string>> = { good: '✓', bad: '✗', info: '·' };
 
-/** What was said last, with what to do next. */
+/** The last message, with what to do next. */
 export function renderMessageLines({ message, size }: Pick<State, 'message' | 'size'>): Line[] {
   if (message === null) return [];
   const { text, hint, tone } = message;
@@ -21,7 +21,7 @@ export function renderMessageLines({ message, size }: Pick<State, 'message' | 's
   return shown.map((each) => [span(` ${each}`, TONES[tone])]);
 }
 
-/** The question that is armed, and the keys that answer it; the answers are never what is cut. */
+/** The armed question and the keys that answer it. The keys are never cut. */
 export function renderQuestionLines({ armed, size }: Pick<State, 'armed' | 'size'>): Line[] {
   if (armed === null) return [];
   const answers: Line = [

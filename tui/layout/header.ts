@@ -14,7 +14,7 @@ const formatNonZero = (count: number, what: string): string | null =>
 const countPausedSessions = ({ data, now }: State): number =>
   [...data.sessions.values()].filter((each) => describeSessionState(each, now) === 'paused').length;
 
-/** Workspace at the left, engine at the right. */
+/** The workspace at the left, the engine at the right. */
 export function renderHeaderLine(state: State): Line {
   const { link, data, size } = state;
   const { columns } = size;
@@ -53,14 +53,14 @@ export function renderHeaderLine(state: State): Line {
   ];
 }
 
-/** Panes with their counts; the one that has the keyboard in brackets. */
+/** The panes with their counts. The focused one is in brackets. */
 export function renderTabsLine(state: State): Line {
   const tabs = PANES.map((pane) => {
     const count = pane.countUnfinished(state.data);
     const isHere = pane.id === getTabPane(state.focus);
     const within = isHere && pane.id !== state.focus ? ` · ${getPane(state.focus).title}` : '';
     const counts = `${count === 0 && pane.isQuietAtZero ? '' : ` ${count}`}${pane.describeTab?.(state) ?? ''}`;
-    // No number is known yet, and none of them is nought.
+    // Nothing has been fetched yet, so 0 would be wrong.
     const shown = state.link.phase === 'connecting' ? (pane.isQuietAtZero ? '' : ' …') : counts;
     return {
       waits: (pane.id === 'decisions' || pane.id === 'asks') && count > 0,
@@ -69,7 +69,7 @@ export function renderTabsLine(state: State): Line {
       text: `${pane.digit} ${pane.title}${shown}${within}`,
     };
   });
-  // Where they do not all fit, the last ones keep their digit and their number, and then those before them.
+  // If not all tabs fit, they shrink to digit and count, the last one first.
   let room = tabs.reduce((sum, each) => sum + each.text.length + 2, 1);
   for (const tab of tabs.toReversed()) {
     if (room <= state.size.columns || tab.isHere) continue;
@@ -85,7 +85,7 @@ export function renderTabsLine(state: State): Line {
   ];
 }
 
-/** Agents that are given no work, in one line: which, why, and when one of them is tried again. */
+/** The agents that are held back, why, and when each is tried again. */
 export function renderHeldLines({ data: { held }, now, size }: State): Line[] {
   if (held.length === 0) return [];
   const each = held.map(({ agent, code, reopen_at: at }) => {
@@ -97,7 +97,7 @@ export function renderHeldLines({ data: { held }, now, size }: State): Line[] {
   return [[span(truncateText(text, size.columns - measureCells(keys)), 'bad'), span(keys)]];
 }
 
-/** Keys of svc.yaml that nobody has agreed to, and what that means. */
+/** Keys of svc.yaml that wait for consent, and what is in use meanwhile. */
 export function renderConsentLines({ data: { status }, size }: State): Line[] {
   const waits = status?.consent_pending ?? [];
   if (waits.length === 0) return [];
@@ -106,7 +106,7 @@ export function renderConsentLines({ data: { status }, size }: State): Line[] {
     others.length === 0
       ? `${first} waits, its earlier value is in use`
       : `${first} and ${others.length} more wait, the earlier values are in use`;
-  // The key first: in a narrow terminal the end is cut.
+  // The key comes first, since a narrow terminal cuts the end.
   const what =
     status?.consent === 'none'
       ? `svc.yaml was never agreed to here: nothing is started (${waits.join(', ')})`
@@ -115,7 +115,7 @@ export function renderConsentLines({ data: { status }, size }: State): Line[] {
   return [[span(truncateText(` ${what}`, size.columns - measureCells(keys)), 'bad'), span(keys)]];
 }
 
-/** Above the last known state while the engine is away, and while agents are given no work. */
+/** Lines above the panes: the engine is gone, svc.yaml waits for consent, agents are held back. */
 export function renderBannerLines(state: State): Line[] {
   return [...renderEngineGoneLines(state), ...renderConsentLines(state), ...renderHeldLines(state)];
 }

@@ -13,8 +13,8 @@ const renderHint = (binding: Binding, isDisabled: boolean): Span[] => [
 ];
 
 /**
- * The keys of where the keyboard is. `? help` and `q quit` are always there; of the others as many as fit, and what does
- * nothing with this row gives way to what does.
+ * The keys that work in the focused pane. `? help` and `q quit` are always there, then as many of the others as fit.
+ * Disabled keys make room for those that work.
  */
 export function renderHintLine(state: State): Line {
   const here = KEYMAP.filter((each) => !each.quiet && isBindingHere(each, state));

@@ -20,15 +20,15 @@ export interface Layout {
   body: number;
 }
 
-/** Border and heading of a list take three rows, the border of a preview two. */
+/** Rows taken by the border and heading of a list, and by the border of a preview. */
 export const LIST_EDGE = 3;
 export const PREVIEW_EDGE = 2;
 
-/** Size below which there is only a line that says so. */
+/** Below this size, one line says what size is needed. */
 export const SMALLEST: Size = { columns: 40, rows: 10 };
 const SMALLEST_TABS: Size = { columns: 60, rows: 15 };
 
-// A state is never changed, so its layout is worked out once.
+// States are immutable, so each layout is computed once.
 const known = new WeakMap<State, Layout>();
 
 export function getLayout(state: State): Layout {
@@ -49,7 +49,7 @@ function computeLayout(state: State): Layout {
     ((state.data.status?.consent_pending ?? []).length > 0 ? 1 : 0) +
     (state.data.held.length > 0 ? 1 : 0);
   const wide = isWideScreen(size);
-  // The header, the tabs where there are any, and the line with the keys.
+  // Header, tabs (if any) and hint line take the other rows.
   const body = rows - (wide ? 2 : 3) - notices;
   if (view === 'full') {
     const full = { content: { preview: focus }, width: columns, height: body };
@@ -77,7 +77,7 @@ function computeLayout(state: State): Layout {
   ];
   const talk: PaneId = focus === 'peers' || focus === 'locks' ? focus : 'bus';
   const bottom: PaneId = focus === 'deliveries' ? 'deliveries' : 'events';
-  // Two rows say that something came; whoever goes there wants to read the list.
+  // Two rows show that something arrived; with the focus, the list gets more.
   const fitLowerHeight = (pane: PaneId): number =>
     clampNumber(Math.floor(body * (focus === pane ? 0.3 : 0.16)), 5, 14);
   const [bus, events] = [fitLowerHeight(talk), fitLowerHeight(bottom)];
@@ -102,14 +102,14 @@ function computeLayout(state: State): Layout {
   };
 }
 
-/** How many rows of a pane's list are visible; in a layout that does not show it, as many as it would get. */
+/** How many rows of a pane's list are visible, or would be if the layout showed the list. */
 export function getListHeight(layout: Layout, pane: PaneId): number {
   const boxes = layout.columns.flat();
   const own = boxes.find(({ content }) => 'list' in content && content.list === pane);
   return Math.max(1, (own?.height ?? layout.body) - LIST_EDGE);
 }
 
-/** Inner size of the box that shows the focused pane's preview. */
+/** Inner size of the preview's box; null if the layout has none. */
 export function getPreviewSize(layout: Layout): { cells: number; lines: number } | null {
   const box = layout.columns.flat().find(({ content }) => 'preview' in content);
   return box === undefined ? null : { cells: box.width - 4, lines: Math.max(1, box.height - PREVIEW_EDGE) };

@@ -5,7 +5,7 @@ import { measureCells } from '../text/cells.ts';
 import { makeDrawable, padText, truncateText } from '../text/text.ts';
 import { type Line, type Span, span } from '../text/theme.ts';
 
-/** The columns that fit, with the width of each. */
+/** The columns that fit, with their widths. */
 function fitColumns<R>(columns: readonly Column<R>[], cells: number): { column: Column<R>; width: number }[] {
   const shown = columns.filter(({ minWidth: from = 0 }) => cells >= from);
   const fixed = shown.reduce((sum, each) => sum + (each.width ?? 0) + 1, 0);
@@ -13,8 +13,8 @@ function fitColumns<R>(columns: readonly Column<R>[], cells: number): { column: 
 }
 
 /**
- * Heading and visible rows of a list. The selected row has a mark beside its colour; in the focused pane it is inverse.
- * Plain rows: only what is visible is ever looked at, so ten thousand rows cost what thirty do.
+ * Heading and visible rows of a list. The selected row has a mark besides its colour, and is inverse in the focused pane.
+ * Only visible rows are touched, so ten thousand rows cost as much as thirty.
  */
 export function renderListLines(
   anyPane: AnyPane,
@@ -41,7 +41,7 @@ export function renderListLines(
       const isSelected = id === list.selected;
       const cellsOf = columns.map(({ column, width: room }, index): Span => {
         const text = makeDrawable(column.text(row, state));
-        // The last one needs no blanks behind it: what is not there is not drawn.
+        // The last column needs no padding, which would only be drawn for nothing.
         const isLast = index === columns.length - 1;
         return span(
           isLast ? truncateText(text, room) : `${padText(text, room, column.align)} `,
@@ -61,7 +61,7 @@ function renderEmptyLines(text: readonly string[], rows: number): Line[] {
   return [...(rows > text.length ? [''] : []), ...text].map((line) => [span(`  ${line}`, 'dim')]);
 }
 
-/** Why a list is empty. What has not been fetched is not said to be nothing. */
+/** Says why a list is empty: nothing there, nothing that matches the filter, or not fetched yet. */
 export function explainEmptyList(
   { id, empty }: Pick<Pane<object>, 'id' | 'empty'>,
   state: Pick<State, 'lists' | 'link' | 'data'>,

@@ -7,7 +7,7 @@ import { makeDrawable, truncateText, wrapText } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
 import { explainEmptyList } from './list-lines.ts';
 
-/** Where there is no room for lists: the selected item of the pane that has the keyboard, what has waited longest, and counts. */
+/** What a screen without room for lists shows: the selected row, what has waited longest, and counts. */
 export function renderSmallScreen(state: State, rows: number): Line[] {
   const { columns } = state.size;
   const pane = getPane(state.focus) as unknown as Pane<object>;

@@ -7,12 +7,12 @@ import { editInput, insertText, showCaret } from '../state/input.ts';
 import type { AnswerAsk, AskRow, State } from '../state/model.ts';
 import { type Line, span } from '../text/theme.ts';
 
-/** Options that a single digit can name. */
+/** How many options single digits can name. */
 const DIGITS = 9;
-/** See `press.ts`: no hand presses Enter and then a digit this fast. */
+/** No hand presses Enter and then a digit this fast, see `run-binding.ts`. */
 const TOO_FAST_MS = 30;
 
-/** One digit sends; without options, or with more than there are digits, a line of text is typed. */
+/** Whether a single digit sends the answer. With no options, or too many for digits, a line is typed instead. */
 export const isAnsweredByDigit = ({ options }: AskRow): boolean =>
   options.length > 0 && options.length <= DIGITS;
 
@@ -34,7 +34,7 @@ function editAnswer(state: State, overlay: AnswerAsk, key: string): Transition {
   return transitionTo(input === null ? state : { ...state, overlay: { ...overlay, input } });
 }
 
-/** What was typed: any text, or the number of an option. */
+/** Sends what was typed: any text or, if there are options, one of them or its number. */
 function submitTypedAnswer(state: State, overlay: AnswerAsk): Transition {
   const { options } = overlay.ask;
   const value = overlay.input.value.trim();
@@ -48,7 +48,7 @@ function submitTypedAnswer(state: State, overlay: AnswerAsk): Transition {
     : sendAnswer(state, overlay, chosen);
 }
 
-/** Characters that came together: text for a line of text, never an answer by themselves. */
+/** Characters that arrived together may be typed text, but never choose an answer. */
 export function insertInAnswer(state: State, overlay: AnswerAsk, text: string): State {
   return isAnsweredByDigit(overlay.ask)
     ? showMessage(state, 'pasted text does nothing here')
@@ -67,7 +67,7 @@ const renderAskBody = (state: State, ask: AskRow, cells: number): Line[] => [
   ...renderOptionLines(ask, cells),
 ];
 
-/** Whether all of it fits where the preview is: then the list stays beside it. */
+/** Whether the whole ask fits in the preview's box, so that the list can stay beside it. */
 export function fitsInPreview(state: State, { ask }: AnswerAsk): boolean {
   const size = state.view === 'list' ? getPreviewSize(getLayout(state)) : null;
   if (size === null) return false;
@@ -87,7 +87,7 @@ export function renderAnswer(
 ): { title: string; note: string; lines: Line[]; keys: string } {
   const line: Line[] = isAnsweredByDigit(ask) ? [] : [[], [span('> ', 'key'), span(showCaret(input))]];
   const all = renderAskBody(state, ask, cells);
-  // The line that is typed stays in sight, however long the question is.
+  // The typed line stays visible, however long the question is.
   const room = Math.max(1, rows - line.length);
   const shown = all.slice(top, top + room);
   const below = all.length - top - shown.length;

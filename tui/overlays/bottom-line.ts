@@ -4,7 +4,7 @@ import { showMessage, type Transition, transitionTo } from '../actions/transitio
 import { editInput } from '../state/input.ts';
 import type { Overlay, State } from '../state/model.ts';
 
-/** Overlays that are one line of text at the bottom. */
+/** Overlays that are a line of text at the bottom of the screen. */
 export type LineOverlay = Extract<Overlay, { kind: 'filter' | 'search' | 'reason' | 'unconfined' }>;
 
 export const isLineOverlay = (overlay: Overlay): overlay is LineOverlay =>
@@ -29,7 +29,7 @@ export const describeLineOverlay = (overlay: LineOverlay): { label: string; hint
 const setPaneFilter = (state: State, overlay: Extract<Overlay, { kind: 'filter' }>, filter: string): State =>
   replaceList(state, overlay.pane, { ...state.lists[overlay.pane], filter });
 
-/** Each change of a filter is seen at once. */
+/** Sets the typed text. A filter takes effect at once. */
 export function setLineInput(state: State, overlay: LineOverlay, input: LineOverlay['input']): State {
   const next = { ...state, overlay: { ...overlay, input } };
   return overlay.kind === 'filter' ? setPaneFilter(next, overlay, input.value) : next;

@@ -12,7 +12,7 @@ import { handleFinderKey, renderFinderLines, setFinderQuery } from './key-finder
 import { handleNewTaskKey, insertInNewTask, renderNewTaskLines } from './new-task.ts';
 import { handleMessageKey, insertInMessage, renderMessageForm } from './write-message.ts';
 
-/** A key while an overlay has the keyboard. */
+/** Handles a key while an overlay has the keyboard. */
 export function handleOverlayKey(state: State, overlay: Overlay, key: string, at: number): Transition {
   if (isLineOverlay(overlay)) return handleLineKey(state, overlay, key);
   switch (overlay.kind) {
@@ -44,7 +44,7 @@ export function handleOverlayKey(state: State, overlay: Overlay, key: string, at
   }
 }
 
-/** All lines of an overlay that is only read. */
+/** All lines of an overlay that can only be read. */
 const renderReadOnlyLines = (
   state: State,
   overlay: Overlay & { kind: 'text' | 'engine' },
@@ -54,7 +54,7 @@ const renderReadOnlyLines = (
     ? renderEngineLines(state, cells)
     : overlay.lines.flatMap((line) => wrapText(line, cells).map((part): Line => [span(part)]));
 
-/** Several characters at once, typed fast or pasted: text for whoever takes text, nothing for all others. */
+/** Inserts characters that arrived together, typed fast or pasted. Overlays without a text field ignore them. */
 export function insertInOverlay(state: State, overlay: Overlay, text: string): State {
   if (isLineOverlay(overlay)) return setLineInput(state, overlay, insertText(overlay.input, text));
   if (overlay.kind === 'help' || overlay.kind === 'palette')
@@ -71,7 +71,7 @@ export function insertInOverlay(state: State, overlay: Overlay, text: string): S
   }
 }
 
-/** Keys that came together while an overlay has the keyboard. None of them is a person's Enter, or a person's choice. */
+/** Handles keys that arrived together. Enter and single-key choices are dropped: no person meant them. */
 export function handleOverlayBurst(
   state: State,
   overlay: Overlay,
@@ -92,7 +92,7 @@ export function handleOverlayBurst(
     );
 }
 
-/** What an overlay shows in a frame of its own, and its keys; null for those that live on the bottom line. */
+/** What an overlay shows in a frame, and its keys; null for overlays on the bottom line. */
 export function renderOverlay(
   state: State,
   overlay: Overlay,

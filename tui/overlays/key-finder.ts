@@ -9,7 +9,7 @@ import { type Line, span } from '../text/theme.ts';
 
 type Finder = Extract<Overlay, { kind: 'help' | 'palette' }>;
 
-/** Help lists the whole table; the palette what can be done from here. */
+/** The bindings that match the query. Help searches all of them, the palette those of the focused pane. */
 export function findBindings(state: State, { kind, input }: Finder): readonly Binding[] {
   const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
   const all =
@@ -45,7 +45,7 @@ export function handleFinderKey(state: State, overlay: Finder, key: string, at: 
       if (chosen === undefined) return transitionTo(state);
       const closed = { ...state, overlay: null };
       if (isBindingHere(chosen, state)) return runBinding(closed, chosen, at);
-      // A key of another pane: go there, where it can be seen what it would be about.
+      // A key of another pane only goes there, so that the row it would act on is seen first.
       const pane = chosen.panes?.[0] ?? state.focus;
       return transitionTo({ ...closed, focus: pane, view: chosen.view ?? 'list' });
     }
@@ -82,14 +82,14 @@ export const formatKey = (key: string): string =>
     space: 'Space',
   })[key] ?? key.replace(/^ctrl\+(.)$/, (_, letter: string) => `C-${letter}`);
 
-/** How it is typed: a second key that confirms is a part of it. */
+/** The keys to type, including the second key that confirms. */
 export const formatBindingKeys = ({ keys, confirm }: Binding): string => {
   const [first = '', second] = keys.map(formatKey);
   if (confirm !== undefined) return confirm.map((key) => `${first} ${key}`).join(', ');
   return second === undefined ? first : `${first} ${second}`;
 };
 
-/** Rows with their group in front, scrolled so that the highlighted one is seen. */
+/** One row for each binding, with its group in front, scrolled to the highlighted one. */
 export function renderFinderLines(state: State, overlay: Finder, cells: number, rows: number): Line[] {
   const all = findBindings(state, overlay);
   const top = Math.max(0, Math.min(overlay.index - Math.floor(rows / 2), all.length - rows));

@@ -10,11 +10,11 @@ import { renderEditorText, renderFormField } from './form-field.ts';
 const FIELDS = ['who', 'project', 'title', 'prompt', 'criteria', 'context', 'ledger'] as const;
 type Field = (typeof FIELDS)[number];
 
-/** One line, typed here. */
+/** Fields of one line, typed in the form. */
 const isLineField = (field: Field | undefined): field is 'title' | 'ledger' =>
   field === 'title' || field === 'ledger';
 
-/** Several lines, from the editor. */
+/** Fields of several lines, written in the editor. */
 const isEditorField = (field: Field | undefined): field is 'prompt' | 'criteria' | 'context' =>
   field === 'prompt' || field === 'criteria' || field === 'context';
 
@@ -63,7 +63,7 @@ export function handleNewTaskKey(state: State, overlay: NewTask, key: string): T
   return line === null ? transitionTo(state) : changeNewTask({ [field]: line });
 }
 
-/** Typed or pasted text goes to the field that has the caret; a prompt may have lines. */
+/** Inserts typed or pasted text into the focused field. Editor fields keep its line breaks. */
 export function insertInNewTask(state: State, overlay: NewTask, text: string): State {
   const field = FIELDS[overlay.field];
   if (isLineField(field))

@@ -43,7 +43,7 @@ export function handleMessageKey(state: State, overlay: WriteMessage, key: strin
   return changeMessage({ message: KINDS[rotateIndex(KINDS.indexOf(overlay.message), by, KINDS.length)]! });
 }
 
-/** Text that came together is text, in whatever field: only one takes any. */
+/** Inserts characters that arrived together. They go to the text, the only field that takes any. */
 export function insertInMessage(state: State, overlay: WriteMessage, text: string): State {
   const next =
     overlay.long === null

@@ -6,12 +6,12 @@ import { definePane, type Pane } from './pane.ts';
 import { describeSessionState, getStateStyle } from './states.ts';
 import { formatTimeLeft, formatTimeSince } from './time.ts';
 
-/** Of those that are closed, as many as one may want to look up. */
+/** How many closed asks are listed. */
 const MOST_CLOSED = 30;
 
 export const isOpenAsk = (ask: AskRow): boolean => ask.status === 'open';
 
-/** Open ones in the order they came, which nothing may move; then the closed, newest first. */
+/** Open asks in the order in which they came, so that arrivals move none of them; then closed ones, newest first. */
 function sortAsks({ asks }: Data): AskRow[] {
   const all = [...asks.values()].sort((one, other) => one.ask_id - other.ask_id);
   const closed = all.filter((each) => !isOpenAsk(each)).reverse();
@@ -21,7 +21,7 @@ function sortAsks({ asks }: Data): AskRow[] {
 export const listOpenAsks = ({ asks }: Data): AskRow[] =>
   [...asks.values()].filter(isOpenAsk).sort((one, other) => one.ask_id - other.ask_id);
 
-/** The worker and its agent, as far as they are known; else the session. */
+/** Who asks: the worker and its agent if they are known, else the session. */
 export function describeAsker({ from_session: id }: AskRow, { data }: Pick<State, 'data'>): string {
   if (id === null) return 'nobody here';
   const session = data.sessions.get(id);
@@ -30,7 +30,7 @@ export function describeAsker({ from_session: id }: AskRow, { data }: Pick<State
   return peer?.agent ? `${id} ${peer.agent}` : id;
 }
 
-/** What became of it, in one line. */
+/** What became of a closed ask, in one line. */
 export const describeOutcome = ({ status, answer, answered_by: by }: AskRow): string =>
   status === 'answered' ? `${by ?? 'someone'} answered: ${answer ?? ''}` : 'it ended without an answer';
 
@@ -69,12 +69,12 @@ export const asksPane = definePane<AskRow>({
     },
   ],
   countUnfinished: (data) => listOpenAsks(data).length,
-  /** The shortest time left. */
+  /** The shortest time left of all open asks. */
   describeTab({ data, now }) {
     const ends = listOpenAsks(data).map((each) => each.expires_at);
     return ends.length === 0 ? '' : ` ${formatTimeLeft(ends.sort()[0]!, now)}`;
   },
-  // Who comes here wants the question that waits, not the last one that was answered.
+  // Whoever comes here looks for the ask that waits, not for the last answered one.
   staysOnFirstRow: true,
   empty: [
     'Nobody waits for an answer.',
@@ -101,7 +101,7 @@ function dimClosedAsk(ask: AskRow): 'dim' | undefined {
   return isOpenAsk(ask) ? undefined : 'dim';
 }
 
-/** Who asks, about what, and whether anybody still waits for the answer. */
+/** Who asks, about which task, and whether anybody still waits for the answer. */
 function describeAskContext(state: State, ask: AskRow): string[] {
   const { from_session: id, task_id: taskId } = ask;
   const session = id === null ? undefined : state.data.sessions.get(id);
@@ -121,7 +121,7 @@ function describeAskContext(state: State, ask: AskRow): string[] {
   ];
 }
 
-/** Everything about a question but its options. */
+/** Everything about an ask except its options. */
 export function renderAskLines(state: State, ask: AskRow, cells: number): Line[] {
   const { symbol_ref: ref } = ask;
   const place =
@@ -159,7 +159,7 @@ export function renderAskLines(state: State, ask: AskRow, cells: number): Line[]
   ];
 }
 
-/** The options by number; without any, that the answer is a text. */
+/** The numbered options. Without any, says that a text answers it. */
 export function renderOptionLines({ options }: AskRow, cells: number): Line[] {
   if (options.length === 0) return [renderHeading('Any text answers it')];
   return [

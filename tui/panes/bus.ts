@@ -12,7 +12,7 @@ import { formatTimeSince } from './time.ts';
 const sortMessages = ({ messages }: Data): MessageRow[] =>
   [...messages.values()].sort((one, other) => other.message_id - one.message_id);
 
-/** A session with the name that its sender gave itself, or the agent. */
+/** The sending session with the sender's own name or its agent. */
 export const describeSender = ({
   from_session: session,
   from_agent: agent,
@@ -25,7 +25,7 @@ export const describeRecipient = ({
   to_agent: agent,
 }: MessageRow): string => session ?? worker ?? (agent === null ? '-' : `any ${agent}`);
 
-/** Without the marks of a Markdown heading. */
+/** The first line of a message, without the marks of a Markdown heading. */
 export const formatFirstLine = (body: string): string =>
   cleanText((body.trim().split(/\r?\n/)[0] ?? '').replace(/^#+ +/, ''));
 
@@ -77,7 +77,7 @@ export const busPane = definePane<MessageRow>({
     },
   ],
   countUnfinished: ({ unread }) => unread.unread,
-  /** An alert is told apart: it is not kept waiting among the notes. */
+  /** Alerts are counted separately, so that they do not drown in notes. */
   describeTab: ({ data: { unread } }) => (unread.alerts === 0 ? '' : `, ${counted(unread.alerts, 'alert')}`),
   staysOnFirstRow: true,
   empty: [
@@ -100,7 +100,7 @@ export const busPane = definePane<MessageRow>({
 
 const formatTries = (attempts: number): string => counted(attempts, 'try', 'tries');
 
-/** How far the notice of it has come; in the inbox it is in any case. */
+/** How far the notice of a message has come. The message itself is in the inbox in any case. */
 function describeNoticeDelivery({ delivery, attempts, delivered_at: at }: MessageRow): string {
   switch (delivery) {
     case 'none':

@@ -14,13 +14,13 @@ const ROUTES: Readonly<Record<string, string>> = {
   chat: 'POST /chat',
 };
 
-/** The route; for a code host and a chat, who or what it was there. */
+/** The receiver's route or, for a code host or chat, the reference there. */
 const describeSource = ({ source, source_ref: ref, stranger }: DecisionRow): string =>
   source === 'task' || ref === null
     ? (ROUTES[source] ?? source)
     : `${stranger === null ? '' : 'stranger: '}${ref}`;
 
-/** What was, and what is: an approval is for the latter. */
+/** Inputs that have changed since the request. An approval is for the new values. */
 const listInputChanges = (
   name: string,
   changes: DecisionRow['changes'],
@@ -100,7 +100,7 @@ export const decisionsPane = definePane<DecisionRow>({
                 .filter(Boolean)
                 .join(' · '),
             ],
-            // Mostly the first line of the prompt, which stands above.
+            // The title is usually the first line of the prompt, which is shown above.
             ['title', detail?.task.prompt.startsWith(row.title) ? null : row.title],
             ['template', detail?.task.template],
           ],

@@ -7,17 +7,17 @@ import { renderQuote } from './lines.ts';
 import { definePane } from './pane.ts';
 import { formatClockTime } from './time.ts';
 
-/** The ids that an event is about. */
+/** The ids of everything that an event is about. */
 export function describeEventSubjects(event: EventRow): string {
   const { task_id: task, decision_id: decision, session_id: session, data } = event;
   const ask = typeof data.ask_id === 'number' ? `ask ${data.ask_id}` : null;
   const message = typeof data.message_id === 'number' ? `message ${data.message_id}` : null;
   const ids = [ask, message, task, decision, session].filter(Boolean).join(' ');
-  // Some are about an agent and nothing else.
+  // Some events are about an agent only.
   return ids === '' && typeof data.agent === 'string' ? cleanText(data.agent) : ids;
 }
 
-/** Its reason and its title, as far as it has them; of a pause also its end. */
+/** The reason and title of an event, if it has them; for a pause, also when it ends. */
 export function describeEvent({ kind, at, data }: EventRow): string {
   const { reason, title, agent, resume_at: resumeAt } = data;
   const until =
@@ -28,7 +28,7 @@ export function describeEvent({ kind, at, data }: EventRow): string {
   return cleanText(parts.filter((each) => typeof each === 'string').join(' · '));
 }
 
-/** What happened, or what a worker said. */
+/** An event or a notice. */
 type TimelineRow = { id: string; at: string; event: EventRow } | { id: string; at: string; notice: Notice };
 
 const listTimeline = ({ events, notices }: Data): TimelineRow[] =>

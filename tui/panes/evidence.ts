@@ -18,7 +18,7 @@ const describeVerification = (state: Evidence['state'], { rerun_state: rerun }: 
   return `not verified · ${words}${rerun === null ? '' : RERUN_WORDS[rerun]}`;
 };
 
-/** Words that stand beside their signs. */
+/** Signs, and the words that stand beside them. */
 const SIGNS: Readonly<Record<string, readonly [sign: string, word: string, style: Style]>> = {
   met: ['✓', 'met', 'good'],
   not_met: ['✗', 'not met', 'bad'],
@@ -28,15 +28,15 @@ const SIGNS: Readonly<Record<string, readonly [sign: string, word: string, style
   skipped: ['-', 'skipped', 'warn'],
 };
 
-/** A rerun is of a commit: with another one at the end of the branch it is of something else. */
+/** The state of evidence for a commit. A rerun of another commit makes it stale. */
 export const getStateAtHead = ({ state, rerun }: Evidence, head: string | null): Evidence['state'] =>
   state === 'verified' && head !== null && head !== rerun?.head ? 'stale' : state;
 
-/** The commit that would be promoted, as far as it is known. */
+/** The commit that would be promoted; null if it is not known. */
 export const getTrialHead = (work: Work | null | undefined): string | null =>
   work && !('problem' in work.trial) ? work.trial.head : null;
 
-/** What was reported, in one line: `3 passed, acceptance 2 of 2 met`. */
+/** The report in one line: `3 passed, acceptance 2 of 2 met`. */
 function summarizeReport({ tests, criteria }: Evidence): string {
   const countTests = (result: string): number => tests.filter((each) => each.result === result).length;
   const results = ['passed', 'failed', 'skipped']
@@ -49,7 +49,7 @@ function summarizeReport({ tests, criteria }: Evidence): string {
   ].join(', ');
 }
 
-/** What is known of a session's work, and whether that is enough. */
+/** What the evidence says in one line, and whether that is enough for a merge. */
 export function summarizeEvidence(
   evidence: Evidence,
   head: string | null,
@@ -69,8 +69,8 @@ function renderSignedLines(status: string, text: string, note: string | null, ce
 }
 
 /**
- * All of the evidence: each criterion, each test, what speaks against it, and what
- * a rerun has shown. `commands` is how many of the lines there are up to the last command.
+ * All of the evidence: criteria, tests, doubts and the rerun. `commands` counts the lines down to the last reported
+ * command.
  */
 export function renderEvidenceLines(
   evidence: Evidence,
@@ -124,7 +124,7 @@ function renderRerunLines(rerun: NonNullable<Evidence['rerun']>, now: number, ce
   ];
 }
 
-/** One line for a list of facts. */
+/** The summary as an entry for a list of facts. */
 export const createEvidenceFact = (evidence: Evidence, head: string | null): Fact => {
   const { text, isGood } = summarizeEvidence(evidence, head);
   return ['tests', text, isGood ? 'good' : 'warn'];

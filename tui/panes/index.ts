@@ -10,7 +10,7 @@ import { peersPane } from './peers.ts';
 import { tasksPane } from './tasks.ts';
 import { workersPane } from './workers.ts';
 
-/** In the order of their tabs. */
+/** The panes in the order of their tabs. */
 export const PANES: readonly AnyPane[] = [
   tasksPane,
   decisionsPane,
@@ -31,7 +31,7 @@ const byId = Object.fromEntries([...PANES, ...LISTS].map((each) => [each.id, eac
 
 export const getPane = (id: PaneId): AnyPane => byId[id];
 
-/** The pane whose tab a list stands under: its own, or that of the pane it belongs to. */
+/** The pane whose tab is active while `id` has the focus: itself, or the pane that it belongs to. */
 export const getTabPane = (id: PaneId): PaneId => getPane(id).parent ?? id;
 
 export function getSelectedRow(state: State, id: PaneId): object | undefined {
@@ -39,7 +39,7 @@ export function getSelectedRow(state: State, id: PaneId): object | undefined {
   return selected === null ? undefined : getPane(id).findRow(state.data, selected);
 }
 
-// A state is never changed, so what it shows is worked out once: scrolling and drawing both ask.
+// States are immutable, so each preview is rendered once for both scrolling and drawing.
 const known = new WeakMap<State, { id: PaneId; cells: number; preview: Preview | null }>();
 
 /** The preview of a pane's selected row; null when nothing is selected. */

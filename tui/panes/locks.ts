@@ -5,7 +5,7 @@ import { definePane } from './pane.ts';
 import { describeSessionState } from './states.ts';
 import { formatTimeLeft, formatTimeSince } from './time.ts';
 
-/** Who that is, for a lock or a question about one. */
+/** The holder of a lock, with the worker if it is one. */
 export const describeHolder = (holder: string, sessions: ReadonlyMap<string, SessionRow>): string => {
   const session = sessions.get(holder);
   return session === undefined
@@ -13,7 +13,7 @@ export const describeHolder = (holder: string, sessions: ReadonlyMap<string, Ses
     : `${holder}, worker ${session.worker_id} (${session.agent}), ${describeSessionState(session)}`;
 };
 
-/** Paths that a session has for itself for a while. */
+/** Paths that a session has locked for a while. */
 export const locksPane = definePane<LockRow>({
   id: 'locks',
   digit: '',

@@ -4,7 +4,7 @@ import { renderFacts } from '../text/text.ts';
 import { definePane } from './pane.ts';
 import { formatTimeSince } from './time.ts';
 
-/** Who is here: Chairs, sessions started by hand, workers. */
+/** Live sessions: Chairs, sessions started by hand, workers. */
 export const peersPane = definePane<PeerRow>({
   id: 'peers',
   digit: '',

@@ -38,14 +38,14 @@ export const EMPTY_DATA: Data = {
   complete: false,
 };
 
-/** What comes with the first screen; all else comes a moment later, with what a new task may name. */
+/** Panes whose rows come with the first screen. The others follow a moment later, together with `choices`. */
 const FIRST_FETCHED_PANES: ReadonlySet<PaneId> = new Set(['tasks', 'decisions', 'asks', 'workers']);
 
-/** Whether the rows of a list are known: only then is an empty one empty. */
+/** Whether the rows of a pane have been fetched. Before that, an empty list says nothing. */
 export const isPaneFetched = (pane: PaneId, { link, data }: Pick<State, 'link' | 'data'>): boolean =>
   link.phase !== 'connecting' && (FIRST_FETCHED_PANES.has(pane) || data.choices !== null);
 
-/** Rows that are new or have changed. */
+/** Rows that are new or have changed, as they come from the engine. */
 export interface DataChange {
   tasks?: readonly TaskRow[];
   decisions?: readonly DecisionRow[];
@@ -66,11 +66,11 @@ export interface DataChange {
   status?: Status;
   choices?: Choices;
   complete?: boolean;
-  /** Everything before is of another workspace's life: the data folder was made anew. */
+  /** Drops all earlier data: it belongs to a data folder that no longer exists. */
   reset?: boolean;
 }
 
-/** `arrived`: something new waits for a person. */
+/** Merges a change into the data. `arrived` is true if something new waits for a person. */
 export function applyDataChange(before: Data, change: DataChange): { data: Data; arrived: boolean } {
   const base = change.reset ? { ...EMPTY_DATA, choices: before.choices } : before;
   const data: Data = {
@@ -120,14 +120,14 @@ function mergeRows<R>(
   return next;
 }
 
-/** The rows with the highest numbers, where there are more than `most`. */
+/** Keeps the `most` rows with the highest numbers. */
 function keepLatestRows<R>(rows: ReadonlyMap<string, R>, most: number): ReadonlyMap<string, R> {
   if (rows.size <= most) return rows;
   const kept = [...rows.keys()].sort((one, other) => Number(other) - Number(one)).slice(0, most);
   return new Map(kept.map((id) => [id, rows.get(id)!]));
 }
 
-/** Every open one, and the latest of the others. */
+/** Keeps every open ask, and the latest of the closed ones. */
 function keepLatestAsks(rows: Data['asks']): Data['asks'] {
   const { most } = WINDOWS.closedAsks;
   if (rows.size <= most) return rows;
@@ -137,7 +137,7 @@ function keepLatestAsks(rows: Data['asks']): Data['asks'] {
   return new Map([...[...rows].filter(isOpenEntry), ...keepLatestRows(closed, most)]);
 }
 
-/** Which sessions have told something new of their evidence. */
+/** Remembers, for each session, the newest event about its evidence. */
 function recordReports(before: Data['reports'], events: readonly EventRow[] = []): Data['reports'] {
   const told = events.filter(
     ({ kind, session_id: id }) => id !== null && /^verification_(?:reported|rerun)$/.test(kind),
@@ -148,6 +148,6 @@ function recordReports(before: Data['reports'], events: readonly EventRow[] = []
   return next;
 }
 
-/** Each event once, by its number: a page of older ones and the stream may overlap. */
+/** Sorts events and drops duplicates: a page of older events and the stream may overlap. */
 const sortEvents = (events: readonly EventRow[]): EventRow[] =>
   [...new Map(events.map((event) => [event.seq, event])).values()].sort((one, other) => one.seq - other.seq);

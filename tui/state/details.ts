@@ -1,7 +1,7 @@
 import type { Data, DetailKind, Loaded, State, Subject } from './model.ts';
 import { isWideScreen } from './size.ts';
 
-/** Enough to go back and forth; each may hold a patch. */
+/** How many details are kept. Enough to go back and forth; each may hold a whole patch. */
 const MOST_DETAILS = 20;
 
 export function findDetail<K extends DetailKind>(state: State, kind: K, id: string): Loaded<K> | undefined {
@@ -14,7 +14,7 @@ export const addDetail = (details: readonly Loaded[], loaded: Loaded): readonly 
     MOST_DETAILS,
   );
 
-/** Without what was said of the work in a repository, whose branches have moved. */
+/** Drops details about work in a repository whose branches have moved. */
 export const dropWorkDetails = (
   details: readonly Loaded[],
   data: Data,
@@ -22,7 +22,7 @@ export const dropWorkDetails = (
 ): readonly Loaded[] =>
   details.filter(({ kind, id }) => kind !== 'work' || data.sessions.get(id)?.repository !== repository);
 
-/** What a detail, or a question that is about to be answered, depends on. Empty when the subject is gone. */
+/** A stamp that changes whenever a detail or an armed question about a subject goes out of date. Empty if it is gone. */
 export function getSubjectStamp(data: Data, { kind, id }: Subject): string {
   switch (kind) {
     case 'task':
@@ -56,14 +56,14 @@ export function getSubjectStamp(data: Data, { kind, id }: Subject): string {
   }
 }
 
-/** Where the log has a box of its own, the preview of a worker is its work; and so it is while a question is about that. */
+/** What the preview of a worker shows: its work while a question is about it, or while the log has its own box. */
 export const getWorkersMode = (state: State): State['workers'] =>
   ['promote', 'rerun', 'retry'].includes(state.armed?.binding ?? '') ||
   (isWideScreen(state.size) && state.view === 'list')
     ? 'work'
     : state.workers;
 
-/** What the screen shows and the engine has to be asked for. */
+/** What the screen shows beyond rows, and must be fetched. */
 export interface Wanted {
   details: readonly { kind: DetailKind; id: string; stamp: string }[];
   /** The session whose log is followed. */
@@ -80,7 +80,7 @@ const wantDetail = (data: Data, kind: DetailKind, subject: Subject): Wanted['det
 export const isShowingWorkers = ({ focus, size }: Pick<State, 'focus' | 'size'>): boolean =>
   focus === 'workers' || isWideScreen(size);
 
-/** The selected row of the focused pane, and the log of the selected worker where it is seen. */
+/** The details of the selected row, and the log of the selected worker if it is visible. */
 export function listWantedDetails(state: State): Wanted {
   const { data, focus, lists } = state;
   const log = isShowingWorkers(state) ? lists.workers.selected : null;
@@ -100,7 +100,7 @@ function listWorkerDetails(state: State, id: string): Wanted['details'] {
   const { data } = state;
   const session = data.sessions.get(id);
   if (session === undefined) return [];
-  // What a branch holds costs some git calls; while its worker runs they are made only when someone looks.
+  // Reading a branch takes several git calls, so that of a running worker is read only when it is shown.
   const isWorkShown = getWorkersMode(state) === 'work' || session.state === 'ended';
   const task = data.tasks.get(session.task_id);
   return [
@@ -110,7 +110,7 @@ function listWorkerDetails(state: State, id: string): Wanted['details'] {
           wantDetail(data, 'evidence', { kind: 'session', id }),
         ]
       : []),
-    // What running it again would do.
+    // The plan says what running a failed task again would do.
     ...(task?.status === 'failed' ? [wantDetail(data, 'task', { kind: 'task', id: task.task_id })] : []),
   ];
 }

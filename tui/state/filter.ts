@@ -1,4 +1,4 @@
-/** A row's words by field name. */
+/** Reads the text of each filterable field of a row. */
 export type Fields<R> = Readonly<Record<string, (row: R) => string | null>>;
 
 interface Term {
@@ -7,7 +7,7 @@ interface Term {
   negated: boolean;
 }
 
-/** `status:failed agent:claude !word "two words"`: all terms must hold. */
+/** Parses a filter such as `status:failed agent:claude !word "two words"`. All terms must match. */
 function parseFilter(filter: string): Term[] {
   return [...filter.matchAll(/(!?)(?:(\w+):)?(?:"([^"]*)"?|(\S+))/g)].flatMap(
     ([, bang, field, quoted, bare]) => {
@@ -18,8 +18,8 @@ function parseFilter(filter: string): Term[] {
 }
 
 /**
- * The rows that a filter leaves. A word is looked for in every field; a name that is no field is a part of the word,
- * as in `http://…`. Case does not matter.
+ * The rows that match a filter, ignoring case. A word without a field is looked for in every field. An unknown field name
+ * is part of the word, as in `http://…`.
  */
 export function filterRows<R>(rows: readonly R[], filter: string, fields: Fields<R>): readonly R[] {
   const terms = parseFilter(filter);

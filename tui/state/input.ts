@@ -9,13 +9,13 @@ export const createInput = (value: string): Input => ({ value, caret: value.leng
 export const showCaret = ({ value, caret }: Input): string =>
   `${value.slice(0, caret)}▏${value.slice(caret)}`;
 
-/** Text at the caret; line breaks and control characters have no place in one line. */
+/** Inserts text at the caret. Line breaks become spaces and control characters are dropped: the input is one line. */
 export function insertText({ value, caret }: Input, text: string): Input {
   const plain = text.replace(/[\r\n\t]+/g, ' ').replace(/[\u0000-\u001f\u007f-\u009f]/g, '');
   return { value: value.slice(0, caret) + plain + value.slice(caret), caret: caret + plain.length };
 }
 
-/** Start of the character before, or after, the caret: a character may be several code units. */
+/** The caret one character further. A character may be several UTF-16 units. */
 function moveCaret(value: string, caret: number, by: -1 | 1): number {
   const side = by < 0 ? value.slice(0, caret) : value.slice(caret);
   const parts = splitGraphemes(side);
@@ -23,7 +23,7 @@ function moveCaret(value: string, caret: number, by: -1 | 1): number {
   return caret + by * size;
 }
 
-/** The line after an editing key, or null when the key edits nothing. */
+/** Applies an editing key; null if the key edits nothing. */
 export function editInput(input: Input, key: string): Input | null {
   const { value, caret } = input;
   switch (key) {
@@ -59,5 +59,5 @@ export function editInput(input: Input, key: string): Input | null {
   }
 }
 
-/** Whether a key is a character, and not a name such as `enter` or `ctrl+d`. */
+/** Whether a key is a character and not a name such as `enter` or `ctrl+d`. */
 export const isCharacterKey = (key: string): boolean => splitGraphemes(key).length === 1;

@@ -4,8 +4,8 @@ import { clampNumber } from './numbers.ts';
 export const EMPTY_LIST: ListView = { filter: '', ids: [], selected: null, index: 0, top: 0 };
 
 /**
- * The list after its rows have changed. The selected row stays selected and stays at its place on the screen, whatever
- * arrived above it; `moved` is true when it is gone and the cursor had to take a neighbour.
+ * Replaces the rows of a list. The selected row stays selected, at the same place on the screen, whatever arrived above
+ * it. `moved` is true if it is gone and its neighbour is selected instead.
  */
 export function replaceRows(list: ListView, ids: readonly string[]): { list: ListView; moved: boolean } {
   if (hasSameIds(list.ids, ids)) return { list, moved: false };
@@ -21,7 +21,7 @@ export function replaceRows(list: ListView, ids: readonly string[]): { list: Lis
   return { list: { ...list, ids, index, selected }, moved: list.selected !== null && selected !== null };
 }
 
-/** Scrolls as little as it takes to show the cursor in `height` rows, and leaves no empty rows below the last. */
+/** Scrolls as little as possible to show the cursor in `height` rows, without empty rows below the last one. */
 export function scrollIntoView(list: ListView, height: number): ListView {
   const rows = Math.max(1, height);
   const highest = Math.max(0, list.ids.length - rows);
@@ -34,7 +34,7 @@ export function moveCursorTo(list: ListView, index: number): ListView {
   return { ...list, index: to, selected: list.ids[to] ?? null };
 }
 
-/** Moves to a row by its id; the same list when it is not there. */
+/** Selects a row by id. Returns the same list if the row is not there. */
 export function selectRow(list: ListView, id: string): ListView {
   const index = list.ids.indexOf(id);
   return index < 0 ? list : moveCursorTo(list, index);

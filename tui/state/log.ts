@@ -1,6 +1,6 @@
 import type { LogView } from './model.ts';
 
-/** Lines that are kept; the whole log is on disk. */
+/** How many lines are kept. The whole log is on disk. */
 export const LOG_LINES = 500;
 
 export const EMPTY_LOG: LogView = {
@@ -13,7 +13,7 @@ export const EMPTY_LOG: LogView = {
   seen: 0,
 };
 
-/** The log with a further part of it, cleaned already. The last entry of `lines` is the line that has not ended. */
+/** Appends cleaned lines to a log. The last of them has not ended yet. */
 export function appendLogLines(log: LogView, lines: readonly string[], ended: boolean): LogView {
   const [head = '', ...rest] = lines;
   const all = [log.partial + head, ...rest];
@@ -24,7 +24,7 @@ export function appendLogLines(log: LogView, lines: readonly string[], ended: bo
     ...log,
     lines: dropped === 0 ? kept : kept.slice(dropped),
     first: log.first + dropped,
-    // A line that never ends (a progress bar) must not grow without bound.
+    // A line that never ends, such as a progress bar, must not grow without bound.
     partial: partial.slice(-4096),
     ended: log.ended || ended,
   };
@@ -33,7 +33,7 @@ export function appendLogLines(log: LogView, lines: readonly string[], ended: bo
 export const getLogLines = (log: LogView): readonly string[] =>
   log.partial === '' ? log.lines : [...log.lines, log.partial];
 
-/** The number after the last line. */
+/** The number that the next line will have. */
 export const getLogEnd = (log: LogView): number => log.first + log.lines.length;
 
 export const countUnseenLines = (log: LogView): number =>

@@ -1,6 +1,6 @@
 /**
- * Whether to use colour: SVC_FORCE_COLOR decides where it is set, then NO_COLOR (no-color.org: any value but the empty
- * one), then whether the terminal has any.
+ * Whether to use colour. SVC_FORCE_COLOR decides if it is set, then NO_COLOR (any value but the empty one, see
+ * no-color.org), then the terminal.
  */
 export function usesColour(env: NodeJS.ProcessEnv, out: { isTTY?: boolean }): boolean {
   const forced = (env.SVC_FORCE_COLOR ?? '').toLowerCase();

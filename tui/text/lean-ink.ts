@@ -5,10 +5,10 @@ const LINE_WIDTHS = new URL('./line-widths.js', import.meta.url).href;
 const LINE_UPDATE = /\/ink\/build\/line-update\.js$/;
 
 /**
- * Ink, with some of its imports led elsewhere. It takes one function, `throttle`, from `es-toolkit/compat`, which loads
- * 415 files for it: half of the time until the first frame. And it measures every text anew for every frame, a third
- * of the time of a frame: widths are remembered instead. Where it goes on writing in the middle of a line, only widths
- * that are sure count. The versions of both libraries are pinned with Ink's.
+ * Redirects some imports of Ink; call it before Ink is loaded. Ink needs one function, `throttle`, of
+ * `es-toolkit/compat`, which would load 415 files: half of the time until the first frame. It also measures every text
+ * for every frame, a third of a frame's time, so widths are remembered instead. Where it updates part of a line, only
+ * sure widths count. Pinning Ink pins the versions of both libraries.
  */
 export function loadInkLean(): void {
   registerHooks({

@@ -4,13 +4,13 @@ import { type Format, type Line, THEME } from './theme.ts';
 
 export interface PaintOptions {
   colours: boolean;
-  /** Nothing stands to the right of these lines, so what terminals draw in different widths is shown as it is. */
+  /** Nothing is drawn to the right of these lines, so characters of unsure width are shown as they are. */
   isWhole?: boolean | undefined;
 }
 
 /**
- * Lines as one text for the terminal. This is the last gate: whatever a pane forgot to clean cannot get past it, so
- * nothing from outside ever moves the cursor, sets a colour, or takes another place on the screen than we count.
+ * Turns lines into text for the terminal. It cleans everything once more, so that even if a pane forgets to, no text from
+ * outside moves the cursor, sets a colour or takes more cells than we count.
  */
 export function paintLines(lines: readonly Line[], { colours, isWhole = false }: PaintOptions): string {
   return lines

@@ -5,43 +5,43 @@ import { type Line, type Span, type Style, span } from './theme.ts';
 const ASCII = /^[\u0020-\u007e]*$/;
 const TAB = 4;
 
-/** What a reader sees as the characters of a text. */
+/** Splits a text into what a reader sees as characters. */
 export const splitGraphemes = (text: string): string[] =>
   ASCII.test(text) ? [...text] : Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
 
-/** At most `cells` wide, with an ellipsis where something is left out. */
+/** Cuts a text to at most `cells`, with an ellipsis if something is left out. */
 export const truncateText = (text: string, cells: number): string => {
   if (cells <= 0) return '';
   if (ASCII.test(text)) return text.length <= cells ? text : `${text.slice(0, cells - 1)}…`;
   return cutTo(text, cells, measureCells);
 };
 
-/** Exactly `cells` wide. */
+/** Cuts or pads a text to exactly `cells`. */
 export function padText(text: string, cells: number, align: 'left' | 'right' = 'left'): string {
   const shown = truncateText(text, cells);
   const blank = ' '.repeat(Math.max(0, cells - measureCells(shown)));
   return align === 'right' ? blank + shown : shown + blank;
 }
 
-/** One line of text from outside, whole: nothing in it can move the cursor, and tabs have a width. */
+/** Cleans one line of text from outside: nothing in it can move the cursor, and tabs have a fixed width. */
 export const cleanText = (text: string): string =>
   ASCII.test(text) ? text : printable(text.replaceAll('\t', ' '.repeat(TAB)));
 
-/** The same for where other things stand beside it: every terminal draws it in as many cells. */
+/** Cleans text that has something beside it, so that every terminal draws it with the same width. */
 export const makeDrawable = (text: string): string =>
   ASCII.test(text) ? text : replaceUnsureCharacters(cleanText(text));
 
 export const makeLineDrawable = (line: Line): Line =>
   line.map((each) => ({ ...each, text: makeDrawable(each.text) }));
 
-/** Lines of a text from outside. */
+/** Splits text from outside into clean lines. */
 export const splitCleanLines = (text: string): string[] =>
   text
     .replace(/\r\n?/g, '\n')
     .split('\n')
     .map((line) => cleanText(line));
 
-/** A line broken at spaces where possible; an empty line stays one line. */
+/** Wraps a line, at spaces if possible. An empty line stays one line. */
 export function wrapText(text: string, cells: number): string[] {
   if (cells < 1) return [];
   const indent = /^ */.exec(text)?.[0] ?? '';
@@ -57,7 +57,7 @@ export function wrapText(text: string, cells: number): string[] {
   return [...lines, rest];
 }
 
-/** The longest start of a text that fits; at least one character, however wide. */
+/** The longest start of a text that fits, but at least one character, however wide. */
 function takeStart(text: string, cells: number): string {
   if (ASCII.test(text)) return text.slice(0, cells);
   let head = '';
@@ -68,7 +68,7 @@ function takeStart(text: string, cells: number): string {
   return head;
 }
 
-/** A line of at most `cells`, cut where it does not fit. `left` cells are scrolled away. */
+/** Cuts a line to `cells`, after skipping the `left` cells that are scrolled away. */
 export function fitLine(line: Line, cells: number, left = 0): Line {
   const shown: Span[] = [];
   let skip = left;
@@ -93,12 +93,12 @@ export function fitLine(line: Line, cells: number, left = 0): Line {
   return shown;
 }
 
-/** A line with every occurrence of `query` marked; case does not matter. */
+/** Marks every occurrence of `query` in a line, ignoring case. */
 export function markHits(line: Line, query: string): Line {
   const wanted = query.toLowerCase();
   return line.flatMap(({ text, style }) => {
     const lower = text.toLowerCase();
-    // A few letters change their length in lower case; such a text keeps its look rather than marking the wrong place.
+    // A few letters change their length in lower case. Rather no mark than one in the wrong place.
     if (wanted === '' || lower.length !== text.length || !lower.includes(wanted)) return [span(text, style)];
     const parts: Span[] = [];
     let from = 0;
@@ -110,7 +110,7 @@ export function markHits(line: Line, query: string): Line {
   });
 }
 
-/** `name  value` lines, the value wrapped and indented below itself. */
+/** Lines of `name  value`, with long values wrapped and indented. Facts without a value are left out. */
 export function renderFacts(
   facts: readonly (readonly [name: string, value: string | null | undefined, style?: Style | undefined])[],
   cells: number,

@@ -3,8 +3,8 @@ import type { styleText } from 'node:util';
 export type Format = Parameters<typeof styleText>[0];
 
 /**
- * What a piece of text is, not how it looks. Only the 16 ANSI names are used, so that it fits light and dark themes;
- * and no style is the only sign of anything: a word or a glyph stands beside it.
+ * Styles are named by meaning, not by look. Only the 16 ANSI colours are used, which fit light and dark themes. No style
+ * is the only sign of anything: a word or a glyph stands beside it.
  */
 export const THEME = {
   plain: [],
@@ -29,13 +29,13 @@ export const THEME = {
 
 export type Style = keyof typeof THEME;
 
-/** A piece of a line. */
+/** A piece of a line with one style. */
 export interface Span {
   text: string;
   style?: Style | undefined;
 }
 
-/** A line of the screen: pieces from left to right, without line breaks or control characters. */
+/** A line of the screen: spans from left to right, without line breaks or control characters. */
 export type Line = readonly Span[];
 
 export const span = (text: string, style?: Style): Span => (style === undefined ? { text } : { text, style });

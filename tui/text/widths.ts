@@ -1,12 +1,12 @@
 import stringWidth, { type Options } from 'string-width';
 
-/** Lines of a few screens. */
+/** How many texts are remembered: the lines of a few screens. */
 const MOST_REMEMBERED = 4096;
 const ASCII = /^[\u0020-\u007e]*$/;
 
 const rememberedCells = new Map<string, number>();
 
-/** Cells of a text on a terminal: `string-width`, which remembers what it has measured: from one frame to the next most lines stay as they are. */
+/** `string-width` with a memory, since most lines stay the same from one frame to the next. */
 export default function rememberedWidth(text: string, options?: Options): number {
   if (options !== undefined) return stringWidth(text, options);
   if (ASCII.test(text)) return text.length;

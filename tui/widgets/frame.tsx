@@ -8,19 +8,19 @@ import { TextLines } from './lines.tsx';
 const SINGLE = { corners: ['╭', '╮', '╰', '╯'], across: '─', down: '│' } as const;
 const DOUBLE = { corners: ['╔', '╗', '╚', '╝'], across: '═', down: '║' } as const;
 
-/** What stands in a box; its size is the layout's. */
+/** The content of a box. The layout decides its size. */
 export interface FrameContent {
   title: string;
   /** At the right end of the upper border. */
   note?: string | undefined;
   lines: readonly Line[];
-  /** Has the keyboard: a double border. */
+  /** The box has the keyboard, which a double border shows. */
   focused: boolean;
-  /** Cells that are scrolled away at the left. */
+  /** How many cells are scrolled away at the left. */
   left?: number;
   /**
-   * To be read, over the whole width of the screen: a text is shown as it is, and a line that a terminal may draw in
-   * another width than we count has no border behind it that this could move.
+   * The box spans the screen, to be read. Characters of unsure width are shown as they are, and their lines have no right
+   * border, which would move.
    */
   isWhole?: boolean;
 }
@@ -29,13 +29,13 @@ interface Props extends FrameContent {
   width: number;
   height: number;
   colours: boolean;
-  /** Stands in the box instead of the lines. */
+  /** Shown instead of the lines. */
   children?: ReactNode;
 }
 
 /**
- * Lines in a box of exactly `width` by `height`. The borders are texts of their own, which do not change: Ink takes
- * every text of a frame apart again, and lines without borders are shorter and mostly ASCII.
+ * A box of exactly `width` by `height`. The borders are separate texts, which seldom change: Ink parses every text again
+ * for every frame, and lines without borders are shorter and mostly ASCII.
  */
 export function Frame({
   title,

@@ -5,14 +5,14 @@ import { paintLines } from '../text/paint.ts';
 import { type Line, span } from '../text/theme.ts';
 
 interface Props {
-  /** Each a name and what is said of it. */
+  /** Each line is a name and a value. */
   lines: readonly Line[];
   colours: boolean;
 }
 
 /**
- * Names with what is said of them, for what seldom changes: every cell is a component, which costs too much for a list
- * that moves. The frame around it is its only border, since a grid would take every other line of a small screen.
+ * A table of names and values that seldom change: each cell is a component, which is too slow for a live list. The frame
+ * around it is its only border, since a grid would take every other line of a small screen.
  */
 export function StillTable({ lines, colours }: Props): ReactElement {
   const styles = new Map(lines.map(([, said]) => [said?.text, said?.style] as const));
