@@ -56,6 +56,7 @@ const list = command({
     },
     ...limitFlag(50),
   },
+  examples: ['ask list', 'ask list --status answered'],
   async run(context) {
     const { status = 'open', limit = 50 } = context.flags;
     const client = await context.engine();
@@ -83,6 +84,7 @@ const show = command({
   name: 'ask show',
   about: 'show a question with its options, and its answer',
   args: [idArg],
+  examples: ['ask show 31'],
   async run(context) {
     const ask = await find(context, context.args[0]);
     const lines = (text: string): string[] => printable(text, { lines: true }).split('\n');

@@ -88,6 +88,7 @@ const release = command({
   about: 'give a claim back; an item that is done is checked off in the file first',
   args: [fileArg, itemArg],
   flags: holderFlag,
+  examples: ['ledger release docs/plan.md 3'],
   async run(context) {
     const client = await context.engine();
     const done = await client.call('task.release', {

@@ -60,6 +60,7 @@ const release = command({
   about: 'give a lock back',
   args: pathArg,
   flags: holderFlag,
+  examples: ['lock release src/schema'],
   async run(context) {
     const holder = holderOf(context);
     const client = await context.engine();
@@ -72,6 +73,7 @@ const list = command({
   name: 'lock list',
   about: 'who holds what; of a path also what is above and below it',
   args: [{ name: 'path', about: 'file or folder', optional: true, completes: 'file' }],
+  examples: ['lock list', 'lock list src'],
   async run(context) {
     const client = await context.engine();
     const locks =

@@ -77,6 +77,7 @@ const show = command({
   name: 'verify show',
   about: 'show the evidence of a session, and what it is worth now',
   args: sessionArg,
+  examples: ['verify show s-12'],
   async run(context) {
     const client = await context.engine();
     const view = await client.call('verify.show', { session: context.arg(0) });
