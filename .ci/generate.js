@@ -16,8 +16,8 @@ import {
   outboundEvents,
   presets,
 } from '../dist/engine/index.js';
-import { GROUPS, KEYMAP } from '../dist/tui/keymap/index.js';
-import { keysText, shownKey } from '../dist/tui/overlays/finder.js';
+import { KEY_GROUPS, KEYMAP } from '../dist/tui/keymap/index.js';
+import { formatBindingKeys, formatKey } from '../dist/tui/overlays/key-finder.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const RENEW = 'npm run generate';
@@ -194,10 +194,12 @@ function placeOf({ panes, view }) {
 }
 
 function keysPage() {
-  const rows = GROUPS.flatMap((group) =>
+  const rows = KEY_GROUPS.flatMap((group) =>
     KEYMAP.filter((each) => each.group === group).map((each) => [
       group,
-      (each.confirm === undefined ? each.keys.map(shownKey) : keysText(each).split(', ')).map(code).join(' '),
+      (each.confirm === undefined ? each.keys.map(formatKey) : formatBindingKeys(each).split(', '))
+        .map(code)
+        .join(' '),
       each.about,
       placeOf(each),
     ]),

@@ -12,7 +12,7 @@ import {
 } from '../../engine/index.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
 import { createEngineLink } from '../link.ts';
-import { defineLimitFlag, noteCutByCount } from '../list-limit.ts';
+import { defineLimitFlag, noteCut } from '../list-limit.ts';
 import { formatFacts, formatRows } from '../print.ts';
 import { getDaemonCommand } from '../self.ts';
 import { parseNumberId } from './number-id.ts';
@@ -34,7 +34,9 @@ const idArg = { name: 'id', about: 'number of the ask', completes: 'question' } 
 async function findAsk(context: Pick<Context, 'engine'>, text: string | undefined): Promise<AskView> {
   const id = parseNumberId(text, 'ask', 'svc ask list --status all');
   const client = await context.engine();
-  const [ask] = await client.call('ask.list', { ids: [id] });
+  const {
+    asks: [ask],
+  } = await client.call('ask.list', { ids: [id] });
   if (ask) return ask;
   throw new SvcError('not_found', `no ask ${id}`, { hint: 'svc ask list --status all shows them' });
 }
@@ -57,9 +59,8 @@ const list = defineCommand({
   examples: ['ask list', 'ask list --status answered'],
   async run(context) {
     const { status = 'open', limit = 50 } = context.flags;
-    const filter = status === 'all' ? {} : { status };
     const client = await context.engine();
-    const asks = await client.call('ask.list', { ...filter, limit });
+    const { asks, more } = await client.call('ask.list', { status, limit });
     const text = await formatRows(
       asks,
       [
@@ -75,11 +76,7 @@ const list = defineCommand({
     );
     context.result(asks, () => text);
     if (asks.length === 0) context.note(status === 'open' ? 'nobody waits for an answer' : 'no asks');
-    await noteCutByCount(context, {
-      shown: asks.length,
-      limit,
-      count: () => client.call('ask.count', filter),
-    });
+    noteCut(context, { shown: asks.length, total: asks.length + more });
   },
 });
 
@@ -140,7 +137,7 @@ const answer = defineCommand({
     const ref = { path, line, symbol, project };
     const isPointed = Object.values(ref).some((value) => value !== undefined);
     const client = await context.engine();
-    const answered = await client.call('ask_answer', {
+    const answered = await client.call('ask.answer', {
       id: ask.ask_id,
       answer: text,
       ...(isPointed ? { symbol_ref: ref } : {}),

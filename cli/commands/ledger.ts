@@ -70,7 +70,7 @@ const claim = defineCommand({
   async run(context) {
     const { ttl } = context.flags;
     const client = await context.engine();
-    const claimed = await client.call('task_claim', {
+    const claimed = await client.call('task.claim', {
       holder: readHolder(context),
       ...readItem(context),
       ttl_min: ttl,
@@ -91,7 +91,7 @@ const release = defineCommand({
   examples: ['ledger release docs/plan.md 3'],
   async run(context) {
     const client = await context.engine();
-    const done = await client.call('task_release', {
+    const done = await client.call('task.release', {
       holder: readHolder(context),
       ...readItem(context),
     });

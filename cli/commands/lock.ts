@@ -21,7 +21,7 @@ const acquire = defineCommand({
     const { ttl } = context.flags;
     const holder = readHolder(context);
     const client = await context.engine();
-    const lock = await client.call('lock_acquire', {
+    const lock = await client.call('lock.acquire', {
       holder,
       path: resolvePath(context),
       ttl_min: ttl,
@@ -64,7 +64,7 @@ const release = defineCommand({
   async run(context) {
     const holder = readHolder(context);
     const client = await context.engine();
-    const done = await client.call('lock_release', { holder, path: resolvePath(context) });
+    const done = await client.call('lock.release', { holder, path: resolvePath(context) });
     context.result(done, ({ path }) => `${printable(path)} is free`);
   },
 });
@@ -79,7 +79,7 @@ const list = defineCommand({
     const locks =
       context.args[0] === undefined
         ? await client.call('lock.list')
-        : (await client.call('lock_status', { path: resolvePath(context) })).locks;
+        : (await client.call('lock.status', { path: resolvePath(context) })).locks;
     const text = await formatRows(
       locks,
       [

@@ -72,7 +72,7 @@ const send = defineCommand({
     }
     const body = await readPrompt(context.arg(0), context.stdin);
     const client = await context.engine();
-    const sent = await client.call('msg_send', {
+    const sent = await client.call('msg.send', {
       body,
       to_session: flags.toSession,
       to_agent: flags.toAgent,
@@ -121,7 +121,7 @@ const inbox = defineCommand({
     const { all, agent, limit } = context.flags;
     const [session] = context.args;
     const client = await context.engine();
-    const read = await client.call('msg_inbox', {
+    const read = await client.call('msg.inbox', {
       unread: !all,
       session,
       agent,
@@ -145,7 +145,7 @@ const ack = defineCommand({
   async run(context) {
     const { session, agent } = context.flags;
     const client = await context.engine();
-    const acked = await client.call('msg_ack', {
+    const acked = await client.call('msg.ack', {
       id: parseNumberId(context.args[0], 'message', 'svc msg list'),
       session,
       agent,

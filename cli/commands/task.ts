@@ -9,7 +9,7 @@ import {
   type Wire,
 } from '../../engine/index.ts';
 import { type Command, defineCommand, type Proposal } from '../command.ts';
-import { defineLimitFlag, noteCutByCount } from '../list-limit.ts';
+import { defineLimitFlag, noteCut } from '../list-limit.ts';
 import { formatFacts, formatRows } from '../print.ts';
 import {
   type DecisionView,
@@ -108,7 +108,7 @@ const list = defineCommand({
     const { status, limit = 100 } = context.flags;
     const filter = status === undefined ? {} : { status };
     const client = await context.engine();
-    const tasks = await client.call('task.list', { ...filter, limit });
+    const { tasks, more } = await client.call('task.list', { ...filter, limit });
     const text = await formatRows(
       tasks,
       [
@@ -129,11 +129,7 @@ const list = defineCommand({
     );
     context.result(tasks, () => text);
     if (tasks.length === 0) context.note('no tasks; svc task add makes one');
-    await noteCutByCount(context, {
-      shown: tasks.length,
-      limit,
-      count: () => client.call('task.count', filter),
-    });
+    noteCut(context, { shown: tasks.length, total: tasks.length + more });
   },
 });
 

@@ -134,7 +134,7 @@ const report = defineCommand({
       flags[result].map((line) => ({ command: line, result })),
     );
     const client = await context.engine();
-    const told = await client.call('verify_report', {
+    const told = await client.call('verify.report', {
       session: args[0],
       summary: flags.summary,
       criteria: [...flags.met.map(readCriterion('met')), ...flags.unmet.map(readCriterion('not_met'))],

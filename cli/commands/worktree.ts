@@ -222,12 +222,12 @@ const prune = defineCommand({
   async run(context) {
     const { project, base, dryRun } = context.flags;
     const client = await context.engine();
-    const results = await client.call('worktree.prune', {
+    const { repositories, problems } = await client.call('worktree.prune', {
       ...(project === undefined ? {} : { project }),
       ...(base === undefined ? {} : { base }),
       dry_run: dryRun,
     });
-    context.result(results, (all) => {
+    context.result(repositories, (all) => {
       const lines = all.flatMap(({ entries, removed, refused, gone }) => [
         ...(dryRun
           ? entries
@@ -247,11 +247,8 @@ const prune = defineCommand({
       if (lines.length === 0) return all.every(({ problem }) => problem === null) ? 'nothing to prune' : '';
       return printable(lines.join('\n'), { lines: true });
     });
-    for (const { warnings } of results) noteWarnings(context, warnings);
-    return reportProblems(
-      context,
-      results.flatMap(({ repository, problem }) => (problem === null ? [] : [{ repository, ...problem }])),
-    );
+    for (const { warnings } of repositories) noteWarnings(context, warnings);
+    return reportProblems(context, problems);
   },
 });
 
