@@ -114,6 +114,6 @@ export interface Command<T extends FlagTable = FlagTable> {
 export const defineCommand = <const T extends FlagTable>(definition: Command<T>): Command =>
   definition as unknown as Command;
 
-/** A flag as it is typed: `keepWorktree` is `--keep-worktree`. */
+/** Converts the name of a flag to what is typed: `keepWorktree` is `--keep-worktree`. */
 export const toKebabCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -7,7 +7,7 @@ interface Terminal {
   signal: AbortSignal;
 }
 
-/** What a person types at a terminal, as one line; empty when they leave the question with Ctrl-C or Ctrl-D. */
+/** Reads one line that a person types at a terminal; empty after Ctrl-C or Ctrl-D. */
 export async function askForLine({ stdin, stderr, signal }: Terminal, question: string): Promise<string> {
   const lines = createInterface({ input: stdin, output: stderr });
   try {

@@ -50,7 +50,7 @@ export function renderCommandHelp(command: Command, below: readonly Command[] = 
   return `${lines.join('\n')}\n`;
 }
 
-/** The help of a first word that is no command by itself. */
+/** The help of a first word that is not a command on its own. */
 export const renderFirstWordHelp = (word: string, commands: readonly Command[]): string =>
   `usage: svc ${word} <command>
 
@@ -89,7 +89,7 @@ svc <command> --help says more, svc help <code> explains the code of an error. E
 `;
 }
 
-/** `svc` alone where no dashboard can be drawn: one screen for whoever meets it there for the first time. */
+/** Printed by `svc` alone where no dashboard can be drawn: one screen for a first-time user. */
 export const renderSummary =
   (): string => `svc: a local workshop for coding agents. Tasks come from you or from signed
 requests, a person approves them, and agents work on them, each in a git

@@ -15,12 +15,12 @@ export type StartCondition = 'new_call' | 'after_crash';
 /** How long a call waits for an engine that went away under it: a restart takes less than a second. */
 const PATIENCE_MS = 30_000;
 const PAUSE_MS = 100;
-/** Between two looks for an engine, for whoever only follows. */
+/** How often a client that only follows events looks for an engine. */
 const REJOIN_MS = 1000;
 /** An engine that hangs must not keep this process. */
 const LEAVE_MS = 2000;
 
-/** What says that the engine went away, not that it refused. */
+/** Codes that mean that the engine went away, not that it refused. */
 const LOSSES = new Set(['engine_unreachable', 'engine_closing', 'engine_not_running']);
 const isLoss = (error: unknown): error is SvcError => error instanceof SvcError && LOSSES.has(error.code);
 
@@ -79,7 +79,7 @@ export function createEngineLink(
     return opening;
   }
 
-  /** Whoever follows is to hear of what happens without asking for anything. */
+  /** Reconnects, because a client that follows events must hear of them without calling anything. */
   function rejoin(): void {
     clearTimeout(rejoining);
     if (isClosed || !following.isWanted()) return;
@@ -153,7 +153,7 @@ export function createEngineLink(
   };
 }
 
-/** What it did, if it was heard, stays done; only the answer is missing. */
+/** If the engine received the call, its effects remain; only the answer is missing. */
 const createLostAnswerError = ({ code, message }: SvcError): SvcError =>
   new SvcError(code, `${message}: the engine stopped while this call waited for its answer`, {
     hint: 'svc up starts it; before you call again look at what this call has done (task_list, ask_list, msg_inbox)',

@@ -25,7 +25,7 @@ import {
 import { parseArguments } from './parse.ts';
 import { getDaemonCommand } from './self.ts';
 
-/** Where a command line runs: what it has of its process, or of whoever else calls it. */
+/** The surroundings of a command line: those of its process, or what another caller passes in. */
 export type Surroundings = Pick<Context, 'cwd' | 'env' | 'stdin' | 'stdout' | 'stderr' | 'signal'>;
 
 /** Runs one command line and returns its exit code. */

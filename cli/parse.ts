@@ -119,7 +119,7 @@ function rewriteForMeow(table: Record<string, Flag>, argv: readonly string[]): s
   return [...options, '--', ...others];
 }
 
-/** meow takes unknown flags as they come; a typo should fail before anything happens. */
+/** Refuses unknown flags, which meow accepts: a typo should fail before anything happens. */
 function checkFlags(command: Command, table: Record<string, Flag>, argv: readonly string[]): void {
   const entries = Object.entries(table);
   for (const [index, word] of argv.entries()) {

@@ -41,7 +41,7 @@ export async function formatRows<R>(
   return [line(columns.map((column) => column.head.toUpperCase())), ...cells.map(line)].join('\n');
 }
 
-/** The library that knows wide characters costs more to load than the rest of a list; ASCII does without. */
+/** Loads the library for wide characters only for text that is not ASCII: it costs more than the rest of a list. */
 async function loadWidth(cells: readonly string[][]): Promise<(text: string) => number> {
   if (cells.every((row) => row.every((cell) => /^[\u0000-\u007f]*$/.test(cell))))
     return (text) => text.length;

@@ -28,13 +28,13 @@ export const findOwnWords = (program: string): OwnWords | null => KNOWN[basename
 /** Ways to log in that need no person, only a key that the agent's environment has already. */
 const KEYS: Readonly<Record<string, string>> = { 'gemini-api-key': 'GEMINI_API_KEY' };
 
-/** The one of an agent's ways to log in that this environment has the key for. */
+/** Picks the login method whose key is in the environment. */
 export const findKeyLogin = (methods: readonly string[], env: NodeJS.ProcessEnv): string | undefined =>
   methods.find((method) => env[KEYS[method] ?? ''] !== undefined);
 
 const ASKED = ['edit', 'bash', 'webfetch'];
 
-/** The configuration with questions before whatever it would allow; what it denies stays denied. */
+/** Returns the configuration with `ask` in place of whatever it would allow; what it denies stays denied. */
 function addQuestions(present: string | undefined): string {
   const config = parseConfig(present);
   const { permission = {} } = config;

@@ -10,7 +10,7 @@ export interface AgentProcess {
   stream: Stream;
   /** Resolves when it has ended, with how: `it ended with exit code 1`, `it could not be started: …`. */
   ended: Promise<string>;
-  /** Resolves with what is wrong when it sends something that is no message of the protocol. */
+  /** Resolves with a reason when it sends something that is not a message of the protocol. */
   broken: Promise<string>;
   /** The last that it said on its standard error, or beside the protocol on its standard output. */
   lastWords(): string;
@@ -116,7 +116,7 @@ export function startAgent({ argv, cwd, env, stderr }: AgentOptions): AgentProce
   return { stream: { readable, writable }, ended, broken, lastWords: () => last.trim(), end };
 }
 
-/** Only while its leader is there: then the group is the one that was made for it. */
+/** Signals the group only while its leader is alive: afterwards the number may belong to another group. */
 function signalGroup({ pid, exitCode, signalCode }: ChildProcess, signal: NodeJS.Signals): void {
   if (pid === undefined || exitCode !== null || signalCode !== null) return;
   try {
@@ -130,7 +130,7 @@ const waitForClose = async (pipe: Readable): Promise<void> => {
   if (!pipe.closed) await once(pipe, 'close');
 };
 
-/** What a promise gives, or null when that takes too long. */
+/** Resolves with the value of a promise, or with null after `ms`. */
 export async function resolveWithin<T>(ms: number, promise: Promise<T>): Promise<T | null> {
   const late = new AbortController();
   try {
@@ -140,7 +140,7 @@ export async function resolveWithin<T>(ms: number, promise: Promise<T>): Promise
   }
 }
 
-/** A message; null for a line that is none, such as a notice that a program prints at its start. */
+/** Parses a line as a message; null for other lines, such as a notice that a program prints at its start. */
 function parseMessage(line: string): object | 'broken' | null {
   const text = line.trim();
   if (!/^[{[]/.test(text)) return null;

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 const MOST_LINKS = 40;
 
 /**
- * Where a path really is, also one that is not there yet: its links are followed as a write would follow them.
+ * Resolves a path, which need not exist yet, following links as a write would.
  * Throws when that cannot be told.
  */
 function resolveLinks(path: string, links = 0): string {
@@ -18,12 +18,12 @@ function resolveLinks(path: string, links = 0): string {
   }
   const parent = resolveLinks(dirname(path), links);
   const here = join(parent, basename(path));
-  // A link to what is not there yet: a write makes it there.
+  // A dangling link: a write would create its target.
   if (lstatSync(here, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return here;
   return resolveLinks(resolve(parent, readlinkSync(here)), links + 1);
 }
 
-/** Never without a person: the repository's own files, the data of svc, and its configuration decide what else runs. */
+/** Paths that always need a person: git's own files and the data of svc decide what else runs. */
 const isReserved = (path: string): boolean => /(?:^|\/)(?:\.git|\.svc)(?:\/|$)/.test(path);
 
 /**

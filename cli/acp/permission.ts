@@ -35,7 +35,7 @@ const LONGEST_CONTEXT = 20_000;
 /** Without an engine what it said last holds: workers go on without one. */
 const POLICY_MS = 500;
 
-/** Answers an agent that asks for leave: by `agents.permissions`, else by whoever answers the ask that it becomes. */
+/** Answers permission requests of an agent: from `agents.permissions`, or else with the answer to an ask that is opened for it. */
 export function createPermissions(deps: PermissionDeps) {
   const { link, transcript, print, cwd, reserved, signal } = deps;
   let known: Policy | null = null;
@@ -56,7 +56,7 @@ export function createPermissions(deps: PermissionDeps) {
       .finally(() => {
         asked = null;
       });
-    // Whoever goes on with what was known before does not hear of its end.
+    // A caller that continues with the earlier policy does not see this one fail.
     asked.catch(() => undefined);
     if (known === null) return asked;
     const before = known;
@@ -139,7 +139,7 @@ export function createPermissions(deps: PermissionDeps) {
   };
 }
 
-/** An engine that hangs must not keep the answer to a run that is given up. */
+/** Rejects when the run is given up: an engine that hangs must not delay the answer. */
 function rejectOnAbort<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
   return new Promise((resolve, reject) => {
@@ -165,13 +165,13 @@ const KINDS: Readonly<Record<string, string>> = {
   reject_always: 'always',
 };
 
-/** As the agent calls it; where it calls two the same, for how long it counts, which nobody could tell otherwise. */
+/** The label of an option as the agent gives it; where two are equal, with how long each applies, to tell them apart. */
 function formatOption({ name, kind }: PermissionOption, options: readonly PermissionOption[]): string {
   const isAlone = options.filter((each) => each.name.trim() === name.trim()).length === 1;
   return isAlone || KINDS[kind] === undefined ? name : `${name.trim()} (${KINDS[kind]})`.trim();
 }
 
-/** Every option has to be an answer of its own, and none may be empty. */
+/** Makes the labels distinct and non-empty, since each of them is an answer. */
 function makeUnique(names: readonly string[]): string[] {
   const taken = new Set<string>();
   return names.map((name) => {
@@ -183,7 +183,7 @@ function makeUnique(names: readonly string[]): string[] {
   });
 }
 
-/** What one has to see to answer: the paths, the command, the change. */
+/** Describes what a person must see to answer: the paths, the command, the change. */
 function describeCall(call: KnownCall, cwd: string): string {
   const { rawInput, content, toolCallId } = call;
   const { command } = (rawInput ?? {}) as { command?: unknown };

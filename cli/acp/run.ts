@@ -100,11 +100,11 @@ async function runConversation(talk: Talk): Promise<Ending> {
     signal,
   });
 
-  // Taken as it comes: an agent that is ahead of this version of the protocol, or not quite true to it, is heard too.
+  // Not validated: an agent with a newer version of the protocol, or one that deviates from it, must still be understood.
   // Whatever else it asks for (files, terminals) is answered as unknown.
   const connection = client({ name: 'svc' })
     .onNotification(methods.client.session.update, keepParams, ({ params }) => {
-      // What comes before is the past of a session that is gone on with.
+      // What comes before is the history of a resumed session.
       if (session !== null) transcript.update(params);
     })
     .onRequest(methods.client.session.requestPermission, keepParams, ({ params, signal: given }) =>

@@ -14,7 +14,7 @@ export interface OpenedSession {
   id: string;
   agent: { name: string; version: string | null };
   model: string | null;
-  /** Why the session that was asked for was not gone on with; null when it was, or none was. */
+  /** Why the requested session was not resumed; null when it was resumed, or none was requested. */
   lost: string | null;
 }
 
@@ -38,7 +38,7 @@ export class Failed extends Error {
   }
 }
 
-/** Says hello and opens a session, or goes on with one. */
+/** Initializes the connection, then opens a session or resumes one. */
 export async function openSession(agent: ClientContext, wish: SessionWish): Promise<OpenedSession> {
   const { env, version, program, patienceMs } = wish;
   const hello = await rejectAfter(
@@ -71,7 +71,7 @@ export async function openSession(agent: ClientContext, wish: SessionWish): Prom
   return { ...opened, agent: { name: title || name || program, version: hello.agentInfo?.version ?? null } };
 }
 
-/** What an agent's answer means; null for a failure that is none of its answers. */
+/** Reads a failure from an agent's error response; null for an error that is not one. */
 async function readFailure(error: unknown) {
   if (!(error instanceof RequestError)) return null;
   const { failureOfError } = await acpStream();
@@ -106,10 +106,10 @@ async function requestSession(
   return { id: sessionId, model: readModel(answer), lost };
 }
 
-/** What stands for a choice that is made later is no model. */
+/** Not names of a model: the choice is made later. */
 const LATER = /^(?:default|auto)$/i;
 
-/** Agents tell it in the stable way, as an option, or in the one before. */
+/** Reads the model from the configuration options, which are the stable way, or from the older field. */
 function readModel(answer: unknown): string | null {
   const { configOptions, models } = (answer ?? {}) as {
     configOptions?: { category?: string; currentValue?: unknown }[] | null;

@@ -6,11 +6,11 @@ import { clip, describeError } from './failure.ts';
 type ToolLine = Extract<AcpLine, { acp: 'tool' }>;
 type Spoken = 'message' | 'thought';
 
-/** A tool call as far as it is known; agents tell it piece by piece. */
+/** A tool call as far as it is known; agents report it in pieces. */
 export type KnownCall = Partial<ToolCall> & { toolCallId: string };
 
 export interface Transcript {
-  /** Takes what a `session/update` says. What is not known, or not of the form, is left out. */
+  /** Records a `session/update`. Updates of an unknown kind or a wrong form are ignored. */
   update(notification: unknown): void;
   /** Adds what a request for leave says of its call, and answers all that is known of it. */
   call(part: unknown): KnownCall;
@@ -203,7 +203,7 @@ const PATH_NAMES =
 
 /** Patches whose files are the keys. */
 const BY_PATH = /^(?:file_?)?changes$/i;
-/** Deeper, and of more parts, is no input of a tool. */
+/** Limits for the input of a tool; anything deeper or larger is not searched. */
 const MOST_DEPTH = 4;
 const MOST_PARTS = 5000;
 

@@ -92,7 +92,7 @@ export const HOOK_FILES: readonly HookFile[] = [
 export const findHookFile = (agent: string): HookFile | undefined =>
   HOOK_FILES.find((each) => each.agent === agent);
 
-/** How the agent of a file is told of our hooks, as its preset has it. */
+/** Loads the hooks of the agent from its preset. */
 export async function loadAgentHooks({ agent }: HookFile): Promise<AgentHooks> {
   const { presetNamed } = await presets();
   return presetNamed(agent)!.hooks!;

@@ -12,7 +12,7 @@ import {
 import { createJsonHooks, createTomlHooks, groupByList, type HookText } from './hook-text.ts';
 import type { InstallPlace } from './install.ts';
 
-/** What an agent's file has of svc, and what would become of it. */
+/** What an agent's file contains of svc, and how it would change. */
 export interface HookPlan {
   file: string;
   /** none: it is so already. */

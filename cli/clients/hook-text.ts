@@ -4,7 +4,7 @@ import type { HookEntry } from '../../engine/index.ts';
 import { editJson, jsonFormat } from './json.ts';
 import { tomlFormat } from './toml.ts';
 
-/** How entries of ours get into a text and out of it again, while all else stays as it is. */
+/** Adds our entries to a text and removes them again; everything else stays unchanged. */
 export interface HookText {
   /** Those that are in it. Throws `SyntaxError` for a text that cannot be read. */
   find(text: string): HookEntry[];
@@ -16,7 +16,7 @@ export interface HookText {
 type Lists = Record<string, unknown>;
 type IsOurs = (value: unknown) => boolean;
 
-/** An entry without what is ours in it; null when nothing is left. A person may have put more into the same group. */
+/** Removes our hooks from an entry; null when nothing is left. A person may have added others to the same group. */
 function removeOurs(entry: unknown, isOurs: IsOurs): unknown {
   if (!isOurs(entry)) return entry;
   const { hooks } = entry as { hooks?: unknown };

@@ -52,7 +52,7 @@ function appendTable(text: string, table: string, eol: string): string {
   return `${text}${gap}${table}${eol}`;
 }
 
-/** Every table at the path or below it gives way; what is no part of them, comments above the next one too, stays. */
+/** Replaces every table at the path or below it; everything else stays, also comments above the next table. */
 function replaceTables(text: string, path: readonly string[], table: string): string {
   const headers = findHeaders(text);
   let result = '';

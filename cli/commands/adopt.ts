@@ -20,7 +20,7 @@ type Consent = ReturnType<Awaited<ReturnType<typeof configuration>>['loadConfig'
 const HELD =
   'Take it over? Approvals that were not used expire, what was queued or running is held, nothing is sent, all tokens are renewed.';
 
-/** Whether a person, or `--yes`, agrees. Throws `usage` where nobody can be asked. */
+/** Asks for agreement, unless `--yes` gives it. Throws `usage` where nobody can be asked. */
 async function askForConsent(
   context: Context,
   isYes: boolean,
@@ -63,7 +63,7 @@ const formatReport = ({ path, why, holds }: Report): string =>
     { lines: true },
   );
 
-/** The other half of making a workspace one's own: what it says is agreed to apart from what it holds. */
+/** Notes what is left to do after taking over a data folder: svc.yaml has to be agreed to separately. */
 function noteConsent({ note }: Pick<Context, 'note'>, { state, pending }: Consent): void {
   if (state === 'none')
     note('next: svc trust shows what svc.yaml names; nothing is started before it was agreed to');

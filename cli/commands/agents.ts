@@ -92,7 +92,7 @@ const list = defineCommand({
   },
 });
 
-/** Of an engine that runs; none is started for it. */
+/** Lists the agents that are held back, from a running engine; none is started for this. */
 async function listHeldAgents(context: Pick<Context, 'engine'>): Promise<Held[]> {
   try {
     return await (await context.engine({ start: false })).call('agent.held', {});

@@ -52,7 +52,7 @@ export const chairCommand: Command = defineCommand({
 type Agents = { default_preset: string; interactive: Readonly<Record<string, string>> };
 type Where = Pick<Context, 'cwd' | 'env'>;
 
-/** The preset that was asked for, else the default one, else the first whose program is installed. */
+/** Chooses the preset: the one asked for, else the default, else the first whose program is installed. */
 async function choosePreset(asked: string | undefined, agents: Agents, { cwd, env }: Where): Promise<string> {
   const { detectAgents } = await presets();
   const { interactive, default_preset } = agents;

@@ -70,7 +70,7 @@ const get = defineCommand({
   },
 });
 
-/** What it means that a key has no value, and how it gets one. */
+/** Describes what it means that a key has no value, and how to set one. */
 async function describeUnset(name: string, config: object): Promise<string> {
   const { describeKeys, getAt, mapOf, suggestion } = await engine();
   const map = mapOf(name);
@@ -86,7 +86,7 @@ async function describeUnset(name: string, config: object): Promise<string> {
 /** How long the change of a key may wait for an engine that hangs. */
 const PATIENCE_MS = 2000;
 
-/** What a change has led to, whoever made it. */
+/** Notes the effects of a change. */
 interface Changed {
   restart_needed: string[];
   consent: ConsentView;

@@ -74,11 +74,11 @@ const list = defineCommand({
 
 type Fact = readonly [name: string, value: string | null];
 
-/** A run may still come of it. */
+/** Whether it may still lead to a run. */
 const isOpen = ({ state, consumed_at }: DecisionView): boolean =>
   state === 'pending' || (state === 'approved' && consumed_at === null);
 
-/** What a run would do, for who has to answer for it. */
+/** Formats what a run would do, for the person who approves it. */
 function formatPlan(plan: Wire<TaskPlan>): (readonly [name: string, value: string | null])[] {
   const { running, queued, cap } = plan.workers;
   const idle = plan.idle_timeout_sec === 0 ? '' : `, ${plan.idle_timeout_sec} s without output`;
@@ -190,7 +190,7 @@ const approve = defineCommand({
   },
 });
 
-/** No script types for a person. Throws `approval_required`. */
+/** Checks that a person is at a terminal: no script may type for them. Throws `approval_required`. */
 function checkAtTerminal({
   args,
   json,
@@ -203,7 +203,7 @@ function checkAtTerminal({
   });
 }
 
-/** The third word that a stranger's task needs where nothing confines it: its id, typed by whoever has read the prompt. */
+/** Asks for the id of a stranger's task that would run unconfined, typed by the person who has read its prompt. */
 async function typeTask(
   context: Pick<Context, 'arg' | 'stdin' | 'stderr' | 'signal'>,
   client: EngineClient,

@@ -188,7 +188,7 @@ async function showDemo(
   return reportEnd(demo, String(taskId), say, `; the automation was told ${JSON.stringify(event)}`);
 }
 
-/** How it ended, and what the worker did. */
+/** Reports how the task ended and what the worker did. */
 async function reportEnd({ client }: Demo, id: string, say: Speech['say'], told = ''): Promise<number> {
   const { task } = await client.call('task.show', { id });
   const why = task.failure === null ? '' : `: ${printable(task.failure.text)}`;

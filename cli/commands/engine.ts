@@ -228,7 +228,7 @@ async function stopSupervisor({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promi
   return true;
 }
 
-/** A zombie has ended; in a container it may take the init process a while to notice. */
+/** Tells whether a process runs. A zombie does not: in a container init may take a while to reap it. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -8,7 +8,7 @@ interface LogNotification {
   ended: boolean;
 }
 
-/** So long without a word, and a person wonders why. */
+/** After this much silence a person wonders why. */
 const QUIET_MS = 2000;
 
 /**

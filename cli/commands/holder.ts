@@ -6,7 +6,7 @@ export const holderFlag = {
   },
 } as const;
 
-/** Whose lock or claim it is about. A person without a session holds as the Chair does. */
+/** Reads whose lock or claim is meant. A person without a session acts as the Chair. */
 export const readHolder = ({
   flags,
   env,

@@ -158,7 +158,7 @@ function writeNewFile(file: string, content: string): void {
   }
 }
 
-/** What git prints, or nothing outside a repository and where git is missing. */
+/** Runs git and returns its output; undefined outside a repository and where git is missing. */
 async function runGit(cwd: string, env: NodeJS.ProcessEnv, args: string[]): Promise<string | undefined> {
   try {
     return (await run('git', args, { cwd, env })).stdout.replace(/\r?\n$/, '') || undefined;

@@ -29,7 +29,7 @@ export interface StartWish {
   routed?: { gateway: GatewayRoute; folder: string } | null;
 }
 
-/** How the agent of a preset is started here. Writes the files that it needs for a route. */
+/** Prepares the start of an agent from its preset. Writes the files that it needs for a route. */
 export async function prepareStart(
   preset: string,
   template: string,
@@ -70,7 +70,7 @@ export async function prepareStart(
   };
 }
 
-/** The whole environment of a start. */
+/** Builds the complete environment of a start. */
 export function buildEnvironment(
   { env, unset }: AgentStart,
   inherited: NodeJS.ProcessEnv,
@@ -80,12 +80,12 @@ export function buildEnvironment(
   return given;
 }
 
-/** The start as a line for a shell. */
+/** Formats the start as a command line for a shell. */
 export function formatShellLine({ argv, env, unset }: AgentStart): string {
   const without = unset.length === 0 ? [] : ['env', ...unset.flatMap((name) => ['-u', name])];
   const set = Object.entries(env).map(([name, value]) => `${name}=${quoteWord(value)}`);
   return [...without, ...set, ...argv.map(quoteWord)].join(' ');
 }
 
-/** A text as a word of a shell, in quotes only where it needs them. */
+/** Quotes a word for a shell, only where it needs quotes. */
 export const quoteWord = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : shellWord(text));

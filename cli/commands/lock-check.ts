@@ -88,7 +88,7 @@ export async function checkStaged(context: Context, holder: string | undefined):
     const client = await context.engine({ start: false, patienceMs: PATIENCE_MS });
     const locks = await client.call('lock.list');
     const staged = locks.some((lock) => lock.holder !== holder) ? await listStagedFiles(context) : [];
-    // Whoever commits without a session is the Chair, or a person in its seat.
+    // A commit without a session comes from the Chair, or from a person in its seat.
     const own = holder === undefined ? { except_own: true } : { except: holder };
     refuseHeldPaths(context.cwd, await listHeldByOthers(client, staged, own));
     context.result({ checked: true, reason: null, staged: staged.length }, () => '');

@@ -22,7 +22,7 @@ const CONTAINMENT_WORDS = {
   marks: 'marks in its environment (what clears it and loses its parents can outlive the run)',
 };
 
-/** A question of a worker that waits, as far as it is told here. */
+/** An open question of a worker, as far as it is shown here. */
 export interface OpenAsk {
   ask_id: number;
   from_session: string | null;
@@ -36,11 +36,11 @@ export async function loadOpenAsks(client: EngineClient): Promise<Map<string | n
   return new Map(asks.reverse().map((ask) => [ask.from_session, ask]));
 }
 
-/** In one word; a paused one is queued for a time and not for a place. */
+/** Formats the state in one word. A paused session is queued until a time rather than for a free worker. */
 export const formatState = ({ state, resume_at, failure }: ShownSession): string =>
   resume_at !== null ? 'paused' : state === 'ended' ? (failure?.code ?? 'sealed') : state;
 
-/** What it waits for, and what makes it go on; null when it waits for nothing. */
+/** Describes what a session waits for and how it continues; null when it waits for nothing. */
 export function describeWait(row: ShownSession, ask?: OpenAsk): string | null {
   const { session_id, state, resume_at, pause, held } = row;
   if (resume_at !== null)
@@ -67,7 +67,7 @@ type EndedRow = Pick<
   | 'promoted_at'
 >;
 
-/** Each step in the words of whoever types commands; null where the failure's own remedy says it. */
+/** The next steps as commands; null where the failure's own remedy already says it. */
 const STEPS: Readonly<Record<NextStep, (row: EndedRow) => string | null>> = {
   read_log: () => null,
   decide: () => null,
@@ -80,7 +80,7 @@ const STEPS: Readonly<Record<NextStep, (row: EndedRow) => string | null>> = {
     `${worktree === null && !inplace ? '' : `svc worker resume ${session_id} goes on, `}svc task retry ${task_id} begins anew`,
 };
 
-/** What a person does after the end of a session; null when nothing is left to do. */
+/** Describes what a person can do after the end of a session; null when nothing is left to do. */
 export async function describeNextStep(row: EndedRow, task: { mayRetry: boolean }): Promise<string | null> {
   if (row.promoted_at !== null) return null;
   const { failure, next } = outcomeOfSession({ ...row, ownWord: row.own_word }, task);
@@ -100,7 +100,7 @@ export const formatPriority = (priority: number): string | null => PRIORITIES[pr
 
 const MARKS = { pending: '[ ]', active: '[>]', done: '[x]' } as const;
 
-/** Everything that `svc worker show` tells. */
+/** Formats everything that `svc worker show` prints. */
 export function formatSession(
   row: ShownSession,
   { ask, next }: { ask?: OpenAsk | undefined; next: string | null },
@@ -165,7 +165,7 @@ export function formatSession(
   ].join('\n');
 }
 
-/** An ended session of which nobody knows what it did: not the same as nothing. */
+/** Describes an ended session whose results could not be read, which is not the same as having none. */
 export const describeUnread = (
   row: Pick<ShownSession, 'state' | 'branch' | 'cwd' | 'repository' | 'commits'>,
 ): string | null => (row.state === 'ended' && workLeftBy(row) === 'unreadable' ? 'could not be read' : null);

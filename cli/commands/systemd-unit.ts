@@ -2,11 +2,11 @@ import { configuration, findWorkspace } from '../../engine/index.ts';
 import type { Context } from '../command.ts';
 import { getDaemonCommand } from '../self.ts';
 
-/** As systemd.syntax(7) and systemd.service(5) want a word: in quotes, `%` and `$` doubled. */
+/** Quotes a word for systemd.syntax(7) and systemd.service(5), with `%` and `$` doubled. */
 const quoteUnitWord = (word: string): string =>
   `"${word.replace(/["\\]/g, '\\$&').replaceAll('%', '%%').replaceAll('$', '$$$$')}"`;
 
-/** A variable's value is not a command line: a `$` stands for itself there. */
+/** Formats a variable. Its value is not a command line, so `$` is literal there. */
 const formatAssignment = (name: string, value: string): string =>
   `Environment="${name}=${value.replace(/["\\]/g, '\\$&').replaceAll('%', '%%')}"`;
 

@@ -111,7 +111,7 @@ async function callTool({ args, signal, stdout, engine: open }: Context): Promis
   stdout.write(`${printableJson(result, 2)}\n`);
 }
 
-/** A tool as its caller by hand needs it. */
+/** Formats a tool for a person who calls it by hand. */
 function formatTool({ name, description, inputSchema }: ToolDescription): string {
   const required = (inputSchema.required ?? []) as string[];
   const parameters = Object.entries((inputSchema.properties ?? {}) as Record<string, Parameter>);

@@ -14,7 +14,7 @@ import { actAsChair } from '../chair-act.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
 import { askForYes } from '../confirm.ts';
 
-/** What waits, without an engine that could say. */
+/** Reads what waits for consent from the files, without an engine. */
 export async function readConsentView({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promise<ConsentView> {
   const { consentView, loadConfig } = await configuration();
   const { carriedSetups } = await projectSetups();
@@ -41,7 +41,7 @@ async function formatDifference(
   return [...keys, ...projects];
 }
 
-/** Of what waits, what is asked for. Throws `usage` for a key that does not wait. */
+/** Selects the requested keys from those that wait. Throws `usage` for a key that does not wait. */
 function choosePending(view: ConsentView, keys: readonly string[]): Pick<ConsentView, 'pending' | 'setups'> {
   if (keys.length === 0) return view;
   const waiting = [...view.pending.map(({ key }) => key), ...(view.setups.length > 0 ? ['projects'] : [])];
@@ -101,7 +101,7 @@ export const trustCommand: Command = defineCommand({
     }
     const keys = flags.key.length === 0 ? undefined : flags.key;
     // By its digest, so that nothing else is agreed to than what was shown.
-    // Without an engine nothing has to be started anew.
+    // Without an engine nothing has to be restarted.
     const after = await actAsChair<ConsentView & { restart_needed?: string[] }>(context, what, {
       ask: (client) => client.call('config.trust', { digest, ...(keys === undefined ? {} : { keys }) }),
       async alone() {

@@ -124,7 +124,7 @@ const waitForAbort = (signal: AbortSignal): Promise<void> =>
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
 
-/** The first secret of a route: what `approve` and `poll` sign with is that of the decisions. */
+/** Finds the first secret of a route; `approve` and `poll` sign with that of the decisions. */
 function findRouteSecret(
   secrets: Readonly<Record<string, readonly string[] | undefined>>,
   route: string,
@@ -214,6 +214,6 @@ const test = defineCommand({
 
 export const webhookCommands: readonly Command[] = [serve, test];
 
-/** What is no single value, such as the fields of a refusal, as JSON. */
+/** Formats a value; objects and lists, such as the fields of a refusal, as JSON. */
 const formatValue = (value: unknown): string | null =>
   value === null ? null : typeof value === 'object' ? JSON.stringify(value) : String(value);

@@ -99,7 +99,7 @@ const show = defineCommand({
   },
 });
 
-/** After a failure that its task has gone on from, that is all there is to say. */
+/** Describes the next step. When the task has moved on after a failure, nothing else needs to be said. */
 async function findNextStep(client: EngineClient, row: Row): Promise<string | null> {
   const { task } = await client.call('task.show', {
     id: row.task_id,

@@ -68,7 +68,7 @@ export function isAtLeast(found: string, needed: string): boolean {
   return true;
 }
 
-/** What a program prints, without ever waiting long. Rejects as execFile does. */
+/** Reads what a program prints, with a short timeout. Rejects as execFile does. */
 export function readOutput(
   program: string,
   args: readonly string[],

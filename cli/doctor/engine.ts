@@ -152,7 +152,7 @@ export function checkAddresses(
   ]).catch((error: unknown) => [reportWarning('addresses', readMessage(error), null)]);
 }
 
-/** Null when it could be listened on. */
+/** Tries to listen on an address; null when that succeeds. */
 function findBindFailure({ host, port }: Address): Promise<string | null> {
   return new Promise((resolve) => {
     const server = createServer();

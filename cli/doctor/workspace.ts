@@ -132,7 +132,7 @@ export async function checkProjects({ loaded }: Workspace): Promise<Check[]> {
   ];
 }
 
-/** Keys of svc.yaml whose values nobody has agreed to here: others are in use instead. */
+/** Checks for keys of svc.yaml whose values nobody on this machine has agreed to; other values are in use instead. */
 export function checkConsent({ loaded: { consent, file } }: Workspace, place: readonly Check[]): Check {
   const name = 'consent';
   const { state, pending, problem } = consent;

@@ -67,7 +67,7 @@ async function answerHook(words: readonly string[]): Promise<object | string | n
   return carry === undefined || context.length === 0 ? null : carry(context.join('\n\n'));
 }
 
-/** Without one, the form that most agents share. */
+/** Reads `--agent`; the default is the form that most agents share. */
 function readAgent(words: readonly string[]): string {
   const at = words.indexOf('--agent');
   if (at !== -1) return words[at + 1] ?? '';

@@ -17,7 +17,7 @@ const PATH_KEYS = ['file_path', 'path', 'filePath', 'notebook_path'];
 /** Where a patch stands, in the tools that take one. */
 const PATCH_KEYS = ['command', 'input', 'patch', 'patchText', 'patch_text'];
 
-/** The words of a tool's name that say that it changes files. One that has none of them is never refused. */
+/** Words in a tool's name that say that it changes files. A tool without any of them is never refused. */
 const WRITES =
   /(?:^|_)(?:write|edit|multiedit|create|replace|patch|insert|append|delete|remove|move|rename|update|save)(?:_|$)/;
 
@@ -26,7 +26,7 @@ const PATCH_BEGINS = /^[ \t]*\*\*\* Begin Patch/m;
 const PATCH_NAMES = /^[ \t]*\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)[ \t\r]*$/gm;
 const PATCHES = /(?:^|[;&|]\s*|\/)apply_patch\s*<</m;
 
-/** Reads it from whatever the agent has sent. Throws for what is no object. */
+/** Reads a tool call from the JSON that the agent has sent. Throws for anything but an object. */
 export function readCall(text: string, here: string): ToolCall {
   const sent = asFields(JSON.parse(text));
   if (sent === null) throw new Error('not an object');
