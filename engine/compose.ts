@@ -8,7 +8,8 @@ import { createOperations, type Operations } from './api/operation.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import { SvcError } from './base/errors.ts';
 import { openLog } from './base/log.ts';
-import { isBelow, makePrivateFolder } from './base/private-files.ts';
+import { isBelowFolder } from './base/paths.ts';
+import { makePrivateFolder } from './base/private-files.ts';
 import { version } from './base/version.ts';
 import { secretOperations } from './config/compare-secrets.ts';
 import {
@@ -98,7 +99,7 @@ export async function openEngine(options: OpenOptions) {
     );
   const dataId = claimDataFolder({ root, data: paths.data }, env);
   for (const folder of [paths.agents, paths.worktrees])
-    if (isBelow(paths.data, folder)) makePrivateFolder(paths.data, folder);
+    if (isBelowFolder(paths.data, folder)) makePrivateFolder(paths.data, folder);
     else mkdirSync(folder, { recursive: true, mode: 0o700 });
   checkKeptPaths(paths);
   const lock = holdHostLock(paths.data);

@@ -15,6 +15,7 @@ export { hintForCommands } from './api/hints.ts';
 export type { Wire } from './api/operation.ts';
 export type { ToolDescription } from './api/tool.ts';
 export { asSvcError, CODES, type ErrorCode, EXIT, exitCode, httpStatus, SvcError } from './base/errors.ts';
+export { isInsideFolder } from './base/paths.ts';
 export {
   age,
   counted,

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { promisify } from 'node:util';
-import { SvcError, shellWord } from '../../engine/index.ts';
+import { isInsideFolder, SvcError, shellWord } from '../../engine/index.ts';
 import { SVC } from '../self.ts';
 
 const run = promisify(execFile);
@@ -51,9 +51,8 @@ export async function hookPlace(cwd: string, env: NodeJS.ProcessEnv): Promise<Ho
 
 /** The svc.yaml that a hook names: of a worktree's own copy the one in the main checkout. */
 export function lastingFile(file: string, { top, mainTop }: HookPlace): string {
-  const way = relative(top, file);
-  if (top === mainTop || way.startsWith('..')) return file;
-  const lasting = join(mainTop, way);
+  if (top === mainTop || !isInsideFolder(top, file)) return file;
+  const lasting = join(mainTop, relative(top, file));
   return statSync(lasting, { throwIfNoEntry: false })?.isFile() ? lasting : file;
 }
 

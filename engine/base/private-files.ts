@@ -12,7 +12,7 @@ import {
   type Stats,
   writeSync,
 } from 'node:fs';
-import { dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import { SvcError } from './errors.ts';
 
 // What svc keeps lies where a repository, a backup or a worker may have put something before. Nothing here follows a link,
@@ -36,12 +36,6 @@ const unsafe = (path: string, what: string): SvcError =>
     hint: `look at it, then take it away: ls -ld ${path}`,
     data: { path },
   });
-
-/** Whether a path is inside a folder, and not the folder itself; both absolute. */
-export function isBelow(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
-}
 
 /** What keeps a file from being one of ours, as the end of a sentence; null for nothing. */
 function faultOf(found: Stats, mayBeLinked: boolean): string | null {
