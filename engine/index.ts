@@ -14,6 +14,7 @@ export type { EndCode } from './agents/streams/stream.ts';
 export { hintForCommands } from './api/hints.ts';
 export type { Wire } from './api/operation.ts';
 export type { ToolDescription } from './api/tool.ts';
+export { writeFileAtomically } from './base/atomic-file.ts';
 export { asSvcError, CODES, type ErrorCode, EXIT, exitCode, httpStatus, SvcError } from './base/errors.ts';
 export { isInsideFolder } from './base/paths.ts';
 export {

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { promisify } from 'node:util';
-import { isInsideFolder, SvcError, shellWord } from '../../engine/index.ts';
+import { isInsideFolder, SvcError, shellWord, writeFileAtomically } from '../../engine/index.ts';
 import { SVC } from '../self.ts';
 
 const run = promisify(execFile);
@@ -99,7 +99,8 @@ export function planHook({ hook }: HookPlace, file: string): () => HookReport {
       return { hook, state: 'installed', workspaces };
     }
     if (present === text) chmodSync(hook, 0o755);
-    else replace(hook, text);
+    // In one step: git may be about to run it.
+    else writeFileAtomically(hook, text, { mode: 0o755, isModeExact: true });
     return { hook, state: present === text ? 'there already' : 'renewed', workspaces };
   };
 }
@@ -122,15 +123,4 @@ function write(file: string, text: string): void {
     throw new SvcError('exists', `${file} exists already`, { hint: 'try again' });
   }
   chmodSync(file, 0o755);
-}
-
-/** In one step: git may be about to run it. */
-function replace(file: string, text: string): void {
-  const beside = `${file}.svc-${process.pid}`;
-  try {
-    write(beside, text);
-    renameSync(beside, file);
-  } finally {
-    rmSync(beside, { force: true });
-  }
 }

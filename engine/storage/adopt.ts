@@ -13,10 +13,11 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
+import { randomName, syncFolder } from '../base/atomic-file.ts';
 import { rfc3339, systemClock } from '../base/clock.ts';
 import { asSvcError, SvcError } from '../base/errors.ts';
 import { isInsideFolder } from '../base/paths.ts';
-import { randomName, readPrivate, replacePrivate, syncFolder, withPrivate } from '../base/private-files.ts';
+import { readPrivate, replacePrivate, withPrivate } from '../base/private-files.ts';
 import {
   checkKeptPaths,
   type DataFolderFault,

@@ -13,9 +13,10 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { randomName, syncFolder } from '../base/atomic-file.ts';
 import { SvcError } from '../base/errors.ts';
 import { isBelowFolder } from '../base/paths.ts';
-import { randomName, readPrivate, replacePrivate, syncFolder, withPrivate } from '../base/private-files.ts';
+import { readPrivate, replacePrivate, withPrivate } from '../base/private-files.ts';
 import { shellWord } from '../base/text.ts';
 import { machineHome } from './machine-home.ts';
 import { checkHomeOwner, isTrustedOwner, ownerName } from './owner.ts';
