@@ -186,7 +186,7 @@ export async function openEngine(options: OpenOptions) {
     });
 
     async function stop({ stopWorkers }: { stopWorkers: boolean }): Promise<{ left: string[] }> {
-      const live = sessions.list({ live: true, limit: 100_000 });
+      const live = sessions.listLive();
       if (stopWorkers) await dispatcher.stopAll();
       // The answer goes out before the connection does.
       setImmediate(() => stopAsked());
@@ -266,9 +266,7 @@ export async function openEngine(options: OpenOptions) {
     let goneTold: () => void = () => undefined;
     async function leave(): Promise<void> {
       log.error({}, 'the data folder was removed; the engine stops');
-      const live = sessions
-        .list({ live: true, limit: 100_000 })
-        .map((each) => sessions.private(each.sessionId));
+      const live = sessions.listLive().map((each) => sessions.private(each.sessionId));
       await Promise.allSettled(
         live.map(({ runId, pidStart }) => processes.sweep(runId ?? '', pidStart ?? undefined)),
       );
@@ -277,9 +275,7 @@ export async function openEngine(options: OpenOptions) {
     closing(whenGone(storage, () => void leave()));
     board.start();
     bus.start();
-    const live = new Set(
-      sessions.list({ live: true, limit: 100_000 }).map(({ sessionId }) => sessions.private(sessionId).runId),
-    );
+    const live = new Set(sessions.listLive().map(({ sessionId }) => sessions.private(sessionId).runId));
     await processes.endOthers((runId) => live.has(runId));
     await dispatcher.recover();
     await rooms.sessionActions.reap();
