@@ -17,6 +17,7 @@ export type { ToolDescription } from './api/tool.ts';
 export { writeFileAtomically } from './base/atomic-file.ts';
 export { asSvcError, CODES, type ErrorCode, EXIT, exitCode, httpStatus, SvcError } from './base/errors.ts';
 export { isInsideFolder } from './base/paths.ts';
+export { createSerialQueue } from './base/serial-queue.ts';
 export {
   age,
   counted,

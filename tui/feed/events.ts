@@ -1,4 +1,4 @@
-import type { EngineClient } from '../../engine/index.ts';
+import { createSerialQueue, type EngineClient } from '../../engine/index.ts';
 import type { DataChange } from '../state/data.ts';
 import type { EventRow } from '../state/model.ts';
 import { firstRows, olderTasks, otherRows, rowsOf } from './rows.ts';
@@ -31,21 +31,19 @@ export async function followEvents(options: {
   let timer: NodeJS.Timeout | null = null;
   let isReady = false;
   let lastFlush = 0;
-  let busy: Promise<void> = Promise.resolve();
+  const enqueue = createSerialQueue();
 
   function flush(): void {
     timer = null;
     lastFlush = performance.now();
     const events = waiting;
     waiting = [];
-    busy = busy
-      .then(async () => {
-        onChange(await rowsOf(client, events));
-        const last = events.at(-1);
-        // The point moves only when what it stands for is on the screen.
-        if (last !== undefined) onPoint({ logId: client.welcome.log_id, seq: last.seq });
-      })
-      .catch(onFailed);
+    enqueue(async () => {
+      onChange(await rowsOf(client, events));
+      const last = events.at(-1);
+      // The point moves only when what it stands for is on the screen.
+      if (last !== undefined) onPoint({ logId: client.welcome.log_id, seq: last.seq });
+    }).catch(onFailed);
   }
 
   function plan(): void {
