@@ -15,6 +15,7 @@ export { hintForCommands } from './api/hints.ts';
 export type { Wire } from './api/operation.ts';
 export type { ToolDescription } from './api/tool.ts';
 export { writeFileAtomically } from './base/atomic-file.ts';
+export { backoffMs } from './base/backoff.ts';
 export { asSvcError, CODES, type ErrorCode, EXIT, exitCode, httpStatus, SvcError } from './base/errors.ts';
 export { isInsideFolder } from './base/paths.ts';
 export { createSerialQueue } from './base/serial-queue.ts';

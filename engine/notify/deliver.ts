@@ -3,7 +3,7 @@ import { createDueTimer } from '../base/due-timer.ts';
 import { asSvcError } from '../base/errors.ts';
 import { shownAddress } from '../base/shown-address.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
-import { attempt, backoffMs, GIVE_UP_MS, type Outcome } from './attempt.ts';
+import { attempt, GIVE_UP_MS, nextTryMs, type Outcome } from './attempt.ts';
 import type { Envelope } from './envelope.ts';
 import type { DeliveryRow, Outbox, Settled } from './rows.ts';
 
@@ -165,7 +165,7 @@ function settle(row: DeliveryRow, outcome: Outcome, now: number, random: () => n
   if (outcome.ok) return { ...base, state: 'delivered', deliveredAt: now };
   const end = firstAt + GIVE_UP_MS;
   if (outcome.gone || now >= end) return { ...base, state: 'dead' };
-  const pause = outcome.retryAfterMs ?? backoffMs(row.attempts + 1, random);
+  const pause = outcome.retryAfterMs ?? nextTryMs(row.attempts + 1, random);
   // The last try is at the end of the 24 hours, not an hour before.
   return { ...base, state: 'pending', nextAt: Math.min(end, now + pause) };
 }

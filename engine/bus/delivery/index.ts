@@ -10,7 +10,7 @@ import type { Notices } from '../notices/index.ts';
 import { needsBase, push } from './http.ts';
 import { createLanes } from './lanes.ts';
 import type { Tried } from './log.ts';
-import { backoffMs, failed, MOST_TRIES, type Outcome, TOLD } from './outcome.ts';
+import { failed, MOST_TRIES, type Outcome, TOLD, tryAgainMs } from './outcome.ts';
 import { pendingRows, type Settled } from './rows.ts';
 import { run } from './shell.ts';
 import { type Target, targetsOf } from './targets.ts';
@@ -237,7 +237,7 @@ function verdict(row: MessageRow, outcomes: readonly Outcome[], now: number): Se
   const error = failures[0]?.error ?? null;
   if (again.length > 0 && tries < MOST_TRIES) {
     const until = Math.max(...again.map((outcome) => outcome.until ?? 0));
-    return { ...base, state: 'pending', error, nextAt: until > now ? until : now + backoffMs(tries) };
+    return { ...base, state: 'pending', error, nextAt: until > now ? until : now + tryAgainMs(tries) };
   }
   const told = outcomes.filter((outcome) => outcome.state === 'told');
   if (told.length > 0) {

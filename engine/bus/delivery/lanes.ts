@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { createKeyedQueue } from '../../base/serial-queue.ts';
-import { backoffMs, type Outcome } from './outcome.ts';
+import { type Outcome, tryAgainMs } from './outcome.ts';
 
 /** One queue for each address, so that a dead one delays nobody else. */
 export interface Lanes {
@@ -23,7 +23,7 @@ export function createLanes(clock: Clock): Lanes {
       return outcome;
     }
     const failures = (known?.failures ?? 0) + 1;
-    const until = clock.now() + backoffMs(failures);
+    const until = clock.now() + tryAgainMs(failures);
     down.set(address, { until, failures, error: outcome.error });
     return { ...outcome, until };
   }
