@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
-import { sep } from 'node:path';
+import { isInsideFolder } from '../../base/paths.ts';
 
 /** pid → current folder of every process that lets us look; null when the process table cannot be read. */
 export type WorkingFolders = () => Map<number, string> | null;
@@ -56,9 +56,7 @@ export function processesInside(path: string, folders: Map<number, string> | nul
   } catch {
     return [];
   }
-  return [...folders].flatMap(([pid, folder]) =>
-    folder === real || folder.startsWith(real + sep) ? [pid] : [],
-  );
+  return [...folders].flatMap(([pid, folder]) => (isInsideFolder(real, folder) ? [pid] : []));
 }
 
 /** Whether a git command that names this folder still runs: one outlives the host that was killed during it. */

@@ -2,10 +2,12 @@ import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { backoffMs } from '../../../base/backoff.ts';
 
 /** How long the kernel gets to end all of a cgroup. */
 const END_MS = 3000;
 const FREEZE_MS = 500;
+const PAUSES = { firstMs: 1, longestMs: 50 };
 /** Deeper and more than any system has. */
 const MAX_DEPTH = 12;
 const MAX_FOLDERS = 20_000;
@@ -120,9 +122,9 @@ const isPopulated = (folder: string): boolean => {
 export async function endCgroup(folder: string, { atOnce = true } = {}): Promise<number[]> {
   if (!existsSync(folder)) return [];
   const deadline = performance.now() + END_MS;
-  for (let pause = 1; isPopulated(folder) && performance.now() < deadline; pause = Math.min(pause * 2, 50)) {
+  for (let tries = 1; isPopulated(folder) && performance.now() < deadline; tries += 1) {
     await killCgroup(folder, atOnce);
-    await delay(pause);
+    await delay(backoffMs(tries, PAUSES));
   }
   removeIfEmpty(folder);
   return pidsIn(folder);
