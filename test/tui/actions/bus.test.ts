@@ -66,7 +66,7 @@ describe('messages', () => {
     const dash = at(bus(), 2).keys('r', 'o', 'k').send({ type: 'paste', text: ' then\n' });
     assert.deepEqual(dash.calls(), []);
     assert.deepEqual(dash.keys('enter').calls(), [
-      { operation: 'msg_send', input: { to_session: 's-1', kind: 'note', body: 'ok then', parent_id: 2 } },
+      { operation: 'msg.send', input: { to_session: 's-1', kind: 'note', body: 'ok then', parent_id: 2 } },
     ]);
     assert.match(said(at(bus(), 3).keys('r')), /came from no session/);
   });
@@ -78,7 +78,7 @@ describe('messages', () => {
     // Who comes and goes meanwhile does not change to whom it goes.
     dash.data({ peers: [] }).keys('enter');
     assert.deepEqual(dash.calls(), [
-      { operation: 'msg_send', input: { to_session: 's-1', kind: 'alert', body: 'one\ntwo' } },
+      { operation: 'msg.send', input: { to_session: 's-1', kind: 'alert', body: 'one\ntwo' } },
     ]);
   });
 
@@ -103,7 +103,7 @@ describe('who is here, and locks', () => {
   it('n writes to the one under the cursor', () => {
     const dash = bus().keys('w', 'j', 'n', 'h', 'i', 'enter');
     assert.deepEqual(dash.calls(), [
-      { operation: 'msg_send', input: { to_session: 's-1', kind: 'note', body: 'hi' } },
+      { operation: 'msg.send', input: { to_session: 's-1', kind: 'note', body: 'hi' } },
     ]);
   });
 
@@ -114,7 +114,7 @@ describe('who is here, and locks', () => {
       /Release engine\/a\.ts, held by s-1, worker w-1 \(claude\), running\? It may be writing there/,
     );
     assert.deepEqual(dash.keys('y').calls(), [
-      { operation: 'lock_release', input: { holder: 's-1', path: 'engine/a.ts' } },
+      { operation: 'lock.release', input: { holder: 's-1', path: 'engine/a.ts' } },
     ]);
     const changed = bus()
       .keys('L', 'x')
