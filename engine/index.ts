@@ -18,6 +18,7 @@ export { writeFileAtomically } from './base/atomic-file.ts';
 export { backoffMs } from './base/backoff.ts';
 export { asSvcError, CODES, type ErrorCode, EXIT, exitCode, httpStatus, SvcError } from './base/errors.ts';
 export { isInsideFolder } from './base/paths.ts';
+export { readProgram, runProgram } from './base/run-program.ts';
 export { createSerialQueue } from './base/serial-queue.ts';
 export {
   age,
