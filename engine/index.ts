@@ -27,6 +27,7 @@ export {
   SvcError,
 } from './base/errors.ts';
 export { isInsideFolder } from './base/paths.ts';
+export { readProgram, runProgram } from './base/run-program.ts';
 export { createSerialQueue } from './base/serial-queue.ts';
 export {
   age,

@@ -1,11 +1,7 @@
-import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { promisify } from 'node:util';
-import { isInsideFolder, SvcError, shellWord, writeFileAtomically } from '../../engine/index.ts';
+import { isInsideFolder, readProgram, SvcError, shellWord, writeFileAtomically } from '../../engine/index.ts';
 import { SVC } from '../self.ts';
-
-const run = promisify(execFile);
 
 /** What became of the hook. */
 export interface HookReport {
@@ -31,7 +27,7 @@ const CALL = /^check '((?:[^']|'\\'')*)'$/gm;
 /** Where git looks for the hook. Worktrees share it, and `core.hooksPath` moves it. Throws `not_a_repository`. */
 export async function hookPlace(cwd: string, env: NodeJS.ProcessEnv): Promise<HookPlace> {
   const git = async (folder: string, ...args: string[]): Promise<string> =>
-    (await run('git', args, { cwd: folder, env })).stdout.replace(/\n$/, '');
+    (await readProgram('git', args, { cwd: folder, env })).replace(/\n$/, '');
   try {
     const top = await git(cwd, 'rev-parse', '--show-toplevel');
     // A relative core.hooksPath is meant from where hooks run: the top folder.

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { findProgram } from '../../agents/index.ts';
@@ -6,6 +5,7 @@ import type { HomeShare } from '../../agents/presets/index.ts';
 import { SvcError } from '../../base/errors.ts';
 import { isInsideFolder } from '../../base/paths.ts';
 import { makePrivateFolder } from '../../base/private-files.ts';
+import { type ProgramResult, runProgram } from '../../base/run-program.ts';
 import { SEAT_FOLDER } from '../../workspace/seat-folder.ts';
 import { REAL_OBJECTS } from '../private-git.ts';
 import { programOf } from '../processes/start.ts';
@@ -117,21 +117,8 @@ const namespaces = (uid: number | null, { canShutUserns }: Ability): string[] =>
 
 const uidInside = (): number | null => (process.getuid?.() === 0 ? userInside() : null);
 
-interface Answer {
-  error: Error | null;
-  stdout: string;
-  stderr: string;
-}
-
-function runOnce(program: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Answer> {
-  return new Promise((done) => {
-    const options = { env, timeout: TRIAL_MS, killSignal: 'SIGKILL', maxBuffer: 4 * 1024 * 1024 } as const;
-    const child = execFile(program, [...args], options, (error, stdout, stderr) =>
-      done({ error, stdout, stderr }),
-    );
-    child.stdin?.end();
-  });
-}
+const runOnce = (program: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<ProgramResult> =>
+  runProgram(program, args, { env, timeoutMs: TRIAL_MS, mostBytes: 4 * 1024 * 1024 });
 
 /** Whether this bubblewrap can shut off namespaces of users, here: it needs 0.8, and a /proc that can be written outside. */
 async function abilityOf(program: string, env: NodeJS.ProcessEnv): Promise<Ability> {

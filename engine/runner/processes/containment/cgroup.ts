@@ -1,8 +1,8 @@
-import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs } from '../../../base/backoff.ts';
+import { readProgram } from '../../../base/run-program.ts';
 
 /** How long the kernel gets to end all of a cgroup. */
 const END_MS = 3000;
@@ -45,10 +45,8 @@ export async function findCgroupBase(name: string, own = ownCgroup()): Promise<s
   const trial = join(base, 'trial');
   try {
     makeCgroup(trial);
-    await new Promise<void>((done, fail) => {
-      const args = ['-c', JOIN, 'svc-run', join(trial, 'cgroup.procs'), '/bin/sh', '-c', ':'];
-      execFile('/bin/sh', args, { timeout: 5000 }, (error) => (error === null ? done() : fail(error)));
-    });
+    const args = ['-c', JOIN, 'svc-run', join(trial, 'cgroup.procs'), '/bin/sh', '-c', ':'];
+    await readProgram('/bin/sh', args, { timeoutMs: 5000 });
     return base;
   } catch {
     removeIfEmpty(base);
