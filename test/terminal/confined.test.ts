@@ -8,7 +8,7 @@ import { openTerminal, withTmux } from '../support/terminal.ts';
 import { until } from '../support/wait.ts';
 import { AGENT, SVC } from '../support/workspace.ts';
 
-const says = (line: object): string => `#agent: say ${JSON.stringify(line)}`;
+const sayLine = (line: object): string => `#agent: say ${JSON.stringify(line)}`;
 
 /** One program for both: the worker, which leaves a conversation behind, and what a person is given. */
 const CLAUDE = `#!/bin/sh
@@ -56,8 +56,8 @@ describe('entering the session of a strict worker', { skip: impossible ?? withTm
     );
     const client = await ws.connect();
     const waiting = await client.call('task.add', { body: 'waits', agent: 'claude' });
-    const done = says({ type: 'result', subtype: 'success', is_error: false, result: 'done' });
-    const init = says({ type: 'system', subtype: 'init', session_id: 'c-1', model: 'm' });
+    const done = sayLine({ type: 'result', subtype: 'success', is_error: false, result: 'done' });
+    const init = sayLine({ type: 'system', subtype: 'init', session_id: 'c-1', model: 'm' });
     const { task_id } = await client.call('task.add', {
       body: `${init}\n#agent: no-change\n${done}`,
       agent: 'claude',

@@ -8,7 +8,7 @@ import { until } from '../support/wait.ts';
 import { isRunning, makeWorkspace, SVC } from '../support/workspace.ts';
 
 /** The state letter of a process: R, S, T (stopped) … */
-const processState = (pid: number): string =>
+const readProcessState = (pid: number): string =>
   /^\d+ \(.*\) (\w)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1] ?? '?';
 
 describe('losing things', withTmux, () => {
@@ -79,7 +79,7 @@ describe('losing things', withTmux, () => {
     const stops = [() => terminal.keys('C-z'), () => process.kill(terminal.pid(), 'SIGTSTP')];
     for (const stop of stops) {
       stop();
-      await until(() => processState(terminal.pid()) === 'T', 'the stop');
+      await until(() => readProcessState(terminal.pid()) === 'T', 'the stop');
       await terminal.gone('Nothing waits for you');
       process.kill(terminal.pid(), 'SIGCONT');
       await terminal.shows('Nothing waits for you');

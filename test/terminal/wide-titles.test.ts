@@ -18,14 +18,14 @@ const MOST_CODE_POINT = 0x10ffff;
 const TOGETHER = 60;
 
 /** All that the dashboard draws as it is. */
-function* sureCharacters(): Generator<string> {
+function* listSureCharacters(): Generator<string> {
   for (let codePoint = 0x20; codePoint <= MOST_CODE_POINT; codePoint += 1) {
     const text = String.fromCodePoint(codePoint);
     if (hasSureWidth(text)) yield text;
   }
 }
 
-function* together(characters: Iterable<string>): Generator<string> {
+function* groupInLines(characters: Iterable<string>): Generator<string> {
   const texts: string[] = [];
   for (const each of characters) {
     texts.push(each);
@@ -35,7 +35,7 @@ function* together(characters: Iterable<string>): Generator<string> {
 }
 
 describe('characters that the dashboard draws as they are', () => {
-  const texts = [...together(sureCharacters())];
+  const texts = [...groupInLines(listSureCharacters())];
   const expected = texts.map((text) => stringWidth(text));
 
   it('take as many cells as it counts in a terminal of today', withTmux, async (t) => {
