@@ -14,7 +14,16 @@ export type { EndCode } from './agents/streams/stream.ts';
 export { hintForCommands } from './api/hints.ts';
 export type { Wire } from './api/operation.ts';
 export type { ToolDescription } from './api/tool.ts';
-export { asSvcError, CODES, type ErrorCode, EXIT, exitCode, httpStatus, SvcError } from './base/errors.ts';
+export {
+  asSvcError,
+  CODES,
+  type ErrorCode,
+  EXIT,
+  exitCode,
+  httpStatus,
+  isErrorCode,
+  SvcError,
+} from './base/errors.ts';
 export {
   age,
   counted,
@@ -129,8 +138,11 @@ export const projectSetups = () => import('./runner/setup/projects.ts');
 /** What agents may do without a person: `agents.permissions`. */
 export const permissionPolicy = () => import('./agents/permissions.ts');
 
-/** Codes of sessions that failed: why, and what to do next. */
-export const sessionFailures = () => import('./agents/failures.ts');
+/** What codes say and what to do next: those of errors, and those of sessions that failed. */
+export const codeMeanings = async () => ({
+  ...(await import('./base/error-meanings.ts')),
+  ...(await import('./agents/failures.ts')),
+});
 
 /** The lines that a run on transport acp prints. */
 export const acpStream = () => import('./agents/streams/acp.ts');

@@ -35,6 +35,7 @@ export const completeCommand: Command = command({
   about: 'proposals for the completion scripts',
   hidden: true,
   args: [{ name: 'words', about: 'kind, and what is typed so far', optional: true, rest: true }],
+  examples: ['__complete task t-1'],
   async run(context) {
     const [kind, typed = ''] = context.args;
     const found = await proposals(context, kind as Proposal, typed).catch(() => []);

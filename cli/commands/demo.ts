@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { configuration, connect, type EngineClient, printable, SvcError } from '../../engine/index.ts';
 import { type Command, type Context, command } from '../command.ts';
 import { daemonCommand, SVC } from '../self.ts';
-import { type CatchServer, startCatchServer } from './catch-server.ts';
+import type { CatchServer } from './catch-server.ts';
 import { dashboard } from './dash.ts';
 import { followLog } from './follow-log.ts';
 
@@ -40,6 +40,7 @@ export const demoCommand: Command = command({
     auto: { type: 'boolean', about: 'approve through the signed API instead of asking for a key' },
     keep: { type: 'boolean', about: 'leave the temporary folder' },
   },
+  examples: ['demo', 'demo --auto'],
   async run(context) {
     const around = await realpath(await mkdtemp(join(tmpdir(), 'svc-demo-')));
     const folder = join(around, 'demo');
@@ -58,6 +59,7 @@ export const demoCommand: Command = command({
       },
     };
     const { say } = speech;
+    const { startCatchServer } = await import('./catch-server.ts');
     const events = await startCatchServer(secret, (event) => {
       const about = [event.task_id, event.decision_id, event.session_id].filter(Boolean).join(' ');
       say(

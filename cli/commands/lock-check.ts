@@ -31,7 +31,7 @@ export async function checkPaths(
   const client = await context.engine();
   if (holder === undefined) {
     // What lies outside the workspace is a mistake here; for staged files it is not.
-    for (const path of paths) await client.call('lock_status', { path });
+    for (const path of paths) await client.call('lock.status', { path });
     refuse(context.cwd, await heldByOthers(client, paths, {}));
     context.result({ allowed: paths }, () => 'nobody holds a lock here');
     return 0;
@@ -40,7 +40,7 @@ export async function checkPaths(
   const denied: SvcError[] = [];
   for (const path of paths) {
     try {
-      allowed.push(await client.call('lock_check', { holder, path }));
+      allowed.push(await client.call('lock.check', { holder, path }));
     } catch (error) {
       if (!(error instanceof SvcError) || error.code !== 'lock_denied') throw error;
       denied.push(error);

@@ -239,7 +239,7 @@ describe('a seat', () => {
     assert.ok(!inside.stdout.includes('task_add'), inside.stdout);
     assert.ok(inside.stdout.includes('task_list'), inside.stdout);
     await client.call('task.cancel', {
-      id: (await client.call('task.list', { limit: 1 }))[0]?.task_id ?? '',
+      id: (await client.call('task.list', { limit: 1 })).tasks[0]?.task_id ?? '',
     });
   });
 

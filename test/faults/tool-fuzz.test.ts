@@ -109,8 +109,8 @@ describe('every tool, given what it should not be given', { timeout: 300_000 }, 
     ({ tools } = await here.call<{ tools: Described[] }>('tool.list'));
   });
   after(async () => {
-    for (const { task_id } of await here.call<{ task_id: string }[]>('task.list', { limit: 10_000 }))
-      await here.call('task.cancel', { id: task_id }).catch(() => undefined);
+    const { tasks } = await here.call<{ tasks: { task_id: string }[] }>('task.list', { limit: 10_000 });
+    for (const { task_id } of tasks) await here.call('task.cancel', { id: task_id }).catch(() => undefined);
     await here.close();
     await ws.close();
   });

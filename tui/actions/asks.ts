@@ -37,7 +37,7 @@ export function sendAnswer(state: State, { ask }: AnswerAsk, answer: string): Tr
   return callEngine(
     { ...state, overlay: null },
     {
-      operation: 'ask_answer',
+      operation: 'ask.answer',
       input: { id: ask.ask_id, answer },
       busy: nameAsk(ask),
       doing: `answering ${nameAsk(ask)}`,

@@ -103,7 +103,7 @@ export function sendWrittenMessage(state: State, overlay: WriteMessage): Transit
   return callEngine(
     { ...state, overlay: null },
     {
-      operation: 'msg_send',
+      operation: 'msg.send',
       input: {
         to_session: target.session,
         kind,
@@ -145,7 +145,7 @@ export function askToReleaseLock(state: State): Question {
         label: 'release',
         run: (now) =>
           callEngine(now, {
-            operation: 'lock_release',
+            operation: 'lock.release',
             input: { holder, path },
             busy: path,
             doing: `releasing ${path}`,

@@ -1,6 +1,14 @@
-import type { EngineClient } from '../../engine/index.ts';
+import type { Api, EngineClient } from '../../engine/index.ts';
 import type { DataChange } from '../state/data.ts';
-import type { DeliveryRow, EventRow, HeldRow, MessageRow, SessionRow } from '../state/model.ts';
+import type {
+  AskRow,
+  DeliveryRow,
+  EventRow,
+  HeldRow,
+  MessageRow,
+  SessionRow,
+  TaskRow,
+} from '../state/model.ts';
 import { WINDOWS } from '../state/windows.ts';
 
 /** A small first page, so that the first screen does not wait for ten thousand rows. */
@@ -8,14 +16,24 @@ const FIRST_PAGE = 200;
 const PAGE = 1000;
 const IDS_PER_CALL = 500;
 
+async function fetchTasks(client: EngineClient, wanted: Api['task.list']['input']): Promise<TaskRow[]> {
+  const { tasks } = await client.call('task.list', wanted);
+  return tasks;
+}
+
+async function fetchAsks(client: EngineClient, wanted: Api['ask.list']['input']): Promise<AskRow[]> {
+  const { asks } = await client.call('ask.list', wanted);
+  return asks;
+}
+
 /** Fetches what the first screen shows. */
 export async function fetchFirstRows(client: EngineClient): Promise<DataChange> {
   const [status, tasks, decisions, sessions, asks, unread, held] = await Promise.all([
     client.call('engine.status'),
-    client.call('task.list', { limit: FIRST_PAGE }),
+    fetchTasks(client, { limit: FIRST_PAGE }),
     client.call('decision.list', { state: 'pending', limit: 10_000 }),
     client.call('session.list', { limit: 100 }),
-    client.call('ask.list', { status: 'open', limit: 1000 }),
+    fetchAsks(client, { status: 'open', limit: 1000 }),
     client.call('message.counts'),
     fetchHeldAgents(client),
   ]);
@@ -35,7 +53,7 @@ export async function fetchLaterRows(client: EngineClient): Promise<DataChange> 
     fetchDeliveries(client),
     client.call('task.choices'),
     client.call('session.list', { limit: WINDOWS.sessions.first }),
-    client.call('ask.list', { limit: WINDOWS.closedAsks.first }),
+    fetchAsks(client, { status: 'all', limit: WINDOWS.closedAsks.first }),
     client.call('message.list', { limit: WINDOWS.messages.first }),
     client.call('message.list', { unread: true, limit: WINDOWS.messages.first }),
     client.call('peer.list'),
@@ -65,9 +83,7 @@ async function fetchBusRows(client: EngineClient, events: readonly EventRow[]): 
   };
   const hasEventOfKind = (kinds: RegExp): boolean => events.some(({ kind }) => kinds.test(kind));
   const [asks, messages, unread, peers, locks] = await Promise.all([
-    fetchRowsByIds(collectNumbers('ask_id'), (part) =>
-      client.call('ask.list', { ids: part, limit: IDS_PER_CALL }),
-    ),
+    fetchRowsByIds(collectNumbers('ask_id'), (part) => fetchAsks(client, { ids: part, limit: IDS_PER_CALL })),
     fetchMessages(client, collectNumbers('message_id')),
     hasEventOfKind(/^message_/) ? client.call('message.counts') : undefined,
     hasEventOfKind(/^(?:session_(?:joined|left|started)|dispatched|sealed|failed)$/)
@@ -88,7 +104,7 @@ async function fetchBusRows(client: EngineClient, events: readonly EventRow[]): 
 export async function* fetchOlderTasks(client: EngineClient, before: string): AsyncGenerator<DataChange> {
   let oldest = before;
   for (;;) {
-    const tasks = await client.call('task.list', { before: oldest, limit: PAGE });
+    const tasks = await fetchTasks(client, { before: oldest, limit: PAGE });
     const complete = tasks.length < PAGE;
     yield { tasks, complete };
     if (complete) return;
@@ -112,7 +128,7 @@ export async function fetchChangedRows(
   const [status, tasks, decisions, sessions, choices, held, bus] = await Promise.all([
     client.call('engine.status'),
     fetchRowsByIds([...collectIds('task_id')], (part) =>
-      client.call('task.list', { ids: part, limit: IDS_PER_CALL }),
+      fetchTasks(client, { ids: part, limit: IDS_PER_CALL }),
     ),
     fetchDecisions([...decisionIds]),
     fetchSessions(client, [...sessionIds]),

@@ -6,8 +6,8 @@ const LINE_UPDATE = /\/ink\/build\/line-update\.js$/;
 
 /**
  * Redirects some imports of Ink; call it before Ink is loaded. Ink needs one function, `throttle`, of
- * `es-toolkit/compat`, which would load 415 files: half of the time until the first frame. It also measures every text
- * for every frame, a third of a frame's time, so widths are remembered instead. Where it updates part of a line, only
+ * `es-toolkit/compat`, which would load 415 files: 70 of the 340 ms that the dashboard takes to load. It also
+ * measures every text for every frame, a third of a frame's time, so widths are remembered instead. Where it updates part of a line, only
  * sure widths count. Pinning Ink pins the versions of both libraries.
  */
 export function loadInkLean(): void {

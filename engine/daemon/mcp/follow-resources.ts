@@ -31,7 +31,7 @@ export function followResources(server: Server, link: EngineLink): FollowedResou
 
   async function inboxState(uri: string): Promise<InboxState | null> {
     const { operation, input } = readerOf(uri);
-    if (operation !== 'msg_inbox') return null;
+    if (operation !== 'msg.inbox') return null;
     const options = { key: randomUUID(), signal: gone.signal, onProgress: () => undefined };
     const { unread, read } = await link.call(operation, { ...input, limit: 1 }, options);
     return { unread, read };

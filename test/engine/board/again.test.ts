@@ -48,16 +48,16 @@ describe('a call that is sent again after its answer was lost', { timeout: 60_00
   }
 
   test('is told again that a lock or a claim was given back, also when another has it now', async () => {
-    await here.call('lock_acquire', { holder: 'alice', path: 'src' });
+    await here.call('lock.acquire', { holder: 'alice', path: 'src' });
     await twice('lock_release', { holder: 'alice', path: 'src' }, () =>
-      here.call('lock_acquire', { holder: 'bob', path: 'src' }),
+      here.call('lock.acquire', { holder: 'bob', path: 'src' }),
     );
-    const { locks } = await here.call<{ locks: { holder: string }[] }>('lock_status', {});
+    const { locks } = await here.call<{ locks: { holder: string }[] }>('lock.status', {});
     assert.deepEqual(
       locks.map(({ holder }) => holder),
       ['bob'],
     );
-    await here.call('task_claim', { holder: 'alice', ledger: 'PLAN.md', item: 1 });
+    await here.call('task.claim', { holder: 'alice', ledger: 'PLAN.md', item: 1 });
     await twice('task_release', { holder: 'alice', ledger: 'PLAN.md', item: 1 });
     // Another call is another call.
     await assert.rejects(keyed('lock_release', { holder: 'alice', path: 'src' }, 'new'), {
@@ -95,7 +95,7 @@ describe('a call that is sent again after its answer was lost', { timeout: 60_00
     });
     const promoted = await twice('worktree_promote', { session: run.session_id });
     assert.deepEqual([promoted.removed, promoted.already_merged], [true, false]);
-    const failing = await here.call<{ task_id: string }>('dispatch_worker', {
+    const failing = await here.call<{ task_id: string }>('dispatch.worker', {
       agent: 'scripted',
       prompt: '#agent: exit 3',
     });

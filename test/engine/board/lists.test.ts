@@ -27,7 +27,7 @@ describe('the lists of a board', () => {
   });
 
   const tasks = async (input: object): Promise<string[]> =>
-    (await here.call<Wire<ListedTask>[]>('task.list', input)).map((each) => each.task_id);
+    (await here.call<{ tasks: Wire<ListedTask>[] }>('task.list', input)).tasks.map((each) => each.task_id);
   const decisions = async (input: object): Promise<string[]> =>
     (await here.call<Wire<ListedDecision>[]>('decision.list', input)).map((each) => each.decision_id);
 
@@ -61,7 +61,7 @@ describe('the lists of a board', () => {
 
   test('say of each task whether it waits for a decision', async () => {
     const waiting = async (input: object) =>
-      (await here.call<Wire<ListedTask>[]>('task.list', input)).flatMap((each) =>
+      (await here.call<{ tasks: Wire<ListedTask>[] }>('task.list', input)).tasks.flatMap((each) =>
         each.waits ? [each.task_id] : [],
       );
     assert.deepEqual(await waiting({ limit: 1000 }), []);

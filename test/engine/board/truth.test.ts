@@ -27,10 +27,10 @@ describe('answers of the board', () => {
     await takePart(ws, 'a', 'b');
     writeFileSync(join(ws.root, 'plan.md'), '- [x] agree\n- [ ] build\n- [x] ask\n- [ ] ship\n');
     const claim = (holder: string, item: number) =>
-      here.call('task_claim', { holder, item, ledger: 'plan.md' });
+      here.call('task.claim', { holder, item, ledger: 'plan.md' });
     const release = (holder: string, item: number) =>
-      here.call<{ text: string }>('task_release', { holder, item, ledger: 'plan.md' });
-    const claimed = await here.call<{ item: number; text: string }>('task_claim', {
+      here.call<{ text: string }>('task.release', { holder, item, ledger: 'plan.md' });
+    const claimed = await here.call<{ item: number; text: string }>('task.claim', {
       holder: 'a',
       item: 2,
       ledger: 'plan.md',
@@ -60,14 +60,14 @@ describe('answers of the board', () => {
     });
     await assert.rejects(here.call('task.add', { body: half }), refused('body'));
     await assert.rejects(
-      here.call('task_add', { title: 'x', acceptance_criteria: ['a', half] }),
+      here.call('task.add', { title: 'x', acceptance_criteria: ['a', half] }),
       refused('acceptance_criteria\\.1'),
     );
     await assert.rejects(
-      here.call('dispatch_worker', { agent: 'scripted', prompt: half }),
+      here.call('dispatch.worker', { agent: 'scripted', prompt: half }),
       refused('prompt'),
     );
-    await assert.rejects(here.call('msg_send', { to_role: 'parent', body: half }), refused('body'));
+    await assert.rejects(here.call('msg.send', { to_role: 'parent', body: half }), refused('body'));
     await assert.rejects(here.ask(half), /422.*half a character|half a character/s);
     let deep: unknown = half;
     for (let levels = 0; levels < 100_000; levels += 1) deep = [deep];
