@@ -19,11 +19,11 @@ interface Desk {
   ws: TestWorkspace;
   /** svc.yaml. */
   file: string;
-  /** What the editor does: lines of the shell, in which `$f` is the file that it was given. */
+  /** Replaces the editor with a shell script, in which `$f` is the file to edit. */
   editor(lines: string): void;
-  /** `svc config edit` on a terminal. */
+  /** Runs `svc config edit` on a terminal. */
   edit(env?: NodeJS.ProcessEnv): Promise<Terminal>;
-  /** Every text that is left in the folder for temporary files, by its folder. */
+  /** Folders with kept texts in the folder for temporary files. */
   left(): string[];
   /** How often the editor was opened. */
   openings(): number;
@@ -63,7 +63,7 @@ async function makeDesk(t: TestContext): Promise<Desk> {
   };
 }
 
-/** The file that a refusal names. */
+/** The file with the kept text, which the refusal names. */
 function findKeptFile(screen: string): string {
   const path = /your text is kept in (\S+)/.exec(screen.replace(/\n/g, ''))?.[1]?.replace(/;$/, '');
   assert.ok(path, screen);
@@ -128,7 +128,7 @@ describe('svc config edit', withTmux, () => {
   it('an invalid edit that is given up leaves the file, the consent and the text of the person', async (t) => {
     const desk = await makeDesk(t);
     const before = readFileSync(desk.file, 'utf8');
-    // A key nobody knows, a wrong type, what is no YAML, no mapping, and nothing readable at all.
+    // An unknown key, a wrong type, invalid YAML, no mapping, and unreadable text.
     const wrong = ['gard: {}', 'agents: [1]', 'agents: {', '- a', 'agents: "\\0033[31m'];
     const leave = ['n', '', 'maybe', 'C-d', 'C-c'];
     for (const [at, text] of wrong.entries()) {
@@ -172,7 +172,7 @@ describe('svc config edit', withTmux, () => {
       assert.deepEqual(desk.left(), []);
     }
     assert.equal(readFileSync(desk.file, 'utf8'), before);
-    // What was written before it failed is kept.
+    // Text written before the editor failed is kept.
     desk.editor('echo "gard: mine" >>"$f"');
     const terminal = await desk.edit();
     await terminal.shows('Edit it again?');
@@ -196,7 +196,7 @@ describe('svc config edit', withTmux, () => {
     }
     assert.equal(statSync(desk.file).mtimeMs, written);
     assert.deepEqual(desk.left(), []);
-    // Looking at it is not agreeing to it.
+    // Viewing the file is not consent.
     assert.deepEqual(await listPendingKeys(desk), ['guard.profile']);
   });
 
@@ -213,7 +213,7 @@ describe('svc config edit', withTmux, () => {
       assert.equal(readFileSync(desk.file, 'utf8'), theirs);
       assert.match(readFileSync(findKeptFile(screen), 'utf8'), new RegExp(`# mine, ${isRunning}\n$`));
     }
-    // Gone altogether.
+    // The file is gone.
     desk.editor(`echo "# mine" >>"$f"; mv '${desk.file}' '${desk.file}.old'`);
     const { status, screen } = await (await desk.edit()).exited();
     assert.notEqual(status, 0, screen);

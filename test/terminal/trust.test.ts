@@ -7,7 +7,7 @@ import { answer, openDash } from '../support/dash.ts';
 import { openTerminal, type Terminal, withTmux } from '../support/terminal.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
 
-// At the end of what is shown: on the person's own screen an earlier one may stand above it.
+// At the end of the screen: an earlier question may stand above it.
 const QUESTION = /Use this on this machine\? \[y\/N\]\s*$/;
 const BACK = /Enter goes back to the dashboard\.\s*$/;
 const BANNER = /svc\.yaml: guard\.profile waits, its earlier .*· T shows it and asks/;
@@ -23,7 +23,7 @@ const typeText = (terminal: Terminal, text: string): void => {
   terminal.keys('Enter');
 };
 
-/** Has git bring another svc.yaml, as a pull does. */
+/** Replaces svc.yaml through git, as a pull does. */
 function pullConfig({ repository, root }: TestWorkspace, text: string): void {
   const { git } = repository;
   git('checkout', '--quiet', '-B', 'theirs');
@@ -46,7 +46,7 @@ for (const [columns, rows] of [
       terminal.keys('T');
       await terminal.shows('nothing of svc.yaml waits');
 
-      // By an editor, then by a pull.
+      // First an editor changes it, then a pull.
       writeFileSync(file, `${own}guard: { profile: none }\n`);
       await terminal.shows(BANNER);
       ws.repository.git('checkout', '--quiet', '--', 'svc.yaml');
@@ -69,7 +69,7 @@ for (const [columns, rows] of [
         assert.deepEqual(await listPendingKeys(ws), ['guard.profile'], `after ${JSON.stringify(no)}`);
       }
 
-      // What is shown is not what is there any more.
+      // The file changes after it was shown.
       await answer(terminal, 'T');
       await terminal.shows(QUESTION);
       pullConfig(ws, `${own}guard: { profile: none }\npolicy: { mode: solo }\n`);
@@ -80,7 +80,7 @@ for (const [columns, rows] of [
       await terminal.shows('svc.yaml: guard.profile and 1 more wait, the earlier');
       assert.deepEqual(await listPendingKeys(ws), ['guard.profile', 'policy.mode']);
 
-      // Each of them for itself.
+      // Each key is agreed to separately.
       await answer(terminal, 'T');
       const first = await terminal.shows(QUESTION);
       assert.ok(!first.includes('policy.mode'), first);
@@ -120,7 +120,7 @@ describe('a workspace of an older build', withTmux, () => {
     rmSync(ws.env.SVC_HOME ?? '', { recursive: true });
     rmSync(join(ws.root, '.svc', 'id'));
 
-    /** A command line on a terminal, with what is answered to its question. */
+    /** Runs a command on a terminal and answers its question. */
     async function here(args: string[], reply?: [question: string | RegExp, text: string]) {
       const terminal = await openTerminal({
         command: [process.execPath, SVC, ...args],
@@ -140,7 +140,7 @@ describe('a workspace of an older build', withTmux, () => {
       }
     }
 
-    // Whatever they try first, the dashboard as well, sends them to the same command.
+    // Whatever is tried first, even the dashboard, names the same command.
     for (const args of [
       [],
       ['status'],

@@ -61,7 +61,7 @@ exit "$line"
     for (const code of ['0', '3']) {
       await act(terminal, 'A');
       await terminal.shows('the agent is here');
-      // One key after the other: none of them may be read by the dashboard.
+      // The dashboard must not read any of these keys.
       terminal.type('qx\nay\n');
       await terminal.shows(/heard qx\n(?:.*\n)*heard ay/);
       terminal.type(`${code}\n`);

@@ -65,7 +65,7 @@ describe('the screen', () => {
   for (const [columns, rows] of SIZES) {
     it(`fills ${columns}x${rows} exactly, in every pane, in every view`, () => {
       for (const key of ['1', '2', '3', '4', '5', '7', '8']) {
-        // Overlays do not depend on the pane: one of them shows each.
+        // Overlays do not depend on the pane, so each is shown over one.
         const overlays = {
           1: [['?'], [':', 'r'], ['/', 'x'], ['i'], ['D']],
           3: [['j', 'enter', 'o', 'k']],
@@ -222,7 +222,7 @@ describe('the screen', () => {
       screenOf(dash.state()).at(-1)?.trim(),
       'Approve d-1 and start claude on t-1?   y approve   Esc leave it',
     );
-    // Where it does not fit, the question takes more lines and the answers stay whole.
+    // A question that does not fit takes more lines, and its answers stay whole.
     const small = screenOf(openBoard(40, 10).keys('a', 'a').state());
     assert.equal(small.at(-1)?.trim(), 'y approve   Esc leave it');
     assert.match(small.slice(-3, -1).join(' '), /Approve d-1/);
@@ -316,7 +316,7 @@ describe('the screen', () => {
       }
       assert.doesNotMatch(dash.keys('.').state().message?.text ?? '', /nothing waits/);
     }
-    // Connected, what comes second is not there yet.
+    // Connected, but the rows that come second are not there yet.
     const early = bench(80, 24).data({ complete: true }).keys('5');
     assert.match(screenOf(early.state()).join('\n'), /Still being fetched/);
   });

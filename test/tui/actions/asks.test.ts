@@ -127,7 +127,7 @@ describe('what no hand has pressed sends nothing', () => {
   it('Enter just after the cursor was moved by the program', () => {
     const dash = openAsks(askRow(31), askRow(32)).data({ asks: [askRow(31, { status: 'timeout' })] });
     const { selected } = dash.state().lists.asks;
-    // It stays with its row, which is closed now; so nothing was moved.
+    // The cursor stays with its row, which is closed now, so nothing was moved.
     assert.equal(selected, '31');
     const at = dash.state().now;
     const moved = dash.data({ reset: true, asks: [askRow(40)] });
@@ -164,7 +164,7 @@ describe('the list of questions', () => {
       if (next !== drawn) changes += 1;
       drawn = next;
     }
-    // Ages and times left by the minute, and ten-second steps in the last one.
+    // Ages and times left change every minute, and every ten seconds in the last one.
     assert.ok(changes <= 30, `${changes} changes in ten minutes`);
     assert.match(drawn, /1 open/);
   });

@@ -77,7 +77,7 @@ describe('messages', () => {
     const dash = openBus().keys('n', 'right', 'right', 'tab', 'left', 'tab', 'ctrl+e');
     const effect = dash.effects().find((each) => each.do === 'edit')!;
     dash.send({ type: 'edited', effect: effect as never, text: 'one\ntwo\n' });
-    // Who comes and goes meanwhile does not change to whom it goes.
+    // Peers that come or go meanwhile do not change the recipient.
     dash.data({ peers: [] }).keys('enter');
     assert.deepEqual(dash.calls(), [
       { operation: 'msg_send', input: { to_session: 's-1', kind: 'alert', body: 'one\ntwo' } },

@@ -281,7 +281,7 @@ describe('tasks', () => {
     ],
   };
 
-  /** What the editor was opened with last comes back as `text`. */
+  /** Answers the last opened editor with `text`. */
   const edited = (dash: Bench, text: string): Bench => {
     const effect = dash.effects().findLast((each) => each.do === 'edit')!;
     return dash.send({ type: 'edited', effect: effect as never, text });

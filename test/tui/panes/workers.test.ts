@@ -63,7 +63,7 @@ describe('what a worker does', () => {
       assert.ok(readScreen(dash).includes(part), `${part} is not in\n${readScreen(dash)}`);
     dash.data({ sessions: [runningRow(1, { activity: 'run npm test', runs: 2 })] });
     assert.match(readScreen(dash), /does {2}run npm test.*strict · run 2/s);
-    // There is room for all of it where the preview has the screen.
+    // In the full view there is room for all of it.
     for (const part of ['▣ read the code', '▣ find the race', '▷ fix it', '☐ add a test', '☐ run all of it'])
       assert.ok(readScreen(dash.keys('enter').keys('esc').keys('enter')).includes(part), part);
   });
