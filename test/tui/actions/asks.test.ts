@@ -13,7 +13,7 @@ const openAsks = (...asks: ReturnType<typeof askRow>[]): Bench =>
       tasks: [taskRow(1, { session_id: 's-1', status: 'running' })],
     });
 const lastMessage = (dash: Bench): string => dash.state().message?.text ?? '';
-const answerCalls = (id: number, answer: string) => [{ operation: 'ask_answer', input: { id, answer } }];
+const answerCalls = (id: number, answer: string) => [{ operation: 'ask.answer', input: { id, answer } }];
 
 describe('answering takes two keys: Enter opens, a digit sends', () => {
   it('the digit sends the option that stands beside it', () => {

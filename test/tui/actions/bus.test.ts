@@ -68,7 +68,7 @@ describe('messages', () => {
     const dash = selectMessage(openBus(), 2).keys('r', 'o', 'k').send({ type: 'paste', text: ' then\n' });
     assert.deepEqual(dash.calls(), []);
     assert.deepEqual(dash.keys('enter').calls(), [
-      { operation: 'msg_send', input: { to_session: 's-1', kind: 'note', body: 'ok then', parent_id: 2 } },
+      { operation: 'msg.send', input: { to_session: 's-1', kind: 'note', body: 'ok then', parent_id: 2 } },
     ]);
     assert.match(lastMessage(selectMessage(openBus(), 3).keys('r')), /came from no session/);
   });
@@ -80,7 +80,7 @@ describe('messages', () => {
     // Peers that come or go meanwhile do not change the recipient.
     dash.data({ peers: [] }).keys('enter');
     assert.deepEqual(dash.calls(), [
-      { operation: 'msg_send', input: { to_session: 's-1', kind: 'alert', body: 'one\ntwo' } },
+      { operation: 'msg.send', input: { to_session: 's-1', kind: 'alert', body: 'one\ntwo' } },
     ]);
   });
 
@@ -105,7 +105,7 @@ describe('who is here, and locks', () => {
   it('n writes to the one under the cursor', () => {
     const dash = openBus().keys('w', 'j', 'n', 'h', 'i', 'enter');
     assert.deepEqual(dash.calls(), [
-      { operation: 'msg_send', input: { to_session: 's-1', kind: 'note', body: 'hi' } },
+      { operation: 'msg.send', input: { to_session: 's-1', kind: 'note', body: 'hi' } },
     ]);
   });
 
@@ -116,7 +116,7 @@ describe('who is here, and locks', () => {
       /Release engine\/a\.ts, held by s-1, worker w-1 \(claude\), running\? It may be writing there/,
     );
     assert.deepEqual(dash.keys('y').calls(), [
-      { operation: 'lock_release', input: { holder: 's-1', path: 'engine/a.ts' } },
+      { operation: 'lock.release', input: { holder: 's-1', path: 'engine/a.ts' } },
     ]);
     const changed = openBus()
       .keys('L', 'x')
