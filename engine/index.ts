@@ -14,6 +14,8 @@ export type { EndCode } from './agents/streams/stream.ts';
 export { hintForCommands } from './api/hints.ts';
 export type { Wire } from './api/operation.ts';
 export type { ToolDescription } from './api/tool.ts';
+export { writeFileAtomically } from './base/atomic-file.ts';
+export { backoffMs } from './base/backoff.ts';
 export {
   asSvcError,
   CODES,
@@ -24,6 +26,9 @@ export {
   isErrorCode,
   SvcError,
 } from './base/errors.ts';
+export { isInsideFolder } from './base/paths.ts';
+export { readProgram, runProgram } from './base/run-program.ts';
+export { createSerialQueue } from './base/serial-queue.ts';
 export {
   age,
   counted,

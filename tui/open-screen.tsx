@@ -24,11 +24,11 @@ export async function openScreen(options: DashboardOptions): Promise<DashboardEn
   const setLineWrap = (isOn: boolean): void => void stdout.write(isOn ? WRAP_ON : WRAP_OFF);
   const restoreLineWrap = (): void => setLineWrap(true);
 
-  const doers: EffectHandlers = {
-    call: (effect) => feed.performCall(effect),
+  const handlers: EffectHandlers = {
+    call: (effect) => sync.performCall(effect),
     edit: (effect) => void runEditor(effect, { ...options, store, borrowTerminal: leaveScreenDuring }),
     command: (effect) => void runSvcCommand(effect, { ...options, store, borrowTerminal: leaveScreenDuring }),
-    'start-engine': () => feed.startEngine(),
+    'start-engine': () => sync.startEngine(),
     suspend: () => void leaveScreenDuring(stopProcess),
     redraw: redrawScreen,
     bell: () => void stdout.write(BELL),
@@ -38,7 +38,7 @@ export async function openScreen(options: DashboardOptions): Promise<DashboardEn
   const store = createStore(
     createInitialState({ size: getTerminalSize(stdout), now: Date.now(), bell: options.bell }),
     {
-      run: (effect) => performEffect(doers, effect),
+      run: (effect) => performEffect(handlers, effect),
       crash: (error) => terminal?.exit(asSvcError(error)),
     },
   );
@@ -72,12 +72,12 @@ export async function openScreen(options: DashboardOptions): Promise<DashboardEn
     onResize();
   }
 
-  let hopeless: unknown = null;
-  const feed = createEngineSync({
+  let connectError: unknown = null;
+  const sync = createEngineSync({
     store,
     connect: options.connect,
-    onHopeless(error) {
-      hopeless = error;
+    onFirstConnectFailed(error) {
+      connectError = error;
       terminal?.exit();
     },
   });
@@ -98,7 +98,7 @@ export async function openScreen(options: DashboardOptions): Promise<DashboardEn
       colours={usesColour(env, stdout)}
       onTerminal={(given) => {
         terminal = given;
-        if (hopeless !== null) given.exit();
+        if (connectError !== null) given.exit();
       }}
     />,
     {
@@ -120,10 +120,10 @@ export async function openScreen(options: DashboardOptions): Promise<DashboardEn
     setLineWrap(true);
     process.off('SIGTSTP', onStop);
     stdout.off('resize', onResize);
-    await feed.close();
+    await sync.close();
     stdout.off('error', onBroken);
   }
-  if (hopeless !== null) throw hopeless;
+  if (connectError !== null) throw connectError;
   return { farewell: store.getState().farewell };
 }
 

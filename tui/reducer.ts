@@ -14,7 +14,7 @@ import { moveCursorTo, replaceRows, scrollIntoView } from './state/lists.ts';
 import { appendLogLines, EMPTY_LOG } from './state/log.ts';
 import {
   type Link,
-  type Loaded,
+  type LoadedDetail,
   type Message,
   PANE_IDS,
   type PaneId,
@@ -31,7 +31,7 @@ export type DashboardEvent =
   | { type: 'tick'; at: number }
   | { type: 'link'; link: Partial<Link> }
   | { type: 'data'; change: DataChange; at: number }
-  | { type: 'detail'; loaded: Loaded }
+  | { type: 'detail'; loaded: LoadedDetail }
   /** Branches of a repository have moved. */
   | { type: 'refs'; repository: string }
   | { type: 'log'; session: string; lines: readonly string[]; ended: boolean; reset: boolean }
@@ -70,10 +70,10 @@ function applyEvent(state: State, event: DashboardEvent): Transition {
     case 'data': {
       const { data, arrived } = applyDataChange(state.data, event.change);
       // With another configuration or engine, what a run would do may have changed.
-      const isOther = event.change.events?.some(({ kind }) =>
+      const isPlanOutdated = event.change.events?.some(({ kind }) =>
         /^(?:config_reloaded|engine_started)$/.test(kind),
       );
-      const details = isOther ? [] : state.details;
+      const details = isPlanOutdated ? [] : state.details;
       const next = { ...state, data, details, now: Math.max(state.now, event.at) };
       return arrived && state.bell ? transitionTo(next, { do: 'bell' }) : transitionTo(next);
     }

@@ -1,18 +1,22 @@
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { configuration, connect, type EngineClient, printable, SvcError } from '../../engine/index.ts';
+import {
+  configuration,
+  connect,
+  type EngineClient,
+  printable,
+  readProgram,
+  SvcError,
+} from '../../engine/index.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
 import { getDaemonCommand, SVC } from '../self.ts';
 import type { CatchServer } from './catch-server.ts';
 import { showDashboard } from './dash.ts';
 import { followLog } from './follow-log.ts';
 
-const run = promisify(execFile);
 const PROMPT = `Write a greeting for whoever reads this repository.
 #agent: sleep 400
 #agent: edit HELLO.md Hello from a worker in its own worktree.`;
@@ -94,7 +98,7 @@ async function makeDemoWorkspace(
   secret: string,
   catchUrl: string,
 ): Promise<NodeJS.ProcessEnv> {
-  const git = (...args: string[]) => run('git', ['-C', folder, ...args]);
+  const git = (...args: string[]) => readProgram('git', ['-C', folder, ...args]);
   await mkdir(folder);
   await git('init', '-q', '-b', 'main');
   await git('config', 'user.name', 'Demo');
@@ -206,8 +210,8 @@ async function reportEnd({ client }: Demo, id: string, say: Speech['say'], told 
 
 /** `svc webhook test` as a process of its own, as a person would run it. */
 async function sendSample(env: NodeJS.ProcessEnv, args: string[]) {
-  const { stdout } = await run(process.execPath, [SVC, 'webhook', 'test', '--json', ...args], { env });
-  return JSON.parse(stdout) as { status: number; body: Record<string, string | boolean | null> };
+  const answer = await readProgram(process.execPath, [SVC, 'webhook', 'test', '--json', ...args], { env });
+  return JSON.parse(answer) as { status: number; body: Record<string, string | boolean | null> };
 }
 
 function createIndentedStream(out: NodeJS.WriteStream): NodeJS.WriteStream {

@@ -1,11 +1,7 @@
-import { execFile } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { promisify } from 'node:util';
-import { SvcError, shellWord } from '../../engine/index.ts';
+import { isInsideFolder, readProgram, SvcError, shellWord, writeFileAtomically } from '../../engine/index.ts';
 import { SVC } from '../self.ts';
-
-const run = promisify(execFile);
 
 /** What became of the hook. */
 export interface HookReport {
@@ -31,7 +27,7 @@ const CALL = /^check '((?:[^']|'\\'')*)'$/gm;
 /** Where git looks for the hook. Worktrees share it, and `core.hooksPath` moves it. Throws `not_a_repository`. */
 export async function findGitHook(cwd: string, env: NodeJS.ProcessEnv): Promise<HookPlace> {
   const git = async (folder: string, ...args: string[]): Promise<string> =>
-    (await run('git', args, { cwd: folder, env })).stdout.replace(/\n$/, '');
+    (await readProgram('git', args, { cwd: folder, env })).replace(/\n$/, '');
   try {
     const top = await git(cwd, 'rev-parse', '--show-toplevel');
     // A relative core.hooksPath is meant from where hooks run: the top folder.
@@ -51,9 +47,8 @@ export async function findGitHook(cwd: string, env: NodeJS.ProcessEnv): Promise<
 
 /** The svc.yaml that a hook names: of a worktree's own copy the one in the main checkout. */
 export function findLastingFile(file: string, { top, mainTop }: HookPlace): string {
-  const way = relative(top, file);
-  if (top === mainTop || way.startsWith('..')) return file;
-  const lasting = join(mainTop, way);
+  if (top === mainTop || !isInsideFolder(top, file)) return file;
+  const lasting = join(mainTop, relative(top, file));
   return statSync(lasting, { throwIfNoEntry: false })?.isFile() ? lasting : file;
 }
 
@@ -100,7 +95,8 @@ export function planGitHook({ hook }: HookPlace, file: string): () => HookReport
       return { hook, state: 'installed', workspaces };
     }
     if (present === text) chmodSync(hook, 0o755);
-    else replaceScript(hook, text);
+    // In one step: git may be about to run it.
+    else writeFileAtomically(hook, text, { mode: 0o755, isModeExact: true });
     return { hook, state: present === text ? 'there already' : 'renewed', workspaces };
   };
 }
@@ -123,15 +119,4 @@ function createFile(file: string, text: string): void {
     throw new SvcError('exists', `${file} exists already`, { hint: 'try again' });
   }
   chmodSync(file, 0o755);
-}
-
-/** In one step: git may be about to run it. */
-function replaceScript(file: string, text: string): void {
-  const beside = `${file}.svc-${process.pid}`;
-  try {
-    createFile(beside, text);
-    renameSync(beside, file);
-  } finally {
-    rmSync(beside, { force: true });
-  }
 }

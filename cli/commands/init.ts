@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import {
   appendFileSync,
   existsSync,
@@ -9,20 +8,18 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { promisify } from 'node:util';
 import {
   configuration,
   type FreeAddresses,
   findWorkspace,
   ownSeat,
   presets,
+  runProgram,
   SvcError,
 } from '../../engine/index.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { askForYes } from '../confirm.ts';
 import { findGitHook, findLastingFile, type HookReport, planGitHook } from './git-hook.ts';
-
-const run = promisify(execFile);
 
 /** What `svc init` did. */
 interface Report {
@@ -160,11 +157,8 @@ function writeNewFile(file: string, content: string): void {
 
 /** Runs git and returns its output; undefined outside a repository and where git is missing. */
 async function runGit(cwd: string, env: NodeJS.ProcessEnv, args: string[]): Promise<string | undefined> {
-  try {
-    return (await run('git', args, { cwd, env })).stdout.replace(/\r?\n$/, '') || undefined;
-  } catch {
-    return undefined;
-  }
+  const { exitCode, stdout } = await runProgram('git', args, { cwd, env });
+  return exitCode === 0 ? stdout.replace(/\r?\n$/, '') || undefined : undefined;
 }
 
 /** Adds `.svc/` to git's own exclude file, so that the project's .gitignore stays as it is. Once. */

@@ -1,12 +1,11 @@
-import { execFile } from 'node:child_process';
 import { relative, resolve } from 'node:path';
-import { promisify } from 'node:util';
 import {
   asSvcError,
   type EngineClient,
   type HeldPath,
   localTime,
   printable,
+  readProgram,
   SvcError,
   type Wire,
 } from '../../engine/index.ts';
@@ -134,19 +133,17 @@ function refuseHeldPaths(cwd: string, held: readonly Held[]): void {
   });
 }
 
-const run = promisify(execFile);
-
 /**
  * Absolute paths of all that the commit would change, both names of what was renamed. The environment stays as it is: in a
  * hook it says which index the commit is made from.
  */
 async function listStagedFiles({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promise<string[]> {
   try {
-    const git = (args: string[]) => run('git', args, { cwd, env, maxBuffer: 256 * 1024 * 1024 });
-    const top = (await git(['rev-parse', '--show-toplevel'])).stdout.replace(/\n$/, '');
+    const git = (args: string[]) => readProgram('git', args, { cwd, env, mostBytes: 256 * 1024 * 1024 });
+    const top = (await git(['rev-parse', '--show-toplevel'])).replace(/\n$/, '');
     const wanted = ['--cached', '--name-only', '-z', '--no-renames', '--no-relative', '--no-ext-diff'];
-    const { stdout } = await git(['diff', ...wanted]);
-    return stdout
+    const names = await git(['diff', ...wanted]);
+    return names
       .split('\0')
       .filter((path) => path !== '')
       .map((path) => resolve(top, path));

@@ -2,17 +2,15 @@ import {
   closeSync,
   constants,
   fstatSync,
-  fsyncSync,
   lstatSync,
   mkdirSync,
   openSync,
   readSync,
-  renameSync,
-  rmSync,
   type Stats,
   writeSync,
 } from 'node:fs';
-import { dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
+import { writeFileAtomically } from './atomic-file.ts';
 import { SvcError } from './errors.ts';
 
 // What svc keeps lies where a repository, a backup or a worker may have put something before. Nothing here follows a link,
@@ -36,12 +34,6 @@ const unsafe = (path: string, what: string): SvcError =>
     hint: `look at it, then take it away: ls -ld ${path}`,
     data: { path },
   });
-
-/** Whether a path is inside a folder, and not the folder itself; both absolute. */
-export function isBelow(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
-}
 
 /** What keeps a file from being one of ours, as the end of a sentence; null for nothing. */
 function faultOf(found: Stats, mayBeLinked: boolean): string | null {
@@ -107,37 +99,9 @@ export function readPrivate(file: string, mostBytes: number, mayBeLinked = false
 export const appendPrivate = (file: string, text: string): void =>
   withPrivate(file, 'add', (fd) => void writeSync(fd, text));
 
-/** Replaces a file in one step, whatever has its name; `isDurable` when it has to outlive a power cut. */
-export function replacePrivate(file: string, text: string, { isDurable = false } = {}): void {
-  const draft = `${file}.${randomName()}.tmp`;
-  try {
-    withPrivate(draft, 'new', (fd) => {
-      writeSync(fd, text);
-      if (isDurable) fsyncSync(fd);
-    });
-    renameSync(draft, file);
-  } catch (error) {
-    rmSync(draft, { force: true });
-    throw error;
-  }
-  if (isDurable) syncFolder(dirname(file));
-}
-
-/** What was made or renamed in a folder outlives a power cut; file systems that cannot say so are let be. */
-export function syncFolder(folder: string): void {
-  const fd = openSync(folder, O_RDONLY);
-  try {
-    fsyncSync(fd);
-  } catch {
-    // Some file systems sync no folders.
-  } finally {
-    closeSync(fd);
-  }
-}
-
-/** Through the global `crypto`, which loads when it is used: an import of node:crypto is 4 ms of every command. */
-export const randomName = (bytes = 8): string =>
-  Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString('hex');
+/** Replaces a file of svc's own, mode 0600, in one step; `isDurable` when it has to outlive a power cut. */
+export const replacePrivate = (file: string, text: string, { isDurable = false } = {}): void =>
+  writeFileAtomically(file, text, { isDurable });
 
 /**
  * Makes a folder below `top`, mode 0700, step by step, so that nothing is made behind a link. `top` has to be there. Null,

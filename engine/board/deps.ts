@@ -22,6 +22,8 @@ export interface BoardOperationsDeps {
   templates(): Readonly<Record<string, Template>>;
   actions: TaskActions;
   policy(): Policy;
+  /** Throws `consent_missing` while nobody has ever agreed to svc.yaml. */
+  requireConsent(): void;
   /** Whether workers can be confined here. Throws `tool_missing`, `confinement_unavailable`. */
   checkConfinement(): Promise<unknown>;
   /** State of a session's evidence. */

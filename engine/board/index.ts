@@ -106,6 +106,7 @@ export function createBoard<D extends Dispatch & Planner>(deps: BoardDeps<D>): B
     plans: createPlans({ tasks, inputsOf: workflow.inputsOf, planner: dispatcher, gate }),
     agents,
     peers: deps.peers,
+    requireConsent: deps.requireConsent,
     templates,
     actions: createTaskActions({
       tasks,

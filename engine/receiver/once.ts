@@ -1,5 +1,5 @@
 import { httpStatus, SvcError } from '../base/errors.ts';
-import type { Storage } from '../storage/index.ts';
+import { createSavepoint, type Storage } from '../storage/index.ts';
 import type { ReplayCache } from './replay.ts';
 import type { Answer } from './request.ts';
 
@@ -43,30 +43,20 @@ interface Batch {
  */
 export function createOnce({ storage, replay }: { storage: Storage; replay: ReplayCache }): Once {
   const { db } = storage;
-  const save = db.prepare('SAVEPOINT request');
-  const release = db.prepare('RELEASE request');
-  const undo = db.prepare('ROLLBACK TO request');
+  const inSavepoint = createSavepoint(db);
   const queue: Job[] = [];
 
   function plain({ signature, signedAt, work }: Job): Outcome {
     return replay.remember(signature, signedAt) ? { answer: work() } : { error: replayed() };
   }
 
-  function guarded({ signature, signedAt, work, refused }: Job): Outcome {
-    save.run();
+  function guarded(job: Job): Outcome {
+    const { signature, signedAt, refused } = job;
     try {
-      if (!replay.remember(signature, signedAt)) {
-        release.run();
-        return { error: replayed() };
-      }
-      const answer = work();
-      release.run();
-      return { answer };
+      return inSavepoint(() => plain(job));
     } catch (error) {
-      // A full disk makes SQLite end the whole transaction by itself.
+      // Without the transaction the batch has failed, not the request.
       if (!db.inTransaction) throw error;
-      undo.run();
-      release.run();
       replay.forget(signature);
       if (!(error instanceof SvcError) || httpStatus(error.code) >= 500) return { error };
       replay.remember(signature, signedAt);

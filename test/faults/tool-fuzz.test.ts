@@ -104,8 +104,8 @@ describe('every tool, given what it should not be given', { timeout: 300_000 }, 
     ws = await makeWorkspace();
     here = await engineHere(ws, { workerCap: 0 });
     ws.repository.write('PLAN.md', '- [ ] one\n- [ ] two\n');
-    await here.call('task_add', { title: 'one', agent: 'scripted' });
-    await here.call('msg_send', { to_session: 'alice', body: 'hi' });
+    await here.call('task.add', { title: 'one', agent: 'scripted' });
+    await here.call('msg.send', { to_session: 'alice', body: 'hi' });
     ({ tools } = await here.call<{ tools: Described[] }>('tool.list'));
   });
   after(async () => {

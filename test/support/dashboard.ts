@@ -137,7 +137,7 @@ export const sessionRow = (id: number, more: Partial<SessionRow> = {}): SessionR
   ...more,
 });
 
-/** Asked five minutes ago by s-1, with five minutes left. */
+/** An ask from s-1, five minutes old, with five minutes left. */
 export const askRow = (id: number, more: Partial<AskRow> = {}): AskRow => ({
   ask_id: id,
   status: 'open',
@@ -205,7 +205,7 @@ export const lockRow = (path: string, more: Partial<LockRow> = {}): LockRow => (
   ...more,
 });
 
-/** One that runs, with nothing to do. */
+/** The status of a running engine with nothing to do. */
 export const engineStatus = (more: Partial<Status> = {}): Status => ({
   pid: 4242,
   version: '0.1.0',
@@ -233,7 +233,7 @@ export const engineStatus = (more: Partial<Status> = {}): Status => ({
   ...more,
 });
 
-/** Complete, and of the commit that `sessionRow` and `trial` end with. */
+/** Complete evidence for the commit that `sessionRow` and `trial` end with. */
 export const evidence = (id: number, more: Partial<Evidence> = {}): Evidence => ({
   session_id: `s-${id}`,
   task_id: `t-${id}`,
@@ -315,15 +315,15 @@ export const work = (id: number, more: Partial<Work> = {}): Work => ({
 /** A dashboard without a terminal and without an engine: events in, state and effects out. */
 export interface Bench {
   state(): State;
-  /** Each key alone, far enough apart. */
+  /** Presses keys one after the other, far enough apart. */
   keys(...keys: string[]): Bench;
-  /** Several at once. */
+  /** Sends several keys at once. */
   burst(...keys: string[]): Bench;
   send(event: DashboardEvent): Bench;
   data(change: DataChange): Bench;
   /** Lets time pass. */
   wait(ms: number): Bench;
-  /** What was asked of the engine: operation and input. */
+  /** All calls to the engine so far. */
   calls(): { operation: string; input: object }[];
   effects(): Effect[];
 }
@@ -364,7 +364,7 @@ export function bench(columns = 80, rows = 24, { plain = false } = {}): Bench {
   return self;
 }
 
-/** The detail of a decision, as the engine would tell it. */
+/** Delivers the detail of a decision, as the engine would. */
 export function showDecision(
   self: Bench,
   id: number,

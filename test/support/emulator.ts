@@ -2,13 +2,13 @@ import { EventEmitter } from 'node:events';
 import headless from '@xterm/headless';
 import type { State } from '../../tui/state/model.ts';
 
-/** How many cells a terminal takes for a code point; the emulator's own table, of Unicode 6, when there is none. */
+/** How many cells a terminal takes for a code point. Without a table, the emulator uses its own, of Unicode 6. */
 export type WidthTable = (codePoint: number) => 0 | 1 | 2;
 
 export interface Emulator {
-  /** Draws a state after the one before, as the dashboard does: only what has changed is written. */
+  /** Draws a state as the dashboard does: only what has changed since the last one is written. */
   show(state: State): Promise<void>;
-  /** What stands in a cell; empty behind a wide character. */
+  /** The text of a cell; empty for the second cell of a wide character. */
   cell(column: number, row: number): string;
   row(row: number): string;
   close(): void;
@@ -16,7 +16,7 @@ export interface Emulator {
 
 const WRAP_OFF = '\u001b[?7l';
 
-/** The dashboard's screen in a terminal emulator: real Ink, with the dashboard's own way to load it. */
+/** The dashboard's screen in a terminal emulator, with real Ink, loaded as the dashboard loads it. */
 export async function openEmulator(columns: number, rows: number, table?: WidthTable): Promise<Emulator> {
   const { loadInkLean } = await import('../../tui/text/lean-ink.ts');
   loadInkLean();
@@ -25,7 +25,7 @@ export async function openEmulator(columns: number, rows: number, table?: WidthT
     import('react'),
     import('../../tui/screen.tsx'),
   ]);
-  // What the kernel does with a newline.
+  // The kernel turns a newline into a carriage return and a newline.
   const terminal = new headless.Terminal({ cols: columns, rows, convertEol: true, allowProposedApi: true });
   if (table !== undefined) {
     const version = 'given';

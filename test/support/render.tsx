@@ -4,19 +4,19 @@ import type { ReactElement } from 'react';
 import { Screen } from '../../tui/screen.tsx';
 import type { State } from '../../tui/state/model.ts';
 
-/** A tree on a screen of a fixed size, as lines without the blanks at their ends. */
+/** Renders a tree on a screen of a fixed size, as lines without trailing blanks. */
 export function renderAt(tree: ReactElement, columns: number, rows: number): string[] {
-  // Until the screen has its size below, Ink asks the terminal; these keep it from starting programs for that.
+  // Until the size is set below, Ink asks the terminal. These keep it from starting programs for that.
   process.env.COLUMNS ??= String(columns);
   process.env.LINES ??= String(rows);
   const app = render(tree);
   try {
-    // The library's screen has a width of its own and no height.
+    // The library's screen has a fixed width and no height.
     Object.defineProperties(app.stdout, {
       columns: { value: columns, configurable: true },
       rows: { value: rows, configurable: true },
     });
-    // Another tree in between, so that the first is laid out anew.
+    // Another tree in between makes Ink lay out the first one again.
     app.rerender(<Text> </Text>);
     app.rerender(tree);
     return (app.lastFrame() ?? '').split('\n').map((line) => line.trimEnd());

@@ -4,14 +4,14 @@ import { act, openDash } from '../support/dash.ts';
 import { until } from '../support/wait.ts';
 import { SVC } from '../support/workspace.ts';
 
-/** A worker that does nothing but ask what its prompt says. */
-const asker = (...options: string[]): string =>
+/** A worker that only asks what its prompt says. */
+const askScript = (...options: string[]): string =>
   `'${process.execPath}' '${SVC}' ask open {{prompt}} ${options.join(' ')}`;
 
 describe('a worker that asks', () => {
   it('is answered with Enter and a digit, and goes on', async (t) => {
     const { workspace, terminal } = await openDash(t, {
-      commands: { asker: asker('-o', 'yes', '-o', 'no') },
+      commands: { asker: askScript('-o', 'yes', '-o', 'no') },
     });
     await workspace.svc(['task', 'add', 'Keep the old name?', '--agent', 'asker']);
     await workspace.svc(['task', 'run', 't-1']);
@@ -30,7 +30,7 @@ describe('a worker that asks', () => {
   });
 
   it('that was answered by someone else meanwhile is not answered twice', async (t) => {
-    const { workspace, terminal } = await openDash(t, { commands: { asker: asker() } });
+    const { workspace, terminal } = await openDash(t, { commands: { asker: askScript() } });
     await workspace.svc(['task', 'add', 'Which port?', '--agent', 'asker']);
     await workspace.svc(['task', 'run', 't-1']);
     await terminal.shows('3 Asks 1');

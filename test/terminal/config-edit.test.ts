@@ -19,11 +19,11 @@ interface Desk {
   ws: TestWorkspace;
   /** svc.yaml. */
   file: string;
-  /** What the editor does: lines of the shell, in which `$f` is the file that it was given. */
+  /** Replaces the editor with a shell script, in which `$f` is the file to edit. */
   editor(lines: string): void;
-  /** `svc config edit` on a terminal. */
+  /** Runs `svc config edit` on a terminal. */
   edit(env?: NodeJS.ProcessEnv): Promise<Terminal>;
-  /** Every text that is left in the folder for temporary files, by its folder. */
+  /** Folders with kept texts in the folder for temporary files. */
   left(): string[];
   /** How often the editor was opened. */
   openings(): number;
@@ -63,14 +63,14 @@ async function makeDesk(t: TestContext): Promise<Desk> {
   };
 }
 
-/** The file that a refusal names. */
-function keptIn(screen: string): string {
+/** The file with the kept text, which the refusal names. */
+function findKeptFile(screen: string): string {
   const path = /your text is kept in (\S+)/.exec(screen.replace(/\n/g, ''))?.[1]?.replace(/;$/, '');
   assert.ok(path, screen);
   return path;
 }
 
-const pendingOf = async ({ ws }: Desk): Promise<string[]> => {
+const listPendingKeys = async ({ ws }: Desk): Promise<string[]> => {
   const client = await ws.connect();
   return (await client.call('config.consent')).pending.map(({ key }) => key);
 };
@@ -88,7 +88,7 @@ describe('svc config edit', withTmux, () => {
     assert.match(screen, /wrote .*svc\.yaml/);
     assert.match(readFileSync(file, 'utf8'), /mine: 'touch/);
     assert.equal(statSync(file).mode, mode);
-    assert.deepEqual(await pendingOf(desk), []);
+    assert.deepEqual(await listPendingKeys(desk), []);
     const { task_id: id } = await client.call('task.add', { body: 'x', agent: 'mine' });
     await client.call('task.run', { id });
     await until(async () => {
@@ -106,7 +106,7 @@ describe('svc config edit', withTmux, () => {
     const { status, screen } = await (await desk.edit()).exited();
     assert.equal(status, 0, screen);
     assert.match(screen, /not in use before svc trust: guard\.profile/);
-    assert.deepEqual(await pendingOf(desk), ['guard.profile']);
+    assert.deepEqual(await listPendingKeys(desk), ['guard.profile']);
   });
 
   it('an invalid edit says where, is opened again with its text, and is written once it is right', async (t) => {
@@ -128,7 +128,7 @@ describe('svc config edit', withTmux, () => {
   it('an invalid edit that is given up leaves the file, the consent and the text of the person', async (t) => {
     const desk = await makeDesk(t);
     const before = readFileSync(desk.file, 'utf8');
-    // A key nobody knows, a wrong type, what is no YAML, no mapping, and nothing readable at all.
+    // An unknown key, a wrong type, invalid YAML, no mapping, and unreadable text.
     const wrong = ['gard: {}', 'agents: [1]', 'agents: {', '- a', 'agents: "\\0033[31m'];
     const leave = ['n', '', 'maybe', 'C-d', 'C-c'];
     for (const [at, text] of wrong.entries()) {
@@ -145,13 +145,13 @@ describe('svc config edit', withTmux, () => {
       assert.equal(status, 1, screen);
       assert.match(screen, /nothing was written/);
       assert.doesNotMatch(screen, /Aborted|internal/);
-      const kept = keptIn(screen);
+      const kept = findKeptFile(screen);
       assert.equal(statSync(kept).mode & 0o777, 0o600);
       assert.match(readFileSync(kept, 'utf8'), /^(gard|agents|- a)/);
       assert.equal(desk.left().length, at + 1, 'nothing but what is kept');
     }
     assert.equal(readFileSync(desk.file, 'utf8'), before);
-    assert.deepEqual(await pendingOf(desk), []);
+    assert.deepEqual(await listPendingKeys(desk), []);
   });
 
   it('an editor that fails, is ended, or is not there changes nothing', async (t) => {
@@ -172,7 +172,7 @@ describe('svc config edit', withTmux, () => {
       assert.deepEqual(desk.left(), []);
     }
     assert.equal(readFileSync(desk.file, 'utf8'), before);
-    // What was written before it failed is kept.
+    // Text written before the editor failed is kept.
     desk.editor('echo "gard: mine" >>"$f"');
     const terminal = await desk.edit();
     await terminal.shows('Edit it again?');
@@ -180,7 +180,7 @@ describe('svc config edit', withTmux, () => {
     terminal.type('y');
     terminal.keys('Enter');
     const { screen } = await terminal.exited();
-    assert.match(readFileSync(keptIn(screen), 'utf8'), /gard: mine\n$/);
+    assert.match(readFileSync(findKeptFile(screen), 'utf8'), /gard: mine\n$/);
     assert.equal(readFileSync(desk.file, 'utf8'), before);
   });
 
@@ -196,8 +196,8 @@ describe('svc config edit', withTmux, () => {
     }
     assert.equal(statSync(desk.file).mtimeMs, written);
     assert.deepEqual(desk.left(), []);
-    // Looking at it is not agreeing to it.
-    assert.deepEqual(await pendingOf(desk), ['guard.profile']);
+    // Viewing the file is not consent.
+    assert.deepEqual(await listPendingKeys(desk), ['guard.profile']);
   });
 
   it('changed by somebody else meanwhile: theirs stays, and the text of the person is kept', async (t) => {
@@ -211,13 +211,13 @@ describe('svc config edit', withTmux, () => {
       assert.match(screen, /was changed meanwhile; nothing was written/);
       assert.match(screen, /svc config edit shows it as it is now/);
       assert.equal(readFileSync(desk.file, 'utf8'), theirs);
-      assert.match(readFileSync(keptIn(screen), 'utf8'), new RegExp(`# mine, ${isRunning}\n$`));
+      assert.match(readFileSync(findKeptFile(screen), 'utf8'), new RegExp(`# mine, ${isRunning}\n$`));
     }
-    // Gone altogether.
+    // The file is gone.
     desk.editor(`echo "# mine" >>"$f"; mv '${desk.file}' '${desk.file}.old'`);
     const { status, screen } = await (await desk.edit()).exited();
     assert.notEqual(status, 0, screen);
-    assert.match(readFileSync(keptIn(screen), 'utf8'), /# mine\n$/);
+    assert.match(readFileSync(findKeptFile(screen), 'utf8'), /# mine\n$/);
     assert.ok(!existsSync(desk.file));
     writeFileSync(desk.file, readFileSync(`${desk.file}.old`));
   });
@@ -239,7 +239,7 @@ describe('svc config edit', withTmux, () => {
     const { status, screen } = await (await desk.edit()).exited();
     assert.equal(status, 0, screen);
     assert.match(screen, /not in use before svc trust: guard\.profile/);
-    assert.deepEqual(await pendingOf(desk), ['guard.profile']);
+    assert.deepEqual(await listPendingKeys(desk), ['guard.profile']);
   });
 });
 

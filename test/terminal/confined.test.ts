@@ -8,9 +8,9 @@ import { openTerminal, withTmux } from '../support/terminal.ts';
 import { until } from '../support/wait.ts';
 import { AGENT, SVC } from '../support/workspace.ts';
 
-const says = (line: object): string => `#agent: say ${JSON.stringify(line)}`;
+const sayLine = (line: object): string => `#agent: say ${JSON.stringify(line)}`;
 
-/** One program for both: the worker, which leaves a conversation behind, and what a person is given. */
+/** One program for the worker, which leaves a conversation behind, and for the person who attaches. */
 const CLAUDE = `#!/bin/sh
 for last; do :; done
 case " $* " in *' -- '*) ;; *) [ -t 0 ] || last=$(cat);; esac
@@ -56,8 +56,8 @@ describe('entering the session of a strict worker', { skip: impossible ?? withTm
     );
     const client = await ws.connect();
     const waiting = await client.call('task.add', { body: 'waits', agent: 'claude' });
-    const done = says({ type: 'result', subtype: 'success', is_error: false, result: 'done' });
-    const init = says({ type: 'system', subtype: 'init', session_id: 'c-1', model: 'm' });
+    const done = sayLine({ type: 'result', subtype: 'success', is_error: false, result: 'done' });
+    const init = sayLine({ type: 'system', subtype: 'init', session_id: 'c-1', model: 'm' });
     const { task_id } = await client.call('task.add', {
       body: `${init}\n#agent: no-change\n${done}`,
       agent: 'claude',
@@ -71,7 +71,7 @@ describe('entering the session of a strict worker', { skip: impossible ?? withTm
     });
     assert.equal(session.failure, null, JSON.stringify(session.failure));
 
-    // Should it have found the token somewhere.
+    // It may have found the token somewhere.
     const { http, token } = readRecord(join(ws.root, '.svc')) ?? assert.fail();
     const words = `http://127.0.0.1:${http.port}/mcp ${token} ${waiting.task_id}`;
     writeFileSync(join(session.worktree ?? '', '.svc', 'http'), words);
@@ -111,7 +111,7 @@ describe('entering the session of a strict worker', { skip: impossible ?? withTm
     const outside = await attach('--outside');
     t.after(outside.close);
     await outside.shows(/outside of the sandbox[\s\S]*the agent is here/);
-    // There it may have typed a letter by itself.
+    // Outside, it may have typed a letter by itself.
     outside.type('\nbye\n');
     assert.equal((await outside.exited()).status, 5);
     assert.match(

@@ -7,8 +7,8 @@ import { openTerminal, withTmux } from '../support/terminal.ts';
 import { until } from '../support/wait.ts';
 import { isRunning, makeWorkspace, SVC } from '../support/workspace.ts';
 
-/** The state letter of a process: R, S, T (stopped) … */
-const processState = (pid: number): string =>
+/** The state of a process as a letter: R, S, T (stopped) … */
+const readProcessState = (pid: number): string =>
   /^\d+ \(.*\) (\w)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1] ?? '?';
 
 describe('losing things', withTmux, () => {
@@ -79,7 +79,7 @@ describe('losing things', withTmux, () => {
     const stops = [() => terminal.keys('C-z'), () => process.kill(terminal.pid(), 'SIGTSTP')];
     for (const stop of stops) {
       stop();
-      await until(() => processState(terminal.pid()) === 'T', 'the stop');
+      await until(() => readProcessState(terminal.pid()) === 'T', 'the stop');
       await terminal.gone('Nothing waits for you');
       process.kill(terminal.pid(), 'SIGCONT');
       await terminal.shows('Nothing waits for you');
@@ -114,7 +114,7 @@ describe('an editor of the person', withTmux, () => {
   it('e edits the prompt, which makes a new decision; a failing editor changes nothing', async (t) => {
     const { workspace, terminal } = await openDash(t, { env: { EDITOR: './editor.sh --wait' } });
     const editor = join(workspace.root, 'editor.sh');
-    // The file is private, and its name comes last.
+    // The file to edit is private and the last argument.
     writeFileSync(editor, '#!/bin/sh\nstat -c %a "$2" > mode\necho "and one line more" >> "$2"\n');
     chmodSync(editor, 0o755);
     await workspace.post('as it was');

@@ -28,18 +28,18 @@ describe('the main job at a terminal', withTmux, () => {
 
       terminal.keys('4');
       await terminal.shows('▶s-1');
-      // The log scrolls: its last lines are seen, its first no longer.
+      // The log has scrolled: its last lines are visible, its first ones are not.
       const log = await terminal.shows('agent: done', 'the end of the log');
       assert.ok(!log.includes('line 1 of 60'), log);
       await terminal.shows(/s-1 .*done/, 'the sealed session');
 
-      // Where the log has no box of its own, v turns to the work.
+      // On a narrow screen the log has no box of its own, so v switches to the work.
       if (columns < 120) terminal.keys('v');
       await terminal.shows('no conflicts', 'the trial merge');
       terminal.keys('Enter');
       await terminal.shows('╔═ s-1 work', 'the work over the whole screen');
       await terminal.shows('not verified', 'its evidence');
-      // Only where the patch does not fit: a key that changes nothing on the screen may be read together with the next.
+      // Only if the patch does not fit: a key that changes nothing may be read together with the next one.
       if (rows < 40) terminal.keys('G');
       await terminal.shows('+Hello from the worker', 'the patch');
 

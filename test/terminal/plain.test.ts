@@ -9,7 +9,7 @@ import { withTmux } from '../support/terminal.ts';
 import { until } from '../support/wait.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
 
-/** `svc --plain` without a terminal, as for a log: svc alone is the dashboard, with its options too. */
+/** Runs `svc --plain` without a terminal, as for a log. svc without a command opens the dashboard. */
 async function openLog(
   t: TestContext,
 ): Promise<{ workspace: TestWorkspace; child: ChildProcess; text(): string }> {

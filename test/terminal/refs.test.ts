@@ -23,7 +23,7 @@ describe('what the screen says of git', withTmux, () => {
     repository.git('reset', '--quiet', '--hard', main);
     await terminal.shows(/trial +no conflicts, tried/);
 
-    // Another one takes the base on, as a sibling that is promoted does.
+    // Another promotion moves the base.
     assert.equal((await workspace.svc(['worktree', 'promote', 's-2'])).code, 0);
     await terminal.shows('3 runs, 2 to review');
     repository.git('merge', '--quiet', '--no-edit', 'svc/s-1');

@@ -42,7 +42,7 @@ describe('nothing fires that was not meant', withTmux, () => {
     );
     assert.deepEqual(await client.call('session.list', {}), []);
 
-    // And what is meant still goes through.
+    // A deliberate answer still goes through.
     await terminal.shows('│ │ second', 'the prompt of d-2');
     await act(terminal, 'a');
     await terminal.shows('Approve d-2');

@@ -7,23 +7,24 @@ import { answer, openDash } from '../support/dash.ts';
 import { openTerminal, type Terminal, withTmux } from '../support/terminal.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
 
-// At the end of what is shown: on the person's own screen an earlier one may stand above it.
+// At the end of the screen: an earlier question may stand above it.
 const QUESTION = /Use this on this machine\? \[y\/N\]\s*$/;
 const BACK = /Enter goes back to the dashboard\.\s*$/;
 const BANNER = /svc\.yaml: guard\.profile waits, its earlier .*· T shows it and asks/;
 
-const viewOf = async (ws: TestWorkspace): Promise<ConsentView> => (await ws.connect()).call('config.consent');
+const readConsents = async (ws: TestWorkspace): Promise<ConsentView> =>
+  (await ws.connect()).call('config.consent');
 
-const pendingOf = async (ws: TestWorkspace): Promise<string[]> =>
-  (await viewOf(ws)).pending.map(({ key }) => key);
+const listPendingKeys = async (ws: TestWorkspace): Promise<string[]> =>
+  (await readConsents(ws)).pending.map(({ key }) => key);
 
-const typed = (terminal: Terminal, text: string): void => {
+const typeText = (terminal: Terminal, text: string): void => {
   terminal.type(text);
   terminal.keys('Enter');
 };
 
-/** Has git bring another svc.yaml, as a pull does. */
-function pull({ repository, root }: TestWorkspace, text: string): void {
+/** Replaces svc.yaml through git, as a pull does. */
+function pullConfig({ repository, root }: TestWorkspace, text: string): void {
   const { git } = repository;
   git('checkout', '--quiet', '-B', 'theirs');
   writeFileSync(join(root, 'svc.yaml'), text);
@@ -45,12 +46,12 @@ for (const [columns, rows] of [
       terminal.keys('T');
       await terminal.shows('nothing of svc.yaml waits');
 
-      // By an editor, then by a pull.
+      // First an editor changes it, then a pull.
       writeFileSync(file, `${own}guard: { profile: none }\n`);
       await terminal.shows(BANNER);
       ws.repository.git('checkout', '--quiet', '--', 'svc.yaml');
       await terminal.gone('svc.yaml waits');
-      pull(ws, `${own}guard: { profile: none }\n`);
+      pullConfig(ws, `${own}guard: { profile: none }\n`);
       await terminal.shows(BANNER);
 
       for (const no of ['n', '', 'Y es', 'yy', 'C-d', 'C-c']) {
@@ -58,39 +59,39 @@ for (const [columns, rows] of [
         const shown = await terminal.shows(QUESTION);
         assert.match(shown, /guard\.profile\n {2}in use {4}\(not set\)\n {2}svc\.yaml {2}"none"/);
         if (no.startsWith('C-')) terminal.keys(no);
-        else typed(terminal, no);
+        else typeText(terminal, no);
         const left = await terminal.shows(BACK);
         assert.match(left, /nothing was recorded/);
         assert.doesNotMatch(left, /Aborted/);
         terminal.keys('Enter');
         await terminal.shows('guard.profile of svc.yaml waits on');
         await terminal.shows(BANNER);
-        assert.deepEqual(await pendingOf(ws), ['guard.profile'], `after ${JSON.stringify(no)}`);
+        assert.deepEqual(await listPendingKeys(ws), ['guard.profile'], `after ${JSON.stringify(no)}`);
       }
 
-      // What is shown is not what is there any more.
+      // The file changes after it was shown.
       await answer(terminal, 'T');
       await terminal.shows(QUESTION);
-      pull(ws, `${own}guard: { profile: none }\npolicy: { mode: solo }\n`);
-      typed(terminal, 'y');
+      pullConfig(ws, `${own}guard: { profile: none }\npolicy: { mode: solo }\n`);
+      typeText(terminal, 'y');
       const refused = await terminal.shows(BACK);
       assert.match(refused.replace(/\s+/g, ' '), /has changed since it was shown; nothing was agreed to/);
       terminal.keys('Enter');
       await terminal.shows('svc.yaml: guard.profile and 1 more wait, the earlier');
-      assert.deepEqual(await pendingOf(ws), ['guard.profile', 'policy.mode']);
+      assert.deepEqual(await listPendingKeys(ws), ['guard.profile', 'policy.mode']);
 
-      // Each of them for itself.
+      // Each key is agreed to separately.
       await answer(terminal, 'T');
       const first = await terminal.shows(QUESTION);
       assert.ok(!first.includes('policy.mode'), first);
-      typed(terminal, 'y');
+      typeText(terminal, 'y');
       await terminal.shows('guard.profile of svc.yaml is in use');
       await terminal.shows('svc.yaml: policy.mode waits, its earlier');
       await answer(terminal, 'T');
       await terminal.shows(QUESTION);
-      typed(terminal, 'yes');
+      typeText(terminal, 'yes');
       await terminal.gone('svc.yaml waits');
-      assert.deepEqual((await viewOf(ws)).state, 'given');
+      assert.deepEqual((await readConsents(ws)).state, 'given');
     });
 
     it('where nobody ever agreed it is all shown and agreed to at once', async (t) => {
@@ -103,9 +104,9 @@ for (const [columns, rows] of [
       const shown = await terminal.shows(QUESTION);
       for (const key of ['agents.cmds.scripted', 'notify.webhooks', 'ui.addr'])
         assert.ok(shown.includes(key), key);
-      typed(terminal, 'y');
+      typeText(terminal, 'y');
       await terminal.gone('svc.yaml was never agreed to');
-      assert.deepEqual((await viewOf(ws)).state, 'given');
+      assert.deepEqual((await readConsents(ws)).state, 'given');
     });
   });
 }
@@ -119,7 +120,7 @@ describe('a workspace of an older build', withTmux, () => {
     rmSync(ws.env.SVC_HOME ?? '', { recursive: true });
     rmSync(join(ws.root, '.svc', 'id'));
 
-    /** A command line on a terminal, with what is answered to its question. */
+    /** Runs a command on a terminal and answers its question. */
     async function here(args: string[], reply?: [question: string | RegExp, text: string]) {
       const terminal = await openTerminal({
         command: [process.execPath, SVC, ...args],
@@ -131,7 +132,7 @@ describe('a workspace of an older build', withTmux, () => {
       try {
         if (reply !== undefined) {
           await terminal.shows(reply[0]);
-          typed(terminal, reply[1]);
+          typeText(terminal, reply[1]);
         }
         return await terminal.exited();
       } finally {
@@ -139,7 +140,7 @@ describe('a workspace of an older build', withTmux, () => {
       }
     }
 
-    // Whatever they try first, the dashboard as well, sends them to the same command.
+    // Whatever is tried first, even the dashboard, names the same command.
     for (const args of [
       [],
       ['status'],

@@ -14,18 +14,18 @@ import { randomTitles } from '../support/titles.ts';
 
 const CHILD = fileURLToPath(new URL('../support/measure-child.js', import.meta.url));
 const MOST_CODE_POINT = 0x10ffff;
-/** Characters that are measured together. */
+/** How many characters are measured together. */
 const TOGETHER = 60;
 
-/** All that the dashboard draws as it is. */
-function* sureCharacters(): Generator<string> {
+/** All characters that the dashboard draws as they are. */
+function* listSureCharacters(): Generator<string> {
   for (let codePoint = 0x20; codePoint <= MOST_CODE_POINT; codePoint += 1) {
     const text = String.fromCodePoint(codePoint);
     if (hasSureWidth(text)) yield text;
   }
 }
 
-function* together(characters: Iterable<string>): Generator<string> {
+function* groupInLines(characters: Iterable<string>): Generator<string> {
   const texts: string[] = [];
   for (const each of characters) {
     texts.push(each);
@@ -35,7 +35,7 @@ function* together(characters: Iterable<string>): Generator<string> {
 }
 
 describe('characters that the dashboard draws as they are', () => {
-  const texts = [...together(sureCharacters())];
+  const texts = [...groupInLines(listSureCharacters())];
   const expected = texts.map((text) => stringWidth(text));
 
   it('take as many cells as it counts in a terminal of today', withTmux, async (t) => {
@@ -92,7 +92,7 @@ describe('a title from outside', withTmux, () => {
     assert.ok(!screen.includes('│ │ Deploy') && !screen.includes('│ │ Look'), screen);
     assertFramed(screen, 80);
     terminal.keys('Enter');
-    // tmux itself leaves out what is longer than it keeps of a character.
+    // tmux drops the rest of a cluster that is longer than its limit.
     const opened = await terminal.shows(/│ Ship it 👩.*🇩🇪 1️⃣ today/u, 'the whole title');
     assert.equal(opened.split('\n').length, 24);
     assert.match(opened, /^ svc · test/);
@@ -121,7 +121,9 @@ describe('a title from outside', withTmux, () => {
     writeFileSync(terminal.tty(), '\u001b[3;1HGARBAGE\r\n\r\nGARBAGE\u001b[24;1H\n\nGARBAGE');
     await terminal.shows('GARBAGE');
     terminal.keys('C-l');
-    assert.equal(await terminal.gone('GARBAGE'), before);
+    await terminal.gone('GARBAGE');
+    // Between clearing and drawing the screen is blank; the keys are drawn last.
+    assert.equal(await terminal.shows('q quit'), before);
   });
 
   it('a line that is too long does not go on in the next one, and does again when the dashboard is left', async (t) => {
@@ -134,11 +136,11 @@ describe('a title from outside', withTmux, () => {
   });
 });
 
-/** Below header and tabs each row of a screen is as wide as the screen, and begins and ends with a border. */
+/** Asserts that each row below header and tabs fills the screen and begins and ends with a border. */
 function assertFramed(screen: string, columns: number): void {
   const rows = screen.split('\n');
   assert.match(rows[0] ?? '', /^ svc · test/);
-  // Below the last box stand the keys, and a message where there is one.
+  // Below the last box there are the keys, and perhaps a message.
   const end = rows.findLastIndex((row) => /^[╰╚]/.test(row)) + 1;
   assert.ok(end >= rows.length - 2, screen);
   const framed = rows.slice(columns >= 120 ? 1 : 2, end);

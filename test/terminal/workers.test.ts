@@ -6,10 +6,10 @@ import { temporaryFolder } from '../support/git.ts';
 import { withTmux } from '../support/terminal.ts';
 import { AGENT } from '../support/workspace.ts';
 
-const says = (content: object): string =>
+const sayLine = (content: object): string =>
   `#agent: say ${JSON.stringify({ type: 'assistant', message: { id: 'm-1', role: 'assistant', content: [content] } })}`;
 
-const todo = (content: string, status: string) => ({ content, activeForm: content, status });
+const todoItem = (content: string, status: string) => ({ content, activeForm: content, status });
 
 describe('a worker on the screen', withTmux, () => {
   it('shows what it does as it does it; A enters it when it has ended, and every key goes there', async (t) => {
@@ -35,15 +35,15 @@ exit "$line"
     const client = await workspace.connect();
     const body = [
       'look around',
-      says({ type: 'tool_use', id: 'u-1', name: 'Read', input: { file_path: 'first.ts' } }),
+      sayLine({ type: 'tool_use', id: 'u-1', name: 'Read', input: { file_path: 'first.ts' } }),
       `#agent: wait-for ${join(bin, 'go')}`,
-      says({
+      sayLine({
         type: 'tool_use',
         id: 'u-2',
         name: 'TodoWrite',
-        input: { todos: [todo('read it', 'completed'), todo('write it', 'in_progress')] },
+        input: { todos: [todoItem('read it', 'completed'), todoItem('write it', 'in_progress')] },
       }),
-      says({ type: 'tool_use', id: 'u-3', name: 'Edit', input: { file_path: 'second.ts' } }),
+      sayLine({ type: 'tool_use', id: 'u-3', name: 'Edit', input: { file_path: 'second.ts' } }),
       `#agent: wait-for ${join(bin, 'end')}`,
       `#agent: say ${JSON.stringify({ type: 'result', subtype: 'success', is_error: false, result: 'done' })}`,
     ].join('\n');
@@ -61,7 +61,7 @@ exit "$line"
     for (const code of ['0', '3']) {
       await act(terminal, 'A');
       await terminal.shows('the agent is here');
-      // One key after the other: none of them may be read by the dashboard.
+      // The dashboard must not read any of these keys.
       terminal.type('qx\nay\n');
       await terminal.shows(/heard qx\n(?:.*\n)*heard ay/);
       terminal.type(`${code}\n`);

@@ -34,7 +34,7 @@ const SIZES = [
   [240, 67],
 ] as const;
 
-function board(columns: number, rows: number): Bench {
+function openBoard(columns: number, rows: number): Bench {
   const dash = bench(columns, rows).data({
     decisions: [decisionRow(1), decisionRow(2)],
     tasks: [
@@ -65,7 +65,7 @@ describe('the screen', () => {
   for (const [columns, rows] of SIZES) {
     it(`fills ${columns}x${rows} exactly, in every pane, in every view`, () => {
       for (const key of ['1', '2', '3', '4', '5', '7', '8']) {
-        // Overlays do not depend on the pane: one of them shows each.
+        // Overlays do not depend on the pane, so each is shown over one.
         const overlays = {
           1: [['?'], [':', 'r'], ['/', 'x'], ['i'], ['D']],
           3: [['j', 'enter', 'o', 'k']],
@@ -73,7 +73,7 @@ describe('the screen', () => {
         };
         for (const more of [[], ['enter'], ...(overlays[key as unknown as 1] ?? [])]) {
           const lines = screenOf(
-            board(columns, rows)
+            openBoard(columns, rows)
               .keys(key, ...more)
               .state(),
           );
@@ -85,11 +85,11 @@ describe('the screen', () => {
   }
 
   it('says the size it needs when there is no room', () => {
-    assert.match(screenOf(board(39, 9).state()).join(' '), /svc needs 40x10, this is 39x9\. q quits/);
+    assert.match(screenOf(openBoard(39, 9).state()).join(' '), /svc needs 40x10, this is 39x9\. q quits/);
   });
 
   it('shows what would run, why it waits and the prompt', () => {
-    const text = screenOf(board(80, 24).state()).join('\n');
+    const text = screenOf(openBoard(80, 24).state()).join('\n');
     for (const part of [
       'svc · acme',
       'engine ok',
@@ -122,15 +122,15 @@ describe('the screen', () => {
       digest: '',
       problem: null,
     };
-    const text = screenOf(showDecision(board(80, 24), 1, { carries }).state()).join('\n');
+    const text = screenOf(showDecision(openBoard(80, 24), 1, { carries }).state()).join('\n');
     for (const part of [/setup +npm ci/, /teardown +\.\/stop/, /copies +\.env/, /consent +not given/])
       assert.match(text, part);
   });
 
   it('an opened question shows what is asked and the keys that answer', () => {
-    const text = screenOf(board(80, 24).keys('3', 'enter', 'pagedown', 'pagedown', 'pagedown').state()).join(
-      '\n',
-    );
+    const text = screenOf(
+      openBoard(80, 24).keys('3', 'enter', 'pagedown', 'pagedown', 'pagedown').state(),
+    ).join('\n');
     for (const part of [
       '[3 Asks 2 4m]',
       'Answer ask 31',
@@ -146,13 +146,13 @@ describe('the screen', () => {
       [80, 26],
       [200, 50],
     ] as const) {
-      const dash = board(columns, rows).data({ asks: [askRow(31)] });
+      const dash = openBoard(columns, rows).data({ asks: [askRow(31)] });
       const text = screenOf(dash.keys('3', 'enter').state()).join('\n');
       assert.match(text, /─ 3 Asks ─/);
       assert.match(text, /╔═ Answer ask 31 ═/);
       assert.match(text, /3 {2}merge both/);
     }
-    assert.doesNotMatch(screenOf(board(80, 15).keys('3', 'enter').state()).join('\n'), /─ 3 Asks ─/);
+    assert.doesNotMatch(screenOf(openBoard(80, 15).keys('3', 'enter').state()).join('\n'), /─ 3 Asks ─/);
   });
 
   it('one frame at most has the double border, which says where the keyboard is', () => {
@@ -174,19 +174,19 @@ describe('the screen', () => {
         ['?'],
       ]) {
         const text = screenOf(
-          showWork(board(columns, rows), 1)
+          showWork(openBoard(columns, rows), 1)
             .keys(...keys)
             .state(),
         ).join('\n');
         assert.ok(text.split('╔').length <= 2, `${keys}\n${text}`);
       }
     }
-    const dash = showEvidence(showWork(board(80, 24).keys('4', 'g', 'j'), 1), 1).keys('p');
+    const dash = showEvidence(showWork(openBoard(80, 24).keys('4', 'g', 'j'), 1), 1).keys('p');
     assert.match(screenOf(dash.state()).join('\n'), /─ 4 Workers ─[^╔]*╔═ Promote s-1 ═/);
   });
 
   it('the engine has a line for each fact, the warnings among them', () => {
-    const dash = board(80, 24).data({ status: engineStatus({ warnings: ['the secret is not set'] }) });
+    const dash = openBoard(80, 24).data({ status: engineStatus({ warnings: ['the secret is not set'] }) });
     const text = screenOf(dash.keys('i').state()).join('\n');
     for (const part of [
       /engine +pid 4242/,
@@ -199,7 +199,7 @@ describe('the screen', () => {
 
   it('what is read in a box scrolls to its end and no further', () => {
     const warnings = Array.from({ length: 30 }, (_, index) => `warning number ${index}`);
-    const dash = board(80, 24)
+    const dash = openBoard(80, 24)
       .data({ status: engineStatus({ warnings }) })
       .keys('i');
     assert.match(screenOf(dash.state()).join('\n'), /▼ \d+ more/);
@@ -210,26 +210,26 @@ describe('the screen', () => {
   });
 
   it('where there is little room, what has waited longest is named, whatever it is', () => {
-    const text = screenOf(board(40, 10).keys('1').state()).join('\n');
+    const text = screenOf(openBoard(40, 10).keys('1').state()).join('\n');
     assert.match(text, /asks 2 4m/);
     assert.match(text, /\. waits: ask 31 w-1 claude, 4m left/);
-    assert.match(screenOf(board(40, 10).keys('3').state()).join('\n'), /Asks: 1 of 3/);
+    assert.match(screenOf(openBoard(40, 10).keys('3').state()).join('\n'), /Asks: 1 of 3/);
   });
 
   it('asks on the bottom line, with the keys that answer', () => {
-    const dash = board(80, 24).keys('a');
+    const dash = openBoard(80, 24).keys('a');
     assert.equal(
       screenOf(dash.state()).at(-1)?.trim(),
       'Approve d-1 and start claude on t-1?   y approve   Esc leave it',
     );
-    // Where it does not fit, the question takes more lines and the answers stay whole.
-    const small = screenOf(board(40, 10).keys('a', 'a').state());
+    // A question that does not fit takes more lines, and its answers stay whole.
+    const small = screenOf(openBoard(40, 10).keys('a', 'a').state());
     assert.equal(small.at(-1)?.trim(), 'y approve   Esc leave it');
     assert.match(small.slice(-3, -1).join(' '), /Approve d-1/);
   });
 
   it('shows a patch with its trial', () => {
-    const dash = board(80, 24).keys('4', 'g', 'j', 'v');
+    const dash = openBoard(80, 24).keys('4', 'g', 'j', 'v');
     assert.equal(dash.state().lists.workers.selected, 's-1');
     const text = screenOf(showWork(dash, 1).keys('enter').state()).join('\n');
     for (const part of [
@@ -246,7 +246,7 @@ describe('the screen', () => {
 
   it('keeps the last state under a dated banner while the engine is away', () => {
     const since = Date.parse('2026-03-01T12:00:00Z');
-    const dash = board(80, 24).send({ type: 'link', link: { phase: 'lost', reason: 'gone', since } });
+    const dash = openBoard(80, 24).send({ type: 'link', link: { phase: 'lost', reason: 'gone', since } });
     const lines = screenOf(dash.state());
     assert.match(lines[0] ?? '', /engine gone/);
     assert.match(lines[2] ?? '', /ENGINE GONE since \d\d-\d\d \d\d:\d\d:\d\d .*u starts it/);
@@ -298,7 +298,7 @@ describe('the screen', () => {
   });
 
   it('a pane that cannot be drawn says so, and the others go on', () => {
-    const dash = board(140, 40);
+    const dash = openBoard(140, 40);
     const broken = { ...taskRow(9), created_at: null, title: undefined } as never;
     const text = screenOf(dash.data({ tasks: [broken] }).state()).join('\n');
     assert.match(text, /This pane could not be drawn/);
@@ -316,7 +316,7 @@ describe('the screen', () => {
       }
       assert.doesNotMatch(dash.keys('.').state().message?.text ?? '', /nothing waits/);
     }
-    // Connected, what comes second is not there yet.
+    // Connected, but the rows that come second are not there yet.
     const early = bench(80, 24).data({ complete: true }).keys('5');
     assert.match(screenOf(early.state()).join('\n'), /Still being fetched/);
   });
@@ -328,7 +328,7 @@ describe('the screen', () => {
   });
 
   it('uses no colour where there is to be none, and a glyph beside every colour', () => {
-    const state: State = board(80, 24).keys('1').state();
+    const state: State = openBoard(80, 24).keys('1').state();
     const plain = renderAt(<Screen state={state} colours={false} />, 80, 24).join('\n');
     assert.ok(!plain.includes('\u001b'));
     assert.match(plain, /▶t-1 +waits/);
@@ -337,13 +337,13 @@ describe('the screen', () => {
   });
 
   it('help lists every key of the keymap', () => {
-    const dash = board(140, 90).keys('?');
+    const dash = openBoard(140, 90).keys('?');
     const text = screenOf(dash.state()).join('\n');
     for (const { about } of KEYMAP) assert.ok(text.includes(about), about);
   });
 
   it('a failure stays readable with its next step', () => {
-    const dash = showTask(board(80, 24).keys('1'), 1);
+    const dash = showTask(openBoard(80, 24).keys('1'), 1);
     dash.send({
       type: 'refused',
       busy: 't-1',

@@ -35,14 +35,14 @@ export interface Binding {
   /** It works while the engine is away. */
   offline?: true;
   /** It is left out of the hint bar. */
-  quiet?: true;
+  isHiddenInHints?: true;
   /** Why the key does nothing now; null when it works. */
   disabledReason?(state: State): string | null;
   run?(state: State): Transition;
   /** Asks first. Whatever spends, destroys or sends is confirmed by a second, different key from `confirm`. */
   ask?(state: State): Question;
   /** The answer agrees to what the preview says. Until that has been on the screen, the key opens it instead of asking. */
-  reads?: true;
+  requiresReading?: true;
   confirm?: readonly string[];
 }
 

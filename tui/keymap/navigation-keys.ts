@@ -1,10 +1,10 @@
-import * as moving from '../actions/navigation.ts';
+import * as navigation from '../actions/navigation.ts';
 import { PANES } from '../panes/index.ts';
 import { PANE_IDS } from '../state/model.ts';
 import type { Binding } from './binding.ts';
 
-const moves = { group: 'Move', moves: true, offline: true, quiet: true } as const;
-const always = { offline: true, quiet: true } as const;
+const moves = { group: 'Move', moves: true, offline: true, isHiddenInHints: true } as const;
+const always = { offline: true, isHiddenInHints: true } as const;
 
 /** Keys that move, read and search. All of them work while the engine is away. */
 export const NAVIGATION_KEYS: readonly Binding[] = [
@@ -18,7 +18,7 @@ export const NAVIGATION_KEYS: readonly Binding[] = [
     label: 'read',
     about: 'open the preview over the whole screen',
     offline: true,
-    run: moving.openPreview,
+    run: navigation.openPreview,
   },
   {
     id: 'back',
@@ -28,7 +28,7 @@ export const NAVIGATION_KEYS: readonly Binding[] = [
     label: 'back',
     about: 'one level back: search, full view, message, filter',
     offline: true,
-    run: moving.goBack,
+    run: navigation.goBack,
   },
   {
     id: 'clear',
@@ -38,8 +38,8 @@ export const NAVIGATION_KEYS: readonly Binding[] = [
     label: 'clear',
     about: 'clear the message, then the filter',
     offline: true,
-    quiet: true,
-    run: moving.goBack,
+    isHiddenInHints: true,
+    run: navigation.goBack,
   },
   {
     id: 'filter',
@@ -49,7 +49,7 @@ export const NAVIGATION_KEYS: readonly Binding[] = [
     label: 'filter',
     about: 'filter the list: status:failed agent:claude !word',
     offline: true,
-    run: moving.openFilter,
+    run: navigation.openFilter,
   },
   {
     id: 'search',
@@ -59,7 +59,7 @@ export const NAVIGATION_KEYS: readonly Binding[] = [
     label: 'search',
     about: 'search the text; n and N go to the next line that holds it, and to the one before',
     offline: true,
-    run: moving.openSearch,
+    run: navigation.openSearch,
   },
   {
     id: 'hit',
@@ -70,7 +70,7 @@ export const NAVIGATION_KEYS: readonly Binding[] = [
     about: 'next line that holds what was searched for',
     offline: true,
     disabledReason: (state) => (state.search === null ? '/ searches first' : null),
-    run: moving.goToNextHit(1),
+    run: navigation.goToNextHit(1),
   },
   {
     id: 'hit-back',
@@ -81,7 +81,7 @@ export const NAVIGATION_KEYS: readonly Binding[] = [
     label: 'previous hit',
     about: 'the hit before',
     disabledReason: (state) => (state.search === null ? '/ searches first' : null),
-    run: moving.goToNextHit(-1),
+    run: navigation.goToNextHit(-1),
   },
 
   {
@@ -91,7 +91,7 @@ export const NAVIGATION_KEYS: readonly Binding[] = [
     label: 'next waiting',
     about: 'go to the next thing that waits for you',
     offline: true,
-    run: moving.goToNextWaiting,
+    run: navigation.goToNextWaiting,
   },
   ...PANES.map(
     (each): Binding => ({
@@ -101,7 +101,7 @@ export const NAVIGATION_KEYS: readonly Binding[] = [
       keys: [each.digit],
       label: each.title,
       about: `go to ${each.title}`,
-      run: moving.focusPane(each.id),
+      run: navigation.focusPane(each.id),
     }),
   ),
   {
@@ -111,7 +111,7 @@ export const NAVIGATION_KEYS: readonly Binding[] = [
     keys: ['tab'],
     label: 'next pane',
     about: 'next pane',
-    run: moving.focusNextPane(1),
+    run: navigation.focusNextPane(1),
   },
   {
     id: 'previous-pane',
@@ -120,7 +120,7 @@ export const NAVIGATION_KEYS: readonly Binding[] = [
     keys: ['shift+tab'],
     label: 'previous pane',
     about: 'pane before',
-    run: moving.focusNextPane(-1),
+    run: navigation.focusNextPane(-1),
   },
 
   {
@@ -129,7 +129,7 @@ export const NAVIGATION_KEYS: readonly Binding[] = [
     keys: ['k', 'up', 'ctrl+p'],
     label: 'up',
     about: 'row or line up',
-    run: moving.moveUp,
+    run: navigation.moveUp,
   },
   {
     id: 'down',
@@ -137,7 +137,7 @@ export const NAVIGATION_KEYS: readonly Binding[] = [
     keys: ['j', 'down', 'ctrl+n'],
     label: 'down',
     about: 'row or line down',
-    run: moving.moveDown,
+    run: navigation.moveDown,
   },
   {
     id: 'top',
@@ -145,7 +145,7 @@ export const NAVIGATION_KEYS: readonly Binding[] = [
     keys: ['g', 'home'],
     label: 'top',
     about: 'first row or line',
-    run: moving.moveToTop,
+    run: navigation.moveToTop,
   },
   {
     id: 'bottom',
@@ -153,7 +153,7 @@ export const NAVIGATION_KEYS: readonly Binding[] = [
     keys: ['G', 'end'],
     label: 'end',
     about: 'last row or line',
-    run: moving.moveToBottom,
+    run: navigation.moveToBottom,
   },
   {
     id: 'list-up',
@@ -161,7 +161,7 @@ export const NAVIGATION_KEYS: readonly Binding[] = [
     keys: ['ctrl+b', 'ctrl+u'],
     label: 'screen up',
     about: 'a screen of rows up',
-    run: moving.pageListUp,
+    run: navigation.pageListUp,
   },
   {
     id: 'list-down',
@@ -169,7 +169,7 @@ export const NAVIGATION_KEYS: readonly Binding[] = [
     keys: ['ctrl+f', 'ctrl+d'],
     label: 'screen down',
     about: 'a screen of rows down',
-    run: moving.pageListDown,
+    run: navigation.pageListDown,
   },
   {
     id: 'page-up',
@@ -177,7 +177,7 @@ export const NAVIGATION_KEYS: readonly Binding[] = [
     keys: ['pageup'],
     label: 'page up',
     about: 'scroll the preview up',
-    run: moving.scrollPageUp,
+    run: navigation.scrollPageUp,
   },
   {
     id: 'page-down',
@@ -185,7 +185,7 @@ export const NAVIGATION_KEYS: readonly Binding[] = [
     keys: ['pagedown', 'space'],
     label: 'page down',
     about: 'scroll the preview down',
-    run: moving.scrollPageDown,
+    run: navigation.scrollPageDown,
   },
   {
     id: 'left',
@@ -193,7 +193,7 @@ export const NAVIGATION_KEYS: readonly Binding[] = [
     keys: ['left'],
     label: 'left',
     about: 'scroll the preview to the left',
-    run: moving.scrollSideways(-8),
+    run: navigation.scrollSideways(-8),
   },
   {
     id: 'right',
@@ -201,6 +201,6 @@ export const NAVIGATION_KEYS: readonly Binding[] = [
     keys: ['right'],
     label: 'right',
     about: 'scroll the preview to the right',
-    run: moving.scrollSideways(8),
+    run: navigation.scrollSideways(8),
   },
 ];

@@ -3,7 +3,7 @@ import { checkCanTrust, runTrustCommand } from '../actions/trust.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
 import { type Binding, isEngineGone } from './binding.ts';
 
-const always = { offline: true, quiet: true } as const;
+const always = { offline: true, isHiddenInHints: true } as const;
 
 /** Keys of the program itself. */
 export const PROGRAM_KEYS: readonly Binding[] = [
@@ -56,7 +56,7 @@ export const PROGRAM_KEYS: readonly Binding[] = [
   {
     id: 'trust',
     group: 'Program',
-    quiet: true,
+    isHiddenInHints: true,
     keys: ['T'],
     label: 'trust',
     about: 'show what svc.yaml says under a key that nobody has agreed to here, and ask',
@@ -70,7 +70,7 @@ export const PROGRAM_KEYS: readonly Binding[] = [
     label: 'start engine',
     about: 'start the engine when none runs',
     offline: true,
-    quiet: true,
+    isHiddenInHints: true,
     disabledReason: (state) => (isEngineGone(state) ? null : 'the engine runs'),
     run: (state) => transitionTo(state, { do: 'start-engine' }),
   },

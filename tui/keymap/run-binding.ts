@@ -29,7 +29,7 @@ export function runBinding(state: State, binding: Binding, at: number): Transiti
     question: text,
     answers: answers.map(({ key, label }) => ({ key, label })),
   };
-  if (binding.reads === true && !isEssentialRead(state, armed)) return readFurther(state);
+  if (binding.requiresReading === true && !isEssentialRead(state, armed)) return readFurther(state);
   return transitionTo({ ...state, armed, message: null });
 }
 

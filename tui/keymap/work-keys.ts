@@ -1,6 +1,6 @@
 import * as decisions from '../actions/decisions.ts';
 import * as deliveries from '../actions/deliveries.ts';
-import * as sessions from '../actions/resume.ts';
+import * as resume from '../actions/resume.ts';
 import * as tasks from '../actions/tasks.ts';
 import * as workers from '../actions/workers.ts';
 import type { State } from '../state/model.ts';
@@ -23,7 +23,7 @@ export const WORK_KEYS: readonly Binding[] = [
     about: "approve and start its agent; f past its ledger gate; a stranger's: y, then its id",
     disabledReason: decisions.checkCanApprove,
     ask: decisions.askToApprove,
-    reads: true,
+    requiresReading: true,
     confirm: ['y', 'f'],
   },
   {
@@ -65,7 +65,7 @@ export const WORK_KEYS: readonly Binding[] = [
     about: 'run the task, or a failed one again (spends tokens); f past its ledger gate',
     disabledReason: tasks.checkCanRunSelectedTask,
     ask: tasks.askToRunSelectedTask,
-    reads: true,
+    requiresReading: true,
     confirm: ['y', 'f'],
   },
   {
@@ -136,7 +136,7 @@ export const WORK_KEYS: readonly Binding[] = [
     about: 'bring the branch into its base: m merges, b rebases; never pushes',
     disabledReason: workers.checkCanPromote,
     ask: workers.askToPromote,
-    reads: true,
+    requiresReading: true,
     confirm: ['m', 'b'],
   },
   {
@@ -157,7 +157,7 @@ export const WORK_KEYS: readonly Binding[] = [
     about: 'run the failed task again from its beginning (spends tokens); f past its ledger gate',
     disabledReason: workers.checkCanRetry,
     ask: workers.askToRetry,
-    reads: true,
+    requiresReading: true,
     confirm: ['y', 'f'],
   },
   {
@@ -166,8 +166,8 @@ export const WORK_KEYS: readonly Binding[] = [
     keys: ['R'],
     label: 'go on',
     about: 'let a paused worker go on now, or a failed one in its worktree (spends tokens)',
-    disabledReason: sessions.checkCanResume,
-    ask: sessions.askToResume,
+    disabledReason: resume.checkCanResume,
+    ask: resume.askToResume,
     confirm: ['y'],
   },
   {
@@ -177,8 +177,8 @@ export const WORK_KEYS: readonly Binding[] = [
     label: 'attach',
     about: 'open its agent here, in its worktree and conversation; leaving the agent comes back',
     acts: true,
-    disabledReason: sessions.checkCanAttach,
-    run: sessions.attachToSession,
+    disabledReason: resume.checkCanAttach,
+    run: resume.attachToSession,
   },
   {
     id: 'publish',
@@ -211,18 +211,18 @@ export const WORK_KEYS: readonly Binding[] = [
     about: 'run the tests again that the worker has reported, in its worktree',
     disabledReason: workers.checkCanRerunTests,
     ask: workers.askToRerunTests,
-    reads: true,
+    requiresReading: true,
     confirm: ['y'],
   },
   {
     id: 'unhold',
     group: 'Workers',
-    quiet: true,
+    isHiddenInHints: true,
     keys: ['H'],
     label: 'held back',
     about: 'give an agent work again that is held back because it failed again and again',
-    disabledReason: sessions.checkCanResetAgent,
-    ask: sessions.askToResetAgent,
+    disabledReason: resume.checkCanResetAgent,
+    ask: resume.askToResetAgent,
     confirm: ['y'],
   },
 

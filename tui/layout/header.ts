@@ -57,14 +57,14 @@ export function renderHeaderLine(state: State): Line {
 export function renderTabsLine(state: State): Line {
   const tabs = PANES.map((pane) => {
     const count = pane.countUnfinished(state.data);
-    const isHere = pane.id === getTabPane(state.focus);
-    const within = isHere && pane.id !== state.focus ? ` · ${getPane(state.focus).title}` : '';
+    const isFocusedTab = pane.id === getTabPane(state.focus);
+    const within = isFocusedTab && pane.id !== state.focus ? ` · ${getPane(state.focus).title}` : '';
     const counts = `${count === 0 && pane.isQuietAtZero ? '' : ` ${count}`}${pane.describeTab?.(state) ?? ''}`;
     // Nothing has been fetched yet, so 0 would be wrong.
     const shown = state.link.phase === 'connecting' ? (pane.isQuietAtZero ? '' : ' …') : counts;
     return {
       waits: (pane.id === 'decisions' || pane.id === 'asks') && count > 0,
-      isHere,
+      isFocusedTab,
       short: `${pane.digit}${shown.replace(' ', ':')}`,
       text: `${pane.digit} ${pane.title}${shown}${within}`,
     };
@@ -72,15 +72,15 @@ export function renderTabsLine(state: State): Line {
   // If not all tabs fit, they shrink to digit and count, the last one first.
   let room = tabs.reduce((sum, each) => sum + each.text.length + 2, 1);
   for (const tab of tabs.toReversed()) {
-    if (room <= state.size.columns || tab.isHere) continue;
+    if (room <= state.size.columns || tab.isFocusedTab) continue;
     room -= tab.text.length - tab.short.length;
     tab.text = tab.short;
   }
   return [
     span(' '),
     ...tabs.map(
-      ({ isHere, text, waits }): Span =>
-        isHere ? span(`[${text}] `, 'title') : span(`${text}  `, waits ? 'warn' : undefined),
+      ({ isFocusedTab, text, waits }): Span =>
+        isFocusedTab ? span(`[${text}] `, 'title') : span(`${text}  `, waits ? 'warn' : undefined),
     ),
   ];
 }

@@ -17,7 +17,7 @@ const renderHint = (binding: Binding, isDisabled: boolean): Span[] => [
  * Disabled keys make room for those that work.
  */
 export function renderHintLine(state: State): Line {
-  const here = KEYMAP.filter((each) => !each.quiet && isBindingHere(each, state));
+  const here = KEYMAP.filter((each) => !each.isHiddenInHints && isBindingHere(each, state));
   const ordered = here.toSorted((one, other) => rankBinding(one) - rankBinding(other));
   const last = ordered.filter((each) => rankBinding(each) === 2).flatMap((each) => renderHint(each, false));
   const measureSpans = (spans: readonly Span[]): number =>

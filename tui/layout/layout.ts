@@ -29,11 +29,11 @@ export const SMALLEST: Size = { columns: 40, rows: 10 };
 const SMALLEST_TABS: Size = { columns: 60, rows: 15 };
 
 // States are immutable, so each layout is computed once.
-const known = new WeakMap<State, Layout>();
+const layoutCache = new WeakMap<State, Layout>();
 
 export function getLayout(state: State): Layout {
-  const layout = known.get(state) ?? computeLayout(state);
-  known.set(state, layout);
+  const layout = layoutCache.get(state) ?? computeLayout(state);
+  layoutCache.set(state, layout);
   return layout;
 }
 

@@ -22,14 +22,13 @@ export const PANES: readonly AnyPane[] = [
 ];
 
 /** Lists without a tab of their own. */
-const LISTS: readonly AnyPane[] = [peersPane, locksPane];
+const LISTS_WITHOUT_TAB: readonly AnyPane[] = [peersPane, locksPane];
 
-const byId = Object.fromEntries([...PANES, ...LISTS].map((each) => [each.id, each])) as Record<
-  PaneId,
-  AnyPane
->;
+const PANES_BY_ID = Object.fromEntries(
+  [...PANES, ...LISTS_WITHOUT_TAB].map((each) => [each.id, each]),
+) as Record<PaneId, AnyPane>;
 
-export const getPane = (id: PaneId): AnyPane => byId[id];
+export const getPane = (id: PaneId): AnyPane => PANES_BY_ID[id];
 
 /** The pane whose tab is active while `id` has the focus: itself, or the pane that it belongs to. */
 export const getTabPane = (id: PaneId): PaneId => getPane(id).parent ?? id;
@@ -40,14 +39,14 @@ export function getSelectedRow(state: State, id: PaneId): object | undefined {
 }
 
 // States are immutable, so each preview is rendered once for both scrolling and drawing.
-const known = new WeakMap<State, { id: PaneId; cells: number; preview: Preview | null }>();
+const previewCache = new WeakMap<State, { id: PaneId; cells: number; preview: Preview | null }>();
 
 /** The preview of a pane's selected row; null when nothing is selected. */
 export function getPreview(state: State, id: PaneId, cells: number): Preview | null {
-  const last = known.get(state);
+  const last = previewCache.get(state);
   if (last?.id === id && last.cells === cells) return last.preview;
   const row = getSelectedRow(state, id);
   const preview = row === undefined ? null : getPane(id).renderPreview(state, row as never, cells);
-  known.set(state, { id, cells, preview });
+  previewCache.set(state, { id, cells, preview });
   return preview;
 }

@@ -23,15 +23,15 @@ function getPatchStyle(line: string): Style | undefined {
 }
 
 // A patch may have tens of thousands of lines, so it is split only once.
-const patches = new WeakMap<Work, readonly Line[]>();
+const patchCache = new WeakMap<Work, readonly Line[]>();
 
 function renderPatchLines(work: Work): readonly Line[] {
-  const known = patches.get(work);
+  const known = patchCache.get(work);
   if (known) return known;
   const lines = splitCleanLines(work.patch.text.trimEnd()).map(
     (text): Line => [span(text, getPatchStyle(text))],
   );
-  patches.set(work, lines);
+  patchCache.set(work, lines);
   return lines;
 }
 

@@ -149,8 +149,8 @@ function describeQuestionChange(before: State, after: State): string[] {
   if (after.armed === before.armed) return [];
   if (after.armed !== null) return renderQuestionLines(after).map((line) => toPlainText(line).trim());
   // An answer that does something changes the message, the pending calls or the overlay.
-  const isLeft = (['message', 'busy', 'overlay'] as const).every((each) => after[each] === before[each]);
-  return isLeft ? ['nothing was done'] : [];
+  const isUnchanged = (['message', 'busy', 'overlay'] as const).every((each) => after[each] === before[each]);
+  return isUnchanged ? ['nothing was done'] : [];
 }
 
 /** The keys that work now. */

@@ -29,11 +29,11 @@ export async function openPlainDashboard(options: DashboardOptions): Promise<Das
     fail = reject;
   });
 
-  const doers: EffectHandlers = {
-    call: (effect) => feed.performCall(effect),
-    edit: (effect) => void runEditor(effect, { ...options, store, borrowTerminal: borrowTerminal }),
-    command: (effect) => void runSvcCommand(effect, { ...options, store, borrowTerminal: borrowTerminal }),
-    'start-engine': () => feed.startEngine(),
+  const handlers: EffectHandlers = {
+    call: (effect) => sync.performCall(effect),
+    edit: (effect) => void runEditor(effect, { ...options, store, borrowTerminal }),
+    command: (effect) => void runSvcCommand(effect, { ...options, store, borrowTerminal }),
+    'start-engine': () => sync.startEngine(),
     suspend: () => void process.kill(process.pid, 'SIGSTOP'),
     redraw: () => undefined,
     bell: () => void stdout.write('\u0007'),
@@ -41,16 +41,16 @@ export async function openPlainDashboard(options: DashboardOptions): Promise<Das
   };
   const size = { columns: stdout.columns || 100, rows: PAGE_ROWS };
   const store = createStore(createInitialState({ size, now: Date.now(), bell: options.bell, plain: true }), {
-    run: (effect) => performEffect(doers, effect),
+    run: (effect) => performEffect(handlers, effect),
     crash: fail,
   });
-  let told = store.getState();
+  let printed = store.getState();
   store.subscribe(() => {
     const state = store.getState();
-    const lines = describeChanges(told, state);
-    if (told.link.phase === 'connecting' && state.link.phase === 'live' && isInteractive)
+    const lines = describeChanges(printed, state);
+    if (printed.link.phase === 'connecting' && state.link.phase === 'live' && isInteractive)
       lines.push(describeCurrentKeys(state));
-    told = state;
+    printed = state;
     for (const line of lines) stdout.write(`${line}\n`);
   });
   if (options.select) store.send({ type: 'go', ...options.select });
@@ -84,7 +84,7 @@ export async function openPlainDashboard(options: DashboardOptions): Promise<Das
 
   // Esc may be the beginning of another key for this long.
   if (isInteractive) emitKeypressEvents(stdin, { escapeCodeTimeout: ESCAPE_MS } as unknown as Interface);
-  const feed = createEngineSync({ store, connect: options.connect, onHopeless: fail });
+  const sync = createEngineSync({ store, connect: options.connect, onFirstConnectFailed: fail });
   const onSignal = (): void => end();
   options.signal.addEventListener('abort', onSignal, { once: true });
   process.once('SIGHUP', onSignal);
@@ -96,7 +96,7 @@ export async function openPlainDashboard(options: DashboardOptions): Promise<Das
   } finally {
     listenToKeys(false);
     process.off('SIGHUP', onSignal);
-    await feed.close();
+    await sync.close();
     stdout.off('error', onSignal);
   }
   return { farewell: store.getState().farewell };

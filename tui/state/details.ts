@@ -1,14 +1,18 @@
-import type { Data, DetailKind, Loaded, State, Subject } from './model.ts';
+import type { Data, DetailKind, LoadedDetail, State, Subject } from './model.ts';
 import { isWideScreen } from './size.ts';
 
 /** How many details are kept. Enough to go back and forth; each may hold a whole patch. */
 const MOST_DETAILS = 20;
 
-export function findDetail<K extends DetailKind>(state: State, kind: K, id: string): Loaded<K> | undefined {
-  return state.details.find((each) => each.kind === kind && each.id === id) as Loaded<K> | undefined;
+export function findDetail<K extends DetailKind>(
+  state: State,
+  kind: K,
+  id: string,
+): LoadedDetail<K> | undefined {
+  return state.details.find((each) => each.kind === kind && each.id === id) as LoadedDetail<K> | undefined;
 }
 
-export const addDetail = (details: readonly Loaded[], loaded: Loaded): readonly Loaded[] =>
+export const addDetail = (details: readonly LoadedDetail[], loaded: LoadedDetail): readonly LoadedDetail[] =>
   [loaded, ...details.filter((each) => each.kind !== loaded.kind || each.id !== loaded.id)].slice(
     0,
     MOST_DETAILS,
@@ -16,10 +20,10 @@ export const addDetail = (details: readonly Loaded[], loaded: Loaded): readonly 
 
 /** Drops details about work in a repository whose branches have moved. */
 export const dropWorkDetails = (
-  details: readonly Loaded[],
+  details: readonly LoadedDetail[],
   data: Data,
   repository: string,
-): readonly Loaded[] =>
+): readonly LoadedDetail[] =>
   details.filter(({ kind, id }) => kind !== 'work' || data.sessions.get(id)?.repository !== repository);
 
 /** A stamp that changes whenever a detail or an armed question about a subject goes out of date. Empty if it is gone. */
@@ -64,13 +68,13 @@ export const getWorkersMode = (state: State): State['workers'] =>
     : state.workers;
 
 /** What the screen shows beyond rows, and must be fetched. */
-export interface Wanted {
+export interface WantedDetails {
   details: readonly { kind: DetailKind; id: string; stamp: string }[];
   /** The session whose log is followed. */
   log: string | null;
 }
 
-const wantDetail = (data: Data, kind: DetailKind, subject: Subject): Wanted['details'][number] => ({
+const wantDetail = (data: Data, kind: DetailKind, subject: Subject): WantedDetails['details'][number] => ({
   kind,
   id: subject.id,
   stamp: getSubjectStamp(data, subject),
@@ -81,7 +85,7 @@ export const isShowingWorkers = ({ focus, size }: Pick<State, 'focus' | 'size'>)
   focus === 'workers' || isWideScreen(size);
 
 /** The details of the selected row, and the log of the selected worker if it is visible. */
-export function listWantedDetails(state: State): Wanted {
+export function listWantedDetails(state: State): WantedDetails {
   const { data, focus, lists } = state;
   const log = isShowingWorkers(state) ? lists.workers.selected : null;
   const id = lists[focus].selected;
@@ -96,7 +100,7 @@ export function listWantedDetails(state: State): Wanted {
   return { details: focus === 'workers' ? listWorkerDetails(state, id) : [], log };
 }
 
-function listWorkerDetails(state: State, id: string): Wanted['details'] {
+function listWorkerDetails(state: State, id: string): WantedDetails['details'] {
   const { data } = state;
   const session = data.sessions.get(id);
   if (session === undefined) return [];

@@ -88,7 +88,7 @@ export interface Details {
 export type DetailKind = keyof Details;
 
 /** A fetched detail. When the stamp of its subject changes (`getSubjectStamp`), it is shown until it is fetched anew. */
-export interface Loaded<K extends DetailKind = DetailKind> {
+export interface LoadedDetail<K extends DetailKind = DetailKind> {
   kind: K;
   id: string;
   stamp: string;
@@ -287,7 +287,7 @@ export interface State {
   scroll: Scroll;
   search: Search | null;
   log: LogView;
-  details: readonly Loaded[];
+  details: readonly LoadedDetail[];
   overlay: Overlay | null;
   /** A row to select as soon as its list has it. */
   jump: { pane: PaneId; id: string } | null;

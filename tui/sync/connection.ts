@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { asSvcError, type EngineClient, SvcError } from '../../engine/index.ts';
+import { asSvcError, backoffMs, type EngineClient, SvcError } from '../../engine/index.ts';
 
-const FIRST_PAUSE_MS = 200;
-const LONGEST_PAUSE_MS = 5000;
+const PAUSES = { firstMs: 200, longestMs: 5000 };
 
 /**
  * Keeps a connection to the engine while the dashboard is open. Only the first attempt may start the engine: whoever
@@ -20,14 +19,14 @@ export function keepConnected(options: {
   let wake: () => void = () => undefined;
 
   async function runConnectionLoop(): Promise<void> {
-    for (let pause = FIRST_PAUSE_MS; !options.signal.aborted; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    for (let failures = 1; !options.signal.aborted; failures += 1) {
       try {
         const start = wantsStart;
         wantsStart = false;
         const client = await options.connect(start);
         current = client;
         await options.onConnected(client);
-        pause = FIRST_PAUSE_MS;
+        failures = 1;
         await client.closed;
         if (options.signal.aborted) return;
         options.onLost('the connection ended');
@@ -39,9 +38,8 @@ export function keepConnected(options: {
       current = null;
       const waited = new AbortController();
       wake = () => waited.abort();
-      await delay(pause, undefined, { signal: AbortSignal.any([waited.signal, options.signal]) }).catch(
-        () => undefined,
-      );
+      const signal = AbortSignal.any([waited.signal, options.signal]);
+      await delay(backoffMs(failures, PAUSES), undefined, { signal }).catch(() => undefined);
     }
   }
   void runConnectionLoop();

@@ -30,11 +30,11 @@ export function createEngineSync(options: {
   /** With `start`, an engine may be started. */
   connect(start: boolean): Promise<EngineClient>;
   /** The first connection failed, so there is nothing to show. */
-  onHopeless(error: unknown): void;
+  onFirstConnectFailed(error: unknown): void;
 }): EngineSync {
   const { store } = options;
   const closing = new AbortController();
-  let point: ResumePoint | null = null;
+  let resumePoint: ResumePoint | null = null;
   let notices: Promise<{ close(): Promise<void> }> | null = null;
   let isFirst = true;
 
@@ -44,13 +44,13 @@ export function createEngineSync(options: {
   const sendDataChange = (data: DataChange): void =>
     sendWhileOpen({ type: 'data', change: data, at: Date.now() });
 
-  const link = keepConnected({
+  const connection = keepConnected({
     signal: closing.signal,
     async connect(start) {
       try {
         return await options.connect(start);
       } catch (error) {
-        if (isFirst) options.onHopeless(error);
+        if (isFirst) options.onFirstConnectFailed(error);
         throw error;
       }
     },
@@ -59,11 +59,11 @@ export function createEngineSync(options: {
       sendWhileOpen({ type: 'link', link: { workspace, root } });
       await followEngineEvents({
         client,
-        from: point,
+        from: resumePoint,
         complete: store.getState().data.complete,
         onChange: sendDataChange,
         onPoint: (next) => {
-          point = next;
+          resumePoint = next;
         },
         onFailed: (error) => {
           const { message, hint } = asSvcError(error);
@@ -91,17 +91,17 @@ export function createEngineSync(options: {
   });
 
   const details = fetchDetails({
-    client: link.client,
+    client: connection.client,
     getState: store.getState,
     onLoaded: (loaded) => sendWhileOpen({ type: 'detail', loaded }),
   });
   const logs = followLogs({
-    client: link.client,
+    client: connection.client,
     getState: store.getState,
     onLines: (session, lines, ended, reset) => sendWhileOpen({ type: 'log', session, lines, ended, reset }),
   });
   const workers = pollWorkers({
-    client: link.client,
+    client: connection.client,
     getState: store.getState,
     onSessions: (sessions) => sendDataChange({ sessions }),
   });
@@ -113,10 +113,10 @@ export function createEngineSync(options: {
       (each) => each.repository === repository && each.state === 'ended' && each.promoted_at === null,
     );
     const ids = rows.map((each) => each.session_id);
-    if (ids.length > 0) sendDataChange({ sessions: await fetchSessions(link.client(), ids) });
+    if (ids.length > 0) sendDataChange({ sessions: await fetchSessions(connection.client(), ids) });
   }
   const refs = followRefs({
-    client: link.client,
+    client: connection.client,
     getState: store.getState,
     onMoved: (repository) => void refreshMovedWork(repository).catch(() => undefined),
   });
@@ -128,20 +128,20 @@ export function createEngineSync(options: {
   });
 
   /** The events at the last poll. Newer ones may have caused deliveries. */
-  let seen = store.getState().data.events;
+  let polledEvents = store.getState().data.events;
   async function pollPending(): Promise<void> {
     const { link: now, data } = store.getState();
     if (now.phase !== 'live') return;
     details.retryUnsettled();
     const isPending = [...data.deliveries.values()].some((each) => each.state === 'pending');
-    const hasNew = data.events !== seen;
-    seen = data.events;
+    const hasNew = data.events !== polledEvents;
+    polledEvents = data.events;
     const messages = [...data.messages.values()].filter((each) => each.delivery === 'pending');
     if (messages.length > 0) {
       const ids = messages.map((each) => each.message_id);
-      sendDataChange({ messages: await fetchMessages(link.client(), ids) });
+      sendDataChange({ messages: await fetchMessages(connection.client(), ids) });
     }
-    if (isPending || hasNew) sendDataChange({ deliveries: await fetchDeliveries(link.client()) });
+    if (isPending || hasNew) sendDataChange({ deliveries: await fetchDeliveries(connection.client()) });
   }
   const timers = [
     setInterval(() => sendWhileOpen({ type: 'tick', at: Date.now() }), TICK_MS),
@@ -152,7 +152,7 @@ export function createEngineSync(options: {
     performCall(effect) {
       const { operation, input, busy } = effect;
       Promise.resolve()
-        .then(() => link.client().callByName(operation, input))
+        .then(() => connection.client().callByName(operation, input))
         .then(
           (answer) => sendWhileOpen({ type: 'answered', effect, answer }),
           (error: unknown) => {
@@ -161,7 +161,7 @@ export function createEngineSync(options: {
           },
         );
     },
-    startEngine: () => link.startEngine(),
+    startEngine: () => connection.startEngine(),
     async close() {
       closing.abort();
       unsubscribe();
@@ -170,7 +170,7 @@ export function createEngineSync(options: {
       workers.close();
       for (const timer of timers) clearInterval(timer);
       try {
-        link.client().close();
+        connection.client().close();
       } catch {
         // There is no connection to close.
       }

@@ -1,33 +1,33 @@
 import { isDeepStrictEqual } from 'node:util';
 import { asSvcError, type EngineClient } from '../../engine/index.ts';
-import { findDetail, listWantedDetails, type Wanted } from '../state/details.ts';
-import type { Details, Loaded, State } from '../state/model.ts';
+import { findDetail, listWantedDetails, type WantedDetails } from '../state/details.ts';
+import type { Details, LoadedDetail, State } from '../state/model.ts';
 
 /** The cursor must rest this long before details are fetched: a held key flies over a list. */
 const REST_MS = 50;
 
-type Detail = Wanted['details'][number];
+type WantedDetail = WantedDetails['details'][number];
 
-const getDetailKey = ({ kind, id, stamp }: Detail): string => `${kind} ${id} ${stamp}`;
+const getDetailKey = ({ kind, id, stamp }: WantedDetail): string => `${kind} ${id} ${stamp}`;
 
 /** Fetches what the preview of the selected row needs beyond the row. */
 export function fetchDetails(options: {
   client(): EngineClient;
   getState(): State;
-  onLoaded(loaded: Loaded): void;
+  onLoaded(loaded: LoadedDetail): void;
 }): { onStateChange(): void; retryUnsettled(): void; discardPendingWork(): void; close(): void } {
   let timer: NodeJS.Timeout | null = null;
-  let underWay = new Set<string>();
+  let pendingKeys = new Set<string>();
 
-  const listMissing = (state: State): Detail[] =>
+  const listMissing = (state: State): WantedDetail[] =>
     listWantedDetails(state).details.filter(
       (each) =>
-        !underWay.has(getDetailKey(each)) && findDetail(state, each.kind, each.id)?.stamp !== each.stamp,
+        !pendingKeys.has(getDetailKey(each)) && findDetail(state, each.kind, each.id)?.stamp !== each.stamp,
     );
 
-  async function fetchDetail(detail: Detail): Promise<void> {
+  async function fetchDetail(detail: WantedDetail): Promise<void> {
     const { kind, id, stamp } = detail;
-    const asked = underWay;
+    const asked = pendingKeys;
     asked.add(getDetailKey(detail));
     const loaded = await loadDetail(options.client(), kind, id)
       .then(
@@ -35,13 +35,13 @@ export function fetchDetails(options: {
         (error: unknown) => ({ detail: null, problem: asSvcError(error).message }),
       )
       .finally(() => asked.delete(getDetailKey(detail)));
-    if (kind === 'work' && asked !== underWay) return;
+    if (kind === 'work' && asked !== pendingKeys) return;
     options.onLoaded(
       keepUnchangedWork({ kind, id, stamp, ...loaded }, findDetail(options.getState(), kind, id)),
     );
   }
 
-  const fetchWhileLive = (details: readonly Detail[]): void => {
+  const fetchWhileLive = (details: readonly WantedDetail[]): void => {
     if (options.getState().link.phase !== 'live') return;
     for (const each of details) void fetchDetail(each).catch(() => undefined);
   };
@@ -66,7 +66,7 @@ export function fetchDetails(options: {
     },
     /** Ignores pending answers about work, since branches have moved after they were requested. */
     discardPendingWork() {
-      underWay = new Set();
+      pendingKeys = new Set();
     },
     close() {
       if (timer !== null) clearTimeout(timer);
@@ -75,7 +75,7 @@ export function fetchDetails(options: {
 }
 
 /** Keeps the earlier object, with its time, if the work is unchanged, so that nothing is redrawn. */
-function keepUnchangedWork(loaded: Loaded, before: Loaded | undefined): Loaded {
+function keepUnchangedWork(loaded: LoadedDetail, before: LoadedDetail | undefined): LoadedDetail {
   if (!loaded.detail || !before?.detail || !('tried_at' in loaded.detail) || !('tried_at' in before.detail))
     return loaded;
   const then = { ...loaded.detail, tried_at: before.detail.tried_at };
@@ -83,7 +83,7 @@ function keepUnchangedWork(loaded: Loaded, before: Loaded | undefined): Loaded {
 }
 
 /** Whether a detail only changes with an event. One with a problem may change by itself. */
-function isDetailSettled(loaded: Loaded | undefined): boolean {
+function isDetailSettled(loaded: LoadedDetail | undefined): boolean {
   if (!loaded?.detail) return loaded?.problem == null;
   if ('plan' in loaded.detail) return loaded.detail.plan.problem === null;
   if (!('trial' in loaded.detail)) return true;
@@ -93,9 +93,9 @@ function isDetailSettled(loaded: Loaded | undefined): boolean {
 
 async function loadDetail(
   client: EngineClient,
-  kind: Loaded['kind'],
+  kind: LoadedDetail['kind'],
   id: string,
-): Promise<Details[Loaded['kind']]> {
+): Promise<Details[LoadedDetail['kind']]> {
   switch (kind) {
     case 'task': {
       const [shown, plan] = await Promise.all([

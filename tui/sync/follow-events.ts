@@ -1,4 +1,4 @@
-import type { EngineClient } from '../../engine/index.ts';
+import { createSerialQueue, type EngineClient } from '../../engine/index.ts';
 import type { DataChange } from '../state/data.ts';
 import type { EventRow } from '../state/model.ts';
 import { fetchChangedRows, fetchFirstRows, fetchLaterRows, fetchOlderTasks } from './fetch-rows.ts';
@@ -30,21 +30,19 @@ export async function followEngineEvents(options: {
   let timer: NodeJS.Timeout | null = null;
   let isReady = false;
   let lastFlush = 0;
-  let busy: Promise<void> = Promise.resolve();
+  const enqueue = createSerialQueue();
 
   function flushEvents(): void {
     timer = null;
     lastFlush = performance.now();
     const events = waiting;
     waiting = [];
-    busy = busy
-      .then(async () => {
-        onChange(await fetchChangedRows(client, events));
-        const last = events.at(-1);
-        // The resume point moves only after its rows are in the store.
-        if (last !== undefined) onPoint({ logId: client.welcome.log_id, seq: last.seq });
-      })
-      .catch(onFailed);
+    enqueue(async () => {
+      onChange(await fetchChangedRows(client, events));
+      const last = events.at(-1);
+      // The resume point moves only after its rows are in the store.
+      if (last !== undefined) onPoint({ logId: client.welcome.log_id, seq: last.seq });
+    }).catch(onFailed);
   }
 
   function scheduleFlush(): void {

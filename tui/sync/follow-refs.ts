@@ -15,9 +15,9 @@ export function followRefs(options: {
   onMoved(repository: string): void;
 }): { onStateChange(): void; restart(): void } {
   /** Subscriptions by what they follow; null if it cannot be followed. */
-  const followed = new Map<string, { repository: string; subscription: Promise<number | null> }>();
+  const subscriptions = new Map<string, { repository: string; subscription: Promise<number | null> }>();
   /** The parts of the last state. Comparing them is cheap enough for every key. */
-  let seen: readonly unknown[] = [];
+  let lastParts: readonly unknown[] = [];
 
   function listWantedRepositories({ data, focus, lists }: State): Map<string, SessionRow> {
     const all = new Map<string, SessionRow>();
@@ -47,15 +47,16 @@ export function followRefs(options: {
         return answer.subscription;
       })
       .catch(() => null);
-    followed.set(key, { repository, subscription });
+    subscriptions.set(key, { repository, subscription });
   }
 
   function unfollowRepository(
     key: string,
-    { repository, subscription }: ReturnType<typeof followed.get> & object,
+    { repository, subscription }: ReturnType<typeof subscriptions.get> & object,
   ): void {
-    followed.delete(key);
-    if (![...followed.values()].some((each) => each.repository === repository)) options.onMoved(repository);
+    subscriptions.delete(key);
+    if (![...subscriptions.values()].some((each) => each.repository === repository))
+      options.onMoved(repository);
     void subscription
       .then(async (id) => {
         if (id !== null) await options.client().unsubscribe(id);
@@ -68,16 +69,16 @@ export function followRefs(options: {
       const state = options.getState();
       if (state.link.phase !== 'live') return;
       const now = [state.data.sessions, state.focus, state.lists.workers.selected];
-      if (now.every((each, index) => each === seen[index])) return;
-      seen = now;
+      if (now.every((each, index) => each === lastParts[index])) return;
+      lastParts = now;
       const next = listWantedRepositories(state);
-      for (const [key, session] of next) if (!followed.has(key)) subscribeToRefs(key, session);
-      for (const [key, each] of [...followed]) if (!next.has(key)) unfollowRepository(key, each);
+      for (const [key, session] of next) if (!subscriptions.has(key)) subscribeToRefs(key, session);
+      for (const [key, each] of [...subscriptions]) if (!next.has(key)) unfollowRepository(key, each);
     },
     /** Subscribes to everything again after the connection was lost. */
     restart() {
-      followed.clear();
-      seen = [];
+      subscriptions.clear();
+      lastParts = [];
     },
   };
 }

@@ -141,6 +141,7 @@ export function taskOperations(deps: BoardOperationsDeps) {
     input: { project?: string | undefined; actor?: string | undefined },
     caller: Caller,
   ): void {
+    deps.requireConsent();
     if (agent !== null) agents.under(agentOverrides(caller)).checkInstalled(agent, input.project ?? project);
     if (status === 'failed') workflow.retry(taskId, who(input, caller));
     if (input.project === undefined || input.project === project) return;

@@ -1,16 +1,17 @@
-import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { findProgram } from '../../agents/index.ts';
 import type { HomeShare } from '../../agents/presets/index.ts';
 import { SvcError } from '../../base/errors.ts';
+import { isInsideFolder } from '../../base/paths.ts';
 import { makePrivateFolder } from '../../base/private-files.ts';
+import { type ProgramResult, runProgram } from '../../base/run-program.ts';
 import { SEAT_FOLDER } from '../../workspace/seat-folder.ts';
 import { REAL_OBJECTS } from '../private-git.ts';
 import { programOf } from '../processes/start.ts';
 import { homeRules } from './home.ts';
 import { kernelWords } from './kernel.ts';
-import { isFolder, isWithin, realOf } from './paths.ts';
+import { isFolder, realOf } from './paths.ts';
 import { findOpen, type ProbeWish, probeCommand } from './probe.ts';
 import { programRules } from './programs.ts';
 import { gitFoldersOf, inplaceRules, lookingRules, worktreeRules } from './repository.ts';
@@ -116,21 +117,8 @@ const namespaces = (uid: number | null, { canShutUserns }: Ability): string[] =>
 
 const uidInside = (): number | null => (process.getuid?.() === 0 ? userInside() : null);
 
-interface Answer {
-  error: Error | null;
-  stdout: string;
-  stderr: string;
-}
-
-function runOnce(program: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Answer> {
-  return new Promise((done) => {
-    const options = { env, timeout: TRIAL_MS, killSignal: 'SIGKILL', maxBuffer: 4 * 1024 * 1024 } as const;
-    const child = execFile(program, [...args], options, (error, stdout, stderr) =>
-      done({ error, stdout, stderr }),
-    );
-    child.stdin?.end();
-  });
-}
+const runOnce = (program: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<ProgramResult> =>
+  runProgram(program, args, { env, timeoutMs: TRIAL_MS, mostBytes: 4 * 1024 * 1024 });
 
 /** Whether this bubblewrap can shut off namespaces of users, here: it needs 0.8, and a /proc that can be written outside. */
 async function abilityOf(program: string, env: NodeJS.ProcessEnv): Promise<Ability> {
@@ -205,7 +193,9 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
   /** Folders of which a worker sees nothing, or only what is shown in them on purpose. */
   function hidden(home: string | null): Place[] {
     // A database or a socket of its own place is hidden with the folder around it: the file may be made anew.
-    const apart = [paths.db, paths.socket].map(dirname).filter((folder) => !isWithin(paths.data, folder));
+    const apart = [paths.db, paths.socket]
+      .map(dirname)
+      .filter((folder) => !isInsideFolder(paths.data, folder));
     return [
       ...['/tmp', '/var/tmp'].flatMap((path) => hiding(path, 'empty', '1777')),
       ...['/run', '/var/run', ...SERVICE_FOLDERS].flatMap((path) => hiding(path, 'shut')),
@@ -230,7 +220,7 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
     const hiddenFolders = hides.map(({ path }) => path);
     const { seatFolder } = spec;
     const isSeat = (path: string): boolean =>
-      seatFolder !== null && isWithin(realOf(seatFolder) ?? seatFolder, path);
+      seatFolder !== null && isInsideFolder(realOf(seatFolder) ?? seatFolder, path);
     const seat: Place[] =
       seatFolder === null
         ? []
@@ -263,7 +253,7 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
     const real = realOf(writable) ?? writable;
     // Last, when it is known what would be shown. What listens in the worktree is the worker's own.
     for (const path of listeningSockets().files)
-      if (!isWithin(real, path) && !['empty', 'shut'].includes(shownAt(path, rules)) && !isSeat(path))
+      if (!isInsideFolder(real, path) && !['empty', 'shut'].includes(shownAt(path, rules)) && !isSeat(path))
         rules.push({ path, show: 'read', from: '/dev/null' });
     if (shownAt(real, rules) !== 'write')
       throw unavailable(

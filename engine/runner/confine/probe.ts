@@ -1,4 +1,4 @@
-import { isWithin } from './paths.ts';
+import { isInsideFolder } from '../../base/paths.ts';
 import { type Place, shownAt } from './rules.ts';
 
 /**
@@ -83,7 +83,9 @@ function reachable(mounts: readonly Mount[]): Mount[] {
           other !== self &&
           other.id !== other.parent &&
           ((other.parent === self.id && other.path === self.path && other !== below) ||
-            (other.parent === self.parent && other.path !== self.path && isWithin(other.path, self.path))),
+            (other.parent === self.parent &&
+              other.path !== self.path &&
+              isInsideFolder(other.path, self.path))),
       );
       if (isCovered) return false;
       if (at.parent === at.id) break;
@@ -93,7 +95,7 @@ function reachable(mounts: readonly Mount[]): Mount[] {
 }
 
 /** Made for the sandbox itself. */
-const isItsOwn = (path: string): boolean => path === '/proc' || isWithin('/dev', path);
+const isItsOwn = (path: string): boolean => path === '/proc' || isInsideFolder('/dev', path);
 
 /** What of a sandbox is open that should not be, one sentence each, from what the probe has told. */
 export function findOpen(told: string, { places }: Pick<ProbeWish, 'places'>): string[] {

@@ -1,5 +1,6 @@
 import { dirname, sep } from 'node:path';
-import { isWithin, linksTo, realOf } from './paths.ts';
+import { isInsideFolder } from '../../base/paths.ts';
+import { linksTo, realOf } from './paths.ts';
 
 /**
  * What a confined run sees at a path and below it: `empty` is a folder of its own in memory, `shut` one that nobody
@@ -121,7 +122,8 @@ export function mounts(places: readonly Place[]): string[] {
 export function shownAt(path: string, places: readonly Place[]): Rule['show'] {
   let best: Rule = { path: sep, show: 'read' };
   for (const place of strongest(places).values()) {
-    if ('show' in place && isWithin(place.path, path) && place.path.length >= best.path.length) best = place;
+    if ('show' in place && isInsideFolder(place.path, path) && place.path.length >= best.path.length)
+      best = place;
   }
   return best.show;
 }

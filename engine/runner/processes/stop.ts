@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { backoffMs } from '../../base/backoff.ts';
 import { livenessOf, type Probe, type ProcessEntry } from './probe.ts';
 
 export interface StopTarget {
@@ -22,6 +23,8 @@ export interface StopResult {
 }
 
 const ROUNDS = 30;
+/** Between two looks whether it has ended. */
+const PAUSES = { firstMs: 5, longestMs: 100 };
 
 /** Processes already known to belong to the run: pid → start time. */
 type Known = Map<number, string>;
@@ -149,11 +152,11 @@ export async function stop(probe: Probe, target: StopTarget, options: StopOption
     return !(await note()).some((entry) => entry.pgid === pid);
   };
   const deadline = performance.now() + graceMs;
-  for (let pause = 5; ; pause = Math.min(pause * 2, 100)) {
+  for (let looks = 1; ; looks += 1) {
     if (await hasEnded()) break;
     const left = deadline - performance.now();
     if (left <= 0) break;
-    await delay(Math.min(pause, left));
+    await delay(Math.min(backoffMs(looks, PAUSES), left));
   }
   await note();
   if (leads()) trySignal(-pid, 'SIGKILL');

@@ -1,7 +1,8 @@
 import { realpathSync } from 'node:fs';
-import { relative, resolve, sep } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { type Consents, digestOfSetup, readConsents } from '../../access/index.ts';
 import { SvcError } from '../../base/errors.ts';
+import { isInsideFolder } from '../../base/paths.ts';
 
 /** The parts of the configuration that say what a project carries. */
 export interface SetupConfig {
@@ -49,13 +50,12 @@ const NOTHING = { setup: [], teardown: [], env_files: [] };
 
 /** Whether the folder is somewhere else than below the workspace, also by a link. */
 function isOutside(root: string, folder: string): boolean {
-  let way = relative(root, folder);
   try {
-    way = relative(realpathSync(root), realpathSync(folder));
+    return !isInsideFolder(realpathSync(root), realpathSync(folder));
   } catch {
     // It does not exist: then its name decides.
+    return !isInsideFolder(root, folder);
   }
-  return way === '..' || way.startsWith(`..${sep}`) || resolve(way) === way;
 }
 
 /** Whether a configuration file was agreed to that has this entry with this path. */

@@ -11,10 +11,10 @@ import {
 import { dirname, join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { asSvcError, SvcError } from '../../base/errors.ts';
+import type { KeyedQueue } from '../../base/serial-queue.ts';
 import { type Git, NOT_INSIDE } from './git.ts';
 import { gitRunsFor } from './live.ts';
 import { lookAt, verifyToplevel } from './look.ts';
-import type { Queue } from './queue.ts';
 import {
   branchOrCommit,
   branchRef,
@@ -184,7 +184,7 @@ const isBranchName = async (git: Git, root: string, branch: string): Promise<boo
  * Submodules are not initialised and large files (LFS) stay pointers: both would reach for the network.
  * Throws `not_a_repository`, `repository_empty`, `not_found` (base), `exists`, `git_failed`.
  */
-export async function create(git: Git, queue: Queue, request: CreateRequest): Promise<CreatedWorktree> {
+export async function create(git: Git, queue: KeyedQueue, request: CreateRequest): Promise<CreatedWorktree> {
   const { worktreePath: path, branch } = request;
   const { repository, project } = await checkoutsOf(git, request);
   const { root, commonDir } = repository;

@@ -1,13 +1,13 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { asSvcError, SvcError } from '../../base/errors.ts';
+import type { KeyedQueue } from '../../base/serial-queue.ts';
 import { counted } from '../../base/text.ts';
 import { type Contents, contentsOf } from './files.ts';
 import { type Git, records } from './git.ts';
 import { processesInside, type WorkingFolders } from './live.ts';
 import { type Look, lookAt, verifyToplevel } from './look.ts';
 import { commonDirAt, ownGitDir } from './own-git-dir.ts';
-import type { Queue } from './queue.ts';
 import {
   branchRef,
   commitOf,
@@ -181,7 +181,7 @@ const isClean = ({ changed, untracked, nested, isWhole }: Contents): boolean =>
 export async function finish(
   git: Git,
   folders: WorkingFolders,
-  queue: Queue,
+  queue: KeyedQueue,
   request: FinishRequest,
   taken: TakenOver | null,
 ): Promise<FinishResult> {

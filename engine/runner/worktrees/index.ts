@@ -1,4 +1,5 @@
 import { basename, join } from 'node:path';
+import { createKeyedQueue } from '../../base/serial-queue.ts';
 import { removePrivateGit } from '../private-git.ts';
 import {
   type CreatedWorktree,
@@ -30,7 +31,6 @@ import {
   prune,
   prunePlan,
 } from './prune.ts';
-import { createQueue } from './queue.ts';
 import {
   branchRef,
   branchTips,
@@ -164,7 +164,9 @@ export function createWorktrees({
   );
   const pins = createRepositoryPins(agentsDir === undefined ? null : join(agentsDir, '.repositories.json'));
   const git = createGit(env, { settingsAgainst: programs.settingsAgainst });
-  const queue = createQueue();
+  // Changes to one repository's refs and worktree list go one at a time: git itself answers a second one with "index.lock
+  // exists" or "cannot lock ref" instead of waiting. Reads do not queue.
+  const queue = createKeyedQueue();
   // What is read of a branch is read in the repository: first comes there what its worker has committed meanwhile.
   const takeOver = agentsDir === undefined ? null : createTakeOver(git, agentsDir);
   const followed = async (branch: string | null | undefined): Promise<void> => {

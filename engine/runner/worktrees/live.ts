@@ -1,6 +1,6 @@
-import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
-import { sep } from 'node:path';
+import { isInsideFolder } from '../../base/paths.ts';
+import { runProgramSync } from '../../base/run-program.ts';
 
 /** pid → current folder of every process that lets us look; null when the process table cannot be read. */
 export type WorkingFolders = () => Map<number, string> | null;
@@ -26,23 +26,18 @@ function fromProc(): Map<number, string> | null {
 
 /** macOS, best effort. Not tested there. */
 function fromLsof(): Map<number, string> | null {
-  try {
-    const text = execFileSync('lsof', ['-w', '-d', 'cwd', '-Fpn'], {
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-      timeout: 10_000,
-      maxBuffer: 64 * 1024 * 1024,
-    });
-    const folders = new Map<number, string>();
-    let pid = 0;
-    for (const line of text.split('\n')) {
-      if (line.startsWith('p')) pid = Number(line.slice(1));
-      else if (line.startsWith('n')) folders.set(pid, line.slice(1));
-    }
-    return folders.size === 0 ? null : folders;
-  } catch {
-    return null;
+  const { exitCode, stdout } = runProgramSync('lsof', ['-w', '-d', 'cwd', '-Fpn'], {
+    timeoutMs: 10_000,
+    mostBytes: 64 * 1024 * 1024,
+  });
+  if (exitCode !== 0) return null;
+  const folders = new Map<number, string>();
+  let pid = 0;
+  for (const line of stdout.split('\n')) {
+    if (line.startsWith('p')) pid = Number(line.slice(1));
+    else if (line.startsWith('n')) folders.set(pid, line.slice(1));
   }
+  return folders.size === 0 ? null : folders;
 }
 
 export const workingFolders: WorkingFolders = () => (process.platform === 'linux' ? fromProc() : fromLsof());
@@ -56,9 +51,7 @@ export function processesInside(path: string, folders: Map<number, string> | nul
   } catch {
     return [];
   }
-  return [...folders].flatMap(([pid, folder]) =>
-    folder === real || folder.startsWith(real + sep) ? [pid] : [],
-  );
+  return [...folders].flatMap(([pid, folder]) => (isInsideFolder(real, folder) ? [pid] : []));
 }
 
 /** Whether a git command that names this folder still runs: one outlives the host that was killed during it. */

@@ -1,5 +1,7 @@
 import { readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { asSvcError, SvcError } from '../../base/errors.ts';
+import { mapLimit } from '../../base/map-limit.ts';
+import type { KeyedQueue } from '../../base/serial-queue.ts';
 import { type Contents, contentsOf } from './files.ts';
 import type { Git } from './git.ts';
 import { keepIgnored, worthNaming } from './ignored.ts';
@@ -8,7 +10,6 @@ import { processesInside, type WorkingFolders } from './live.ts';
 import { gitDirOfWorktree } from './look.ts';
 import { type Standing, standingsOf } from './merged.ts';
 import { ownGitDir } from './own-git-dir.ts';
-import { mapLimit, type Queue } from './queue.ts';
 import {
   branchRef,
   commitOf,
@@ -252,7 +253,7 @@ export interface PruneSteps {
 export async function prune(
   git: Git,
   folders: WorkingFolders,
-  queue: Queue,
+  queue: KeyedQueue,
   plan: PrunePlan,
   { before, asideOf }: PruneSteps = {},
 ): Promise<PruneResult> {

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { asSvcError, SvcError } from '../../base/errors.ts';
+import { mapLimit } from '../../base/map-limit.ts';
 import { filesOf } from './files.ts';
 import type { Git } from './git.ts';
 import { baseNameOf, type ListingRequest, listing, noBase, type Pairing } from './listing.ts';
 import { processesInside, type WorkingFolders } from './live.ts';
 import { gitDirOfWorktree } from './look.ts';
 import { type Standing, standingsOf, treesOf } from './merged.ts';
-import { mapLimit } from './queue.ts';
 import {
   branchRef,
   lies,

@@ -1,6 +1,7 @@
 import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { asSvcError, SvcError } from '../../base/errors.ts';
+import { createKeyedQueue } from '../../base/serial-queue.ts';
 import {
   branchIn,
   type PrivateGit,
@@ -88,17 +89,7 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
   /** Tips that could not be taken over while their run goes on: the end will say why. */
   const refused = new Map<string, string>();
   /** One at a time for each private folder. */
-  const last = new Map<string, Promise<unknown>>();
-
-  function inTurn<T>(folder: string, work: () => Promise<T>): Promise<T> {
-    const result = (last.get(folder) ?? Promise.resolve()).then(work, work);
-    const settled = result.catch(() => undefined);
-    last.set(folder, settled);
-    void settled.then(() => {
-      if (last.get(folder) === settled) last.delete(folder);
-    });
-    return result;
-  }
+  const enqueue = createKeyedQueue();
 
   const quoted = (path: string): string => JSON.stringify(path);
   const realObjects = ({ common }: PrivateGitRecord): string => join(common, 'objects');
@@ -198,7 +189,7 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
     if (record === null || record.refused !== null) return;
     const tip = privateTip(store, record);
     if (tip === null || tip === record.known || refused.get(store.folder) === tip) return;
-    await inTurn(store.folder, async () => {
+    await enqueue(store.folder, async () => {
       const seen = readPrivateGit(store);
       if (seen === null || seen.known === tip) return;
       try {
@@ -284,7 +275,7 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
       env: record.refused === null ? env : {},
       async takeCommit(commit) {
         const now = readPrivateGit(store) ?? record;
-        await inTurn(store.folder, () =>
+        await enqueue(store.folder, () =>
           take(store, now, { wanted: [commit], known: [now.known], timeoutMs: END_MS }),
         );
       },
@@ -338,7 +329,7 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
     async settle(worktree, { index = false } = {}) {
       const store = privateGitOf(agentsDir, worktree);
       refused.delete(store.folder);
-      return inTurn(store.folder, async () => {
+      return enqueue(store.folder, async () => {
         const record = readPrivateGit(store);
         return record === null ? null : settle(store, record, index);
       });

@@ -274,9 +274,9 @@ describe('the tools for locks', () => {
 
   test('let a worker act for itself only, and the Chair for everyone', async () => {
     for (const [name, input] of [
-      ['lock_acquire', { holder: 'ada', path: 'app' }],
-      ['lock_check', { holder: 'ada', path: 'app' }],
-      ['lock_release', { holder: 'ada', path: 'app' }],
+      ['lock.acquire', { holder: 'ada', path: 'app' }],
+      ['lock.check', { holder: 'ada', path: 'app' }],
+      ['lock.release', { holder: 'ada', path: 'app' }],
       ['lock.over', { paths: ['app'], except: 'ada' }],
     ] as const) {
       await assert.rejects(here.call(name, input, worker(session)), refusal('holder_mismatch'), name);
@@ -334,7 +334,7 @@ describe('the tools for locks', () => {
   });
 
   test('are small, and say what each parameter means', () => {
-    const names = /^(?:lock_|task_claim|task_release)/;
+    const names = /^(?:lock\.(?:acquire|check|release|status)|task\.claim|task\.release)$/;
     const all: readonly Operation[] = here.engine.operations.all;
     const tools = all.filter(isTool).filter(({ name }) => names.test(name));
     assert.equal(tools.length, 6);

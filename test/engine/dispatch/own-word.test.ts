@@ -91,9 +91,8 @@ describe("a worker's word of its task, and the end of its run", () => {
     const go = join(ws.root, 'go-chair');
     const { task_id, session_id } = await working(go);
     for (const [name, status] of [
-      ['task_done', 'done'],
-      ['task_done', 'failed'],
       ['task.done', 'done'],
+      ['task.done', 'failed'],
     ] as const)
       await assert.rejects(here.call(name, { id: task_id, status }), {
         code: 'conflict',
@@ -108,7 +107,7 @@ describe("a worker's word of its task, and the end of its run", () => {
   test('a task that its worker has marked is not tried again while that runs, and can be cancelled', async () => {
     const { task_id, session_id } = await working(join(ws.root, 'never'));
     await here.call('task.done', { id: task_id, status: 'failed' }, asWorker(session_id));
-    for (const name of ['task.retry', 'task_run'])
+    for (const name of ['task.retry', 'task.run'])
       await assert.rejects(here.call(name, { id: task_id }), { code: 'conflict', message: /still works on/ });
     // The last word counts.
     await here.call('task.done', { id: task_id }, asWorker(session_id));

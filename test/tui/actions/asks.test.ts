@@ -4,7 +4,7 @@ import { describeChanges } from '../../../tui/plain/describe-changes.ts';
 import { askRow, type Bench, bench, decisionRow, NOW, sessionRow, taskRow } from '../../support/dashboard.ts';
 import { screenOf } from '../../support/render.tsx';
 
-const asked = (...asks: ReturnType<typeof askRow>[]): Bench =>
+const openAsks = (...asks: ReturnType<typeof askRow>[]): Bench =>
   bench()
     .keys('3')
     .data({
@@ -12,42 +12,42 @@ const asked = (...asks: ReturnType<typeof askRow>[]): Bench =>
       sessions: [sessionRow(1, { state: 'running', ended_at: null })],
       tasks: [taskRow(1, { session_id: 's-1', status: 'running' })],
     });
-const said = (dash: Bench): string => dash.state().message?.text ?? '';
-const answers = (id: number, answer: string) => [{ operation: 'ask_answer', input: { id, answer } }];
+const lastMessage = (dash: Bench): string => dash.state().message?.text ?? '';
+const answerCalls = (id: number, answer: string) => [{ operation: 'ask.answer', input: { id, answer } }];
 
 describe('answering takes two keys: Enter opens, a digit sends', () => {
   it('the digit sends the option that stands beside it', () => {
-    const dash = asked(askRow(31)).keys('enter');
+    const dash = openAsks(askRow(31)).keys('enter');
     assert.deepEqual(dash.calls(), []);
-    assert.deepEqual(dash.keys('2').calls(), answers(31, 'keep the second'));
+    assert.deepEqual(dash.keys('2').calls(), answerCalls(31, 'keep the second'));
     assert.equal(dash.state().overlay, null);
   });
 
   it('no other key sends, and Esc goes back', () => {
-    const dash = asked(askRow(31)).keys('enter', '4', '0', '9', 'y', 'enter', 'space', 'tab');
+    const dash = openAsks(askRow(31)).keys('enter', '4', '0', '9', 'y', 'enter', 'space', 'tab');
     assert.equal(dash.state().overlay?.kind, 'answer');
-    assert.match(said(dash), /nothing was sent/);
+    assert.match(lastMessage(dash), /nothing was sent/);
     assert.deepEqual(dash.keys('esc', '1').calls(), []);
     assert.equal(dash.state().focus, 'tasks');
   });
 
   it('without options a text is typed, and Enter sends it', () => {
-    const dash = asked(askRow(31, { options: [] })).keys('enter', 'enter');
-    assert.match(said(dash), /an answer is needed/);
+    const dash = openAsks(askRow(31, { options: [] })).keys('enter', 'enter');
+    assert.match(lastMessage(dash), /an answer is needed/);
     dash.keys('1', '.', '2', 'space', 'q').send({ type: 'paste', text: 'x\ny' });
     assert.deepEqual(dash.calls(), []);
-    assert.deepEqual(dash.keys('enter').calls(), answers(31, '1.2 qx y'));
+    assert.deepEqual(dash.keys('enter').calls(), answerCalls(31, '1.2 qx y'));
   });
 
   it('of more options than there are digits the number is typed', () => {
     const options = Array.from({ length: 12 }, (_, index) => `way ${index + 1}`);
-    const dash = asked(askRow(31, { options })).keys('enter', '1', '9', 'enter');
-    assert.match(said(dash), /a number from 1 to 12/);
-    assert.deepEqual(dash.keys('backspace', '1', 'enter').calls(), answers(31, 'way 11'));
+    const dash = openAsks(askRow(31, { options })).keys('enter', '1', '9', 'enter');
+    assert.match(lastMessage(dash), /a number from 1 to 12/);
+    assert.deepEqual(dash.keys('backspace', '1', 'enter').calls(), answerCalls(31, 'way 11'));
   });
 
   it('a closed one is opened to be read', () => {
-    const dash = asked(askRow(31, { status: 'answered', answer: 'yes', answered_by: 'chair-3' })).keys(
+    const dash = openAsks(askRow(31, { status: 'answered', answer: 'yes', answered_by: 'chair-3' })).keys(
       'enter',
     );
     assert.equal(dash.state().view, 'full');
@@ -57,52 +57,52 @@ describe('answering takes two keys: Enter opens, a digit sends', () => {
 
 describe('an answer goes to the question that was read', () => {
   it('arrivals change nothing of what was opened', () => {
-    const dash = asked(askRow(31), askRow(32))
+    const dash = openAsks(askRow(31), askRow(32))
       .keys('j', 'enter')
       .data({ asks: [askRow(30), askRow(33)] });
-    assert.deepEqual(dash.keys('1').calls(), answers(32, 'keep the first'));
+    assert.deepEqual(dash.keys('1').calls(), answerCalls(32, 'keep the first'));
   });
 
   it('one that was answered meanwhile is withdrawn, and it is told by whom', () => {
-    const dash = asked(askRow(31))
+    const dash = openAsks(askRow(31))
       .keys('enter')
       .data({ asks: [askRow(31, { status: 'answered', answer: 'merge both', answered_by: 'chair-3' })] });
     assert.equal(dash.state().overlay, null);
-    assert.match(said(dash), /ask 31 is closed, nothing was sent: chair-3 answered: merge both/);
+    assert.match(lastMessage(dash), /ask 31 is closed, nothing was sent: chair-3 answered: merge both/);
     assert.deepEqual(dash.keys('1').calls(), []);
   });
 
   it('one that ran out of time is withdrawn, whatever was typed', () => {
-    const dash = asked(askRow(31, { options: [] }))
+    const dash = openAsks(askRow(31, { options: [] }))
       .keys('enter', 'n', 'o')
       .data({ asks: [askRow(31, { status: 'timeout', options: [] })] });
-    assert.match(said(dash), /ask 31 is closed, nothing was sent/);
+    assert.match(lastMessage(dash), /ask 31 is closed, nothing was sent/);
     assert.deepEqual(dash.keys('enter').calls(), []);
   });
 
   it('while one answer is under way there is no second', () => {
-    const dash = asked(askRow(31)).keys('enter', '1', 'enter', '2');
+    const dash = openAsks(askRow(31)).keys('enter', '1', 'enter', '2');
     assert.equal(dash.calls().length, 1);
   });
 
   it('nothing is sent while the engine is away', () => {
-    const dash = asked(askRow(31))
+    const dash = openAsks(askRow(31))
       .keys('enter')
       .send({ type: 'link', link: { phase: 'lost', reason: 'gone', since: NOW } })
       .keys('1');
     assert.deepEqual(dash.calls(), []);
-    assert.match(said(dash), /was not sent/);
+    assert.match(lastMessage(dash), /was not sent/);
     assert.equal(dash.state().overlay?.kind, 'answer');
   });
 });
 
 describe('what no hand has pressed sends nothing', () => {
   it('keys of one burst, in the list and in the question', () => {
-    const dash = asked(askRow(31)).burst('enter', '1');
+    const dash = openAsks(askRow(31)).burst('enter', '1');
     assert.equal(dash.state().overlay, null);
     dash.keys('enter').burst('1', '1').burst('1', 'enter').burst('enter', '2', 'down');
     assert.deepEqual(dash.calls(), []);
-    const text = asked(askRow(31, { options: [] }))
+    const text = openAsks(askRow(31, { options: [] }))
       .keys('enter')
       .burst('o', 'k', 'enter');
     assert.deepEqual(text.calls(), []);
@@ -110,13 +110,13 @@ describe('what no hand has pressed sends nothing', () => {
   });
 
   it('a paste', () => {
-    const dash = asked(askRow(31)).keys('enter').send({ type: 'paste', text: '1' });
+    const dash = openAsks(askRow(31)).keys('enter').send({ type: 'paste', text: '1' });
     assert.deepEqual(dash.calls(), []);
-    assert.match(said(dash), /pasted text/);
+    assert.match(lastMessage(dash), /pasted text/);
   });
 
   it('a digit faster than a hand follows Enter', () => {
-    const dash = asked(askRow(31));
+    const dash = openAsks(askRow(31));
     const at = dash.state().now + 1000;
     dash.send({ type: 'keys', keys: ['enter'], at }).send({ type: 'keys', keys: ['1'], at: at + 5 });
     assert.deepEqual(dash.calls(), []);
@@ -125,27 +125,27 @@ describe('what no hand has pressed sends nothing', () => {
   });
 
   it('Enter just after the cursor was moved by the program', () => {
-    const dash = asked(askRow(31), askRow(32)).data({ asks: [askRow(31, { status: 'timeout' })] });
+    const dash = openAsks(askRow(31), askRow(32)).data({ asks: [askRow(31, { status: 'timeout' })] });
     const { selected } = dash.state().lists.asks;
-    // It stays with its row, which is closed now; so nothing was moved.
+    // The cursor stays with its row, which is closed now, so nothing was moved.
     assert.equal(selected, '31');
     const at = dash.state().now;
     const moved = dash.data({ reset: true, asks: [askRow(40)] });
     moved.send({ type: 'keys', keys: ['enter'], at: at + 100 });
     assert.equal(moved.state().overlay, null);
-    assert.match(said(moved), /has just moved/);
+    assert.match(lastMessage(moved), /has just moved/);
   });
 });
 
 describe('the list of questions', () => {
   it('open ones in the order they came, then the closed, newest first', () => {
     const closed = (id: number) => askRow(id, { status: 'answered', answer: 'x' });
-    const dash = asked(closed(1), askRow(5), closed(3), askRow(2));
+    const dash = openAsks(closed(1), askRow(5), closed(3), askRow(2));
     assert.deepEqual(dash.state().lists.asks.ids, ['2', '5', '3', '1']);
   });
 
   it('the tab counts the open ones and has the shortest time left', () => {
-    const dash = asked(
+    const dash = openAsks(
       askRow(1, { expires_at: new Date(NOW + 9 * 60_000).toISOString() }),
       askRow(2, { expires_at: new Date(NOW + 4.5 * 60_000).toISOString() }),
       askRow(3, { status: 'timeout' }),
@@ -156,7 +156,7 @@ describe('the list of questions', () => {
   });
 
   it('the time left is drawn anew only when its words change', () => {
-    const dash = asked(askRow(1, { expires_at: new Date(NOW + 10 * 60_000 + 5000).toISOString() }));
+    const dash = openAsks(askRow(1, { expires_at: new Date(NOW + 10 * 60_000 + 5000).toISOString() }));
     let drawn = screenOf(dash.state()).join('\n');
     let changes = 0;
     for (let second = 0; second < 600; second += 10) {
@@ -164,13 +164,13 @@ describe('the list of questions', () => {
       if (next !== drawn) changes += 1;
       drawn = next;
     }
-    // Ages and times left by the minute, and ten-second steps in the last one.
+    // Ages and times left change every minute, and every ten seconds in the last one.
     assert.ok(changes <= 30, `${changes} changes in ten minutes`);
     assert.match(drawn, /1 open/);
   });
 
   it('as lines it is told once, and not again for the time that goes by', () => {
-    const dash = asked(askRow(31));
+    const dash = openAsks(askRow(31));
     const before = dash.state();
     assert.deepEqual(describeChanges(before, dash.wait(120_000).state()), []);
     const open = dash.state();
@@ -206,7 +206,7 @@ describe('the list of questions', () => {
       .data({ asks: [askRow(2)] });
     assert.equal(away.state().lists.asks.selected, '2');
     assert.equal(
-      asked(closed)
+      openAsks(closed)
         .data({ asks: [askRow(2)] })
         .state().lists.asks.selected,
       '1',
@@ -214,14 +214,14 @@ describe('the list of questions', () => {
   });
 
   it('a new question rings, moves nothing and opens nothing', () => {
-    const dash = asked(askRow(31)).data({ asks: [askRow(2)] });
+    const dash = openAsks(askRow(31)).data({ asks: [askRow(2)] });
     assert.equal(dash.state().lists.asks.selected, '31');
     assert.equal(dash.state().overlay, null);
   });
 
   it('says who asks and whether somebody still waits', () => {
     const text = (dash: Bench): string => screenOf(dash.state()).join('\n');
-    const running = text(asked(askRow(31, { context: 'Two files add the column.' })));
+    const running = text(openAsks(askRow(31, { context: 'Two files add the column.' })));
     for (const part of [
       'w-1 claude',
       't-1 "Task number 1"',
@@ -230,7 +230,7 @@ describe('the list of questions', () => {
       '2  keep the second',
     ])
       assert.ok(running.includes(part), `${part} is not in\n${running}`);
-    const ended = asked(askRow(31)).data({ sessions: [sessionRow(1)] });
+    const ended = openAsks(askRow(31)).data({ sessions: [sessionRow(1)] });
     assert.match(text(ended), /has ended \(done\): nobody waits/);
   });
 });

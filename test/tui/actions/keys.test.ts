@@ -16,7 +16,7 @@ import {
   trial,
 } from '../../support/dashboard.ts';
 
-const waiting = (): Bench =>
+const openWaitingDecisions = (): Bench =>
   showDecision(
     bench().data({ decisions: [decisionRow(1), decisionRow(2)], tasks: [taskRow(1), taskRow(2)] }),
     1,
@@ -24,7 +24,7 @@ const waiting = (): Bench =>
 
 describe('approving takes two keys, and binds what was seen', () => {
   it('a asks, y approves with the hash', () => {
-    const dash = waiting().keys('a');
+    const dash = openWaitingDecisions().keys('a');
     assert.match(dash.state().armed?.question ?? '', /Approve d-1 and start claude on t-1\?/);
     assert.deepEqual(dash.calls(), []);
     dash.keys('y');
@@ -63,7 +63,7 @@ describe('approving takes two keys, and binds what was seen', () => {
 
   it('every other key leaves it waiting', () => {
     for (const key of ['a', 'n', 'enter', 'esc', 'j', 'Y', 'q', 'space', '1', 'd']) {
-      const dash = waiting().keys('a', key);
+      const dash = openWaitingDecisions().keys('a', key);
       assert.equal(dash.state().armed, null, key);
       assert.deepEqual(dash.calls(), [], key);
     }
@@ -85,7 +85,7 @@ describe('approving takes two keys, and binds what was seen', () => {
   });
 
   it('the second key does not count faster than a hand presses it, and the question stays', () => {
-    const dash = waiting();
+    const dash = openWaitingDecisions();
     const at = dash.state().now + 1000;
     dash.send({ type: 'keys', keys: ['a'], at });
     for (let ms = 5; ms <= 100; ms += 5) dash.send({ type: 'keys', keys: ['y'], at: at + ms });
@@ -95,26 +95,26 @@ describe('approving takes two keys, and binds what was seen', () => {
   });
 
   it('keys of one burst never act, they only move', () => {
-    const dash = waiting().burst('a', 'y').burst('j', 'a', 'y').burst('a', 'enter');
+    const dash = openWaitingDecisions().burst('a', 'y').burst('j', 'a', 'y').burst('a', 'enter');
     assert.deepEqual(dash.calls(), []);
     assert.equal(dash.state().armed, null);
     assert.equal(dash.state().lists.decisions.selected, 'd-2');
   });
 
   it('a burst while armed disarms', () => {
-    const dash = waiting().keys('a').burst('y', 'y');
+    const dash = openWaitingDecisions().keys('a').burst('y', 'y');
     assert.deepEqual(dash.calls(), []);
     assert.equal(dash.state().armed, null);
   });
 
   it('pasted text does nothing, and disarms', () => {
-    const dash = waiting().keys('a').send({ type: 'paste', text: 'y' }).keys('y');
+    const dash = openWaitingDecisions().keys('a').send({ type: 'paste', text: 'y' }).keys('y');
     assert.deepEqual(dash.calls(), []);
     assert.match(dash.state().message?.text ?? '', /pasted text/);
   });
 
   it('an arrival while armed changes counts and nothing else', () => {
-    const dash = waiting()
+    const dash = openWaitingDecisions()
       .keys('a')
       .data({ decisions: [decisionRow(3)] });
     assert.equal(dash.state().armed?.subject.id, 'd-1');
@@ -127,7 +127,7 @@ describe('approving takes two keys, and binds what was seen', () => {
   });
 
   it('the same id with another hash while armed withdraws the question', () => {
-    const dash = waiting()
+    const dash = openWaitingDecisions()
       .keys('a')
       .data({ decisions: [decisionRow(1, { hash: 'e'.repeat(64) })] });
     assert.equal(dash.state().armed, null);
@@ -137,7 +137,7 @@ describe('approving takes two keys, and binds what was seen', () => {
   });
 
   it('a decision that someone else has decided while armed withdraws the question', () => {
-    const dash = waiting()
+    const dash = openWaitingDecisions()
       .keys('a')
       .data({ decisions: [decisionRow(1, { state: 'approved' })] })
       .keys('y');
@@ -146,7 +146,7 @@ describe('approving takes two keys, and binds what was seen', () => {
   });
 
   it('just after the program moved the selection, keys that act are ignored', () => {
-    const dash = waiting().data({ decisions: [decisionRow(1, { state: 'denied' })] });
+    const dash = openWaitingDecisions().data({ decisions: [decisionRow(1, { state: 'denied' })] });
     showDecision(dash, 2);
     const at = dash.state().now;
     dash.send({ type: 'keys', keys: ['a'], at: at + 100 });
@@ -157,28 +157,28 @@ describe('approving takes two keys, and binds what was seen', () => {
   });
 
   it('one answer under way is not followed by a second', () => {
-    const dash = waiting().keys('a', 'y', 'a', 'y');
+    const dash = openWaitingDecisions().keys('a', 'y', 'a', 'y');
     assert.equal(dash.calls().length, 1);
   });
 });
 
 describe('denying', () => {
   it('d y denies at once, d r asks for a reason', () => {
-    assert.deepEqual(waiting().keys('d', 'y').calls(), [
+    assert.deepEqual(openWaitingDecisions().keys('d', 'y').calls(), [
       { operation: 'decision.deny', input: { id: 'd-1', reason: 'denied in the dashboard' } },
     ]);
-    const dash = waiting().keys('d', 'r').keys('n', 'o', 'space', 'y').keys('enter');
+    const dash = openWaitingDecisions().keys('d', 'r').keys('n', 'o', 'space', 'y').keys('enter');
     assert.deepEqual(dash.calls(), [{ operation: 'decision.deny', input: { id: 'd-1', reason: 'no y' } }]);
   });
 
   it('without a reason it goes on waiting, and the typed text never becomes keys', () => {
-    const dash = waiting().keys('d', 'r', 'enter', 'a', 'y', 'esc');
+    const dash = openWaitingDecisions().keys('d', 'r', 'enter', 'a', 'y', 'esc');
     assert.deepEqual(dash.calls(), []);
     assert.equal(dash.state().overlay, null);
   });
 
   it('a reason for a decision that has changed is not sent', () => {
-    const dash = waiting()
+    const dash = openWaitingDecisions()
       .keys('d', 'r', 'n')
       .data({ decisions: [decisionRow(1, { hash: 'e'.repeat(64) })] })
       .keys('enter');
@@ -188,7 +188,7 @@ describe('denying', () => {
 
 describe('editing the prompt', () => {
   const edited = (text: string): Bench => {
-    const dash = waiting().keys('e');
+    const dash = openWaitingDecisions().keys('e');
     const effect = dash.effects().find((each) => each.do === 'edit')!;
     assert.equal(effect.do === 'edit' && effect.text, 'Prompt of task 1');
     return dash.send({ type: 'edited', effect: effect as never, text });
@@ -281,7 +281,7 @@ describe('tasks', () => {
     ],
   };
 
-  /** What the editor was opened with last comes back as `text`. */
+  /** Answers the last opened editor with `text`. */
   const edited = (dash: Bench, text: string): Bench => {
     const effect = dash.effects().findLast((each) => each.do === 'edit')!;
     return dash.send({ type: 'edited', effect: effect as never, text });
@@ -401,7 +401,10 @@ describe('workers', () => {
 
 describe('while the engine is away', () => {
   it('actions say why not, moving and reading go on, u starts it', () => {
-    const dash = waiting().send({ type: 'link', link: { phase: 'lost', reason: 'gone', since: 0 } });
+    const dash = openWaitingDecisions().send({
+      type: 'link',
+      link: { phase: 'lost', reason: 'gone', since: 0 },
+    });
     assert.match(dash.keys('a').state().message?.text ?? '', /the engine is away; u starts it/);
     assert.equal(dash.keys('j').state().lists.decisions.selected, 'd-2');
     dash.keys('u');
@@ -409,7 +412,7 @@ describe('while the engine is away', () => {
   });
 
   it('losing it withdraws an armed question', () => {
-    const dash = waiting()
+    const dash = openWaitingDecisions()
       .keys('a')
       .send({ type: 'link', link: { phase: 'lost', reason: 'gone', since: 0 } })
       .keys('y');
@@ -476,8 +479,8 @@ describe('the keymap', () => {
     const told = (id: string): readonly string[] => KEYMAP.find((each) => each.id === id)?.confirm ?? [];
     const gate = { code: 'ledger_gate', message: 'LEDGER.md is not clear', hint: null } as const;
     const held = showDecision(bench().data({ decisions: [decisionRow(1)] }), 1, { problem: gate });
-    assert.deepEqual([...answers(waiting(), 'a'), ...answers(held, 'a')], told('approve'));
-    assert.deepEqual(answers(waiting(), 'd'), told('deny'));
+    assert.deepEqual([...answers(openWaitingDecisions(), 'a'), ...answers(held, 'a')], told('approve'));
+    assert.deepEqual(answers(openWaitingDecisions(), 'd'), told('deny'));
     const task = showTask(
       bench()
         .keys('1')

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Bench, bench, decisionRow, sessionRow, showTask, taskRow } from '../../support/dashboard.ts';
 
-const tasks = (count: number, from = 1) => Array.from({ length: count }, (_, index) => taskRow(from + index));
-const cursor = (dash: Bench, pane: 'tasks' | 'decisions' | 'workers' = 'tasks') => {
+const taskRows = (count: number, from = 1) =>
+  Array.from({ length: count }, (_, index) => taskRow(from + index));
+const getCursor = (dash: Bench, pane: 'tasks' | 'decisions' | 'workers' = 'tasks') => {
   const { selected, index, top } = dash.state().lists[pane];
   return { selected, index, top };
 };
@@ -12,22 +13,22 @@ describe('the cursor belongs to a row', () => {
   it('arrivals never move it', () => {
     const dash = bench()
       .keys('1')
-      .data({ tasks: tasks(3, 5) })
+      .data({ tasks: taskRows(3, 5) })
       .keys('j');
-    assert.equal(cursor(dash).selected, 't-6');
+    assert.equal(getCursor(dash).selected, 't-6');
     dash.data({ tasks: [taskRow(1), taskRow(2), taskRow(9)] });
-    assert.equal(cursor(dash).selected, 't-6');
-    assert.equal(cursor(dash).index, 3);
+    assert.equal(getCursor(dash).selected, 't-6');
+    assert.equal(getCursor(dash).index, 3);
   });
 
   it('the row keeps its place on the screen when rows above it come or go', () => {
     const dash = bench()
       .keys('1')
-      .data({ tasks: tasks(100, 50) })
+      .data({ tasks: taskRows(100, 50) })
       .keys('G');
-    const before = cursor(dash);
-    dash.data({ tasks: tasks(20, 10) });
-    const after = cursor(dash);
+    const before = getCursor(dash);
+    dash.data({ tasks: taskRows(20, 10) });
+    const after = getCursor(dash);
     assert.equal(after.selected, before.selected);
     assert.equal(after.index - after.top, before.index - before.top);
   });
@@ -37,9 +38,9 @@ describe('the cursor belongs to a row', () => {
       .data({ decisions: [1, 2, 3].map((id) => decisionRow(id)) })
       .keys('j');
     dash.data({ decisions: [decisionRow(2, { state: 'denied' })] });
-    assert.equal(cursor(dash, 'decisions').selected, 'd-3');
+    assert.equal(getCursor(dash, 'decisions').selected, 'd-3');
     dash.data({ decisions: [decisionRow(3, { state: 'denied' })] });
-    assert.equal(cursor(dash, 'decisions').selected, 'd-1');
+    assert.equal(getCursor(dash, 'decisions').selected, 'd-1');
   });
 
   it('in Events it stays on the newest while another pane has the keyboard, and with its row otherwise', () => {
@@ -79,13 +80,13 @@ describe('ten thousand tasks', () => {
   it('no key of a long burst is dropped', () => {
     const dash = bench()
       .keys('1')
-      .data({ tasks: tasks(10_000) });
+      .data({ tasks: taskRows(10_000) });
     dash.burst(...Array.from({ length: 500 }, () => 'j'));
-    assert.equal(cursor(dash).index, 500);
+    assert.equal(getCursor(dash).index, 500);
     dash.burst(...Array.from({ length: 200 }, () => 'k'));
-    assert.equal(cursor(dash).selected, 't-301');
-    assert.equal(cursor(dash.keys('G')).selected, 't-10000');
-    assert.equal(cursor(dash.keys('g')).selected, 't-1');
+    assert.equal(getCursor(dash).selected, 't-301');
+    assert.equal(getCursor(dash.keys('G')).selected, 't-10000');
+    assert.equal(getCursor(dash.keys('g')).selected, 't-1');
   });
 });
 
@@ -145,7 +146,7 @@ describe('Esc is one level back', () => {
     const dash = showTask(
       bench()
         .keys('1')
-        .data({ tasks: tasks(3) }),
+        .data({ tasks: taskRows(3) }),
       1,
     )
       .keys('enter', '/')
@@ -186,7 +187,7 @@ describe('help and palette', () => {
   it('Enter does what the highlighted key does, and a dangerous one still asks', () => {
     const dash = bench()
       .keys('1')
-      .data({ tasks: tasks(1) });
+      .data({ tasks: taskRows(1) });
     dash.keys(':').send({ type: 'paste', text: 'cancel the task' }).keys('enter');
     assert.equal(dash.state().armed?.binding, 'cancel');
     assert.deepEqual(dash.calls(), []);

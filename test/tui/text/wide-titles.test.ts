@@ -7,12 +7,12 @@ import { bench, decisionRow, showDecision } from '../../support/dashboard.ts';
 import { openEmulator } from '../../support/emulator.ts';
 import { randomTitles } from '../../support/titles.ts';
 
-const inSentence = (text: string): string => `Deploy the docs ${text} please`;
+const putInSentence = (text: string): string => `Deploy the docs ${text} please`;
 const LARGE = [200, 130] as const;
 
 describe('titles that terminals draw in different widths', () => {
-  /** All of them are in every-title.test.ts. */
-  const some = [...EMOJI_TEST.filter((_, at) => at % 20 === 0).map(inSentence), ...randomTitles(400)];
+  /** A sample; every-title.test.ts has all of them. */
+  const some = [...EMOJI_TEST.filter((_, at) => at % 20 === 0).map(putInSentence), ...randomTitles(400)];
 
   it('move no border', (t) => assertBordersHold(t, some, LARGE));
 

@@ -88,7 +88,7 @@ describe('what is run for a strict session besides its agent', { skip: impossibl
     await ended(here, first);
     // As if by the worker; git ignores it, so that the worktree may go.
     writeFileSync(join(worktreeOf(first), 'teardown.out'), attempts(tries(first)));
-    const [pruned] = await here.call<Pruned[]>('worktree.prune', {});
+    const [pruned] = (await here.call<{ repositories: Pruned[] }>('worktree.prune', {})).repositories;
     assert.deepEqual(
       pruned?.removed.map(({ branch }) => branch).filter((branch) => branch === `svc/${first}`),
       [`svc/${first}`],
@@ -104,7 +104,7 @@ describe('what is run for a strict session besides its agent', { skip: impossibl
     const { PATH } = ws.env;
     try {
       ws.env.PATH = ws.repository.folder;
-      const [told] = await here.call<Pruned[]>('worktree.prune', {});
+      const [told] = (await here.call<{ repositories: Pruned[] }>('worktree.prune', {})).repositories;
       assert.match(told?.warnings.join() ?? '', new RegExp(`teardown of ${second} failed: .*bwrap`));
     } finally {
       ws.env.PATH = PATH;
