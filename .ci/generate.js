@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadCommandGroups } from '../dist/cli/catalogue.js';
 import { HOOK_FILES } from '../dist/cli/clients/hook-files.js';
-import { formatFlag, usageLine } from '../dist/cli/help.js';
+import { formatFlag, formatUsage } from '../dist/cli/help.js';
 import { SHAPES } from '../dist/cli/hooks/shapes.js';
 import {
   CODES,
@@ -48,7 +48,7 @@ async function commandsPage() {
     return [
       `### svc ${command.name}`,
       `${capitalize(command.about)}.`,
-      `    ${usageLine(command)}`,
+      `    ${formatUsage(command)}`,
       args.length > 0 && table(['argument', 'meaning'], args),
       flags.length > 0 && table(['option', 'meaning'], flags),
       `\`\`\`sh\n${examples.join('\n')}\n\`\`\``,

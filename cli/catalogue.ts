@@ -120,7 +120,7 @@ async function loadModules(modules: readonly CommandModule[]): Promise<Command[]
   return (await Promise.all(modules.map((module) => module.load()))).flat();
 }
 
-export const allCommands = (): Promise<Command[]> => loadModules(MODULES);
+export const loadCommands = (): Promise<Command[]> => loadModules(MODULES);
 
 /** The commands that people use, as help shows them. */
 export const loadCommandGroups = (): Promise<{ title: string; commands: Command[] }[]> =>

@@ -82,7 +82,7 @@ export interface Context<T extends FlagTable = FlagTable> {
   /** Aborted by Ctrl-C or SIGTERM. */
   signal: AbortSignal;
   /** Every command there is. */
-  commands(): Promise<readonly Command[]>;
+  loadCommands(): Promise<readonly Command[]>;
   /**
    * Prints `value` as JSON under `--json`, else what `text` makes of it (nothing when that is empty). On a terminal no
    * text is printed that would act upon it.
@@ -111,8 +111,9 @@ export interface Command<T extends FlagTable = FlagTable> {
   run(context: Context<T>): Promise<number | undefined> | Promise<void>;
 }
 
-export const command = <const T extends FlagTable>(definition: Command<T>): Command =>
+export const defineCommand = <const T extends FlagTable>(definition: Command<T>): Command =>
   definition as unknown as Command;
 
-/** A flag as it is typed: `keepWorktree` is `--keep-worktree`. */
-export const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+/** Converts the name of a flag to what is typed: `keepWorktree` is `--keep-worktree`. */
+export const toKebabCase = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -7,8 +7,8 @@ interface Terminal {
   signal: AbortSignal;
 }
 
-/** What a person types at a terminal, as one line; empty when they leave the question with Ctrl-C or Ctrl-D. */
-export async function askFor({ stdin, stderr, signal }: Terminal, question: string): Promise<string> {
+/** Reads one line that a person types at a terminal; empty after Ctrl-C or Ctrl-D. */
+export async function askForLine({ stdin, stderr, signal }: Terminal, question: string): Promise<string> {
   const lines = createInterface({ input: stdin, output: stderr });
   try {
     return (await lines.question(`${printable(question, { lines: true })} `, { signal })).trim();
@@ -23,5 +23,5 @@ export async function askFor({ stdin, stderr, signal }: Terminal, question: stri
 }
 
 /** Asks a person at a terminal; everything but y and yes is no. */
-export const confirm = async (terminal: Terminal, question: string): Promise<boolean> =>
-  /^y(?:es)?$/i.test(await askFor(terminal, `${question} [y/N]`));
+export const askForYes = async (terminal: Terminal, question: string): Promise<boolean> =>
+  /^y(?:es)?$/i.test(await askForLine(terminal, `${question} [y/N]`));

@@ -2,7 +2,7 @@ import type { EngineClient, LoggedEvent, Wire } from '../engine/index.ts';
 
 type Listener = (event: Wire<LoggedEvent>) => void;
 
-/** The event log as one engine after another has it, for whoever listens. */
+/** Follows the event log across restarts of the engine. */
 export interface Following {
   isWanted(): boolean;
   /** Returns what ends it. */

@@ -1,7 +1,7 @@
 import { codeMeanings, exitCode, httpStatus, isErrorCode } from '../engine/index.ts';
-import { type Command, type Flag, kebab } from './command.ts';
+import { type Command, type Flag, toKebabCase } from './command.ts';
 
-export const usageLine = (command: Command): string => {
+export const formatUsage = (command: Command): string => {
   const args = (command.args ?? []).map((arg) => {
     const word = arg.rest ? `${arg.name}...` : arg.name;
     return arg.optional ? `[${word}]` : `<${word}>`;
@@ -13,14 +13,14 @@ export const usageLine = (command: Command): string => {
 /** An option as help shows it: `-n, --limit <number>`. */
 export const formatFlag = (name: string, flag: Flag): string => {
   const value = flag.type === 'boolean' ? '' : ` <${flag.value ?? flag.type}>`;
-  return `${flag.short === undefined ? '' : `-${flag.short}, `}--${kebab(name)}${value}`;
+  return `${flag.short === undefined ? '' : `-${flag.short}, `}--${toKebabCase(name)}${value}`;
 };
 
 type Row = readonly [left: string, right: string];
 
-const widthOf = (rows: readonly Row[]): number => Math.max(0, ...rows.map(([left]) => left.length));
+const measureLeft = (rows: readonly Row[]): number => Math.max(0, ...rows.map(([left]) => left.length));
 
-const alignRows = (rows: readonly Row[], width = widthOf(rows)): string[] =>
+const alignRows = (rows: readonly Row[], width = measureLeft(rows)): string[] =>
   rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
 
 const listChoices = (choices: readonly string[] | undefined): string =>
@@ -28,7 +28,7 @@ const listChoices = (choices: readonly string[] | undefined): string =>
 
 /** @param below other commands that begin with its words */
 export function renderCommandHelp(command: Command, below: readonly Command[] = []): string {
-  const lines = [command.about, '', `usage: ${usageLine(command)}`];
+  const lines = [command.about, '', `usage: ${formatUsage(command)}`];
   const args = (command.args ?? []).map(
     ({ name, about, choices }): Row => [name, `${about}${listChoices(choices)}`],
   );
@@ -50,7 +50,7 @@ export function renderCommandHelp(command: Command, below: readonly Command[] = 
   return `${lines.join('\n')}\n`;
 }
 
-/** The help of a first word that is no command by itself. */
+/** The help of a first word that is not a command on its own. */
 export const renderFirstWordHelp = (word: string, commands: readonly Command[]): string =>
   `usage: svc ${word} <command>
 
@@ -78,7 +78,7 @@ export function renderOverview(groups: readonly { title: string; commands: reado
     title,
     rows: commands.map((each): Row => [each.name, each.about]),
   }));
-  const width = widthOf(sections.flatMap(({ rows }) => rows));
+  const width = measureLeft(sections.flatMap(({ rows }) => rows));
   return `svc: a local workshop for coding agents
 
 usage: svc <command> [arguments] [options]
@@ -89,7 +89,7 @@ svc <command> --help says more, svc help <code> explains the code of an error. E
 `;
 }
 
-/** `svc` alone where no dashboard can be drawn: one screen for whoever meets it there for the first time. */
+/** Printed by `svc` alone where no dashboard can be drawn: one screen for a first-time user. */
 export const renderSummary =
   (): string => `svc: a local workshop for coding agents. Tasks come from you or from signed
 requests, a person approves them, and agents work on them, each in a git
@@ -121,4 +121,4 @@ const DAILY: readonly Row[] = [
   ['svc worktree promote s-1', 'merge it; nothing is pushed'],
 ];
 
-const SUMMARY_WIDTH = widthOf([...BEGINNING, ...DAILY]);
+const SUMMARY_WIDTH = measureLeft([...BEGINNING, ...DAILY]);

@@ -10,17 +10,17 @@ export interface KeptLink extends EngineLink {
  * Whether an engine may be started: `new_call` starts one where none runs, `after_crash` only where the last one died.
  * An engine that a person has stopped stays so until somebody asks for something new.
  */
-export type Start = 'new_call' | 'after_crash';
+export type StartCondition = 'new_call' | 'after_crash';
 
 /** How long a call waits for an engine that went away under it: a restart takes less than a second. */
 const PATIENCE_MS = 30_000;
 const PAUSE_MS = 100;
-/** Between two looks for an engine, for whoever only follows. */
+/** How often a client that only follows events looks for an engine. */
 const REJOIN_MS = 1000;
 /** An engine that hangs must not keep this process. */
 const LEAVE_MS = 2000;
 
-/** What says that the engine went away, not that it refused. */
+/** Codes that mean that the engine went away, not that it refused. */
 const LOSSES = new Set(['engine_unreachable', 'engine_closing', 'engine_not_running']);
 const isLoss = (error: unknown): error is SvcError => error instanceof SvcError && LOSSES.has(error.code);
 
@@ -37,8 +37,8 @@ export interface LinkOptions {
  * One engine for as long as its user lives, over as many connections as it takes. A call whose connection is lost is
  * sent again under its own key, so that what it did is not done twice and what it waited for is waited for on.
  */
-export function createLink(
-  connect: (start: Start) => Promise<EngineClient>,
+export function createEngineLink(
+  connect: (start: StartCondition) => Promise<EngineClient>,
   { patienceMs = PATIENCE_MS, waitsForFirst = false, attends = false }: LinkOptions = {},
 ): KeptLink {
   let connection: Promise<EngineClient> | null = null;
@@ -46,7 +46,7 @@ export function createLink(
   let rejoining: NodeJS.Timeout | undefined;
   const following = createFollowing(rejoinLater);
 
-  async function open(start: Start): Promise<EngineClient> {
+  async function open(start: StartCondition): Promise<EngineClient> {
     const client = await connect(start);
     try {
       if (isClosed) throw new SvcError('cancelled', 'the client has gone');
@@ -62,7 +62,7 @@ export function createLink(
     }
   }
 
-  function current(start: Start): Promise<EngineClient> {
+  function current(start: StartCondition): Promise<EngineClient> {
     if (connection !== null) return connection;
     const opening = open(start);
     const forget = (): void => {
@@ -79,7 +79,7 @@ export function createLink(
     return opening;
   }
 
-  /** Whoever follows is to hear of what happens without asking for anything. */
+  /** Reconnects, because a client that follows events must hear of them without calling anything. */
   function rejoin(): void {
     clearTimeout(rejoining);
     if (isClosed || !following.isWanted()) return;
@@ -119,7 +119,7 @@ export function createLink(
         if (!isSent && !isTried && !waitsForFirst) throw error;
         // A connection that has lasted was no part of the waiting.
         if (lostAt === null || (sentAt > lostAt && Date.now() - sentAt > patienceMs)) lostAt = Date.now();
-        if (Date.now() - lostAt > patienceMs) throw isSent ? gaveUp(error) : error;
+        if (Date.now() - lostAt > patienceMs) throw isSent ? createLostAnswerError(error) : error;
       }
       if (isSent || waitsForFirst) await delay(PAUSE_MS, undefined, { signal }).catch(() => undefined);
     }
@@ -153,8 +153,8 @@ export function createLink(
   };
 }
 
-/** What it did, if it was heard, stays done; only the answer is missing. */
-const gaveUp = ({ code, message }: SvcError): SvcError =>
+/** If the engine received the call, its effects remain; only the answer is missing. */
+const createLostAnswerError = ({ code, message }: SvcError): SvcError =>
   new SvcError(code, `${message}: the engine stopped while this call waited for its answer`, {
     hint: 'svc up starts it; before you call again look at what this call has done (task_list, ask_list, msg_inbox)',
   });

@@ -13,7 +13,7 @@ import {
   version,
   withLocalTimes,
 } from '../engine/index.ts';
-import { allCommands, FIRST_WORDS, findCommand, loadCommandGroups } from './catalogue.ts';
+import { FIRST_WORDS, findCommand, loadCommandGroups, loadCommands } from './catalogue.ts';
 import type { Context } from './command.ts';
 import {
   renderCodeHelp,
@@ -23,9 +23,9 @@ import {
   renderSummary,
 } from './help.ts';
 import { parseArguments } from './parse.ts';
-import { daemonCommand } from './self.ts';
+import { getDaemonCommand } from './self.ts';
 
-/** Where a command line runs: what it has of its process, or of whoever else calls it. */
+/** The surroundings of a command line: those of its process, or what another caller passes in. */
 export type Surroundings = Pick<Context, 'cwd' | 'env' | 'stdin' | 'stdout' | 'stderr' | 'signal'>;
 
 /** Runs one command line and returns its exit code. */
@@ -33,7 +33,7 @@ export async function main(argv: readonly string[], around: Surroundings): Promi
   const { env, stdout, stderr } = around;
   const isJson = argv.includes('--json');
   try {
-    return await dispatch(argv, around);
+    return await runCommandLine(argv, around);
   } catch (thrown) {
     const error = asSvcError(thrown);
     // `svc tool` speaks of tools itself.
@@ -49,7 +49,7 @@ export async function main(argv: readonly string[], around: Surroundings): Promi
   }
 }
 
-async function dispatch(argv: readonly string[], around: Surroundings): Promise<number> {
+async function runCommandLine(argv: readonly string[], around: Surroundings): Promise<number> {
   const { cwd, env, stdout, stderr } = around;
   const words = argv.slice(0, 2).filter((word) => !word.startsWith('-'));
   const [first] = words;
@@ -62,18 +62,18 @@ async function dispatch(argv: readonly string[], around: Surroundings): Promise<
   if (!asksHelp && argv.every((word) => word.startsWith('-'))) {
     const { canShowDashboard } = await import('./commands/dash.ts');
     if (argv.length === 0 && !canShowDashboard(around)) stdout.write(renderSummary());
-    return dispatch(['dash', ...argv], around);
+    return runCommandLine(['dash', ...argv], around);
   }
   if (first === undefined || first === 'help') {
     const rest = argv.filter((word) => word !== 'help' && !word.startsWith('-'));
-    if (rest.length > 0) return help(rest, around);
+    if (rest.length > 0) return printHelp(rest, around);
     const isAsked = first === 'help' || asksHelp;
     (isAsked ? stdout : stderr).write(renderOverview(await loadCommandGroups()));
     return isAsked ? 0 : EXIT.usage;
   }
-  if (asksHelp) return help(argv, around);
+  if (asksHelp) return printHelp(argv, around);
   const found = await findCommand(words);
-  if (!found) throw await unknownCommand(words);
+  if (!found) throw await createUnknownCommandError(words);
   const { command, taken } = found;
   const { args, flags, json } = await parseArguments(command, argv.slice(taken));
 
@@ -88,14 +88,14 @@ async function dispatch(argv: readonly string[], around: Surroundings): Promise<
     },
     flags: flags as never,
     json,
-    commands: allCommands,
+    loadCommands,
     engine({ start = true, ...limits } = {}) {
       client ??= connect({
         cwd,
         env,
         signal: around.signal,
         ...limits,
-        ...(start ? { daemon: daemonCommand() } : {}),
+        ...(start ? { daemon: getDaemonCommand() } : {}),
       });
       return client;
     },
@@ -115,23 +115,23 @@ async function dispatch(argv: readonly string[], around: Surroundings): Promise<
   }
 }
 
-async function help(argv: readonly string[], around: Surroundings): Promise<number> {
+async function printHelp(argv: readonly string[], around: Surroundings): Promise<number> {
   const { stdout } = around;
   const given = argv.filter((word) => !word.startsWith('-'));
   const words = given.slice(0, 2);
   const found = await findCommand(words);
   const instead = found?.command.helpWith?.(given.slice(found.taken));
-  if (instead) return dispatch(instead, around);
+  if (instead) return runCommandLine(instead, around);
   if (found) {
     const { name } = found.command;
-    const below = (await allCommands()).filter((each) => each.name.startsWith(`${name} `) && !each.hidden);
+    const below = (await loadCommands()).filter((each) => each.name.startsWith(`${name} `) && !each.hidden);
     stdout.write(renderCommandHelp(found.command, below));
     return 0;
   }
-  const group = (await allCommands()).filter((each) => each.name.startsWith(`${words[0]} `));
+  const group = (await loadCommands()).filter((each) => each.name.startsWith(`${words[0]} `));
   if (group.length === 0) {
     const aboutCode = words.length === 1 ? await renderCodeHelp(words[0] ?? '') : null;
-    if (aboutCode === null) throw await unknownCommand(words);
+    if (aboutCode === null) throw await createUnknownCommandError(words);
     stdout.write(aboutCode);
     return 0;
   }
@@ -139,10 +139,10 @@ async function help(argv: readonly string[], around: Surroundings): Promise<numb
   return 0;
 }
 
-async function unknownCommand(words: readonly string[]): Promise<SvcError> {
+async function createUnknownCommandError(words: readonly string[]): Promise<SvcError> {
   const [first = ''] = words;
   if (FIRST_WORDS.includes(first)) {
-    const names = (await allCommands())
+    const names = (await loadCommands())
       .map((each) => each.name)
       .filter((name) => name.startsWith(`${first} `));
     return new SvcError(

@@ -1,5 +1,5 @@
 import { SvcError } from '../engine/index.ts';
-import { type Command, type Flag, kebab } from './command.ts';
+import { type Command, type Flag, toKebabCase } from './command.ts';
 
 export interface Parsed {
   args: string[];
@@ -21,14 +21,14 @@ export async function parseArguments(command: Command, argv: readonly string[]):
   const flags = Object.fromEntries(
     Object.entries(table).map(([name, flag]) => [
       name,
-      flagValue(command, name, flag, negated(name, given) ?? given[name]),
+      checkFlagValue(command, name, flag, readNegated(name, given) ?? given[name]),
     ]),
   );
   return { args, flags, json: flags.json === true };
 }
 
 /** meow reads `--no-wait` as `wait` being false, also where the flag itself is called `noWait`. */
-function negated(name: string, given: Record<string, unknown>): true | undefined {
+function readNegated(name: string, given: Record<string, unknown>): true | undefined {
   const rest = /^no([A-Z])(.*)$/.exec(name);
   return rest !== null && given[`${rest[1]?.toLowerCase()}${rest[2]}`] === false ? true : undefined;
 }
@@ -40,12 +40,12 @@ interface Read {
 
 /** What is written plainly is read here: to load meow is 30 ms of a command that takes 70 without it. */
 async function readFlags(table: Record<string, Flag>, argv: readonly string[]): Promise<Read> {
-  const plain = readPlain(Object.entries(table), argv);
+  const plain = readPlainFlags(Object.entries(table), argv);
   if (plain) return plain;
   const { default: meow } = await import('meow');
   return meow({
     importMeta: import.meta,
-    argv: unmistakable(table, argv),
+    argv: rewriteForMeow(table, argv),
     pkg: { name: 'svc' },
     autoHelp: false,
     autoVersion: false,
@@ -67,7 +67,7 @@ async function readFlags(table: Record<string, Flag>, argv: readonly string[]): 
  * Options under their own names, with a value where they need one and none where they do not, each given once unless
  * it may be given again. Values are taken to the letter. null when something is written in another way.
  */
-function readPlain(entries: [string, Flag][], argv: readonly string[]): Read | null {
+function readPlainFlags(entries: [string, Flag][], argv: readonly string[]): Read | null {
   const input: string[] = [];
   const flags: Record<string, unknown> = {};
   for (let at = 0; at < argv.length; at += 1) {
@@ -79,7 +79,7 @@ function readPlain(entries: [string, Flag][], argv: readonly string[]): Read | n
     }
     const [option = ''] = word.split('=', 1);
     const found = entries.find(
-      ([name, { short }]) => option === `--${kebab(name)}` || option === `-${short}`,
+      ([name, { short }]) => option === `--${toKebabCase(name)}` || option === `-${short}`,
     );
     if (found === undefined) return null;
     const [name, { type, multiple }] = found;
@@ -100,7 +100,7 @@ function readPlain(entries: [string, Flag][], argv: readonly string[]): Read | n
  * The same words in an order and spelling that leave meow nothing to guess: by itself it takes a lone `-` for an
  * argument also behind `--prompt`, and a text that begins with a dash for options.
  */
-function unmistakable(table: Record<string, Flag>, argv: readonly string[]): string[] {
+function rewriteForMeow(table: Record<string, Flag>, argv: readonly string[]): string[] {
   const entries = Object.entries(table);
   const options: string[] = [];
   const others: string[] = [];
@@ -119,7 +119,7 @@ function unmistakable(table: Record<string, Flag>, argv: readonly string[]): str
   return [...options, '--', ...others];
 }
 
-/** meow takes unknown flags as they come; a typo should fail before anything happens. */
+/** Refuses unknown flags, which meow accepts: a typo should fail before anything happens. */
 function checkFlags(command: Command, table: Record<string, Flag>, argv: readonly string[]): void {
   const entries = Object.entries(table);
   for (const [index, word] of argv.entries()) {
@@ -128,33 +128,34 @@ function checkFlags(command: Command, table: Record<string, Flag>, argv: readonl
     const previous = argv[index - 1] ?? '';
     if (takesValue(previous, entries)) continue;
     const name = word.replace(/^--?/, '').split('=')[0] ?? '';
-    if (!flagFor(word, name, entries)) {
-      throw usage(command, `svc ${command.name} has no option ${word.split('=')[0]}`);
+    if (!findFlag(word, name, entries)) {
+      throw createUsageError(command, `svc ${command.name} has no option ${word.split('=')[0]}`);
     }
-    const flag = flagFor(word, name, entries);
+    const flag = findFlag(word, name, entries);
     const needs = flag !== undefined && flag.type !== 'boolean' && !word.includes('=');
-    if (needs && argv[index + 1] === undefined) throw usage(command, `${word} needs a value`);
+    if (needs && argv[index + 1] === undefined) throw createUsageError(command, `${word} needs a value`);
   }
 }
 
-function flagFor(word: string, name: string, entries: [string, Flag][]): Flag | undefined {
+function findFlag(word: string, name: string, entries: [string, Flag][]): Flag | undefined {
   return entries.find(([key, flag]) =>
-    word.startsWith('--') ? [name, name.replace(/^no-/, '')].includes(kebab(key)) : flag.short === name,
+    word.startsWith('--') ? [name, name.replace(/^no-/, '')].includes(toKebabCase(key)) : flag.short === name,
   )?.[1];
 }
 
 function takesValue(word: string, entries: [string, Flag][]): boolean {
   if (!/^--?[a-zA-Z]/.test(word) || word.includes('=')) return false;
-  const flag = flagFor(word, word.replace(/^--?/, ''), entries);
+  const flag = findFlag(word, word.replace(/^--?/, ''), entries);
   return flag !== undefined && flag.type !== 'boolean';
 }
 
 function checkArguments(command: Command, args: readonly string[]): void {
   const expected = command.args ?? [];
   const required = expected.filter((arg) => !arg.optional);
-  if (args.length < required.length) throw usage(command, `${required[args.length]?.name} is missing`);
+  if (args.length < required.length)
+    throw createUsageError(command, `${required[args.length]?.name} is missing`);
   if (!expected.at(-1)?.rest && args.length > expected.length) {
-    throw usage(command, `unexpected argument ${JSON.stringify(args[expected.length])}`);
+    throw createUsageError(command, `unexpected argument ${JSON.stringify(args[expected.length])}`);
   }
   for (const [at, { name, choices }] of expected.entries()) {
     const given = args[at];
@@ -166,14 +167,14 @@ function checkArguments(command: Command, args: readonly string[]): void {
   }
 }
 
-function flagValue(command: Command, name: string, flag: Flag, value: unknown): unknown {
+function checkFlagValue(command: Command, name: string, flag: Flag, value: unknown): unknown {
   const values = Array.isArray(value) ? value : [value];
   for (const each of values) {
     if (flag.type === 'number' && each !== undefined && !Number.isFinite(each)) {
-      throw usage(command, `--${kebab(name)} takes a number`);
+      throw createUsageError(command, `--${toKebabCase(name)} takes a number`);
     }
     if (flag.choices !== undefined && each !== undefined && !flag.choices.includes(String(each))) {
-      throw usage(command, `--${kebab(name)} is one of ${flag.choices.join(', ')}`);
+      throw createUsageError(command, `--${toKebabCase(name)} is one of ${flag.choices.join(', ')}`);
     }
   }
   if (flag.multiple) return value === undefined ? [] : values;
@@ -182,5 +183,5 @@ function flagValue(command: Command, name: string, flag: Flag, value: unknown): 
   return flag.type === 'boolean' ? last === true : last;
 }
 
-const usage = (command: Command, message: string): SvcError =>
+const createUsageError = (command: Command, message: string): SvcError =>
   new SvcError('usage', message, { hint: `svc ${command.name} --help` });

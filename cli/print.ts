@@ -1,6 +1,6 @@
 import { cut, printable } from '../engine/index.ts';
 
-export interface Column<R> {
+export interface TextColumn<R> {
   head: string;
   value(row: R): string | number | null | undefined;
   /** Takes what the others leave and is cut. */
@@ -12,15 +12,15 @@ export interface Column<R> {
  * Rows as text. On a terminal an aligned table with a header, cut to its width; elsewhere tab-separated values
  * without one, for scripts.
  */
-export async function table<R>(
+export async function formatRows<R>(
   rows: readonly R[],
-  columns: readonly Column<R>[],
+  columns: readonly TextColumn<R>[],
   out: { isTTY?: boolean; columns?: number },
 ): Promise<string> {
   const cells = rows.map((row) => columns.map((column) => printable(String(column.value(row) ?? '-'))));
   if (rows.length === 0) return '';
   if (!out.isTTY) return cells.map((row) => row.join('\t')).join('\n');
-  const width = await measure(cells);
+  const width = await loadWidth(cells);
   const widths = columns.map((column, index) =>
     Math.max(column.head.length, ...cells.map((row) => width(row[index] ?? ''))),
   );
@@ -41,15 +41,17 @@ export async function table<R>(
   return [line(columns.map((column) => column.head.toUpperCase())), ...cells.map(line)].join('\n');
 }
 
-/** The library that knows wide characters costs more to load than the rest of a list; ASCII does without. */
-async function measure(cells: readonly string[][]): Promise<(text: string) => number> {
+/** Loads the library for wide characters only for text that is not ASCII: it costs more than the rest of a list. */
+async function loadWidth(cells: readonly string[][]): Promise<(text: string) => number> {
   if (cells.every((row) => row.every((cell) => /^[\u0000-\u007f]*$/.test(cell))))
     return (text) => text.length;
   return (await import('string-width')).default;
 }
 
 /** `name  value` lines; null values are left out. */
-export function facts(pairs: readonly (readonly [string, string | number | null | undefined])[]): string {
+export function formatFacts(
+  pairs: readonly (readonly [string, string | number | null | undefined])[],
+): string {
   const shown = pairs.filter(([, value]) => value !== null && value !== undefined && value !== '');
   const width = Math.max(0, ...shown.map(([name]) => name.length));
   return shown.map(([name, value]) => `${name.padEnd(width)}  ${printable(String(value))}`).join('\n');

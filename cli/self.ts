@@ -6,7 +6,7 @@ import { presets } from '../engine/index.ts';
 export const SVC = fileURLToPath(new URL('./svc.js', import.meta.url));
 
 /** Program and arguments that run this program again. */
-export const svcCommand = (): string[] => [process.execPath, SVC];
+export const getSvcCommand = (): string[] => [process.execPath, SVC];
 
 /**
  * What Node is given for a program that hosts an engine. Left to itself V8 lets half of the young generation grow to 32 MB
@@ -21,8 +21,8 @@ export const HOST_OPTIONS: readonly string[] = [
 ];
 
 /** The program that hosts an engine in the background: this one. */
-export const daemonCommand = (): string[] => {
-  const [node = '', ...words] = svcCommand();
+export const getDaemonCommand = (): string[] => {
+  const [node = '', ...words] = getSvcCommand();
   return [node, ...HOST_OPTIONS, ...words, 'daemon'];
 };
 
@@ -30,7 +30,7 @@ export const daemonCommand = (): string[] => {
  * This program as other programs start it: by the name `svc` where that is this program on the path, else by the full
  * path, which counts on this machine alone.
  */
-export async function portableCommand({
+export async function findPortableCommand({
   cwd,
   env,
 }: {
@@ -40,15 +40,15 @@ export async function portableCommand({
   const found = (await presets()).findProgram('svc', { cwd, path: env.PATH });
   return found !== undefined && realpathSync(found) === realpathSync(SVC)
     ? { words: ['svc'], isPortable: true }
-    : { words: svcCommand(), isPortable: false };
+    : { words: getSvcCommand(), isPortable: false };
 }
 
 /** The server of the model context protocol as other programs start it. */
-export async function mcpCommand(place: {
+export async function findMcpCommand(place: {
   cwd: string;
   env: NodeJS.ProcessEnv;
 }): Promise<{ command: string; args: string[]; isPortable: boolean }> {
-  const { words, isPortable } = await portableCommand(place);
+  const { words, isPortable } = await findPortableCommand(place);
   const [command = '', ...args] = words;
   return { command, args: [...args, 'mcp'], isPortable };
 }

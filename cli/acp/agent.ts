@@ -10,7 +10,7 @@ export interface AgentProcess {
   stream: Stream;
   /** Resolves when it has ended, with how: `it ended with exit code 1`, `it could not be started: …`. */
   ended: Promise<string>;
-  /** Resolves with what is wrong when it sends something that is no message of the protocol. */
+  /** Resolves with a reason when it sends something that is not a message of the protocol. */
   broken: Promise<string>;
   /** The last that it said on its standard error, or beside the protocol on its standard output. */
   lastWords(): string;
@@ -59,9 +59,9 @@ export function startAgent({ argv, cwd, env, stderr }: AgentOptions): AgentProce
     child.once('error', ({ message }) => done(`it could not be started: ${message}`));
     child.once('exit', (code, signal) => {
       // Its last words may still be on their way; what it left running may hold the pipes open for ever.
-      const read = Promise.all([stdout, child.stderr].map(closing));
+      const read = Promise.all([stdout, child.stderr].map(waitForClose));
       const how = signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`;
-      within(DRAIN_MS, read).then(() => done(how));
+      resolveWithin(DRAIN_MS, read).then(() => done(how));
     });
   });
 
@@ -73,8 +73,8 @@ export function startAgent({ argv, cwd, env, stderr }: AgentOptions): AgentProce
   let isRead = true;
   const readable = new ReadableStream<AnyMessage>({
     start(controller) {
-      const lines = lineReader((line) => {
-        const message = messageOf(line);
+      const lines = createLineReader((line) => {
+        const message = parseMessage(line);
         if (message === 'broken') tellBroken('it sent a message that is not JSON');
         else if (message === null) aside(`${line}\n`);
         else if (isRead) controller.enqueue(message as AnyMessage);
@@ -104,10 +104,10 @@ export function startAgent({ argv, cwd, env, stderr }: AgentOptions): AgentProce
   async function end(): Promise<void> {
     stdin.end();
     for (const [patienceMs, signal] of STEPS) {
-      if ((await within(patienceMs, ended)) !== null) break;
+      if ((await resolveWithin(patienceMs, ended)) !== null) break;
       signalGroup(child, signal);
     }
-    if (!hasEnded) await within(DRAIN_MS, ended);
+    if (!hasEnded) await resolveWithin(DRAIN_MS, ended);
     // Inherited by what it left running, they would keep this process.
     for (const pipe of [stdin, stdout, child.stderr]) pipe.destroy();
     child.unref();
@@ -116,7 +116,7 @@ export function startAgent({ argv, cwd, env, stderr }: AgentOptions): AgentProce
   return { stream: { readable, writable }, ended, broken, lastWords: () => last.trim(), end };
 }
 
-/** Only while its leader is there: then the group is the one that was made for it. */
+/** Signals the group only while its leader is alive: afterwards the number may belong to another group. */
 function signalGroup({ pid, exitCode, signalCode }: ChildProcess, signal: NodeJS.Signals): void {
   if (pid === undefined || exitCode !== null || signalCode !== null) return;
   try {
@@ -126,12 +126,12 @@ function signalGroup({ pid, exitCode, signalCode }: ChildProcess, signal: NodeJS
   }
 }
 
-const closing = async (pipe: Readable): Promise<void> => {
+const waitForClose = async (pipe: Readable): Promise<void> => {
   if (!pipe.closed) await once(pipe, 'close');
 };
 
-/** What a promise gives, or null when that takes too long. */
-export async function within<T>(ms: number, promise: Promise<T>): Promise<T | null> {
+/** Resolves with the value of a promise, or with null after `ms`. */
+export async function resolveWithin<T>(ms: number, promise: Promise<T>): Promise<T | null> {
   const late = new AbortController();
   try {
     return await Promise.race([promise, delay(ms, null, { signal: late.signal }).catch(() => null)]);
@@ -140,8 +140,8 @@ export async function within<T>(ms: number, promise: Promise<T>): Promise<T | nu
   }
 }
 
-/** A message; null for a line that is none, such as a notice that a program prints at its start. */
-function messageOf(line: string): object | 'broken' | null {
+/** Parses a line as a message; null for other lines, such as a notice that a program prints at its start. */
+function parseMessage(line: string): object | 'broken' | null {
   const text = line.trim();
   if (!/^[{[]/.test(text)) return null;
   try {
@@ -152,7 +152,7 @@ function messageOf(line: string): object | 'broken' | null {
   }
 }
 
-function lineReader(onLine: (line: string) => void) {
+function createLineReader(onLine: (line: string) => void) {
   let parts: Buffer[] = [];
   let length = 0;
   return {

@@ -6,9 +6,9 @@ import type {
 } from '@agentclientprotocol/sdk';
 import { type AcpLine, permissionPolicy, SvcError } from '../../engine/index.ts';
 import type { KeptLink } from '../link.ts';
-import { short } from './failure.ts';
-import { insideOf } from './inside.ts';
-import { type KnownCall, pathsOf, type Transcript } from './transcript.ts';
+import { clip } from './failure.ts';
+import { createPathCheck } from './path-check.ts';
+import { type KnownCall, listCallPaths, type Transcript } from './transcript.ts';
 
 export interface PermissionDeps {
   link: KeptLink;
@@ -35,7 +35,7 @@ const LONGEST_CONTEXT = 20_000;
 /** Without an engine what it said last holds: workers go on without one. */
 const POLICY_MS = 500;
 
-/** Answers an agent that asks for leave: by `agents.permissions`, else by whoever answers the ask that it becomes. */
+/** Answers permission requests of an agent: from `agents.permissions`, or else with the answer to an ask that is opened for it. */
 export function createPermissions(deps: PermissionDeps) {
   const { link, transcript, print, cwd, reserved, signal } = deps;
   let known: Policy | null = null;
@@ -56,7 +56,7 @@ export function createPermissions(deps: PermissionDeps) {
       .finally(() => {
         asked = null;
       });
-    // Whoever goes on with what was known before does not hear of its end.
+    // A caller that continues with the earlier policy does not see this one fail.
     asked.catch(() => undefined);
     if (known === null) return asked;
     const before = known;
@@ -77,21 +77,21 @@ export function createPermissions(deps: PermissionDeps) {
 
   async function isPermitted(call: KnownCall): Promise<boolean> {
     const [{ permissions, folder }, rules] = await Promise.all([policy(), permissionPolicy()]);
-    const inside = insideOf(folder ?? cwd, cwd, reserved);
-    const paths = pathsOf(call).map(inside);
+    const inside = createPathCheck(folder ?? cwd, cwd, reserved);
+    const paths = listCallPaths(call).map(inside);
     // What shows a change makes one, whatever it calls itself.
-    const isChange = call.content?.some(({ type }) => type === 'diff') && !CHANGES.has(kindOf(call));
-    const kinds = isChange ? ['edit', kindOf(call)] : [kindOf(call)];
+    const isChange = call.content?.some(({ type }) => type === 'diff') && !CHANGES.has(readKind(call));
+    const kinds = isChange ? ['edit', readKind(call)] : [readKind(call)];
     return kinds.every((kind) => rules.isPermitted(permissions, { kind, paths }));
   }
 
   async function ask(call: KnownCall, options: readonly PermissionOption[], given: AbortSignal) {
-    const names = unique(options.map((each) => nameOf(each, options)));
+    const names = makeUnique(options.map((each) => formatOption(each, options)));
     const answer = await link.call(
       'ask',
       {
-        question: short(`${deps.agent()} wants to ${kindOf(call)}: ${titleOf(call)}`),
-        context: contextOf(call, cwd),
+        question: clip(`${deps.agent()} wants to ${readKind(call)}: ${formatTitle(call)}`),
+        context: describeCall(call, cwd),
         options: names,
         timeout_sec: ASK_SEC,
       },
@@ -104,7 +104,7 @@ export function createPermissions(deps: PermissionDeps) {
 
   async function decide(call: KnownCall, options: readonly PermissionOption[], given: AbortSignal) {
     // Leave for good would hold for what nobody has looked at.
-    const allowed = ofKind(options, 'allow_once');
+    const allowed = findOption(options, 'allow_once');
     if (allowed !== undefined && (await isPermitted(call))) return { option: allowed, by: 'policy' };
     return ask(call, options, given);
   }
@@ -120,27 +120,27 @@ export function createPermissions(deps: PermissionDeps) {
     const answered = (option: PermissionOption | undefined, by: string): RequestPermissionResponse => {
       const outcome = option?.kind ?? 'cancelled';
       const { toolCallId: tool } = call;
-      print({ acp: 'permission', tool, kind: kindOf(call), title: titleOf(call), outcome, by });
+      print({ acp: 'permission', tool, kind: readKind(call), title: formatTitle(call), outcome, by });
       return option === undefined
         ? { outcome: { outcome: 'cancelled' } }
         : { outcome: { outcome: 'selected', optionId: option.optionId } };
     };
     try {
-      const decided = await unlessAborted(AbortSignal.any([signal, given]), decide(call, options, given));
+      const decided = await rejectOnAbort(AbortSignal.any([signal, given]), decide(call, options, given));
       if (decided !== null) return answered(decided.option, decided.by);
-      return answered(ofKind(options, 'reject_once') ?? ofKind(options, 'reject_always'), 'nobody');
+      return answered(findOption(options, 'reject_once') ?? findOption(options, 'reject_always'), 'nobody');
     } catch (error) {
       if (signal.aborted || given.aborted) return answered(undefined, 'svc');
       // Nobody could be asked, and nobody has said yes.
       const why = error instanceof SvcError ? error.message : String(error);
-      print({ acp: 'error', code: 'permission_denied', text: short(`nobody could be asked: ${why}`) });
-      return answered(ofKind(options, 'reject_once') ?? ofKind(options, 'reject_always'), 'svc');
+      print({ acp: 'error', code: 'permission_denied', text: clip(`nobody could be asked: ${why}`) });
+      return answered(findOption(options, 'reject_once') ?? findOption(options, 'reject_always'), 'svc');
     }
   };
 }
 
-/** An engine that hangs must not keep the answer to a run that is given up. */
-function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
+/** Rejects when the run is given up: an engine that hangs must not delay the answer. */
+function rejectOnAbort<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(new SvcError('cancelled', 'it was given up'));
@@ -152,11 +152,11 @@ function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> 
 
 const CHANGES: ReadonlySet<string> = new Set(['edit', 'delete', 'move']);
 
-const ofKind = (options: readonly PermissionOption[], kind: string): PermissionOption | undefined =>
+const findOption = (options: readonly PermissionOption[], kind: string): PermissionOption | undefined =>
   options.find((option) => option.kind === kind);
 
-const kindOf = ({ kind }: KnownCall): string => kind ?? 'other';
-const titleOf = ({ title, toolCallId }: KnownCall): string => short(title || `call ${toolCallId}`);
+const readKind = ({ kind }: KnownCall): string => kind ?? 'other';
+const formatTitle = ({ title, toolCallId }: KnownCall): string => clip(title || `call ${toolCallId}`);
 
 const KINDS: Readonly<Record<string, string>> = {
   allow_once: 'once',
@@ -165,17 +165,17 @@ const KINDS: Readonly<Record<string, string>> = {
   reject_always: 'always',
 };
 
-/** As the agent calls it; where it calls two the same, for how long it counts, which nobody could tell otherwise. */
-function nameOf({ name, kind }: PermissionOption, options: readonly PermissionOption[]): string {
+/** The label of an option as the agent gives it; where two are equal, with how long each applies, to tell them apart. */
+function formatOption({ name, kind }: PermissionOption, options: readonly PermissionOption[]): string {
   const isAlone = options.filter((each) => each.name.trim() === name.trim()).length === 1;
   return isAlone || KINDS[kind] === undefined ? name : `${name.trim()} (${KINDS[kind]})`.trim();
 }
 
-/** Every option has to be an answer of its own, and none may be empty. */
-function unique(names: readonly string[]): string[] {
+/** Makes the labels distinct and non-empty, since each of them is an answer. */
+function makeUnique(names: readonly string[]): string[] {
   const taken = new Set<string>();
   return names.map((name) => {
-    const base = short(name.trim() || 'an option without a name');
+    const base = clip(name.trim() || 'an option without a name');
     let own = base;
     for (let copy = 2; taken.has(own); copy += 1) own = `${base} (${copy})`;
     taken.add(own);
@@ -183,17 +183,17 @@ function unique(names: readonly string[]): string[] {
   });
 }
 
-/** What one has to see to answer: the paths, the command, the change. */
-function contextOf(call: KnownCall, cwd: string): string {
+/** Describes what a person must see to answer: the paths, the command, the change. */
+function describeCall(call: KnownCall, cwd: string): string {
   const { rawInput, content, toolCallId } = call;
   const { command } = (rawInput ?? {}) as { command?: unknown };
   const parts = [`call ${toolCallId} in ${cwd}`];
-  const paths = pathsOf(call);
+  const paths = listCallPaths(call);
   if (paths.length > 0) parts.push(`paths:\n${paths.map((path) => `  ${path}`).join('\n')}`);
   if (command !== undefined) parts.push(`command:\n${[command].flat().map(String).join(' ')}`);
   for (const each of content ?? []) {
     if (each.type === 'diff') {
-      parts.push(`${each.path}:\n${marked('-', each.oldText ?? '')}${marked('+', each.newText)}`);
+      parts.push(`${each.path}:\n${markLines('-', each.oldText ?? '')}${markLines('+', each.newText)}`);
     } else if (each.type === 'content' && each.content.type === 'text') parts.push(each.content.text);
   }
   if (parts.length === 1 && rawInput !== undefined) parts.push(JSON.stringify(rawInput, null, 2));
@@ -201,7 +201,7 @@ function contextOf(call: KnownCall, cwd: string): string {
   return text.length > LONGEST_CONTEXT ? `${text.slice(0, LONGEST_CONTEXT)}…` : text;
 }
 
-const marked = (mark: string, text: string): string =>
+const markLines = (mark: string, text: string): string =>
   text === ''
     ? ''
     : `${text

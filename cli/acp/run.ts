@@ -9,9 +9,9 @@ import {
 } from '@agentclientprotocol/sdk';
 import { type AcpError, type AcpLine, acpStream, asSvcError, version } from '../../engine/index.ts';
 import type { KeptLink } from '../link.ts';
-import { type AgentProcess, startAgent, within } from './agent.ts';
-import { errorLine, short, withoutSecrets } from './failure.ts';
-import { environmentFor, ownWordsOf } from './known.ts';
+import { type AgentProcess, resolveWithin, startAgent } from './agent.ts';
+import { findAgentEnvironment, findOwnWords } from './agent-quirks.ts';
+import { clip, createSecretRemover, describeError } from './failure.ts';
 import { createPermissions } from './permission.ts';
 import { Failed, openSession } from './session.ts';
 import { createTranscript } from './transcript.ts';
@@ -47,9 +47,9 @@ type Ending =
 /** Runs an agent for one prompt, over the agent client protocol; `stdout` gets the lines of its log. */
 export async function runAcp(run: AcpRun): Promise<number> {
   const { argv, cwd, env, stdout, link } = run;
-  const clean = withoutSecrets(env);
+  const clean = createSecretRemover(env);
   const print = (line: AcpLine): void => void stdout.write(`${JSON.stringify(line)}\n`);
-  const ownWords = ownWordsOf(argv[0] ?? '');
+  const ownWords = findOwnWords(argv[0] ?? '');
   const transcript = createTranscript({ print, cwd, clean, ownWords });
   const { failureOfStop } = await acpStream();
 
@@ -57,11 +57,11 @@ export async function runAcp(run: AcpRun): Promise<number> {
   let ending: Ending;
   try {
     const [program = ''] = argv;
-    const added = environmentFor(program, env);
+    const added = findAgentEnvironment(program, env);
     agent = startAgent({ argv, cwd, env: { ...env, ...added }, stderr: run.stderr });
-    ending = await converse({ ...run, agent, transcript, print, clean });
+    ending = await runConversation({ ...run, agent, transcript, print, clean });
   } catch (error) {
-    const text = short(clean(asSvcError(error).message));
+    const text = clip(clean(asSvcError(error).message));
     ending = { answer: null, failure: { code: 'agent_error', text } };
   }
 
@@ -85,7 +85,7 @@ type Talk = AcpRun & {
   clean(text: string): string;
 };
 
-async function converse(talk: Talk): Promise<Ending> {
+async function runConversation(talk: Talk): Promise<Ending> {
   const { argv, cwd, env, prompt, resume, signal, link, agent, transcript, print, clean } = talk;
   const program = basename(argv[0] ?? '');
   let agentName = env.SVC_AGENT || program;
@@ -100,14 +100,14 @@ async function converse(talk: Talk): Promise<Ending> {
     signal,
   });
 
-  // Taken as it comes: an agent that is ahead of this version of the protocol, or not quite true to it, is heard too.
+  // Not validated: an agent with a newer version of the protocol, or one that deviates from it, must still be understood.
   // Whatever else it asks for (files, terminals) is answered as unknown.
   const connection = client({ name: 'svc' })
-    .onNotification(methods.client.session.update, asGiven, ({ params }) => {
-      // What comes before is the past of a session that is gone on with.
+    .onNotification(methods.client.session.update, keepParams, ({ params }) => {
+      // What comes before is the history of a resumed session.
       if (session !== null) transcript.update(params);
     })
-    .onRequest(methods.client.session.requestPermission, asGiven, ({ params, signal: given }) =>
+    .onRequest(methods.client.session.requestPermission, keepParams, ({ params, signal: given }) =>
       permission(params as RequestPermissionRequest, given),
     )
     .connect(agent.stream);
@@ -139,7 +139,7 @@ async function converse(talk: Talk): Promise<Ending> {
     const { id, model, lost } = opened;
     print({ acp: 'session', id, agent: opened.agent, model });
     if (lost !== null) {
-      const text = short(`session ${resume} is not gone on with, this is a new one: ${clean(lost)}`);
+      const text = clip(`session ${resume} is not gone on with, this is a new one: ${clean(lost)}`);
       print({ acp: 'error', code: 'agent_error', text });
     }
     const answer = await connection.agent.request(methods.agent.session.prompt, {
@@ -151,13 +151,13 @@ async function converse(talk: Talk): Promise<Ending> {
     return { answer, failure: null };
   };
 
-  const turnOver = spoken().catch((error: unknown) => failed(error, talk));
+  const turnOver = spoken().catch((error: unknown) => explainFailure(error, talk));
   const isOver = Promise.race([
     turnOver,
-    agent.ended.then((how) => brokenOff(how, talk)),
-    agent.broken.then((why) => brokenOff(why, talk)),
+    agent.ended.then((how) => describeBreak(how, talk)),
+    agent.broken.then((why) => describeBreak(why, talk)),
   ]);
-  const first = await Promise.race([isOver, aborted(signal)]);
+  const first = await Promise.race([isOver, waitForAbort(signal)]);
   if (first !== null) {
     connection.close();
     return first;
@@ -165,39 +165,39 @@ async function converse(talk: Talk): Promise<Ending> {
   if (session !== null) {
     const told = connection.agent.notify(methods.agent.session.cancel, { sessionId: session });
     told.catch(() => undefined);
-    await within(CANCEL_MS, isOver);
+    await resolveWithin(CANCEL_MS, isOver);
   }
   connection.close();
   return { answer: null, failure: { code: 'agent_error', text: 'cancelled' }, isCancelled: true };
 }
 
-const asGiven = (params: unknown): unknown => params;
+const keepParams = (params: unknown): unknown => params;
 
 /** Why the talk ended early. When the connection is what ended, the reason is how the agent did. */
-async function failed(error: unknown, talk: Talk): Promise<Ending> {
+async function explainFailure(error: unknown, talk: Talk): Promise<Ending> {
   const { agent, transcript, clean } = talk;
   if (error instanceof Failed) {
-    const words = error.code === 'agent_error' ? lastWords(talk) : '';
-    return { answer: null, failure: { code: error.code, text: short(`${clean(error.message)}${words}`) } };
+    const words = error.code === 'agent_error' ? formatLastWords(talk) : '';
+    return { answer: null, failure: { code: error.code, text: clip(`${clean(error.message)}${words}`) } };
   }
   if (typeof (error as { code?: unknown }).code === 'number') {
-    return { answer: null, failure: errorLine(error, clean, transcript.limitedUntil()) };
+    return { answer: null, failure: describeError(error, clean, transcript.limitedUntil()) };
   }
-  const how = await within(CANCEL_MS, Promise.race([agent.broken, agent.ended]));
-  return brokenOff(how ?? 'it closed its output', talk);
+  const how = await resolveWithin(CANCEL_MS, Promise.race([agent.broken, agent.ended]));
+  return describeBreak(how ?? 'it closed its output', talk);
 }
 
-function brokenOff(how: string, talk: Talk): Ending {
-  const text = short(`the agent broke off: ${talk.clean(how)}${lastWords(talk)}`);
+function describeBreak(how: string, talk: Talk): Ending {
+  const text = clip(`the agent broke off: ${talk.clean(how)}${formatLastWords(talk)}`);
   return { answer: null, failure: { code: 'agent_error', text } };
 }
 
-function lastWords({ agent, clean }: Talk): string {
+function formatLastWords({ agent, clean }: Talk): string {
   const words = clean(agent.lastWords()).split('\n').slice(-5).join(' | ').slice(-250);
   return words === '' ? '' : `; at last it said: ${words}`;
 }
 
-function aborted(signal: AbortSignal): Promise<null> {
+function waitForAbort(signal: AbortSignal): Promise<null> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve(null);
     signal.addEventListener('abort', () => resolve(null), { once: true });

@@ -7,14 +7,14 @@ import {
   RequestError,
 } from '@agentclientprotocol/sdk';
 import { acpStream, type FoundError } from '../../engine/index.ts';
-import { errorLine } from './failure.ts';
-import { loginWithKey } from './known.ts';
+import { findKeyLogin } from './agent-quirks.ts';
+import { describeError } from './failure.ts';
 
 export interface OpenedSession {
   id: string;
   agent: { name: string; version: string | null };
   model: string | null;
-  /** Why the session that was asked for was not gone on with; null when it was, or none was. */
+  /** Why the requested session was not resumed; null when it was resumed, or none was requested. */
   lost: string | null;
 }
 
@@ -38,10 +38,10 @@ export class Failed extends Error {
   }
 }
 
-/** Says hello and opens a session, or goes on with one. */
+/** Initializes the connection, then opens a session or resumes one. */
 export async function openSession(agent: ClientContext, wish: SessionWish): Promise<OpenedSession> {
   const { env, version, program, patienceMs } = wish;
-  const hello = await inTime(
+  const hello = await rejectAfter(
     patienceMs,
     'initialize',
     agent.request(methods.agent.initialize, {
@@ -55,30 +55,30 @@ export async function openSession(agent: ClientContext, wish: SessionWish): Prom
     const spoken = JSON.stringify(hello?.protocolVersion ?? null);
     throw new Failed(`it speaks version ${spoken} of the agent client protocol, not ${PROTOCOL_VERSION}`);
   }
-  const opened = await open(agent, hello, wish).catch(async (error: unknown) => {
-    const failure = await failureOf(error);
+  const opened = await requestSession(agent, hello, wish).catch(async (error: unknown) => {
+    const failure = await readFailure(error);
     if (failure?.code !== 'auth_failed') throw error;
     const offered = (hello.authMethods ?? []).map(({ id }) => id);
-    const methodId = loginWithKey(offered, env);
+    const methodId = findKeyLogin(offered, env);
     if (methodId === undefined) {
       const ways = offered.length === 0 ? '' : `; it offers ${offered.join(', ')}`;
       throw new Failed(`${failure.text}${ways}`, failure.code);
     }
-    await inTime(patienceMs, 'authenticate', agent.request(methods.agent.authenticate, { methodId }));
-    return open(agent, hello, wish);
+    await rejectAfter(patienceMs, 'authenticate', agent.request(methods.agent.authenticate, { methodId }));
+    return requestSession(agent, hello, wish);
   });
   const { title, name } = hello.agentInfo ?? {};
   return { ...opened, agent: { name: title || name || program, version: hello.agentInfo?.version ?? null } };
 }
 
-/** What an agent's answer means; null for a failure that is none of its answers. */
-async function failureOf(error: unknown) {
+/** Reads a failure from an agent's error response; null for an error that is not one. */
+async function readFailure(error: unknown) {
   if (!(error instanceof RequestError)) return null;
   const { failureOfError } = await acpStream();
-  return failureOfError(errorLine(error, (text) => text));
+  return failureOfError(describeError(error, (text) => text));
 }
 
-async function open(
+async function requestSession(
   agent: ClientContext,
   { agentCapabilities }: InitializeResponse,
   { cwd, mcp, resume, patienceMs }: SessionWish,
@@ -92,25 +92,25 @@ async function open(
     try {
       if (method === null) throw new Failed('it cannot go on with a session');
       const asked = agent.request(method, { sessionId: resume, ...place });
-      const answer = await inTime(patienceMs, method, asked);
-      return { id: resume, model: modelOf(answer), lost };
+      const answer = await rejectAfter(patienceMs, method, asked);
+      return { id: resume, model: readModel(answer), lost };
     } catch (error) {
       if (!(error instanceof RequestError || error instanceof Failed)) throw error;
-      if ((await failureOf(error))?.code === 'auth_failed') throw error;
+      if ((await readFailure(error))?.code === 'auth_failed') throw error;
       lost = error.message;
     }
   }
-  const answer: unknown = await inTime(patienceMs, session.new, agent.request(session.new, place));
+  const answer: unknown = await rejectAfter(patienceMs, session.new, agent.request(session.new, place));
   const { sessionId } = (answer ?? {}) as { sessionId?: unknown };
   if (typeof sessionId !== 'string') throw new Failed('it opened a session without an id');
-  return { id: sessionId, model: modelOf(answer), lost };
+  return { id: sessionId, model: readModel(answer), lost };
 }
 
-/** What stands for a choice that is made later is no model. */
+/** Not names of a model: the choice is made later. */
 const LATER = /^(?:default|auto)$/i;
 
-/** Agents tell it in the stable way, as an option, or in the one before. */
-function modelOf(answer: unknown): string | null {
+/** Reads the model from the configuration options, which are the stable way, or from the older field. */
+function readModel(answer: unknown): string | null {
   const { configOptions, models } = (answer ?? {}) as {
     configOptions?: { category?: string; currentValue?: unknown }[] | null;
     models?: { currentModelId?: unknown; availableModels?: { modelId: unknown; name?: unknown }[] } | null;
@@ -123,7 +123,7 @@ function modelOf(answer: unknown): string | null {
   return typeof told === 'string' && !LATER.test(told) ? told : null;
 }
 
-async function inTime<T>(ms: number, what: string, promise: Promise<T>): Promise<T> {
+async function rejectAfter<T>(ms: number, what: string, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     const text = `it did not answer ${what} within ${Math.round(ms / 1000)} s`;

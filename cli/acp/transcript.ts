@@ -1,16 +1,16 @@
 import { relative, resolve } from 'node:path';
 import type { SessionNotification, ToolCall } from '@agentclientprotocol/sdk';
 import { type AcpLine, isInsideFolder } from '../../engine/index.ts';
-import { errorLine, short } from './failure.ts';
+import { clip, describeError } from './failure.ts';
 
 type ToolLine = Extract<AcpLine, { acp: 'tool' }>;
 type Spoken = 'message' | 'thought';
 
-/** A tool call as far as it is known; agents tell it piece by piece. */
+/** A tool call as far as it is known; agents report it in pieces. */
 export type KnownCall = Partial<ToolCall> & { toolCallId: string };
 
 export interface Transcript {
-  /** Takes what a `session/update` says. What is not known, or not of the form, is left out. */
+  /** Records a `session/update`. Updates of an unknown kind or a wrong form are ignored. */
   update(notification: unknown): void;
   /** Adds what a request for leave says of its call, and answers all that is known of it. */
   call(part: unknown): KnownCall;
@@ -87,12 +87,12 @@ export function createTranscript({
     if (ownWords === null) return false;
     if (ownWords.error.test(text)) {
       flush();
-      print({ acp: 'error', ...errorLine({ message: text.replace(ownWords.error, '') }, clean) });
+      print({ acp: 'error', ...describeError({ message: text.replace(ownWords.error, '') }, clean) });
       return true;
     }
     if (!ownWords.notice.test(text)) return false;
     flush();
-    print({ acp: 'notice', text: short(clean(text)) });
+    print({ acp: 'notice', text: clip(clean(text)) });
     return true;
   }
 
@@ -106,10 +106,10 @@ export function createTranscript({
 
   function tool(call: KnownCall): void {
     const { toolCallId: id, kind = 'other', title = '', status = 'pending' } = call;
-    const paths = pathsOf(call)
+    const paths = listCallPaths(call)
       .slice(0, MOST_PATHS)
-      .map((path) => nearby(cwd, path));
-    const line: ToolLine = { acp: 'tool', id, kind, title: short(title), status, paths };
+      .map((path) => shortenPath(cwd, path));
+    const line: ToolLine = { acp: 'tool', id, kind, title: clip(title), status, paths };
     const text = JSON.stringify(line);
     if (printed.get(id) === text) return;
     printed.set(id, text);
@@ -136,7 +136,7 @@ export function createTranscript({
       case 'plan': {
         flush();
         const entries = (update.entries ?? []).map(({ content, status }) => ({
-          text: short(String(content)),
+          text: clip(String(content)),
           state:
             status === 'completed'
               ? ('done' as const)
@@ -162,7 +162,7 @@ export function createTranscript({
 
   /** Some tell the tokens of each request of the model, and none at the end. */
   function count(usage: unknown): void {
-    const { input, cached, output } = tokens(usage);
+    const { input, cached, output } = countTokens(usage);
     counted.input += input;
     counted.cached += cached;
     counted.output += output;
@@ -174,7 +174,7 @@ export function createTranscript({
     flush,
     usage(answer) {
       const { usage } = (answer ?? {}) as { usage?: unknown };
-      const { input, cached, output } = usage ? tokens(usage) : counted;
+      const { input, cached, output } = usage ? countTokens(usage) : counted;
       if (input + cached + output === 0 && cost === null) return null;
       return { acp: 'usage', input, cached, output, cost_usd: cost };
     },
@@ -186,7 +186,7 @@ export function createTranscript({
  * `input` includes what came from a cache or went into it. Some agents count that in their input and some beside it: where
  * their total is that of input and output alone, it is in there.
  */
-function tokens(usage: unknown): { input: number; cached: number; output: number } {
+function countTokens(usage: unknown): { input: number; cached: number; output: number } {
   const given = (usage ?? {}) as Record<string, unknown>;
   const number = (name: string): number => (typeof given[name] === 'number' ? given[name] : 0);
   const [input, output] = [number('inputTokens'), number('outputTokens')];
@@ -203,19 +203,19 @@ const PATH_NAMES =
 
 /** Patches whose files are the keys. */
 const BY_PATH = /^(?:file_?)?changes$/i;
-/** Deeper, and of more parts, is no input of a tool. */
+/** Limits for the input of a tool; anything deeper or larger is not searched. */
 const MOST_DEPTH = 4;
 const MOST_PARTS = 5000;
 
 /** Every path that a call names: where it says it works, what it would change, what its tool is given. */
-export function pathsOf({ locations, content, rawInput }: KnownCall): string[] {
+export function listCallPaths({ locations, content, rawInput }: KnownCall): string[] {
   const found: unknown[] = (locations ?? []).map(({ path }) => path);
   for (const each of content ?? []) if (each.type === 'diff') found.push(each.path);
-  found.push(...pathsIn(rawInput));
+  found.push(...findPaths(rawInput));
   return [...new Set(found.filter((path): path is string => typeof path === 'string' && path !== ''))];
 }
 
-function pathsIn(input: unknown): unknown[] {
+function findPaths(input: unknown): unknown[] {
   const found: unknown[] = [];
   const left = [{ value: input, depth: 0 }];
   for (let parts = 0; left.length > 0 && parts < MOST_PARTS; parts += 1) {
@@ -231,7 +231,7 @@ function pathsIn(input: unknown): unknown[] {
   return found;
 }
 
-function nearby(cwd: string, path: string): string {
+function shortenPath(cwd: string, path: string): string {
   const absolute = resolve(cwd, path);
   return isInsideFolder(cwd, absolute) ? relative(cwd, absolute) || '.' : path;
 }

@@ -46,15 +46,15 @@ export interface Client {
 const SERVERS = ['mcpServers', 'svc'] as const;
 const TRUST = 'gemini starts servers only in folders that it was told to trust';
 
-const plain = ({ command, args }: Server): Record<string, unknown> => ({ command, args });
+const formatPlainEntry = ({ command, args }: Server): Record<string, unknown> => ({ command, args });
 
 /** The file formats as the programs themselves write them; docs/agents.md has the same as a table. */
-export const clients = (passedOn: readonly string[]): readonly Client[] => [
+export const listClients = (passedOn: readonly string[]): readonly Client[] => [
   {
     name: 'claude',
     format: 'json',
     path: SERVERS,
-    entry: (server) => ({ type: 'stdio', ...plain(server), env: {} }),
+    entry: (server) => ({ type: 'stdio', ...formatPlainEntry(server), env: {} }),
     project: { files: ['.mcp.json'], upward: true },
     user: { variable: 'CLAUDE_CONFIG_DIR', below: '', files: ['.claude.json'] },
     next: { project: 'claude asks once whether it may start the server of a project' },
@@ -63,7 +63,7 @@ export const clients = (passedOn: readonly string[]): readonly Client[] => [
     name: 'codex',
     format: 'toml',
     path: ['mcp_servers', 'svc'],
-    entry: (server) => ({ ...plain(server), env_vars: passedOn }),
+    entry: (server) => ({ ...formatPlainEntry(server), env_vars: passedOn }),
     project: null,
     user: { variable: 'CODEX_HOME', below: '.codex', files: ['config.toml'] },
   },
@@ -71,7 +71,7 @@ export const clients = (passedOn: readonly string[]): readonly Client[] => [
     name: 'gemini',
     format: 'json',
     path: SERVERS,
-    entry: plain,
+    entry: formatPlainEntry,
     project: { files: ['.gemini/settings.json'], upward: false },
     user: { variable: 'GEMINI_CLI_HOME', below: '', files: ['.gemini/settings.json'] },
     next: { project: TRUST, user: TRUST },
@@ -93,7 +93,7 @@ export const clients = (passedOn: readonly string[]): readonly Client[] => [
     name: 'copilot',
     format: 'json',
     path: SERVERS,
-    entry: (server) => ({ tools: ['*'], type: 'local', ...plain(server) }),
+    entry: (server) => ({ tools: ['*'], type: 'local', ...formatPlainEntry(server) }),
     project: null,
     user: { variable: 'COPILOT_HOME', below: '.copilot', files: ['mcp-config.json'] },
   },
@@ -101,7 +101,7 @@ export const clients = (passedOn: readonly string[]): readonly Client[] => [
     name: 'qwen',
     format: 'json',
     path: SERVERS,
-    entry: plain,
+    entry: formatPlainEntry,
     project: { files: ['.qwen/settings.json'], upward: false },
     user: { variable: 'QWEN_HOME', below: '.qwen', files: ['settings.json'] },
     next: { project: 'qwen starts the server of a project only after qwen mcp approve svc' },
@@ -110,7 +110,7 @@ export const clients = (passedOn: readonly string[]): readonly Client[] => [
     name: 'kimi',
     format: 'json',
     path: SERVERS,
-    entry: plain,
+    entry: formatPlainEntry,
     project: null,
     user: { variable: 'KIMI_CODE_HOME', below: '.kimi-code', files: ['mcp.json'] },
   },
@@ -118,7 +118,7 @@ export const clients = (passedOn: readonly string[]): readonly Client[] => [
     name: 'cursor',
     format: 'json',
     path: SERVERS,
-    entry: plain,
+    entry: formatPlainEntry,
     project: { files: ['.cursor/mcp.json'], upward: true },
     user: { below: '.cursor', files: ['mcp.json'] },
   },
@@ -126,17 +126,22 @@ export const clients = (passedOn: readonly string[]): readonly Client[] => [
     name: 'droid',
     format: 'json',
     path: SERVERS,
-    entry: (server) => ({ type: 'stdio', ...plain(server), disabled: false }),
+    entry: (server) => ({ type: 'stdio', ...formatPlainEntry(server), disabled: false }),
     project: { files: ['.factory/mcp.json'], upward: true },
     user: { below: '.factory', files: ['mcp.json'] },
   },
 ];
 
 /** Their names, for help and completion, which load nothing else. */
-export const CLIENT_NAMES: readonly string[] = clients([]).map(({ name }) => name);
+export const CLIENT_NAMES: readonly string[] = listClients([]).map(({ name }) => name);
 
 /** The paths that the client's file may have in a scope, the first one for a new file. */
-export function filesOf(client: Client, scope: Scope, root: string, env: NodeJS.ProcessEnv): string[] {
+export function listClientFiles(
+  client: Client,
+  scope: Scope,
+  root: string,
+  env: NodeJS.ProcessEnv,
+): string[] {
   if (scope === 'project') return (client.project?.files ?? []).map((file) => join(root, file));
   const { variable, below, files } = client.user;
   const named = variable === undefined ? undefined : env[variable];

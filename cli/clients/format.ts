@@ -2,7 +2,7 @@
  * A file format in which one entry can be put while everything else stays as it is, comments and order included.
  * Throws `SyntaxError`, with the rest of a sentence about the file, for a text that cannot be read.
  */
-export interface Format {
+export interface ClientFormat {
   /** What stands at the path; undefined for nothing. */
   find(text: string, path: readonly string[]): unknown;
   /** The text with the entry at the path; null where it is written in a way that cannot be changed in place. */
@@ -15,26 +15,26 @@ export interface Format {
 
 type Tree = Record<string, unknown>;
 
-export function asTree(value: unknown, name: string): Tree {
+export function requireTree(value: unknown, name: string): Tree {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Tree;
   throw new SyntaxError(`cannot take an entry: ${name} is not a table of names and values`);
 }
 
-export function entryAt(tree: Tree, path: readonly string[]): unknown {
+export function readEntry(tree: Tree, path: readonly string[]): unknown {
   let value: unknown = tree;
   for (const [depth, key] of path.entries()) {
     if (value === undefined) return undefined;
-    const holder = asTree(value, path.slice(0, depth).join('.') || 'the file');
+    const holder = requireTree(value, path.slice(0, depth).join('.') || 'the file');
     value = Object.hasOwn(holder, key) ? holder[key] : undefined;
   }
   return value;
 }
 
-export const nest = (path: readonly string[], entry: unknown): Tree =>
+export const nestEntry = (path: readonly string[], entry: unknown): Tree =>
   path.reduceRight<unknown>((inside, key) => ({ [key]: inside }), entry) as Tree;
 
 /** A copy of the tree that has the entry. */
-export function withEntry(tree: Tree, [key = '', ...rest]: readonly string[], entry: unknown): Tree {
-  const inside = rest.length === 0 ? entry : withEntry((tree[key] ?? {}) as Tree, rest, entry);
+export function addEntry(tree: Tree, [key = '', ...rest]: readonly string[], entry: unknown): Tree {
+  const inside = rest.length === 0 ? entry : addEntry((tree[key] ?? {}) as Tree, rest, entry);
   return { ...tree, [key]: inside };
 }

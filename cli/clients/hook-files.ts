@@ -89,17 +89,17 @@ export const HOOK_FILES: readonly HookFile[] = [
   },
 ];
 
-export const hookFileOf = (agent: string): HookFile | undefined =>
+export const findHookFile = (agent: string): HookFile | undefined =>
   HOOK_FILES.find((each) => each.agent === agent);
 
-/** How the agent of a file is told of our hooks, as its preset has it. */
-export async function hooksOf({ agent }: HookFile): Promise<AgentHooks> {
+/** Loads the hooks of the agent from its preset. */
+export async function loadAgentHooks({ agent }: HookFile): Promise<AgentHooks> {
   const { presetNamed } = await presets();
   return presetNamed(agent)!.hooks!;
 }
 
 /** The command of each moment. */
-export function linesOf({ agent }: HookFile, svc: Words): HookLines {
+export function writeHookLines({ agent }: HookFile, svc: Words): HookLines {
   const [command = '', ...args] = svc;
   const line = (event: keyof HookLines) => ({ command, args: [...args, 'hook', event, '--agent', agent] });
   return {
@@ -111,7 +111,7 @@ export function linesOf({ agent }: HookFile, svc: Words): HookLines {
 }
 
 /** The file of a scope; undefined where the agent has none there. */
-export function placeOf(
+export function findHookPlace(
   { project, user }: HookFile,
   scope: Scope,
   { root, env }: { root: string; env: NodeJS.ProcessEnv },
@@ -122,8 +122,8 @@ export function placeOf(
 }
 
 /** Whether something in an agent's configuration runs `svc hook` for that agent. */
-export function isOurs(value: unknown, agent: string): boolean {
-  const text = textsIn(value)
+export function runsOurHook(value: unknown, agent: string): boolean {
+  const text = listTexts(value)
     .join(' ')
     .replace(/['"\\]/g, '');
   return new RegExp(
@@ -131,8 +131,8 @@ export function isOurs(value: unknown, agent: string): boolean {
   ).test(text);
 }
 
-function textsIn(value: unknown): string[] {
+function listTexts(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null) return [];
-  return Object.values(value).flatMap(textsIn);
+  return Object.values(value).flatMap(listTexts);
 }

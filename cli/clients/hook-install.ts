@@ -1,11 +1,18 @@
 import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { SvcError } from '../../engine/index.ts';
-import { type HookFile, hooksOf, isOurs, linesOf, placeOf, type Words } from './hook-files.ts';
-import { byList, type HookText, jsonHooks, tomlHooks } from './hook-text.ts';
-import type { Place } from './install.ts';
+import {
+  findHookPlace,
+  type HookFile,
+  loadAgentHooks,
+  runsOurHook,
+  type Words,
+  writeHookLines,
+} from './hook-files.ts';
+import { createJsonHooks, createTomlHooks, groupByList, type HookText } from './hook-text.ts';
+import type { InstallPlace } from './install.ts';
 
-/** What an agent's file has of svc, and what would become of it. */
+/** What an agent's file contains of svc, and how it would change. */
 export interface HookPlan {
   file: string;
   /** none: it is so already. */
@@ -20,23 +27,23 @@ export interface HookPlan {
  * Reads the agent's file and changes nothing. Without `svc` its hooks are taken out. Throws `config_invalid` for a file
  * that cannot be read or added to, `exists` for one of somebody else under our name, `usage` where the agent has none.
  */
-export async function planHooks(agent: HookFile, place: Place, svc: Words | null): Promise<HookPlan> {
-  const file = placeOf(agent, place.scope, place);
+export async function planHooks(agent: HookFile, place: InstallPlace, svc: Words | null): Promise<HookPlan> {
+  const file = findHookPlace(agent, place.scope, place);
   if (file === undefined) {
     throw new SvcError('usage', `${agent.agent} has no hooks for one project alone`, {
       hint: 'with --user they are for all folders',
     });
   }
   const present = readIfThere(file);
-  if (isAlone(agent)) return planOwn(agent, file, present, svc);
-  const format = formatOf(agent);
-  const wanted = svc === null ? [] : (await hooksOf(agent)).entries(linesOf(agent, svc));
+  if (hasOwnFile(agent)) return planOwnFile(agent, file, present, svc);
+  const format = chooseFormat(agent);
+  const wanted = svc === null ? [] : (await loadAgentHooks(agent)).entries(writeHookLines(agent, svc));
   const shown = format.show(wanted);
   if (present === undefined || present.trim() === '') {
     if (svc === null) return { file, change: 'none', shown, text: present ?? null };
     const text =
       agent.format === 'json'
-        ? `${JSON.stringify({ ...agent.start, hooks: byList(wanted) }, null, 2)}\n`
+        ? `${JSON.stringify({ ...agent.start, hooks: groupByList(wanted) }, null, 2)}\n`
         : format.put('', wanted);
     return { file, change: 'created', shown, text };
   }
@@ -44,7 +51,7 @@ export async function planHooks(agent: HookFile, place: Place, svc: Words | null
     const before = format.find(present);
     const text = format.put(present, wanted);
     if (text === null) throw new SyntaxError('has hooks in a form that only a person can change');
-    if (text === present || sameEntries(before, wanted))
+    if (text === present || hasSameEntries(before, wanted))
       return { file, change: 'none', shown, text: present };
     if (svc === null) {
       // A file that holds nothing any more was made by an installation, or might as well have been.
@@ -64,24 +71,24 @@ export async function planHooks(agent: HookFile, place: Place, svc: Words | null
 }
 
 /** Whether the file of a scope runs `svc hook`. One that cannot be read does not. */
-export function hasHooks(agent: HookFile, place: Place): boolean {
-  const file = placeOf(agent, place.scope, place);
+export function hasHooks(agent: HookFile, place: InstallPlace): boolean {
+  const file = findHookPlace(agent, place.scope, place);
   try {
     const text = file === undefined ? undefined : readIfThere(file);
     if (text === undefined) return false;
-    return isAlone(agent) ? isOwn(agent, text) : formatOf(agent).find(text).length > 0;
+    return hasOwnFile(agent) ? isOwnFile(agent, text) : chooseFormat(agent).find(text).length > 0;
   } catch {
     return false;
   }
 }
 
-async function planOwn(
+async function planOwnFile(
   agent: HookFile,
   file: string,
   present: string | undefined,
   svc: Words | null,
 ): Promise<HookPlan> {
-  if (present !== undefined && !isOwn(agent, present)) {
+  if (present !== undefined && !isOwnFile(agent, present)) {
     if (svc === null) return { file, change: 'none', shown: '', text: present };
     throw new SvcError('exists', `${file} is not of svc and stays as it is`, {
       hint: 'give it another name first',
@@ -91,32 +98,32 @@ async function planOwn(
     const change = present === undefined ? 'none' : 'removed';
     return { file, change, shown: present?.trimEnd() ?? '', text: null };
   }
-  const text = await ownText(agent, svc);
+  const text = await writeOwnFile(agent, svc);
   const change = present === undefined ? 'created' : present === text ? 'none' : 'replaced';
   return { file, change, shown: text.trimEnd(), text };
 }
 
 /** The whole file. */
-async function ownText(agent: HookFile, svc: Words): Promise<string> {
-  const { entries, plugin } = await hooksOf(agent);
-  const lines = linesOf(agent, svc);
+async function writeOwnFile(agent: HookFile, svc: Words): Promise<string> {
+  const { entries, plugin } = await loadAgentHooks(agent);
+  const lines = writeHookLines(agent, svc);
   if (plugin === undefined)
-    return `${JSON.stringify({ ...agent.start, hooks: byList(entries(lines)) }, null, 2)}\n`;
+    return `${JSON.stringify({ ...agent.start, hooks: groupByList(entries(lines)) }, null, 2)}\n`;
   const name = agent.agent;
   return `// ${MADE} ${name}; svc hooks remove ${name} removes it.\n${plugin(lines)}`;
 }
 
 const MADE = 'Made by svc hooks install';
 
-const isAlone = ({ format }: HookFile): boolean => format === 'own' || format === 'plugin';
+const hasOwnFile = ({ format }: HookFile): boolean => format === 'own' || format === 'plugin';
 
-const isOwn = ({ agent, format }: HookFile, present: string): boolean =>
-  format === 'plugin' ? present.startsWith(`// ${MADE}`) : isOurs(present, agent);
+const isOwnFile = ({ agent, format }: HookFile, present: string): boolean =>
+  format === 'plugin' ? present.startsWith(`// ${MADE}`) : runsOurHook(present, agent);
 
-const formatOf = ({ agent, format }: HookFile): HookText =>
-  (format === 'toml' ? tomlHooks : jsonHooks)((value) => isOurs(value, agent));
+const chooseFormat = ({ agent, format }: HookFile): HookText =>
+  (format === 'toml' ? createTomlHooks : createJsonHooks)((value) => runsOurHook(value, agent));
 
-const sameEntries = (one: readonly object[], other: readonly object[]): boolean =>
+const hasSameEntries = (one: readonly object[], other: readonly object[]): boolean =>
   isDeepStrictEqual(
     one.map((each) => JSON.stringify(each)).sort(),
     other.map((each) => JSON.stringify(each)).sort(),

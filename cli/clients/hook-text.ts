@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parse, stringify } from 'smol-toml';
 import type { HookEntry } from '../../engine/index.ts';
-import { editJson, json } from './json.ts';
-import { toml } from './toml.ts';
+import { editJson, jsonFormat } from './json.ts';
+import { tomlFormat } from './toml.ts';
 
-/** How entries of ours get into a text and out of it again, while all else stays as it is. */
+/** Adds our entries to a text and removes them again; everything else stays unchanged. */
 export interface HookText {
   /** Those that are in it. Throws `SyntaxError` for a text that cannot be read. */
   find(text: string): HookEntry[];
@@ -16,8 +16,8 @@ export interface HookText {
 type Lists = Record<string, unknown>;
 type IsOurs = (value: unknown) => boolean;
 
-/** An entry without what is ours in it; null when nothing is left. A person may have put more into the same group. */
-function withoutOurs(entry: unknown, isOurs: IsOurs): unknown {
+/** Removes our hooks from an entry; null when nothing is left. A person may have added others to the same group. */
+function removeOurs(entry: unknown, isOurs: IsOurs): unknown {
   if (!isOurs(entry)) return entry;
   const { hooks } = entry as { hooks?: unknown };
   if (!Array.isArray(hooks)) return null;
@@ -25,9 +25,9 @@ function withoutOurs(entry: unknown, isOurs: IsOurs): unknown {
   return others.length === 0 ? null : { ...(entry as object), hooks: others };
 }
 
-export const jsonHooks = (isOurs: IsOurs): HookText => {
+export const createJsonHooks = (isOurs: IsOurs): HookText => {
   const listsOf = (text: string): Lists => {
-    const lists = json.find(text, ['hooks']) ?? {};
+    const lists = jsonFormat.find(text, ['hooks']) ?? {};
     if (typeof lists === 'object' && lists !== null && !Array.isArray(lists)) return lists as Lists;
     throw new SyntaxError('has hooks in another form than lists by event');
   };
@@ -35,10 +35,10 @@ export const jsonHooks = (isOurs: IsOurs): HookText => {
   const othersIn = (text: string): unknown => {
     const lists = Object.entries(listsOf(text)).flatMap(([list, value]) => {
       if (!Array.isArray(value)) return [[list, value] as const];
-      const others = value.map((entry) => withoutOurs(entry, isOurs)).filter((entry) => entry !== null);
+      const others = value.map((entry) => removeOurs(entry, isOurs)).filter((entry) => entry !== null);
       return others.length === 0 ? [] : [[list, others] as const];
     });
-    return { ...(json.find(text, []) as object), hooks: Object.fromEntries(lists) };
+    return { ...(jsonFormat.find(text, []) as object), hooks: Object.fromEntries(lists) };
   };
   return {
     find: (text) =>
@@ -60,7 +60,7 @@ export const jsonHooks = (isOurs: IsOurs): HookText => {
         for (let index = entriesOf(lists[list]).length - 1; index >= 0; index -= 1) {
           const before = entriesOf(lists[list])[index];
           if (kept.some((entry) => isDeepStrictEqual(entry, before))) continue;
-          const after = withoutOurs(before, isOurs);
+          const after = removeOurs(before, isOurs);
           if (after !== before) edit([list, index], after ?? undefined);
         }
         const isEmptied = entriesOf(listsOf(text)[list]).length > 0 && entriesOf(lists[list]).length === 0;
@@ -72,13 +72,19 @@ export const jsonHooks = (isOurs: IsOurs): HookText => {
         else if (lists[list] === undefined) edit([list], [entry]);
         else return null;
       }
-      if (entries.length === 0 && Object.keys(lists).length === 0 && json.find(text, ['hooks']) !== undefined)
+      if (
+        entries.length === 0 &&
+        Object.keys(lists).length === 0 &&
+        jsonFormat.find(text, ['hooks']) !== undefined
+      )
         result = editJson(result, ['hooks'], undefined, {});
       // A key that stands there twice, for instance, is read from one place and written to the other.
       const isSame = isDeepStrictEqual(othersIn(text), othersIn(result));
-      return isSame && isDeepStrictEqual(sorted(this.find(result)), sorted(entries)) ? result : null;
+      return isSame && isDeepStrictEqual(sortEntries(this.find(result)), sortEntries(entries))
+        ? result
+        : null;
     },
-    show: (entries) => JSON.stringify({ hooks: byList(entries) }, null, 2),
+    show: (entries) => JSON.stringify({ hooks: groupByList(entries) }, null, 2),
   };
 };
 
@@ -86,13 +92,15 @@ const BEGIN = '# Made by svc hooks install: what is between these two lines is r
 const END = '# The end of the hooks of svc.';
 
 /** Tables can stand at the end of the file only; ours are between two lines that say so. */
-export const tomlHooks = (isOurs: IsOurs): HookText => {
+export const createTomlHooks = (isOurs: IsOurs): HookText => {
   const show = (entries: readonly HookEntry[]): string =>
     stringify({
-      hooks: entries.every(({ list }) => list === '') ? entries.map(({ entry }) => entry) : byList(entries),
+      hooks: entries.every(({ list }) => list === '')
+        ? entries.map(({ entry }) => entry)
+        : groupByList(entries),
     }).trim();
   const found = (text: string): HookEntry[] => {
-    const hooks = toml.find(text, ['hooks']);
+    const hooks = tomlFormat.find(text, ['hooks']);
     if (Array.isArray(hooks)) return hooks.filter(isOurs).map((entry) => ({ list: '', entry }));
     return Object.entries((hooks ?? {}) as Lists).flatMap(([list, value]) =>
       (Array.isArray(value) ? value : []).filter(isOurs).map((entry) => ({ list, entry })),
@@ -112,7 +120,7 @@ export const tomlHooks = (isOurs: IsOurs): HookText => {
       const result = `${parts.join(eol + eol)}${parts.length > 0 ? eol : ''}${after === '' ? '' : eol + after}`;
       try {
         parse(result);
-        return isDeepStrictEqual(sorted(found(result)), sorted(entries)) ? result : null;
+        return isDeepStrictEqual(sortEntries(found(result)), sortEntries(entries)) ? result : null;
       } catch {
         // Such as hooks that stand there in another form.
         return null;
@@ -122,10 +130,10 @@ export const tomlHooks = (isOurs: IsOurs): HookText => {
   };
 };
 
-const sorted = (entries: readonly HookEntry[]): string[] =>
+const sortEntries = (entries: readonly HookEntry[]): string[] =>
   entries.map((each) => JSON.stringify(each)).sort();
 
-export const byList = (entries: readonly HookEntry[]): Record<string, unknown[]> =>
+export const groupByList = (entries: readonly HookEntry[]): Record<string, unknown[]> =>
   Object.fromEntries(
     [...new Set(entries.map(({ list }) => list))].map((list) => [
       list,

@@ -2,11 +2,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { findWorkspace, presets, SvcError } from '../../engine/index.ts';
-import { type Client, clients, filesOf, type Scope, type Server } from './clients.ts';
-import type { Format } from './format.ts';
+import { type Client, listClientFiles, listClients, type Scope, type Server } from './clients.ts';
+import type { ClientFormat } from './format.ts';
 
 /** What a client's file has, and what it would have with the entry. */
-export interface Plan {
+export interface InstallPlan {
   client: string;
   scope: Scope;
   file: string;
@@ -20,7 +20,7 @@ export interface Plan {
 }
 
 /** Where a file is looked for and written. */
-export interface Place {
+export interface InstallPlace {
   scope: Scope;
   /** The folder of the project. */
   root: string;
@@ -28,7 +28,7 @@ export interface Place {
 }
 
 /** The root of the workspace, where agents are started; without one the current folder. */
-export function projectFolder(cwd: string, env: NodeJS.ProcessEnv): string {
+export function findProjectFolder(cwd: string, env: NodeJS.ProcessEnv): string {
   try {
     return findWorkspace({ cwd, env }).root;
   } catch (error) {
@@ -38,18 +38,18 @@ export function projectFolder(cwd: string, env: NodeJS.ProcessEnv): string {
 }
 
 /** A client by the name of its preset. */
-export async function clientNamed(name: string): Promise<Client | undefined> {
+export async function findClient(name: string): Promise<Client | undefined> {
   const { PASSED_ON } = await presets();
-  return clients(PASSED_ON).find((client) => client.name === name);
+  return listClients(PASSED_ON).find((client) => client.name === name);
 }
 
-const formatOf = async ({ format }: Client): Promise<Format> =>
-  format === 'toml' ? (await import('./toml.ts')).toml : (await import('./json.ts')).json;
+const loadFormat = async ({ format }: Client): Promise<ClientFormat> =>
+  format === 'toml' ? (await import('./toml.ts')).tomlFormat : (await import('./json.ts')).jsonFormat;
 
 /** Reads the client's file and changes nothing. Throws `config_invalid` for one that cannot be read or added to. */
-export async function planInstall(client: Client, server: Server, place: Place): Promise<Plan> {
-  const format = await formatOf(client);
-  const candidates = filesOf(client, place.scope, place.root, place.env);
+export async function planInstall(client: Client, server: Server, place: InstallPlace): Promise<InstallPlan> {
+  const format = await loadFormat(client);
+  const candidates = listClientFiles(client, place.scope, place.root, place.env);
   const file = candidates.find((each) => existsSync(each)) ?? candidates[0] ?? '';
   const entry = client.entry(server);
   const shared = {
@@ -60,7 +60,7 @@ export async function planInstall(client: Client, server: Server, place: Place):
     shown: format.show(client.path, entry),
   };
   const fresh = (): string => format.fresh(client.start ?? {}, client.path, entry);
-  const present = readIfAny(file);
+  const present = readIfThere(file);
   if (present === undefined) return { ...shared, state: 'no_file', text: fresh() };
   if (present.trim() === '') return { ...shared, state: 'absent', text: fresh() };
   try {
@@ -80,15 +80,15 @@ export async function planInstall(client: Client, server: Server, place: Place):
 
 /** Whether the client would find a server called svc when it is started in `cwd`. A file that cannot be read has none. */
 export async function isInstalled(client: Client, cwd: string, env: NodeJS.ProcessEnv): Promise<boolean> {
-  const format = await formatOf(client);
-  const folders = client.project?.upward ? upwards(cwd) : [cwd];
+  const format = await loadFormat(client);
+  const folders = client.project?.upward ? listParents(cwd) : [cwd];
   const files = [
-    ...folders.flatMap((folder) => filesOf(client, 'project', folder, env)),
-    ...filesOf(client, 'user', cwd, env),
+    ...folders.flatMap((folder) => listClientFiles(client, 'project', folder, env)),
+    ...listClientFiles(client, 'user', cwd, env),
   ];
   return files.some((file) => {
     try {
-      const text = readIfAny(file);
+      const text = readIfThere(file);
       return text !== undefined && format.find(text, client.path) !== undefined;
     } catch {
       return false;
@@ -96,12 +96,12 @@ export async function isInstalled(client: Client, cwd: string, env: NodeJS.Proce
   });
 }
 
-function upwards(folder: string): string[] {
+function listParents(folder: string): string[] {
   const above = dirname(folder);
-  return above === folder ? [folder] : [resolve(folder), ...upwards(above)];
+  return above === folder ? [folder] : [resolve(folder), ...listParents(above)];
 }
 
-function readIfAny(file: string): string | undefined {
+function readIfThere(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {

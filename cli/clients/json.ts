@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { applyEdits, modify, type ParseError, parse, printParseErrorCode } from 'jsonc-parser';
-import type { Format } from './format.ts';
-import { asTree, entryAt, nest, withEntry } from './format.ts';
+import type { ClientFormat } from './format.ts';
+import { addEntry, nestEntry, readEntry, requireTree } from './format.ts';
 
 const BOM = '\uFEFF';
 
@@ -27,23 +27,23 @@ export function editJson(
 }
 
 /** JSON, also with comments and trailing commas, as several programs allow them. */
-export const json: Format = {
+export const jsonFormat: ClientFormat = {
   find(text, path) {
-    return entryAt(read(text), path);
+    return readEntry(parseObject(text), path);
   },
   put(text, path, entry) {
     const mark = text.startsWith(BOM) ? BOM : '';
     const plain = text.slice(mark.length);
-    const before = read(plain);
+    const before = parseObject(plain);
     const after = editJson(plain, path, entry, {});
     // A key that stands there twice, for instance, is read from one place and written to the other.
-    return isDeepStrictEqual(read(after), withEntry(before, path, entry)) ? mark + after : null;
+    return isDeepStrictEqual(parseObject(after), addEntry(before, path, entry)) ? mark + after : null;
   },
-  show: (path, entry) => JSON.stringify(nest(path, entry), null, 2),
-  fresh: (start, path, entry) => `${JSON.stringify({ ...start, ...nest(path, entry) }, null, 2)}\n`,
+  show: (path, entry) => JSON.stringify(nestEntry(path, entry), null, 2),
+  fresh: (start, path, entry) => `${JSON.stringify({ ...start, ...nestEntry(path, entry) }, null, 2)}\n`,
 };
 
-function read(text: string): Record<string, unknown> {
+function parseObject(text: string): Record<string, unknown> {
   const plain = text.replace(BOM, '');
   const errors: ParseError[] = [];
   const value: unknown = parse(plain, errors, { allowTrailingComma: true });
@@ -52,5 +52,5 @@ function read(text: string): Record<string, unknown> {
     const line = plain.slice(0, error.offset).split('\n').length;
     throw new SyntaxError(`is not valid JSON: ${printParseErrorCode(error.error)} in line ${line}`);
   }
-  return asTree(value, 'the file');
+  return requireTree(value, 'the file');
 }

@@ -1,35 +1,38 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parse, stringify, TomlError } from 'smol-toml';
-import type { Format } from './format.ts';
-import { asTree, entryAt, nest, withEntry } from './format.ts';
+import type { ClientFormat } from './format.ts';
+import { addEntry, nestEntry, readEntry, requireTree } from './format.ts';
 
 /** TOML. The entry is a table of its own: put at the end when it is new, replaced where it stands when it is not. */
-export const toml: Format = {
+export const tomlFormat: ClientFormat = {
   find(text, path) {
-    return entryAt(read(text), path);
+    return readEntry(parseToml(text), path);
   },
   put(text, path, entry) {
-    const before = read(text);
+    const before = parseToml(text);
     const eol = text.includes('\r\n') ? '\r\n' : '\n';
-    const table = show(path, entry).replaceAll('\n', eol);
-    const after = entryAt(before, path) === undefined ? append(text, table, eol) : replace(text, path, table);
+    const table = formatTomlTable(path, entry).replaceAll('\n', eol);
+    const after =
+      readEntry(before, path) === undefined
+        ? appendTable(text, table, eol)
+        : replaceTables(text, path, table);
     try {
-      return isDeepStrictEqual(read(after), withEntry(before, path, entry)) ? after : null;
+      return isDeepStrictEqual(parseToml(after), addEntry(before, path, entry)) ? after : null;
     } catch {
       // Such as a table after an inline one of the same name, which is closed for good.
       return null;
     }
   },
-  show: (path, entry) => show(path, entry),
-  fresh: (start, path, entry) => `${stringify({ ...start, ...nest(path, entry) }).trim()}\n`,
+  show: (path, entry) => formatTomlTable(path, entry),
+  fresh: (start, path, entry) => `${stringify({ ...start, ...nestEntry(path, entry) }).trim()}\n`,
 };
 
-const show = (path: readonly string[], entry: Record<string, unknown>): string =>
-  stringify(nest(path, entry)).trimEnd();
+const formatTomlTable = (path: readonly string[], entry: Record<string, unknown>): string =>
+  stringify(nestEntry(path, entry)).trimEnd();
 
-function read(text: string): Record<string, unknown> {
+function parseToml(text: string): Record<string, unknown> {
   try {
-    return asTree(plain(parse(text, { integersAsBigInt: 'asNeeded' })), 'the file');
+    return requireTree(copyPlain(parse(text, { integersAsBigInt: 'asNeeded' })), 'the file');
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     throw new SyntaxError(`is not valid TOML: line ${error.line}, column ${error.column}`);
@@ -37,21 +40,21 @@ function read(text: string): Record<string, unknown> {
 }
 
 // The parser's tables have no prototype, which makes them unequal to any other.
-const plain = (value: unknown): unknown =>
+const copyPlain = (value: unknown): unknown =>
   Array.isArray(value)
-    ? value.map(plain)
+    ? value.map(copyPlain)
     : typeof value === 'object' && value !== null && !(value instanceof Date)
-      ? Object.fromEntries(Object.entries(value).map(([key, each]) => [key, plain(each)]))
+      ? Object.fromEntries(Object.entries(value).map(([key, each]) => [key, copyPlain(each)]))
       : value;
 
-function append(text: string, table: string, eol: string): string {
+function appendTable(text: string, table: string, eol: string): string {
   const gap = text.trim() === '' ? '' : text.endsWith('\n') ? eol : eol + eol;
   return `${text}${gap}${table}${eol}`;
 }
 
-/** Every table at the path or below it gives way; what is no part of them, comments above the next one too, stays. */
-function replace(text: string, path: readonly string[], table: string): string {
-  const headers = headersOf(text);
+/** Replaces every table at the path or below it; everything else stays, also comments above the next table. */
+function replaceTables(text: string, path: readonly string[], table: string): string {
+  const headers = findHeaders(text);
   let result = '';
   let at = 0;
   let isPut = false;
@@ -72,7 +75,7 @@ const TOKEN =
   /#[^\n]*|"""(?:\\[\s\S]|[^\\])*?"{3,5}|'''[\s\S]*?'{3,5}|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|[[\]{}\n]|[^\s#"'[\]{}]+|[^\S\n]+/y;
 
 /** The `[table]` lines of a text that is known to be valid. */
-function headersOf(text: string): { path: string[]; start: number }[] {
+function findHeaders(text: string): { path: string[]; start: number }[] {
   const found: { path: string[]; start: number }[] = [];
   let depth = 0;
   let isStart = true;
@@ -80,7 +83,7 @@ function headersOf(text: string): { path: string[]; start: number }[] {
   for (let match = TOKEN.exec(text); match !== null; match = TOKEN.exec(text)) {
     const [token] = match;
     if (isStart && depth === 0 && token === '[')
-      found.push({ path: pathOf(text, match.index), start: match.index });
+      found.push({ path: readHeaderPath(text, match.index), start: match.index });
     if (token === '[' || token === '{') depth += 1;
     if (token === ']' || token === '}') depth -= 1;
     if (token === '\n') isStart = true;
@@ -90,12 +93,12 @@ function headersOf(text: string): { path: string[]; start: number }[] {
 }
 
 /** The keys of the header that begins at `start`, read by the parser itself. */
-function pathOf(text: string, start: number): string[] {
+function readHeaderPath(text: string, start: number): string[] {
   const end = text.indexOf('\n', start);
   const path: string[] = [];
   let inside: unknown = parse(text.slice(start, end === -1 ? undefined : end));
   for (;;) {
-    const [key] = Object.keys(asTree(Array.isArray(inside) ? inside[0] : inside, 'a header'));
+    const [key] = Object.keys(requireTree(Array.isArray(inside) ? inside[0] : inside, 'a header'));
     if (key === undefined) return path;
     path.push(key);
     const holder = (Array.isArray(inside) ? inside[0] : inside) as Record<string, unknown>;

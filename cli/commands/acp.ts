@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { connect, SvcError } from '../../engine/index.ts';
-import { type Command, command } from '../command.ts';
-import { createLink } from '../link.ts';
-import { daemonCommand, svcCommand } from '../self.ts';
+import { type Command, defineCommand } from '../command.ts';
+import { createEngineLink } from '../link.ts';
+import { getDaemonCommand, getSvcCommand } from '../self.ts';
 
 /** `svc acp run`: the process of a worker on transport acp. The engine starts it. */
-const runCommand = command({
+const runCommand = defineCommand({
   name: 'acp run',
   about: 'run an agent for one prompt over the agent client protocol',
   hidden: true,
@@ -23,12 +23,12 @@ const runCommand = command({
     const prompt = await readFile(promptFile, 'utf8').catch((error: Error) => {
       throw new SvcError('not_found', `no prompt in ${promptFile}: ${error.message}`, { cause: error });
     });
-    const link = createLink(
-      // A worker goes on without an engine that somebody has stopped, and does not start it again.
-      () => connect({ cwd, env, daemon: daemonCommand(), afterCrash: true }),
+    const link = createEngineLink(
+      // When somebody has stopped the engine, a worker continues without it and does not start it again.
+      () => connect({ cwd, env, daemon: getDaemonCommand(), afterCrash: true }),
       { patienceMs: Number.POSITIVE_INFINITY, waitsForFirst: true },
     );
-    const [program = '', ...words] = svcCommand();
+    const [program = '', ...words] = getSvcCommand();
     const { runAcp } = await import('../acp/run.ts');
     return runAcp({
       argv: args,

@@ -7,9 +7,9 @@ import {
   printable,
   SvcError,
 } from '../../engine/index.ts';
-import { type Command, type Context, command } from '../command.ts';
-import { confirm } from '../confirm.ts';
-import { facts } from '../print.ts';
+import { type Command, type Context, defineCommand } from '../command.ts';
+import { askForYes } from '../confirm.ts';
+import { formatFacts } from '../print.ts';
 
 type Folders = Awaited<ReturnType<typeof dataFolders>>;
 type Report = ReturnType<Folders['inspectDataFolder']>;
@@ -20,20 +20,25 @@ type Consent = ReturnType<Awaited<ReturnType<typeof configuration>>['loadConfig'
 const HELD =
   'Take it over? Approvals that were not used expire, what was queued or running is held, nothing is sent, all tokens are renewed.';
 
-/** Whether a person, or `--yes`, agrees. Throws `usage` where nobody can be asked. */
-async function agrees(context: Context, isYes: boolean, question: string, words: string): Promise<boolean> {
+/** Asks for agreement, unless `--yes` gives it. Throws `usage` where nobody can be asked. */
+async function askForConsent(
+  context: Context,
+  isYes: boolean,
+  question: string,
+  words: string,
+): Promise<boolean> {
   const { environmentFlag } = await configuration();
   if (isYes || environmentFlag(context.env, 'SVC_SETUP_YES')) return true;
   if (!context.stdin.isTTY || context.json)
     throw new SvcError('usage', 'nobody is here to be asked', {
       hint: `svc adopt ${words}--yes agrees to what was shown`,
     });
-  return confirm(context, question);
+  return askForYes(context, question);
 }
 
-const shown = ({ path, why, holds }: Report): string =>
+const formatReport = ({ path, why, holds }: Report): string =>
   printable(
-    facts([
+    formatFacts([
       ['folder', path],
       ['refused', why],
       ['tasks', holds === null ? 'no database' : String(holds.tasks)],
@@ -58,7 +63,7 @@ const shown = ({ path, why, holds }: Report): string =>
     { lines: true },
   );
 
-/** The other half of making a workspace one's own: what it says is agreed to apart from what it holds. */
+/** Notes what is left to do after taking over a data folder: svc.yaml has to be agreed to separately. */
 function noteConsent({ note }: Pick<Context, 'note'>, { state, pending }: Consent): void {
   if (state === 'none')
     note('next: svc trust shows what svc.yaml names; nothing is started before it was agreed to');
@@ -86,7 +91,7 @@ async function startFresh(
   const untracks =
     tracked.length === 0 ? '' : `, and take ${counted(tracked.length, 'file')} of it out of git's index`;
   const question = `Move it aside as it is${untracks}, and start anew?`;
-  if (!(await agrees(context, isYes, question, '--fresh '))) {
+  if (!(await askForConsent(context, isYes, question, '--fresh '))) {
     context.note('nothing was moved');
     return EXIT.failure;
   }
@@ -107,7 +112,7 @@ async function startFresh(
   return 0;
 }
 
-const adopt = command({
+const adopt = defineCommand({
   name: 'adopt',
   about:
     'take over a data folder that this machine does not know: moved, restored, copied, or brought along by a repository',
@@ -135,14 +140,14 @@ const adopt = command({
       );
       return 0;
     }
-    for (const line of shown(report).split('\n')) context.note(line);
+    for (const line of formatReport(report).split('\n')) context.note(line);
     if (report.obstacle !== null) {
       throw new SvcError('data_folder_unknown', `it cannot be taken over: ${report.obstacle}`, {
         hint: 'svc adopt --fresh moves it aside, untouched, and starts anew',
         data: { path: report.path, reason: report.reason },
       });
     }
-    if (!(await agrees(context, isYes, HELD, ''))) {
+    if (!(await askForConsent(context, isYes, HELD, ''))) {
       context.note('nothing was changed');
       return EXIT.failure;
     }

@@ -7,8 +7,8 @@ import {
   printable,
   SvcError,
 } from '../../engine/index.ts';
-import { type Command, type Context, command } from '../command.ts';
-import { table } from '../print.ts';
+import { type Command, type Context, defineCommand } from '../command.ts';
+import { formatRows } from '../print.ts';
 
 /** One way to start an agent, and whether it could be started here. */
 interface Start {
@@ -41,13 +41,13 @@ interface Held {
 }
 
 /** `svc agents`: every preset, and whether its program is installed. Starts nothing. */
-const list = command({
+const list = defineCommand({
   name: 'agents',
   about: 'list the agent presets, how each is started, and whether its program is installed',
   examples: ['agents', 'agents --json'],
   async run(context) {
     const { cwd, env } = context;
-    const { file, agents } = await configured(context);
+    const { file, agents } = await loadAgents(context);
     const { findProgram, tokenise } = await presets();
     const start = (commands: Readonly<Record<string, string>>, agent: string): Start | null => {
       const text = commands[agent];
@@ -56,7 +56,7 @@ const list = command({
       return { command: text, program, path: findProgram(program, { cwd, path: env.PATH }) ?? null };
     };
     const { cmds, interactive, acp, notify } = agents;
-    const held = await heldNow(context);
+    const held = await listHeldAgents(context);
     const names = new Set([cmds, interactive, acp, notify].flatMap((each) => Object.keys(each)));
     const rows: Row[] = [...names].map((agent) => ({
       agent,
@@ -67,15 +67,15 @@ const list = command({
       notify: notify[agent]?.mode ?? null,
       held: held.find((each) => each.agent === agent) ?? null,
     }));
-    const text = await table(
+    const text = await formatRows(
       rows,
       [
         { head: 'agent', value: (each) => each.agent },
-        { head: 'headless', value: (each) => word(each.headless) },
-        { head: 'interactive', value: (each) => word(each.interactive) },
-        { head: 'acp', value: (each) => word(each.acp) },
+        { head: 'headless', value: (each) => formatStart(each.headless) },
+        { head: 'interactive', value: (each) => formatStart(each.interactive) },
+        { head: 'acp', value: (each) => formatStart(each.acp) },
         { head: 'notify', value: (each) => each.notify },
-        { head: 'program', value: (each) => path(each) ?? 'not installed', flexible: true },
+        { head: 'program', value: (each) => findProgramPath(each) ?? 'not installed', flexible: true },
       ],
       context.stdout,
     );
@@ -92,8 +92,8 @@ const list = command({
   },
 });
 
-/** Of an engine that runs; none is started for it. */
-async function heldNow(context: Pick<Context, 'engine'>): Promise<Held[]> {
+/** Lists the agents that are held back, from a running engine; none is started for this. */
+async function listHeldAgents(context: Pick<Context, 'engine'>): Promise<Held[]> {
   try {
     return await (await context.engine({ start: false })).call('agent.held', {});
   } catch (error) {
@@ -103,7 +103,7 @@ async function heldNow(context: Pick<Context, 'engine'>): Promise<Held[]> {
   }
 }
 
-const reset = command({
+const reset = defineCommand({
   name: 'agents reset',
   about: 'give an agent work again that was held back after it failed again and again',
   args: [{ name: 'agent', about: 'preset', completes: 'agent:held' }],
@@ -129,7 +129,7 @@ interface Configured {
   };
 }
 
-async function configured({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promise<Configured> {
+async function loadAgents({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promise<Configured> {
   let file: string;
   try {
     ({ file } = findWorkspace({ cwd, env }));
@@ -145,8 +145,8 @@ async function configured({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promise<C
   return { file, agents: loadConfig({ file, env }).config.agents };
 }
 
-const word = (start: Start | null): string | null =>
+const formatStart = (start: Start | null): string | null =>
   start === null ? null : start.path === null ? 'missing' : 'yes';
 
-const path = ({ headless, interactive, acp }: Row): string | undefined =>
+const findProgramPath = ({ headless, interactive, acp }: Row): string | undefined =>
   [headless, interactive, acp].map((start) => start?.path ?? null).find((each) => each !== null) ?? undefined;

@@ -10,12 +10,12 @@ import {
   SvcError,
   type Wire,
 } from '../../engine/index.ts';
-import { type Command, type Context, command } from '../command.ts';
-import { limitFlag, noteCut } from '../limit.ts';
-import { createLink } from '../link.ts';
-import { facts, table } from '../print.ts';
-import { daemonCommand } from '../self.ts';
-import { numberId } from './number-id.ts';
+import { type Command, type Context, defineCommand } from '../command.ts';
+import { createEngineLink } from '../link.ts';
+import { defineLimitFlag, noteCut } from '../list-limit.ts';
+import { formatFacts, formatRows } from '../print.ts';
+import { getDaemonCommand } from '../self.ts';
+import { parseNumberId } from './number-id.ts';
 
 type AskView = Wire<Ask>;
 
@@ -31,8 +31,8 @@ interface Outcome {
 
 const idArg = { name: 'id', about: 'number of the ask', completes: 'question' } as const;
 
-async function find(context: Pick<Context, 'engine'>, text: string | undefined): Promise<AskView> {
-  const id = numberId(text, 'ask', 'svc ask list --status all');
+async function findAsk(context: Pick<Context, 'engine'>, text: string | undefined): Promise<AskView> {
+  const id = parseNumberId(text, 'ask', 'svc ask list --status all');
   const client = await context.engine();
   const {
     asks: [ask],
@@ -41,10 +41,10 @@ async function find(context: Pick<Context, 'engine'>, text: string | undefined):
   throw new SvcError('not_found', `no ask ${id}`, { hint: 'svc ask list --status all shows them' });
 }
 
-const place = (ref: Outcome['symbol_ref']): string | null =>
+const formatPlace = (ref: Outcome['symbol_ref']): string | null =>
   ref === null ? null : `${ref.path}${ref.line === null ? '' : `:${ref.line}`}`;
 
-const list = command({
+const list = defineCommand({
   name: 'ask list',
   about: 'list questions that wait for an answer, oldest first',
   flags: {
@@ -54,14 +54,14 @@ const list = command({
       about: 'which ones; the open ones when not given',
       choices: ['open', 'answered', 'timeout', 'all'],
     },
-    ...limitFlag(50),
+    ...defineLimitFlag(50),
   },
   examples: ['ask list', 'ask list --status answered'],
   async run(context) {
     const { status = 'open', limit = 50 } = context.flags;
     const client = await context.engine();
     const { asks, more } = await client.call('ask.list', { status, limit });
-    const text = await table(
+    const text = await formatRows(
       asks,
       [
         { head: 'id', value: (each) => each.ask_id },
@@ -80,17 +80,17 @@ const list = command({
   },
 });
 
-const show = command({
+const show = defineCommand({
   name: 'ask show',
   about: 'show a question with its options, and its answer',
   args: [idArg],
   examples: ['ask show 31'],
   async run(context) {
-    const ask = await find(context, context.args[0]);
+    const ask = await findAsk(context, context.args[0]);
     const lines = (text: string): string[] => printable(text, { lines: true }).split('\n');
     context.result(ask, () =>
       [
-        facts([
+        formatFacts([
           ['ask', `${ask.ask_id} ${ask.status}`],
           ['from', ask.from_session],
           ['task', ask.task_id],
@@ -101,7 +101,7 @@ const show = command({
             'answered',
             ask.answered_at === null ? null : `${localTime(ask.answered_at)} by ${ask.answered_by}`,
           ],
-          ['place', place(ask.symbol_ref)],
+          ['place', formatPlace(ask.symbol_ref)],
         ]),
         '',
         ...lines(ask.question),
@@ -113,7 +113,7 @@ const show = command({
   },
 });
 
-const answer = command({
+const answer = defineCommand({
   name: 'ask answer',
   about: 'answer a question; whoever asked goes on at once',
   args: [
@@ -129,7 +129,7 @@ const answer = command({
   examples: ['ask answer 31 2', 'ask answer 31 use the second one --path src/ids.ts --line 12'],
   async run(context) {
     const { path, line, symbol, project } = context.flags;
-    const ask = await find(context, context.args[0]);
+    const ask = await findAsk(context, context.args[0]);
     const given = context.args.slice(1).join(' ');
     // The text of an option goes before its number.
     const numbered = /^\d+$/.test(given) ? ask.options[Number(given) - 1] : undefined;
@@ -143,13 +143,13 @@ const answer = command({
       ...(isPointed ? { symbol_ref: ref } : {}),
     });
     context.result(answered, ({ id, by, symbol_ref }) => {
-      const at = place(symbol_ref);
+      const at = formatPlace(symbol_ref);
       return `ask ${id} is answered by ${by}: ${printable(text)}${at === null ? '' : ` (${printable(at)})`}`;
     });
   },
 });
 
-const open = command({
+const open = defineCommand({
   name: 'ask open',
   about: 'ask the Chair, or a session, and print the answer once it is there',
   args: [{ name: 'question', about: 'the question', rest: true }],
@@ -181,12 +181,12 @@ const open = command({
       );
       return 0;
     }
-    const outcome = await answerTo(context, input);
+    const outcome = await waitForAnswer(context, input);
     const { id, status, by, symbol_ref } = outcome;
     context.result(outcome, () =>
       status === 'answered' ? printable(outcome.answer ?? '', { lines: true }) : '',
     );
-    const at = place(symbol_ref);
+    const at = formatPlace(symbol_ref);
     context.note(
       status === 'answered'
         ? `ask ${id} was answered by ${by}${at === null ? '' : `, see ${printable(at)}`}`
@@ -197,7 +197,7 @@ const open = command({
 });
 
 /** Asks and waits. An engine that stops meanwhile is asked again under the same key, which finds the same ask. */
-async function answerTo(
+async function waitForAnswer(
   { signal, cwd, env, note }: Pick<Context, 'signal' | 'cwd' | 'env' | 'note'>,
   input: Api['ask']['input'],
 ): Promise<Outcome> {
@@ -206,9 +206,9 @@ async function answerTo(
     if (message !== told) note(printable(message));
     told = message;
   };
-  const link = createLink((start) =>
+  const link = createEngineLink((start) =>
     // An engine that somebody has stopped is waited for, and not started again under their hands.
-    connect({ cwd, env, daemon: daemonCommand(), afterCrash: start === 'after_crash', signal }),
+    connect({ cwd, env, daemon: getDaemonCommand(), afterCrash: start === 'after_crash', signal }),
   );
   try {
     return await link.call('ask', input, { key: randomUUID(), signal, onProgress });

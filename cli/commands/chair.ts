@@ -1,11 +1,11 @@
 import { configuration, findWorkspace, nearest, presets, SvcError } from '../../engine/index.ts';
-import { clientNamed } from '../clients/install.ts';
-import { type Command, type Context, command } from '../command.ts';
+import { findClient } from '../clients/install.ts';
+import { type Command, type Context, defineCommand } from '../command.ts';
 import { runInForeground } from './foreground.ts';
-import { environmentOf, prepare, shellLine } from './interactive.ts';
+import { buildEnvironment, formatShellLine, prepareStart } from './interactive.ts';
 
 /** `svc chair`: the person's own agent, which may do what the person may. */
-export const chairCommand: Command = command({
+export const chairCommand: Command = defineCommand({
   name: 'chair',
   about: 'start an interactive agent in the Chair seat, here, with the tools of svc',
   args: [
@@ -22,11 +22,11 @@ export const chairCommand: Command = command({
     const { cwd, env, note, signal } = context;
     const { file, root } = findWorkspace({ cwd, env });
     const { agents } = (await configuration()).loadConfig({ file, env }).config;
-    const preset = await choose(context.args[0], agents, context);
-    const start = await prepare(preset, agents.interactive[preset]!, context);
+    const preset = await choosePreset(context.args[0], agents, context);
+    const start = await prepareStart(preset, agents.interactive[preset]!, context);
     if (context.flags.print) {
-      context.result(start, shellLine);
-      if (start.mcp === 'none') note(await howToInstall(preset, cwd === root));
+      context.result(start, formatShellLine);
+      if (start.mcp === 'none') note(await describeInstall(preset, cwd === root));
       return;
     }
     // Before the agent covers the screen with its own.
@@ -38,12 +38,12 @@ export const chairCommand: Command = command({
         hint: env.SVC_SESSION ? 'unset SVC_SESSION' : 'run it in a terminal of your own',
       });
     }
-    if (start.mcp === 'none') note(await howToInstall(preset, cwd === root));
+    if (start.mcp === 'none') note(await describeInstall(preset, cwd === root));
     if (signal.aborted) return 130;
     return runInForeground({
       argv: start.argv,
       cwd,
-      env: environmentOf(start, env),
+      env: buildEnvironment(start, env),
       isTerminal: context.stdin.isTTY === true,
     });
   },
@@ -52,8 +52,8 @@ export const chairCommand: Command = command({
 type Agents = { default_preset: string; interactive: Readonly<Record<string, string>> };
 type Where = Pick<Context, 'cwd' | 'env'>;
 
-/** The preset that was asked for, else the default one, else the first whose program is installed. */
-async function choose(asked: string | undefined, agents: Agents, { cwd, env }: Where): Promise<string> {
+/** Chooses the preset: the one asked for, else the default, else the first whose program is installed. */
+async function choosePreset(asked: string | undefined, agents: Agents, { cwd, env }: Where): Promise<string> {
   const { detectAgents } = await presets();
   const { interactive, default_preset } = agents;
   const known = (name: string): boolean => Object.hasOwn(interactive, name);
@@ -88,8 +88,8 @@ async function choose(asked: string | undefined, agents: Agents, { cwd, env }: W
   );
 }
 
-async function howToInstall(preset: string, isRoot: boolean): Promise<string> {
-  const client = await clientNamed(preset);
+async function describeInstall(preset: string, isRoot: boolean): Promise<string> {
+  const client = await findClient(preset);
   if (client === undefined) {
     return `note: ${preset} is not told of the tools of svc; add svc mcp to its own configuration, as a server on standard input and output`;
   }

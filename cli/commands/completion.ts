@@ -1,26 +1,26 @@
 import { type Api, configuration, type EngineClient, findWorkspace, presets } from '../../engine/index.ts';
-import { type Command, type Context, command, type Proposal } from '../command.ts';
+import { type Command, type Context, defineCommand, type Proposal } from '../command.ts';
 import { SHELLS } from '../completion/describe.ts';
 
 type Shell = (typeof SHELLS)[number];
 
 /** `svc completion`: a script for a shell, made from the table of commands. */
-export const completionCommand: Command = command({
+export const completionCommand: Command = defineCommand({
   name: 'completion',
   about: 'print the completion script of a shell',
   args: [{ name: 'shell', about: 'the shell', choices: SHELLS }],
   examples: ['completion bash > ~/.local/share/bash-completion/completions/svc', 'completion fish | source'],
   async run(context) {
     const shell = context.args[0] as Shell;
-    const script = await SCRIPTS[shell](await context.commands());
+    const script = await SCRIPTS[shell](await context.loadCommands());
     context.result({ shell, script }, () => script.trimEnd());
   },
 });
 
 const SCRIPTS: Readonly<Record<Shell, (commands: readonly Command[]) => Promise<string>>> = {
-  bash: async (commands) => (await import('../completion/bash.ts')).bashScript(commands),
-  zsh: async (commands) => (await import('../completion/zsh.ts')).zshScript(commands),
-  fish: async (commands) => (await import('../completion/fish.ts')).fishScript(commands),
+  bash: async (commands) => (await import('../completion/bash.ts')).writeBashScript(commands),
+  zsh: async (commands) => (await import('../completion/zsh.ts')).writeZshScript(commands),
+  fish: async (commands) => (await import('../completion/fish.ts')).writeFishScript(commands),
 };
 
 /** How long a shell may have to wait for an engine that hangs. */
@@ -30,7 +30,7 @@ const PROPOSED = 100;
 const SEARCHED = 10_000;
 
 /** `svc __complete <kind> [beginning]`: one proposal per line. Says nothing on a fault and starts no engine. */
-export const completeCommand: Command = command({
+export const completeCommand: Command = defineCommand({
   name: '__complete',
   about: 'proposals for the completion scripts',
   hidden: true,
@@ -38,7 +38,7 @@ export const completeCommand: Command = command({
   examples: ['__complete task t-1'],
   async run(context) {
     const [kind, typed = ''] = context.args;
-    const found = await proposals(context, kind as Proposal, typed).catch(() => []);
+    const found = await listProposals(context, kind as Proposal, typed).catch(() => []);
     // Shells expand what they are given: nothing but plain words may reach them.
     const plain = found.filter((word) => /^[\w.-]+$/.test(word) && word.startsWith(typed));
     context.result(plain, (words) => words.join('\n'));
@@ -109,22 +109,22 @@ const SOURCES: Readonly<Record<Exclude<Proposal, 'agent' | 'key' | 'tool'>, Sour
   'agent:held': async (client) => (await client.call('agent.held')).map(({ agent }) => agent),
 };
 
-async function proposals(context: Context, kind: Proposal, typed: string): Promise<string[]> {
-  if (kind === 'tool') return tools(context);
-  if (kind === 'agent') return agents(context);
+async function listProposals(context: Context, kind: Proposal, typed: string): Promise<string[]> {
+  if (kind === 'tool') return listTools(context);
+  if (kind === 'agent') return listAgentNames(context);
   if (kind === 'key') return (await configuration()).describeKeys().map(({ key }) => key);
   const client = await context.engine({ start: false, patienceMs: PATIENCE_MS });
   const ids = await SOURCES[kind](client, /\d$/.test(typed) ? SEARCHED : PROPOSED);
   return ids.map(String);
 }
 
-async function tools(context: Context): Promise<string[]> {
+async function listTools(context: Context): Promise<string[]> {
   const client = await context.engine({ start: false, patienceMs: PATIENCE_MS });
   return (await client.call('tool.list')).tools.map(({ name }) => name);
 }
 
 /** The presets of the workspace; outside one, or when svc.yaml is broken, the built-in ones. */
-async function agents({ cwd, env }: Context): Promise<string[]> {
+async function listAgentNames({ cwd, env }: Context): Promise<string[]> {
   try {
     const { file } = findWorkspace({ cwd, env });
     const { config } = (await configuration()).loadConfig({ file, env });

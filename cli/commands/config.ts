@@ -8,12 +8,12 @@ import {
   SvcError,
 } from '../../engine/index.ts';
 import { actAsChair } from '../chair-act.ts';
-import { type Command, type Context, command, type FlagTable } from '../command.ts';
-import { confirm } from '../confirm.ts';
-import { viewAlone } from './trust.ts';
+import { type Command, type Context, defineCommand, type FlagTable } from '../command.ts';
+import { askForYes } from '../confirm.ts';
+import { readConsentView } from './trust.ts';
 
 /** The workspace's configuration as it stands. */
-async function load<T extends FlagTable>({ cwd, env, note }: Context<T>) {
+async function loadWorkspaceConfig<T extends FlagTable>({ cwd, env, note }: Context<T>) {
   const { findWorkspace, loadConfig } = await engine();
   const loaded = loadConfig({ file: findWorkspace({ cwd, env }).file, env });
   for (const warning of loaded.warnings) note(`warning: ${warning}`);
@@ -21,14 +21,14 @@ async function load<T extends FlagTable>({ cwd, env, note }: Context<T>) {
   return loaded;
 }
 
-const show = command({
+const show = defineCommand({
   name: 'config show',
   about: 'print the configuration in effect, with secrets hidden',
   flags: { sources: { type: 'boolean', about: 'say for every key where its value comes from' } },
   examples: ['config show', 'config show --sources --json'],
   async run(context) {
     const { describeKeys, getAt, masked } = await engine();
-    const loaded = await load(context);
+    const loaded = await loadWorkspaceConfig(context);
     const config = masked(loaded.config);
     if (!context.flags.sources) {
       const { stringify } = await import('yaml');
@@ -43,12 +43,12 @@ const show = command({
       source: loaded.sources.get(key) ?? 'default',
     }));
     context.result({ file: loaded.file, home: loaded.home.path, keys }, (value) =>
-      columns(value.keys.map((row) => [row.key, row.source, short(row.value)])),
+      alignColumns(value.keys.map((row) => [row.key, row.source, shortenValue(row.value)])),
     );
   },
 });
 
-const get = command({
+const get = defineCommand({
   name: 'config get',
   about: 'print the value of one key or section',
   args: [{ name: 'key', about: 'dotted key, such as agents.timeout_sec', completes: 'key' }],
@@ -57,7 +57,7 @@ const get = command({
     const { getAt, keyPath, masked } = await engine();
     const [name = ''] = context.args;
     const path = keyPath(name);
-    const loaded = await load(context);
+    const loaded = await loadWorkspaceConfig(context);
     const config = masked(loaded.config);
     const value = getAt(config, path) ?? null;
     const { stringify } = await import('yaml');
@@ -66,12 +66,12 @@ const get = command({
         ? stringify(it, { lineWidth: 0 }).trimEnd()
         : String(it ?? 'unset'),
     );
-    if (value === null || value === '') context.note(await aboutUnset(name, config));
+    if (value === null || value === '') context.note(await describeUnset(name, config));
   },
 });
 
-/** What it means that a key has no value, and how it gets one. */
-async function aboutUnset(name: string, config: object): Promise<string> {
+/** Describes what it means that a key has no value, and how to set one. */
+async function describeUnset(name: string, config: object): Promise<string> {
   const { describeKeys, getAt, mapOf, suggestion } = await engine();
   const map = mapOf(name);
   if (map !== undefined) {
@@ -86,7 +86,7 @@ async function aboutUnset(name: string, config: object): Promise<string> {
 /** How long the change of a key may wait for an engine that hangs. */
 const PATIENCE_MS = 2000;
 
-/** What a change has led to, whoever made it. */
+/** Notes the effects of a change. */
 interface Changed {
   restart_needed: string[];
   consent: ConsentView;
@@ -105,7 +105,7 @@ const noteWaiting = (
     note(`note: not in use before svc trust: ${pending.map(({ key }) => key).join(', ')}`);
 };
 
-const set = command({
+const set = defineCommand({
   name: 'config set',
   about: 'change one key of svc.yaml; the whole file is checked before it is written',
   args: [
@@ -128,18 +128,18 @@ const set = command({
           value: getAt(masked(loaded.config), path) ?? null,
           source: loaded.sources.get(name) ?? 'workspace',
           restart_needed: [],
-          consent: await viewAlone(context),
+          consent: await readConsentView(context),
         };
       },
     });
     const { value, source } = done;
-    context.result({ key: name, value, source, file }, () => `${name} = ${short(value)}`);
+    context.result({ key: name, value, source, file }, () => `${name} = ${shortenValue(value)}`);
     if (source === 'environment') context.note('note: an environment variable overrides what the file says');
     noteChanged(context, done);
   },
 });
 
-const edit = command({
+const edit = defineCommand({
   name: 'config edit',
   about:
     'open svc.yaml in $VISUAL or $EDITOR; it is checked before it is written, and opened again on an error',
@@ -180,7 +180,7 @@ const edit = command({
         const { code, message } = asSvcError(thrown);
         if (code !== 'config_invalid') throw thrown;
         context.note(printable(message, { lines: true }));
-        if (await confirm(context, 'Edit it again?')) continue;
+        if (await askForYes(context, 'Edit it again?')) continue;
         context.note(`nothing was written; ${kept()}`);
         return EXIT.failure;
       }
@@ -191,7 +191,7 @@ const edit = command({
         ask: (client) => client.call('config.write', { text, seen }),
         async alone() {
           writeConfig({ file, env, text, seen, actor: actorOf(env) });
-          return { restart_needed: [], consent: await viewAlone(context) };
+          return { restart_needed: [], consent: await readConsentView(context) };
         },
       }),
     );
@@ -201,7 +201,7 @@ const edit = command({
   },
 });
 
-const check = command({
+const check = defineCommand({
   name: 'config check',
   about: 'check svc.yaml, the environment and the machine home',
   examples: ['config check'],
@@ -225,19 +225,19 @@ const check = command({
   },
 });
 
-const keys = command({
+const keys = defineCommand({
   name: 'config keys',
   about: 'list every key with its type, default and meaning',
   examples: ['config keys', 'config keys --json'],
   async run(context) {
     const { describeKeys, pendingWords } = await engine();
     context.result(describeKeys(), (all) =>
-      columns([
+      alignColumns([
         ['KEY', 'TYPE', 'DEFAULT', 'MEANING'],
         ...all.map(({ key, type, default: standard, description, unset, allowed, consent, pending }) => [
           key,
           type,
-          short(standard),
+          shortenValue(standard),
           [
             description,
             allowed && !type.includes('bool') ? `Allowed: ${allowed.join(', ')}.` : '',
@@ -253,7 +253,7 @@ const keys = command({
   },
 });
 
-const schema = command({
+const schema = defineCommand({
   name: 'config schema',
   about: 'print the JSON Schema of svc.yaml, for editors',
   examples: ['config schema > svc.schema.json'],
@@ -269,13 +269,13 @@ export const configCommands: Command[] = [show, get, set, edit, check, keys, sch
 const WIDEST_VALUE = 48;
 
 /** A value in one short piece of text. */
-function short(value: unknown): string {
+function shortenValue(value: unknown): string {
   if (value === null || value === undefined) return 'unset';
   const text = typeof value === 'string' ? (value === '' ? '""' : value) : JSON.stringify(value);
   return text.length > WIDEST_VALUE ? `${text.slice(0, WIDEST_VALUE - 1)}…` : text;
 }
 
-function columns(rows: readonly (readonly string[])[]): string {
+function alignColumns(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
   return rows
     .map((row) =>

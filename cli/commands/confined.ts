@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { configuration, confinement, presets, runProgram, SvcError } from '../../engine/index.ts';
-import { svcCommand } from '../self.ts';
-import type { Start } from './interactive.ts';
-import type { SessionRow } from './session-text.ts';
+import { getSvcCommand } from '../self.ts';
+import type { AgentStart } from './interactive.ts';
+import type { ShownSession } from './session-text.ts';
 
 /** The file from which the sandbox reads its filter; see `runInForeground`. */
 const FILTER_FD = 3;
@@ -16,7 +16,7 @@ export interface ConfinedStart {
 }
 
 /** The words that give a program the signals back that are ignored around it, where there is such a program. */
-async function withOwnSignals(env: NodeJS.ProcessEnv): Promise<string[]> {
+async function findSignalReset(env: NodeJS.ProcessEnv): Promise<string[]> {
   const words = ['env', '--default-signal=INT,QUIT'];
   const { exitCode } = await runProgram('env', [...words.slice(1), 'true'], { env });
   return exitCode === 0 ? words : [];
@@ -26,9 +26,9 @@ async function withOwnSignals(env: NodeJS.ProcessEnv): Promise<string[]> {
  * The start of an agent for a person, in the sandbox that its runs had: with the agent's private folders of the session,
  * so that it finds its conversation, but without a way to the engine. Throws as a run does that cannot be confined.
  */
-export async function confined(
-  row: Pick<SessionRow, 'session_id' | 'worktree' | 'repository'>,
-  start: Start,
+export async function confineStart(
+  row: Pick<ShownSession, 'session_id' | 'worktree' | 'repository'>,
+  start: AgentStart,
   { cwd, env, file }: { cwd: string; env: NodeJS.ProcessEnv; file: string },
 ): Promise<ConfinedStart> {
   const { dataPaths, loadConfig, machineHome, secretVariables } = await configuration();
@@ -51,10 +51,10 @@ export async function confined(
       configFile: file,
       paths,
       machineHome: machineHome(env),
-      svc: svcCommand(),
+      svc: getSvcCommand(),
     }).wrap({
       // Undone for the agent what is done below.
-      argv: [...(await withOwnSignals(env)), ...withArguments(start.argv, trusting)],
+      argv: [...(await findSignalReset(env)), ...withArguments(start.argv, trusting)],
       program,
       cwd,
       env: given,

@@ -1,10 +1,10 @@
 import { connect, printable, SvcError } from '../../engine/index.ts';
 import type { DashboardOptions } from '../../tui/index.ts';
-import { type Context, command } from '../command.ts';
-import { daemonCommand, svcCommand } from '../self.ts';
+import { type Context, defineCommand } from '../command.ts';
+import { getDaemonCommand, getSvcCommand } from '../self.ts';
 
 /** Opens the dashboard of a workspace and stays until the person leaves it. */
-export async function dashboard(
+export async function showDashboard(
   context: Pick<Context, 'stdin' | 'stdout' | 'stderr' | 'signal'>,
   options: { cwd: string; env: NodeJS.ProcessEnv } & Partial<
     Pick<DashboardOptions, 'plain' | 'bell' | 'select'>
@@ -17,7 +17,7 @@ export async function dashboard(
   const { farewell } = await openDashboard({
     env,
     cwd: options.cwd,
-    svc: svcCommand(),
+    svc: getSvcCommand(),
     stdin,
     stdout,
     stderr,
@@ -26,7 +26,7 @@ export async function dashboard(
     bell: options.bell ?? false,
     select: options.select,
     connect: (start) =>
-      connect({ cwd: options.cwd, env, via: 'tui', ...(start ? { daemon: daemonCommand() } : {}) }),
+      connect({ cwd: options.cwd, env, via: 'tui', ...(start ? { daemon: getDaemonCommand() } : {}) }),
   });
   return farewell;
 }
@@ -40,7 +40,7 @@ const hasTerminal = ({ stdin, stdout }: Pick<Context, 'stdin' | 'stdout'>): bool
 export const canShowDashboard = (context: Pick<Context, 'stdin' | 'stdout' | 'env'>): boolean =>
   isForScreenReader(context.env) || hasTerminal(context);
 
-export const dashCommand = command({
+export const dashCommand = defineCommand({
   name: 'dash',
   about: 'open the dashboard; svc alone, or with these options alone, does the same',
   flags: {
@@ -50,8 +50,8 @@ export const dashCommand = command({
   examples: ['dash', 'dash --plain > svc.log'],
   async run(context) {
     const plain = context.flags.plain || isForScreenReader(context.env);
-    if (!plain && !hasTerminal(context)) throw noTerminal();
-    const farewell = await dashboard(context, {
+    if (!plain && !hasTerminal(context)) throw createNoTerminalError();
+    const farewell = await showDashboard(context, {
       cwd: context.cwd,
       env: context.env,
       plain,
@@ -62,7 +62,7 @@ export const dashCommand = command({
   },
 });
 
-const noTerminal = (): SvcError =>
+const createNoTerminalError = (): SvcError =>
   new SvcError('usage', 'the dashboard needs a terminal', {
     hint: 'without one: svc status, svc task list, svc decision list, svc decision approve, svc task log, or svc dash --plain',
   });

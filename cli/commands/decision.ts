@@ -10,12 +10,12 @@ import {
   type TaskPlan,
   type Wire,
 } from '../../engine/index.ts';
-import { type Command, type Context, command } from '../command.ts';
-import { askFor } from '../confirm.ts';
-import { limitFlag, noteCutOf } from '../limit.ts';
-import { facts, table } from '../print.ts';
-import { afterDispatch, type DecisionView, runFlags, runInput } from './dispatching.ts';
-import { promptFlag, promptOf } from './prompt.ts';
+import { type Command, type Context, defineCommand } from '../command.ts';
+import { askForLine } from '../confirm.ts';
+import { defineLimitFlag, noteCutByCount } from '../list-limit.ts';
+import { formatFacts, formatRows } from '../print.ts';
+import { type DecisionView, readRunInput, reportDispatch, runFlags } from './dispatching.ts';
+import { promptFlag, readPrompt } from './prompt.ts';
 
 const idArg = { name: 'id', about: 'decision id, or a unique prefix' } as const;
 const anyDecision = [{ ...idArg, completes: 'decision' }] as const;
@@ -28,7 +28,7 @@ const hashFlag = {
   about: 'only if this is still what will run',
 } as const;
 
-const list = command({
+const list = defineCommand({
   name: 'decision list',
   about: 'list what waits for approval, oldest first; with --state all every decision, newest first',
   flags: {
@@ -38,7 +38,7 @@ const list = command({
       about: 'pending when not given',
       choices: ['pending', 'approved', 'denied', 'expired', 'all'],
     },
-    ...limitFlag(100),
+    ...defineLimitFlag(100),
   },
   examples: ['decision list', 'decision list --state all'],
   async run(context) {
@@ -46,7 +46,7 @@ const list = command({
     const filter = state === 'all' ? {} : { state };
     const client = await context.engine();
     const decisions = await client.call('decision.list', { ...filter, limit });
-    const text = await table(
+    const text = await formatRows(
       decisions,
       [
         { head: 'id', value: (each) => each.decision_id },
@@ -64,7 +64,7 @@ const list = command({
     );
     context.result(decisions, () => text);
     if (decisions.length === 0) context.note(state === 'pending' ? 'nothing waits for you' : 'no decisions');
-    await noteCutOf(context, {
+    await noteCutByCount(context, {
       shown: decisions.length,
       limit,
       count: () => client.call('decision.count', filter),
@@ -74,12 +74,12 @@ const list = command({
 
 type Fact = readonly [name: string, value: string | null];
 
-/** A run may still come of it. */
+/** Whether it may still lead to a run. */
 const isOpen = ({ state, consumed_at }: DecisionView): boolean =>
   state === 'pending' || (state === 'approved' && consumed_at === null);
 
-/** What a run would do, for who has to answer for it. */
-function planned(plan: Wire<TaskPlan>): (readonly [name: string, value: string | null])[] {
+/** Formats what a run would do, for the person who approves it. */
+function formatPlan(plan: Wire<TaskPlan>): (readonly [name: string, value: string | null])[] {
   const { running, queued, cap } = plan.workers;
   const idle = plan.idle_timeout_sec === 0 ? '' : `, ${plan.idle_timeout_sec} s without output`;
   return [
@@ -108,13 +108,13 @@ function planned(plan: Wire<TaskPlan>): (readonly [name: string, value: string |
 }
 
 /** What was and what is, as an approval would be for the latter. */
-const changeFacts = (name: string, changes: DecisionView['changes']): Fact[] =>
+const formatChanges = (name: string, changes: DecisionView['changes']): Fact[] =>
   changes.flatMap(({ input, before, after }) => [
     [name, `${input}: was ${JSON.stringify(before)}`],
     ['', `${' '.repeat(input.length)}  now ${JSON.stringify(after)}`],
   ]);
 
-const show = command({
+const show = defineCommand({
   name: 'decision show',
   about: 'show what would run, why it was held, and who decided',
   args: anyDecision,
@@ -124,14 +124,14 @@ const show = command({
     const shown = await client.call('decision.show', { id: context.arg(0) });
     context.result(shown, ({ decision, task, plan, changes }) =>
       [
-        facts([
+        formatFacts([
           ['decision', `${decision.decision_id} ${decision.state}`],
           ['task', `${decision.task_id}: ${task.title}`],
           ['stranger', task.stranger],
-          ...changeFacts('changed', decision.changes),
-          ...changeFacts('changed since', changes),
+          ...formatChanges('changed', decision.changes),
+          ...formatChanges('changed since', changes),
           ...(isOpen(decision)
-            ? planned(plan)
+            ? formatPlan(plan)
             : ([
                 ['agent', decision.agent],
                 ['project', decision.project],
@@ -162,7 +162,7 @@ const show = command({
   },
 });
 
-const approve = command({
+const approve = defineCommand({
   name: 'decision approve',
   about: 'approve and dispatch',
   args: pendingDecision,
@@ -184,13 +184,13 @@ const approve = command({
       id: context.arg(0),
       ...(flags.hash === undefined ? {} : { hash: flags.hash }),
       ...typed,
-      ...runInput(context),
+      ...readRunInput(context),
     });
-    return afterDispatch(context, client, outcome);
+    return reportDispatch(context, client, outcome);
   },
 });
 
-/** No script types for a person. Throws `approval_required`. */
+/** Checks that a person is at a terminal: no script may type for them. Throws `approval_required`. */
 function checkAtTerminal({
   args,
   json,
@@ -203,7 +203,7 @@ function checkAtTerminal({
   });
 }
 
-/** The third word that a stranger's task needs where nothing confines it: its id, typed by whoever has read the prompt. */
+/** Asks for the id of a stranger's task that would run unconfined, typed by the person who has read its prompt. */
 async function typeTask(
   context: Pick<Context, 'arg' | 'stdin' | 'stderr' | 'signal'>,
   client: EngineClient,
@@ -219,12 +219,12 @@ async function typeTask(
       '',
     ].join('\n'),
   );
-  const typed = await askFor(context, `Type ${task.task_id} to run it all the same:`);
+  const typed = await askForLine(context, `Type ${task.task_id} to run it all the same:`);
   if (typed !== task.task_id) throw new SvcError('cancelled', `${decision.decision_id} waits as before`);
   return { unconfined: typed, hash: decision.hash };
 }
 
-const deny = command({
+const deny = defineCommand({
   name: 'decision deny',
   about: 'deny, with a reason',
   args: [...pendingDecision, { name: 'reason', about: 'why; kept with the decision', rest: true }],
@@ -240,7 +240,7 @@ const deny = command({
   },
 });
 
-const edit = command({
+const edit = defineCommand({
   name: 'decision edit',
   about: 'change the prompt; a new decision waits in place of this one',
   args: pendingDecision,
@@ -251,7 +251,7 @@ const edit = command({
   examples: ['decision edit d-17', 'decision edit d-17 --prompt - < prompt.md'],
   async run(context) {
     const { flags, stdin, stdout } = context;
-    const given = await promptOf(flags.prompt, stdin);
+    const given = await readPrompt(flags.prompt, stdin);
     if (given === undefined && !(stdin.isTTY && stdout.isTTY)) {
       throw new SvcError('usage', 'there is no terminal to edit on, and no --prompt', {
         hint: 'svc decision edit --prompt - reads the new prompt from standard input',

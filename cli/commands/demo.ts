@@ -11,10 +11,10 @@ import {
   readProgram,
   SvcError,
 } from '../../engine/index.ts';
-import { type Command, type Context, command } from '../command.ts';
-import { daemonCommand, SVC } from '../self.ts';
+import { type Command, type Context, defineCommand } from '../command.ts';
+import { getDaemonCommand, SVC } from '../self.ts';
 import type { CatchServer } from './catch-server.ts';
-import { dashboard } from './dash.ts';
+import { showDashboard } from './dash.ts';
 import { followLog } from './follow-log.ts';
 
 const PROMPT = `Write a greeting for whoever reads this repository.
@@ -37,7 +37,7 @@ interface Speech {
 
 const agent = fileURLToPath(new URL('../../fixtures/agent/agent.js', import.meta.url));
 
-export const demoCommand: Command = command({
+export const demoCommand: Command = defineCommand({
   name: 'demo',
   about: 'show the main job in a temporary folder: signed request, decision, worker, commit, signed events',
   flags: {
@@ -72,12 +72,16 @@ export const demoCommand: Command = command({
     });
     let client: EngineClient | undefined;
     try {
-      const env = await makeWorkspace(context, folder, secret, events.url);
-      client = await connect({ cwd: folder, env, daemon: daemonCommand() });
+      const env = await makeDemoWorkspace(context, folder, secret, events.url);
+      client = await connect({ cwd: folder, env, daemon: getDaemonCommand() });
       const { receivers } = await client.call('engine.status');
       const [at] = receivers;
       if (!at) throw new SvcError('internal', 'the demo engine has no receiver');
-      return await show(context, { folder, env, events, client, receiver: `${at.host}:${at.port}` }, speech);
+      return await showDemo(
+        context,
+        { folder, env, events, client, receiver: `${at.host}:${at.port}` },
+        speech,
+      );
     } finally {
       await client?.call('engine.stop', { stop_workers: true }).catch(() => undefined);
       await client?.closed;
@@ -88,7 +92,7 @@ export const demoCommand: Command = command({
   },
 });
 
-async function makeWorkspace(
+async function makeDemoWorkspace(
   context: Context,
   folder: string,
   secret: string,
@@ -107,7 +111,7 @@ workspace: { name: demo }
 agents:
   default_preset: scripted
   cmds:
-    scripted: ${JSON.stringify(`${quote(process.execPath)} ${quote(agent)} -- {{prompt}}`)}
+    scripted: ${JSON.stringify(`${quoteForShell(process.execPath)} ${quoteForShell(agent)} -- {{prompt}}`)}
 webhook: { secret_env: SVC_WEBHOOK_SECRET }
 notify: { webhooks: [{ url: ${JSON.stringify(catchUrl)} }] }
 ui: { addr: "127.0.0.1:0" }
@@ -128,9 +132,9 @@ ui: { addr: "127.0.0.1:0" }
   return env;
 }
 
-const quote = (word: string): string => `'${word.replaceAll("'", `'"'"'`)}'`;
+const quoteForShell = (word: string): string => `'${word.replaceAll("'", `'"'"'`)}'`;
 
-async function show(
+async function showDemo(
   context: Context<{ auto: never; keep: never }> | Context,
   demo: Demo,
   speech: Speech,
@@ -143,7 +147,7 @@ async function show(
 
   say('   agent    scripted: a small program that stands in for a coding agent, not a model');
   say('2. a signed request arrives: svc webhook test --route task --agent scripted --prompt "…" --dispatch');
-  const created = await webhook(env, [
+  const created = await sendSample(env, [
     '--route',
     'task',
     '--agent',
@@ -167,29 +171,29 @@ async function show(
       '4. the dashboard opens: a then y approves, 4 shows the worker, v its work, p then m merges, q leaves',
     );
     speech.isHeld = true;
-    const farewell = await dashboard(context, {
+    const farewell = await showDashboard(context, {
       cwd: folder,
       env,
       select: { pane: 'decisions', id: String(decisionId) },
     }).finally(speech.release);
     for (const line of farewell) say(line);
-    return report(demo, String(taskId), say);
+    return reportEnd(demo, String(taskId), say);
   }
   say(`   approve  signed POST /decisions/${decisionId}/approve`);
   const approval = ['--route', 'approve', '--decision', String(decisionId), '--addr', receiver];
-  const approved = await webhook(env, approval);
+  const approved = await sendSample(env, approval);
   const { state, dispatched, session_id: session } = approved.body;
   say(`   answer   ${approved.status}: ${state}, dispatched ${dispatched}, session ${session}`);
   say(`4. the worker's log (${session}, the scripted agent)`);
-  const log = { stdout: indented(stdout), json: false, signal, note: say };
+  const log = { stdout: createIndentedStream(stdout), json: false, signal, note: say };
   await followLog(log, client, String(session), { from: 0 });
   if (signal.aborted) return 130;
   const { event } = await demo.events.received('sealed', 'failed');
-  return report(demo, String(taskId), say, `; the automation was told ${JSON.stringify(event)}`);
+  return reportEnd(demo, String(taskId), say, `; the automation was told ${JSON.stringify(event)}`);
 }
 
-/** How it ended, and what the worker did. */
-async function report({ client }: Demo, id: string, say: Speech['say'], told = ''): Promise<number> {
+/** Reports how the task ended and what the worker did. */
+async function reportEnd({ client }: Demo, id: string, say: Speech['say'], told = ''): Promise<number> {
   const { task } = await client.call('task.show', { id });
   const why = task.failure === null ? '' : `: ${printable(task.failure.text)}`;
   say(`5. ${task.task_id} is ${task.status}${why}${told}`);
@@ -205,12 +209,12 @@ async function report({ client }: Demo, id: string, say: Speech['say'], told = '
 }
 
 /** `svc webhook test` as a process of its own, as a person would run it. */
-async function webhook(env: NodeJS.ProcessEnv, args: string[]) {
+async function sendSample(env: NodeJS.ProcessEnv, args: string[]) {
   const answer = await readProgram(process.execPath, [SVC, 'webhook', 'test', '--json', ...args], { env });
   return JSON.parse(answer) as { status: number; body: Record<string, string | boolean | null> };
 }
 
-function indented(out: NodeJS.WriteStream): NodeJS.WriteStream {
+function createIndentedStream(out: NodeJS.WriteStream): NodeJS.WriteStream {
   let isLineStart = true;
   const write = (text: string): boolean => {
     const shown = (isLineStart ? '   | ' : '') + text.replace(/\n(?=.)/gs, '\n   | ');

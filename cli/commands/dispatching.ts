@@ -8,15 +8,15 @@ import {
 } from '../../engine/index.ts';
 import type { Context, FlagTable } from '../command.ts';
 import { followLog } from './follow-log.ts';
-import { failureText, nextOf } from './session-text.ts';
+import { describeNextStep, formatFailure } from './session-text.ts';
 
-export type TaskView = Wire<Task>;
+export type ShownTask = Wire<Task>;
 export type SessionView = Wire<Session>;
 export type DecisionView = Wire<Decision>;
 
 /** What every operation answers that may dispatch. */
-export interface Outcome {
-  task: TaskView;
+export interface DispatchOutcome {
+  task: ShownTask;
   decision: DecisionView | null;
   session: SessionView | null;
 }
@@ -35,7 +35,7 @@ export const runFlags = {
 export type RunContext = Context<typeof runFlags>;
 
 /** What those flags say, as input of the operation. */
-export const runInput = ({ flags }: RunContext) => ({
+export const readRunInput = ({ flags }: RunContext) => ({
   ...(flags.inplace ? { inplace: true } : {}),
   ...(flags.keepWorktree ? { keep_worktree: true } : {}),
   ...(flags.name === undefined ? {} : { name: flags.name }),
@@ -45,10 +45,10 @@ export const runInput = ({ flags }: RunContext) => ({
 });
 
 /** Says what was dispatched; with --follow shows the log and answers as the run ended. */
-export async function afterDispatch(
+export async function reportDispatch(
   context: RunContext,
   client: EngineClient,
-  outcome: Outcome,
+  outcome: DispatchOutcome,
 ): Promise<number> {
   const { task, session } = outcome;
   if (session === null || !context.flags.follow) {
@@ -63,17 +63,17 @@ export async function afterDispatch(
   const shown = await client.call('task.show', {
     id: task.task_id,
   });
-  context.result(shown, () => endText(shown.task));
+  context.result(shown, () => formatEnd(shown.task));
   const last = shown.sessions.at(-1);
   const next =
     last === undefined || shown.task.status === 'done'
       ? null
-      : await nextOf(last, { mayRetry: shown.task.status === 'failed' });
+      : await describeNextStep(last, { mayRetry: shown.task.status === 'failed' });
   if (next !== null) context.note(`hint: ${next}`);
   return shown.task.status === 'done' ? 0 : 1;
 }
 
-const endText = (task: TaskView): string =>
+const formatEnd = (task: ShownTask): string =>
   task.failure === null
     ? `${task.task_id} ${task.status}`
-    : `${task.task_id} failed: ${printable(failureText(task.failure))}`;
+    : `${task.task_id} failed: ${printable(formatFailure(task.failure))}`;

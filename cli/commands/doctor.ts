@@ -1,6 +1,6 @@
 import { configuration, printable } from '../../engine/index.ts';
-import { type Command, command } from '../command.ts';
-import { type Check, warn } from '../doctor/check.ts';
+import { type Command, defineCommand } from '../command.ts';
+import { type Check, reportWarning } from '../doctor/check.ts';
 import { checkClock, checkData } from '../doctor/data.ts';
 import { checkAddresses, checkEngine, checkSupervision } from '../doctor/engine.ts';
 import {
@@ -25,7 +25,7 @@ import {
 const OF_A_WORKSPACE = ['data folder', 'engine', 'addresses', 'secrets', 'repository'];
 
 /** `svc doctor`: looks at everything that a run needs, changes nothing and starts nothing. */
-export const doctorCommand: Command = command({
+export const doctorCommand: Command = defineCommand({
   name: 'doctor',
   about: 'check that everything is in place, each with a remedy',
   examples: ['doctor', 'doctor --json'],
@@ -46,7 +46,7 @@ export const doctorCommand: Command = command({
     const { machineHome } = await configuration();
     const checks: Check[] = [
       ...machine,
-      ...(running === null ? unchecked(configured) : [running.check]),
+      ...(running === null ? listUnchecked(configured) : [running.check]),
       ...(engine === null ? [] : checkSupervision(engine)),
       ...place,
       ...addresses,
@@ -60,17 +60,17 @@ export const doctorCommand: Command = command({
       ...agents,
       checkClock(workspace, engine),
     ];
-    context.result(checks, text);
+    context.result(checks, formatChecks);
     return checks.some(({ state }) => state === 'fail') ? 1 : 0;
   },
 });
 
-function unchecked({ state }: Check): Check[] {
+function listUnchecked({ state }: Check): Check[] {
   const why = state === 'warn' ? 'there is no workspace here' : 'svc.yaml cannot be used';
-  return OF_A_WORKSPACE.map((name) => warn(name, `not checked: ${why}`, null));
+  return OF_A_WORKSPACE.map((name) => reportWarning(name, `not checked: ${why}`, null));
 }
 
-function text(checks: readonly Check[]): string {
+function formatChecks(checks: readonly Check[]): string {
   const width = Math.max(...checks.map(({ check }) => check.length));
   const indent = ' '.repeat('fail  '.length + width + 2);
   const lines = checks.flatMap(({ check, state, found, remedy }) => [

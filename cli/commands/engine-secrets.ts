@@ -15,7 +15,7 @@ export interface DifferingSecret {
 }
 
 /** Compares the secrets of this environment with those that the engine was started with; none is sent. */
-export async function differingSecrets(
+export async function findDifferingSecrets(
   client: EngineClient,
   { secrets }: Wire<Pick<EngineStatus, 'secrets'>>,
   env: NodeJS.ProcessEnv,

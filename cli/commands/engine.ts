@@ -16,47 +16,47 @@ import {
   SvcError,
   type Wire,
 } from '../../engine/index.ts';
-import { type Command, type Context, command } from '../command.ts';
-import { facts } from '../print.ts';
-import { svcCommand } from '../self.ts';
-import { differingSecrets } from './engine-secrets.ts';
-import { systemdUnit } from './systemd-unit.ts';
+import { type Command, type Context, defineCommand } from '../command.ts';
+import { formatFacts } from '../print.ts';
+import { getSvcCommand } from '../self.ts';
+import { findDifferingSecrets } from './engine-secrets.ts';
+import { writeSystemdUnit } from './systemd-unit.ts';
 
 type Status = Wire<EngineStatus>;
 
-const address = ({ host, port }: { host: string; port: number }): string =>
+const formatHostPort = ({ host, port }: { host: string; port: number }): string =>
   host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 
-const supervisorText = ({ supervisor }: Status): string =>
+const formatSupervisor = ({ supervisor }: Status): string =>
   supervisor === null ? 'none: after a crash the next command starts the engine' : `pid ${supervisor}`;
 
-function receiverText({ receivers, receiver_problem: problem }: Status): string {
+function formatReceiver({ receivers, receiver_problem: problem }: Status): string {
   const off = problem === null ? 'off (svc webhook serve)' : `off: ${problem}`;
   if (receivers.length === 0) return off;
-  const on = receivers.map(address).join(', ');
+  const on = receivers.map(formatHostPort).join(', ');
   return problem === null ? on : `${on}; that of ui.addr is ${off}`;
 }
 
 /** As the engine has them, which need not be as the caller has them. */
-function secretsText({ secrets }: Status): string | null {
+function formatSecrets({ secrets }: Status): string | null {
   const lacking = secrets.filter(({ is_set }) => !is_set);
   return lacking.length === 0
     ? null
     : `not set in the engine: ${lacking.map(({ name, key }) => `${name} (${key})`).join(', ')}`;
 }
 
-export function statusText(status: Status): string {
+export function formatStatus(status: Status): string {
   const tasks = Object.entries(status.tasks).map(([name, count]) => `${count} ${name}`);
-  return facts([
+  return formatFacts([
     [
       'engine',
       `pid ${status.pid}, version ${status.version}, up ${status.uptime_sec} s, ${Math.round(status.memory_bytes / 1024 ** 2)} MB`,
     ],
     ['workspace', `${status.workspace} (${status.root})`],
-    ['supervisor', supervisorText(status)],
-    ['receiver', receiverText(status)],
-    ['secrets', secretsText(status)],
-    ['http', status.http === null ? null : address(status.http)],
+    ['supervisor', formatSupervisor(status)],
+    ['receiver', formatReceiver(status)],
+    ['secrets', formatSecrets(status)],
+    ['http', status.http === null ? null : formatHostPort(status.http)],
     ['tasks', tasks.join(', ')],
     ['waiting', counted(status.decisions_pending, 'decision')],
     [
@@ -74,13 +74,13 @@ export function statusText(status: Status): string {
         ? null
         : `svc.yaml has errors, the earlier one stays in use: ${status.config_problem}`,
     ],
-    ['waits', consentText(status)],
+    ['waits', formatConsent(status)],
     ['restart', status.restart_needed.length === 0 ? null : `needed for ${status.restart_needed.join(', ')}`],
     ...status.warnings.map((warning) => ['warning', warning] as const),
   ]);
 }
 
-const consentText = ({ consent, consent_pending: keys }: Status): string | null =>
+const formatConsent = ({ consent, consent_pending: keys }: Status): string | null =>
   keys.length === 0
     ? null
     : `${keys.join(', ')} of svc.yaml ${
@@ -102,7 +102,7 @@ const setFlag = {
 } as const;
 
 /** `--set a.b=c` as configuration flags; values are YAML. */
-export async function flagsOf(set: readonly string[]): Promise<Record<string, unknown>> {
+export async function parseSetFlags(set: readonly string[]): Promise<Record<string, unknown>> {
   if (set.length === 0) return {};
   const { parse } = await import('yaml');
   return Object.fromEntries(
@@ -114,7 +114,7 @@ export async function flagsOf(set: readonly string[]): Promise<Record<string, un
   );
 }
 
-function sayReady(fd: number | undefined, said: object): void {
+function reportReady(fd: number | undefined, said: object): void {
   if (fd === undefined) return;
   try {
     writeSync(fd, JSON.stringify(said));
@@ -138,26 +138,26 @@ export async function hostHere(
     engine = await openEngine({
       file,
       env: context.env,
-      flags: await flagsOf(options.set),
-      svc: svcCommand(),
+      flags: await parseSetFlags(options.set),
+      svc: getSvcCommand(),
       ...(options.maxWorkers === undefined ? {} : { workerCap: Math.max(1, Math.floor(options.maxWorkers)) }),
     });
     host = await hostEngine(engine);
     await started(engine);
-    sayReady(options.readyFd, { ready: true });
+    reportReady(options.readyFd, { ready: true });
     context.signal.addEventListener('abort', () => void host?.close(), { once: true });
     if (context.signal.aborted) void host.close();
     await host.closed;
   } catch (thrown) {
     const { code, message, hint } = asSvcError(thrown);
-    sayReady(options.readyFd, { code, message, ...(hint === undefined ? {} : { hint }) });
+    reportReady(options.readyFd, { code, message, ...(hint === undefined ? {} : { hint }) });
     // The host closes its engine; without one the engine is all there is.
     await (host ?? engine)?.close().catch(() => undefined);
     throw thrown;
   }
 }
 
-const up = command({
+const up = defineCommand({
   name: 'up',
   about: 'start the engine in the background, unless it runs',
   flags: {
@@ -166,13 +166,13 @@ const up = command({
   examples: ['up', 'up --unit > ~/.config/systemd/user/svc-shop.service'],
   async run(context) {
     if (context.flags.unit) {
-      context.stdout.write(await systemdUnit(context));
+      context.stdout.write(await writeSystemdUnit(context));
       return 0;
     }
     const client = await context.engine();
     const status = await client.call('engine.status');
-    context.result(status, statusText);
-    const differing = await differingSecrets(client, status, context.env);
+    context.result(status, formatStatus);
+    const differing = await findDifferingSecrets(client, status, context.env);
     for (const { name, state } of differing)
       context.note(
         state === 'missing'
@@ -183,7 +183,7 @@ const up = command({
   },
 });
 
-const down = command({
+const down = defineCommand({
   name: 'down',
   about: 'stop the engine; workers go on and are adopted at the next start',
   flags: { stopWorkers: { type: 'boolean', about: 'end the workers too; their work so far is kept' } },
@@ -228,7 +228,7 @@ async function stopSupervisor({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promi
   return true;
 }
 
-/** A zombie has ended; in a container it may take the init process a while to notice. */
+/** Tells whether a process runs. A zombie does not: in a container init may take a while to reap it. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -239,17 +239,17 @@ function isAlive(pid: number): boolean {
   }
 }
 
-const status = command({
+const status = defineCommand({
   name: 'status',
   about: 'what runs, what waits, where it listens',
   examples: ['status', 'status --json'],
   async run(context) {
     const client = await context.engine({ start: false });
-    context.result(await client.call('engine.status'), statusText);
+    context.result(await client.call('engine.status'), formatStatus);
   },
 });
 
-const daemon = command({
+const daemon = defineCommand({
   name: 'daemon',
   about: 'host the engine in the foreground, with its receiver when a secret is set',
   flags: {
@@ -267,7 +267,7 @@ const daemon = command({
       context.note(
         listener === null
           ? `receiver off: ${engine.receiverProblem()}`
-          : `receiver on http://${address(listener.address)}`,
+          : `receiver on http://${formatHostPort(listener.address)}`,
       );
     });
   },

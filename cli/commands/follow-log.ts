@@ -1,6 +1,6 @@
 import { type EngineClient, printable, SvcError } from '../../engine/index.ts';
 import type { Context, FlagTable } from '../command.ts';
-import { failureText, openAsks, waitOf } from './session-text.ts';
+import { describeWait, formatFailure, loadOpenAsks } from './session-text.ts';
 
 interface LogNotification {
   text: string;
@@ -8,7 +8,7 @@ interface LogNotification {
   ended: boolean;
 }
 
-/** So long without a word, and a person wonders why. */
+/** After this much silence a person wonders why. */
 const QUIET_MS = 2000;
 
 /**
@@ -58,8 +58,8 @@ export async function followLog(
   let said: string | null = null;
   async function sayWait(): Promise<void> {
     const row = await client.call('session.show', { session });
-    const asks = row.state === 'running' ? await openAsks(client) : null;
-    const wait = waitOf(row, asks?.get(row.session_id));
+    const asks = row.state === 'running' ? await loadOpenAsks(client) : null;
+    const wait = describeWait(row, asks?.get(row.session_id));
     if (wait !== null && wait !== said) context.note(printable(`${row.session_id}: ${wait}`));
     said = wait;
   }
@@ -82,7 +82,7 @@ async function checkEverStarted(client: EngineClient, session: string): Promise<
   if (row.state !== 'ended' || row.started_at !== null) return;
   const { end } = await client.call('session.log', { session, lines: 0 });
   if (end > 0) return;
-  const why = row.failure === null ? '' : `: ${printable(failureText(row.failure))}`;
+  const why = row.failure === null ? '' : `: ${printable(formatFailure(row.failure))}`;
   throw new SvcError('not_found', `${row.session_id} never started, and so it has no log${why}`, {
     hint: `svc task show ${row.task_id} says what to do next`,
   });

@@ -7,7 +7,7 @@ import type { Writable } from 'node:stream';
 import { SvcError } from '../../engine/index.ts';
 
 /** A port of the loopback interface on which nobody listens just now. */
-export async function freePort(): Promise<number> {
+export async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -25,7 +25,7 @@ const MARK = 'Made by svc init --hooks';
 const CALL = /^check '((?:[^']|'\\'')*)'$/gm;
 
 /** Where git looks for the hook. Worktrees share it, and `core.hooksPath` moves it. Throws `not_a_repository`. */
-export async function hookPlace(cwd: string, env: NodeJS.ProcessEnv): Promise<HookPlace> {
+export async function findGitHook(cwd: string, env: NodeJS.ProcessEnv): Promise<HookPlace> {
   const git = async (folder: string, ...args: string[]): Promise<string> =>
     (await readProgram('git', args, { cwd: folder, env })).replace(/\n$/, '');
   try {
@@ -46,17 +46,17 @@ export async function hookPlace(cwd: string, env: NodeJS.ProcessEnv): Promise<Ho
 }
 
 /** The svc.yaml that a hook names: of a worktree's own copy the one in the main checkout. */
-export function lastingFile(file: string, { top, mainTop }: HookPlace): string {
+export function findLastingFile(file: string, { top, mainTop }: HookPlace): string {
   if (top === mainTop || !isInsideFolder(top, file)) return file;
   const lasting = join(mainTop, relative(top, file));
   return statSync(lasting, { throwIfNoEntry: false })?.isFile() ? lasting : file;
 }
 
 /** What the hook does for one workspace, as a line that stands alone. Only a denial stops the commit. */
-const lineFor = (file: string): string =>
+const formatHookLine = (file: string): string =>
   `SVC_CONFIG=${shellWord(file)} ${shellWord(process.execPath)} ${shellWord(SVC)} lock check --staged || [ $? -ne 3 ] || exit 1`;
 
-const script = (files: readonly string[]): string => `#!/bin/sh
+const writeHookScript = (files: readonly string[]): string => `#!/bin/sh
 # ${MARK}: refuses commits to paths that somebody else holds a lock on.
 check() {
   # A workspace that is gone has no locks.
@@ -74,24 +74,24 @@ exit 0
  * What is there, before anything is written. Throws `exists` for a hook that is not ours: it stays as it is, and the
  * hint has the line that somebody may add to it.
  */
-export function planHook({ hook }: HookPlace, file: string): () => HookReport {
+export function planGitHook({ hook }: HookPlace, file: string): () => HookReport {
   const present = readIfThere(hook);
   if (present !== null && !present.includes(MARK)) {
     const workspaces = [file];
     if (present.includes('lock check --staged')) return () => ({ hook, state: 'there already', workspaces });
     throw new SvcError('exists', `${hook} is a hook of your own and stays as it is`, {
-      hint: `add this line to it: ${lineFor(file)}`,
-      data: { hook, line: lineFor(file) },
+      hint: `add this line to it: ${formatHookLine(file)}`,
+      data: { hook, line: formatHookLine(file) },
     });
   }
   const before = [...(present ?? '').matchAll(CALL)].map(([, path = '']) => path.replaceAll("'\\''", "'"));
   const kept = before.filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile());
   const workspaces = [...new Set([...kept, file])];
-  const text = script(workspaces);
+  const text = writeHookScript(workspaces);
   return () => {
     mkdirSync(dirname(hook), { recursive: true });
     if (present === null) {
-      write(hook, text);
+      createFile(hook, text);
       return { hook, state: 'installed', workspaces };
     }
     if (present === text) chmodSync(hook, 0o755);
@@ -111,7 +111,7 @@ function readIfThere(file: string): string | null {
 }
 
 /** One that came into being meanwhile is somebody's. */
-function write(file: string, text: string): void {
+function createFile(file: string, text: string): void {
   try {
     writeFileSync(file, text, { flag: 'wx', mode: 0o755 });
   } catch (error) {

@@ -6,8 +6,8 @@ export const holderFlag = {
   },
 } as const;
 
-/** Whose lock or claim it is about. A person without a session holds as the Chair does. */
-export const holderOf = ({
+/** Reads whose lock or claim is meant. A person without a session acts as the Chair. */
+export const readHolder = ({
   flags,
   env,
 }: {

@@ -1,12 +1,12 @@
 import { rmSync } from 'node:fs';
 import { configuration } from '../../engine/index.ts';
 import type { Scope } from '../clients/clients.ts';
-import { HOOK_FILES, type HookFile, hookFileOf, placeOf } from '../clients/hook-files.ts';
+import { findHookFile, findHookPlace, HOOK_FILES, type HookFile } from '../clients/hook-files.ts';
 import { type HookPlan, hasHooks, planHooks } from '../clients/hook-install.ts';
-import { projectFolder } from '../clients/install.ts';
-import { type Command, type Context, command } from '../command.ts';
-import { table } from '../print.ts';
-import { portableCommand } from '../self.ts';
+import { findProjectFolder } from '../clients/install.ts';
+import { type Command, type Context, defineCommand } from '../command.ts';
+import { formatRows } from '../print.ts';
+import { findPortableCommand } from '../self.ts';
 
 /** What `svc hooks install` or `remove` did, or would do. */
 interface Report {
@@ -30,16 +30,16 @@ const flags = {
   print: { type: 'boolean', about: 'only say what would be written, and where' },
 } as const;
 
-const scopeOf = ({ project }: HookFile, isUser: boolean): Scope =>
+const chooseScope = ({ project }: HookFile, isUser: boolean): Scope =>
   isUser || project === null ? 'user' : 'project';
 
-async function carryOut(
+async function applyPlan(
   context: Context<typeof flags>,
   agent: HookFile,
   plan: HookPlan,
   nothing: string,
 ): Promise<void> {
-  const scope = scopeOf(agent, context.flags.user);
+  const scope = chooseScope(agent, context.flags.user);
   const isWritten = plan.change !== 'none' && !context.flags.print;
   if (isWritten && plan.text === null) rmSync(plan.file);
   else if (isWritten) {
@@ -48,12 +48,12 @@ async function carryOut(
   }
   const { file, change, shown } = plan;
   const report: Report = { agent: agent.agent, scope, file, change, written: isWritten, text: shown };
-  context.result(report, context.flags.print ? printed : (each) => done(each, nothing));
+  context.result(report, context.flags.print ? formatPlanned : (each) => formatDone(each, nothing));
   if (agent.project === null && !context.flags.user)
     context.note(`note: ${agent.agent} has hooks for all folders only, none for one project`);
 }
 
-const install = command({
+const install = defineCommand({
   name: 'hooks install',
   about: "have an agent that you start yourself run svc's hooks, by its own configuration",
   args,
@@ -61,11 +61,11 @@ const install = command({
   examples: ['hooks install claude', 'hooks install gemini --user', 'hooks install codex --print'],
   async run(context) {
     const { cwd, env, note } = context;
-    const agent = hookFileOf(context.args[0]!)!;
-    const scope = scopeOf(agent, context.flags.user);
-    const { words, isPortable } = await portableCommand(context);
-    const plan = await planHooks(agent, { scope, root: projectFolder(cwd, env), env }, words);
-    await carryOut(context, agent, plan, 'runs them already');
+    const agent = findHookFile(context.args[0]!)!;
+    const scope = chooseScope(agent, context.flags.user);
+    const { words, isPortable } = await findPortableCommand(context);
+    const plan = await planHooks(agent, { scope, root: findProjectFolder(cwd, env), env }, words);
+    await applyPlan(context, agent, plan, 'runs them already');
     if (agent.next !== undefined && plan.change !== 'none') note(`note: ${agent.next}`);
     if (!isPortable && scope === 'project') {
       note(
@@ -75,7 +75,7 @@ const install = command({
   },
 });
 
-const remove = command({
+const remove = defineCommand({
   name: 'hooks remove',
   about: "take svc's hooks out of an agent's own configuration; everything else stays",
   args,
@@ -83,28 +83,28 @@ const remove = command({
   examples: ['hooks remove claude', 'hooks remove gemini --user'],
   async run(context) {
     const { cwd, env } = context;
-    const agent = hookFileOf(context.args[0]!)!;
-    const scope = scopeOf(agent, context.flags.user);
-    const plan = await planHooks(agent, { scope, root: projectFolder(cwd, env), env }, null);
-    await carryOut(context, agent, plan, 'has no hooks of svc');
+    const agent = findHookFile(context.args[0]!)!;
+    const scope = chooseScope(agent, context.flags.user);
+    const plan = await planHooks(agent, { scope, root: findProjectFolder(cwd, env), env }, null);
+    await applyPlan(context, agent, plan, 'has no hooks of svc');
   },
 });
 
-const list = command({
+const list = defineCommand({
   name: 'hooks list',
   about: "the agents whose own configuration can run svc's hooks, and whether it does",
   examples: ['hooks list'],
   async run(context) {
-    const root = projectFolder(context.cwd, context.env);
+    const root = findProjectFolder(context.cwd, context.env);
     const rows = HOOK_FILES.flatMap((agent) =>
       (['project', 'user'] as const).flatMap((scope) => {
         const place = { scope, root, env: context.env };
-        const file = placeOf(agent, scope, place);
+        const file = findHookPlace(agent, scope, place);
         if (file === undefined) return [];
         return [{ agent: agent.agent, scope, installed: hasHooks(agent, place), file }];
       }),
     );
-    const text = await table(
+    const text = await formatRows(
       rows,
       [
         { head: 'agent', value: ({ agent }) => agent },
@@ -119,7 +119,7 @@ const list = command({
 });
 
 /** Only its help is reached here: the entry point runs it before anything else is loaded. */
-const hook = command({
+const hook = defineCommand({
   name: 'hook',
   about:
     'what agents run at their hooks: reads their JSON from standard input, answers in their form, never fails',
@@ -142,12 +142,12 @@ const hook = command({
 
 export const hookCommands: readonly Command[] = [install, remove, list, hook];
 
-const done = ({ change, file }: Report, nothing: string): string => {
+const formatDone = ({ change, file }: Report, nothing: string): string => {
   if (change === 'none') return `nothing to do: ${file} ${nothing}`;
   return `${{ created: 'wrote', added: 'changed', replaced: 'changed', removed: 'took the hooks of svc out of' }[change]} ${file}`;
 };
 
-const printed = ({ change, file, text }: Report): string => {
+const formatPlanned = ({ change, file, text }: Report): string => {
   const what = {
     created: 'would make',
     added: 'would add to',

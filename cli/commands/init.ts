@@ -17,9 +17,9 @@ import {
   runProgram,
   SvcError,
 } from '../../engine/index.ts';
-import { type Command, command } from '../command.ts';
-import { confirm } from '../confirm.ts';
-import { type HookReport, hookPlace, lastingFile, planHook } from './git-hook.ts';
+import { type Command, defineCommand } from '../command.ts';
+import { askForYes } from '../confirm.ts';
+import { findGitHook, findLastingFile, type HookReport, planGitHook } from './git-hook.ts';
 
 /** What `svc init` did. */
 interface Report {
@@ -36,7 +36,7 @@ interface Report {
 }
 
 /** `svc init`: makes a folder a workspace. */
-export const initCommand: Command = command({
+export const initCommand: Command = defineCommand({
   name: 'init',
   about: 'write a commented svc.yaml for this folder; nothing is ever overwritten',
   flags: {
@@ -58,7 +58,7 @@ export const initCommand: Command = command({
       machineHome,
       refuseInsideRun,
       starterYaml,
-    } = await engine();
+    } = await loadEngineParts();
     const { cwd, env, stdin, flags, note } = context;
     const wanted = resolve(cwd, flags.dir ?? '.');
     if (!statSync(wanted, { throwIfNoEntry: false })?.isDirectory()) {
@@ -68,21 +68,21 @@ export const initCommand: Command = command({
     }
     const folder = realpathSync(wanted);
     if (flags.hooks) {
-      const known = workspaceAround(folder, env);
+      const known = findWorkspaceAround(folder, env);
       if (known !== null) {
-        const place = await hookPlace(folder, env);
-        context.result(planHook(place, lastingFile(known, place))(), hookText);
+        const place = await findGitHook(folder, env);
+        context.result(planGitHook(place, findLastingFile(known, place))(), formatHook);
         return;
       }
     }
     refuseExisting(folder);
-    const gitRoot = await git(folder, env, ['rev-parse', '--show-toplevel']);
+    const gitRoot = await runGit(folder, env, ['rev-parse', '--show-toplevel']);
     let root = folder;
     // A folder named with --dir is meant; only the current folder may be a subfolder by accident.
     if (gitRoot !== undefined && gitRoot !== folder && flags.dir === undefined) {
       const yes = flags.yes || environmentFlag(env, 'SVC_SETUP_YES');
       const question = `This folder is inside the repository ${gitRoot}. Set up the workspace there instead?`;
-      if (yes || (stdin.isTTY && !context.json && (await confirm(context, question)))) root = gitRoot;
+      if (yes || (stdin.isTTY && !context.json && (await askForYes(context, question)))) root = gitRoot;
       else note(`note: the repository begins at ${gitRoot}; run svc init there to cover all of it`);
     }
     refuseExisting(root);
@@ -90,10 +90,10 @@ export const initCommand: Command = command({
     const installed = detectAgents(HEADLESS, env).map(({ preset }) => preset);
     const preset = installed[0];
     const file = join(root, 'svc.yaml');
-    const installHook = flags.hooks ? planHook(await hookPlace(root, env), file) : () => null;
+    const installHook = flags.hooks ? planGitHook(await findGitHook(root, env), file) : () => null;
     refuseInsideRun('svc init', env);
     const addresses = await freeAddresses(machineHome(env));
-    write(
+    writeNewFile(
       file,
       starterYaml({ name: basename(root) || 'workspace', preset, installed, addresses: addresses.set }),
     );
@@ -110,16 +110,16 @@ export const initCommand: Command = command({
       git_root: gitRoot ?? null,
       agents: installed,
       default_preset: preset ?? null,
-      excluded_in: gitRoot === undefined ? null : await exclude(root, env),
+      excluded_in: gitRoot === undefined ? null : await excludeDataFolder(root, env),
       hook: installHook(),
       addresses,
     };
-    context.result(report, text);
+    context.result(report, formatReport);
   },
 });
 
 /** The svc.yaml of a folder that is in a workspace already. */
-function workspaceAround(cwd: string, env: NodeJS.ProcessEnv): string | null {
+function findWorkspaceAround(cwd: string, env: NodeJS.ProcessEnv): string | null {
   try {
     return findWorkspace({ cwd, env }).file;
   } catch (error) {
@@ -130,36 +130,40 @@ function workspaceAround(cwd: string, env: NodeJS.ProcessEnv): string | null {
   }
 }
 
-const engine = async () => ({ ...(await configuration()), ...(await presets()), ...(await ownSeat()) });
+const loadEngineParts = async () => ({
+  ...(await configuration()),
+  ...(await presets()),
+  ...(await ownSeat()),
+});
 
 function refuseExisting(folder: string): void {
   const file = join(folder, 'svc.yaml');
-  if (existsSync(file)) throw exists(file);
+  if (existsSync(file)) throw createExistsError(file);
 }
 
-const exists = (file: string): SvcError =>
+const createExistsError = (file: string): SvcError =>
   new SvcError('exists', `${file} exists already`, {
     hint: 'svc config check reads it; svc config set changes it',
   });
 
-function write(file: string, content: string): void {
+function writeNewFile(file: string, content: string): void {
   try {
     writeFileSync(file, content, { flag: 'wx' });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw exists(file);
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw createExistsError(file);
     throw error;
   }
 }
 
-/** What git prints, or nothing outside a repository and where git is missing. */
-async function git(cwd: string, env: NodeJS.ProcessEnv, args: string[]): Promise<string | undefined> {
+/** Runs git and returns its output; undefined outside a repository and where git is missing. */
+async function runGit(cwd: string, env: NodeJS.ProcessEnv, args: string[]): Promise<string | undefined> {
   const { exitCode, stdout } = await runProgram('git', args, { cwd, env });
   return exitCode === 0 ? stdout.replace(/\r?\n$/, '') || undefined : undefined;
 }
 
 /** Adds `.svc/` to git's own exclude file, so that the project's .gitignore stays as it is. Once. */
-async function exclude(root: string, env: NodeJS.ProcessEnv): Promise<string | null> {
-  const path = await git(root, env, ['rev-parse', '--git-path', 'info/exclude']);
+async function excludeDataFolder(root: string, env: NodeJS.ProcessEnv): Promise<string | null> {
+  const path = await runGit(root, env, ['rev-parse', '--git-path', 'info/exclude']);
   if (path === undefined) return null;
   const file = resolve(root, path);
   const present = existsSync(file) ? readFileSync(file, 'utf8') : '';
@@ -169,13 +173,13 @@ async function exclude(root: string, env: NodeJS.ProcessEnv): Promise<string | n
   return file;
 }
 
-const hookText = ({ hook, state }: HookReport): string =>
+const formatHook = ({ hook, state }: HookReport): string =>
   `${hook} ${state === 'there already' ? 'is there already' : `was ${state}`}: commits to paths that others hold a lock on are refused`;
 
-function text({ file, agents, default_preset, excluded_in, hook, addresses }: Report): string {
+function formatReport({ file, agents, default_preset, excluded_in, hook, addresses }: Report): string {
   const lines = [`wrote ${file}`];
   if (excluded_in !== null) lines.push(`.svc/ is excluded from git in ${excluded_in}`);
-  if (hook !== null) lines.push(hookText(hook));
+  if (hook !== null) lines.push(formatHook(hook));
   if (addresses.why !== null)
     lines.push(
       `${addresses.why}, so this workspace has ${Object.entries(addresses.set)

@@ -1,11 +1,11 @@
 import { type GatewayRoute, presets, shellWord } from '../../engine/index.ts';
-import { clientNamed, isInstalled } from '../clients/install.ts';
+import { findClient, isInstalled } from '../clients/install.ts';
 import type { Context } from '../command.ts';
-import { mcpCommand } from '../self.ts';
-import { freePort } from './foreground.ts';
+import { findMcpCommand } from '../self.ts';
+import { findFreePort } from './foreground.ts';
 
 /** An agent that is opened for a person, and what it is given besides the person's environment. */
-export interface Start {
+export interface AgentStart {
   preset: string;
   argv: string[];
   /** Added to the environment. */
@@ -20,7 +20,7 @@ export interface Start {
 const OF_WORKERS = ['SVC_SESSION', 'SVC_TASK', 'SVC_ROLE', 'SVC_NAME', 'SVC_SESSION_NAME', 'SVC_RUN_ID'];
 
 /** What it is to have beyond its command. */
-export interface Wish {
+export interface StartWish {
   /** A conversation of its own that is to go on. */
   agentSession?: string | null;
   /** False where it will find none, and so has no use for the tools. */
@@ -29,19 +29,19 @@ export interface Wish {
   routed?: { gateway: GatewayRoute; folder: string } | null;
 }
 
-/** How the agent of a preset is started here. Writes the files that it needs for a route. */
-export async function prepare(
+/** Prepares the start of an agent from its preset. Writes the files that it needs for a route. */
+export async function prepareStart(
   preset: string,
   template: string,
   { cwd, env }: Pick<Context, 'cwd' | 'env'>,
-  { agentSession = null, reachesEngine = true, routed = null }: Wish = {},
-): Promise<Start> {
+  { agentSession = null, reachesEngine = true, routed = null }: StartWish = {},
+): Promise<AgentStart> {
   const { presetNamed, renderCommand, withArguments, writeAnew } = await presets();
   const own: Record<string, string> = { SVC_AGENT: preset };
-  const port = template.includes('{{notify_port}}') ? String(await freePort()) : '';
+  const port = template.includes('{{notify_port}}') ? String(await findFreePort()) : '';
   if (port !== '') own.SVC_NOTIFY_URL = `http://127.0.0.1:${port}`;
   const rendered = renderCommand(template, { notify_port: port }).argv;
-  const { command, args } = await mcpCommand({ cwd, env });
+  const { command, args } = await findMcpCommand({ cwd, env });
   const known = presetNamed(preset);
   const argv =
     agentSession === null ? rendered : (known?.resumeInteractive?.(rendered, agentSession) ?? rendered);
@@ -60,7 +60,7 @@ export async function prepare(
         });
   if (routed !== null)
     for (const { path, text } of forRun?.files ?? []) await writeAnew(routed.folder, path, text);
-  const client = forRun === null && reachesEngine ? await clientNamed(preset) : undefined;
+  const client = forRun === null && reachesEngine ? await findClient(preset) : undefined;
   return {
     preset,
     argv: withArguments(argv, forRun?.args ?? []),
@@ -70,19 +70,22 @@ export async function prepare(
   };
 }
 
-/** The whole environment of a start. */
-export function environmentOf({ env, unset }: Start, inherited: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+/** Builds the complete environment of a start. */
+export function buildEnvironment(
+  { env, unset }: AgentStart,
+  inherited: NodeJS.ProcessEnv,
+): NodeJS.ProcessEnv {
   const given: NodeJS.ProcessEnv = { ...inherited, ...env };
   for (const name of unset) if (!Object.hasOwn(env, name)) delete given[name];
   return given;
 }
 
-/** The start as a line for a shell. */
-export function shellLine({ argv, env, unset }: Start): string {
+/** Formats the start as a command line for a shell. */
+export function formatShellLine({ argv, env, unset }: AgentStart): string {
   const without = unset.length === 0 ? [] : ['env', ...unset.flatMap((name) => ['-u', name])];
-  const set = Object.entries(env).map(([name, value]) => `${name}=${word(value)}`);
-  return [...without, ...set, ...argv.map(word)].join(' ');
+  const set = Object.entries(env).map(([name, value]) => `${name}=${quoteWord(value)}`);
+  return [...without, ...set, ...argv.map(quoteWord)].join(' ');
 }
 
-/** A text as a word of a shell, in quotes only where it needs them. */
-export const word = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : shellWord(text));
+/** Quotes a word for a shell, only where it needs quotes. */
+export const quoteWord = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : shellWord(text));

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import { type Ledger, localTime, printable, SvcError, type Wire } from '../../engine/index.ts';
-import { type Command, type Context, command } from '../command.ts';
-import { table } from '../print.ts';
-import { holderFlag, holderOf } from './holder.ts';
+import { type Command, type Context, defineCommand } from '../command.ts';
+import { formatRows } from '../print.ts';
+import { holderFlag, readHolder } from './holder.ts';
 
 type Shown = Wire<Ledger>;
 
-const clarifyText = ({ clarify }: Shown): string => {
+const formatClarify = ({ clarify }: Shown): string => {
   if (!clarify.present) return 'no section Clarify: nothing holds a task back';
   return clarify.open === 0
     ? 'section Clarify: all settled'
@@ -20,7 +20,7 @@ const itemArg = {
 } as const;
 
 /** Where the file is, and which item of it is meant. */
-function itemOf({ cwd, args }: Pick<Context, 'cwd' | 'args'>): { ledger: string; item: number } {
+function readItem({ cwd, args }: Pick<Context, 'cwd' | 'args'>): { ledger: string; item: number } {
   const [file = '', given = ''] = args;
   const item = Number(given);
   if (Number.isSafeInteger(item) && item > 0) return { ledger: resolve(cwd, file), item };
@@ -29,7 +29,7 @@ function itemOf({ cwd, args }: Pick<Context, 'cwd' | 'args'>): { ledger: string;
   });
 }
 
-const show = command({
+const show = defineCommand({
   name: 'ledger show',
   about: 'show the checklist of a ledger, with who works on what',
   args: [fileArg],
@@ -38,7 +38,7 @@ const show = command({
     const client = await context.engine();
     const file = resolve(context.cwd, context.args[0] ?? '');
     const shown = await client.call('ledger.show', { ledger: file });
-    const text = await table(
+    const text = await formatRows(
       shown.items,
       [
         { head: 'item', value: (each) => each.item, right: true },
@@ -57,11 +57,11 @@ const show = command({
     context.result(shown, () => text);
     if (shown.items.length === 0)
       context.note(`${printable(shown.ledger)} has no items: no line with - [ ] or - [x]`);
-    context.note(clarifyText(shown));
+    context.note(formatClarify(shown));
   },
 });
 
-const claim = command({
+const claim = defineCommand({
   name: 'ledger claim',
   about: 'claim an item before you work on it; again to extend',
   args: [fileArg, itemArg],
@@ -71,8 +71,8 @@ const claim = command({
     const { ttl } = context.flags;
     const client = await context.engine();
     const claimed = await client.call('task.claim', {
-      holder: holderOf(context),
-      ...itemOf(context),
+      holder: readHolder(context),
+      ...readItem(context),
       ttl_min: ttl,
     });
     context.result(
@@ -83,7 +83,7 @@ const claim = command({
   },
 });
 
-const release = command({
+const release = defineCommand({
   name: 'ledger release',
   about: 'give a claim back; an item that is done is checked off in the file first',
   args: [fileArg, itemArg],
@@ -92,8 +92,8 @@ const release = command({
   async run(context) {
     const client = await context.engine();
     const done = await client.call('task.release', {
-      holder: holderOf(context),
-      ...itemOf(context),
+      holder: readHolder(context),
+      ...readItem(context),
     });
     context.result(
       done,

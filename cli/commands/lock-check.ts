@@ -31,7 +31,7 @@ export async function checkPaths(
   if (holder === undefined) {
     // What lies outside the workspace is a mistake here; for staged files it is not.
     for (const path of paths) await client.call('lock.status', { path });
-    refuse(context.cwd, await heldByOthers(client, paths, {}));
+    refuseHeldPaths(context.cwd, await listHeldByOthers(client, paths, {}));
     context.result({ allowed: paths }, () => 'nobody holds a lock here');
     return 0;
   }
@@ -86,10 +86,10 @@ export async function checkStaged(context: Context, holder: string | undefined):
   try {
     const client = await context.engine({ start: false, patienceMs: PATIENCE_MS });
     const locks = await client.call('lock.list');
-    const staged = locks.some((lock) => lock.holder !== holder) ? await stagedFiles(context) : [];
-    // Whoever commits without a session is the Chair, or a person in its seat.
+    const staged = locks.some((lock) => lock.holder !== holder) ? await listStagedFiles(context) : [];
+    // A commit without a session comes from the Chair, or from a person in its seat.
     const own = holder === undefined ? { except_own: true } : { except: holder };
-    refuse(context.cwd, await heldByOthers(client, staged, own));
+    refuseHeldPaths(context.cwd, await listHeldByOthers(client, staged, own));
     context.result({ checked: true, reason: null, staged: staged.length }, () => '');
     return 0;
   } catch (error) {
@@ -99,7 +99,7 @@ export async function checkStaged(context: Context, holder: string | undefined):
   }
 }
 
-async function heldByOthers(
+async function listHeldByOthers(
   client: EngineClient,
   paths: readonly string[],
   except: { except?: string; except_own?: boolean },
@@ -112,7 +112,7 @@ async function heldByOthers(
   return held;
 }
 
-function refuse(cwd: string, held: readonly Held[]): void {
+function refuseHeldPaths(cwd: string, held: readonly Held[]): void {
   if (held.length === 0) return;
   const named = held.slice(0, NAMED).map(({ path, lock }) => {
     const way = relative(cwd, path) || '.';
@@ -137,7 +137,7 @@ function refuse(cwd: string, held: readonly Held[]): void {
  * Absolute paths of all that the commit would change, both names of what was renamed. The environment stays as it is: in a
  * hook it says which index the commit is made from.
  */
-async function stagedFiles({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promise<string[]> {
+async function listStagedFiles({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promise<string[]> {
   try {
     const git = (args: string[]) => readProgram('git', args, { cwd, env, mostBytes: 256 * 1024 * 1024 });
     const top = (await git(['rev-parse', '--show-toplevel'])).replace(/\n$/, '');

@@ -1,14 +1,14 @@
 import { resolve } from 'node:path';
 import { localTime, printable, SvcError } from '../../engine/index.ts';
-import { type Command, type Context, command } from '../command.ts';
-import { table } from '../print.ts';
-import { holderFlag, holderOf } from './holder.ts';
+import { type Command, type Context, defineCommand } from '../command.ts';
+import { formatRows } from '../print.ts';
+import { holderFlag, readHolder } from './holder.ts';
 import { checkPaths, checkStaged } from './lock-check.ts';
 
 const pathArg = [{ name: 'path', about: 'file or folder', completes: 'file' }] as const;
-const at = ({ cwd, args }: Pick<Context, 'cwd' | 'args'>): string => resolve(cwd, args[0] ?? '');
+const resolvePath = ({ cwd, args }: Pick<Context, 'cwd' | 'args'>): string => resolve(cwd, args[0] ?? '');
 
-const acquire = command({
+const acquire = defineCommand({
   name: 'lock acquire',
   about: 'lock a file or folder; again to extend',
   args: pathArg,
@@ -19,11 +19,11 @@ const acquire = command({
   examples: ['lock acquire src/schema --ttl 60'],
   async run(context) {
     const { ttl } = context.flags;
-    const holder = holderOf(context);
+    const holder = readHolder(context);
     const client = await context.engine();
     const lock = await client.call('lock.acquire', {
       holder,
-      path: at(context),
+      path: resolvePath(context),
       ttl_min: ttl,
     });
     context.result(
@@ -34,7 +34,7 @@ const acquire = command({
   },
 });
 
-const check = command({
+const check = defineCommand({
   name: 'lock check',
   about: 'whether the holder has a valid lock; without one, whether nobody else has',
   args: [{ name: 'path', about: 'files or folders', optional: true, rest: true, completes: 'file' }],
@@ -55,21 +55,21 @@ const check = command({
   },
 });
 
-const release = command({
+const release = defineCommand({
   name: 'lock release',
   about: 'give a lock back',
   args: pathArg,
   flags: holderFlag,
   examples: ['lock release src/schema'],
   async run(context) {
-    const holder = holderOf(context);
+    const holder = readHolder(context);
     const client = await context.engine();
-    const done = await client.call('lock.release', { holder, path: at(context) });
+    const done = await client.call('lock.release', { holder, path: resolvePath(context) });
     context.result(done, ({ path }) => `${printable(path)} is free`);
   },
 });
 
-const list = command({
+const list = defineCommand({
   name: 'lock list',
   about: 'who holds what; of a path also what is above and below it',
   args: [{ name: 'path', about: 'file or folder', optional: true, completes: 'file' }],
@@ -79,8 +79,8 @@ const list = command({
     const locks =
       context.args[0] === undefined
         ? await client.call('lock.list')
-        : (await client.call('lock.status', { path: at(context) })).locks;
-    const text = await table(
+        : (await client.call('lock.status', { path: resolvePath(context) })).locks;
+    const text = await formatRows(
       locks,
       [
         { head: 'path', value: (each) => each.path, flexible: true },

@@ -1,8 +1,8 @@
 import { configuration, SvcError } from '../../engine/index.ts';
 import { CLIENT_NAMES, type Scope } from '../clients/clients.ts';
-import { clientNamed, type Plan, planInstall, projectFolder } from '../clients/install.ts';
-import { type Command, command } from '../command.ts';
-import { mcpCommand } from '../self.ts';
+import { findClient, findProjectFolder, type InstallPlan, planInstall } from '../clients/install.ts';
+import { type Command, defineCommand } from '../command.ts';
+import { findMcpCommand } from '../self.ts';
 
 /** What `svc mcp install` did, or would do. */
 interface Report {
@@ -23,7 +23,7 @@ const CHANGES = { no_file: 'created', absent: 'added', same: 'none', different: 
 const USER_FILE_MODE = 0o600;
 
 /** `svc mcp install`: tells an agent program of svc, in that program's own configuration. */
-export const mcpInstallCommand: Command = command({
+export const mcpInstallCommand: Command = defineCommand({
   name: 'mcp install',
   about: "add svc mcp to an agent's own configuration, so that it has the tools of svc",
   args: [{ name: 'client', about: 'the agent', choices: CLIENT_NAMES }],
@@ -35,11 +35,11 @@ export const mcpInstallCommand: Command = command({
   examples: ['mcp install claude', 'mcp install gemini --user', 'mcp install codex --print'],
   async run(context) {
     const { cwd, env, flags, note } = context;
-    const client = (await clientNamed(context.args[0]!))!;
+    const client = (await findClient(context.args[0]!))!;
     const scope: Scope = flags.user || client.project === null ? 'user' : 'project';
-    const { isPortable, ...server } = await mcpCommand(context);
-    const plan = await planInstall(client, server, { scope, root: projectFolder(cwd, env), env });
-    if (plan.state === 'different' && !flags.force && !flags.print) throw otherServer(plan);
+    const { isPortable, ...server } = await findMcpCommand(context);
+    const plan = await planInstall(client, server, { scope, root: findProjectFolder(cwd, env), env });
+    if (plan.state === 'different' && !flags.force && !flags.print) throw createOtherServerError(plan);
     const isWritten = plan.state !== 'same' && !flags.print;
     if (isWritten) {
       const { replaceFile } = await configuration();
@@ -56,7 +56,7 @@ export const mcpInstallCommand: Command = command({
       entry,
       text: shown,
     };
-    context.result(report, flags.print ? printed : done);
+    context.result(report, flags.print ? formatPlanned : formatDone);
     if (plan.state === 'different' && !flags.force)
       note(`note: another server called svc is there; --force replaces it`);
     const next = client.next?.[scope];
@@ -69,18 +69,18 @@ export const mcpInstallCommand: Command = command({
   },
 });
 
-const otherServer = ({ client, file }: Plan): SvcError =>
+const createOtherServerError = ({ client, file }: InstallPlan): SvcError =>
   new SvcError('exists', `${file} has another server called svc`, {
     hint: `svc mcp install ${client} --force replaces it; with --print it only says what would be written`,
     data: { file },
   });
 
-const done = ({ change, file }: Report): string =>
+const formatDone = ({ change, file }: Report): string =>
   change === 'none'
     ? `nothing to do: ${file} has it already`
     : `${change === 'created' ? 'wrote' : 'changed'} ${file}`;
 
-const printed = ({ change, file, text }: Report): string => {
+const formatPlanned = ({ change, file, text }: Report): string => {
   const what = {
     created: 'would make',
     added: 'would add to',

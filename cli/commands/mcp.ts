@@ -1,8 +1,8 @@
-import { type Command, command } from '../command.ts';
+import { type Command, defineCommand } from '../command.ts';
 import { mcpInstallCommand } from './mcp-install.ts';
 
 /** `svc mcp`: what an agent's own configuration starts. */
-const mcpCommand = command({
+const mcpCommand = defineCommand({
   name: 'mcp',
   about: 'serve the tools over MCP on standard input and output, for an agent program to start',
   examples: ['mcp'],

@@ -1,9 +1,9 @@
 import { age, localTime, printable, SvcError } from '../../engine/index.ts';
-import { type Command, command } from '../command.ts';
-import { limitFlag, noteCut, noteCutOf } from '../limit.ts';
-import { facts, table } from '../print.ts';
-import { numberId } from './number-id.ts';
-import { promptOf } from './prompt.ts';
+import { type Command, defineCommand } from '../command.ts';
+import { defineLimitFlag, noteCut, noteCutByCount } from '../list-limit.ts';
+import { formatFacts, formatRows } from '../print.ts';
+import { parseNumberId } from './number-id.ts';
+import { readPrompt } from './prompt.ts';
 
 /** A message as `msg_inbox` gives it. */
 interface Shown {
@@ -28,7 +28,7 @@ interface Inbox {
   more: number;
 }
 
-const send = command({
+const send = defineCommand({
   name: 'msg send',
   about: 'send a message to a session, worker, agent, role or project',
   args: [{ name: 'body', about: 'what it says; - reads standard input' }],
@@ -70,7 +70,7 @@ const send = command({
         hint: 'one of --to-session, --to-agent, --to-worker, --to-role, --to-project, --reply-to; svc msg peers lists who is here',
       });
     }
-    const body = await promptOf(context.arg(0), context.stdin);
+    const body = await readPrompt(context.arg(0), context.stdin);
     const client = await context.engine();
     const sent = await client.call('msg.send', {
       body,
@@ -91,7 +91,7 @@ const send = command({
   },
 });
 
-function shownText({ session, messages, unread, read }: Inbox): string {
+function formatInbox({ session, messages, unread, read }: Inbox): string {
   const blocks = messages.map((each) => {
     const from = [each.from, each.from_agent].filter((name) => name !== null).join(', ');
     const facts = [
@@ -107,14 +107,14 @@ function shownText({ session, messages, unread, read }: Inbox): string {
   return [`${printable(session ?? '-')}: ${unread} unread, ${read} read`, ...blocks].join('\n\n');
 }
 
-const inbox = command({
+const inbox = defineCommand({
   name: 'msg inbox',
   about: 'read an inbox; of your own session unless another is named',
   args: [{ name: 'session', about: 'whose inbox', optional: true, completes: 'session' }],
   flags: {
     all: { type: 'boolean', about: 'the read ones as well' },
     agent: { type: 'string', short: 'a', about: 'also the mail to this agent' },
-    ...limitFlag(50),
+    ...defineLimitFlag(50),
   },
   examples: ['msg inbox', 'msg inbox s-12 --all'],
   async run(context) {
@@ -127,13 +127,13 @@ const inbox = command({
       agent,
       limit,
     });
-    context.result(read, shownText);
+    context.result(read, formatInbox);
     noteCut(context, { shown: read.messages.length, total: read.messages.length + read.more, most: 500 });
     if (read.messages.length > 0 && read.unread > 0) context.note('svc msg ack <id> when it is dealt with');
   },
 });
 
-const ack = command({
+const ack = defineCommand({
   name: 'msg ack',
   about: 'acknowledge a message as its recipient',
   args: [{ name: 'id', about: 'number of the message', completes: 'message:unread' }],
@@ -146,7 +146,7 @@ const ack = command({
     const { session, agent } = context.flags;
     const client = await context.engine();
     const acked = await client.call('msg.ack', {
-      id: numberId(context.args[0], 'message', 'svc msg list'),
+      id: parseNumberId(context.args[0], 'message', 'svc msg list'),
       session,
       agent,
     });
@@ -154,12 +154,12 @@ const ack = command({
   },
 });
 
-const list = command({
+const list = defineCommand({
   name: 'msg list',
   about: 'list the messages of everyone, newest first',
   flags: {
     unread: { type: 'boolean', short: 'u', about: 'only unread messages' },
-    ...limitFlag(100),
+    ...defineLimitFlag(100),
   },
   examples: ['msg list', 'msg list --unread'],
   async run(context) {
@@ -169,7 +169,7 @@ const list = command({
       unread,
       limit,
     });
-    const text = await table(
+    const text = await formatRows(
       messages,
       [
         { head: 'id', value: (each) => each.message_id, right: true },
@@ -185,7 +185,7 @@ const list = command({
     );
     context.result(messages, () => text);
     if (messages.length === 0) context.note('no messages; svc msg send writes one');
-    await noteCutOf(context, {
+    await noteCutByCount(context, {
       shown: messages.length,
       limit,
       count: () => client.call('message.count', { unread }),
@@ -193,13 +193,13 @@ const list = command({
   },
 });
 
-const show = command({
+const show = defineCommand({
   name: 'msg show',
   about: 'show a message with its whole text, and how its notice went',
   args: [{ name: 'id', about: 'number of the message', completes: 'message' }],
   examples: ['msg show 31'],
   async run(context) {
-    const id = numberId(context.args[0], 'message', 'svc msg list');
+    const id = parseNumberId(context.args[0], 'message', 'svc msg list');
     const client = await context.engine();
     const [message] = await client.call('message.list', { ids: [id] });
     if (message === undefined) {
@@ -209,7 +209,7 @@ const show = command({
     }
     context.result(message, (each) =>
       [
-        facts([
+        formatFacts([
           ['message', `${each.message_id} ${each.kind}`],
           ['from', each.from_session ?? each.from_agent],
           ['to', each.to_session ?? each.to_worker ?? each.to_agent],
@@ -226,14 +226,14 @@ const show = command({
   },
 });
 
-const peers = command({
+const peers = defineCommand({
   name: 'msg peers',
   about: 'list who takes part now and can be written to',
   examples: ['msg peers'],
   async run(context) {
     const client = await context.engine();
     const found = await client.call('peer.list');
-    const text = await table(
+    const text = await formatRows(
       found,
       [
         { head: 'session', value: (peer) => peer.session_id },

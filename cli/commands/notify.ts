@@ -1,17 +1,17 @@
 import { age, localTime } from '../../engine/index.ts';
-import { type Command, command } from '../command.ts';
-import { limitFlag, noteCutOf } from '../limit.ts';
-import { table } from '../print.ts';
-import { numberId } from './number-id.ts';
+import { type Command, defineCommand } from '../command.ts';
+import { defineLimitFlag, noteCutByCount } from '../list-limit.ts';
+import { formatRows } from '../print.ts';
+import { parseNumberId } from './number-id.ts';
 
-const events = command({
+const events = defineCommand({
   name: 'notify events',
   about: 'list every outbound event',
   examples: ['notify events'],
   async run(context) {
     const { EVENTS } = await (await import('../../engine/index.ts')).outboundEvents();
     const rows = Object.entries(EVENTS).map(([event, description]) => ({ event, description }));
-    const text = await table(
+    const text = await formatRows(
       rows,
       [
         { head: 'event', value: (row) => row.event },
@@ -23,12 +23,12 @@ const events = command({
   },
 });
 
-const deliveries = command({
+const deliveries = defineCommand({
   name: 'notify deliveries',
   about: 'list deliveries of outbound events, newest first',
   flags: {
     state: { type: 'string', short: 's', about: 'only these', choices: ['pending', 'delivered', 'dead'] },
-    ...limitFlag(50),
+    ...defineLimitFlag(50),
   },
   examples: ['notify deliveries', 'notify deliveries --state dead'],
   async run(context) {
@@ -36,7 +36,7 @@ const deliveries = command({
     const filter = state === undefined ? {} : { state };
     const client = await context.engine();
     const rows = await client.call('notify.deliveries', { ...filter, limit });
-    const text = await table(
+    const text = await formatRows(
       rows,
       [
         { head: 'id', value: (row) => row.id, right: true },
@@ -52,11 +52,15 @@ const deliveries = command({
     );
     context.result(rows, () => text);
     if (rows.length === 0) context.note('no deliveries; notify.webhooks in svc.yaml says where events go');
-    await noteCutOf(context, { shown: rows.length, limit, count: () => client.call('notify.count', filter) });
+    await noteCutByCount(context, {
+      shown: rows.length,
+      limit,
+      count: () => client.call('notify.count', filter),
+    });
   },
 });
 
-const redeliver = command({
+const redeliver = defineCommand({
   name: 'notify redeliver',
   about: 'send a delivery again, with the same id',
   args: [{ name: 'id', about: 'number of the delivery', completes: 'delivery' }],
@@ -64,13 +68,13 @@ const redeliver = command({
   async run(context) {
     const client = await context.engine();
     const delivery = await client.call('notify.redeliver', {
-      id: numberId(context.args[0], 'delivery', 'svc notify deliveries'),
+      id: parseNumberId(context.args[0], 'delivery', 'svc notify deliveries'),
     });
     context.result(delivery, () => `${delivery.id} (${delivery.event}) is due now`);
   },
 });
 
-const test = command({
+const test = defineCommand({
   name: 'notify test',
   about: 'send a signed test event to the webhooks and wait for their answers',
   flags: { url: { type: 'string', value: 'url', about: 'only to this entry of notify.webhooks' } },

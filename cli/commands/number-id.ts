@@ -1,7 +1,7 @@
 import { SvcError } from '../../engine/index.ts';
 
-/** The id of what is counted without a letter, such as a message. Throws `not_found`, with the command that lists them. */
-export function numberId(text: string | undefined, what: string, list: string): number {
+/** Parses an id without a letter, such as that of a message. Throws `not_found`, with the command that lists them. */
+export function parseNumberId(text: string | undefined, what: string, list: string): number {
   const number = Number(text);
   if (Number.isSafeInteger(number) && number > 0) return number;
   throw new SvcError('not_found', `no ${what} ${JSON.stringify(text ?? '')}`, {

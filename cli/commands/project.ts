@@ -8,9 +8,9 @@ import {
   SvcError,
   type Wire,
 } from '../../engine/index.ts';
-import { type Command, command } from '../command.ts';
-import { confirm } from '../confirm.ts';
-import { table } from '../print.ts';
+import { type Command, defineCommand } from '../command.ts';
+import { askForYes } from '../confirm.ts';
+import { formatRows } from '../print.ts';
 
 type Project = Wire<CarriedSetup>;
 
@@ -21,7 +21,7 @@ const CONSENT: Record<Project['consent'], string> = {
   none: 'none',
 };
 
-const carries = ({ setup, teardown, env_files }: Project): string =>
+const describeSetup = ({ setup, teardown, env_files }: Project): string =>
   [
     ...(setup.length === 0 ? [] : [`${setup.length} setup`]),
     ...(teardown.length === 0 ? [] : [`${teardown.length} teardown`]),
@@ -29,25 +29,25 @@ const carries = ({ setup, teardown, env_files }: Project): string =>
   ].join(', ') || 'nothing';
 
 /** Exactly what a consent is about, a line each. */
-const shown = (project: Project): string =>
+const formatProject = (project: Project): string =>
   [['project', project.id], ['folder', project.folder], ...carriedFacts(project)]
     .map(([name = '', text = '']) => `${name.padEnd(10)}${text}`)
     .join('\n');
 
 const idArg = [{ name: 'id', about: 'project id', completes: 'project' }] as const;
 
-const list = command({
+const list = defineCommand({
   name: 'project list',
   about: 'list the projects, what each carries for its worktrees, and whether that was agreed to here',
   examples: ['project list'],
   async run(context) {
     const client = await context.engine();
     const projects = await client.call('project.list', {});
-    const text = await table(
+    const text = await formatRows(
       projects,
       [
         { head: 'project', value: (each) => each.id },
-        { head: 'carries', value: carries },
+        { head: 'carries', value: describeSetup },
         { head: 'consent', value: (each) => CONSENT[each.consent] },
         { head: 'folder', value: (each) => each.folder, flexible: true },
       ],
@@ -59,7 +59,7 @@ const list = command({
   },
 });
 
-const trust = command({
+const trust = defineCommand({
   name: 'project trust',
   about: "agree on this machine that a project's setup, teardown and environment files are used",
   args: idArg,
@@ -78,7 +78,7 @@ const trust = command({
       );
       return 0;
     }
-    context.note(printable(shown(project), { lines: true }));
+    context.note(printable(formatProject(project), { lines: true }));
     const isYes = context.flags.yes || environmentFlag(context.env, 'SVC_SETUP_YES');
     if (!isYes) {
       if (!context.stdin.isTTY || context.json)
@@ -86,7 +86,7 @@ const trust = command({
           hint: `svc project trust ${id} --yes agrees to what was shown`,
         });
       const question = 'Run this as you, outside of any confinement, in every new worktree of the project?';
-      if (!(await confirm(context, question))) {
+      if (!(await askForYes(context, question))) {
         context.note('nothing was recorded');
         return EXIT.failure;
       }
@@ -98,7 +98,7 @@ const trust = command({
   },
 });
 
-const untrust = command({
+const untrust = defineCommand({
   name: 'project untrust',
   about: 'take that back: its worktrees are not made until somebody agrees again',
   args: idArg,
@@ -110,7 +110,7 @@ const untrust = command({
   },
 });
 
-const repin = command({
+const repin = defineCommand({
   name: 'project repin',
   about: 'take the repository that the folder of a project is in now for its own, after it was another',
   args: idArg,

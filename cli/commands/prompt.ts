@@ -8,7 +8,7 @@ export const promptFlag = {
 } as const satisfies Flag;
 
 /** What was given with it. */
-export async function promptOf<G extends string | undefined>(
+export async function readPrompt<G extends string | undefined>(
   given: G,
   stdin: NodeJS.ReadStream,
 ): Promise<G | string> {

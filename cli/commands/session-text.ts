@@ -11,9 +11,9 @@ import {
   type Wire,
   workLeftBy,
 } from '../../engine/index.ts';
-import { facts } from '../print.ts';
+import { formatFacts } from '../print.ts';
 
-export type SessionRow = Wire<ListedSession>;
+export type ShownSession = Wire<ListedSession>;
 
 /** How the processes of a run are held together, so that all of it is found and ended. */
 const CONTAINMENT_WORDS = {
@@ -22,7 +22,7 @@ const CONTAINMENT_WORDS = {
   marks: 'marks in its environment (what clears it and loses its parents can outlive the run)',
 };
 
-/** A question of a worker that waits, as far as it is told here. */
+/** An open question of a worker, as far as it is shown here. */
 export interface OpenAsk {
   ask_id: number;
   from_session: string | null;
@@ -30,18 +30,18 @@ export interface OpenAsk {
 }
 
 /** Open questions by the session that asked. */
-export async function openAsks(client: EngineClient): Promise<Map<string | null, OpenAsk>> {
+export async function loadOpenAsks(client: EngineClient): Promise<Map<string | null, OpenAsk>> {
   const { asks } = await client.call('ask.list', { status: 'open', limit: 100_000 });
   // Oldest first: of several the one that is waited for longest.
   return new Map(asks.reverse().map((ask) => [ask.from_session, ask]));
 }
 
-/** In one word; a paused one is queued for a time and not for a place. */
-export const stateOf = ({ state, resume_at, failure }: SessionRow): string =>
+/** Formats the state in one word. A paused session is queued until a time rather than for a free worker. */
+export const formatState = ({ state, resume_at, failure }: ShownSession): string =>
   resume_at !== null ? 'paused' : state === 'ended' ? (failure?.code ?? 'sealed') : state;
 
-/** What it waits for, and what makes it go on; null when it waits for nothing. */
-export function waitOf(row: SessionRow, ask?: OpenAsk): string | null {
+/** Describes what a session waits for and how it continues; null when it waits for nothing. */
+export function describeWait(row: ShownSession, ask?: OpenAsk): string | null {
   const { session_id, state, resume_at, pause, held } = row;
   if (resume_at !== null)
     return `paused until ${localTime(resume_at)}: ${pause?.text ?? pause?.code ?? ''}; svc worker resume ${session_id} lets it go on now`;
@@ -53,7 +53,7 @@ export function waitOf(row: SessionRow, ask?: OpenAsk): string | null {
 }
 
 type EndedRow = Pick<
-  SessionRow,
+  ShownSession,
   | 'session_id'
   | 'task_id'
   | 'failure'
@@ -67,7 +67,7 @@ type EndedRow = Pick<
   | 'promoted_at'
 >;
 
-/** Each step in the words of whoever types commands; null where the failure's own remedy says it. */
+/** The next steps as commands; null where the failure's own remedy already says it. */
 const STEPS: Readonly<Record<NextStep, (row: EndedRow) => string | null>> = {
   read_log: () => null,
   decide: () => null,
@@ -80,8 +80,8 @@ const STEPS: Readonly<Record<NextStep, (row: EndedRow) => string | null>> = {
     `${worktree === null && !inplace ? '' : `svc worker resume ${session_id} goes on, `}svc task retry ${task_id} begins anew`,
 };
 
-/** What a person does after the end of a session; null when nothing is left to do. */
-export async function nextOf(row: EndedRow, task: { mayRetry: boolean }): Promise<string | null> {
+/** Describes what a person can do after the end of a session; null when nothing is left to do. */
+export async function describeNextStep(row: EndedRow, task: { mayRetry: boolean }): Promise<string | null> {
   if (row.promoted_at !== null) return null;
   const { failure, next } = outcomeOfSession({ ...row, ownWord: row.own_word }, task);
   const { failureOf } = await codeMeanings();
@@ -91,18 +91,18 @@ export async function nextOf(row: EndedRow, task: { mayRetry: boolean }): Promis
 }
 
 /** A failure in one line, its code once. */
-export const failureText = ({ code, text }: { code: string; text: string }): string =>
+export const formatFailure = ({ code, text }: { code: string; text: string }): string =>
   text === code ? code : `${code}: ${text}`;
 
 const PRIORITIES: Readonly<Record<number, string>> = { '-1': 'low', 1: 'high' };
 /** null for the normal one, which is not worth a line. */
-export const priorityText = (priority: number): string | null => PRIORITIES[priority] ?? null;
+export const formatPriority = (priority: number): string | null => PRIORITIES[priority] ?? null;
 
 const MARKS = { pending: '[ ]', active: '[>]', done: '[x]' } as const;
 
-/** Everything that `svc worker show` tells. */
-export function sessionText(
-  row: SessionRow,
+/** Formats everything that `svc worker show` prints. */
+export function formatSession(
+  row: ShownSession,
   { ask, next }: { ask?: OpenAsk | undefined; next: string | null },
 ): string {
   const { usage, failure, started_at, ended_at, idle_timeout_sec, token_budget, untold } = row;
@@ -116,11 +116,11 @@ export function sessionText(
   const took = (from: string, to: string): string => age(from, Date.parse(to));
   const lives = row.state === 'running' || row.state === 'starting';
   return [
-    facts([
+    formatFacts([
       ['session', `${row.session_id} of ${row.task_id}: ${row.title}`],
-      ['state', stateOf(row)],
-      ['waits', waitOf(row, ask)],
-      ['failure', failure === null ? null : failureText(failure)],
+      ['state', formatState(row)],
+      ['waits', describeWait(row, ask)],
+      ['failure', failure === null ? null : formatFailure(failure)],
       ['said', row.own_word === null ? null : `its worker marked the task ${row.own_word}`],
       ['next', next],
       ['worker', `${row.worker_id}, agent ${row.agent}${row.model === null ? '' : `, model ${row.model}`}`],
@@ -136,7 +136,7 @@ export function sessionText(
       ['how', [row.transport, row.auth, row.profile].filter((each) => each !== null).join(', ')],
       ['held by', row.containment === null ? null : CONTAINMENT_WORDS[row.containment]],
       ['limits', limits.join(', ')],
-      ['priority', priorityText(row.priority)],
+      ['priority', formatPriority(row.priority)],
       ['conversation', row.agent_session],
       [
         'tokens',
@@ -156,7 +156,7 @@ export function sessionText(
       [
         'work',
         row.commits === null
-          ? unreadWords(row)
+          ? describeUnread(row)
           : `${counted(row.commits, 'commit')}, ${counted(row.files ?? 0, 'file')}, +${row.insertions} -${row.deletions}`,
       ],
       ['process', lives ? row.pid : null],
@@ -165,7 +165,7 @@ export function sessionText(
   ].join('\n');
 }
 
-/** An ended session of which nobody knows what it did: not the same as nothing. */
-export const unreadWords = (
-  row: Pick<SessionRow, 'state' | 'branch' | 'cwd' | 'repository' | 'commits'>,
+/** Describes an ended session whose results could not be read, which is not the same as having none. */
+export const describeUnread = (
+  row: Pick<ShownSession, 'state' | 'branch' | 'cwd' | 'repository' | 'commits'>,
 ): string | null => (row.state === 'ended' && workLeftBy(row) === 'unreadable' ? 'could not be read' : null);

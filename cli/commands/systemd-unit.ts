@@ -1,17 +1,17 @@
 import { configuration, findWorkspace } from '../../engine/index.ts';
 import type { Context } from '../command.ts';
-import { daemonCommand } from '../self.ts';
+import { getDaemonCommand } from '../self.ts';
 
-/** As systemd.syntax(7) and systemd.service(5) want a word: in quotes, `%` and `$` doubled. */
-const quoted = (word: string): string =>
+/** Quotes a word for systemd.syntax(7) and systemd.service(5), with `%` and `$` doubled. */
+const quoteUnitWord = (word: string): string =>
   `"${word.replace(/["\\]/g, '\\$&').replaceAll('%', '%%').replaceAll('$', '$$$$')}"`;
 
-/** A variable's value is not a command line: a `$` stands for itself there. */
-const assigned = (name: string, value: string): string =>
+/** Formats a variable. Its value is not a command line, so `$` is literal there. */
+const formatAssignment = (name: string, value: string): string =>
   `Environment="${name}=${value.replace(/["\\]/g, '\\$&').replaceAll('%', '%%')}"`;
 
 /** A unit of this user's systemd that hosts the workspace's engine in its foreground, and starts it again after a crash. */
-export async function systemdUnit({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promise<string> {
+export async function writeSystemdUnit({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promise<string> {
   const { root, file } = findWorkspace({ cwd, env });
   const { machineHome } = await configuration();
   const home = machineHome(env);
@@ -25,12 +25,12 @@ Description=svc engine of ${root.replaceAll('%', '%%')}
 [Service]
 Type=exec
 WorkingDirectory=${root.replaceAll('%', '%%')}
-${assigned('PATH', path)}
-${assigned('SVC_CONFIG', file)}
-${assigned('SVC_HOME', home)}
-${assigned('MALLOC_ARENA_MAX', '2')}
+${formatAssignment('PATH', path)}
+${formatAssignment('SVC_CONFIG', file)}
+${formatAssignment('SVC_HOME', home)}
+${formatAssignment('MALLOC_ARENA_MAX', '2')}
 #EnvironmentFile=%h/.config/svc/NAME.env
-ExecStart=${daemonCommand().map(quoted).join(' ')}
+ExecStart=${getDaemonCommand().map(quoteUnitWord).join(' ')}
 Restart=on-failure
 RestartSec=1
 # Refused, as with an engine that runs already or a wrong svc.yaml: again would be the same.

@@ -8,22 +8,28 @@ import {
   SvcError,
   type Wire,
 } from '../../engine/index.ts';
-import { type Command, command, type Proposal } from '../command.ts';
-import { limitFlag, noteCut } from '../limit.ts';
-import { facts, table } from '../print.ts';
+import { type Command, defineCommand, type Proposal } from '../command.ts';
+import { defineLimitFlag, noteCut } from '../list-limit.ts';
+import { formatFacts, formatRows } from '../print.ts';
 import {
-  afterDispatch,
   type DecisionView,
+  readRunInput,
+  reportDispatch,
   runFlags,
-  runInput,
   type SessionView,
-  type TaskView,
+  type ShownTask,
 } from './dispatching.ts';
 import { logFlags, showLog } from './follow-log.ts';
-import { promptFlag, promptOf } from './prompt.ts';
-import { failureText, nextOf, priorityText, unreadWords, waitOf } from './session-text.ts';
+import { promptFlag, readPrompt } from './prompt.ts';
+import {
+  describeNextStep,
+  describeUnread,
+  describeWait,
+  formatFailure,
+  formatPriority,
+} from './session-text.ts';
 
-const add = command({
+const add = defineCommand({
   name: 'task add',
   about: 'create a task',
   args: [
@@ -62,7 +68,7 @@ const add = command({
   ],
   async run(context) {
     const { flags, args } = context;
-    const prompt = await promptOf(flags.prompt, context.stdin);
+    const prompt = await readPrompt(flags.prompt, context.stdin);
     const client = await context.engine();
     const task = await client.call('task.add', {
       ...(args[0] === undefined ? {} : { title: args[0] }),
@@ -77,15 +83,15 @@ const add = command({
       ...(flags.priority === undefined ? {} : { priority: flags.priority }),
     });
     if (flags.run) {
-      const outcome = await client.call('task.run', { id: task.task_id, ...runInput(context) });
-      return afterDispatch(context, client, outcome);
+      const outcome = await client.call('task.run', { id: task.task_id, ...readRunInput(context) });
+      return reportDispatch(context, client, outcome);
     }
     context.result(task, () => `${task.task_id} ${task.status}: ${printable(task.title)}`);
     return 0;
   },
 });
 
-const list = command({
+const list = defineCommand({
   name: 'task list',
   about: 'list tasks, newest first',
   flags: {
@@ -95,7 +101,7 @@ const list = command({
       about: 'only these',
       choices: ['open', 'assigned', 'running', 'done', 'failed'],
     },
-    ...limitFlag(100),
+    ...defineLimitFlag(100),
   },
   examples: ['task list', 'task list --status running'],
   async run(context) {
@@ -103,11 +109,14 @@ const list = command({
     const filter = status === undefined ? {} : { status };
     const client = await context.engine();
     const { tasks, more } = await client.call('task.list', { ...filter, limit });
-    const text = await table(
+    const text = await formatRows(
       tasks,
       [
         { head: 'id', value: (task) => task.task_id },
-        { head: 'status', value: (task) => (task.waits ? `waits ${task.decision_id}` : stateOf(task)) },
+        {
+          head: 'status',
+          value: (task) => (task.waits ? `waits ${task.decision_id}` : formatTaskState(task)),
+        },
         { head: 'agent', value: (task) => task.agent },
         { head: 'age', value: (task) => age(task.created_at), right: true },
         {
@@ -125,7 +134,7 @@ const list = command({
 });
 
 /** `assigned` says too little while a session waits for a free worker, or for a limit to pass. */
-const stateOf = (task: Pick<TaskView, 'status' | 'session_id' | 'resume_at'>): string =>
+const formatTaskState = (task: Pick<ShownTask, 'status' | 'session_id' | 'resume_at'>): string =>
   task.status === 'assigned' && task.session_id !== null
     ? task.resume_at === null
       ? 'queued'
@@ -133,7 +142,7 @@ const stateOf = (task: Pick<TaskView, 'status' | 'session_id' | 'resume_at'>): s
     : task.status;
 
 interface Shown {
-  task: TaskView;
+  task: ShownTask;
   decision: DecisionView | null;
   sessions: SessionView[];
   timeline: Wire<LoggedEvent>[];
@@ -142,12 +151,12 @@ interface Shown {
 }
 
 /** What its worker said, and that the end of its run has still to decide. */
-const saidOf = (last: SessionView | undefined): string | null =>
+const describeOwnWord = (last: SessionView | undefined): string | null =>
   last == null || last.own_word === null
     ? null
     : `its worker marked it ${last.own_word}${last.state === 'ended' ? '' : `; ${last.session_id} still runs, and its end decides`}`;
 
-function shownText(
+function formatTask(
   { task, decision, sessions, timeline, timeline_total: total }: Shown,
   { waits, next }: { waits: string | null; next: string | null },
 ): string {
@@ -156,19 +165,22 @@ function shownText(
     last === undefined
       ? null
       : last.commits === null
-        ? unreadWords(last)
+        ? describeUnread(last)
         : `${counted(last.commits, 'commit')}, ${counted(last.files ?? 0, 'file')}, +${last.insertions} -${last.deletions}`;
   const decided =
     decision === null
       ? null
       : `${decision.decision_id} ${decision.state}${decision.decided_by === null ? '' : ` by ${decision.decided_by} (${decision.decided_via})`}`;
   const lines = [
-    facts([
+    formatFacts([
       ['task', `${task.task_id}: ${task.title}`],
-      ['status', task.attempt > 1 ? `${stateOf(task)}, attempt ${task.attempt}` : stateOf(task)],
+      [
+        'status',
+        task.attempt > 1 ? `${formatTaskState(task)}, attempt ${task.attempt}` : formatTaskState(task),
+      ],
       ['waits', waits],
       ['agent', task.agent],
-      ['priority', priorityText(task.priority)],
+      ['priority', formatPriority(task.priority)],
       ['project', task.project],
       ['ledger', task.ledger],
       ['from', task.source_ref === null ? task.source : `${task.source} (${task.source_ref})`],
@@ -183,8 +195,8 @@ function shownText(
       ['branch', last?.branch],
       ['worktree', last?.worktree],
       ['work', work],
-      ['failure', task.failure === null ? null : failureText(task.failure)],
-      ['said', saidOf(last)],
+      ['failure', task.failure === null ? null : formatFailure(task.failure)],
+      ['said', describeOwnWord(last)],
       ['next', next],
       ['summary', task.summary],
     ]),
@@ -206,13 +218,13 @@ function shownText(
   return lines.join('\n');
 }
 
-const taskOf = <const P extends Proposal>(completes: P) =>
+const defineTaskArgument = <const P extends Proposal>(completes: P) =>
   [{ name: 'id', about: 'task id, or a unique prefix', completes }] as const;
 
-const show = command({
+const show = defineCommand({
   name: 'task show',
   about: 'show a task with its prompt, sessions and timeline',
-  args: taskOf('task'),
+  args: defineTaskArgument('task'),
   examples: ['task show t-4'],
   async run(context) {
     const client = await context.engine();
@@ -221,44 +233,44 @@ const show = command({
     const last = sessions.at(-1);
     const waits =
       task.status === 'assigned' && last !== undefined && last.state !== 'ended'
-        ? waitOf(await client.call('session.show', { session: last.session_id }))
+        ? describeWait(await client.call('session.show', { session: last.session_id }))
         : null;
     const isOver = last?.state === 'ended' && task.session_id === last.session_id;
-    const next = isOver ? await nextOf(last, { mayRetry: task.status === 'failed' }) : null;
-    context.result(shown, (view) => shownText(view, { waits, next }));
+    const next = isOver ? await describeNextStep(last, { mayRetry: task.status === 'failed' }) : null;
+    context.result(shown, (view) => formatTask(view, { waits, next }));
   },
 });
 
-const run = command({
+const run = defineCommand({
   name: 'task run',
   about: 'dispatch a task; doing so is its approval',
-  args: taskOf('task:idle'),
+  args: defineTaskArgument('task:idle'),
   flags: runFlags,
   examples: ['task run t-4 -f', 'task run t-4 --base release --timeout 1800'],
   async run(context) {
     const client = await context.engine();
-    const outcome = await client.call('task.run', { id: context.arg(0), ...runInput(context) });
-    return afterDispatch(context, client, outcome);
+    const outcome = await client.call('task.run', { id: context.arg(0), ...readRunInput(context) });
+    return reportDispatch(context, client, outcome);
   },
 });
 
-const retry = command({
+const retry = defineCommand({
   name: 'task retry',
   about: 'run a failed task again, its history kept',
-  args: taskOf('task:failed'),
+  args: defineTaskArgument('task:failed'),
   flags: { hold: { type: 'boolean', about: 'only put it back to assigned' }, ...runFlags },
   examples: ['task retry t-4', 'task retry t-4 --hold'],
   async run(context) {
     const client = await context.engine();
-    const input = { id: context.arg(0), hold: context.flags.hold, ...runInput(context) };
-    return afterDispatch(context, client, await client.call('task.retry', input));
+    const input = { id: context.arg(0), hold: context.flags.hold, ...readRunInput(context) };
+    return reportDispatch(context, client, await client.call('task.retry', input));
   },
 });
 
-const cancel = command({
+const cancel = defineCommand({
   name: 'task cancel',
   about: 'stop a task; what its worker did so far stays on its branch',
-  args: taskOf('task:unended'),
+  args: defineTaskArgument('task:unended'),
   examples: ['task cancel t-4'],
   async run(context) {
     const client = await context.engine();
@@ -269,10 +281,10 @@ const cancel = command({
   },
 });
 
-const assign = command({
+const assign = defineCommand({
   name: 'task assign',
   about: 'give a task to an agent',
-  args: [...taskOf('task:idle'), { name: 'agent', about: 'preset', completes: 'agent' }],
+  args: [...defineTaskArgument('task:idle'), { name: 'agent', about: 'preset', completes: 'agent' }],
   examples: ['task assign t-4 codex'],
   async run(context) {
     const client = await context.engine();
@@ -281,10 +293,10 @@ const assign = command({
   },
 });
 
-const done = command({
+const done = defineCommand({
   name: 'task done',
   about: 'mark a task done, or failed',
-  args: taskOf('task:unended'),
+  args: defineTaskArgument('task:unended'),
   flags: {
     failed: { type: 'boolean', about: 'it failed' },
     summary: { type: 'string', about: 'what came of it' },
@@ -302,10 +314,10 @@ const done = command({
   },
 });
 
-const log = command({
+const log = defineCommand({
   name: 'task log',
   about: "show the log of a task's worker",
-  args: taskOf('task'),
+  args: defineTaskArgument('task'),
   flags: logFlags,
   examples: ['task log t-4 -f', 'task log t-4 --lines 50'],
   async run(context) {

@@ -6,17 +6,17 @@ import {
   SvcError,
   type ToolDescription,
 } from '../../engine/index.ts';
-import { type Command, type Context, command } from '../command.ts';
-import { table } from '../print.ts';
+import { type Command, type Context, defineCommand } from '../command.ts';
+import { formatRows } from '../print.ts';
 
-const toolsOf = async (engine: EngineClient): Promise<ToolDescription[]> =>
+const loadTools = async (engine: EngineClient): Promise<ToolDescription[]> =>
   (await engine.call('tool.list')).tools;
 
-const firstSentence = (text: string): string => text.split(/(?<=\.)\s/, 1)[0] ?? text;
+const takeFirstSentence = (text: string): string => text.split(/(?<=\.)\s/, 1)[0] ?? text;
 
 type Schema = { type?: unknown } | undefined;
 
-function json(text: string, name: string, what: string): unknown {
+function parseJsonOption(text: string, name: string, what: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -25,18 +25,23 @@ function json(text: string, name: string, what: string): unknown {
 }
 
 /** Words that are given for one parameter. An array's items may come one by one, or as one JSON array. */
-function valueFrom(schema: Schema, words: readonly string[], name: string): unknown {
+function parseToolValue(schema: Schema, words: readonly string[], name: string): unknown {
   const types = [schema?.type ?? 'string'].flat();
   if (types.includes('array')) {
-    const items = words.map((word) => (/^\s*[[{]/.test(word) ? json(word, name, 'JSON') : word));
+    const items = words.map((word) => (/^\s*[[{]/.test(word) ? parseJsonOption(word, name, 'JSON') : word));
     return items.length === 1 && Array.isArray(items[0]) ? items[0] : items;
   }
   const last = words.at(-1) ?? '';
-  return types.includes('string') ? last : json(last, name, `a value of type ${types.join(' or ')}`);
+  return types.includes('string')
+    ? last
+    : parseJsonOption(last, name, `a value of type ${types.join(' or ')}`);
 }
 
 /** `--key value`, `--key=value`, and `--key` alone for a boolean. */
-function wordsByName(words: readonly string[], isFlag: (name: string) => boolean): Map<string, string[]> {
+function groupWordsByName(
+  words: readonly string[],
+  isFlag: (name: string) => boolean,
+): Map<string, string[]> {
   const given = new Map<string, string[]>();
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] as string;
@@ -57,14 +62,17 @@ function wordsByName(words: readonly string[], isFlag: (name: string) => boolean
 }
 
 /** `--key value …` for the parameters that the tool declares, `--args` for all of them at once. */
-function argumentsFrom(words: readonly string[], tool: ToolDescription | undefined): Record<string, unknown> {
+function parseToolArguments(
+  words: readonly string[],
+  tool: ToolDescription | undefined,
+): Record<string, unknown> {
   const properties = (tool?.inputSchema.properties ?? {}) as Record<string, Schema>;
-  const given = wordsByName(words, (name) => name === 'json' || properties[name]?.type === 'boolean');
+  const given = groupWordsByName(words, (name) => name === 'json' || properties[name]?.type === 'boolean');
   given.delete('json'); // the result is JSON anyway
   const input: Record<string, unknown> = {};
   for (const [name, values] of given) {
     if (name === 'args') {
-      const all = json(values.at(-1) ?? '', 'args', 'a JSON object');
+      const all = parseJsonOption(values.at(-1) ?? '', 'args', 'a JSON object');
       if (typeof all !== 'object' || all === null || Array.isArray(all)) {
         throw new SvcError('usage', '--args takes a JSON object');
       }
@@ -73,12 +81,12 @@ function argumentsFrom(words: readonly string[], tool: ToolDescription | undefin
       throw new SvcError('usage', `${tool.name} has no parameter ${name}`, {
         hint: `it has ${Object.keys(properties).join(', ') || 'none'}`,
       });
-    } else input[name] = valueFrom(properties[name], values, name);
+    } else input[name] = parseToolValue(properties[name], values, name);
   }
   return input;
 }
 
-function hintFor(name: string, tools: readonly ToolDescription[]): string {
+function suggestTool(name: string, tools: readonly ToolDescription[]): string {
   const close = nearest(
     name,
     tools.map((each) => each.name),
@@ -86,33 +94,33 @@ function hintFor(name: string, tools: readonly ToolDescription[]): string {
   return close === undefined ? 'svc tool list shows those it has' : `did you mean ${close}?`;
 }
 
-async function call({ args, signal, stdout, engine: open }: Context): Promise<void> {
+async function callTool({ args, signal, stdout, engine: open }: Context): Promise<void> {
   const [name = '', ...words] = args;
   const engine = await open();
-  const tools = await toolsOf(engine);
+  const tools = await loadTools(engine);
   // A tool of another seat is asked for all the same: the refusal says whose it is.
   const found = tools.find((each) => each.name === name);
-  const input = argumentsFrom(words, found);
+  const input = parseToolArguments(words, found);
   const { result } = await engine
     .run('tool.call', { name, arguments: input }, { key: crypto.randomUUID(), signal })
     .catch((thrown: unknown) => {
       const { code, message, data } = asSvcError(thrown);
       if (data.unknownTool !== name) throw thrown;
-      throw new SvcError(code, message, { cause: thrown, hint: hintFor(name, tools), data });
+      throw new SvcError(code, message, { cause: thrown, hint: suggestTool(name, tools), data });
     });
   stdout.write(`${printableJson(result, 2)}\n`);
 }
 
-/** A tool as its caller by hand needs it. */
-function shown({ name, description, inputSchema }: ToolDescription): string {
+/** Formats a tool for a person who calls it by hand. */
+function formatTool({ name, description, inputSchema }: ToolDescription): string {
   const required = (inputSchema.required ?? []) as string[];
   const parameters = Object.entries((inputSchema.properties ?? {}) as Record<string, Parameter>);
   const rows = parameters.map(([key, each]): [string, string] => [
-    `--${key.replaceAll('_', '-')} ${each.enum?.join('|') ?? `<${typeOf(each)}>`}`,
+    `--${key.replaceAll('_', '-')} ${each.enum?.join('|') ?? `<${readType(each)}>`}`,
     [
       required.includes(key) ? 'required;' : '',
       each.description ?? '',
-      typeOf(each) === 'array' ? '(may be repeated)' : '',
+      readType(each) === 'array' ? '(may be repeated)' : '',
     ]
       .filter((part) => part !== '')
       .join(' '),
@@ -134,45 +142,45 @@ interface Parameter {
   enum?: string[];
 }
 
-const typeOf = ({ type }: Parameter): string => [type ?? 'value'].flat()[0] ?? 'value';
+const readType = ({ type }: Parameter): string => [type ?? 'value'].flat()[0] ?? 'value';
 
 /** `svc tool list|show|call`: the tools of the MCP interface, without an MCP client. */
 export const toolCommands: readonly Command[] = [
-  command({
+  defineCommand({
     name: 'tool list',
     about: 'list the tools that your seat may call',
     examples: ['tool list'],
     async run({ engine, result, stdout }) {
-      const tools = await toolsOf(await engine());
-      const text = await table(
+      const tools = await loadTools(await engine());
+      const text = await formatRows(
         tools,
         [
           { head: 'tool', value: ({ name }) => name },
-          { head: 'about', value: ({ description }) => firstSentence(description), flexible: true },
+          { head: 'about', value: ({ description }) => takeFirstSentence(description), flexible: true },
         ],
         stdout,
       );
       result(tools, () => text);
     },
   }),
-  command({
+  defineCommand({
     name: 'tool show',
     about: 'what a tool does, and its parameters',
     args: [{ name: 'name', about: 'the tool', completes: 'tool' }],
     examples: ['tool show msg_send'],
     async run({ args, engine, result }) {
       const [name = ''] = args;
-      const tools = await toolsOf(await engine());
+      const tools = await loadTools(await engine());
       const found = tools.find((each) => each.name === name);
       if (found === undefined) {
         throw new SvcError('not_found', `your seat has no tool ${JSON.stringify(name)}`, {
-          hint: hintFor(name, tools),
+          hint: suggestTool(name, tools),
         });
       }
-      result(found, shown);
+      result(found, formatTool);
     },
   }),
-  command({
+  defineCommand({
     name: 'tool call',
     about: 'call a tool; prints its structured result as JSON',
     helpWith: ([name]) => (name === undefined ? null : ['tool', 'show', name]),
@@ -190,6 +198,6 @@ export const toolCommands: readonly Command[] = [
       'tool call task_list --status running',
       `tool call msg_send --args '{"to_role":"parent","body":"done"}'`,
     ],
-    run: call,
+    run: callTool,
   }),
 ];

@@ -11,11 +11,11 @@ import {
   SvcError,
 } from '../../engine/index.ts';
 import { actAsChair } from '../chair-act.ts';
-import { type Command, type Context, command } from '../command.ts';
-import { confirm } from '../confirm.ts';
+import { type Command, type Context, defineCommand } from '../command.ts';
+import { askForYes } from '../confirm.ts';
 
-/** What waits, without an engine that could say. */
-export async function viewAlone({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promise<ConsentView> {
+/** Reads what waits for consent from the files, without an engine. */
+export async function readConsentView({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promise<ConsentView> {
   const { consentView, loadConfig } = await configuration();
   const { carriedSetups } = await projectSetups();
   const loaded = loadConfig({ file: findWorkspace({ cwd, env }).file, env });
@@ -24,7 +24,10 @@ export async function viewAlone({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Pro
 }
 
 /** The difference, key by key and entry by entry, as lines. */
-async function shown(pending: readonly PendingKey[], setups: ConsentView['setups']): Promise<string[]> {
+async function formatDifference(
+  pending: readonly PendingKey[],
+  setups: ConsentView['setups'],
+): Promise<string[]> {
   const { pendingLines } = await configuration();
   const keys = pendingLines(pending).flatMap(({ key, old, new: now }) => [
     key,
@@ -38,8 +41,8 @@ async function shown(pending: readonly PendingKey[], setups: ConsentView['setups
   return [...keys, ...projects];
 }
 
-/** Of what waits, what is asked for. Throws `usage` for a key that does not wait. */
-function chosen(view: ConsentView, keys: readonly string[]): Pick<ConsentView, 'pending' | 'setups'> {
+/** Selects the requested keys from those that wait. Throws `usage` for a key that does not wait. */
+function choosePending(view: ConsentView, keys: readonly string[]): Pick<ConsentView, 'pending' | 'setups'> {
   if (keys.length === 0) return view;
   const waiting = [...view.pending.map(({ key }) => key), ...(view.setups.length > 0 ? ['projects'] : [])];
   const unknown = keys.find((key) => !waiting.includes(key));
@@ -54,7 +57,7 @@ function chosen(view: ConsentView, keys: readonly string[]): Pick<ConsentView, '
 }
 
 /** `svc trust`: a person agrees to what svc.yaml says. */
-export const trustCommand: Command = command({
+export const trustCommand: Command = defineCommand({
   name: 'trust',
   about: 'show what svc.yaml says that nobody on this machine has agreed to, and agree to it',
   flags: {
@@ -73,10 +76,10 @@ export const trustCommand: Command = command({
     const what = 'svc trust';
     const view = await actAsChair(context, what, {
       ask: (client) => client.call('config.consent'),
-      alone: () => viewAlone(context),
+      alone: () => readConsentView(context),
     });
     const { file, digest } = view;
-    const { pending, setups } = chosen(view, flags.key);
+    const { pending, setups } = choosePending(view, flags.key);
     if (pending.length + setups.length === 0) {
       context.result(view, () => `${printable(file)}: nothing waits for a consent`);
       return 0;
@@ -85,25 +88,25 @@ export const trustCommand: Command = command({
     context.note(
       printable(`${file} names programs, addresses, guards or paths that were not agreed to here:`),
     );
-    for (const line of await shown(pending, setups)) context.note(printable(line));
+    for (const line of await formatDifference(pending, setups)) context.note(printable(line));
     if (!(flags.yes || environmentFlag(env, 'SVC_SETUP_YES'))) {
       if (!stdin.isTTY || json)
         throw new SvcError('usage', 'nobody is here to be asked', {
           hint: `svc trust ${flags.key.map((key) => `--key ${key} `).join('')}--yes agrees to what was shown`,
         });
-      if (!(await confirm(context, 'Use this on this machine?'))) {
+      if (!(await askForYes(context, 'Use this on this machine?'))) {
         context.note('nothing was recorded');
         return EXIT.failure;
       }
     }
     const keys = flags.key.length === 0 ? undefined : flags.key;
     // By its digest, so that nothing else is agreed to than what was shown.
-    // Without an engine nothing has to be started anew.
+    // Without an engine nothing has to be restarted.
     const after = await actAsChair<ConsentView & { restart_needed?: string[] }>(context, what, {
       ask: (client) => client.call('config.trust', { digest, ...(keys === undefined ? {} : { keys }) }),
       async alone() {
         trustConfig({ file: findWorkspace({ cwd, env }).file, env, digest, keys, actor: actorOf(env) });
-        return viewAlone(context);
+        return readConsentView(context);
       },
     });
     context.result(

@@ -7,8 +7,8 @@ import {
   type Verification,
   type Wire,
 } from '../../engine/index.ts';
-import { type Command, command } from '../command.ts';
-import { facts } from '../print.ts';
+import { type Command, defineCommand } from '../command.ts';
+import { formatFacts } from '../print.ts';
 
 type View = Wire<Verification>;
 
@@ -17,19 +17,19 @@ const sessionArg = [
 ] as const;
 
 /** A text of the worker's, each further line below the first. */
-const lines = (text: string, indent: string): string =>
+const indentLines = (text: string, indent: string): string =>
   printable(text, { lines: true }).trimEnd().split('\n').join(`\n${indent}`);
 
-const item = (word: string, text: string, note: string | null): string =>
-  `  ${word.padEnd(10)}  ${lines(text, ' '.repeat(14))}${note === null ? '' : `\n${' '.repeat(14)}(${lines(note, ' '.repeat(15))})`}`;
+const formatItem = (word: string, text: string, note: string | null): string =>
+  `  ${word.padEnd(10)}  ${indentLines(text, ' '.repeat(14))}${note === null ? '' : `\n${' '.repeat(14)}(${indentLines(note, ' '.repeat(15))})`}`;
 
-const section = (title: string, items: readonly string[]): string[] =>
+const formatSection = (title: string, items: readonly string[]): string[] =>
   items.length === 0 ? [] : ['', title, ...items];
 
-function shown(view: View): string {
+function formatEvidence(view: View): string {
   const { rerun } = view;
   return [
-    facts([
+    formatFacts([
       ['session', `${view.session_id} ${view.state}: ${VERIFICATION_WORDS[view.state]}`],
       ['task', view.task_id],
       [
@@ -39,41 +39,41 @@ function shown(view: View): string {
       ['commit', view.head_commit?.slice(0, 10)],
       ['summary', view.summary],
     ]),
-    ...section(
+    ...formatSection(
       'why not verified',
-      view.reasons.map((reason) => `  ${lines(reason, '  ')}`),
+      view.reasons.map((reason) => `  ${indentLines(reason, '  ')}`),
     ),
-    ...section(
+    ...formatSection(
       'criteria',
-      view.criteria.map((each) => item(each.status.replace('_', ' '), each.criterion, each.note)),
+      view.criteria.map((each) => formatItem(each.status.replace('_', ' '), each.criterion, each.note)),
     ),
-    ...section(
+    ...formatSection(
       'tests',
-      view.tests.map((each) => item(each.result, each.command, each.note)),
+      view.tests.map((each) => formatItem(each.result, each.command, each.note)),
     ),
-    ...section(
+    ...formatSection(
       'symbols',
       view.symbols.map((each) =>
-        item(each.exists ? 'is there' : 'missing', `${each.path} ${each.symbol ?? ''}`, null),
+        formatItem(each.exists ? 'is there' : 'missing', `${each.path} ${each.symbol ?? ''}`, null),
       ),
     ),
-    ...section(
+    ...formatSection(
       rerun === null
         ? ''
         : `run again ${localTime(rerun.at)} by ${printable(rerun.by)} at ${rerun.head?.slice(0, 10) ?? 'a commit that is not known'}`,
       (rerun?.results ?? []).flatMap(({ agrees, command: line, exit_code, output }) => [
-        item(
+        formatItem(
           agrees ? 'agrees' : 'disagrees',
           line,
           exit_code === null ? 'no exit code' : `exit code ${exit_code}`,
         ),
-        ...(agrees || output.trim() === '' ? [] : [`    ${lines(output, '    ')}`]),
+        ...(agrees || output.trim() === '' ? [] : [`    ${indentLines(output, '    ')}`]),
       ]),
     ),
   ].join('\n');
 }
 
-const show = command({
+const show = defineCommand({
   name: 'verify show',
   about: 'show the evidence of a session, and what it is worth now',
   args: sessionArg,
@@ -81,11 +81,11 @@ const show = command({
   async run(context) {
     const client = await context.engine();
     const view = await client.call('verify.show', { session: context.arg(0) });
-    context.result(view, shown);
+    context.result(view, formatEvidence);
   },
 });
 
-const rerun = command({
+const rerun = defineCommand({
   name: 'verify rerun',
   about: 'run the tests that an ended session reported again, in a clean checkout, as confined as it was',
   args: sessionArg,
@@ -103,18 +103,18 @@ const rerun = command({
         onProgress: (message) => context.note(printable(message)),
       },
     );
-    context.result(view, shown);
+    context.result(view, formatEvidence);
     return view.rerun?.agrees === false ? EXIT.conflict : 0;
   },
 });
 
 /** A criterion by its number or its text, as `verify_report` takes it. */
-const criterion = (status: 'met' | 'not_met') => (given: string) => ({
+const readCriterion = (status: 'met' | 'not_met') => (given: string) => ({
   ...(/^[1-9]\d{0,3}$/.test(given) ? { index: Number(given) } : { criterion: given }),
   status,
 });
 
-const report = command({
+const report = defineCommand({
   name: 'verify report',
   about: 'give evidence of a session; of your own unless another is named',
   args: [{ ...sessionArg[0], optional: true }],
@@ -137,14 +137,14 @@ const report = command({
     const told = await client.call('verify.report', {
       session: args[0],
       summary: flags.summary,
-      criteria: [...flags.met.map(criterion('met')), ...flags.unmet.map(criterion('not_met'))],
+      criteria: [...flags.met.map(readCriterion('met')), ...flags.unmet.map(readCriterion('not_met'))],
       symbols: flags.place.map((path) => ({ path })),
       tests,
     });
     context.result(told, ({ session, state, reasons }) =>
       [
         `the evidence of ${session} is ${state}: ${VERIFICATION_WORDS[state]}`,
-        ...reasons.map((reason) => `  ${lines(reason, '  ')}`),
+        ...reasons.map((reason) => `  ${indentLines(reason, '  ')}`),
       ].join('\n'),
     );
   },

@@ -10,11 +10,11 @@ import {
   samples,
   type Wire,
 } from '../../engine/index.ts';
-import { type Command, type Context, command } from '../command.ts';
-import { facts } from '../print.ts';
+import { type Command, type Context, defineCommand } from '../command.ts';
+import { formatFacts } from '../print.ts';
 import { hostHere } from './engine.ts';
 
-const accessLine = (entry: Wire<Access>): string =>
+const formatAccess = (entry: Wire<Access>): string =>
   printable(
     [
       entry.at,
@@ -30,7 +30,7 @@ const accessLine = (entry: Wire<Access>): string =>
   );
 
 /** The workspace's configuration, with what reads its values. */
-async function load({ cwd, env }: Pick<Context, 'cwd' | 'env'>) {
+async function loadReceiverConfig({ cwd, env }: Pick<Context, 'cwd' | 'env'>) {
   const { dataPaths, isLoopback, loadConfig, parseAddress, receiverSecrets, startsNothing } =
     await configuration();
   const { root, file } = findWorkspace({ cwd, env });
@@ -54,7 +54,7 @@ async function load({ cwd, env }: Pick<Context, 'cwd' | 'env'>) {
   };
 }
 
-const serve = command({
+const serve = defineCommand({
   name: 'webhook serve',
   about: 'open the receiver and print its access log; hosts the engine when none runs',
   flags: {
@@ -64,7 +64,7 @@ const serve = command({
   examples: ['webhook serve', 'webhook serve --addr 127.0.0.1:9000'],
   async run(context) {
     const { addr, allowRemote } = context.flags;
-    const workspace = await load(context);
+    const workspace = await loadReceiverConfig(context);
     const secrets = workspace.secrets();
     const { host, port } = workspace.address(addr);
     if (!allowRemote && !workspace.isLoopback(host)) {
@@ -82,7 +82,7 @@ const serve = command({
         `receiver on http://${at.host.includes(':') ? `[${at.host}]` : at.host}:${at.port} (${where})`,
       );
     const print = (entry: Wire<Access>): void => {
-      context.stdout.write(`${context.json ? printableJson(entry) : accessLine(entry)}\n`);
+      context.stdout.write(`${context.json ? printableJson(entry) : formatAccess(entry)}\n`);
     };
 
     const client = await connect({ cwd: context.cwd, env: context.env }).catch((error: unknown) => {
@@ -109,7 +109,7 @@ const serve = command({
         },
       );
       say(opened, `in the engine, pid ${client.welcome.pid}`);
-      await Promise.race([client.closed, aborted(context.signal)]);
+      await Promise.race([client.closed, waitForAbort(context.signal)]);
       if (context.signal.aborted) return;
       throw new SvcError('engine_unreachable', 'the engine stopped', { hint: 'svc webhook serve again' });
     } finally {
@@ -118,14 +118,17 @@ const serve = command({
   },
 });
 
-const aborted = (signal: AbortSignal): Promise<void> =>
+const waitForAbort = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
 
-/** The first secret of a route: what `approve` and `poll` sign with is that of the decisions. */
-function secretOf(secrets: Readonly<Record<string, readonly string[] | undefined>>, route: string): string {
+/** Finds the first secret of a route; `approve` and `poll` sign with that of the decisions. */
+function findRouteSecret(
+  secrets: Readonly<Record<string, readonly string[] | undefined>>,
+  route: string,
+): string {
   const name = route === 'approve' || route === 'poll' ? 'decisions' : route;
   const [secret] = secrets[name] ?? [];
   if (secret !== undefined) return secret;
@@ -138,7 +141,7 @@ function secretOf(secrets: Readonly<Record<string, readonly string[] | undefined
   );
 }
 
-const test = command({
+const test = defineCommand({
   name: 'webhook test',
   about: 'send a signed sample request to the receiver; that of another workspace refuses it',
   flags: {
@@ -162,9 +165,9 @@ const test = command({
   ],
   async run(context) {
     const { flags } = context;
-    const workspace = await load(context);
+    const workspace = await loadReceiverConfig(context);
     const route = (flags.route ?? 'task') as 'task';
-    const secret = secretOf(workspace.secrets(), flags.route ?? 'task');
+    const secret = findRouteSecret(workspace.secrets(), flags.route ?? 'task');
     const { signedSample, WORKSPACE_HEADER, workspaceHeader, workspaceNamed } = await samples();
     const request = signedSample({
       route,
@@ -195,10 +198,10 @@ const test = command({
     const answer = (await response.json().catch(() => ({}))) as Record<string, unknown>;
     const answered = workspaceNamed(response.headers.get(WORKSPACE_HEADER));
     context.result({ status: response.status, workspace: answered, body: answer }, () =>
-      facts([
+      formatFacts([
         ['http', response.status],
         ['workspace', answered],
-        ...Object.entries(answer).map(([name, value]) => [name, valueText(value)] as const),
+        ...Object.entries(answer).map(([name, value]) => [name, formatValue(value)] as const),
       ]),
     );
     if (answered === null)
@@ -211,6 +214,6 @@ const test = command({
 
 export const webhookCommands: readonly Command[] = [serve, test];
 
-/** What is no single value, such as the fields of a refusal, as JSON. */
-const valueText = (value: unknown): string | null =>
+/** Formats a value; objects and lists, such as the fields of a refusal, as JSON. */
+const formatValue = (value: unknown): string | null =>
   value === null ? null : typeof value === 'object' ? JSON.stringify(value) : String(value);

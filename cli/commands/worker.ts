@@ -6,47 +6,54 @@ import {
   presets,
   SvcError,
 } from '../../engine/index.ts';
-import { type Command, command, type Proposal } from '../command.ts';
-import { limitFlag, noteCutOf } from '../limit.ts';
-import { table } from '../print.ts';
-import { confined } from './confined.ts';
+import { type Command, defineCommand, type Proposal } from '../command.ts';
+import { defineLimitFlag, noteCutByCount } from '../list-limit.ts';
+import { formatRows } from '../print.ts';
+import { confineStart } from './confined.ts';
 import { logFlags, showLog } from './follow-log.ts';
 import { runInForeground } from './foreground.ts';
-import { environmentOf, prepare, type Start, shellLine, type Wish, word } from './interactive.ts';
 import {
-  nextOf,
+  type AgentStart,
+  buildEnvironment,
+  formatShellLine,
+  prepareStart,
+  quoteWord,
+  type StartWish,
+} from './interactive.ts';
+import {
+  describeNextStep,
+  describeWait,
+  formatSession,
+  formatState,
+  loadOpenAsks,
   type OpenAsk,
-  openAsks,
-  type SessionRow as Row,
-  sessionText,
-  stateOf,
-  waitOf,
+  type ShownSession as Row,
 } from './session-text.ts';
 
-const sessionOf = <const P extends Proposal>(completes: P) =>
+const defineSessionArgument = <const P extends Proposal>(completes: P) =>
   [{ name: 'session', about: 'session id, or a unique prefix', completes }] as const;
 
-const tokensOf = ({ usage }: Row): string | null =>
-  usage === null ? null : `${compact(usage.input)}+${compact(usage.output)}`;
+const formatTokens = ({ usage }: Row): string | null =>
+  usage === null ? null : `${formatCount(usage.input)}+${formatCount(usage.output)}`;
 
-const compact = (count: number): string =>
+const formatCount = (count: number): string =>
   count < 10_000
     ? String(count)
     : count < 10_000_000
       ? `${Math.round(count / 1000)}k`
       : `${Math.round(count / 1e6)}M`;
 
-const doing = (row: Row, ask: OpenAsk | undefined): string =>
-  (row.state === 'queued' && row.resume_at === null && row.held === null ? null : waitOf(row, ask)) ??
+const describeActivity = (row: Row, ask: OpenAsk | undefined): string =>
+  (row.state === 'queued' && row.resume_at === null && row.held === null ? null : describeWait(row, ask)) ??
   row.activity ??
   row.title;
 
-const list = command({
+const list = defineCommand({
   name: 'worker list',
   about: 'list worker sessions: those that run or wait, and with --all the ended ones too',
   flags: {
     all: { type: 'boolean', short: 'a', about: 'the ended ones too, newest first' },
-    ...limitFlag(100),
+    ...defineLimitFlag(100),
   },
   examples: ['worker list', 'worker list --all'],
   async run(context) {
@@ -54,23 +61,23 @@ const list = command({
     const filter = all ? {} : { live: true };
     const client = await context.engine();
     const rows = await client.call('session.list', { ...filter, limit });
-    const asks = await openAsks(client);
-    const text = await table(
+    const asks = await loadOpenAsks(client);
+    const text = await formatRows(
       rows,
       [
         { head: 'session', value: (row) => row.session_id },
         { head: 'task', value: (row) => row.task_id },
         { head: 'agent', value: (row) => row.agent },
-        { head: 'state', value: stateOf },
+        { head: 'state', value: formatState },
         { head: 'age', value: (row) => age(row.run_started_at ?? row.created_at), right: true },
-        { head: 'tokens', value: tokensOf, right: true },
-        { head: 'doing', value: (row) => doing(row, asks.get(row.session_id)), flexible: true },
+        { head: 'tokens', value: formatTokens, right: true },
+        { head: 'doing', value: (row) => describeActivity(row, asks.get(row.session_id)), flexible: true },
       ],
       context.stdout,
     );
     context.result(rows, () => text);
     if (rows.length === 0) context.note(all ? 'no sessions yet' : 'no worker runs; svc worker list --all');
-    await noteCutOf(context, {
+    await noteCutByCount(context, {
       shown: rows.length,
       limit,
       count: () => client.call('session.count', filter),
@@ -78,35 +85,35 @@ const list = command({
   },
 });
 
-const show = command({
+const show = defineCommand({
   name: 'worker show',
   about: 'show a session: its run, its limits, what it spent, and what it does',
-  args: sessionOf('session'),
+  args: defineSessionArgument('session'),
   examples: ['worker show s-12'],
   async run(context) {
     const client = await context.engine();
     const row = await client.call('session.show', { session: context.arg(0) });
-    const asks = row.state === 'running' ? await openAsks(client) : null;
-    const next = row.state === 'ended' ? await nextIn(client, row) : null;
-    context.result(row, () => sessionText(row, { ask: asks?.get(row.session_id), next }));
+    const asks = row.state === 'running' ? await loadOpenAsks(client) : null;
+    const next = row.state === 'ended' ? await findNextStep(client, row) : null;
+    context.result(row, () => formatSession(row, { ask: asks?.get(row.session_id), next }));
   },
 });
 
-/** After a failure that its task has gone on from, that is all there is to say. */
-async function nextIn(client: EngineClient, row: Row): Promise<string | null> {
+/** Describes the next step. When the task has moved on after a failure, nothing else needs to be said. */
+async function findNextStep(client: EngineClient, row: Row): Promise<string | null> {
   const { task } = await client.call('task.show', {
     id: row.task_id,
   });
   const isLast = task.session_id === row.session_id;
   if (!isLast && row.failure !== null)
     return task.session_id === null ? null : `${row.task_id} has gone on as ${task.session_id}`;
-  return nextOf(row, { mayRetry: isLast && task.status === 'failed' });
+  return describeNextStep(row, { mayRetry: isLast && task.status === 'failed' });
 }
 
-const log = command({
+const log = defineCommand({
   name: 'worker log',
   about: 'show the log of a session',
-  args: sessionOf('session'),
+  args: defineSessionArgument('session'),
   flags: logFlags,
   examples: ['worker log s-12 -f'],
   async run(context) {
@@ -114,10 +121,10 @@ const log = command({
   },
 });
 
-const kill = command({
+const kill = defineCommand({
   name: 'worker kill',
   about: 'stop a session; what it did so far stays on its branch',
-  args: sessionOf('session:live'),
+  args: defineSessionArgument('session:live'),
   examples: ['worker kill s-12'],
   async run(context) {
     const client = await context.engine();
@@ -128,10 +135,10 @@ const kill = command({
   },
 });
 
-const resume = command({
+const resume = defineCommand({
   name: 'worker resume',
   about: 'let a paused session go on now, or one that failed, in its worktree and conversation',
-  args: sessionOf('session:stopped'),
+  args: defineSessionArgument('session:stopped'),
   flags: {
     timeout: { type: 'number', value: 'seconds', about: 'hard cap of the run' },
     outside: {
@@ -161,7 +168,7 @@ const resume = command({
 const hasRoutedHome = async (agent: string): Promise<boolean> =>
   (await presets()).presetNamed(agent)?.hasRoutedHome === true;
 
-const unprintable = ({ session_id }: Row, { isConfined }: { isConfined: boolean }): SvcError =>
+const createUnprintableError = ({ session_id }: Row, { isConfined }: { isConfined: boolean }): SvcError =>
   isConfined
     ? new SvcError('usage', `${session_id} ran in a sandbox, which no line for a shell can open`, {
         hint: '--print --outside prints what opens its agent without one',
@@ -170,10 +177,10 @@ const unprintable = ({ session_id }: Row, { isConfined }: { isConfined: boolean 
         hint: '--print --account prints what opens its agent with your own login',
       });
 
-const attach = command({
+const attach = defineCommand({
   name: 'worker attach',
   about: 'open the agent of a session that does not run, in its worktree and conversation',
-  args: sessionOf('session:stopped'),
+  args: defineSessionArgument('session:stopped'),
   flags: {
     print: { type: 'boolean', about: 'only print what would be started' },
     outside: {
@@ -204,8 +211,8 @@ const attach = command({
     const isApart = row.auth === 'gateway' && !isRouted && (await hasRoutedHome(row.agent));
     // The conversation of a confined run is in the private folders of its session.
     const isSame = isConfined === wasConfined && !isApart;
-    const open = async (routed: Required<Wish>['routed']): Promise<Start> => {
-      const start = await prepare(
+    const open = async (routed: Required<StartWish>['routed']): Promise<AgentStart> => {
+      const start = await prepareStart(
         row.agent,
         template,
         { cwd: row.cwd ?? cwd, env },
@@ -216,11 +223,11 @@ const attach = command({
       return start;
     };
     if (context.flags.print) {
-      if (isConfined || isRouted) throw unprintable(row, { isConfined });
+      if (isConfined || isRouted) throw createUnprintableError(row, { isConfined });
       const start = await open(null);
       const folder = row.cwd ?? cwd;
       // Agents know their conversations by the folder that they were in.
-      context.result({ ...start, cwd: folder }, () => `cd ${word(folder)} && ${shellLine(start)}`);
+      context.result({ ...start, cwd: folder }, () => `cd ${quoteWord(folder)} && ${formatShellLine(start)}`);
       return 0;
     }
     const entered = await client.call('worker.attach', {
@@ -239,9 +246,9 @@ const attach = command({
       const { gateway, agent_folder: folder } = entered;
       const start = await open(gateway && { gateway, folder });
       const isTerminal = context.stdin.isTTY === true;
-      const inside = isConfined ? await confined(row, start, { cwd: entered.cwd, env, file }) : null;
+      const inside = isConfined ? await confineStart(row, start, { cwd: entered.cwd, env, file }) : null;
       return await runInForeground({
-        ...(inside ?? { argv: start.argv, env: environmentOf(start, env) }),
+        ...(inside ?? { argv: start.argv, env: buildEnvironment(start, env) }),
         cwd: entered.cwd,
         isTerminal,
       });

@@ -11,8 +11,8 @@ import {
   WORKTREE_STATES,
   type WorktreeState,
 } from '../../engine/index.ts';
-import { type Command, type Context, command } from '../command.ts';
-import { facts, table } from '../print.ts';
+import { type Command, type Context, defineCommand } from '../command.ts';
+import { formatFacts, formatRows } from '../print.ts';
 
 /** Why something of a repository could not be read. */
 interface Unread {
@@ -27,14 +27,14 @@ type Entry = Api['worktree.list']['output']['worktrees'][number];
 /** In a list these go without saying, or are said otherwise. */
 const UNSAID: readonly WorktreeState[] = ['unmerged', 'live', 'clean'];
 
-const words = ({ state, states }: Entry): string =>
+const formatStates = ({ state, states }: Entry): string =>
   [
     ...(state !== null && state !== 'ended' ? [state] : []),
     ...states.filter((each) => !UNSAID.includes(each)),
   ].join(' ') || (states.includes('clean') ? 'clean' : '');
 
 /** Says what could not be read; the exit code for it, or 0. */
-function report(
+function reportProblems(
   { note }: Pick<Context, 'note'>,
   problems: readonly (Unread & { repository: string })[],
 ): number {
@@ -53,11 +53,11 @@ const sessionArg = [
 
 const intoFlag = { type: 'string', value: 'branch', about: 'into this branch' } as const;
 
-const warn = ({ note }: Pick<Context, 'note'>, warnings: readonly string[]): void => {
+const noteWarnings = ({ note }: Pick<Context, 'note'>, warnings: readonly string[]): void => {
   for (const each of warnings) note(`warning: ${printable(each)}`);
 };
 
-const list = command({
+const list = defineCommand({
   name: 'worktree list',
   about: 'list session worktrees and branches',
   flags: {
@@ -80,13 +80,13 @@ const list = command({
       ...(state === undefined ? {} : { state }),
       ...(limit === undefined ? {} : { limit }),
     });
-    const text = await table(
+    const text = await formatRows(
       entries,
       [
         { head: 'session', value: (each) => each.session_id },
         { head: 'task', value: (each) => each.task_id },
         { head: 'branch', value: (each) => each.branch },
-        { head: 'state', value: words },
+        { head: 'state', value: formatStates },
         { head: 'ahead', value: (each) => each.ahead ?? '?', right: true },
         { head: 'behind', value: (each) => each.behind ?? '?', right: true },
         { head: 'title', value: (each) => each.title, flexible: true },
@@ -100,11 +100,11 @@ const list = command({
       context.note(`${entries.length} of ${total}, the newest; --limit ${total} shows all`);
     for (const each of entries)
       if (each.unreadable !== null) context.note(printable(`${each.branch}: ${each.unreadable}`));
-    return report(context, problems);
+    return reportProblems(context, problems);
   },
 });
 
-const diff = command({
+const diff = defineCommand({
   name: 'worktree diff',
   about: 'show what a session changed since its base',
   args: sessionArg,
@@ -129,7 +129,7 @@ const diff = command({
   },
 });
 
-const trial = command({
+const trial = defineCommand({
   name: 'worktree trial',
   about: 'say whether promoting would go through; writes nothing',
   args: sessionArg,
@@ -143,8 +143,8 @@ const trial = command({
       ...(base === undefined ? {} : { base }),
     });
     context.result(tried, ({ checkout, ...each }) =>
-      facts([
-        ['promoting', `${each.branch} into ${each.base} ${verdict(each)}`],
+      formatFacts([
+        ['promoting', `${each.branch} into ${each.base} ${describeVerdict(each)}`],
         ['branch', `${each.head.slice(0, 10)}, ${each.ahead} ahead, ${each.behind} behind`],
         ['why', each.refused?.message ?? null],
         ['instead', each.refused?.hint ?? null],
@@ -157,12 +157,15 @@ const trial = command({
   },
 });
 
-function verdict({ promotable, already_merged }: Pick<Wire<SessionTrial>, 'promotable' | 'already_merged'>) {
+function describeVerdict({
+  promotable,
+  already_merged,
+}: Pick<Wire<SessionTrial>, 'promotable' | 'already_merged'>) {
   if (!promotable) return 'would not go through';
   return already_merged ? 'would change nothing: its work is there already' : 'would go through';
 }
 
-const promote = command({
+const promote = defineCommand({
   name: 'worktree promote',
   about: "merge or rebase a session's branch into its base; fails closed on conflicts, never pushes",
   args: sessionArg,
@@ -184,7 +187,7 @@ const promote = command({
       ...(head === undefined ? {} : { head }),
     });
     context.result(promoted, (each) =>
-      facts([
+      formatFacts([
         [
           'promoted',
           each.already_merged
@@ -197,17 +200,17 @@ const promote = command({
         ['worktree', each.removed ? 'removed' : `kept: ${each.kept.join('; ')}`],
       ]),
     );
-    warn(context, promoted.warnings);
+    noteWarnings(context, promoted.warnings);
   },
 });
 
 /** What no commit holds and would go with a worktree. */
-const ignoredWords = ({ ignored }: Pick<Wire<PruneEntry>, 'ignored'>): string =>
+const formatIgnored = ({ ignored }: Pick<Wire<PruneEntry>, 'ignored'>): string =>
   ignored.length === 0
     ? ''
     : `, with the ignored files ${ignored.slice(0, 5).join(', ')}${ignored.length > 5 ? ` and ${ignored.length - 5} more` : ''}`;
 
-const prune = command({
+const prune = defineCommand({
   name: 'worktree prune',
   about: 'remove worktrees whose work is merged; never unmerged or uncommitted work',
   flags: {
@@ -229,7 +232,7 @@ const prune = command({
         ...(dryRun
           ? entries
               .filter((each) => each.action === 'remove')
-              .map((each) => `would remove ${each.branch}${ignoredWords(each)}`)
+              .map((each) => `would remove ${each.branch}${formatIgnored(each)}`)
           : []),
         ...removed.map(
           (each) =>
@@ -244,8 +247,8 @@ const prune = command({
       if (lines.length === 0) return all.every(({ problem }) => problem === null) ? 'nothing to prune' : '';
       return printable(lines.join('\n'), { lines: true });
     });
-    for (const { warnings } of repositories) warn(context, warnings);
-    return report(context, problems);
+    for (const { warnings } of repositories) noteWarnings(context, warnings);
+    return reportProblems(context, problems);
   },
 });
 

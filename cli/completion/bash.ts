@@ -1,13 +1,20 @@
 import { shellWord } from '../../engine/index.ts';
 import type { Command } from '../command.ts';
-import { type Completion, describe, groups, isGroup, type Kind, secondWord } from './describe.ts';
+import {
+  type Completion,
+  describeCommands,
+  groupByFirstWord,
+  type Kind,
+  needsSecondWord,
+  takeSecondWord,
+} from './describe.ts';
 
 /** The flags of a command that are followed by a value, with a space around each. */
-export const valued = ({ flags }: Completion): string =>
+export const listValuedFlags = ({ flags }: Completion): string =>
   ` ${flags.flatMap(({ takesValue, long, short }) => (takesValue ? [long, short ?? []].flat() : [])).join(' ')} `;
 
 /** What a script calls for a value: `_svc_` and then this. */
-const proposing = (from: Kind | readonly string[]): string =>
+const nameProposer = (from: Kind | readonly string[]): string =>
   typeof from !== 'string'
     ? `words ${shellWord(from.join(' '))}`
     : from === 'file' || from === 'folder'
@@ -15,7 +22,7 @@ const proposing = (from: Kind | readonly string[]): string =>
       : `ask ${from}`;
 
 /** For `case "$command $prev"`: what the value of each flag is completed from. */
-export function valueCases(completions: readonly Completion[], indent: string): string {
+export function writeValueCases(completions: readonly Completion[], indent: string): string {
   return completions
     .flatMap(({ name, flags }) =>
       flags.flatMap(({ long, short, choices, kind }) => {
@@ -23,27 +30,27 @@ export function valueCases(completions: readonly Completion[], indent: string): 
         const patterns = [long, ...(short === null ? [] : [short])].map((flag) =>
           shellWord(`${name} ${flag}`),
         );
-        return [`${indent}${patterns.join('|')}) _svc_${proposing(kind ?? choices)}; return ;;`];
+        return [`${indent}${patterns.join('|')}) _svc_${nameProposer(kind ?? choices)}; return ;;`];
       }),
     )
     .join('\n');
 }
 
 /** For `case "$command $position"`: what each argument is completed from. */
-export const argumentCases = (completions: readonly Completion[], indent: string): string =>
+export const writeArgumentCases = (completions: readonly Completion[], indent: string): string =>
   completions
     .flatMap(({ name, args, rest }) => [
       ...args.flatMap((from, at) =>
-        from === null ? [] : [`${indent}${shellWord(`${name} ${at}`)}) _svc_${proposing(from)} ;;`],
+        from === null ? [] : [`${indent}${shellWord(`${name} ${at}`)}) _svc_${nameProposer(from)} ;;`],
       ),
-      ...(rest === null ? [] : [`${indent}${shellWord(`${name} `)}*) _svc_${proposing(rest)} ;;`]),
+      ...(rest === null ? [] : [`${indent}${shellWord(`${name} `)}*) _svc_${nameProposer(rest)} ;;`]),
     ])
     .join('\n');
 
-export function bashScript(commands: readonly Command[]): string {
-  const all = describe(commands);
-  const words = [...groups(all)];
-  const nested = words.filter(([word, below]) => isGroup(word, below));
+export function writeBashScript(commands: readonly Command[]): string {
+  const all = describeCommands(commands);
+  const words = [...groupByFirstWord(all)];
+  const nested = words.filter(([word, below]) => needsSecondWord(word, below));
   return `# bash completion of svc, made by: svc completion bash
 # Use it with: source <(svc completion bash)
 
@@ -69,7 +76,7 @@ _svc() {
 ${nested
   .map(
     ([word, below]) =>
-      `    ${word})\n      if ((COMP_CWORD == 2)); then _svc_words ${shellWord(below.map(secondWord).join(' '))}; return; fi\n      command+=" \${COMP_WORDS[2]}" at=3 ;;`,
+      `    ${word})\n      if ((COMP_CWORD == 2)); then _svc_words ${shellWord(below.map(takeSecondWord).join(' '))}; return; fi\n      command+=" \${COMP_WORDS[2]}" at=3 ;;`,
   )
   .join('\n')}
   esac
@@ -77,14 +84,14 @@ ${nested
 ${all
   .map(
     (each) =>
-      `    ${shellWord(each.name)}) flags=${shellWord(each.flags.map(({ long }) => long).join(' '))} valued=${shellWord(valued(each))} ;;`,
+      `    ${shellWord(each.name)}) flags=${shellWord(each.flags.map(({ long }) => long).join(' '))} valued=${shellWord(listValuedFlags(each))} ;;`,
   )
   .join('\n')}
     *) return ;;
   esac
 
   case "$command $prev" in
-${valueCases(all, '    ')}
+${writeValueCases(all, '    ')}
   esac
   if [[ $valued == *" $prev "* ]]; then return; fi
   if [[ $cur == -* ]]; then _svc_words "$flags"; return; fi
@@ -98,7 +105,7 @@ ${valueCases(all, '    ')}
     ((at += 1))
   done
   case "$command $position" in
-${argumentCases(all, '    ')}
+${writeArgumentCases(all, '    ')}
   esac
 }
 complete -F _svc svc

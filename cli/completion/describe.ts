@@ -1,4 +1,4 @@
-import { type Command, type Flag, kebab, type Proposal } from '../command.ts';
+import { type Command, type Flag, type Proposal, toKebabCase } from '../command.ts';
 
 /** What the value of an argument or a flag is completed from; ids, agents and keys are asked for while typing. */
 export type Kind = Proposal | 'file' | 'folder';
@@ -42,8 +42,8 @@ const FLAG_KINDS: Readonly<Record<string, Kind>> = {
   dir: 'folder',
 };
 
-const flagWords = (name: string, flag: Flag): FlagWords => ({
-  long: `--${kebab(name)}`,
+const describeFlag = (name: string, flag: Flag): FlagWords => ({
+  long: `--${toKebabCase(name)}`,
   short: flag.short === undefined ? null : `-${flag.short}`,
   about: flag.about,
   takesValue: flag.type !== 'boolean',
@@ -57,19 +57,19 @@ const EVERYWHERE: readonly FlagWords[] = [
 ];
 
 /** Every command that people use, in the order of help. */
-export const describe = (commands: readonly Command[]): Completion[] =>
+export const describeCommands = (commands: readonly Command[]): Completion[] =>
   commands
     .filter(({ hidden }) => !hidden)
     .map(({ name, about, args = [], flags = {} }) => ({
       name,
       about,
-      flags: [...Object.entries(flags).map(([flag, table]) => flagWords(flag, table)), ...EVERYWHERE],
+      flags: [...Object.entries(flags).map(([flag, table]) => describeFlag(flag, table)), ...EVERYWHERE],
       args: args.map((arg) => arg.choices ?? arg.completes ?? null),
       rest: (args.at(-1)?.rest && args.at(-1)?.completes) || null,
     }));
 
 /** First words, each with the commands below it; a command of one word has itself. */
-export function groups(completions: readonly Completion[]): Map<string, Completion[]> {
+export function groupByFirstWord(completions: readonly Completion[]): Map<string, Completion[]> {
   const found = new Map<string, Completion[]>();
   for (const each of completions) {
     const word = each.name.split(' ')[0] ?? '';
@@ -79,13 +79,13 @@ export function groups(completions: readonly Completion[]): Map<string, Completi
 }
 
 /** A first word that needs a second one. */
-export const isGroup = (word: string, below: readonly Completion[]): boolean =>
+export const needsSecondWord = (word: string, below: readonly Completion[]): boolean =>
   below.some(({ name }) => name !== word);
 
 /** What is said of a first word where a list has room for one line. */
-export const aboutGroup = (word: string, below: readonly Completion[]): string =>
-  isGroup(word, below)
+export const describeFirstWord = (word: string, below: readonly Completion[]): string =>
+  needsSecondWord(word, below)
     ? below.map(({ name }) => name.slice(word.length + 1)).join(', ')
     : (below[0]?.about ?? '');
 
-export const secondWord = ({ name }: Completion): string => name.split(' ')[1] ?? '';
+export const takeSecondWord = ({ name }: Completion): string => name.split(' ')[1] ?? '';

@@ -1,38 +1,42 @@
 import type { Command } from '../command.ts';
-import { valued } from './bash.ts';
+import { listValuedFlags } from './bash.ts';
 import {
-  aboutGroup,
   type Completion,
-  describe,
+  describeCommands,
+  describeFirstWord,
   type FlagWords,
-  groups,
-  isGroup,
+  groupByFirstWord,
   type Kind,
-  secondWord,
+  needsSecondWord,
+  takeSecondWord,
 } from './describe.ts';
 
 /** fish knows only these two escapes between single quotes. */
-const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+const quoteForFish = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
-const ask = (kind: Kind): string => quoted(`(__svc_ask ${kind})`);
+const formatAsk = (kind: Kind): string => quoteForFish(`(__svc_ask ${kind})`);
 
-function valuePart({ takesValue, choices, kind }: FlagWords): string {
+function formatValuePart({ takesValue, choices, kind }: FlagWords): string {
   if (!takesValue) return '';
   if (kind === 'file' || kind === 'folder') return ' -r -F';
-  if (kind !== null) return ` -x -a ${ask(kind)}`;
-  return choices.length === 0 ? ' -x' : ` -x -a ${quoted(choices.join(' '))}`;
+  if (kind !== null) return ` -x -a ${formatAsk(kind)}`;
+  return choices.length === 0 ? ' -x' : ` -x -a ${quoteForFish(choices.join(' '))}`;
 }
 
-function linesOf(completion: Completion): string[] {
+function writeCompletionLines(completion: Completion): string[] {
   const { name, flags, args, rest } = completion;
   const flagLines = flags.map((flag) => {
     const short = flag.short === null ? '' : ` -s ${flag.short.slice(1)}`;
-    return `complete -c svc -n ${quoted(`__svc_is "${name}"`)} -l ${flag.long.slice(2)}${short}${valuePart(flag)} -d ${quoted(flag.about)}`;
+    return `complete -c svc -n ${quoteForFish(`__svc_is "${name}"`)} -l ${flag.long.slice(2)}${short}${formatValuePart(flag)} -d ${quoteForFish(flag.about)}`;
   });
   const line = (at: string, kind: Kind | readonly string[]): string => {
     const propose =
-      typeof kind !== 'string' ? `-a ${quoted(kind.join(' '))}` : kind === 'file' ? '-F' : `-a ${ask(kind)}`;
-    return `complete -c svc -n ${quoted(`__svc_at "${name}" "${at}" "${valued(completion)}"`)} ${propose}`;
+      typeof kind !== 'string'
+        ? `-a ${quoteForFish(kind.join(' '))}`
+        : kind === 'file'
+          ? '-F'
+          : `-a ${formatAsk(kind)}`;
+    return `complete -c svc -n ${quoteForFish(`__svc_at "${name}" "${at}" "${listValuedFlags(completion)}"`)} ${propose}`;
   };
   return [
     ...flagLines,
@@ -41,10 +45,10 @@ function linesOf(completion: Completion): string[] {
   ];
 }
 
-export function fishScript(commands: readonly Command[]): string {
-  const all = describe(commands);
-  const words = [...groups(all)];
-  const nested = words.filter(([word, below]) => isGroup(word, below));
+export function writeFishScript(commands: readonly Command[]): string {
+  const all = describeCommands(commands);
+  const words = [...groupByFirstWord(all)];
+  const nested = words.filter(([word, below]) => needsSecondWord(word, below));
   return `# fish completion of svc, made by: svc completion fish
 # Use it with: svc completion fish | source
 
@@ -89,17 +93,20 @@ function __svc_at
 end
 
 complete -c svc -f
-${[...words.map(([word, below]) => [word, aboutGroup(word, below)] as const), ['help', 'say more'] as const]
-  .map(([word, about]) => `complete -c svc -n '__svc_is ""' -a ${word} -d ${quoted(about)}`)
+${[
+  ...words.map(([word, below]) => [word, describeFirstWord(word, below)] as const),
+  ['help', 'say more'] as const,
+]
+  .map(([word, about]) => `complete -c svc -n '__svc_is ""' -a ${word} -d ${quoteForFish(about)}`)
   .join('\n')}
 ${nested
   .flatMap(([word, below]) =>
     below.map(
       (each) =>
-        `complete -c svc -n ${quoted(`__svc_is "${word}"`)} -a ${secondWord(each)} -d ${quoted(each.about)}`,
+        `complete -c svc -n ${quoteForFish(`__svc_is "${word}"`)} -a ${takeSecondWord(each)} -d ${quoteForFish(each.about)}`,
     ),
   )
   .join('\n')}
-${all.flatMap(linesOf).join('\n')}
+${all.flatMap(writeCompletionLines).join('\n')}
 `;
 }

@@ -1,18 +1,25 @@
 import { shellWord } from '../../engine/index.ts';
 import type { Command } from '../command.ts';
-import { argumentCases, valueCases, valued } from './bash.ts';
-import { aboutGroup, type Completion, describe, groups, isGroup, secondWord } from './describe.ts';
+import { listValuedFlags, writeArgumentCases, writeValueCases } from './bash.ts';
+import {
+  type Completion,
+  describeCommands,
+  describeFirstWord,
+  groupByFirstWord,
+  needsSecondWord,
+  takeSecondWord,
+} from './describe.ts';
 
 /** An entry of `_describe`: the word, a colon, what it means. */
-const entry = (word: string, about: string): string => shellWord(`${word}:${about}`);
+const formatEntry = (word: string, about: string): string => shellWord(`${word}:${about}`);
 
-const flagEntries = ({ flags }: Completion): string =>
-  flags.map(({ long, about }) => entry(long, about)).join(' ');
+const formatFlagEntries = ({ flags }: Completion): string =>
+  flags.map(({ long, about }) => formatEntry(long, about)).join(' ');
 
-export function zshScript(commands: readonly Command[]): string {
-  const all = describe(commands);
-  const words = [...groups(all)];
-  const nested = words.filter(([word, below]) => isGroup(word, below));
+export function writeZshScript(commands: readonly Command[]): string {
+  const all = describeCommands(commands);
+  const words = [...groupByFirstWord(all)];
+  const nested = words.filter(([word, below]) => needsSecondWord(word, below));
   return `#compdef svc
 # zsh completion of svc, made by: svc completion zsh
 # Use it with: source <(svc completion zsh), or as a file _svc in a folder of $fpath
@@ -26,7 +33,7 @@ _svc() {
   local program=$words[1] prev=$words[CURRENT-1] command=$words[2] at=3 valued position=0
   local -a list flags
   if ((CURRENT == 2)); then
-    list=(${[...words.map(([word, below]) => entry(word, aboutGroup(word, below))), entry('help', 'say more')].join(' ')})
+    list=(${[...words.map(([word, below]) => formatEntry(word, describeFirstWord(word, below))), formatEntry('help', 'say more')].join(' ')})
     _describe command list
     return
   fi
@@ -34,12 +41,12 @@ _svc() {
 ${nested
   .map(
     ([word, below]) =>
-      `    ${word})\n      if ((CURRENT == 3)); then\n        list=(${below.map((each) => entry(secondWord(each), each.about)).join(' ')})\n        _describe command list\n        return\n      fi\n      command+=" $words[3]" at=4 ;;`,
+      `    ${word})\n      if ((CURRENT == 3)); then\n        list=(${below.map((each) => formatEntry(takeSecondWord(each), each.about)).join(' ')})\n        _describe command list\n        return\n      fi\n      command+=" $words[3]" at=4 ;;`,
   )
   .join('\n')}
   esac
   case $command in
-${all.map((each) => `    ${shellWord(each.name)}) flags=(${flagEntries(each)}) valued=${shellWord(valued(each))} ;;`).join('\n')}
+${all.map((each) => `    ${shellWord(each.name)}) flags=(${formatFlagEntries(each)}) valued=${shellWord(listValuedFlags(each))} ;;`).join('\n')}
     *) return 1 ;;
   esac
 
@@ -48,7 +55,7 @@ ${all.map((each) => `    ${shellWord(each.name)}) flags=(${flagEntries(each)}) v
     compset -P '*='
   fi
   case "$command $prev" in
-${valueCases(all, '    ')}
+${writeValueCases(all, '    ')}
   esac
   if [[ $valued == *" $prev "* ]]; then return 1; fi
   if [[ $PREFIX == -* ]]; then
@@ -63,7 +70,7 @@ ${valueCases(all, '    ')}
     ((at += 1))
   done
   case "$command $position" in
-${argumentCases(all, '    ')}
+${writeArgumentCases(all, '    ')}
     *) return 1 ;;
   esac
 }

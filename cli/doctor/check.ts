@@ -37,14 +37,19 @@ export interface RunningEngine {
   containment: 'cgroup' | 'pidns' | 'marks' | null;
 }
 
-export const ok = (check: string, found: string): Check => ({ check, state: 'ok', found, remedy: null });
-export const warn = (check: string, found: string, remedy: string | null): Check => ({
+export const reportPass = (check: string, found: string): Check => ({
+  check,
+  state: 'ok',
+  found,
+  remedy: null,
+});
+export const reportWarning = (check: string, found: string, remedy: string | null): Check => ({
   check,
   state: 'warn',
   found,
   remedy,
 });
-export const fail = (check: string, found: string, remedy: string): Check => ({
+export const reportFailure = (check: string, found: string, remedy: string): Check => ({
   check,
   state: 'fail',
   found,
@@ -52,7 +57,7 @@ export const fail = (check: string, found: string, remedy: string): Check => ({
 });
 
 /** Whether a dotted version is at least another one. */
-export function atLeast(found: string, needed: string): boolean {
+export function isAtLeast(found: string, needed: string): boolean {
   const numbers = (text: string): number[] => text.split('.').map((part) => Number.parseInt(part, 10) || 0);
   const [have, want] = [numbers(found), numbers(needed)];
   for (const [at, number] of want.entries()) {
@@ -62,8 +67,8 @@ export function atLeast(found: string, needed: string): boolean {
   return true;
 }
 
-/** What a program prints, without ever waiting long. Rejects when it fails. */
-export async function output(
+/** Reads what a program prints, with a short timeout. Rejects when it fails. */
+export async function readOutput(
   program: string,
   args: readonly string[],
   { cwd, env }: { cwd?: string; env: NodeJS.ProcessEnv },
@@ -74,10 +79,10 @@ export async function output(
   return stdout || stderr;
 }
 
-export const messageOf = (error: unknown): string => asSvcError(error).message;
+export const readMessage = (error: unknown): string => asSvcError(error).message;
 
 /** The folder itself, or the nearest one above it that exists. */
-export function nearestFolder(path: string): string {
+export function findNearestFolder(path: string): string {
   let folder = path;
   while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
   return folder;

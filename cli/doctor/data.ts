@@ -13,13 +13,13 @@ import { dirname, join } from 'node:path';
 import { asSvcError, dataFolders, health } from '../../engine/index.ts';
 import {
   type Check,
-  fail,
-  messageOf,
-  nearestFolder,
-  ok,
+  findNearestFolder,
   type RunningEngine,
+  readMessage,
+  reportFailure,
+  reportPass,
+  reportWarning,
   type Workspace,
-  warn,
 } from './check.ts';
 
 const MIB = 1024 ** 2;
@@ -30,56 +30,57 @@ const SKEW_SEC = 60;
 /** Rights, space and kind of the place where the engine keeps everything. */
 export async function checkData(workspace: Workspace): Promise<Check[]> {
   const { data, db } = workspace.paths;
-  const folder = nearestFolder(data);
-  const checks = [rightsOf(data, folder), await checkOwnership(workspace)];
+  const folder = findNearestFolder(data);
+  const checks = [checkRights(data, folder), await checkOwnership(workspace)];
   try {
     const { diskOf } = await health();
     const { freeBytes, network } = diskOf(folder);
-    checks.push(spaceOf(freeBytes, folder));
-    const shared = network ?? diskOf(nearestFolder(dirname(db))).network;
+    checks.push(checkSpace(freeBytes, folder));
+    const shared = network ?? diskOf(findNearestFolder(dirname(db))).network;
     checks.push(
       shared === null
-        ? ok('file system', 'local')
-        : fail(
+        ? reportPass('file system', 'local')
+        : reportFailure(
             'file system',
             `${folder} is on a network file system (${shared}), where locks cannot be trusted`,
             'set paths.data and db.path to a folder on a local disk',
           ),
     );
   } catch (error) {
-    checks.push(warn('file system', messageOf(error), null));
+    checks.push(reportWarning('file system', readMessage(error), null));
   }
   return [...checks, await checkSocket(workspace)];
 }
 
-function rightsOf(data: string, folder: string): Check {
+function checkRights(data: string, folder: string): Check {
   const name = 'data folder';
   try {
     accessSync(folder, constants.W_OK | constants.X_OK);
   } catch {
-    return fail(
+    return reportFailure(
       name,
       `${folder} is not writable for this user`,
       'change its owner or rights, or set paths.data',
     );
   }
-  if (!existsSync(data)) return ok(name, `${data} is made at the first start`);
+  if (!existsSync(data)) return reportPass(name, `${data} is made at the first start`);
   const found = lstatSync(data);
-  if (!found.isDirectory()) return fail(name, `${data} is not a folder`, 'set paths.data to a folder');
+  if (!found.isDirectory())
+    return reportFailure(name, `${data} is not a folder`, 'set paths.data to a folder');
   if (process.getuid !== undefined && found.uid !== process.getuid()) {
-    return fail(name, `${data} belongs to another user`, 'run svc as its owner, or set paths.data');
+    return reportFailure(name, `${data} belongs to another user`, 'run svc as its owner, or set paths.data');
   }
   const mode = (found.mode & 0o777).toString(8).padStart(4, '0');
   return (found.mode & 0o077) === 0
-    ? ok(name, `${data}, ${mode}`)
-    : warn(name, `${data} has the rights ${mode}: others can look into it`, `chmod 700 ${data}`);
+    ? reportPass(name, `${data}, ${mode}`)
+    : reportWarning(name, `${data} has the rights ${mode}: others can look into it`, `chmod 700 ${data}`);
 }
 
-function spaceOf(bytes: number, folder: string): Check {
+function checkSpace(bytes: number, folder: string): Check {
   const found = `${Math.floor(bytes / MIB)} MiB free in ${folder}`;
   const remedy = 'free some space: worktrees and logs need it, and writes fail when the disk is full';
-  if (bytes < TOO_LITTLE) return fail('disk space', found, remedy);
-  return bytes < ENOUGH ? warn('disk space', found, remedy) : ok('disk space', found);
+  if (bytes < TOO_LITTLE) return reportFailure('disk space', found, remedy);
+  return bytes < ENOUGH ? reportWarning('disk space', found, remedy) : reportPass('disk space', found);
 }
 
 /** Whether what is there was made by svc on this machine, as every command asks before it uses anything of it. */
@@ -90,13 +91,17 @@ async function checkOwnership({ loaded: { root }, paths, env }: Workspace): Prom
     const found = lookAtDataFolder({ root, data: paths.data }, env);
     const [tracked] = await trackedFiles([paths.data, ...databaseFiles(paths.db)], env);
     if (tracked !== undefined)
-      return fail(name, `git tracks ${tracked}, and may replace it at any time`, 'svc adopt --fresh');
-    if (found.state !== 'ours') return ok(name, 'there is none yet');
+      return reportFailure(
+        name,
+        `git tracks ${tracked}, and may replace it at any time`,
+        'svc adopt --fresh',
+      );
+    if (found.state !== 'ours') return reportPass(name, 'there is none yet');
     checkKeptPaths(paths);
-    return ok(name, 'made by svc on this machine');
+    return reportPass(name, 'made by svc on this machine');
   } catch (thrown) {
     const { message, hint } = asSvcError(thrown);
-    return fail(name, message, hint ?? 'svc adopt');
+    return reportFailure(name, message, hint ?? 'svc adopt');
   }
 }
 
@@ -108,11 +113,11 @@ async function checkSocket({ paths: { data, socket }, env }: Workspace): Promise
     check(path, data);
     const length = Buffer.byteLength(socket);
     return path === socket
-      ? ok(name, `${length} bytes`)
-      : ok(name, `${length} bytes is too long, so the socket is made in ${dirname(path)}`);
+      ? reportPass(name, `${length} bytes`)
+      : reportPass(name, `${length} bytes is too long, so the socket is made in ${dirname(path)}`);
   } catch (thrown) {
     const { message, hint } = asSvcError(thrown);
-    return fail(name, message, hint ?? 'set daemon.socket to a shorter path');
+    return reportFailure(name, message, hint ?? 'set daemon.socket to a shorter path');
   }
 }
 
@@ -121,7 +126,7 @@ export function checkClock(workspace: Workspace | null, engine: RunningEngine | 
   const folder = workspace !== null && existsSync(workspace.paths.data) ? workspace.paths.data : tmpdir();
   const clocks: [string, number][] = [];
   try {
-    clocks.push(['the file system', fileSystemTime(folder) - Date.now()]);
+    clocks.push(['the file system', readFileSystemTime(folder) - Date.now()]);
   } catch {
     // Not writable: the check of the data folder says so.
   }
@@ -131,11 +136,11 @@ export function checkClock(workspace: Workspace | null, engine: RunningEngine | 
   const seconds = clocks.map(([whose, ms]) => [whose, Math.round(ms / 1000)] as const);
   const found = `${seconds.map(([whose, apart]) => `${Math.abs(apart)} s from ${whose}`).join(', ') || 'nothing to compare with'}; signed requests allow 300 s`;
   return seconds.some(([, apart]) => Math.abs(apart) > SKEW_SEC)
-    ? warn('clock', found, 'set the clock, for example with a time service, and restart the engine')
-    : ok('clock', found);
+    ? reportWarning('clock', found, 'set the clock, for example with a time service, and restart the engine')
+    : reportPass('clock', found);
 }
 
-function fileSystemTime(folder: string): number {
+function readFileSystemTime(folder: string): number {
   const own = mkdtempSync(join(folder, 'doctor-'));
   try {
     const file = join(own, 'now');

@@ -1,7 +1,15 @@
 import { connect as connectSocket, createServer } from 'node:net';
 import { asSvcError, dataFolders, readRecord, version } from '../../engine/index.ts';
 import type { Context } from '../command.ts';
-import { type Check, fail, messageOf, ok, type RunningEngine, type Workspace, warn } from './check.ts';
+import {
+  type Check,
+  type RunningEngine,
+  readMessage,
+  reportFailure,
+  reportPass,
+  reportWarning,
+  type Workspace,
+} from './check.ts';
 
 const PATIENCE_MS = 5000;
 
@@ -21,9 +29,9 @@ export async function checkEngine(
   }
   // What a strange data folder says of an engine is not asked.
   const record = (await isOurs()) ? readRecord(paths.data) : null;
-  if (record !== null && (await answers(record.socket)) === 'silent') {
+  if (record !== null && (await probeSocket(record.socket)) === 'silent') {
     return failed(
-      fail(
+      reportFailure(
         'engine',
         `pid ${record.pid} does not answer within ${PATIENCE_MS / 1000} s`,
         'look into .svc/log; after a restart of the engine its workers are taken over',
@@ -36,8 +44,8 @@ export async function checkEngine(
     const found = `runs, pid ${engine.pid}, version ${engine.version}`;
     const check =
       engine.version === version
-        ? ok('engine', found)
-        : warn(
+        ? reportPass('engine', found)
+        : reportWarning(
             'engine',
             `${found}; this is version ${version}`,
             'svc down, then svc up; workers go on meanwhile',
@@ -47,28 +55,28 @@ export async function checkEngine(
     const error = asSvcError(thrown);
     // Said once, by the check of the data folder.
     if (error.code === 'data_folder_unknown')
-      return failed(warn('engine', 'not asked: the data folder is not known here', null));
+      return failed(reportWarning('engine', 'not asked: the data folder is not known here', null));
     if (error.code === 'engine_not_running')
-      return failed(ok('engine', 'does not run; the next command starts it'));
-    return failed(fail('engine', error.message, error.hint ?? 'look into .svc/log'));
+      return failed(reportPass('engine', 'does not run; the next command starts it'));
+    return failed(reportFailure('engine', error.message, error.hint ?? 'look into .svc/log'));
   }
 }
 
 /** What starts the engine again after a crash, and whether its receiver is open. */
 export const checkSupervision = ({ supervisor, receivers, receiver_problem }: RunningEngine): Check[] => [
-  ok(
+  reportPass(
     'supervisor',
     supervisor === null
       ? 'none: svc daemon or a service manager hosts the engine, or the supervisor was killed; after a crash the next command starts the engine'
       : `pid ${supervisor} starts the engine again after a crash`,
   ),
   receiver_problem === null || receivers.length > 0
-    ? ok('receiver', receivers.length === 0 ? 'off: svc webhook serve opens it' : 'open')
-    : warn('receiver', `off: ${receiver_problem}`, 'when that is mended: svc down, then svc up'),
+    ? reportPass('receiver', receivers.length === 0 ? 'off: svc webhook serve opens it' : 'open')
+    : reportWarning('receiver', `off: ${receiver_problem}`, 'when that is mended: svc down, then svc up'),
 ];
 
 /** Any line at all is an answer: this has to tell a hanging engine from one of another version. */
-function answers(socket: string): Promise<'yes' | 'silent' | 'absent'> {
+function probeSocket(socket: string): Promise<'yes' | 'silent' | 'absent'> {
   return new Promise((resolve) => {
     const connection = connectSocket(socket);
     const done = (what: 'yes' | 'silent' | 'absent') => () => {
@@ -93,17 +101,17 @@ export function checkAddresses(
 
   async function look(key: string, text: string, inUse: (found: string) => Check): Promise<Check> {
     const address = parseAddress(text);
-    if (address.port === 0) return ok(key, `${text}: any free port`);
+    if (address.port === 0) return reportPass(key, `${text}: any free port`);
     const isOurs = held.some(
       (own) => own.port === address.port && (own.host === address.host || isLoopback(own.host)),
     );
-    if (isOurs) return ok(key, `${formatAddress(address)}, held by the engine`);
-    const code = await bindFailure(address);
+    if (isOurs) return reportPass(key, `${formatAddress(address)}, held by the engine`);
+    const code = await findBindFailure(address);
     if (code !== null)
       return inUse(code === 'EADDRINUSE' ? `${text} is in use by another program` : `${text}: ${code}`);
     return key !== 'ui.addr' || isLoopback(address.host)
-      ? ok(key, `${text} is free`)
-      : warn(
+      ? reportPass(key, `${text} is free`)
+      : reportWarning(
           key,
           `${text} is free, but can be reached from other machines`,
           'use 127.0.0.1, or --allow-remote on purpose',
@@ -117,12 +125,12 @@ export function checkAddresses(
     const { addr } = config.gateway;
     if (users.length === 0)
       return look('gateway.addr', addr, (found) =>
-        warn('gateway.addr', found, 'svc config set gateway.addr 127.0.0.1:PORT'),
+        reportWarning('gateway.addr', found, 'svc config set gateway.addr 127.0.0.1:PORT'),
       );
     const who = `${users.join(', ')} ${users.length === 1 ? 'goes' : 'go'} through it`;
-    return (await bindFailure(parseAddress(addr))) === 'EADDRINUSE'
-      ? ok('gateway.addr', `${addr}: something listens; ${who}`)
-      : fail(
+    return (await findBindFailure(parseAddress(addr))) === 'EADDRINUSE'
+      ? reportPass('gateway.addr', `${addr}: something listens; ${who}`)
+      : reportFailure(
           'gateway.addr',
           `nothing listens at ${addr}, and ${who}`,
           'set agents.auth of them to account, or start what is to listen there: svc brings no gateway yet',
@@ -131,21 +139,21 @@ export function checkAddresses(
 
   return Promise.all([
     look('ui.addr', config.ui.addr, (found) =>
-      fail(
+      reportFailure(
         'ui.addr',
         found,
         'svc config set ui.addr 127.0.0.1:PORT, or svc webhook serve --addr 127.0.0.1:PORT',
       ),
     ),
     look('daemon.addr', config.daemon.addr, (found) =>
-      fail('daemon.addr', found, 'svc config set daemon.addr 127.0.0.1:0 takes any free port'),
+      reportFailure('daemon.addr', found, 'svc config set daemon.addr 127.0.0.1:0 takes any free port'),
     ),
     checkGateway(),
-  ]).catch((error: unknown) => [warn('addresses', messageOf(error), null)]);
+  ]).catch((error: unknown) => [reportWarning('addresses', readMessage(error), null)]);
 }
 
-/** Null when it could be listened on. */
-function bindFailure({ host, port }: Address): Promise<string | null> {
+/** Tries to listen on an address; null when that succeeds. */
+function findBindFailure({ host, port }: Address): Promise<string | null> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));

@@ -1,33 +1,44 @@
 import { asSvcError, confinement, health, presets, printable } from '../../engine/index.ts';
-import { atLeast, type Check, fail, messageOf, ok, output, type Workspace, warn } from './check.ts';
+import {
+  type Check,
+  isAtLeast,
+  readMessage,
+  readOutput,
+  reportFailure,
+  reportPass,
+  reportWarning,
+  type Workspace,
+} from './check.ts';
 
 /** For `merge-tree --write-tree`, with which a promotion is computed aside. */
 const GIT_NEEDED = '2.38';
 const NODE_NEEDED = '22.22';
 
 export function checkNode(version = process.versions.node): Check {
-  if (atLeast(version, NODE_NEEDED)) return ok('node', version);
-  return fail('node', version, `install Node ${NODE_NEEDED} or later`);
+  if (isAtLeast(version, NODE_NEEDED)) return reportPass('node', version);
+  return reportFailure('node', version, `install Node ${NODE_NEEDED} or later`);
 }
 
 export async function checkGit(env: NodeJS.ProcessEnv): Promise<Check> {
   const remedy = `install git ${GIT_NEEDED} or later`;
   try {
-    const version = /\d+(?:\.\d+)+/.exec(await output('git', ['--version'], { env }))?.[0];
-    if (version === undefined) return fail('git', 'git says no version', remedy);
-    return atLeast(version, GIT_NEEDED) ? ok('git', version) : fail('git', `${version}, too old`, remedy);
+    const version = /\d+(?:\.\d+)+/.exec(await readOutput('git', ['--version'], { env }))?.[0];
+    if (version === undefined) return reportFailure('git', 'git says no version', remedy);
+    return isAtLeast(version, GIT_NEEDED)
+      ? reportPass('git', version)
+      : reportFailure('git', `${version}, too old`, remedy);
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    return fail('git', isMissing ? 'not on the path' : messageOf(error).split('\n')[0]!, remedy);
+    return reportFailure('git', isMissing ? 'not on the path' : readMessage(error).split('\n')[0]!, remedy);
   }
 }
 
 export async function checkSqlite(): Promise<Check> {
   try {
-    return ok('sqlite', (await health()).sqliteVersion());
+    return reportPass('sqlite', (await health()).sqliteVersion());
   } catch (error) {
-    const found = messageOf(error).split('\n')[0] ?? '';
-    return fail('sqlite', found, 'install svc again for this Node and this machine: npm install');
+    const found = readMessage(error).split('\n')[0] ?? '';
+    return reportFailure('sqlite', found, 'install svc again for this Node and this machine: npm install');
   }
 }
 
@@ -41,22 +52,22 @@ export async function checkStrict(env: NodeJS.ProcessEnv, workspace: Workspace |
       ? ''
       : '; programs inside may make namespaces of users (bubblewrap 0.8 could forbid it)';
     return [
-      ok(name, `strict: tried, workers are confined by ${program}${userns}`),
-      ...(abstractSockets.length === 0 ? [] : [reachableSockets(name, abstractSockets)]),
+      reportPass(name, `strict: tried, workers are confined by ${program}${userns}`),
+      ...(abstractSockets.length === 0 ? [] : [checkReachableSockets(name, abstractSockets)]),
     ];
   } catch (thrown) {
     const { message, hint } = asSvcError(thrown);
-    return [fail(name, message, hint ?? 'svc config set guard.profile lite')];
+    return [reportFailure(name, message, hint ?? 'svc config set guard.profile lite')];
   }
 }
 
-/** Sockets without a file belong to the network, which workers have. X11 lets whoever comes read every key that is typed. */
-function reachableSockets(name: string, sockets: readonly string[]): Check {
+/** Sockets without a file belong to the network, which workers can reach. X11 lets any client read every key that is typed. */
+function checkReachableSockets(name: string, sockets: readonly string[]): Check {
   const named = sockets.slice(0, 3).map((each) => printable(each).slice(0, 60));
   const more = sockets.length > 3 ? ` and ${sockets.length - 3} more` : '';
   const text = `strict workers reach what listens at ${named.join(', ')}${more}`;
-  if (!sockets.some((each) => each.includes('.X11-unix'))) return ok(name, text);
-  return warn(
+  if (!sockets.some((each) => each.includes('.X11-unix'))) return reportPass(name, text);
+  return reportWarning(
     name,
     `${text}: an X server is among them`,
     'start it with -nolisten local, or use Wayland without it',
@@ -73,7 +84,7 @@ export function checkReceiverProfile(workspace: Workspace): Check[] {
   if (!isOpen || guard.profile === 'strict') return [];
   const profile = guard.profile || 'lite';
   return [
-    warn(
+    reportWarning(
       'receiver',
       `open, and guard.profile is ${profile}: what it brings in runs unconfined once it is approved, a stranger's aside`,
       'svc config set guard.profile strict',
@@ -90,16 +101,18 @@ export async function checkAgents(env: NodeJS.ProcessEnv, workspace: Workspace |
     installed.map(async ({ preset, program, path }) => {
       // A program of the user's own may do anything when it is started, also with --version.
       const isKnown = cmds[preset] === HEADLESS[preset];
-      const version = isKnown ? await versionOf(path, safe(env, workspace)) : 'its own command, not tried';
-      return ok(`agent ${preset}`, `${program}: ${version}`);
+      const version = isKnown
+        ? await readVersion(path, removeSecrets(env, workspace))
+        : 'its own command, not tried';
+      return reportPass(`agent ${preset}`, `${program}: ${version}`);
     }),
   );
   if (installed.length === 0) {
     const remedy = `install one (${Object.keys(HEADLESS).join(', ')}), or give a command of your own in agents.cmds`;
-    checks.push(warn('agents', 'none found on the path', remedy));
+    checks.push(reportWarning('agents', 'none found on the path', remedy));
   } else {
     const missing = Object.keys(cmds).filter((preset) => installed.every((agent) => agent.preset !== preset));
-    if (missing.length > 0) checks.push(ok('agents', `not installed: ${missing.join(', ')}`));
+    if (missing.length > 0) checks.push(reportPass('agents', `not installed: ${missing.join(', ')}`));
   }
   if (workspace === null) return checks;
 
@@ -109,20 +122,20 @@ export async function checkAgents(env: NodeJS.ProcessEnv, workspace: Workspace |
     const [found] = detectAgents({ default: default_cmd }, env);
     checks.push(
       found === undefined
-        ? warn(
+        ? reportWarning(
             name,
             'the program of agents.default_cmd is not on the path',
             'install it, or correct the command',
           )
-        : ok(name, `agents.default_cmd, ${found.program}`),
+        : reportPass(name, `agents.default_cmd, ${found.program}`),
     );
   } else if (default_preset === '') {
-    checks.push(ok(name, 'none: a task without an agent waits until it is assigned'));
+    checks.push(reportPass(name, 'none: a task without an agent waits until it is assigned'));
   } else if (installed.some((agent) => agent.preset === default_preset)) {
-    checks.push(ok(name, default_preset));
+    checks.push(reportPass(name, default_preset));
   } else {
     checks.push(
-      warn(
+      reportWarning(
         name,
         `${default_preset} is not installed`,
         'install it, or svc config set agents.default_preset NAME',
@@ -132,9 +145,9 @@ export async function checkAgents(env: NodeJS.ProcessEnv, workspace: Workspace |
   return checks;
 }
 
-async function versionOf(path: string, env: NodeJS.ProcessEnv): Promise<string> {
+async function readVersion(path: string, env: NodeJS.ProcessEnv): Promise<string> {
   try {
-    const line = (await output(path, ['--version'], { env })).trim().split('\n')[0] ?? '';
+    const line = (await readOutput(path, ['--version'], { env })).trim().split('\n')[0] ?? '';
     return line === '' ? 'installed' : printable(line).slice(0, 80);
   } catch (error) {
     const { killed } = error as { killed?: boolean };
@@ -143,13 +156,13 @@ async function versionOf(path: string, env: NodeJS.ProcessEnv): Promise<string> 
 }
 
 /** The environment without the secrets of the receiver and the webhooks: no agent has to see them. */
-function safe(env: NodeJS.ProcessEnv, workspace: Workspace | null): NodeJS.ProcessEnv {
-  const secrets = new Set(workspace === null ? [] : secretNames(workspace).flatMap(({ names }) => names));
+function removeSecrets(env: NodeJS.ProcessEnv, workspace: Workspace | null): NodeJS.ProcessEnv {
+  const secrets = new Set(workspace === null ? [] : listSecretNames(workspace).flatMap(({ names }) => names));
   return Object.fromEntries(Object.entries(env).filter(([name]) => !secrets.has(name)));
 }
 
 /** Which keys name variables that hold secrets, and which variables. */
-export function secretNames({ loaded, configuration }: Workspace): { key: string; names: string[] }[] {
+export function listSecretNames({ loaded, configuration }: Workspace): { key: string; names: string[] }[] {
   const { webhook, notify } = loaded.config;
   return [
     ...configuration.namedSecrets(webhook.secret_env),

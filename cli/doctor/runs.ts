@@ -1,5 +1,12 @@
 import { health } from '../../engine/index.ts';
-import { type Check, fail, ok, type RunningEngine, type Workspace, warn } from './check.ts';
+import {
+  type Check,
+  type RunningEngine,
+  reportFailure,
+  reportPass,
+  reportWarning,
+  type Workspace,
+} from './check.ts';
 
 /** How runs are held together, by the engine when it runs, and whether its callers can be told apart. */
 export async function checkRuns(
@@ -12,15 +19,18 @@ export async function checkRuns(
   const problem = await callerProblem();
   return [
     kind === 'marks'
-      ? warn(
+      ? reportWarning(
           'containment',
           'runs are held together by marks in their environment alone: a process that clears it and loses its parents outlives its run',
           'install bubblewrap (apt install bubblewrap), or start the engine where it may make cgroups, such as by systemd-run --user --scope -p Delegate=yes svc up; docs/workers.md has the ways',
         )
-      : ok('containment', kind === 'cgroup' ? 'each run has a cgroup' : 'each run has a pid namespace'),
+      : reportPass(
+          'containment',
+          kind === 'cgroup' ? 'each run has a cgroup' : 'each run has a pid namespace',
+        ),
     problem === null
-      ? ok('callers', 'the kernel tells who calls')
-      : fail(
+      ? reportPass('callers', 'the kernel tells who calls')
+      : reportFailure(
           'callers',
           `who calls cannot be told, so nobody has the Chair's seat: ${problem}`,
           'install svc again for this Node and this machine, with its optional packages: npm install',

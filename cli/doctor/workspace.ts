@@ -8,8 +8,16 @@ import {
   projectSetups,
 } from '../../engine/index.ts';
 import type { Context } from '../command.ts';
-import { type Check, fail, ok, output, type RunningEngine, type Workspace, warn } from './check.ts';
-import { secretNames } from './machine.ts';
+import {
+  type Check,
+  type RunningEngine,
+  readOutput,
+  reportFailure,
+  reportPass,
+  reportWarning,
+  type Workspace,
+} from './check.ts';
+import { listSecretNames } from './machine.ts';
 
 const SHORT_SECRET = 16;
 
@@ -26,7 +34,11 @@ export async function checkConfiguration({
     const { message, hint } = asSvcError(thrown);
     const remedy = hint ?? 'run svc init';
     // A wrong SVC_CONFIG is a mistake; a folder without svc.yaml is not one yet.
-    return failed(env.SVC_CONFIG ? fail('svc.yaml', message, remedy) : warn('svc.yaml', message, remedy));
+    return failed(
+      env.SVC_CONFIG
+        ? reportFailure('svc.yaml', message, remedy)
+        : reportWarning('svc.yaml', message, remedy),
+    );
   }
   const config = await configuration();
   try {
@@ -36,12 +48,12 @@ export async function checkConfiguration({
     const warnings = loaded.warnings.filter((each) => !each.startsWith(join(loaded.home.path, 'keys.env')));
     const check =
       warnings.length === 0
-        ? ok('svc.yaml', file)
-        : warn('svc.yaml', `${file}: ${warnings.join('; ')}`, 'svc config check says the same');
+        ? reportPass('svc.yaml', file)
+        : reportWarning('svc.yaml', `${file}: ${warnings.join('; ')}`, 'svc config check says the same');
     return { check, workspace };
   } catch (thrown) {
     return failed(
-      fail('svc.yaml', asSvcError(thrown).message, 'correct it; svc config check reads it again'),
+      reportFailure('svc.yaml', asSvcError(thrown).message, 'correct it; svc config check reads it again'),
     );
   }
 }
@@ -50,10 +62,10 @@ export async function checkConfiguration({
 export function checkSecrets(workspace: Workspace, engine: RunningEngine | null): Check[] {
   const { lookup } = workspace.loaded;
   const lacking = new Set(engine?.secrets.flatMap(({ name, is_set }) => (is_set ? [] : [name])));
-  return secretNames(workspace).map(({ key, names }) => {
+  return listSecretNames(workspace).map(({ key, names }) => {
     if (names.length > 0 && names.every((name) => lacking.has(name))) {
       const isHere = names.some((name) => lookup(name) !== undefined);
-      return warn(
+      return reportWarning(
         key,
         `${names.join(', ')} is not set in the engine${isHere ? ', which was started without it; it is set here' : ''}`,
         isHere
@@ -62,14 +74,18 @@ export function checkSecrets(workspace: Workspace, engine: RunningEngine | null)
       );
     }
     if (names.length === 0) {
-      return warn(key, 'not set: the receiver does not start', `svc config set ${key} SVC_WEBHOOK_SECRET`);
+      return reportWarning(
+        key,
+        'not set: the receiver does not start',
+        `svc config set ${key} SVC_WEBHOOK_SECRET`,
+      );
     }
     const isSet = (name: string): boolean =>
       engine === null ? lookup(name) !== undefined : !lacking.has(name);
     const set = names.filter(isSet);
     const unset = names.filter((name) => !set.includes(name));
     if (set.length === 0) {
-      return warn(
+      return reportWarning(
         key,
         `${names.join(', ')} is not set here`,
         `export ${names[0]}=…, or put it into keys.env`,
@@ -77,25 +93,25 @@ export function checkSecrets(workspace: Workspace, engine: RunningEngine | null)
     }
     const short = set.filter((name) => (lookup(name)?.length ?? SHORT_SECRET) < SHORT_SECRET);
     if (short.length > 0) {
-      return warn(
+      return reportWarning(
         key,
         `${short.join(', ')} is short and can be guessed`,
         'make one with: openssl rand -hex 32',
       );
     }
-    return ok(key, `${set.join(', ')} set${unset.length > 0 ? `, ${unset.join(', ')} not` : ''}`);
+    return reportPass(key, `${set.join(', ')} set${unset.length > 0 ? `, ${unset.join(', ')} not` : ''}`);
   });
 }
 
 /** keys.env of the machine home, which only its owner may read. */
 export function checkKeysFile(path: string): Check {
   const file = join(path, 'keys.env');
-  if (!existsSync(file)) return ok('keys.env', `none in ${path}`);
+  if (!existsSync(file)) return reportPass('keys.env', `none in ${path}`);
   const { mode } = statSync(file);
   const isOpen = process.platform !== 'win32' && (mode & 0o077) !== 0;
   return isOpen
-    ? warn('keys.env', `${file} can be read by others`, `chmod 600 ${file}`)
-    : ok('keys.env', `${file}, ${(mode & 0o777).toString(8).padStart(4, '0')}`);
+    ? reportWarning('keys.env', `${file} can be read by others`, `chmod 600 ${file}`)
+    : reportPass('keys.env', `${file}, ${(mode & 0o777).toString(8).padStart(4, '0')}`);
 }
 
 /** Projects with commands or files for their worktrees that nobody has agreed to here: their workers do not start. */
@@ -107,13 +123,14 @@ export async function checkProjects({ loaded }: Workspace): Promise<Check[]> {
   if (needing.length === 0) return [];
   const lacking = needing.filter(({ consent }) => consent !== 'given');
   const name = 'project setup';
-  if (lacking.length === 0) return [ok(name, `${needing.map(({ id }) => id).join(', ')}: agreed to here`)];
+  if (lacking.length === 0)
+    return [reportPass(name, `${needing.map(({ id }) => id).join(', ')}: agreed to here`)];
   const problem = lacking.find((each) => each.problem !== null)?.problem ?? null;
   const found = lacking.map(
     ({ id, consent }) => `${id} (${consent === 'changed' ? 'changed since' : 'never'})`,
   );
   return [
-    warn(
+    reportWarning(
       name,
       `not agreed to on this machine: ${found.join(', ')}${problem === null ? '' : `; ${problem}`}`,
       `svc project trust ${lacking[0]?.id} shows what would be run; until then no worker starts there`,
@@ -121,11 +138,11 @@ export async function checkProjects({ loaded }: Workspace): Promise<Check[]> {
   ];
 }
 
-/** Keys of svc.yaml whose values nobody has agreed to here: others are in use instead. */
+/** Checks for keys of svc.yaml whose values nobody on this machine has agreed to; other values are in use instead. */
 export function checkConsent({ loaded: { consent, file } }: Workspace, place: readonly Check[]): Check {
   const name = 'consent';
   const { state, pending, problem } = consent;
-  if (pending.length === 0) return ok(name, `${file} is agreed to on this machine`);
+  if (pending.length === 0) return reportPass(name, `${file} is agreed to on this machine`);
   const keys = pending.map(({ key }) => key).join(', ');
   const found =
     state === 'none'
@@ -135,7 +152,7 @@ export function checkConsent({ loaded: { consent, file } }: Workspace, place: re
   const remedy = isRefused
     ? 'once the data folder is in order, svc trust shows them and asks'
     : 'svc trust shows them and asks';
-  return warn(name, problem === null ? found : `${found}; ${problem}`, remedy);
+  return reportWarning(name, problem === null ? found : `${found}; ${problem}`, remedy);
 }
 
 /** Worktrees need a repository with a commit, and git must not see what the engine keeps in it. */
@@ -144,7 +161,7 @@ export async function checkRepository({ loaded, paths, env }: Workspace): Promis
   const project = resolve(root, config.project.root);
   let refused = '';
   const git = (...args: string[]): Promise<string | null> =>
-    output('git', args, { cwd: project, env }).then(
+    readOutput('git', args, { cwd: project, env }).then(
       (text) => text.replace(/\n$/, ''),
       (error: { stderr?: string }) => {
         refused = (error.stderr ?? '').split('\n')[0]?.replace(/^fatal: /, '') ?? '';
@@ -154,11 +171,11 @@ export async function checkRepository({ loaded, paths, env }: Workspace): Promis
   const top = await git('rev-parse', '--show-toplevel');
   // Such as an owner that git does not trust: git's own words name the remedy.
   if (top === null && refused !== '' && !/not a git repository/i.test(refused)) {
-    return [warn('repository', `git in ${project}: ${refused}`, 'git status there says what to do')];
+    return [reportWarning('repository', `git in ${project}: ${refused}`, 'git status there says what to do')];
   }
   if (top === null || top === '') {
     return [
-      warn(
+      reportWarning(
         'repository',
         `${project} is in no git repository: workers can only run with --inplace`,
         'git init, then commit something',
@@ -167,19 +184,23 @@ export async function checkRepository({ loaded, paths, env }: Workspace): Promis
   }
   if ((await git('rev-parse', '--verify', '--quiet', 'HEAD')) === null) {
     return [
-      warn('repository', `${top} has no commit yet`, 'commit something: a worktree is made from a commit'),
+      reportWarning(
+        'repository',
+        `${top} has no commit yet`,
+        'commit something: a worktree is made from a commit',
+      ),
     ];
   }
   const inside = relative(top, paths.data);
   if (!isInsideFolder(top, paths.data)) {
-    return [ok('repository', top), ok('ignored by git', `${paths.data} is outside of it`)];
+    return [reportPass('repository', top), reportPass('ignored by git', `${paths.data} is outside of it`)];
   }
   const isIgnored = (await git('check-ignore', '--quiet', '--no-index', join(paths.data, 'svc.db'))) !== null;
   return [
-    ok('repository', top),
+    reportPass('repository', top),
     isIgnored
-      ? ok('ignored by git', `${inside}${sep}`)
-      : warn(
+      ? reportPass('ignored by git', `${inside}${sep}`)
+      : reportWarning(
           'ignored by git',
           `git sees ${inside}${sep}`,
           `add ${inside}/ to .git/info/exclude or .gitignore`,

@@ -1,8 +1,8 @@
 import { writeSync } from 'node:fs';
 import { openForOneCall } from '../../engine/daemon/one-call.ts';
 import type { HookEvent } from '../../engine/index.ts';
-import { readCall } from './call.ts';
 import { SHAPES } from './shapes.ts';
+import { readCall } from './tool-call.ts';
 
 // An agent waits for this at every tool call, and some take any other exit code than 0 for a refusal: what goes wrong
 // here is our own affair, so the answer is then silence, in time.
@@ -31,17 +31,17 @@ export async function runHook(words: readonly string[]): Promise<never> {
     process.on(name, leave);
   setTimeout(leave, Math.max(0, BUDGET_MS - performance.now()));
   try {
-    const answer = await answerTo(words);
-    if (answer !== null) say(typeof answer === 'string' ? answer : JSON.stringify(answer));
+    const answer = await answerHook(words);
+    if (answer !== null) writeAnswer(typeof answer === 'string' ? answer : JSON.stringify(answer));
   } catch {
     // Silence.
   }
   return leave();
 }
 
-async function answerTo(words: readonly string[]): Promise<object | string | null> {
+async function answerHook(words: readonly string[]): Promise<object | string | null> {
   const event = words[0] as HookEvent;
-  const agent = agentIn(words);
+  const agent = readAgent(words);
   const shape = Object.hasOwn(SHAPES, agent) ? SHAPES[agent] : undefined;
   if (shape === undefined || !EVENTS.includes(event)) return null;
   const carry = shape.context[event];
@@ -67,8 +67,8 @@ async function answerTo(words: readonly string[]): Promise<object | string | nul
   return carry === undefined || context.length === 0 ? null : carry(context.join('\n\n'));
 }
 
-/** Without one, the form that most agents share. */
-function agentIn(words: readonly string[]): string {
+/** Reads `--agent`; the default is the form that most agents share. */
+function readAgent(words: readonly string[]): string {
   const at = words.indexOf('--agent');
   if (at !== -1) return words[at + 1] ?? '';
   return words.find((word) => word.startsWith('--agent='))?.slice('--agent='.length) ?? 'claude';
@@ -89,7 +89,7 @@ function readInput(): Promise<string> {
   });
 }
 
-function say(text: string): void {
+function writeAnswer(text: string): void {
   const bytes = Buffer.from(`${text}\n`);
   for (let at = 0; at < bytes.length; ) at += writeSync(1, bytes, at);
 }

@@ -23,7 +23,7 @@ const claude = {
   context: {
     'pre-write': additional('PreToolUse'),
     'post-tool': additional('PostToolUse'),
-    // Goes to the instructions of the compaction as it is; an object is an error of the hook.
+    // Added verbatim to the instructions for the summary; an object would count as an error of the hook.
     'pre-compact': (text) => text,
     'session-start': additional('SessionStart'),
   },

@@ -1,8 +1,8 @@
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import { connect, mcpServer, printable, version } from '../../engine/index.ts';
-import { createLink } from '../link.ts';
-import { daemonCommand } from '../self.ts';
+import { createEngineLink } from '../link.ts';
+import { getDaemonCommand } from '../self.ts';
 import { createPipeTransport } from './pipe-transport.ts';
 
 /** How long what was read before the end of stdin may take to be answered. */
@@ -19,14 +19,14 @@ export async function serveMcp(options: {
 }): Promise<void> {
   const { stdin, stdout, stderr, cwd, env, signal } = options;
   const over = new AbortController();
-  const link = createLink(
+  const link = createEngineLink(
     (start) =>
       connect({
         cwd,
         env,
         via: 'tool',
         attends: true,
-        daemon: daemonCommand(),
+        daemon: getDaemonCommand(),
         afterCrash: start === 'after_crash',
         signal: over.signal,
       }),

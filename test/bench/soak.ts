@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { daemonCommand } from '../../cli/self.ts';
+import { getDaemonCommand } from '../../cli/self.ts';
 import { connect, type EngineClient, samples } from '../../engine/index.ts';
 import { until } from '../support/wait.ts';
 import { makeWorkspace, SECRET, type TestWorkspace } from '../support/workspace.ts';
@@ -118,7 +118,7 @@ export async function soak(): Promise<Figure[]> {
   // One target takes hundreds of events a second, this load makes a thousand: it would be measured with a backlog.
   const ws = await makeWorkspace({ events: ['dispatched', 'sealed', 'failed'] });
   try {
-    const person = await connect({ cwd: ws.root, env: ws.env, daemon: daemonCommand() });
+    const person = await connect({ cwd: ws.root, env: ws.env, daemon: getDaemonCommand() });
     const { pid } = person.welcome;
     await delay(2000);
     const begin = performance.now();

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { allCommands } from '../../cli/catalogue.ts';
-import { type Command, kebab } from '../../cli/command.ts';
+import { loadCommands } from '../../cli/catalogue.ts';
+import { type Command, toKebabCase } from '../../cli/command.ts';
 
 const PROJECT = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -47,13 +47,17 @@ function problemWith(
     below.find(({ name }) => name === `${first} ${second}`) ?? below.find(({ name }) => name === first);
   if (found === undefined) return second === '' ? null : `no command svc ${first} ${second}`;
   if (found.verbatim) return null;
-  const flags = ['--json', '--help', ...Object.keys(found.flags ?? {}).map((flag) => `--${kebab(flag)}`)];
+  const flags = [
+    '--json',
+    '--help',
+    ...Object.keys(found.flags ?? {}).map((flag) => `--${toKebabCase(flag)}`),
+  ];
   const strange = (rest.match(/ --[a-z][a-z-]*/g) ?? []).find((flag) => !flags.includes(flag.trim()));
   return strange === undefined ? null : `svc ${found.name} has no ${strange.trim()}`;
 }
 
 test('what hints, help and documents tell to type is a command that there is, with flags that it has', async () => {
-  const all = await allCommands();
+  const all = await loadCommands();
   const paths = [
     ...['engine', 'cli', 'tui'].flatMap((folder) => filesOf(folder, /\.tsx?$/)),
     ...filesOf('docs', /\.md$/),

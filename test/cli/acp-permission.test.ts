@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { RequestPermissionRequest } from '@agentclientprotocol/sdk';
-import { insideOf } from '../../cli/acp/inside.ts';
+import { createPathCheck } from '../../cli/acp/path-check.ts';
 import { createPermissions } from '../../cli/acp/permission.ts';
 import { createTranscript } from '../../cli/acp/transcript.ts';
 import { DEFAULT_PERMISSIONS } from '../../engine/agents/permissions.ts';
@@ -114,7 +114,7 @@ describe('a request for leave', () => {
   });
 
   test('names a path that is read as a file would be', () => {
-    const inside = insideOf(join(cwd, 'in'), join(cwd, 'in', 'src'));
+    const inside = createPathCheck(join(cwd, 'in'), join(cwd, 'in', 'src'));
     assert.equal(inside('a'), 'src/a');
     assert.equal(inside('../src'), 'src');
     for (const path of ['../..', 'http://x/y', '~/x', 'file://host/x', '..', 'a\0b'])

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ownWordsOf } from '../../cli/acp/known.ts';
+import { findOwnWords } from '../../cli/acp/agent-quirks.ts';
 import { createTranscript } from '../../cli/acp/transcript.ts';
 import type { AcpLine } from '../../engine/index.ts';
 
@@ -28,7 +28,7 @@ test('what copilot says of its own failures is no word of its model', () => {
     print: (line) => lines.push(line),
     cwd: '/',
     clean: (text) => text.replace('secret', '…'),
-    ownWords: ownWordsOf('/usr/bin/copilot'),
+    ownWords: findOwnWords('/usr/bin/copilot'),
   });
   for (const text of ['Half ', 'Info: Retrying...', 'Error: HTTP 401 for secret', 'Done: Error: none'])
     transcript.update({
@@ -44,7 +44,7 @@ test('what copilot says of its own failures is no word of its model', () => {
       ['message', 'Done: Error: none'],
     ],
   );
-  assert.equal(ownWordsOf('opencode'), null);
+  assert.equal(findOwnWords('opencode'), null);
 });
 
 test('a path in the folder is shown relative to it, also one that begins with two dots', () => {

@@ -6,8 +6,8 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { errorLine, withoutSecrets } from '../../cli/acp/failure.ts';
-import { environmentFor } from '../../cli/acp/known.ts';
+import { findAgentEnvironment } from '../../cli/acp/agent-quirks.ts';
+import { createSecretRemover, describeError } from '../../cli/acp/failure.ts';
 import { runAcp } from '../../cli/acp/run.ts';
 import type { KeptLink } from '../../cli/link.ts';
 import { acpReader } from '../../engine/agents/streams/acp.ts';
@@ -262,10 +262,10 @@ describe('svc acp run', () => {
   });
 
   test('an agent’s error is told as it came, shortened, and without half a secret', () => {
-    const clean = withoutSecrets({ API_KEY: 'a secret of many words', PATH: '/usr/local/bin' });
+    const clean = createSecretRemover({ API_KEY: 'a secret of many words', PATH: '/usr/local/bin' });
     const message = `${'x'.repeat(1990)}a secret of many words`;
     const data = { details: ['a secret of many words at /usr/local/bin'], status: 429 };
-    const { at, ...line } = errorLine({ code: -32_603, message, data }, clean, 5);
+    const { at, ...line } = describeError({ code: -32_603, message, data }, clean, 5);
     assert.ok(at > 0);
     assert.deepEqual(line, {
       code: -32_603,
@@ -273,7 +273,7 @@ describe('svc acp run', () => {
       data: '{"details":["… at /usr/local/bin"],"status":429}',
       reset_at: 5,
     });
-    assert.equal(errorLine({ code: 1, message: 'y'.repeat(5000) }, clean).message.length, 2000);
+    assert.equal(describeError({ code: 1, message: 'y'.repeat(5000) }, clean).message.length, 2000);
   });
 
   test('goes on with a session where the agent can, and begins another where it cannot', async () => {
@@ -308,7 +308,7 @@ describe('svc acp run', () => {
   test('opencode is told to ask, and keeps what it is configured to deny', () => {
     const told = (config: object | string) => {
       const text = typeof config === 'string' ? config : JSON.stringify(config);
-      const { OPENCODE_CONFIG_CONTENT = '' } = environmentFor('/opt/opencode', {
+      const { OPENCODE_CONFIG_CONTENT = '' } = findAgentEnvironment('/opt/opencode', {
         OPENCODE_CONFIG_CONTENT: text,
       });
       return JSON.parse(OPENCODE_CONFIG_CONTENT);
@@ -326,7 +326,7 @@ describe('svc acp run', () => {
       code: 'config_invalid',
       message: /^((?!my-secret).)*$/,
     });
-    assert.deepEqual(environmentFor('scripted', {}), {});
+    assert.deepEqual(findAgentEnvironment('scripted', {}), {});
   });
 
   /** The command itself, as the engine starts it. */

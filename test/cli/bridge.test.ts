@@ -7,7 +7,7 @@ import type { Readable, Writable } from 'node:stream';
 import { after, afterEach, before, describe, mock, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { createFollowing } from '../../cli/following.ts';
-import { createLink, type Start } from '../../cli/link.ts';
+import { createEngineLink, type StartCondition } from '../../cli/link.ts';
 import { type EngineClient, SvcError } from '../../engine/index.ts';
 import { stdioClient } from '../support/mcp.ts';
 import { until } from '../support/wait.ts';
@@ -339,7 +339,7 @@ describe('the link of a bridge', () => {
   test('is patient from the loss of an engine on, however long the call has waited before', async () => {
     mock.timers.enable({ apis: ['Date', 'setTimeout'], now: 1_000_000 });
     try {
-      const starts: Start[] = [];
+      const starts: StartCondition[] = [];
       let fail: (error: Error) => void = () => undefined;
       const first = fakeClient(
         () =>
@@ -348,7 +348,7 @@ describe('the link of a bridge', () => {
           }),
       );
       const second = fakeClient(async () => 'answered');
-      const link = createLink(async (start) => {
+      const link = createEngineLink(async (start) => {
         starts.push(start);
         return starts.length === 1 ? first.client : second.client;
       });
@@ -370,9 +370,9 @@ describe('the link of a bridge', () => {
   });
 
   test('starts an engine for a new call only, and gives a call up that nobody will answer', async () => {
-    const starts: Start[] = [];
+    const starts: StartCondition[] = [];
     const gone = fakeClient(() => Promise.reject(unreachable()));
-    const link = createLink(
+    const link = createEngineLink(
       async (start) => {
         starts.push(start);
         if (starts.length > 1) throw new SvcError('engine_not_running', 'no engine runs for /x');
@@ -394,7 +394,7 @@ describe('the link of a bridge', () => {
     const stop = new AbortController();
     let tries = 0;
     const gone = fakeClient(() => Promise.reject(unreachable()));
-    const link = createLink(async () => {
+    const link = createEngineLink(async () => {
       tries += 1;
       if (tries === 3) stop.abort();
       if (tries > 1) throw new SvcError('engine_not_running', 'no engine runs for /x');

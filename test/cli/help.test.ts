@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { after, describe, test } from 'node:test';
-import { allCommands, findCommand } from '../../cli/catalogue.ts';
+import { findCommand, loadCommands } from '../../cli/catalogue.ts';
 import { parseArguments } from '../../cli/parse.ts';
 import { type Ran, runHere } from '../support/command-line.ts';
 import { temporaryFolder } from '../support/git.ts';
@@ -33,13 +33,13 @@ describe('help', () => {
       'engine',
     ]);
     const listed = stdout.split('\n').flatMap((line) => /^ {2}(\S+(?: \S+)?) {2,}\S/.exec(line)?.[1] ?? []);
-    const shown = (await allCommands()).filter(({ hidden }) => !hidden).map(({ name }) => name);
+    const shown = (await loadCommands()).filter(({ hidden }) => !hidden).map(({ name }) => name);
     assert.deepEqual(listed, shown);
     assert.equal((await run(['help'])).stdout, stdout);
   });
 
   test('of each command has an example', async () => {
-    const usual = (await allCommands()).filter(({ name }) => name !== 'tool call');
+    const usual = (await loadCommands()).filter(({ name }) => name !== 'tool call');
     for (const { name } of usual) {
       const { stdout } = await run([...name.split(' '), '--help']);
       assert.match(stdout, /\n\nexamples:\n {2}svc /, name);
@@ -47,7 +47,7 @@ describe('help', () => {
   });
 
   test('shows examples that the command line takes', async () => {
-    for (const { name, examples } of await allCommands()) {
+    for (const { name, examples } of await loadCommands()) {
       assert.ok(examples.length > 0, name);
       for (const example of examples) {
         const words = splitExample(example);

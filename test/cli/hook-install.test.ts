@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'smol-toml';
-import { hookFileOf, linesOf } from '../../cli/clients/hook-files.ts';
+import { findHookFile, writeHookLines } from '../../cli/clients/hook-files.ts';
 import { planHooks } from '../../cli/clients/hook-install.ts';
 import { SHAPES } from '../../cli/hooks/shapes.ts';
 import { PRESETS, type RunSetup, type RunWish } from '../../engine/agents/presets/index.ts';
@@ -17,7 +17,7 @@ test('taking the hooks out leaves what others put in, and no file that holds not
     ['claude', '{"model": "a-model"}\n'],
     ['codex', 'model = "a-model"\n'],
   ] as const) {
-    const agent = hookFileOf(name)!;
+    const agent = findHookFile(name)!;
     const env = { HOME: root, CODEX_HOME: root };
     const place = { scope: name === 'codex' ? 'user' : 'project', root, env } as const;
     const svc = ['svc'];
@@ -56,11 +56,11 @@ const TOLD: Record<string, (setup: RunSetup) => unknown> = {
 test('what a person installs is what a run is told', async () => {
   const root = '/nowhere';
   for (const [name, told] of Object.entries(TOLD)) {
-    const agent = hookFileOf(name)!;
+    const agent = findHookFile(name)!;
     const env = { HOME: root };
     const { text } = await planHooks(agent, { scope: 'user', root, env }, ['/opt/a b/svc']);
     const installed = (agent.format === 'toml' ? parse(text!) : JSON.parse(text!)).hooks;
-    const hooks = linesOf(agent, ['/opt/a b/svc']);
+    const hooks = writeHookLines(agent, ['/opt/a b/svc']);
     assert.deepEqual(installed, told(presetOf(name).setUp({ ...RUN, hooks })), name);
   }
 });
@@ -70,7 +70,7 @@ test('an agent is told of the moments at which it takes a refusal or words, and 
     const moments = Object.keys(hooks!.moments).filter((event) => event !== 'pre-write');
     const carried = Object.keys(SHAPES[name]!.context).filter((event) => event !== 'pre-write');
     assert.deepEqual(moments, carried, name);
-    assert.ok(hooks!.moments['pre-write'] !== undefined && hookFileOf(name) !== undefined, name);
+    assert.ok(hooks!.moments['pre-write'] !== undefined && findHookFile(name) !== undefined, name);
   }
 });
 

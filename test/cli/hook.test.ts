@@ -200,7 +200,7 @@ describe('svc hook', () => {
   });
 
   test('a tool that only reads is never refused', async () => {
-    const { readCall } = await import('../../cli/hooks/call.ts');
+    const { readCall } = await import('../../cli/hooks/tool-call.ts');
     const writes = (tool_name: string, more: object = {}): boolean =>
       readCall(JSON.stringify({ tool_name, tool_input: { path: 'held.ts', ...more } }), ws.root).writes;
     for (const tool of ['Read', 'read_file', 'Grep', 'mcp__files__get', 'Bash', 'mcp__svc__lock_acquire'])
@@ -230,7 +230,7 @@ describe('svc hook', () => {
   });
 
   test('the files of a call are found under each name, and in a patch', async () => {
-    const { readCall } = await import('../../cli/hooks/call.ts');
+    const { readCall } = await import('../../cli/hooks/tool-call.ts');
     const paths = (sent: object): string[] => readCall(JSON.stringify({ cwd: '/w', ...sent }), '/').paths;
     const patch =
       '*** Begin Patch\n*** Update File: a.ts\n*** Move to: b.ts\n@@\n-*** Add File: no.ts\n*** Delete File: c d.ts\n*** End Patch';

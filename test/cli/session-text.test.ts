@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { nextOf, sessionText, waitOf } from '../../cli/commands/session-text.ts';
+import { describeNextStep, describeWait, formatSession } from '../../cli/commands/session-text.ts';
 import { sessionRow } from '../support/dashboard.ts';
 
 const at = '2030-01-01T00:00:00.000Z';
@@ -12,7 +12,7 @@ describe('what a session is said to wait for', () => {
       resume_at: at,
       pause: { code: 'usage_limit', text: 'used up' },
     });
-    assert.match(waitOf(paused) ?? '', /^paused until 20.*: used up; svc worker resume s-1 /);
+    assert.match(describeWait(paused) ?? '', /^paused until 20.*: used up; svc worker resume s-1 /);
     const held = {
       agent: 'claude',
       failures: 3,
@@ -22,12 +22,12 @@ describe('what a session is said to wait for', () => {
       reopen_at: at,
     };
     const behind = sessionRow(2, { state: 'queued', held });
-    assert.match(waitOf(behind) ?? '', /3 times in a row \(auth_failed\); svc agents reset claude /);
-    assert.match(waitOf(sessionRow(3, { state: 'queued' })) ?? '', /free place/);
+    assert.match(describeWait(behind) ?? '', /3 times in a row \(auth_failed\); svc agents reset claude /);
+    assert.match(describeWait(sessionRow(3, { state: 'queued' })) ?? '', /free place/);
     const running = sessionRow(4, { state: 'running' });
-    assert.equal(waitOf(running), null);
+    assert.equal(describeWait(running), null);
     const ask = { ask_id: 7, from_session: 's-4', question: 'May I?' };
-    assert.equal(waitOf(running, ask), 'asks: May I? (svc ask show 7)');
+    assert.equal(describeWait(running, ask), 'asks: May I? (svc ask show 7)');
   });
 });
 
@@ -43,7 +43,7 @@ describe('a session that failed', () => {
 
   test('says what to do next, and to go on only where its worktree is', async () => {
     const next = async (more: Partial<typeof failed>, mayRetry = true): Promise<string> =>
-      (await nextOf({ ...failed, ...more }, { mayRetry })) ?? 'nothing';
+      (await describeNextStep({ ...failed, ...more }, { mayRetry })) ?? 'nothing';
     assert.match(await next({}), /svc worker resume s-1 .*svc task retry t-1 /);
     assert.doesNotMatch(await next({ worktree: null, inplace: false }), /resume/);
     assert.doesNotMatch(await next({}, false), /retry|resume/);
@@ -58,7 +58,7 @@ describe('a session that failed', () => {
   });
 
   test('is shown without a process, since that number may be another one by now', () => {
-    const text = sessionText(failed, { next: null });
+    const text = formatSession(failed, { next: null });
     assert.doesNotMatch(text, /4711/);
     assert.match(text, /^failure +cancelled$/m);
     assert.match(text, /^ended .*, after 14s$/m);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { daemonCommand } from '../../../cli/self.ts';
+import { getDaemonCommand } from '../../../cli/self.ts';
 import { releaseIdleMemory } from '../../../engine/daemon/idle-memory.ts';
 import { settled } from '../../support/wait.ts';
 
@@ -24,5 +24,5 @@ test('what a load has taken is collected when the process is idle', async () => 
 });
 
 test('the program that hosts an engine in the background can collect', () => {
-  assert.ok(daemonCommand().includes('--expose-gc'));
+  assert.ok(getDaemonCommand().includes('--expose-gc'));
 });

@@ -17,7 +17,7 @@ const PATH_KEYS = ['file_path', 'path', 'filePath', 'notebook_path'];
 /** Where a patch stands, in the tools that take one. */
 const PATCH_KEYS = ['command', 'input', 'patch', 'patchText', 'patch_text'];
 
-/** The words of a tool's name that say that it changes files. One that has none of them is never refused. */
+/** Words in a tool's name that say that it changes files. A tool without any of them is never refused. */
 const WRITES =
   /(?:^|_)(?:write|edit|multiedit|create|replace|patch|insert|append|delete|remove|move|rename|update|save)(?:_|$)/;
 
@@ -26,62 +26,62 @@ const PATCH_BEGINS = /^[ \t]*\*\*\* Begin Patch/m;
 const PATCH_NAMES = /^[ \t]*\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)[ \t\r]*$/gm;
 const PATCHES = /(?:^|[;&|]\s*|\/)apply_patch\s*<</m;
 
-/** Reads it from whatever the agent has sent. Throws for what is no object. */
+/** Reads a tool call from the JSON that the agent has sent. Throws for anything but an object. */
 export function readCall(text: string, here: string): ToolCall {
-  const sent = fieldsOf(JSON.parse(text));
+  const sent = asFields(JSON.parse(text));
   if (sent === null) throw new Error('not an object');
-  const tool = textOf(sent.tool_name) ?? textOf(sent.toolName);
-  const cwd = resolve(here, textOf(sent.cwd) ?? '');
+  const tool = asText(sent.tool_name) ?? asText(sent.toolName);
+  const cwd = resolve(here, asText(sent.cwd) ?? '');
   const given = sent.tool_input ?? sent.toolInput ?? sent.toolArgs;
-  const inner = typeof given === 'string' ? (parsed(given) ?? given) : given;
-  const named = namesIn(inner).filter((path) => path !== '' && !path.includes('\0'));
+  const inner = typeof given === 'string' ? (parseFields(given) ?? given) : given;
+  const named = findNames(inner).filter((path) => path !== '' && !path.includes('\0'));
   return {
     tool,
     cwd,
     paths: [...new Set(named.map((path) => resolve(cwd, path)))],
     writes:
       tool === null ||
-      (WRITES.test(wordsOf(tool)) && fieldsOf(inner)?.command !== 'view') ||
-      isPatching(inner),
+      (WRITES.test(splitToolName(tool)) && asFields(inner)?.command !== 'view') ||
+      appliesPatch(inner),
   };
 }
 
-function namesIn(input: unknown): string[] {
-  if (typeof input === 'string') return namesInPatch(input);
-  const fields = fieldsOf(input) ?? {};
-  const plain = PATH_KEYS.flatMap((key) => textOf(fields[key]) ?? []);
+function findNames(input: unknown): string[] {
+  if (typeof input === 'string') return findPatchNames(input);
+  const fields = asFields(input) ?? {};
+  const plain = PATH_KEYS.flatMap((key) => asText(fields[key]) ?? []);
   // Both: a path beside a patch says nothing of the files in it.
-  return [...plain, ...PATCH_KEYS.flatMap((key) => namesInPatch(fields[key]))];
+  return [...plain, ...PATCH_KEYS.flatMap((key) => findPatchNames(fields[key]))];
 }
 
 /** A patch in the form of `apply_patch`, also as the last word of a command line that is a list. */
-function namesInPatch(value: unknown): string[] {
+function findPatchNames(value: unknown): string[] {
   const text = Array.isArray(value) ? value.at(-1) : value;
   if (typeof text !== 'string' || !PATCH_BEGINS.test(text)) return [];
   return [...text.matchAll(PATCH_NAMES)].map(([, path = '']) => path);
 }
 
 /** A shell command that hands a patch to `apply_patch`, which some agents take for a call of that tool. */
-function isPatching(input: unknown): boolean {
-  const command = fieldsOf(input)?.command;
-  return typeof command === 'string' && PATCHES.test(command) && namesInPatch(command).length > 0;
+function appliesPatch(input: unknown): boolean {
+  const command = asFields(input)?.command;
+  return typeof command === 'string' && PATCHES.test(command) && findPatchNames(command).length > 0;
 }
 
 /** `WriteFile` and `mcp__files__write-file` as words: `write_file`, `mcp__files__write_file`. */
-const wordsOf = (name: string): string =>
+const splitToolName = (name: string): string =>
   name
     .replace(/([a-z\d])([A-Z])/g, '$1_$2')
     .replace(/[^A-Za-z\d]+/g, '_')
     .toLowerCase();
 
-const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+const asText = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
-const fieldsOf = (value: unknown): Fields | null =>
+const asFields = (value: unknown): Fields | null =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : null;
 
-function parsed(text: string): Fields | null {
+function parseFields(text: string): Fields | null {
   try {
-    return fieldsOf(JSON.parse(text));
+    return asFields(JSON.parse(text));
   } catch {
     return null;
   }

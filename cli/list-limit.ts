@@ -4,7 +4,7 @@ import type { Context } from './command.ts';
 const MOST = 100_000;
 
 /** The flag of a list that shows `standard` rows unless it is told otherwise. */
-export const limitFlag = (standard: number) =>
+export const defineLimitFlag = (standard: number) =>
   ({ limit: { type: 'number', short: 'n', about: `at most this many (${standard})` } }) as const;
 
 /** Says that a list shows a part. On stderr and also under `--json`: an array has no place for it, and scripts read stdout. */
@@ -19,7 +19,7 @@ export function noteCut(
 }
 
 /** `noteCut` of what `count` counts, which is asked only where the limit was reached. */
-export async function noteCutOf(
+export async function noteCutByCount(
   context: Context,
   { shown, limit, count }: { shown: number; limit: number; count(): Promise<number> },
 ): Promise<void> {

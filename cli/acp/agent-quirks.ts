@@ -11,45 +11,47 @@ interface Known {
 
 const KNOWN: Readonly<Record<string, Known>> = {
   // It asks for leave only when its configuration says so.
-  opencode: { env: ({ OPENCODE_CONFIG_CONTENT: given }) => ({ OPENCODE_CONFIG_CONTENT: asking(given) }) },
+  opencode: {
+    env: ({ OPENCODE_CONFIG_CONTENT: given }) => ({ OPENCODE_CONFIG_CONTENT: addQuestions(given) }),
+  },
   // A fresh worktree is a folder that nobody has trusted yet.
   gemini: { env: () => ({ GEMINI_CLI_TRUST_WORKSPACE: 'true' }) },
   copilot: { ownWords: { notice: /^(?:Info|Warning): /, error: /^Error: / } },
 };
 
 /** Variables to add for the program of a command. Throws `config_invalid`. */
-export const environmentFor = (program: string, env: NodeJS.ProcessEnv): Record<string, string> =>
+export const findAgentEnvironment = (program: string, env: NodeJS.ProcessEnv): Record<string, string> =>
   KNOWN[basename(program)]?.env?.(env) ?? {};
 
-export const ownWordsOf = (program: string): OwnWords | null => KNOWN[basename(program)]?.ownWords ?? null;
+export const findOwnWords = (program: string): OwnWords | null => KNOWN[basename(program)]?.ownWords ?? null;
 
 /** Ways to log in that need no person, only a key that the agent's environment has already. */
 const KEYS: Readonly<Record<string, string>> = { 'gemini-api-key': 'GEMINI_API_KEY' };
 
-/** The one of an agent's ways to log in that this environment has the key for. */
-export const loginWithKey = (methods: readonly string[], env: NodeJS.ProcessEnv): string | undefined =>
+/** Picks the login method whose key is in the environment. */
+export const findKeyLogin = (methods: readonly string[], env: NodeJS.ProcessEnv): string | undefined =>
   methods.find((method) => env[KEYS[method] ?? ''] !== undefined);
 
 const ASKED = ['edit', 'bash', 'webfetch'];
 
-/** The configuration with questions before whatever it would allow; what it denies stays denied. */
-function asking(present: string | undefined): string {
-  const config = parsed(present);
+/** Returns the configuration with `ask` in place of whatever it would allow; what it denies stays denied. */
+function addQuestions(present: string | undefined): string {
+  const config = parseConfig(present);
   const { permission = {} } = config;
   if (permission === 'deny') return JSON.stringify(config);
   const own = isObject(permission) ? permission : {};
-  const asked = Object.fromEntries(ASKED.map((tool) => [tool, asks(own[tool])]));
+  const asked = Object.fromEntries(ASKED.map((tool) => [tool, raiseToAsk(own[tool])]));
   return JSON.stringify({ ...config, permission: { ...own, ...asked } });
 }
 
-const asks = (rule: unknown): unknown =>
+const raiseToAsk = (rule: unknown): unknown =>
   isObject(rule)
-    ? Object.fromEntries(Object.entries(rule).map(([pattern, each]) => [pattern, asks(each)]))
+    ? Object.fromEntries(Object.entries(rule).map(([pattern, each]) => [pattern, raiseToAsk(each)]))
     : rule === 'deny'
       ? 'deny'
       : 'ask';
 
-function parsed(text: string | undefined): Record<string, unknown> {
+function parseConfig(text: string | undefined): Record<string, unknown> {
   try {
     const value: unknown = text ? JSON.parse(text) : {};
     if (isObject(value)) return value;
