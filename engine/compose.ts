@@ -29,10 +29,15 @@ import { type EngineStatus, engineOperations } from './operations.ts';
 import { createConfiguredReceiver } from './receiver/configured.ts';
 import { worktreeOperations } from './review/operations.ts';
 import { createRooms } from './rooms.ts';
-import { ownersOfConnection, ownersOfPort, type Standing, type TcpEnds } from './runner/processes/index.ts';
+import {
+  findConnectionOwners,
+  findPortOwners,
+  type ProcessOrigin,
+  type TcpEnds,
+} from './runner/processes/index.ts';
 import { projectOperations } from './runner/setup/operations.ts';
-import { carriedSetups } from './runner/setup/projects.ts';
-import { trackedFiles } from './runner/worktrees/tracked.ts';
+import { readProjectSetups } from './runner/setup/projects.ts';
+import { listTrackedFiles } from './runner/worktrees/tracked.ts';
 import { isPlainName } from './sessions/seats/index.ts';
 import { createEventLog, eventOperations, holdHostLock, openStorage, whenGone } from './storage/index.ts';
 import {
@@ -88,7 +93,7 @@ export async function openEngine(options: OpenOptions) {
   }
 
   const kept = databaseFiles(paths.db).filter((file) => dirname(file) !== paths.data);
-  const tracked = await trackedFiles([paths.data, ...kept], env);
+  const tracked = await listTrackedFiles([paths.data, ...kept], env);
   if (tracked[0] !== undefined)
     throw dataFolderRefused(
       tracked[0],
@@ -136,7 +141,7 @@ export async function openEngine(options: OpenOptions) {
     const { sessions, processes, agents, worktrees, bus, board, notify, listeners, logs } = rooms;
     const { tasks, dispatcher } = board;
     // It would end with the run, and has the environment that the worker gave it.
-    if (processes.runsAbove(process.pid).some((runId) => sessions.byRunId(runId) !== null))
+    if (processes.listRunsAbove(process.pid).some((runId) => sessions.byRunId(runId) !== null))
       throw new SvcError('engine_not_running', `no engine runs for ${root}, and a worker cannot start one`, {
         hint: 'wait until the person has started it again',
       });
@@ -146,7 +151,7 @@ export async function openEngine(options: OpenOptions) {
       address: () => parseAddress(config().ui.addr),
       secrets: () => receiverSecrets(config(), lookup),
       async whoListens(port) {
-        const [pid] = await ownersOfPort(port);
+        const [pid] = await findPortOwners(port);
         if (pid === undefined) return null;
         const workspace = workspaceHostedBy(pid, env);
         return workspace === null ? `pid ${pid}` : `the engine of ${workspace} (pid ${pid})`;
@@ -218,7 +223,7 @@ export async function openEngine(options: OpenOptions) {
         file,
         env,
         keeper,
-        carried: () => carriedSetups(rooms.carried()),
+        carried: () => readProjectSetups(rooms.carried()),
         storage,
         events,
         clock,
@@ -279,7 +284,7 @@ export async function openEngine(options: OpenOptions) {
     const live = new Set(
       sessions.list({ live: true, limit: 100_000 }).map(({ sessionId }) => sessions.private(sessionId).runId),
     );
-    await processes.endOthers((runId) => live.has(runId));
+    await processes.endUnknownRuns((runId) => live.has(runId));
     await dispatcher.recover();
     await rooms.sessionActions.reap();
     // Branches may have been merged or deleted while no engine ran.
@@ -287,7 +292,7 @@ export async function openEngine(options: OpenOptions) {
       .reconcile()
       .catch((error: unknown) => log.warn({ error }, 'branches were not compared'));
     // Before the first run has to wait for it.
-    void processes.containmentKind().then((kind) => {
+    void processes.findContainmentKind().then((kind) => {
       containment = kind;
     });
     log.info({ pid: process.pid, version, root }, 'engine open');
@@ -320,15 +325,15 @@ export async function openEngine(options: OpenOptions) {
       leave: bus.leave,
       holdSeat: bus.seats.hold,
       seatHolders: bus.seats.holders,
-      startOf: processes.startOf,
-      standingOf: processes.standingOf,
+      startOf: processes.readStartTime,
+      standingOf: processes.traceProcess,
       /** The lowest of all that hold the other end of a loopback connection. */
-      async standingOfClient(ends: TcpEnds): Promise<Standing> {
-        const standings = (await ownersOfConnection(ends)).map((pid) => {
-          const pidStart = processes.startOf(pid);
-          return processes.standingOf(pidStart === null ? null : { pid, pidStart });
+      async standingOfClient(ends: TcpEnds): Promise<ProcessOrigin> {
+        const standings = (await findConnectionOwners(ends)).map((pid) => {
+          const pidStart = processes.readStartTime(pid);
+          return processes.traceProcess(pidStart === null ? null : { pid, pidStart });
         });
-        if (standings.length === 0) return processes.standingOf(null);
+        if (standings.length === 0) return processes.traceProcess(null);
         return {
           runs: standings.flatMap((each) => each.runs),
           isOfEngine: standings.some((each) => each.isOfEngine),

@@ -35,13 +35,13 @@ import { createCleanCheckouts } from './runner/clean-checkout.ts';
 import { createCommandConfinement } from './runner/confine/commands.ts';
 import { checkConfinement, createConfinement } from './runner/confine/index.ts';
 import {
+  buildWorkerEnvironment,
   createCommands,
   createContainment,
   createProcesses,
   ENGINE_MARK,
   hidesOtherUsers,
   type Processes,
-  workerEnvironment,
   workspaceMark,
 } from './runner/processes/index.ts';
 import { createRunSockets, type RunSockets } from './runner/run-sockets.ts';
@@ -111,7 +111,7 @@ export function createRooms(ground: Ground): Rooms {
   const secretNames = () => secretVariables(config());
   /** Of whatever the engine starts: with the machine home, and with a mark so that it is never taken for the person. */
   const childEnvironment = (extra: Record<string, string> = {}) =>
-    workerEnvironment(
+    buildWorkerEnvironment(
       env,
       { SVC_HOME: machineHome(env), [ENGINE_MARK]: workspaceMark(paths.data), ...extra },
       secretNames(),
@@ -172,8 +172,8 @@ export function createRooms(ground: Ground): Rooms {
     data: paths.data,
     prepare: createCommands(processes, childEnvironment),
     seatClosed: (sessionId) => board.sessionEnded(sessionId),
-    startOf: processes.startOf,
-    isAlive: processes.isAlive,
+    startOf: processes.readStartTime,
+    isAlive: processes.checkLiveness,
     async takeUp() {
       await board.dispatcher.takeUp();
       await sessionActions.reap();
@@ -265,7 +265,7 @@ export function createRooms(ground: Ground): Rooms {
     folder: agents.folder,
     projects: () => [null, ...config().projects.map((project) => project.id)],
     evidence: board.evidence,
-    tearDown: setup.tearDown,
+    tearDown: setup.tearDownWorktree,
     isStrict,
   });
 

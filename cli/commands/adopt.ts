@@ -124,7 +124,7 @@ const adopt = command({
     const loaded = loadConfig({ file: findWorkspace(context).file, env });
     const paths = dataPaths(loaded);
     const place = { root: loaded.root, paths, env };
-    const tracked = await folders.trackedFiles([paths.data, ...folders.databaseFiles(paths.db)], env);
+    const tracked = await folders.listTrackedFiles([paths.data, ...folders.databaseFiles(paths.db)], env);
     if (context.flags.fresh) return startFresh(context, isYes, folders, place, tracked, loaded.consent);
     const report = folders.inspectDataFolder(place, tracked);
     if (report.state !== 'strange') {

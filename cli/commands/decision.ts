@@ -1,10 +1,10 @@
 import {
   age,
-  carriedFacts,
-  consentWords,
+  describeConsent,
   type Edited,
   type EngineClient,
   type ListedDecision,
+  listSetupFacts,
   localTime,
   printable,
   SvcError,
@@ -106,7 +106,7 @@ function planned(plan: Wire<TaskPlan>): (readonly [name: string, value: string |
     ],
     ...(plan.carries === null
       ? []
-      : ([...carriedFacts(plan.carries), ['consent', consentWords(plan.carries)]] as const)),
+      : ([...listSetupFacts(plan.carries), ['consent', describeConsent(plan.carries)]] as const)),
     ['timeout', `${plan.timeout_sec} s${idle}`],
     ['waits', plan.starts === 'now' ? null : `${running} running, ${queued} queued, at most ${cap}`],
     [

@@ -1,9 +1,9 @@
 import {
-  type CarriedSetup,
-  carriedFacts,
   configuration,
   counted,
   EXIT,
+  listSetupFacts,
+  type ProjectSetup,
   printable,
   SvcError,
   type Wire,
@@ -12,7 +12,7 @@ import { type Command, command } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { table } from '../print.ts';
 
-type Project = Wire<CarriedSetup>;
+type Project = Wire<ProjectSetup>;
 
 const CONSENT: Record<Project['consent'], string> = {
   not_needed: '-',
@@ -30,7 +30,7 @@ const carries = ({ setup, teardown, env_files }: Project): string =>
 
 /** Exactly what a consent is about, a line each. */
 const shown = (project: Project): string =>
-  [['project', project.id], ['folder', project.folder], ...carriedFacts(project)]
+  [['project', project.id], ['folder', project.folder], ...listSetupFacts(project)]
     .map(([name = '', text = '']) => `${name.padEnd(10)}${text}`)
     .join('\n');
 

@@ -1,10 +1,10 @@
 import {
   type ConsentView,
-  carriedFacts,
   configuration,
   counted,
   EXIT,
   findWorkspace,
+  listSetupFacts,
   type PendingKey,
   printable,
   projectSetups,
@@ -17,10 +17,10 @@ import { confirm } from '../confirm.ts';
 /** What waits, without an engine that could say. */
 export async function viewAlone({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promise<ConsentView> {
   const { consentView, loadConfig } = await configuration();
-  const { carriedSetups } = await projectSetups();
+  const { readProjectSetups } = await projectSetups();
   const loaded = loadConfig({ file: findWorkspace({ cwd, env }).file, env });
   const { root, config, home } = loaded;
-  return consentView(loaded, carriedSetups({ root, config, home: home.path }));
+  return consentView(loaded, readProjectSetups({ root, config, home: home.path }));
 }
 
 /** The difference, key by key and entry by entry, as lines. */
@@ -33,7 +33,7 @@ async function shown(pending: readonly PendingKey[], setups: ConsentView['setups
   ]);
   const projects = setups.flatMap((each) => [
     `project ${each.id}, in every new worktree of ${each.folder}`,
-    ...carriedFacts(each).map(([name, text]) => `  ${name.padEnd(8)}  ${text}`),
+    ...listSetupFacts(each).map(([name, text]) => `  ${name.padEnd(8)}  ${text}`),
   ]);
   return [...keys, ...projects];
 }

@@ -1,4 +1,5 @@
 import {
+  describeSensitive,
   type ErrorCode,
   EXIT,
   exitCode,
@@ -8,7 +9,6 @@ import {
   type Session,
   type SessionTrial,
   type SessionWorktree,
-  sensitiveWords,
   type Wire,
   WORKTREE_STATES,
   type WorktreeState,
@@ -178,7 +178,7 @@ const trial = command({
         ['why', each.refused?.message ?? null],
         ['instead', each.refused?.hint ?? null],
         ['conflicts', each.conflicts.join(', ')],
-        ['look at', sensitiveWords(each.sensitive) || null],
+        ['look at', describeSensitive(each.sensitive) || null],
         ['checkout', checkout.path === null ? null : `${checkout.path} ${checkout.reason ?? 'is clean'}`],
       ]),
     );
@@ -220,7 +220,7 @@ const promote = command({
             : `${each.branch} into ${each.base} (${each.strategy})`,
         ],
         ['commit', `${each.before.slice(0, 10)} → ${each.after.slice(0, 10)}`],
-        ['look at', sensitiveWords(each.sensitive) || null],
+        ['look at', describeSensitive(each.sensitive) || null],
         ['checkout', each.checkout === 'updated' ? 'brought along' : null],
         ['worktree', each.removed ? 'removed' : `kept: ${each.kept.join('; ')}`],
       ]),

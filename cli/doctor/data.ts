@@ -85,10 +85,10 @@ function spaceOf(bytes: number, folder: string): Check {
 /** Whether what is there was made by svc on this machine, as every command asks before it uses anything of it. */
 async function checkOwnership({ loaded: { root }, paths, env }: Workspace): Promise<Check> {
   const name = 'data folder is ours';
-  const { checkKeptPaths, databaseFiles, lookAtDataFolder, trackedFiles } = await dataFolders();
+  const { checkKeptPaths, databaseFiles, lookAtDataFolder, listTrackedFiles } = await dataFolders();
   try {
     const found = lookAtDataFolder({ root, data: paths.data }, env);
-    const [tracked] = await trackedFiles([paths.data, ...databaseFiles(paths.db)], env);
+    const [tracked] = await listTrackedFiles([paths.data, ...databaseFiles(paths.db)], env);
     if (tracked !== undefined)
       return fail(name, `git tracks ${tracked}, and may replace it at any time`, 'svc adopt --fresh');
     if (found.state !== 'ours') return ok(name, 'there is none yet');

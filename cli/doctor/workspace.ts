@@ -94,9 +94,9 @@ export function checkKeysFile(path: string): Check {
 
 /** Projects with commands or files for their worktrees that nobody has agreed to here: their workers do not start. */
 export async function checkProjects({ loaded }: Workspace): Promise<Check[]> {
-  const { carriedSetups } = await projectSetups();
+  const { readProjectSetups } = await projectSetups();
   const { root, config, home } = loaded;
-  const all = carriedSetups({ root, config, home: home.path });
+  const all = readProjectSetups({ root, config, home: home.path });
   const needing = all.filter(({ consent }) => consent !== 'not_needed');
   if (needing.length === 0) return [];
   const lacking = needing.filter(({ consent }) => consent !== 'given');

@@ -1,5 +1,5 @@
 import { type Problem, problemOf, SvcError } from '../base/errors.ts';
-import type { CarriedSetup } from '../runner/setup/index.ts';
+import type { ProjectSetup } from '../runner/setup/index.ts';
 import { hashOfInputs, type RunInputs } from './decisions/inputs.ts';
 import type { DispatchOptions } from './dispatch-options.ts';
 import type { LedgerGate } from './ledger/index.ts';
@@ -22,7 +22,7 @@ export interface RunPlan {
   folder: string | null;
   inplace: false;
   /** What would be run in its worktree and copied to it, if that is agreed to; null for an unknown project. */
-  carries: CarriedSetup | null;
+  carries: ProjectSetup | null;
   /** Top folder of the checkout. */
   repository: string | null;
   /** The branch, or with a detached HEAD the commit, that the worktree would be made from. */

@@ -1,4 +1,4 @@
-import type { CarriedSetup } from '../runner/setup/index.ts';
+import type { ProjectSetup } from '../runner/setup/index.ts';
 import type { ConfigConsent, PendingKey } from './consent.ts';
 import type { Loaded } from './load.ts';
 
@@ -16,14 +16,14 @@ export interface ConsentView {
     setup: readonly string[];
     teardown: readonly string[];
     env_files: readonly string[];
-    consent: CarriedSetup['consent'];
+    consent: ProjectSetup['consent'];
   }[];
   problem: string | null;
 }
 
 export function consentView(
   { file, consent }: Pick<Loaded, 'file' | 'consent'>,
-  carried: readonly CarriedSetup[],
+  carried: readonly ProjectSetup[],
 ): ConsentView {
   const { state, digest, pending, problem } = consent;
   return {

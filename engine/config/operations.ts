@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { by, type Caller, type Operation, operation } from '../api/operation.ts';
 import type { Clock } from '../base/clock.ts';
 import { SvcError } from '../base/errors.ts';
-import type { CarriedSetup } from '../runner/setup/index.ts';
+import type { ProjectSetup } from '../runner/setup/index.ts';
 import type { EventKind, EventLog, Storage } from '../storage/index.ts';
 import { type ConsentView, consentView } from './consent-view.ts';
 import { textWithKey, writeConfig } from './edit.ts';
@@ -16,7 +16,7 @@ export interface ConfigOperationDeps {
   env: NodeJS.ProcessEnv;
   keeper: Pick<ConfigKeeper, 'loaded' | 'problem' | 'refresh' | 'restartNeeded'>;
   /** What projects carry for their worktrees, as of now. */
-  carried(): readonly CarriedSetup[];
+  carried(): readonly ProjectSetup[];
   storage: Storage;
   events: EventLog;
   clock: Clock;

@@ -3,12 +3,12 @@ import { type Caller, checkLocalActor, type Via } from '../api/operation.ts';
 import { accountName } from '../base/account.ts';
 import type { Engine } from '../compose.ts';
 import type { SeatOfRun } from '../runner/index.ts';
-import type { ProcessName, Standing } from '../runner/processes/index.ts';
+import type { ProcessName, ProcessOrigin } from '../runner/processes/index.ts';
 
 /** Who asks to be let in, by socket or HTTP. */
 export interface Arrival {
   /** What the machine tells of the process, or the processes, that the connection is from; never what they say. */
-  standing: Standing;
+  standing: ProcessOrigin;
   /** The process that holds the seat while it lives; null when that is not known, or when it may have other clients. */
   holder: ProcessName | null;
   runId: string | null;

@@ -38,7 +38,15 @@ export interface DispatchDeps {
   processes: Processes;
   worktrees: Worktrees;
   agents: Agents;
-  setup: Pick<Setup, 'carried' | 'digest' | 'check' | 'prepare' | 'abandon' | 'recover'>;
+  setup: Pick<
+    Setup,
+    | 'readProjectSetup'
+    | 'digestProjectSetup'
+    | 'checkConsent'
+    | 'prepareWorktree'
+    | 'endAbandonedSetup'
+    | 'endAbandonedTeardowns'
+  >;
   logs: SessionLogs;
   circuits: Circuits;
   keys: RunKeys;

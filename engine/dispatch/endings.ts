@@ -44,7 +44,7 @@ async function settlePaused(deps: DispatchDeps, session: Session): Promise<void>
   const { worktrees, log } = deps;
   if (session.profile !== 'strict') return;
   if (session.worktree === null) return void (await setAside(deps, session));
-  const problem = await worktrees.settle(session.worktree);
+  const problem = await worktrees.takeOverWorktree(session.worktree);
   if (problem !== null) log.warn({ session: session.sessionId, problem }, 'work was not taken over');
 }
 

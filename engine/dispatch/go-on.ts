@@ -44,7 +44,7 @@ async function doneSoFar(
 ): Promise<string[]> {
   if (repository === null || branch === null || baseCommit === null) return [];
   try {
-    const { commits } = await deps.worktrees.diff({ repository, branch, baseCommit });
+    const { commits } = await deps.worktrees.diffBranch({ repository, branch, baseCommit });
     if (commits.length === 0) return ['Nothing was committed yet.'];
     const newest = commits.slice(0, MOST_COMMITS);
     const more = commits.length - newest.length;

@@ -102,7 +102,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       checkApproved(deps, queued);
       const { transport } = commandOfSession(deps, queued);
       checkBudget(deps, queued);
-      deps.setup.check(queued);
+      deps.setup.checkConsent(queued);
       const { bypassesGateway } = sessions.private(sessionId);
       const auth = bypassesGateway ? 'account' : deps.agents.auth(queued.agent);
       const url = auth === 'gateway' ? await deps.keys.url() : null;

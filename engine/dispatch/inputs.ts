@@ -82,7 +82,7 @@ export function createReadSettings(deps: Deps): ReadSettings {
       profile: deps.profile(),
       project: orNull(() => agents.projectId(project)) ?? project,
       path: orNull(() => agents.folder(project)),
-      setup: orNull(() => deps.setup.digest(project)),
+      setup: orNull(() => deps.setup.digestProjectSetup(project)),
     };
     // Names of agents and projects come from outside as well.
     if (known.size > 1000) known.clear();
@@ -97,7 +97,7 @@ export function createReadSettings(deps: Deps): ReadSettings {
     const before = heads.get(path);
     if (before !== undefined) return before;
     const folder = realOrAsItIs(path);
-    const found = { folder, base: worktrees.checkedOut(folder) };
+    const found = { folder, base: worktrees.findCheckedOut(folder) };
     heads.set(path, found);
     return found;
   }

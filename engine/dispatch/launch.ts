@@ -33,7 +33,9 @@ export async function launch(deps: DispatchDeps, run: Launch): Promise<RunningPr
   const preset = presetOf(command, session.agent);
   const told = await writeBriefs(deps, run, svc, preset);
   const { argv, stdinFile } = commandOf(command, told, preset, deps.isArgvSeen);
-  const identity = await deps.worktrees.userIdentity(placement.repository ?? placement.cwd).catch(() => ({}));
+  const identity = await deps.worktrees
+    .findUserIdentity(placement.repository ?? placement.cwd)
+    .catch(() => ({}));
   const env = deps.environment({
     ...identity,
     SVC_CONFIG: deps.configFile,

@@ -1,7 +1,7 @@
 import type { StreamReader } from '../agents/index.ts';
 import type { Caller } from '../api/operation.ts';
 import { SvcError } from '../base/errors.ts';
-import { type LogPart, logWrittenAt, readLog, tailOffset } from '../runner/processes/index.ts';
+import { findTailOffset, type LogPart, readLog, readLogTime } from '../runner/processes/index.ts';
 import type { DispatchPaths } from './folders.ts';
 import { logFile } from './folders.ts';
 
@@ -48,8 +48,8 @@ export function createSessionLogs(
         return reader == null ? read : readable(read, part, reader);
       };
     },
-    tail: (sessionId, lines) => tailOffset(file(sessionId), lines),
-    writtenAt: (sessionId) => logWrittenAt(file(sessionId)),
+    tail: (sessionId, lines) => findTailOffset(file(sessionId), lines),
+    writtenAt: (sessionId) => readLogTime(file(sessionId)),
   };
 }
 

@@ -59,7 +59,7 @@ function makeWorktree(
 
 /** A folder outside any repository is fine here: then there is nothing to count at the end. */
 async function placeInside(deps: DispatchDeps, folder: string): Promise<Placement> {
-  const repository = await deps.worktrees.repositoryOf(folder).catch((error: unknown) => {
+  const repository = await deps.worktrees.findRepository(folder).catch((error: unknown) => {
     if (asSvcError(error).code === 'worktree_unsafe') throw error;
     return null;
   });

@@ -2,7 +2,7 @@ import { type Agents, tokenise } from '../agents/index.ts';
 import { type Problem, problemOf, SvcError } from '../base/errors.ts';
 import type { DispatchOptions, RunPlan } from '../board/index.ts';
 import type { Task } from '../board/tasks/index.ts';
-import { programOf } from '../runner/processes/index.ts';
+import { resolveProgram } from '../runner/processes/index.ts';
 import { SESSION_PREFIX } from '../runner/worktrees/index.ts';
 import type { DispatchDeps } from './context.ts';
 
@@ -23,7 +23,7 @@ export function checkProgram(
 ): void {
   const agents = deps.agents.under(options.agents);
   const { template } = agents.command(agentFor(agents, task));
-  programOf(tokenise(template)[0] ?? '', agents.folder(task.project), deps.environment({}).PATH);
+  resolveProgram(tokenise(template)[0] ?? '', agents.folder(task.project), deps.environment({}).PATH);
 }
 
 /** The hard cap of a run, in seconds: what is asked for, what the task says, what its client or else svc.yaml says. */
@@ -57,20 +57,20 @@ export async function planRun(
   const command = agent === null ? null : await known(() => agents.command(agent));
   const folder = await known(() => agents.folder(task.project));
   if (folder !== null)
-    await known(() => deps.setup.check({ ...task, inplace: false, worktree: null, continues: null }));
-  const carries = folder === null ? null : await known(() => deps.setup.carried(task.project));
+    await known(() => deps.setup.checkConsent({ ...task, inplace: false, worktree: null, continues: null }));
+  const carries = folder === null ? null : await known(() => deps.setup.readProjectSetup(task.project));
   const origin =
     folder === null
       ? null
       : await known(() =>
-          deps.worktrees.origin({
+          deps.worktrees.findOrigin({
             repositoryPath: folder,
             projectPath: folder,
             ...(base === undefined ? {} : { base }),
           }),
         );
   if (command !== null && folder !== null)
-    await known(() => programOf(tokenise(command.template)[0] ?? '', folder, deps.environment({}).PATH));
+    await known(() => resolveProgram(tokenise(command.template)[0] ?? '', folder, deps.environment({}).PATH));
   // What a stranger wrote runs confined or not at all, and whoever decides has to know which before they do.
   if (task.stranger !== null && profile === 'strict') await known(() => deps.checkConfinement());
   const circuit = agent === null ? null : deps.circuits.of(agent);

@@ -84,7 +84,7 @@ export function createQueue(
       const entered = new Set(
         sessions
           .attached()
-          .filter(({ pid, pidStart }) => processes.isAlive(pid, pidStart) !== 'dead')
+          .filter(({ pid, pidStart }) => processes.checkLiveness(pid, pidStart) !== 'dead')
           .map(({ sessionId }) => sessionId),
       );
       const ready = sessions.ready(now);

@@ -57,7 +57,7 @@ export function worktreeOperations({
         }
         // The recorded head still exists when the branch was promoted and pruned.
         const tip = headCommit === null ? { branch: branch as string } : { head: headCommit };
-        const { commits, files, patch } = await worktrees.diff({
+        const { commits, files, patch } = await worktrees.diffBranch({
           repository,
           baseCommit,
           ...(branch === null || base === null ? {} : { into: base }),
@@ -109,7 +109,7 @@ export function worktreeOperations({
       seat: 'chair',
       changes: true,
       input: z.strictObject({ id: z.string() }),
-      run: ({ id }) => ({ id, folder: folder(id), repository: worktrees.repin(folder(id)) }),
+      run: ({ id }) => ({ id, folder: folder(id), repository: worktrees.repinRepository(folder(id)) }),
     }),
     ...worktreeTools(actions),
   ];

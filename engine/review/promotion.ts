@@ -95,7 +95,7 @@ export function createPromotion(
     const about = { sessionId, taskId, actor: caller.actor, via: caller.via };
     const { doubts: warnings, head: verified } = await checkEvidence(sessionId);
     const head = wanted.head ?? verified;
-    const found = await worktrees.repositoryOf(repository);
+    const found = await worktrees.findRepository(repository);
     const promoted = await worktrees
       .promote({
         repository: found,
@@ -134,7 +134,7 @@ export function createPromotion(
     isKeepAsked: boolean,
   ): Promise<Pick<Promoted, 'removed' | 'kept' | 'warnings'>> {
     if (isKeepAsked || keepWorktree) return { removed: false, kept: ['as asked'], warnings: [] };
-    const plan = await worktrees.prunePlan({
+    const plan = await worktrees.planPrune({
       repository,
       base: into,
       keep: () => false,

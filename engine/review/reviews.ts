@@ -1,4 +1,4 @@
-import { privateGitOf } from '../runner/index.ts';
+import { locatePrivateGit } from '../runner/index.ts';
 import { type Worktrees, watchRefs } from '../runner/worktrees/index.ts';
 import type { Session, Sessions } from '../sessions/index.ts';
 import type { Storage } from '../storage/index.ts';
@@ -51,7 +51,7 @@ export function createReviews(deps: {
   }
 
   async function reconcileRepository(repository: string, unpromoted: readonly Session[]): Promise<void> {
-    const tips = await worktrees.branchTips(repository);
+    const tips = await worktrees.listBranchTips(repository);
     for (const session of unpromoted) {
       const state = await stateOf(session, tips);
       if (state === session.branchState) continue;
@@ -74,10 +74,10 @@ export function createReviews(deps: {
     async follow(sessionId, onMoved) {
       const { repository, worktree } = sessions.get(sessionId);
       if (repository === null) return { close: () => undefined };
-      const { commonDir: common } = await worktrees.repositoryOf(repository);
+      const { commonDir: common } = await worktrees.findRepository(repository);
       let isClosed = false;
       let busy = Promise.resolve();
-      const beside = worktree === null ? [] : [privateGitOf(deps.agentsDir, worktree).refs];
+      const beside = worktree === null ? [] : [locatePrivateGit(deps.agentsDir, worktree).refs];
       const watching = watchRefs({ common, beside }, () => {
         // One after the other, and the last move is always told of.
         busy = busy

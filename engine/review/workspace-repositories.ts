@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { asSvcError, type Problem, problemOf, SvcError } from '../base/errors.ts';
-import { commonDirAt, type Repository, realFolder, SESSION_PREFIX } from '../runner/worktrees/index.ts';
+import { type Repository, readCommonDir, realFolder, SESSION_PREFIX } from '../runner/worktrees/index.ts';
 import type { WorktreeActionsDeps } from './deps.ts';
 
 /** A repository of which something could not be read, and why. */
@@ -48,7 +48,7 @@ export function createWorkspaceRepositories({
       for (const each of project === undefined ? projects() : [project]) {
         const folder = folderOf(each);
         try {
-          const repository = await worktrees.repositoryOf(folder);
+          const repository = await worktrees.findRepository(folder);
           found.set(repository.commonDir, repository);
         } catch (error) {
           if (project !== undefined) throw error;
@@ -61,14 +61,14 @@ export function createWorkspaceRepositories({
     },
 
     elsewhereThan(all) {
-      const owners = worktrees.ownersOf(
+      const owners = worktrees.findOwners(
         worktreesDir,
         all.map(({ commonDir }) => commonDir),
       );
       // What no repository knows is of the one that its session was in, or else of the workspace's own.
       const ofSession = (folder: string): string | null => {
         const session = sessions.byBranch(`${SESSION_PREFIX}${basename(folder)}`);
-        return commonDirAt(session?.repository ?? folderOf(null));
+        return readCommonDir(session?.repository ?? folderOf(null));
       };
       return ({ commonDir }) =>
         (folder) => {

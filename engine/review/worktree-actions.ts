@@ -1,12 +1,12 @@
 import type { Caller } from '../api/operation.ts';
 import { asSvcError, type Problem, problemOf, SvcError } from '../base/errors.ts';
 import {
+  listWorktreeStates,
   type PruneEntry,
   type PruneResult,
   type Repository,
   type SessionWorktree,
   samePath,
-  statesOf,
   type Trial,
   type WorktreeState,
 } from '../runner/worktrees/index.ts';
@@ -158,7 +158,7 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
             ...ifGiven('base', baseOf(wanted, caller)),
           };
           const look = await worktrees
-            .status(request)
+            .readStatus(request)
             .catch((error) => ({ worktrees: [], total: 0, problem: asSvcError(error) }));
           return { repository, ...look };
         }),
@@ -178,7 +178,7 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
             taskId: session?.taskId ?? null,
             title: session?.title ?? null,
             state: session?.state ?? null,
-            states: statesOf(entry),
+            states: listWorktreeStates(entry),
           };
         }),
       );
@@ -193,7 +193,7 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
       const { session, base } = promotion(wanted, caller);
       const { sessionId, repository, branch, baseCommit } = session;
       const began = ifGiven('baseCommit', baseCommit ?? undefined);
-      return { sessionId, ...(await worktrees.trial({ repository, branch, base, ...began })) };
+      return { sessionId, ...(await worktrees.tryPromotion({ repository, branch, base, ...began })) };
     },
 
     promote: createPromotion(deps, removal, promotion),
@@ -205,7 +205,7 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
         const warnings: string[] = [];
         const answer: Pruned = { ...nothingPruned(repository.root), warnings };
         try {
-          const plan = await worktrees.prunePlan({
+          const plan = await worktrees.planPrune({
             repository,
             worktreesDir: deps.worktreesDir,
             isElsewhere: isElsewhere(repository),

@@ -57,7 +57,7 @@ export function createRunSockets({
   let attached: RunSocketServer | null = null;
   let waiting: { socket: Socket; run: SeatOfRun }[] = [];
 
-  async function shut(server: Server, own: Iterable<Socket>): Promise<void> {
+  async function closeServer(server: Server, own: Iterable<Socket>): Promise<void> {
     servers.delete(server);
     const closed = once(server, 'close');
     server.close();
@@ -108,7 +108,7 @@ export function createRunSockets({
         folder,
         async close() {
           opened.delete(run.runId);
-          if (servers.has(server)) await shut(server, own);
+          if (servers.has(server)) await closeServer(server, own);
           rmSync(folder, { recursive: true, force: true });
         },
       };
@@ -122,7 +122,7 @@ export function createRunSockets({
       for (const { socket, run } of early) if (!socket.destroyed) to.serve(socket, run);
     },
     async close() {
-      await Promise.all([...servers].map((server) => shut(server, [])));
+      await Promise.all([...servers].map((server) => closeServer(server, [])));
       for (const socket of connections) socket.destroy();
     },
   };

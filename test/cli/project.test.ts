@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { type CarriedSetup, type Session, shellWord, type Task, type Wire } from '../../engine/index.ts';
+import { type ProjectSetup, type Session, shellWord, type Task, type Wire } from '../../engine/index.ts';
 import { until } from '../support/wait.ts';
 import { isRunning, makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
 
@@ -44,16 +44,16 @@ describe('svc project', () => {
       unasked.stderr,
     );
     const yes = await ws.svc(['project', 'trust', 'api', '--json'], { env: { SVC_SETUP_YES: '1' } });
-    assert.equal(yes.json<Wire<CarriedSetup>>().consent, 'given', yes.stderr);
+    assert.equal(yes.json<Wire<ProjectSetup>>().consent, 'given', yes.stderr);
     assert.equal(
-      (await ws.svc(['project', 'untrust', 'api', '--json'])).json<Wire<CarriedSetup>>().consent,
+      (await ws.svc(['project', 'untrust', 'api', '--json'])).json<Wire<ProjectSetup>>().consent,
       'none',
     );
   });
 
   test('is refused to what a setup runs; one that is killed with its engine runs anew, and never twice at once', async () => {
     const client = await ws.connect();
-    const { digest } = await client.call<Wire<CarriedSetup>>('project.show', { id: 'api' });
+    const { digest } = await client.call<Wire<ProjectSetup>>('project.show', { id: 'api' });
     await client.call('project.trust', { id: 'api', digest });
     const { task_id } = await client.call<Wire<Task>>('task.add', {
       body: '#agent: no-change',

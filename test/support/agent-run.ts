@@ -4,7 +4,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { type Preset, presetNamed, type RunWish, withArguments } from '../../engine/agents/presets/index.ts';
 import { NO_FACTS, type StreamFacts } from '../../engine/agents/streams/stream.ts';
 import { renderCommand } from '../../engine/agents/template.ts';
-import { createProcesses, workerEnvironment } from '../../engine/runner/processes/index.ts';
+import { buildWorkerEnvironment, createProcesses } from '../../engine/runner/processes/index.ts';
 import { AGENTS_BIN } from './agents.ts';
 import { gitEnvironment } from './git.ts';
 import { settled, until } from './wait.ts';
@@ -97,7 +97,7 @@ export async function runPreset(name: string, wish: BareWish): Promise<BareRun> 
 
   const inherited = gitEnvironment();
   const env = {
-    ...workerEnvironment(
+    ...buildWorkerEnvironment(
       { PATH: `${AGENTS_BIN}${delimiter}${inherited.PATH}`, LANG: 'C.UTF-8', HOME: home },
       {
         GIT_AUTHOR_NAME: 'Worker',

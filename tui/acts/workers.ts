@@ -1,4 +1,4 @@
-import { counted, sensitiveWords, shellWord } from '../../engine/index.ts';
+import { counted, describeSensitive, shellWord } from '../../engine/index.ts';
 import { evidenceSummary, headOf } from '../panes/evidence.ts';
 import { isUnread, sessionState } from '../panes/words.ts';
 import { checkoutReason } from '../panes/work.ts';
@@ -155,7 +155,7 @@ export function promoteQuestion(state: State): Question {
   const { session_id: id } = selectedSession(state)!;
   const { branch, base, head, sensitive } = trialOf(state) as Trial;
   const warning = doubt(state, id);
-  const named = sensitive.length === 0 ? '' : ` LOOK AT ${clean(sensitiveWords(sensitive, SHOWN))}.`;
+  const named = sensitive.length === 0 ? '' : ` LOOK AT ${clean(describeSensitive(sensitive, SHOWN))}.`;
   const run = (strategy: 'merge' | 'rebase') => (now: State) =>
     call<Promoted>(now, {
       operation: 'worktree.promote',

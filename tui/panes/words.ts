@@ -1,8 +1,8 @@
 import {
   age,
-  carriedFacts,
-  consentWords,
   counted,
+  describeConsent,
+  listSetupFacts,
   localTime,
   withLocalTimes,
   workLeftBy,
@@ -146,8 +146,8 @@ const carriedLines = ({ carries }: Plan): [name: string, text: string | null, st
   carries === null
     ? []
     : [
-        ...carriedFacts(carries),
-        ['consent', consentWords(carries), carries.consent === 'given' ? 'warn' : 'bad'],
+        ...listSetupFacts(carries),
+        ['consent', describeConsent(carries), carries.consent === 'given' ? 'warn' : 'bad'],
       ];
 
 /** What a run would do and what it would cost. */

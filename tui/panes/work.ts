@@ -1,4 +1,4 @@
-import { counted, localTime, outcomeOfSession, sensitiveWords, workLeftBy } from '../../engine/index.ts';
+import { counted, describeSensitive, localTime, outcomeOfSession, workLeftBy } from '../../engine/index.ts';
 import type { Evidence, LockRow, SessionRow, Trial, Work } from '../state/model.ts';
 import { clean, cleanLines, cut, drawable, factLines, width } from '../text.ts';
 import { type Line, type Style, span } from '../theme.ts';
@@ -47,7 +47,7 @@ function trialFacts({ trial, tried_at: at }: Work): readonly (readonly [string, 
     trial.conflicts.length === 0
       ? [['trial', `no conflicts, ${tried} (nothing was written)`, 'good']]
       : [['trial', `conflicts in ${trial.conflicts.join(', ')}, ${tried}`, 'bad']];
-  if (trial.sensitive.length > 0) facts.push(['look at', sensitiveWords(trial.sensitive), 'warn']);
+  if (trial.sensitive.length > 0) facts.push(['look at', describeSensitive(trial.sensitive), 'warn']);
   if (trial.checkout.state === 'dirty') {
     facts.push(['checkout', checkoutReason(trial), 'warn']);
   }

@@ -18,7 +18,7 @@ export interface RerunsDeps {
   clock: Clock;
   sessions: Sessions;
   checkouts: CleanCheckouts;
-  processes: Pick<Processes, 'startOf' | 'stop' | 'sweep' | 'contain'>;
+  processes: Pick<Processes, 'readStartTime' | 'stop' | 'sweep' | 'contain'>;
   /** What a program that checks a worker's claims may see. */
   workerEnvironment(extra: Record<string, string>): Record<string, string>;
   confine: CommandConfinement;
@@ -131,7 +131,7 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
     const results: RerunResult[] = [];
     try {
       progress(`checks out ${head.slice(0, 10)} and makes it ready`);
-      const { folder, cwd } = await checkouts.make(session, head, limits);
+      const { folder, cwd } = await checkouts.makeCheckout(session, head, limits);
       const running = {
         processes,
         environment: deps.workerEnvironment,
@@ -144,7 +144,7 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
       }
       return results;
     } finally {
-      await checkouts.removeAll(session);
+      await checkouts.removeCheckouts(session);
     }
   }
 
@@ -193,7 +193,7 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
   async function endLeftOver(): Promise<void> {
     for (const { id, session_id: sessionId, rerun_mark: mark } of marked.all()) {
       await processes.sweep(mark);
-      await checkouts.removeAll(sessions.get(sessionId));
+      await checkouts.removeCheckouts(sessions.get(sessionId));
       await storage.write(() => setMark.run(null, id));
     }
   }

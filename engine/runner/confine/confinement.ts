@@ -7,16 +7,16 @@ import { SvcError } from '../../base/errors.ts';
 import { makePrivateFolder } from '../../base/private-files.ts';
 import { SEAT_FOLDER } from '../../workspace/seat-folder.ts';
 import { REAL_OBJECTS } from '../private-git.ts';
-import { programOf } from '../processes/start.ts';
-import { homeRules } from './home.ts';
-import { kernelWords } from './kernel.ts';
+import { resolveProgram } from '../processes/start.ts';
+import { buildHomeRules } from './home.ts';
+import { buildKernelArgs } from './kernel.ts';
 import { isFolder, isWithin, realOf } from './paths.ts';
-import { findOpen, type ProbeWish, probeCommand } from './probe.ts';
-import { programRules } from './programs.ts';
-import { gitFoldersOf, inplaceRules, lookingRules, worktreeRules } from './repository.ts';
-import { hiding, mounts, type Place, showing, shownAt } from './rules.ts';
-import { listeningSockets, SERVICE_FOLDERS } from './sockets.ts';
-import { nameUserInside, userInside } from './user.ts';
+import { buildProbeCommand, findOpenings, type ProbeWish } from './probe.ts';
+import { buildProgramRules } from './programs.ts';
+import { buildInplaceRules, buildReadOnlyRules, buildWorktreeRules, findGitFolders } from './repository.ts';
+import { buildMountArgs, findShownAs, hidePath, type Place, showPath } from './rules.ts';
+import { findListeningSockets, SERVICE_FOLDERS } from './sockets.ts';
+import { buildUserArgs, chooseUserInside } from './user.ts';
 
 /** A run that is to be confined. */
 export interface ConfineSpec {
@@ -82,13 +82,13 @@ const TRIAL_MS = 10_000;
 
 const DOCS = 'docs/confinement.md says what it needs';
 
-const unavailable = (what: string, hint: string, cause?: unknown): SvcError =>
+const unavailableError = (what: string, hint: string, cause?: unknown): SvcError =>
   new SvcError('confinement_unavailable', `the worker cannot be confined: ${what}`, { hint, cause });
 
 /** bubblewrap's path. Throws `tool_missing`, `confinement_unavailable`. */
-function bubblewrap(path: string | undefined): string {
+function findBubblewrap(path: string | undefined): string {
   if (process.platform !== 'linux')
-    throw unavailable('bubblewrap exists for Linux only', 'set guard.profile to lite');
+    throw unavailableError('bubblewrap exists for Linux only', 'set guard.profile to lite');
   const found = findProgram('bwrap', { cwd: sep, path });
   if (found !== undefined) return found;
   throw new SvcError('tool_missing', 'guard.profile is strict, and bwrap (bubblewrap) is not on PATH', {
@@ -103,7 +103,7 @@ interface Ability {
 }
 
 /** What does not depend on the run. `uid` is the user that root is inside; null for an ordinary user. */
-const namespaces = (uid: number | null, { canShutUserns }: Ability): string[] => [
+const buildNamespaceArgs = (uid: number | null, { canShutUserns }: Ability): string[] => [
   // An ordinary user gets a namespace of users by itself; root would otherwise keep its rights.
   ...(uid === null
     ? []
@@ -111,10 +111,10 @@ const namespaces = (uid: number | null, { canShutUserns }: Ability): string[] =>
   ...(canShutUserns ? [...(uid === null ? ['--unshare-user'] : []), '--disable-userns'] : []),
   ...['--unshare-pid', '--unshare-ipc', '--unshare-uts'],
   ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
-  ...kernelWords(),
+  ...buildKernelArgs(),
 ];
 
-const uidInside = (): number | null => (process.getuid?.() === 0 ? userInside() : null);
+const chooseUid = (): number | null => (process.getuid?.() === 0 ? chooseUserInside() : null);
 
 interface Answer {
   error: Error | null;
@@ -133,10 +133,10 @@ function runOnce(program: string, args: readonly string[], env: NodeJS.ProcessEn
 }
 
 /** Whether this bubblewrap can shut off namespaces of users, here: it needs 0.8, and a /proc that can be written outside. */
-async function abilityOf(program: string, env: NodeJS.ProcessEnv): Promise<Ability> {
+async function detectAbility(program: string, env: NodeJS.ProcessEnv): Promise<Ability> {
   const { stdout, stderr } = await runOnce(program, ['--help'], env);
   if (!`${stdout}${stderr}`.includes('--disable-userns')) return { canShutUserns: false };
-  const words = namespaces(uidInside(), { canShutUserns: true });
+  const words = buildNamespaceArgs(chooseUid(), { canShutUserns: true });
   const { error } = await runOnce(program, [...words, '--', '/bin/sh', '-c', ':'], env);
   return { canShutUserns: error === null };
 }
@@ -145,17 +145,21 @@ async function abilityOf(program: string, env: NodeJS.ProcessEnv): Promise<Abili
  * Tries the sandbox out with a shell that says what is open in it. Throws `confinement_unavailable`, with bubblewrap's own
  * words or with what is open that should not be.
  */
-async function tryOut(
+async function trySandbox(
   program: string,
   words: readonly string[],
   env: NodeJS.ProcessEnv,
   probe: ProbeWish,
 ): Promise<void> {
-  const { error, stdout, stderr } = await runOnce(program, [...words, '--', ...probeCommand(probe)], env);
+  const { error, stdout, stderr } = await runOnce(
+    program,
+    [...words, '--', ...buildProbeCommand(probe)],
+    env,
+  );
   if (error !== null) {
     const said = stderr.split('\n').find((line) => line.trim() !== '') ?? error.message;
     const isForbidden = /namespace|uid map|Operation not permitted|Permission denied/i.test(said);
-    throw unavailable(
+    throw unavailableError(
       said.replace(/^bwrap: /, ''),
       isForbidden
         ? `this system lets no ordinary user make namespaces (AppArmor, sysctl, or a container); ${DOCS}`
@@ -163,9 +167,9 @@ async function tryOut(
       error,
     );
   }
-  const open = findOpen(stdout, probe);
+  const open = findOpenings(stdout, probe);
   if (open.length === 0) return;
-  throw unavailable(
+  throw unavailableError(
     `the sandbox was tried, and ${open.slice(0, 3).join('; ')}${open.length > 3 ? `; and ${open.length - 3} more` : ''}`,
     `something on this machine opens what bubblewrap has shut; ${DOCS}`,
   );
@@ -180,53 +184,53 @@ export interface ConfinementHere extends Ability {
 
 /** Whether workers can be confined here, tried out. Throws as `wrap` does. */
 export async function checkConfinement(env: NodeJS.ProcessEnv): Promise<ConfinementHere> {
-  const program = bubblewrap(env.PATH);
-  const ability = await abilityOf(program, env);
+  const program = findBubblewrap(env.PATH);
+  const ability = await detectAbility(program, env);
   const nothing = { places: [], readOnly: [], unseen: [] };
-  await tryOut(program, namespaces(uidInside(), ability), env, nothing);
-  return { program, ...ability, abstractSockets: listeningSockets().abstract };
+  await trySandbox(program, buildNamespaceArgs(chooseUid(), ability), env, nothing);
+  return { program, ...ability, abstractSockets: findListeningSockets().abstract };
 }
 
-const gitRulesOf = ({ isGuest, worktree }: ConfineSpec) =>
-  isGuest ? lookingRules : worktree === null ? inplaceRules : worktreeRules;
+const selectGitRules = ({ isGuest, worktree }: ConfineSpec) =>
+  isGuest ? buildReadOnlyRules : worktree === null ? buildInplaceRules : buildWorktreeRules;
 
 /** Confines workers with bubblewrap. What a run may is decided anew for each; kept is only what bubblewrap can do. */
 export function createConfinement(deps: ConfinementDeps): Confinement {
   const { root, configFile, paths, machineHome, svc } = deps;
   const abilities = new Map<string, Promise<Ability>>();
 
-  function abilityHere(program: string): Promise<Ability> {
+  function findAbility(program: string): Promise<Ability> {
     const key = `${program} ${statSync(program).mtimeMs}`;
-    const known = abilities.get(key) ?? abilityOf(program, deps.env);
+    const known = abilities.get(key) ?? detectAbility(program, deps.env);
     abilities.set(key, known);
     return known;
   }
 
   /** Folders of which a worker sees nothing, or only what is shown in them on purpose. */
-  function hidden(home: string | null): Place[] {
+  function hideFolders(home: string | null): Place[] {
     // A database or a socket of its own place is hidden with the folder around it: the file may be made anew.
     const apart = [paths.db, paths.socket].map(dirname).filter((folder) => !isWithin(paths.data, folder));
     return [
-      ...['/tmp', '/var/tmp'].flatMap((path) => hiding(path, 'empty', '1777')),
-      ...['/run', '/var/run', ...SERVICE_FOLDERS].flatMap((path) => hiding(path, 'shut')),
-      ...(home === null ? [] : hiding(home, 'empty', '0700')),
+      ...['/tmp', '/var/tmp'].flatMap((path) => hidePath(path, 'empty', '1777')),
+      ...['/run', '/var/run', ...SERVICE_FOLDERS].flatMap((path) => hidePath(path, 'shut')),
+      ...(home === null ? [] : hidePath(home, 'empty', '0700')),
       ...[machineHome, paths.data, paths.agents, paths.worktrees, ...apart].flatMap((path) =>
-        hiding(path, 'shut'),
+        hidePath(path, 'shut'),
       ),
     ];
   }
 
   /** What a run sees, as rules: the deepest one that covers a path counts. */
-  function rulesOf(spec: ConfineSpec, programs: readonly string[]): Place[] {
+  function buildRules(spec: ConfineSpec, programs: readonly string[]): Place[] {
     const home = realOf(spec.env.HOME ?? '');
     const writable = spec.worktree ?? spec.cwd;
-    if (home === sep) throw unavailable('its home folder is /', 'give the engine a HOME of its own');
-    const git = gitFoldersOf(writable);
+    if (home === sep) throw unavailableError('its home folder is /', 'give the engine a HOME of its own');
+    const git = findGitFolders(writable);
     if (spec.worktree !== null && git === null)
-      throw unavailable(`${spec.worktree} is no worktree of git`, 'svc task retry makes a new one');
+      throw unavailableError(`${spec.worktree} is no worktree of git`, 'svc task retry makes a new one');
     const kept = join(spec.sessionFolder, 'agent');
     makePrivateFolder(dirname(spec.sessionFolder), kept);
-    const hides = hidden(home);
+    const hides = hideFolders(home);
     const hiddenFolders = hides.map(({ path }) => path);
     const { seatFolder } = spec;
     const isSeat = (path: string): boolean =>
@@ -245,16 +249,16 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
     const rules = [
       ...hides,
       // Names of hosts are looked up in what lies here on some systems.
-      ...showing('/etc/resolv.conf', 'read'),
-      ...showing('/run/current-system', 'read'),
-      ...showing(root, 'read'),
-      ...showing(configFile, 'read'),
-      ...programRules({ env: spec.env, home, hidden: hiddenFolders, programs, svc, written: writable }),
-      ...(home === null ? [] : homeRules(home, spec.home, join(realOf(kept) ?? kept, 'home'))),
-      ...showing(writable, 'write'),
-      ...(git === null ? [] : gitRulesOf(spec)(git, realOf(paths.agents) ?? paths.agents)),
-      ...showing(spec.sessionFolder, 'read'),
-      ...showing(kept, spec.isGuest ? 'read' : 'write'),
+      ...showPath('/etc/resolv.conf', 'read'),
+      ...showPath('/run/current-system', 'read'),
+      ...showPath(root, 'read'),
+      ...showPath(configFile, 'read'),
+      ...buildProgramRules({ env: spec.env, home, hidden: hiddenFolders, programs, svc, written: writable }),
+      ...(home === null ? [] : buildHomeRules(home, spec.home, join(realOf(kept) ?? kept, 'home'))),
+      ...showPath(writable, 'write'),
+      ...(git === null ? [] : selectGitRules(spec)(git, realOf(paths.agents) ?? paths.agents)),
+      ...showPath(spec.sessionFolder, 'read'),
+      ...showPath(kept, spec.isGuest ? 'read' : 'write'),
       ...seat,
     ];
     // In place the configuration lies in what may be written, and it names programs that the engine runs.
@@ -262,11 +266,11 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
       rules.push(...[{ path: realOf(configFile) ?? configFile, show: 'read' } as const]);
     const real = realOf(writable) ?? writable;
     // Last, when it is known what would be shown. What listens in the worktree is the worker's own.
-    for (const path of listeningSockets().files)
-      if (!isWithin(real, path) && !['empty', 'shut'].includes(shownAt(path, rules)) && !isSeat(path))
+    for (const path of findListeningSockets().files)
+      if (!isWithin(real, path) && !['empty', 'shut'].includes(findShownAs(path, rules)) && !isSeat(path))
         rules.push({ path, show: 'read', from: '/dev/null' });
-    if (shownAt(real, rules) !== 'write')
-      throw unavailable(
+    if (findShownAs(real, rules) !== 'write')
+      throw unavailableError(
         `${writable} is a folder that has to be hidden`,
         'move the project into one of its own',
       );
@@ -274,9 +278,9 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
   }
 
   /** What no run may write, whatever its rules say; in place much of it lies in what it may. */
-  function readOnlyOf({ worktree, sessionFolder }: ConfineSpec): string[] {
+  function listReadOnlyPaths({ worktree, sessionFolder }: ConfineSpec): string[] {
     const ofSession = ['log', 'passwd', 'git'].map((name) => join(sessionFolder, name));
-    const common = worktree === null ? null : gitFoldersOf(worktree)?.common;
+    const common = worktree === null ? null : findGitFolders(worktree)?.common;
     if (common == null) return ofSession;
     const ofGit = ['', 'HEAD', 'config', 'packed-refs', 'refs/heads', 'refs/heads/main', 'hooks', 'info'];
     return [
@@ -288,21 +292,21 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
 
   return {
     async wrap(spec) {
-      const bwrap = bubblewrap(deps.env.PATH);
-      const program = programOf(spec.argv[0] ?? '', spec.cwd, spec.env.PATH);
+      const bwrap = findBubblewrap(deps.env.PATH);
+      const program = resolveProgram(spec.argv[0] ?? '', spec.cwd, spec.env.PATH);
       const { cwd, env } = spec;
-      const agent = spec.program === undefined ? [] : programOf(spec.program, cwd, env.PATH);
-      const places = rulesOf(spec, [program, ...[agent].flat()]);
+      const agent = spec.program === undefined ? [] : resolveProgram(spec.program, cwd, env.PATH);
+      const places = buildRules(spec, [program, ...[agent].flat()]);
       const settings = GIT_SETTINGS.flatMap(([name, value], at) => [
         ...['--setenv', `GIT_CONFIG_KEY_${at}`, name],
         ...['--setenv', `GIT_CONFIG_VALUE_${at}`, value],
       ]);
-      const uid = uidInside();
+      const uid = chooseUid();
       const home = spec.env.HOME ?? '';
       const words = [
-        ...namespaces(uid, await abilityHere(bwrap)),
-        ...mounts(places),
-        ...(uid === null ? [] : nameUserInside(uid, { home, folder: spec.sessionFolder })),
+        ...buildNamespaceArgs(uid, await findAbility(bwrap)),
+        ...buildMountArgs(places),
+        ...(uid === null ? [] : buildUserArgs(uid, { home, folder: spec.sessionFolder })),
         ...DROPPED.flatMap((name) => ['--unsetenv', name]),
         ...['--setenv', 'GIT_CONFIG_COUNT', String(GIT_SETTINGS.length), ...settings],
         ...['--chdir', spec.cwd],
@@ -311,7 +315,7 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
       if (!isFolder(spec.cwd))
         throw new SvcError('spawn_failed', `the worker's folder ${spec.cwd} does not exist`);
       const unseen = [paths.db, join(machineHome, 'keys.env')];
-      await tryOut(bwrap, words, spec.env, { places, readOnly: readOnlyOf(spec), unseen });
+      await trySandbox(bwrap, words, spec.env, { places, readOnly: listReadOnlyPaths(spec), unseen });
       const filter = spec.filterFd === undefined ? [] : ['--seccomp', String(spec.filterFd)];
       return [bwrap, ...words, ...filter, '--', program, ...spec.argv.slice(1)];
     },

@@ -4,13 +4,13 @@ import type { HomeShare } from '../../agents/presets/index.ts';
 import { SvcError } from '../../base/errors.ts';
 import { makeFoldersWithin } from '../../base/private-files.ts';
 import { isFolder, isWithin, realOf } from './paths.ts';
-import { type Place, showing } from './rules.ts';
+import { type Place, showPath } from './rules.ts';
 
 /** git's identity and settings; not `credentials`, which lies beside them. */
 const GIT = ['.gitconfig', '.config/git/config', '.config/git/ignore', '.config/git/attributes'];
 
 /** A folder below `kept`. An earlier run could write there: a link that it left must not lead us elsewhere. */
-function madeOwn(kept: string, path: string): string {
+function makeOwnFolder(kept: string, path: string): string {
   const folder = join(kept, path);
   const inTheWay = makeFoldersWithin(dirname(kept), folder);
   if (inTheWay === null) return folder;
@@ -23,8 +23,8 @@ function madeOwn(kept: string, path: string): string {
  * Makes way for what of the person's is shown inside a private folder: bubblewrap makes the place for it there, and would
  * follow a link that an earlier run has left.
  */
-function makeWay(kept: string, path: string, source: string): void {
-  const place = join(madeOwn(kept, dirname(path)), basename(path));
+function clearMountPoint(kept: string, path: string, source: string): void {
+  const place = join(makeOwnFolder(kept, dirname(path)), basename(path));
   const found = lstatSync(place, { throwIfNoEntry: false });
   const isFit = isFolder(source) ? found?.isDirectory() : found?.isFile();
   if (found !== undefined && !isFit) rmSync(place, { recursive: true, force: true });
@@ -37,25 +37,25 @@ function makeWay(kept: string, path: string, source: string): void {
  * @param home links resolved
  * @param kept a folder of the session alone, which outlives a run
  */
-export function homeRules(home: string, share: HomeShare | null, kept: string): Place[] {
-  const inHome = (path: string, show: 'read' | 'write'): Place[] => {
+export function buildHomeRules(home: string, share: HomeShare | null, kept: string): Place[] {
+  const showInHome = (path: string, show: 'read' | 'write'): Place[] => {
     const from = realOf(join(home, path));
     if (from === null) return [];
-    if (share?.own.some((folder) => isWithin(folder, path))) makeWay(kept, path, from);
+    if (share?.own.some((folder) => isWithin(folder, path))) clearMountPoint(kept, path, from);
     return [{ path: join(home, path), show, from }];
   };
-  const git = GIT.flatMap((path) => showing(join(home, path), 'read'));
+  const git = GIT.flatMap((path) => showPath(join(home, path), 'read'));
   if (share === null) return git;
 
   const own = share.own.map(
     (path): Place => ({
       path: join(home, path),
       show: 'write',
-      from: madeOwn(kept, path),
+      from: makeOwnFolder(kept, path),
     }),
   );
   const copied = share.copied.map((path): Place => {
-    const copy = join(madeOwn(kept, dirname(path)), basename(path));
+    const copy = join(makeOwnFolder(kept, dirname(path)), basename(path));
     const isThere = lstatSync(copy, { throwIfNoEntry: false }) !== undefined;
     if (!isThere && existsSync(join(home, path)))
       copyFileSync(join(home, path), copy, constants.COPYFILE_EXCL);
@@ -66,7 +66,7 @@ export function homeRules(home: string, share: HomeShare | null, kept: string): 
     ...git,
     ...own,
     ...copied,
-    ...share.login.flatMap((path) => inHome(path, 'write')),
-    ...share.settings.flatMap((path) => inHome(path, 'read')),
+    ...share.login.flatMap((path) => showInHome(path, 'write')),
+    ...share.settings.flatMap((path) => showInHome(path, 'read')),
   ];
 }

@@ -11,9 +11,9 @@ const OF_READER = new Set(['self', 'thread-self', 'net', 'mounts']);
  * that the kernel runs as root. `/sys` is read-only with the file system around it. Read anew for each run: a module that is
  * loaded may add some.
  */
-export function kernelWords(): string[] {
+export function buildKernelArgs(): string[] {
   const words: string[] = [];
-  for (const { name, isFolder, mode } of entriesOfProc()) {
+  for (const { name, isFolder, mode } of listProcEntries()) {
     const path = join(PROC, name);
     if (isFolder || (mode & 0o222) !== 0) words.push('--ro-bind', path, path);
     // For root's eyes only, such as the machine's memory.
@@ -22,7 +22,7 @@ export function kernelWords(): string[] {
   return words;
 }
 
-function entriesOfProc(): { name: string; isFolder: boolean; mode: number }[] {
+function listProcEntries(): { name: string; isFolder: boolean; mode: number }[] {
   return readdirSync(PROC).flatMap((name) => {
     if (/^\d+$/.test(name) || OF_READER.has(name)) return [];
     try {

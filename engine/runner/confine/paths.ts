@@ -8,7 +8,7 @@ export function isWithin(folder: string, path: string): boolean {
 }
 
 /** What `look` says; null where nothing is or where this user may not look. */
-function tried<T>(look: () => T): T | null {
+function tryOrNull<T>(look: () => T): T | null {
   try {
     return look();
   } catch {
@@ -17,9 +17,9 @@ function tried<T>(look: () => T): T | null {
 }
 
 /** Where a path leads, links resolved; null when nothing is there. */
-export const realOf = (path: string): string | null => tried(() => realpathSync(path));
+export const realOf = (path: string): string | null => tryOrNull(() => realpathSync(path));
 
-export const isFolder = (path: string): boolean => tried(() => statSync(path).isDirectory()) ?? false;
+export const isFolder = (path: string): boolean => tryOrNull(() => statSync(path).isDirectory()) ?? false;
 
 export interface Link {
   /** Its own place, the folders above it resolved. */
@@ -29,12 +29,12 @@ export interface Link {
 }
 
 /** The links on the way to a path that exists: whoever comes by its name needs them as well as the place itself. */
-export function linksTo(path: string): Link[] {
+export function findLinks(path: string): Link[] {
   const found: Link[] = [];
   let at: string = sep;
   for (const part of path.split(sep).filter((each) => each !== '')) {
     const next = join(at, part);
-    const isLink = tried(() => lstatSync(next).isSymbolicLink()) ?? false;
+    const isLink = tryOrNull(() => lstatSync(next).isSymbolicLink()) ?? false;
     const target = isLink ? realOf(next) : next;
     if (target === null) return found;
     if (isLink) found.push({ path: next, target });
@@ -44,7 +44,7 @@ export function linksTo(path: string): Link[] {
 }
 
 /** The nearest folder at or above a path of which `holds` is true; null for none. */
-export function above(path: string, holds: (folder: string) => boolean): string | null {
+export function findFolderAbove(path: string, holds: (folder: string) => boolean): string | null {
   for (let folder = path; ; folder = dirname(folder)) {
     if (holds(folder)) return folder;
     if (folder === dirname(folder)) return null;

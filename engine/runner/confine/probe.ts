@@ -1,5 +1,5 @@
 import { isWithin } from './paths.ts';
-import { type Place, shownAt } from './rules.ts';
+import { findShownAs, type Place } from './rules.ts';
 
 /**
  * Told from inside of a sandbox: the mounts, what can be written of the paths before `--`, and what can be seen of those
@@ -44,7 +44,7 @@ export interface ProbeWish {
 }
 
 /** What to run inside. */
-export const probeCommand = ({ readOnly, unseen }: Pick<ProbeWish, 'readOnly' | 'unseen'>): string[] => [
+export const buildProbeCommand = ({ readOnly, unseen }: Pick<ProbeWish, 'readOnly' | 'unseen'>): string[] => [
   ...['/bin/sh', '-c', SCRIPT, 'svc'],
   ...OF_KERNEL,
   ...readOnly,
@@ -60,7 +60,7 @@ interface Mount {
 }
 
 /** A line of mountinfo; see proc(5). Null for what is none. */
-function mountOf(line: string): Mount | null {
+function parseMount(line: string): Mount | null {
   const [id, parent, , , path, options, ...rest] = line.split(' ');
   if (id === undefined || parent === undefined || path === undefined || options === undefined) return null;
   const ofAll = rest.slice(rest.indexOf('-') + 1)[2] ?? '';
@@ -72,7 +72,7 @@ function mountOf(line: string): Mount | null {
 }
 
 /** Those at which a path can arrive: not what lies below another mount. */
-function reachable(mounts: readonly Mount[]): Mount[] {
+function selectReachable(mounts: readonly Mount[]): Mount[] {
   const byId = new Map(mounts.map((mount) => [mount.id, mount]));
   return mounts.filter((mount) => {
     let below: Mount | null = null;
@@ -93,22 +93,22 @@ function reachable(mounts: readonly Mount[]): Mount[] {
 }
 
 /** Made for the sandbox itself. */
-const isItsOwn = (path: string): boolean => path === '/proc' || isWithin('/dev', path);
+const isSandboxOwn = (path: string): boolean => path === '/proc' || isWithin('/dev', path);
 
 /** What of a sandbox is open that should not be, one sentence each, from what the probe has told. */
-export function findOpen(told: string, { places }: Pick<ProbeWish, 'places'>): string[] {
+export function findOpenings(told: string, { places }: Pick<ProbeWish, 'places'>): string[] {
   const lines = told.split('\n');
-  const after = (word: string): string[] =>
+  const linesAfter = (word: string): string[] =>
     lines.flatMap((line) => (line.startsWith(`${word} `) ? [line.slice(word.length + 1)] : []));
-  const mounts = after('mount').flatMap((line) => mountOf(line) ?? []);
+  const mounts = linesAfter('mount').flatMap((line) => parseMount(line) ?? []);
   if (mounts.length === 0) return ['it does not say what is mounted in it'];
-  const writable = reachable(mounts).filter(
+  const writable = selectReachable(mounts).filter(
     ({ path, isWritable }) =>
-      isWritable && !isItsOwn(path) && !['write', 'empty'].includes(shownAt(path, places)),
+      isWritable && !isSandboxOwn(path) && !['write', 'empty'].includes(findShownAs(path, places)),
   );
   return [
-    ...after('open').map((path) => `${path} can be written`),
+    ...linesAfter('open').map((path) => `${path} can be written`),
     ...writable.map(({ path }) => `${path} is mounted writable`),
-    ...after('seen').map((path) => `${path} can be seen`),
+    ...linesAfter('seen').map((path) => `${path} can be seen`),
   ];
 }

@@ -1,7 +1,7 @@
 import { type Dirent, existsSync, readdirSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
-import { above, isFolder, isWithin, realOf } from './paths.ts';
-import { type Place, showing } from './rules.ts';
+import { findFolderAbove, isFolder, isWithin, realOf } from './paths.ts';
+import { type Place, showPath } from './rules.ts';
 
 /** Tool chains and what they install, in the person's home. None of these folders is a place for secrets. */
 const IN_HOME = [
@@ -50,15 +50,15 @@ const NAMED_BY = [
 const SHARED_PREFIXES = ['.local', '.cargo', 'go', '.config', '.cache'];
 
 /** The outermost `node_modules` around a path; packages need each other. */
-function modulesAround(path: string): string | null {
+function findModulesAround(path: string): string | null {
   const parts = path.split(sep);
   const at = parts.indexOf('node_modules');
   return at === -1 ? null : parts.slice(0, at + 1).join(sep);
 }
 
 /** What has to be there for a program to run: its package, its installation, or itself alone. */
-function holderOf(real: string, hidden: readonly string[]): string {
-  const modules = modulesAround(real);
+function findInstallation(real: string, hidden: readonly string[]): string {
+  const modules = findModulesAround(real);
   if (modules !== null) return modules;
   const folder = isFolder(real) ? real : dirname(real);
   const prefix = dirname(folder);
@@ -72,8 +72,10 @@ function holderOf(real: string, hidden: readonly string[]): string {
 }
 
 /** The package that a script belongs to. */
-const packageOf = (file: string): string =>
-  modulesAround(file) ?? above(dirname(file), (folder) => existsSync(join(folder, 'package.json'))) ?? file;
+const findPackage = (file: string): string =>
+  findModulesAround(file) ??
+  findFolderAbove(dirname(file), (folder) => existsSync(join(folder, 'package.json'))) ??
+  file;
 
 /**
  * Programs that lie in hidden folders: those on the path with what they need, the tool chains, the agent's own, and
@@ -82,7 +84,7 @@ const packageOf = (file: string): string =>
  * @param svc program and arguments that run svc
  * @param written a folder that the run may write, and an earlier one could: what a link in it leads to is not shown
  */
-export function programRules(options: {
+export function buildProgramRules(options: {
   env: Readonly<Record<string, string>>;
   home: string | null;
   hidden: readonly string[];
@@ -95,16 +97,16 @@ export function programRules(options: {
     [written, realOf(written) ?? written].some((folder) => isWithin(folder, path));
   const isHidden = (path: string): boolean => hidden.some((root) => isWithin(root, path));
   /** Never a folder that holds a hidden one: it would be shown with all that is in it. */
-  const shown = (path: string): Place[] => {
+  const showUnlessHiding = (path: string): Place[] => {
     const real = realOf(path);
     if (real === null || hidden.some((root) => isWithin(real, root))) return [];
-    return showing(path, 'read');
+    return showPath(path, 'read');
   };
-  const withNeeds = (path: string): Place[] => {
+  const showWithNeeds = (path: string): Place[] => {
     const real = realOf(path);
     return real === null || !isHidden(real)
-      ? shown(path)
-      : [...shown(path), ...shown(holderOf(real, hidden))];
+      ? showUnlessHiding(path)
+      : [...showUnlessHiding(path), ...showUnlessHiding(findInstallation(real, hidden))];
   };
   const folders = (env.PATH ?? '')
     .split(delimiter)
@@ -113,18 +115,20 @@ export function programRules(options: {
   const [node, script] = svc ?? [];
   return [
     ...folders.flatMap((folder) => [
-      ...withNeeds(folder),
-      ...linkedFrom(folder, isHidden).flatMap(withNeeds),
+      ...showWithNeeds(folder),
+      ...findLinkTargets(folder, isHidden).flatMap(showWithNeeds),
     ]),
-    ...(home === null ? [] : IN_HOME.flatMap((path) => shown(join(home, path)))),
-    ...named.flatMap(shown),
-    ...programs.filter((path) => !isWritten(path)).flatMap(withNeeds),
-    ...(node === undefined || !isAbsolute(node) ? [] : withNeeds(node)),
-    ...(script === undefined || !isAbsolute(script) ? [] : shown(packageOf(realOf(script) ?? script))),
+    ...(home === null ? [] : IN_HOME.flatMap((path) => showUnlessHiding(join(home, path)))),
+    ...named.flatMap(showUnlessHiding),
+    ...programs.filter((path) => !isWritten(path)).flatMap(showWithNeeds),
+    ...(node === undefined || !isAbsolute(node) ? [] : showWithNeeds(node)),
+    ...(script === undefined || !isAbsolute(script)
+      ? []
+      : showUnlessHiding(findPackage(realOf(script) ?? script))),
   ];
 }
 
-function entriesOf(folder: string): Dirent[] {
+function listFolderEntries(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
@@ -133,10 +137,10 @@ function entriesOf(folder: string): Dirent[] {
 }
 
 /** Where the links in a folder of programs lead, when that is hidden too. */
-function linkedFrom(folder: string, isHidden: (path: string) => boolean): string[] {
+function findLinkTargets(folder: string, isHidden: (path: string) => boolean): string[] {
   if (!isHidden(realOf(folder) ?? folder)) return [];
   const found = new Set<string>();
-  for (const entry of entriesOf(folder)) {
+  for (const entry of listFolderEntries(folder)) {
     const real = entry.isSymbolicLink() ? realOf(join(folder, entry.name)) : null;
     if (real !== null && isHidden(real)) found.add(real);
   }

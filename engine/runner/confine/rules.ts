@@ -1,5 +1,5 @@
 import { dirname, sep } from 'node:path';
-import { isWithin, linksTo, realOf } from './paths.ts';
+import { findLinks, isWithin, realOf } from './paths.ts';
 
 /**
  * What a confined run sees at a path and below it: `empty` is a folder of its own in memory, `shut` one that nobody
@@ -27,24 +27,27 @@ const isHiding = (place: Place): boolean =>
   'show' in place && (place.show === 'empty' || place.show === 'shut');
 
 /** Shows a path that exists, by whatever links it is named; nothing when it does not exist. */
-export function showing(path: string, show: 'read' | 'write'): Place[] {
+export function showPath(path: string, show: 'read' | 'write'): Place[] {
   const real = realOf(path);
   if (real === null) return [];
-  return [{ path: real, show }, ...linksTo(path).map(({ path: at, target }) => ({ path: at, link: target }))];
+  return [
+    { path: real, show },
+    ...findLinks(path).map(({ path: at, target }) => ({ path: at, link: target })),
+  ];
 }
 
 /** Hides a folder that exists. */
-export function hiding(path: string, show: 'empty' | 'shut', mode?: string): Place[] {
+export function hidePath(path: string, show: 'empty' | 'shut', mode?: string): Place[] {
   const real = realOf(path);
   return real === null ? [] : [{ path: real, show, ...(mode === undefined ? {} : { mode }) }];
 }
 
-const depth = (path: string): number => path.split(sep).filter((part) => part !== '').length;
+const countDepth = (path: string): number => path.split(sep).filter((part) => part !== '').length;
 
 /** At the same path what hides goes before what shows, and writing before reading. */
 const RANK = { empty: 3, shut: 3, write: 2, read: 1 } as const;
 
-function strongest(places: readonly Place[]): Map<string, Place> {
+function selectStrongest(places: readonly Place[]): Map<string, Place> {
   const by = new Map<string, Place>();
   for (const place of places) {
     const known = by.get(place.path);
@@ -56,7 +59,7 @@ function strongest(places: readonly Place[]): Map<string, Place> {
 }
 
 /** The rule that counts above a path: null is the read-only file system itself. */
-function around(path: string, by: ReadonlyMap<string, Place>): Place | null {
+function findRuleAround(path: string, by: ReadonlyMap<string, Place>): Place | null {
   for (let folder = path; folder !== dirname(folder); ) {
     folder = dirname(folder);
     const place = by.get(folder);
@@ -69,12 +72,12 @@ function around(path: string, by: ReadonlyMap<string, Place>): Place | null {
  * The folders that a run may write around what it may not: it could move one away, and make another in its place. What is
  * mounted cannot be moved.
  */
-function pinned(by: ReadonlyMap<string, Place>): Set<string> {
+function findPinnedFolders(by: ReadonlyMap<string, Place>): Set<string> {
   const found = new Set<string>();
   for (const place of by.values()) {
     if (!('show' in place) || place.show === 'write') continue;
     for (let folder = dirname(place.path); folder !== dirname(folder); folder = dirname(folder)) {
-      const shown = by.get(folder) ?? around(folder, by);
+      const shown = by.get(folder) ?? findRuleAround(folder, by);
       if (shown === null || !('show' in shown) || shown.show !== 'write' || shown.from !== undefined) break;
       found.add(folder);
     }
@@ -86,15 +89,15 @@ function pinned(by: ReadonlyMap<string, Place>): Set<string> {
  * The mounts as bubblewrap's words, outermost first, so that the deepest rule is on top. `/` is there already,
  * read-only.
  */
-export function mounts(places: readonly Place[]): string[] {
-  const by = strongest(places);
-  const held = pinned(by);
+export function buildMountArgs(places: readonly Place[]): string[] {
+  const by = selectStrongest(places);
+  const held = findPinnedFolders(by);
   for (const path of held) if (!by.has(path)) by.set(path, { path, show: 'write' });
-  const ordered = [...by.values()].sort((one, other) => depth(one.path) - depth(other.path));
+  const ordered = [...by.values()].sort((one, other) => countDepth(one.path) - countDepth(other.path));
   const words: string[] = [];
   const shut: string[] = [];
   for (const place of ordered) {
-    const outer = around(place.path, by);
+    const outer = findRuleAround(place.path, by);
     if ('link' in place) {
       // Elsewhere it is there by itself.
       if (outer !== null && isHiding(outer)) words.push('--symlink', place.link, place.path);
@@ -118,9 +121,9 @@ export function mounts(places: readonly Place[]): string[] {
 }
 
 /** How a path is shown. */
-export function shownAt(path: string, places: readonly Place[]): Rule['show'] {
+export function findShownAs(path: string, places: readonly Place[]): Rule['show'] {
   let best: Rule = { path: sep, show: 'read' };
-  for (const place of strongest(places).values()) {
+  for (const place of selectStrongest(places).values()) {
     if ('show' in place && isWithin(place.path, path) && place.path.length >= best.path.length) best = place;
   }
   return best.show;

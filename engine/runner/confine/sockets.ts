@@ -21,7 +21,7 @@ export interface ListeningSockets {
 }
 
 /** Where programs of this machine listen by sockets of Unix. */
-export function listeningSockets(table = tableOfSockets()): ListeningSockets {
+export function findListeningSockets(table = readSocketTable()): ListeningSockets {
   const files = new Set<string>();
   const abstract = new Set<string>();
   for (const line of table.split('\n').slice(1)) {
@@ -34,7 +34,7 @@ export function listeningSockets(table = tableOfSockets()): ListeningSockets {
   return { files: [...files], abstract: [...abstract] };
 }
 
-function tableOfSockets(): string {
+function readSocketTable(): string {
   try {
     return readFileSync('/proc/net/unix', 'utf8');
   } catch {

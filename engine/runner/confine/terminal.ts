@@ -29,7 +29,7 @@ const ARCH_AT = 4;
 /** The lower half of the second argument; the kernel looks at no more of it. */
 const REQUEST_AT = 24;
 const ALLOW = 0x7fff0000;
-const fails = (errno: number): number => 0x00050000 | errno;
+const failWith = (errno: number): number => 0x00050000 | errno;
 const EPERM = 1;
 const ENOSYS = 38;
 
@@ -39,7 +39,7 @@ type Instruction = readonly [code: number, value: number, then?: number, otherwi
  * A filter of system calls, as bubblewrap's `--seccomp` takes it, that refuses to type into a terminal for its person.
  * Null for a processor that it is not written for.
  */
-export function terminalFilter(processor: NodeJS.Architecture = process.arch): Buffer | null {
+export function buildTerminalFilter(processor: NodeJS.Architecture = process.arch): Buffer | null {
   const known = PROCESSORS[processor];
   if (known === undefined) return null;
   // A jump passes over as many instructions as it says.
@@ -49,18 +49,18 @@ export function terminalFilter(processor: NodeJS.Architecture = process.arch): B
       const body: Instruction[] = [
         [LOAD, NUMBER_AT],
         [IF_AT_LEAST, X32, 0, 1],
-        [RETURN, fails(ENOSYS)],
+        [RETURN, failWith(ENOSYS)],
         [IF_EQUAL, ioctl, 0, 3],
         [LOAD, REQUEST_AT],
         [IF_EQUAL, TIOCSTI, 2],
         [IF_EQUAL, TIOCLINUX, 1],
         [RETURN, ALLOW],
-        [RETURN, fails(EPERM)],
+        [RETURN, failWith(EPERM)],
       ];
       return [[IF_EQUAL, arch, 0, body.length], ...body];
     }),
     // A processor that nobody expects here.
-    [RETURN, fails(ENOSYS)],
+    [RETURN, failWith(ENOSYS)],
   ];
   const bytes = Buffer.alloc(instructions.length * 8);
   for (const [at, [code, value, then = 0, otherwise = 0]] of instructions.entries()) {
@@ -76,9 +76,9 @@ export function terminalFilter(processor: NodeJS.Architecture = process.arch): B
  * What keeps a confined program from typing for its person: a filter, or null where the kernel does it. Throws
  * `confinement_unavailable`.
  */
-export function terminalGuard(): Buffer | null {
-  const filter = terminalFilter();
-  if (filter !== null || legacy() === '0') return filter;
+export function chooseTerminalGuard(): Buffer | null {
+  const filter = buildTerminalFilter();
+  if (filter !== null || readLegacyTiocsti() === '0') return filter;
   throw new SvcError(
     'confinement_unavailable',
     `a program on your terminal could type for you here (TIOCSTI on ${process.arch})`,
@@ -86,7 +86,7 @@ export function terminalGuard(): Buffer | null {
   );
 }
 
-function legacy(): string | null {
+function readLegacyTiocsti(): string | null {
   try {
     return readFileSync('/proc/sys/dev/tty/legacy_tiocsti', 'utf8').trim();
   } catch {

@@ -10,9 +10,9 @@ const NOBODY = 65_534;
  * The user that root is inside: one that nobody is outside. Its files stay root's. Programs that refuse to work as root
  * do work, and what only looks at the number does not take the worker for root.
  */
-export function userInside(): number {
+export function chooseUserInside(): number {
   const taken = new Set(
-    textOf(PASSWD)
+    readOrEmpty(PASSWD)
       .split('\n')
       .map((line) => Number(line.split(':')[2])),
   );
@@ -22,10 +22,10 @@ export function userInside(): number {
 }
 
 /** bubblewrap's words by which that user has a name and a home: programs ask for them, and some fail without. */
-export function nameUserInside(uid: number, { home, folder }: { home: string; folder: string }): string[] {
+export function buildUserArgs(uid: number, { home, folder }: { home: string; folder: string }): string[] {
   const file = join(folder, 'passwd');
   const line = `worker:x:${uid}:${uid}:a worker of svc:${home.replaceAll(/[:\n]/g, '')}:/bin/sh\n`;
-  const known = textOf(PASSWD);
+  const known = readOrEmpty(PASSWD);
   writeFileSync(file, `${known}${known === '' || known.endsWith('\n') ? '' : '\n'}${line}`, { mode: 0o600 });
   try {
     return ['--ro-bind', file, realpathSync(PASSWD)];
@@ -34,7 +34,7 @@ export function nameUserInside(uid: number, { home, folder }: { home: string; fo
   }
 }
 
-function textOf(file: string): string {
+function readOrEmpty(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {

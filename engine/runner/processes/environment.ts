@@ -60,7 +60,7 @@ const REFUSED: readonly (readonly [why: string, names: readonly string[]])[] = [
   ['the same', ['CLAUDE_CODE_ENTRYPOINT', 'CLAUDE_CODE_SESSION_ID', 'CODEX_SANDBOX', 'CURSOR_TRACE_ID']],
 ];
 
-const flatten = (table: typeof ALLOWED): { exact: Set<string>; prefixes: string[] } => {
+const splitPrefixes = (table: typeof ALLOWED): { exact: Set<string>; prefixes: string[] } => {
   const names = table.flatMap(([, list]) => list);
   return {
     exact: new Set(names.filter((name) => !name.endsWith('*'))),
@@ -68,7 +68,7 @@ const flatten = (table: typeof ALLOWED): { exact: Set<string>; prefixes: string[
   };
 };
 
-const matches = ({ exact, prefixes }: ReturnType<typeof flatten>, name: string): boolean =>
+const matchesName = ({ exact, prefixes }: ReturnType<typeof splitPrefixes>, name: string): boolean =>
   exact.has(name) || prefixes.some((prefix) => name.startsWith(prefix));
 
 /**
@@ -76,19 +76,19 @@ const matches = ({ exact, prefixes }: ReturnType<typeof flatten>, name: string):
  * @param deny names that are never inherited, e.g. those that hold the receiver's and the webhooks' secrets. They do
  *   not concern `extra`.
  */
-export function workerEnvironment(
+export function buildWorkerEnvironment(
   base: NodeJS.ProcessEnv,
   extra: Readonly<Record<string, string>>,
   deny: readonly string[] = [],
 ): Record<string, string> {
-  const allowed = flatten(ALLOWED);
-  const refused = flatten(REFUSED);
+  const allowed = splitPrefixes(ALLOWED);
+  const refused = splitPrefixes(REFUSED);
   const denied = new Set(deny);
   const environment: Record<string, string> = {};
   for (const [name, value] of Object.entries(base)) {
-    if (value === undefined || denied.has(name) || refused.exact.has(name) || matches(refused, name))
+    if (value === undefined || denied.has(name) || refused.exact.has(name) || matchesName(refused, name))
       continue;
-    if (matches(allowed, name)) environment[name] = value;
+    if (matchesName(allowed, name)) environment[name] = value;
   }
   return { ...environment, ...extra };
 }

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, ftruncateSync, statSync, writeSync } from 'node:fs';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { openPrivate, replacePrivate } from '../../base/private-files.ts';
-import { cutFile, headerLine, readAt, readCut } from './log.ts';
+import { cutSidecar, formatHeader, readBytesAt, readCut } from './log.ts';
 
 export interface LogWatchOptions {
   file: string;
@@ -29,14 +29,14 @@ export interface LogWatch {
 const MiB = 1024 * 1024;
 const CATCH_UP_ROUNDS = 8;
 
-function copy(from: Buffer, fd: number, position: number): void {
+function writeFully(from: Buffer, fd: number, position: number): void {
   for (let done = 0; done < from.length; ) {
     done += writeSync(fd, from, done, from.length - done, position + done);
   }
 }
 
 /** Where the kept part begins: after a newline if one is near, else at the start of a UTF-8 sequence. */
-function keptStart(bytes: Buffer): number {
+function findKeptStart(bytes: Buffer): number {
   const newline = bytes.subarray(0, Math.min(bytes.length - 1, 64 * 1024)).indexOf(0x0a);
   if (newline >= 0) return newline + 1;
   let at = 0;
@@ -46,7 +46,7 @@ function keptStart(bytes: Buffer): number {
 
 /** Writes the sidecar; false on a full disk, where the cut itself is what makes room. */
 function recordCut(file: string, dropped: number, before: number): boolean {
-  const sidecar = cutFile(file);
+  const sidecar = cutSidecar(file);
   try {
     replacePrivate(sidecar, JSON.stringify({ dropped, before }));
     return true;
@@ -66,8 +66,8 @@ export function cutLog(file: string, keepBytes: number): void {
     const cut = readCut(file, fd);
     const size = fstatSync(fd).size;
     const from = Math.max(cut.header, size - keepBytes);
-    let part = readAt(fd, from, size - from);
-    const skipped = keptStart(part);
+    let part = readBytesAt(fd, from, size - from);
+    const skipped = findKeptStart(part);
     part = part.subarray(skipped);
     const dropped = from + skipped - cut.header + cut.dropped;
     if (dropped <= cut.dropped) return;
@@ -75,16 +75,16 @@ export function cutLog(file: string, keepBytes: number): void {
     const isRecorded = recordCut(file, dropped, cut.dropped);
 
     // Body first, header last: until the header stands the sidecar's `before` still holds.
-    const header = Buffer.from(headerLine(dropped));
+    const header = Buffer.from(formatHeader(dropped));
     let source = from + skipped;
     let target = header.length;
     for (let round = 0; part.length > 0 && round < CATCH_UP_ROUNDS; round += 1) {
-      copy(part, fd, target);
+      writeFully(part, fd, target);
       source += part.length;
       target += part.length;
-      part = readAt(fd, source, Math.min(keepBytes, fstatSync(fd).size - source));
+      part = readBytesAt(fd, source, Math.min(keepBytes, fstatSync(fd).size - source));
     }
-    copy(header, fd, 0);
+    writeFully(header, fd, 0);
     ftruncateSync(fd, target);
     if (!isRecorded) recordCut(file, dropped, cut.dropped);
   } finally {
@@ -105,7 +105,7 @@ export function createLogWatch(options: LogWatchOptions): LogWatch {
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
 
-  const measure = (bytes: number): void => {
+  const measureLog = (bytes: number): void => {
     const fd = openPrivate(file, 'read');
     try {
       const cut = readCut(file, fd);
@@ -115,16 +115,16 @@ export function createLogWatch(options: LogWatchOptions): LogWatch {
       closeSync(fd);
     }
   };
-  const look = (): boolean => {
+  const checkLog = (): boolean => {
     const stat = statSync(file, { throwIfNoEntry: false });
     if (stat === undefined || (stat.size === physical && stat.size <= limitBytes)) return false;
     const isFirst = physical < 0;
     const before = size;
     try {
-      measure(stat.size);
+      measureLog(stat.size);
       if (stat.size > limitBytes) {
         cutLog(file, keepBytes);
-        measure(statSync(file).size);
+        measureLog(statSync(file).size);
       }
     } catch {
       return false; // gone or a full disk: the next look tries again
@@ -134,17 +134,20 @@ export function createLogWatch(options: LogWatchOptions): LogWatch {
     onGrow?.(size);
     return true;
   };
-  const again = (pauseMs: number): void => {
+  const scheduleCheck = (pauseMs: number): void => {
     if (isClosed) return;
-    timer = setTimeout(() => again(look() ? intervalMs : Math.min(pauseMs * 1.5, intervalMs * 5)), pauseMs);
+    timer = setTimeout(
+      () => scheduleCheck(checkLog() ? intervalMs : Math.min(pauseMs * 1.5, intervalMs * 5)),
+      pauseMs,
+    );
     timer.unref();
   };
-  look();
-  again(intervalMs);
+  checkLog();
+  scheduleCheck(intervalMs);
   return {
     size: () => size,
     lastChangeAt: () => lastChange,
-    check: () => void look(),
+    check: () => void checkLog(),
     close() {
       isClosed = true;
       clearTimeout(timer);

@@ -27,13 +27,14 @@ export interface Cut {
   header: number;
 }
 
-export const cutFile = (file: string): string => `${file}.cut`;
-export const headerLine = (dropped: number): string => `[svc: ${dropped} bytes of earlier output dropped]\n`;
+export const cutSidecar = (file: string): string => `${file}.cut`;
+export const formatHeader = (dropped: number): string =>
+  `[svc: ${dropped} bytes of earlier output dropped]\n`;
 
 const WHOLE: Cut = { dropped: 0, header: 0 };
 
 /** Up to `length` bytes from a position; fewer only at the end of the file. */
-export function readAt(fd: number, position: number, length: number): Buffer {
+export function readBytesAt(fd: number, position: number, length: number): Buffer {
   const buffer = Buffer.allocUnsafe(length);
   let filled = 0;
   while (filled < length) {
@@ -51,21 +52,22 @@ export function readAt(fd: number, position: number, length: number): Buffer {
 export function readCut(file: string, fd: number): Cut {
   let recorded: { dropped?: unknown; before?: unknown };
   try {
-    recorded = JSON.parse(readPrivate(cutFile(file), 4096) ?? 'null') as typeof recorded;
+    recorded = JSON.parse(readPrivate(cutSidecar(file), 4096) ?? 'null') as typeof recorded;
     if (recorded === null) return WHOLE;
   } catch {
     return WHOLE;
   }
   for (const dropped of [recorded.dropped, recorded.before]) {
     if (typeof dropped !== 'number' || dropped <= 0) continue;
-    const header = headerLine(dropped);
-    if (readAt(fd, 0, header.length).toString('latin1') === header) return { dropped, header: header.length };
+    const header = formatHeader(dropped);
+    if (readBytesAt(fd, 0, header.length).toString('latin1') === header)
+      return { dropped, header: header.length };
   }
   return WHOLE;
 }
 
 /** Length of the incomplete UTF-8 sequence that the bytes end with; 0 when there is none. */
-export function incompleteTail(bytes: Uint8Array): number {
+export function measureIncompleteTail(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back]!;
     if ((byte & 0b1100_0000) === 0b1000_0000) continue; // a continuation: its lead is further back
@@ -75,7 +77,7 @@ export function incompleteTail(bytes: Uint8Array): number {
   return 0;
 }
 
-function withLog<T>(file: string, missing: T, use: (fd: number, cut: Cut, size: number) => T): T {
+function withOpenLog<T>(file: string, missing: T, use: (fd: number, cut: Cut, size: number) => T): T {
   let fd: number;
   try {
     fd = openPrivate(file, 'read');
@@ -100,13 +102,17 @@ export function readLog(
   { from, maxBytes, ended = false }: { from: number; maxBytes: number; ended?: boolean },
 ): LogPart {
   const nothing: LogPart = { text: '', bytes: Buffer.alloc(0), next: 0, dropped: 0, end: 0 };
-  return withLog(file, nothing, (fd, cut, size) => {
+  return withOpenLog(file, nothing, (fd, cut, size) => {
     const end = Math.max(cut.dropped, size - cut.header + cut.dropped);
     const asked = Math.max(0, from);
     const begin = Math.min(Math.max(asked, cut.dropped), end);
-    let bytes = readAt(fd, begin - cut.dropped + cut.header, Math.min(Math.max(4, maxBytes), end - begin));
+    let bytes = readBytesAt(
+      fd,
+      begin - cut.dropped + cut.header,
+      Math.min(Math.max(4, maxBytes), end - begin),
+    );
     const isEnd = begin + bytes.length >= end;
-    if (!(isEnd && ended)) bytes = bytes.subarray(0, bytes.length - incompleteTail(bytes));
+    if (!(isEnd && ended)) bytes = bytes.subarray(0, bytes.length - measureIncompleteTail(bytes));
     return {
       text: bytes.toString('utf8'),
       bytes,
@@ -118,21 +124,21 @@ export function readLog(
 }
 
 /** When the log was last written to, RFC 3339; null when there is none. */
-export function logWrittenAt(file: string): string | null {
+export function readLogTime(file: string): string | null {
   const stat = statSync(file, { throwIfNoEntry: false });
   return stat === undefined ? null : rfc3339(stat.mtimeMs);
 }
 
 /** The logical offset at which the last `lines` lines begin; a last line without its newline counts as one. */
-export function tailOffset(file: string, lines: number): number {
-  return withLog(file, 0, (fd, cut, size) => {
+export function findTailOffset(file: string, lines: number): number {
+  return withOpenLog(file, 0, (fd, cut, size) => {
     const logical = (physical: number): number => physical - cut.header + cut.dropped;
     if (lines <= 0) return Math.max(cut.dropped, logical(size));
     let left = lines;
     let end = size;
     while (end > cut.header) {
       const begin = Math.max(cut.header, end - 64 * 1024);
-      const block = readAt(fd, begin, end - begin);
+      const block = readBytesAt(fd, begin, end - begin);
       for (let at = block.length - 1; at >= 0; at -= 1) {
         // The newline that ends the last line does not begin another.
         if (block[at] !== 0x0a || begin + at === size - 1) continue;

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import type { Probe, ProcessEntry } from './probe.ts';
 
 /** macOS, best effort through `ps`. Not tested: no such machine was at hand when this was written. */
-export function darwinProbe(): Probe {
+export function createDarwinProbe(): Probe {
   const columns = 'pid=,ppid=,pgid=,state=,lstart=';
   const ps = (args: string[]): { status: number | null; text: string } => {
     try {
@@ -18,7 +18,7 @@ export function darwinProbe(): Probe {
       return { status: (error as { status?: number | null }).status ?? null, text: '' };
     }
   };
-  const parse = (line: string): ProcessEntry | null => {
+  const parseLine = (line: string): ProcessEntry | null => {
     const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(.+)$/.exec(line);
     if (!match) return null;
     const began = Date.parse(match[5]!.trim());
@@ -31,21 +31,21 @@ export function darwinProbe(): Probe {
       start: String(began / 1000),
     };
   };
-  const environment = (pid: number): string => ps(['-Eww', '-o', 'command=', '-p', String(pid)]).text;
+  const readEnvironment = (pid: number): string => ps(['-Eww', '-o', 'command=', '-p', String(pid)]).text;
   return {
     read(pid) {
       const { status, text } = ps(['-o', columns, '-p', String(pid)]);
       if (status === 1) return 'gone';
-      return (status === 0 && parse(text.trimEnd())) || 'unknown';
+      return (status === 0 && parseLine(text.trimEnd())) || 'unknown';
     },
     async list() {
       const { status, text } = ps(['-axo', columns]);
       if (status !== 0) return null;
-      return text.split('\n').flatMap((line) => parse(line) ?? []);
+      return text.split('\n').flatMap((line) => parseLine(line) ?? []);
     },
-    mark: (pid) => / SVC_RUN_ID=(\S+)/.exec(environment(pid))?.[1] ?? null,
-    isEngineChild: (pid) => / SVC_ENGINE_CHILD=\S/.test(environment(pid)),
+    readRunMark: (pid) => / SVC_RUN_ID=(\S+)/.exec(readEnvironment(pid))?.[1] ?? null,
+    isEngineChild: (pid) => / SVC_ENGINE_CHILD=\S/.test(readEnvironment(pid)),
     // Neither cgroups nor namespaces exist there.
-    place: () => ({ cgroup: null, isNested: false }),
+    findPlace: () => ({ cgroup: null, isNested: false }),
   };
 }

@@ -23,11 +23,11 @@ export interface Probe {
   /** Every process, or null when the table cannot be read. */
   list(): Promise<ProcessEntry[] | null>;
   /** The value of SVC_RUN_ID in the environment that the process was started with; null also when unreadable. */
-  mark(pid: number): string | null;
+  readRunMark(pid: number): string | null;
   /** Whether it was started with SVC_ENGINE_CHILD in its environment; false also when that is unreadable. */
   isEngineChild(pid: number): boolean;
   /** Null when it is gone, or the machine does not tell. */
-  place(pid: number): ProcessPlace | null;
+  findPlace(pid: number): ProcessPlace | null;
 }
 
 /** Where the kernel keeps a process. Unlike its environment that can be read of every user's processes. */
@@ -59,12 +59,12 @@ export function parseStat(text: string): ProcessEntry | null {
   };
 }
 
-const isGone = (error: unknown): boolean => {
+const isGoneError = (error: unknown): boolean => {
   const code = (error as NodeJS.ErrnoException).code;
   return code === 'ENOENT' || code === 'ESRCH';
 };
 
-const variableIn = (environment: string, variable: string): string | null => {
+const findVariable = (environment: string, variable: string): string | null => {
   const name = `${variable}=`;
   const at = `\0${environment}`.indexOf(`\0${name}`);
   if (at < 0) return null;
@@ -76,23 +76,23 @@ const variableIn = (environment: string, variable: string): string | null => {
  * Linux: everything from /proc. Read as UTF-8 and nothing else: for any other encoding Node takes two buffers of 64 KiB for
  * every file whose size it does not know, which an engine under load kept by the thousand.
  */
-export function linuxProbe(proc = '/proc'): Probe {
+export function createLinuxProbe(proc = '/proc'): Probe {
   const read: Probe['read'] = (pid) => {
     try {
       return parseStat(readFileSync(`${proc}/${pid}/stat`, 'utf8')) ?? 'unknown';
     } catch (error) {
       // Without /proc every pid would look gone.
-      return isGone(error) && existsSync(`${proc}/self/stat`) ? 'gone' : 'unknown';
+      return isGoneError(error) && existsSync(`${proc}/self/stat`) ? 'gone' : 'unknown';
     }
   };
-  const variable = (pid: number, name: string): string | null => {
+  const readVariable = (pid: number, name: string): string | null => {
     try {
-      return variableIn(readFileSync(`${proc}/${pid}/environ`, 'utf8'), name);
+      return findVariable(readFileSync(`${proc}/${pid}/environ`, 'utf8'), name);
     } catch {
       return null;
     }
   };
-  const cgroupOf = (pid: number): string | null => {
+  const readCgroup = (pid: number): string | null => {
     try {
       return /^0::(.*)$/m.exec(readFileSync(`${proc}/${pid}/cgroup`, 'utf8'))?.[1] ?? null;
     } catch {
@@ -119,13 +119,13 @@ export function linuxProbe(proc = '/proc'): Probe {
       }
       return looked === 0 ? null : entries;
     },
-    mark: (pid) => variable(pid, MARK),
-    isEngineChild: (pid) => variable(pid, ENGINE_MARK) !== null,
-    place(pid) {
+    readRunMark: (pid) => readVariable(pid, MARK),
+    isEngineChild: (pid) => readVariable(pid, ENGINE_MARK) !== null,
+    findPlace(pid) {
       try {
         const status = readFileSync(`${proc}/${pid}/status`, 'utf8');
         const pids = /^NSpid:(.*)$/m.exec(status)?.[1]?.trim().split(/\s+/) ?? [];
-        return { cgroup: cgroupOf(pid), isNested: pids.length > 1 };
+        return { cgroup: readCgroup(pid), isNested: pids.length > 1 };
       } catch {
         return null;
       }
@@ -134,7 +134,7 @@ export function linuxProbe(proc = '/proc'): Probe {
 }
 
 /** Alive and the same process; a zombie is dead, a failed look is unknown. */
-export function livenessOf(probe: Probe, pid: number, pidStart: string): 'alive' | 'dead' | 'unknown' {
+export function probeLiveness(probe: Probe, pid: number, pidStart: string): 'alive' | 'dead' | 'unknown' {
   const entry = probe.read(pid);
   if (entry === 'unknown') return 'unknown';
   return entry === 'gone' || entry.zombie || entry.start !== pidStart ? 'dead' : 'alive';

@@ -42,7 +42,7 @@ export interface RunningProcess {
 }
 
 /** The program's absolute path, as execvp would find it from the worker's folder. Throws `agent_not_found`. */
-export function programOf(name: string, cwd: string, path: string | undefined): string {
+export function resolveProgram(name: string, cwd: string, path: string | undefined): string {
   const found = findProgram(name, { cwd, path });
   if (found !== undefined) return found;
   const where = name.includes('/') ? 'does not exist or is not executable' : 'is not on PATH';
@@ -52,7 +52,7 @@ export function programOf(name: string, cwd: string, path: string | undefined): 
   });
 }
 
-function spawnFailed(thrown: unknown, program: string): SvcError {
+function spawnFailedError(thrown: unknown, program: string): SvcError {
   const code = (thrown as NodeJS.ErrnoException).code;
   if (code === 'E2BIG') {
     return new SvcError('spawn_failed', `the arguments of ${program} are longer than the system allows`, {
@@ -68,7 +68,7 @@ function spawnFailed(thrown: unknown, program: string): SvcError {
  * Starts the agent in a session and group of its own. It runs at most once per run directory; it does not keep this
  * process alive. Throws `agent_not_found`, `spawn_failed` or `already_running`, all before the agent runs.
  */
-export async function start(
+export async function startProcess(
   spec: StartSpec,
   probe: Probe,
   containment: Pick<Containment, 'contain'>,
@@ -77,24 +77,24 @@ export async function start(
   if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) {
     throw new SvcError('spawn_failed', `the worker's folder ${cwd} does not exist`, { data: { cwd } });
   }
-  const program = programOf(spec.argv[0] ?? '', cwd, spec.env.PATH);
+  const program = resolveProgram(spec.argv[0] ?? '', cwd, spec.env.PATH);
   if (existsSync(join(runDir, 'started'))) {
     throw new SvcError('already_running', `run ${runId} was already started`, { data: { runDir } });
   }
   const whole = [program, ...spec.argv.slice(1)];
   const { argv, kind } = await containment.contain({ runId, argv: whole, isConfined });
   const files: number[] = [];
-  const open = (file: string): number => {
+  const openInput = (file: string): number => {
     try {
       const fd = openSync(file, 'r');
       files.push(fd);
       return fd;
     } catch (error) {
-      throw spawnFailed(error, program);
+      throw spawnFailedError(error, program);
     }
   };
   try {
-    const stdin = spec.stdinFile === undefined ? 'ignore' : open(spec.stdinFile);
+    const stdin = spec.stdinFile === undefined ? 'ignore' : openInput(spec.stdinFile);
     // O_APPEND for every writer: the log is cut in place while the worker writes (see log-watch.ts).
     const log = openPrivate(spec.logFile, 'add');
     files.push(log);
@@ -122,7 +122,7 @@ export async function start(
     const pidStart = typeof entry === 'object' ? entry.start : '';
     return { pid: child.pid!, pidStart, containment: kind, exited };
   } catch (error) {
-    throw error instanceof SvcError ? error : spawnFailed(error, program);
+    throw error instanceof SvcError ? error : spawnFailedError(error, program);
   } finally {
     for (const fd of files) closeSync(fd);
   }

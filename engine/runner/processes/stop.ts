@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { livenessOf, type Probe, type ProcessEntry } from './probe.ts';
+import { type Probe, type ProcessEntry, probeLiveness } from './probe.ts';
 
 export interface StopTarget {
   pid: number;
@@ -38,7 +38,7 @@ function trySignal(pid: number, signal: NodeJS.Signals): void {
 
 /** Signals one process, after a last look that its pid still means the same process. */
 function signalProcess(probe: Probe, entry: ProcessEntry, signal: NodeJS.Signals): void {
-  if (mayBeSignalled(entry.pid) && livenessOf(probe, entry.pid, entry.start) === 'alive') {
+  if (mayBeSignalled(entry.pid) && probeLiveness(probe, entry.pid, entry.start) === 'alive') {
     trySignal(entry.pid, signal);
   }
 }
@@ -47,7 +47,7 @@ function signalProcess(probe: Probe, entry: ProcessEntry, signal: NodeJS.Signals
  * The living members of a run: known ones whose start time still fits, those with the mark in their environment, and
  * whatever descends from either, also with a cleared environment.
  */
-function membersOf(
+function findMembers(
   probe: Probe,
   table: readonly ProcessEntry[],
   runId: string,
@@ -67,7 +67,7 @@ function membersOf(
   const queue = table.filter(
     (entry) =>
       mayBeSignalled(entry.pid) &&
-      (known.get(entry.pid) === entry.start || (!isOlder(entry) && probe.mark(entry.pid) === runId)),
+      (known.get(entry.pid) === entry.start || (!isOlder(entry) && probe.readRunMark(entry.pid) === runId)),
   );
   for (let entry = queue.pop(); entry !== undefined; entry = queue.pop()) {
     if (found.has(entry.pid) || !mayBeSignalled(entry.pid)) continue;
@@ -80,7 +80,7 @@ function membersOf(
 }
 
 /** SIGKILL to every member, again and again until a look finds none. Returns what is left after the last round. */
-async function killAll(
+async function killMembers(
   probe: Probe,
   runId: string,
   since: string | undefined,
@@ -90,7 +90,7 @@ async function killAll(
   for (let round = 0; round < ROUNDS; round += 1) {
     const table = await probe.list();
     if (table !== null) {
-      members = membersOf(probe, table, runId, since, known);
+      members = findMembers(probe, table, runId, since, known);
       if (members.length === 0) return [];
       for (const entry of members) signalProcess(probe, entry, 'SIGKILL');
     }
@@ -98,7 +98,7 @@ async function killAll(
   }
   const table = await probe.list();
   if (table === null) return [...known.keys()]; // not known to be gone
-  return membersOf(probe, table, runId, since, known).map((entry) => entry.pid);
+  return findMembers(probe, table, runId, since, known).map((entry) => entry.pid);
 }
 
 /**
@@ -106,16 +106,20 @@ async function killAll(
  * tools in sessions of their own, which a signal to the group does not reach.
  * @param since start time of the run's first process, when known: older processes are then not looked at.
  */
-export async function sweep(probe: Probe, runId: string, since?: string): Promise<StopResult> {
+export async function sweepRun(probe: Probe, runId: string, since?: string): Promise<StopResult> {
   if (runId === '') return { survivors: [] };
-  return { survivors: await killAll(probe, runId, since, new Map()) };
+  return { survivors: await killMembers(probe, runId, since, new Map()) };
 }
 
 /**
  * Stops a run and everything of it (R5): notes the descendants, sends TERM to the group, waits until the group is
  * gone or the grace is over, sends KILL to the group, then sweeps. A pid whose start time differs is never signalled.
  */
-export async function stop(probe: Probe, target: StopTarget, options: StopOptions = {}): Promise<StopResult> {
+export async function stopRun(
+  probe: Probe,
+  target: StopTarget,
+  options: StopOptions = {},
+): Promise<StopResult> {
   const { pid, pidStart, runId } = target;
   const { graceMs = 5000, signal = 'SIGTERM', endContained = async () => [] } = options;
   const since = pidStart === '' ? undefined : pidStart;
@@ -123,13 +127,13 @@ export async function stop(probe: Probe, target: StopTarget, options: StopOption
   if (pidStart !== '') known.set(pid, pidStart);
 
   // Before the signal: afterwards a child whose parent has ended can no longer be told from any other.
-  const note = async (): Promise<ProcessEntry[]> => {
+  const noteMembers = async (): Promise<ProcessEntry[]> => {
     const table = await probe.list();
-    return table === null ? [] : membersOf(probe, table, runId, since, known);
+    return table === null ? [] : findMembers(probe, table, runId, since, known);
   };
-  const members = await note();
+  const members = await noteMembers();
 
-  const leads = (): boolean => {
+  const isGroupLeader = (): boolean => {
     const entry = probe.read(pid);
     // While its leader lives a group number cannot be taken by another.
     return (
@@ -140,13 +144,13 @@ export async function stop(probe: Probe, target: StopTarget, options: StopOption
       entry.pgid === pid
     );
   };
-  if (leads()) trySignal(-pid, signal);
+  if (isGroupLeader()) trySignal(-pid, signal);
   else for (const entry of members) signalProcess(probe, entry, signal);
 
   const hasEnded = async (): Promise<boolean> => {
-    if (livenessOf(probe, pid, pidStart) !== 'dead') return false;
+    if (probeLiveness(probe, pid, pidStart) !== 'dead') return false;
     // Tools outside the group did not get the signal, so they are not waited for.
-    return !(await note()).some((entry) => entry.pgid === pid);
+    return !(await noteMembers()).some((entry) => entry.pgid === pid);
   };
   const deadline = performance.now() + graceMs;
   for (let pause = 5; ; pause = Math.min(pause * 2, 100)) {
@@ -155,8 +159,8 @@ export async function stop(probe: Probe, target: StopTarget, options: StopOption
     if (left <= 0) break;
     await delay(Math.min(pause, left));
   }
-  await note();
-  if (leads()) trySignal(-pid, 'SIGKILL');
+  await noteMembers();
+  if (isGroupLeader()) trySignal(-pid, 'SIGKILL');
   const left = await endContained();
-  return { survivors: [...new Set([...left, ...(await killAll(probe, runId, since, known))])] };
+  return { survivors: [...new Set([...left, ...(await killMembers(probe, runId, since, known))])] };
 }

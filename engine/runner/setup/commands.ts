@@ -27,13 +27,13 @@ export interface Commands {
 /** How the commands are followed. */
 export interface Follow {
   /** False: no further command begins. */
-  mayGoOn(): boolean;
+  mayContinue(): boolean;
   /** Until its end; null when it is not waited for any more. */
-  end(running: RunningProcess): Promise<ExitResult | null>;
+  waitForEnd(running: RunningProcess): Promise<ExitResult | null>;
 }
 
 /** One line of ours in the log of a session, on a line of its own. */
-export function note(logFile: string, what: What, text: string): void {
+export function appendLogNote(logFile: string, what: What, text: string): void {
   const fd = openPrivate(logFile, 'add');
   try {
     const { size } = fstatSync(fd);
@@ -47,7 +47,7 @@ export function note(logFile: string, what: What, text: string): void {
 }
 
 /** A command's end as a clause. */
-function clause({ code, signal }: ExitResult, seconds: number): string {
+function describeExit({ code, signal }: ExitResult, seconds: number): string {
   const how = code !== null ? `exit code ${code}` : signal !== null ? `killed by ${signal}` : 'no exit code';
   return `${how} after ${seconds} s`;
 }
@@ -63,8 +63,8 @@ export async function runCommands(
 ): Promise<string | null> {
   try {
     for (const [at, command] of commands.entries()) {
-      if (!follow.mayGoOn()) return `${JSON.stringify(command)} was not begun`;
-      note(logFile, what, command);
+      if (!follow.mayContinue()) return `${JSON.stringify(command)} was not begun`;
+      appendLogNote(logFile, what, command);
       const begun = performance.now();
       const runDir = join(folder, String(at));
       makePrivateFolder(dirname(dirname(logFile)), runDir);
@@ -77,15 +77,15 @@ export async function runCommands(
         // Not the command's fault, and the same for every other one.
         if (code === 'tool_missing' || code === 'confinement_unavailable') throw thrown;
         const why = code === 'agent_not_found' ? 'there is no such program' : message;
-        note(logFile, what, why);
+        appendLogNote(logFile, what, why);
         return `${JSON.stringify(command)} could not be started: ${why}`;
       }
-      const exit = await follow.end(running);
+      const exit = await follow.waitForEnd(running);
       const { survivors } = await processes.sweep(runId, running.pidStart);
       const left = survivors.length === 0 ? '' : `; could not be ended: ${survivors.join(', ')}`;
       const seconds = Math.round((performance.now() - begun) / 1000);
-      const end = `${exit === null ? `broken off after ${seconds} s` : clause(exit, seconds)}${left}`;
-      note(logFile, what, end);
+      const end = `${exit === null ? `broken off after ${seconds} s` : describeExit(exit, seconds)}${left}`;
+      appendLogNote(logFile, what, end);
       if (exit?.code !== 0) return `${JSON.stringify(command)}: ${end}`;
     }
     return null;

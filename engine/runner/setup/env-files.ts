@@ -33,7 +33,7 @@ const isIn = (folder: string, path: string): boolean => {
 export async function copyEnvFiles(wanted: EnvFiles): Promise<{ file: string; why: string }[]> {
   const left: { file: string; why: string }[] = [];
   for (const file of wanted.files) {
-    const why = await copy(wanted, normalize(file)).catch(
+    const why = await copyEnvFile(wanted, normalize(file)).catch(
       (error: NodeJS.ErrnoException) => error.code ?? error.message,
     );
     if (why !== null) left.push({ file, why });
@@ -42,13 +42,13 @@ export async function copyEnvFiles(wanted: EnvFiles): Promise<{ file: string; wh
 }
 
 /** Null when it was copied. */
-async function copy({ from, to, scratch, isIgnored }: EnvFiles, file: string): Promise<string | null> {
+async function copyEnvFile({ from, to, scratch, isIgnored }: EnvFiles, file: string): Promise<string | null> {
   if (!existsSync(join(from, file))) return 'the project does not have it';
   const source = realpathSync(join(from, file));
   if (!isIn(realpathSync(from), source)) return 'it leads out of the project';
   const { mode } = statSync(source);
   if (!statSync(source).isFile()) return 'it is no file';
-  if (!makeFolder(to, dirname(file))) return 'its folder leads out of the worktree';
+  if (!makeFolderInside(to, dirname(file))) return 'its folder leads out of the worktree';
   const target = join(to, file);
   if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) return 'it is there already';
   if (!(await isIgnored(file))) return 'git does not ignore it there, so it would be committed';
@@ -66,7 +66,7 @@ async function copy({ from, to, scratch, isIgnored }: EnvFiles, file: string): P
 }
 
 /** Makes the folder step by step. False when a link on the way leads out of `top`. */
-function makeFolder(top: string, folder: string): boolean {
+function makeFolderInside(top: string, folder: string): boolean {
   const inside = realpathSync(top);
   let at = top;
   for (const part of folder.split(sep)) {

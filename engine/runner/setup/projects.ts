@@ -19,7 +19,7 @@ export interface SetupConfig {
 export type ConsentState = 'not_needed' | 'given' | 'changed' | 'none';
 
 /** A project with what it carries and whether that may be used on this machine. */
-export interface CarriedSetup {
+export interface ProjectSetup {
   id: string;
   /** Absolute. */
   folder: string;
@@ -67,7 +67,10 @@ const hasAgreedTo = ({ files }: Consents, { id, path }: { id: string; path: stri
 
 type Entry = SetupConfig['projects'][number] & { folder: string };
 
-function entriesOf({ root, config }: Pick<Where, 'root' | 'config'>): { ownFolder: string; all: Entry[] } {
+function listProjectEntries({ root, config }: Pick<Where, 'root' | 'config'>): {
+  ownFolder: string;
+  all: Entry[];
+} {
   const ownFolder = resolve(root, config.project.root);
   const entries = config.projects.map((entry) => ({ ...entry, folder: resolve(root, entry.path) }));
   // The own project has no entry by itself; one with its folder is its entry.
@@ -77,32 +80,32 @@ function entriesOf({ root, config }: Pick<Where, 'root' | 'config'>): { ownFolde
   return { ownFolder, all };
 }
 
-const entryDigest = (root: string, { folder, setup, teardown, env_files: envFiles }: Entry): string =>
+const digestEntry = (root: string, { folder, setup, teardown, env_files: envFiles }: Entry): string =>
   digestOfSetup({ path: relative(root, folder), setup, teardown, envFiles });
 
-const unknownProject = (project: string | null): SvcError =>
+const unknownProjectError = (project: string | null): SvcError =>
   new SvcError('unknown_project', `no project ${JSON.stringify(project)} in projects`, {
     hint: 'svc project list',
   });
 
 /** Names what a project carries, without asking whether that may be used. Throws `unknown_project`. */
-export function setupDigest(where: Pick<Where, 'root' | 'config'>, project: string | null): string {
-  const { ownFolder, all } = entriesOf(where);
+export function digestProjectSetup(where: Pick<Where, 'root' | 'config'>, project: string | null): string {
+  const { ownFolder, all } = listProjectEntries(where);
   const isOwn = project === null || project === where.config.project.name;
   const found = all.find(({ id, folder }) => (isOwn ? folder === ownFolder : id === project));
-  if (found === undefined) throw unknownProject(project);
-  return entryDigest(where.root, found);
+  if (found === undefined) throw unknownProjectError(project);
+  return digestEntry(where.root, found);
 }
 
 /** Every project, the workspace's own first. The record of consents is read anew at each call. */
-export function carriedSetups({ root, config, home }: Where): CarriedSetup[] {
-  const { ownFolder, all } = entriesOf({ root, config });
-  const isNeeding = (entry: Entry): boolean =>
+export function readProjectSetups({ root, config, home }: Where): ProjectSetup[] {
+  const { ownFolder, all } = listProjectEntries({ root, config });
+  const needsConsent = (entry: Entry): boolean =>
     entry.setup.length + entry.teardown.length + entry.env_files.length > 0 || isOutside(root, entry.folder);
-  const consents = all.some(isNeeding) ? readConsents(home, root) : null;
-  const found = all.map((entry): CarriedSetup => {
+  const consents = all.some(needsConsent) ? readConsents(home, root) : null;
+  const found = all.map((entry): ProjectSetup => {
     const { id, folder, setup, teardown, env_files: envFiles } = entry;
-    const digest = entryDigest(root, entry);
+    const digest = digestEntry(root, entry);
     const agreed = consents?.projects[id]?.digest;
     const isBare = setup.length + teardown.length + envFiles.length === 0;
     const folderWaits =
@@ -134,29 +137,29 @@ export function carriedSetups({ root, config, home }: Where): CarriedSetup[] {
 }
 
 /** What a project of that id carries; null, and the own project's name, are the own one. Throws `unknown_project`. */
-export function carriedSetup(where: Where, project: string | null): CarriedSetup {
-  const all = carriedSetups(where);
+export function readProjectSetup(where: Where, project: string | null): ProjectSetup {
+  const all = readProjectSetups(where);
   const isOwn = project === null || project === where.config.project.name;
   const found = isOwn ? all[0] : all.find(({ id }) => id === project);
   if (found !== undefined) return found;
-  throw unknownProject(project);
+  throw unknownProjectError(project);
 }
 
 /** The same, when it may be used. Throws `consent_missing`. */
-export function consentedSetup(where: Where, project: string | null): CarriedSetup {
-  const found = carriedSetup(where, project);
+export function requireConsentedSetup(where: Where, project: string | null): ProjectSetup {
+  const found = readProjectSetup(where, project);
   const { consent } = found;
   if (consent === 'given' || consent === 'not_needed') return found;
-  throw consentMissing(found);
+  throw consentMissingError(found);
 }
 
 /** The same for work in the project's own folder, where nothing is made ready. Throws `consent_missing`. */
 export function checkProjectFolder(where: Where, project: string | null): void {
-  const found = carriedSetup(where, project);
-  if (found.folderWaits) throw consentMissing(found);
+  const found = readProjectSetup(where, project);
+  if (found.folderWaits) throw consentMissingError(found);
 }
 
-function consentMissing({ id, folder, consent, folderWaits, problem }: CarriedSetup): SvcError {
+function consentMissingError({ id, folder, consent, folderWaits, problem }: ProjectSetup): SvcError {
   const why = folderWaits
     ? `the project ${id} is the folder ${folder}, outside of the workspace, and nobody on this machine has agreed to it`
     : consent === 'changed'

@@ -12,21 +12,17 @@ import { dirname, join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { asSvcError, SvcError } from '../../base/errors.ts';
 import { type Git, NOT_INSIDE } from './git.ts';
-import { gitRunsFor } from './live.ts';
-import { lookAt, verifyToplevel } from './look.ts';
+import { inspectWorktree, verifyToplevel } from './inspect.ts';
 import type { Queue } from './queue.ts';
+import { branchRef, isAncestor, resolveBranchOrCommit, resolveCommit, SESSION_PREFIX } from './refs.ts';
 import {
-  branchOrCommit,
-  branchRef,
-  commitOf,
-  isAncestor,
+  findRepository,
   listWorktrees,
   type Repository,
-  repositoryOf,
-  SESSION_PREFIX,
   samePath,
   type WorktreeEntry,
 } from './repository.ts';
+import { isGitRunningFor } from './working-folders.ts';
 
 export interface CreateRequest {
   /** Any folder in the repository. */
@@ -62,7 +58,7 @@ export interface CreatedWorktree extends Origin {
 const LEFTOVER_WAIT_MS = 120_000;
 
 /** Adds `.svc/` to the exclude file that all worktrees of the repository share; once. */
-export function excludeOwnFolder(commonDir: string): void {
+export function excludeSvcFolder(commonDir: string): void {
   const file = join(commonDir, 'info', 'exclude');
   const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
   if (text.split(/\r?\n/).some((line) => line === '.svc/' || line === '.svc')) return;
@@ -77,7 +73,7 @@ async function resolveBase(
   project: Repository,
 ): Promise<{ name: string | null; commit: string }> {
   if (base !== undefined) {
-    const commit = await branchOrCommit(git, repository.root, base);
+    const commit = await resolveBranchOrCommit(git, repository.root, base);
     if (commit !== null) return { name: base, commit };
     throw new SvcError(
       'not_found',
@@ -95,12 +91,12 @@ async function resolveBase(
 }
 
 /** The repository and the project's place in it: mostly the same folder, and then asking git once is enough. */
-async function checkoutsOf(
+async function findCheckouts(
   git: Git,
   { repositoryPath, projectPath }: Pick<CreateRequest, 'repositoryPath' | 'projectPath'>,
 ): Promise<{ repository: Repository; project: Repository }> {
-  const repository = await repositoryOf(git, repositoryPath);
-  const project = projectPath === repositoryPath ? repository : await repositoryOf(git, projectPath);
+  const repository = await findRepository(git, repositoryPath);
+  const project = projectPath === repositoryPath ? repository : await findRepository(git, projectPath);
   return { repository, project };
 }
 
@@ -108,7 +104,7 @@ async function checkoutsOf(
  * Branches by which git cannot make one of this name: it keeps them as files in folders, so that none is below another.
  * @returns their names, as they are written
  */
-async function branchesAgainst(git: Git, root: string, branch: string): Promise<string[]> {
+async function findConflictingBranches(git: Git, root: string, branch: string): Promise<string[]> {
   const top = branch.split('/')[0]!;
   const list = ['for-each-ref', '--ignore-case', '--format=%(refname:lstrip=2)', branchRef(top)];
   const [refs, ignoresCase] = await Promise.all([
@@ -125,8 +121,8 @@ async function branchesAgainst(git: Git, root: string, branch: string): Promise<
 }
 
 /** The branch that makes every branch of a session impossible. Throws `conflict`. */
-async function checkPrefix(git: Git, root: string): Promise<void> {
-  const [taken] = await branchesAgainst(git, root, `${SESSION_PREFIX}new`);
+async function checkSessionPrefix(git: Git, root: string): Promise<void> {
+  const [taken] = await findConflictingBranches(git, root, `${SESSION_PREFIX}new`);
   if (taken === undefined || taken.includes('/')) return;
   throw new SvcError(
     'conflict',
@@ -139,9 +135,9 @@ async function checkPrefix(git: Git, root: string): Promise<void> {
  * Where `create` would begin; makes nothing. Throws `not_a_repository`, `repository_empty`, `not_found` (base), and `conflict` where
  * git could make no branch of a session.
  */
-export async function origin(git: Git, request: OriginRequest): Promise<Origin> {
-  const { repository, project } = await checkoutsOf(git, request);
-  await checkPrefix(git, repository.root);
+export async function findOrigin(git: Git, request: OriginRequest): Promise<Origin> {
+  const { repository, project } = await findCheckouts(git, request);
+  await checkSessionPrefix(git, repository.root);
   const { name, commit } = await resolveBase(git, request, repository, project);
   return { repository: repository.root, base: name, baseCommit: commit };
 }
@@ -150,13 +146,13 @@ export async function origin(git: Git, request: OriginRequest): Promise<Origin> 
  * Clears what an earlier try that was killed has left at the path. Nothing here can be work: the agent starts only
  * after a complete worktree was recorded. Returns the checkouts that there are now.
  */
-async function clearHalfMade(git: Git, root: string, path: string): Promise<WorktreeEntry[]> {
+async function clearHalfMadeWorktree(git: Git, root: string, path: string): Promise<WorktreeEntry[]> {
   let entries = await listWorktrees(git, root);
   const entryAt = () => entries.find((each) => samePath(each.path, path));
   let entry = entryAt();
   const deadline = performance.now() + LEFTOVER_WAIT_MS;
   // git marks a worktree that it is still making with this lock.
-  while (entry?.locked === 'initializing' && gitRunsFor(path) && performance.now() < deadline) {
+  while (entry?.locked === 'initializing' && isGitRunningFor(path) && performance.now() < deadline) {
     await delay(50);
     entries = await listWorktrees(git, root);
     entry = entryAt();
@@ -184,14 +180,18 @@ const isBranchName = async (git: Git, root: string, branch: string): Promise<boo
  * Submodules are not initialised and large files (LFS) stay pointers: both would reach for the network.
  * Throws `not_a_repository`, `repository_empty`, `not_found` (base), `exists`, `git_failed`.
  */
-export async function create(git: Git, queue: Queue, request: CreateRequest): Promise<CreatedWorktree> {
+export async function createWorktree(
+  git: Git,
+  queue: Queue,
+  request: CreateRequest,
+): Promise<CreatedWorktree> {
   const { worktreePath: path, branch } = request;
-  const { repository, project } = await checkoutsOf(git, request);
+  const { repository, project } = await findCheckouts(git, request);
   const { root, commonDir } = repository;
   if (!(await isBranchName(git, root, branch))) {
     throw new SvcError('usage', `${JSON.stringify(branch)} is not a branch name`, { data: { branch } });
   }
-  const exists = (what: string): SvcError =>
+  const existsError = (what: string): SvcError =>
     new SvcError('exists', `${what} already exists and holds something else`, {
       hint: 'see `svc worktree list`',
       data: { path, branch },
@@ -199,38 +199,39 @@ export async function create(git: Git, queue: Queue, request: CreateRequest): Pr
 
   const made = await queue(commonDir, async () => {
     const base = await resolveBase(git, request, repository, project);
-    excludeOwnFolder(commonDir);
-    const entries = await clearHalfMade(git, root, path);
+    excludeSvcFolder(commonDir);
+    const entries = await clearHalfMadeWorktree(git, root, path);
     const entry = entries.find((candidate) => samePath(candidate.path, path));
     // Another workspace in this repository may have a session of that number, and be done with its work or not.
     const isElsewhere = entries.some((other) => other !== entry && other.ref === branchRef(branch));
-    if (isElsewhere) throw exists(`the branch ${branch}`);
+    if (isElsewhere) throw existsError(`the branch ${branch}`);
     const add = (...from: string[]) => git.run(root, ['worktree', 'add', '--quiet', ...from]);
     // git refuses a branch that is there: only then it has to be looked at.
     let refused: SvcError | null = null;
     if (!entry) {
       // A link that leads nowhere is there as well.
-      if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) throw exists(path);
+      if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) throw existsError(path);
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
       refused = await add('--no-track', '-b', branch, path, base.commit).then(() => null, asSvcError);
       if (refused === null) return base;
     }
     if (refused !== null) {
-      await checkPrefix(git, root);
-      const [other] = await branchesAgainst(git, root, branch);
-      if (other !== undefined) throw exists(`the branch ${other}, beside which git can make no ${branch},`);
+      await checkSessionPrefix(git, root);
+      const [other] = await findConflictingBranches(git, root, branch);
+      if (other !== undefined)
+        throw existsError(`the branch ${other}, beside which git can make no ${branch},`);
     }
-    const branchCommit = await commitOf(git, root, branchRef(branch));
+    const branchCommit = await resolveCommit(git, root, branchRef(branch));
     // An earlier try may have begun from an older commit of the base; work of its own it cannot have.
     const holdsNoWork = branchCommit === null || (await isAncestor(git, root, branchCommit, base.commit));
-    if (!holdsNoWork) throw exists(`the branch ${branch}`);
+    if (!holdsNoWork) throw existsError(`the branch ${branch}`);
     const begun = { ...base, commit: branchCommit ?? base.commit };
     if (entry) {
       const isOurs = entry.ref === branchRef(branch);
-      if (!isOurs) throw exists(`a worktree at ${path}`);
+      if (!isOurs) throw existsError(`a worktree at ${path}`);
       await verifyToplevel(git, path);
       if ((await git.text(path, ['status', '--porcelain', '--untracked-files=all', NOT_INSIDE])) !== '') {
-        throw exists(`a worktree with changes at ${path}`);
+        throw existsError(`a worktree with changes at ${path}`);
       }
       return begun;
     }
@@ -240,7 +241,7 @@ export async function create(git: Git, queue: Queue, request: CreateRequest): Pr
   });
 
   // R4: success is reported after it was looked at.
-  if ((await lookAt(git, path)).head !== made.commit) {
+  if ((await inspectWorktree(git, path)).head !== made.commit) {
     throw new SvcError('git_failed', `the new worktree ${path} is not at the commit that was asked for`);
   }
   const inside = relative(project.root, realpathSync(request.projectPath));

@@ -1,9 +1,9 @@
 import { rfc3339 } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
-import { changes } from './finish.ts';
-import { foreignIn } from './foreign.ts';
-import { type Git, records } from './git.ts';
-import { branchRef, commitOf, idsOf, isAncestor } from './repository.ts';
+import { listChanges } from './count-work.ts';
+import { findForeignCommits } from './foreign-commits.ts';
+import { type Git, splitRecords } from './git.ts';
+import { branchRef, isAncestor, resolveCommit, resolveIds } from './refs.ts';
 
 export interface DiffRequest {
   /** Any checkout of the repository. */
@@ -25,14 +25,14 @@ export interface Diff {
 }
 
 /** What a session has changed since its base. */
-export async function diff(git: Git, request: DiffRequest): Promise<Diff> {
+export async function diffBranch(git: Git, request: DiffRequest): Promise<Diff> {
   const { repository, branch, head, baseCommit, into } = request;
   const name = branch === undefined ? (head ?? '') : branchRef(branch);
   const [tip = null, began = null] =
-    (await idsOf(git, repository, [`${name}^{commit}`, `${baseCommit}^{commit}`])) ??
-    (await Promise.all([commitOf(git, repository, name), commitOf(git, repository, baseCommit)]));
+    (await resolveIds(git, repository, [`${name}^{commit}`, `${baseCommit}^{commit}`])) ??
+    (await Promise.all([resolveCommit(git, repository, name), resolveCommit(git, repository, baseCommit)]));
   const own =
-    tip === null || into === undefined ? null : await ownWork(git, { repository, tip, began, into });
+    tip === null || into === undefined ? null : await findOwnWork(git, { repository, tip, began, into });
   const base = own?.from ?? began;
   if (tip === null || base === null) {
     const missing = tip === null ? (branch ?? head) : baseCommit;
@@ -41,9 +41,9 @@ export async function diff(git: Git, request: DiffRequest): Promise<Diff> {
   const without = [base, ...(own === null ? [] : [own.target])].map((id) => `^${id}`);
   const [log, files] = await Promise.all([
     git.run(repository, ['log', '--format=%H%x1f%ct%x1f%an%x1f%s', '-z', tip, ...without]),
-    changes(git, repository, base, tip),
+    listChanges(git, repository, base, tip),
   ]);
-  const commits = records(log.stdout).map((record) => {
+  const commits = splitRecords(log.stdout).map((record) => {
     const [id = '', at = '0', author = '', ...subject] = record.split('\x1f');
     return { id, subject: subject.join(' ').trimEnd(), author, at: rfc3339(Number(at) * 1000) };
   });
@@ -67,14 +67,15 @@ export async function diff(git: Git, request: DiffRequest): Promise<Diff> {
  * Where a branch's own work begins for a base as it is now, and that base's commit: not where it began once, when it has taken in
  * more of the base since, or the base has moved back. Null when that is where it began: the base holds the branch, or is gone.
  */
-async function ownWork(
+async function findOwnWork(
   git: Git,
   { repository, tip, began, into }: { repository: string; tip: string; began: string | null; into: string },
 ): Promise<{ from: string; target: string } | null> {
-  const target = await commitOf(git, repository, branchRef(into));
+  const target = await resolveCommit(git, repository, branchRef(into));
   if (target === null || (await isAncestor(git, repository, tip, target))) return null;
   const sides = { branch: into, base: into, tip, target };
-  const foreign = began === null ? null : await foreignIn(git, repository, { ...sides, baseCommit: began });
+  const foreign =
+    began === null ? null : await findForeignCommits(git, repository, { ...sides, baseCommit: began });
   if (foreign !== null) return { from: foreign.newest, target };
   const { code, stdout } = await git.run(repository, ['merge-base', target, tip], { allowFail: true });
   return code === 0 ? { from: stdout.split('\n')[0]!, target } : null;

@@ -4,7 +4,7 @@ import type { Git } from './git.ts';
 type Graph = ReadonlyMap<string, readonly string[]>;
 
 /** How one commit stands to a base's. */
-export interface Place {
+export interface Divergence {
   /** Commits that only this one has, children first, with how many parents each has. */
   own: { id: string; parents: number }[];
   /** Where it has parted from the base, the newest; null where the two have no commit in common. */
@@ -15,13 +15,13 @@ export interface Place {
   baseOnly(): ReadonlySet<string>;
 }
 
-export interface Places {
-  byTip: Map<string, Place>;
+export interface Divergences {
+  byTip: Map<string, Divergence>;
   /** Commits of the base that all tips hold: what is older concerns none of them. */
   boundary: string[];
 }
 
-async function graphOf(
+async function readGraph(
   git: Git,
   cwd: string,
   wanted: readonly string[],
@@ -39,7 +39,7 @@ async function graphOf(
 }
 
 /** What of a graph these lead to, themselves included. */
-function reached(graph: Graph, from: readonly string[]): Set<string> {
+function findReachable(graph: Graph, from: readonly string[]): Set<string> {
   const found = new Set<string>();
   const queue = from.filter((id) => graph.has(id));
   for (let id = queue.pop(); id !== undefined; id = queue.pop()) {
@@ -51,7 +51,7 @@ function reached(graph: Graph, from: readonly string[]): Set<string> {
 }
 
 /** Commits of the base that every fork holds; none where its history has several beginnings. */
-async function boundaryOf(git: Git, cwd: string, forks: readonly string[]): Promise<string[]> {
+async function findBoundary(git: Git, cwd: string, forks: readonly string[]): Promise<string[]> {
   if (forks.length < 2) return [...forks];
   const { stdout } = await git.run(cwd, ['merge-base', '--octopus', ...forks], { allowFail: true });
   return stdout.split('\n').filter((id) => id !== '');
@@ -63,35 +63,35 @@ async function boundaryOf(git: Git, cwd: string, forks: readonly string[]): Prom
  * @param target the base's commit, as a full id
  * @param tips full ids
  */
-export async function placesOf(
+export async function findDivergences(
   git: Git,
   cwd: string,
   target: string,
   tips: readonly string[],
-): Promise<Places> {
-  const ahead = await graphOf(git, cwd, tips, [target]);
+): Promise<Divergences> {
+  const ahead = await readGraph(git, cwd, tips, [target]);
   const places = [...new Set(tips)].map((tip) => {
-    const ids = reached(ahead, [tip]);
+    const ids = findReachable(ahead, [tip]);
     const own = [...ahead].flatMap(([id, parents]) => (ids.has(id) ? [{ id, parents }] : []));
     const edges = own.flatMap(({ parents }) => parents.filter((id) => !ahead.has(id)));
     return { tip, own, forks: ids.size === 0 ? [tip] : [...new Set(edges)] };
   });
   const forks = [...new Set(places.flatMap((place) => place.forks))];
-  const boundary = await boundaryOf(git, cwd, forks);
+  const boundary = await findBoundary(git, cwd, forks);
   const isAtTarget = boundary.length === 1 && boundary[0] === target;
   const isUnrelated = places.some((place) => place.forks.length === 0);
   const base =
-    isAtTarget && !isUnrelated ? new Map() : await graphOf(git, cwd, [target], isUnrelated ? [] : boundary);
+    isAtTarget && !isUnrelated ? new Map() : await readGraph(git, cwd, [target], isUnrelated ? [] : boundary);
   const order = new Map([...base.keys()].map((id, at) => [id, at]));
   const counts = new Map<string, number>();
   const byTip = new Map(
-    places.map(({ tip, own, forks }): [string, Place] => {
+    places.map(({ tip, own, forks }): [string, Divergence] => {
       const baseOnly = (): Set<string> => {
-        const held = reached(base, forks);
+        const held = findReachable(base, forks);
         return new Set([...base.keys()].filter((id) => !held.has(id)));
       };
       const key = forks.toSorted().join(' ');
-      const behind = counts.get(key) ?? base.size - reached(base, forks).size;
+      const behind = counts.get(key) ?? base.size - findReachable(base, forks).size;
       counts.set(key, behind);
       const newest = forks.toSorted(
         (one, other) => (order.get(one) ?? base.size) - (order.get(other) ?? base.size),

@@ -9,19 +9,19 @@ export interface RepositoryPins {
    * Throws `worktree_unsafe` where a folder is in another repository than at its first use: a worker that may write the folder
    * could have made one there, with a configuration that names programs. Calls no git.
    */
-  check(folder: string): void;
+  checkPin(folder: string): void;
   /** The repository that a folder is in now counts from here on. Returns its top; null for none. */
-  repin(folder: string): string | null;
+  repinRepository(folder: string): string | null;
 }
 
 /** Three names make a folder a repository to git. */
-export const looksBare = (folder: string): boolean =>
+export const looksLikeBareRepository = (folder: string): boolean =>
   ['HEAD', 'objects', 'refs'].every((name) => existsSync(join(folder, name)));
 
 /** The top of the repository that git would find from a folder; null for none. */
-export function topAround(folder: string): string | null {
+export function findTopAround(folder: string): string | null {
   for (let at = folder; ; at = dirname(at)) {
-    if (existsSync(join(at, '.git')) || looksBare(at)) return at;
+    if (existsSync(join(at, '.git')) || looksLikeBareRepository(at)) return at;
     if (at === dirname(at)) return null;
   }
 }
@@ -29,9 +29,9 @@ export function topAround(folder: string): string | null {
 /** @param file where they are kept; null for in memory */
 export function createRepositoryPins(file: string | null): RepositoryPins {
   /** An empty text stands for: in none. */
-  const tops = new Map<string, string>(Object.entries(readTops(file)));
+  const tops = new Map<string, string>(Object.entries(readPins(file)));
 
-  function pin(folder: string, top: string | null): void {
+  function recordPin(folder: string, top: string | null): void {
     tops.set(folder, top ?? '');
     if (file === null) return;
     makePrivateFolder(dirname(dirname(file)), dirname(file));
@@ -39,14 +39,14 @@ export function createRepositoryPins(file: string | null): RepositoryPins {
   }
 
   return {
-    check(path) {
+    checkPin(path) {
       if (!existsSync(path)) return;
       const folder = realpathSync(path);
-      const now = topAround(folder);
+      const now = findTopAround(folder);
       const before = tops.get(folder);
       if (before === undefined) {
         // A folder outside of any may become one: what counts is the first repository.
-        if (now !== null) pin(folder, now);
+        if (now !== null) recordPin(folder, now);
         return;
       }
       if (before === (now ?? '')) return;
@@ -59,16 +59,16 @@ export function createRepositoryPins(file: string | null): RepositoryPins {
         },
       );
     },
-    repin(path) {
+    repinRepository(path) {
       const folder = realpathSync(path);
-      const top = topAround(folder);
-      pin(folder, top);
+      const top = findTopAround(folder);
+      recordPin(folder, top);
       return top;
     },
   };
 }
 
-function readTops(file: string | null): Record<string, string> {
+function readPins(file: string | null): Record<string, string> {
   if (file === null || !existsSync(file)) return {};
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>;

@@ -103,7 +103,7 @@ const NAMES: Readonly<Record<SensitiveKind, readonly string[]>> = {
   ],
 };
 
-const expression = (name: string): string => {
+const buildPattern = (name: string): string => {
   const text = name
     .replace(/\/$/, '')
     .replace(/[.+?^${}()|[\]\\]/g, '\\$&')
@@ -112,11 +112,11 @@ const expression = (name: string): string => {
 };
 
 const KINDS = (Object.keys(NAMES) as SensitiveKind[]).map(
-  (kind) => [kind, new RegExp(NAMES[kind].map(expression).join('|'))] as const,
+  (kind) => [kind, new RegExp(NAMES[kind].map(buildPattern).join('|'))] as const,
 );
 
 /** As a file system reads it that knows no cases, and an eye that sees nothing of what is ignored. */
-const folded = (path: string): string =>
+const foldPath = (path: string): string =>
   path
     .normalize('NFKC')
     .replace(/[\p{DI}\p{Cc}]/gu, '')
@@ -125,8 +125,8 @@ const folded = (path: string): string =>
     .replace(/[. ]+(?=\/|$)/g, '');
 
 /** What a path's file decides about; null for one like every other. */
-export function sensitiveKind(path: string): SensitiveKind | null {
-  const text = folded(path);
+export function findSensitiveKind(path: string): SensitiveKind | null {
+  const text = foldPath(path);
   return KINDS.find(([, pattern]) => pattern.test(text))?.[0] ?? null;
 }
 
@@ -141,7 +141,7 @@ export interface ChangedPath {
 const REPOSITORY = '160000';
 
 /** Every path that differs between two commits or trees; one that was renamed is two of them. */
-export async function changedPaths(
+export async function listChangedPaths(
   git: Git,
   root: string,
   { from, to, env = {} }: { from: string; to: string; env?: Readonly<Record<string, string>> },
@@ -162,14 +162,14 @@ export async function changedPaths(
 }
 
 /** Those of them that decide about more than the program that is worked on. */
-export const sensitiveAmong = (paths: readonly ChangedPath[]): SensitiveChange[] =>
+export const selectSensitive = (paths: readonly ChangedPath[]): SensitiveChange[] =>
   paths.flatMap(({ path, change, isRepository }) => {
-    const kind = sensitiveKind(path) ?? (isRepository ? 'git' : null);
+    const kind = findSensitiveKind(path) ?? (isRepository ? 'git' : null);
     return kind === null ? [] : [{ path, kind, change }];
   });
 
 /** In one line for people: `svc.yaml (svc), CLAUDE.md (agents, deleted)`; empty when there is none. */
-export function sensitiveWords(changes: readonly SensitiveChange[], most = 8): string {
+export function describeSensitive(changes: readonly SensitiveChange[], most = 8): string {
   const words = changes
     .slice(0, most)
     .map(({ path, kind, change }) => `${path} (${kind}${change === 'deleted' ? ', deleted' : ''})`);

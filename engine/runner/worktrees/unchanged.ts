@@ -44,7 +44,7 @@ export function isUnchanged(
   if (tree === '') return false;
   try {
     const index = readIndex(join(gitDir, 'index'), tree.length / 2);
-    return index !== null && index.tree === tree && holdsExactly(worktree, index, isExcluded);
+    return index !== null && index.tree === tree && matchesIndex(worktree, index, isExcluded);
   } catch {
     return false; // gone or changed meanwhile, or shut
   }
@@ -74,7 +74,7 @@ function readIndex(file: string, idLength: number): Index | null {
   for (const end = bytes.length - idLength; at + 8 <= end; ) {
     const name = bytes.toString('latin1', at, at + 4);
     const size = bytes.readUInt32BE(at + 4);
-    if (name === 'TREE') tree = rootOf(bytes.subarray(at + 8, at + 8 + size), idLength);
+    if (name === 'TREE') tree = parseRootTree(bytes.subarray(at + 8, at + 8 + size), idLength);
     // In capitals what may be passed over; of those these say that git knows more than the files do.
     else if (!/^[A-Z]/.test(name) || name === 'FSMN') return null;
     at += 8 + size;
@@ -83,14 +83,14 @@ function readIndex(file: string, idLength: number): Index | null {
 }
 
 /** The tree that was written of the whole index; null when that has changed since. */
-function rootOf(extension: Buffer, idLength: number): string | null {
+function parseRootTree(extension: Buffer, idLength: number): string | null {
   const end = extension.indexOf(0x0a);
   const [, count = '-1'] = /^\0(-?\d+) \d+$/.exec(extension.toString('latin1', 0, end)) ?? [];
   return Number(count) < 0 ? null : extension.toString('hex', end + 1, end + 1 + idLength);
 }
 
 /** Whether what lies in the worktree is what the index holds, and nothing else. */
-function holdsExactly(worktree: string, index: Index, isExcluded: (name: string) => boolean): boolean {
+function matchesIndex(worktree: string, index: Index, isExcluded: (name: string) => boolean): boolean {
   const files = new Map(index.entries.map((entry) => [entry.path, entry]));
   const folders = new Set<string>();
   for (const { path } of index.entries)
@@ -105,7 +105,7 @@ function holdsExactly(worktree: string, index: Index, isExcluded: (name: string)
       const path = folder === '' ? name : `${folder}/${name}`;
       const entry = files.get(path);
       if (entry !== undefined) {
-        if (!isSame(join(worktree, path), entry, index)) return false;
+        if (!isSameFile(join(worktree, path), entry, index)) return false;
         seen += 1;
       } else if (folders.has(path)) {
         if (!lstatSync(join(worktree, path)).isDirectory()) return false;
@@ -116,7 +116,7 @@ function holdsExactly(worktree: string, index: Index, isExcluded: (name: string)
   return seen === index.entries.length;
 }
 
-function isSame(file: string, { at }: Entry, index: Index): boolean {
+function isSameFile(file: string, { at }: Entry, index: Index): boolean {
   const { bytes, mtimeNs } = index;
   const stat = lstatSync(file, { bigint: true });
   const field = (offset: number): bigint => BigInt(bytes.readUInt32BE(at + offset));

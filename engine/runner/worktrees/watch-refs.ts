@@ -56,7 +56,7 @@ export function watchRefs(
   function watchTree(folder: string): void {
     if (watchers.length > MOST_FOLDERS) becomeBlind();
     else if (watchFolder(folder, (name) => !name.endsWith('.lock')))
-      for (const name of foldersIn(folder)) watchTree(join(folder, name));
+      for (const name of listFolderNames(folder)) watchTree(join(folder, name));
   }
 
   function closeAll(): void {
@@ -81,7 +81,7 @@ export function watchRefs(
   };
 }
 
-function foldersIn(folder: string): string[] {
+function listFolderNames(folder: string): string[] {
   try {
     return readdirSync(folder, { withFileTypes: true }).flatMap((each) =>
       each.isDirectory() ? [each.name] : [],

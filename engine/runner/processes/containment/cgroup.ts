@@ -14,7 +14,7 @@ const MAX_FOLDERS = 20_000;
 export const JOIN = `printf 0 >"$1" || { echo "svc: could not enter $1" >&2; exit 97; }; shift; exec "$@"`;
 
 /** Where version 2 is mounted, and where this process is in it; null without version 2. See cgroups(7), proc(5). */
-export function ownCgroup(proc = '/proc/self'): { mount: string; path: string } | null {
+export function findOwnCgroup(proc = '/proc/self'): { mount: string; path: string } | null {
   try {
     const path = /^0::(.*)$/m.exec(readFileSync(`${proc}/cgroup`, 'utf8'))?.[1];
     for (const line of readFileSync(`${proc}/mountinfo`, 'utf8').split('\n')) {
@@ -37,7 +37,7 @@ const unescapeMount = (text: string): string =>
   text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 
 /** The folder for our cgroups below the own one, tried out with a process; null where this user may not. */
-export async function findCgroupBase(name: string, own = ownCgroup()): Promise<string | null> {
+export async function findCgroupBase(name: string, own = findOwnCgroup()): Promise<string | null> {
   if (own === null) return null;
   const base = join(own.mount, own.path, name);
   const trial = join(base, 'trial');
@@ -68,13 +68,13 @@ export function makeCgroup(folder: string): void {
 }
 
 /** Folders of that name anywhere in the hierarchy: an engine that was started from elsewhere has left them. */
-export function findCgroupFolders(name: string, mount = ownCgroup()?.mount): string[] {
+export function findCgroupFolders(name: string, mount = findOwnCgroup()?.mount): string[] {
   const found: string[] = [];
   let looked = 0;
   const look = (folder: string, depth: number): void => {
     if (depth > MAX_DEPTH || looked > MAX_FOLDERS) return;
     looked += 1;
-    for (const below of foldersIn(folder)) {
+    for (const below of listCgroups(folder)) {
       if (below === name) found.push(join(folder, below));
       else look(join(folder, below), depth + 1);
     }
@@ -83,7 +83,7 @@ export function findCgroupFolders(name: string, mount = ownCgroup()?.mount): str
   return found;
 }
 
-export function foldersIn(folder: string): string[] {
+export function listCgroups(folder: string): string[] {
   try {
     return readdirSync(folder, { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
@@ -94,7 +94,7 @@ export function foldersIn(folder: string): string[] {
 }
 
 /** The processes of a cgroup and of those that it was given below. */
-export function pidsIn(folder: string): number[] {
+export function listPids(folder: string): number[] {
   let own: number[] = [];
   try {
     // A 0 is a process that this namespace has no number for.
@@ -102,7 +102,7 @@ export function pidsIn(folder: string): number[] {
   } catch {
     // It is gone, or holds threads only; what is below is looked at all the same.
   }
-  return [...own, ...foldersIn(folder).flatMap((name) => pidsIn(join(folder, name)))];
+  return [...own, ...listCgroups(folder).flatMap((name) => listPids(join(folder, name)))];
 }
 
 const isPopulated = (folder: string): boolean => {
@@ -125,7 +125,7 @@ export async function endCgroup(folder: string, { atOnce = true } = {}): Promise
     await delay(pause);
   }
   removeIfEmpty(folder);
-  return pidsIn(folder);
+  return listPids(folder);
 }
 
 async function killCgroup(folder: string, atOnce: boolean): Promise<void> {
@@ -144,7 +144,7 @@ async function killCgroup(folder: string, atOnce: boolean): Promise<void> {
   } catch {
     // One by one, then, as often as it takes.
   }
-  for (const pid of pidsIn(folder)) {
+  for (const pid of listPids(folder)) {
     try {
       if (pid > 1 && pid !== process.pid) process.kill(pid, 'SIGKILL');
     } catch {
@@ -160,7 +160,7 @@ async function killCgroup(folder: string, atOnce: boolean): Promise<void> {
 
 /** A cgroup that holds a process is not removed: the kernel refuses. */
 export function removeIfEmpty(folder: string): void {
-  for (const name of foldersIn(folder)) removeIfEmpty(join(folder, name));
+  for (const name of listCgroups(folder)) removeIfEmpty(join(folder, name));
   try {
     rmdirSync(folder);
   } catch {

@@ -4,13 +4,13 @@ import {
   endCgroup,
   findCgroupBase,
   findCgroupFolders,
-  foldersIn,
   JOIN,
+  listCgroups,
+  listPids,
   makeCgroup,
-  pidsIn,
   removeIfEmpty,
 } from './cgroup.ts';
-import { findNamespaceTool, inNamespace } from './pid-namespace.ts';
+import { findNamespaceTool, wrapInNamespace } from './pid-namespace.ts';
 
 /** How the processes of a run are held together, the surest first. */
 export const CONTAINMENTS = ['cgroup', 'pidns', 'marks'] as const;
@@ -31,9 +31,9 @@ export interface Containment {
   /** What runs get here; found out once. */
   kind(): Promise<ContainmentKind>;
   /** Ends everything in the cgroups of a run; returns the pids that are left. */
-  end(runId: string): Promise<number[]>;
+  endRun(runId: string): Promise<number[]>;
   /** Ends what an earlier host has left of runs that nobody knows any more. */
-  endOthers(isKnown: (runId: string) => boolean): Promise<void>;
+  endUnknownRuns(isKnown: (runId: string) => boolean): Promise<void>;
   /** The runs that a cgroup belongs to, of this workspace or another one, the innermost first. */
   runsOfCgroup(path: string): string[];
   /** Removes what is empty of ours; runs that go on keep theirs. */
@@ -56,8 +56,8 @@ const OURS = /\/svc-[0-9a-f]{12}\/([0-9a-f-]{36})(?=\/|$)/g;
 export const MARKS_ONLY: Containment = {
   contain: async ({ argv }) => ({ argv: [...argv], kind: 'marks' }),
   kind: async () => 'marks',
-  end: async () => [],
-  endOthers: async () => undefined,
+  endRun: async () => [],
+  endUnknownRuns: async () => undefined,
   runsOfCgroup: (path) => [...path.matchAll(OURS)].map(([, runId]) => runId ?? '').reverse(),
   close: () => undefined,
 };
@@ -69,7 +69,7 @@ export function createContainment({ data, env }: ContainmentDeps): Containment {
   const wanted = Math.max(0, CONTAINMENTS.indexOf(env.SVC_CONTAINMENT as ContainmentKind));
   const isAllowed = (kind: ContainmentKind): boolean => CONTAINMENTS.indexOf(kind) >= wanted;
   let ways: Promise<{ base: string | null; bwrap: string | null }> | undefined;
-  const found = () => {
+  const findWays = () => {
     ways ??= (async () => {
       const base = isAllowed('cgroup') ? await findCgroupBase(name) : null;
       if (base !== null) made.add(base);
@@ -82,13 +82,13 @@ export function createContainment({ data, env }: ContainmentDeps): Containment {
   const made = new Set<string>();
   /** Those of earlier hosts, which may have stood elsewhere in the hierarchy. */
   let earlier: string[] | undefined;
-  const earlierFolders = (): string[] => {
+  const findEarlierFolders = (): string[] => {
     earlier ??= findCgroupFolders(name);
     return earlier;
   };
   return {
     async contain({ runId, argv, isConfined = false }) {
-      const { base, bwrap } = await found();
+      const { base, bwrap } = await findWays();
       if (base !== null) {
         try {
           const folder = join(base, runId);
@@ -102,24 +102,24 @@ export function createContainment({ data, env }: ContainmentDeps): Containment {
       if (isConfined) return { argv: [...argv], kind: 'pidns' };
       return bwrap === null
         ? { argv: [...argv], kind: 'marks' }
-        : { argv: inNamespace(bwrap, argv), kind: 'pidns' };
+        : { argv: wrapInNamespace(bwrap, argv), kind: 'pidns' };
     },
     async kind() {
-      const { base, bwrap } = await found();
+      const { base, bwrap } = await findWays();
       return base !== null ? 'cgroup' : bwrap !== null ? 'pidns' : 'marks';
     },
-    async end(runId) {
+    async endRun(runId) {
       if (runId === '') return [];
       const left = [];
-      const { base } = await found();
-      const places = new Set([...earlierFolders(), ...(base === null ? [] : [base])]);
+      const { base } = await findWays();
+      const places = new Set([...findEarlierFolders(), ...(base === null ? [] : [base])]);
       for (const folder of places) left.push(...(await endCgroup(join(folder, runId))));
       return left;
     },
-    async endOthers(isKnown) {
-      for (const folder of earlierFolders()) {
-        for (const runId of foldersIn(folder)) if (!isKnown(runId)) await endCgroup(join(folder, runId));
-        if (pidsIn(folder).length === 0) removeIfEmpty(folder);
+    async endUnknownRuns(isKnown) {
+      for (const folder of findEarlierFolders()) {
+        for (const runId of listCgroups(folder)) if (!isKnown(runId)) await endCgroup(join(folder, runId));
+        if (listPids(folder).length === 0) removeIfEmpty(folder);
       }
     },
     runsOfCgroup: MARKS_ONLY.runsOfCgroup,

@@ -3,7 +3,7 @@ import { sep } from 'node:path';
 import { findProgram } from '../../../agents/index.ts';
 
 /** Everything as outside but the process table. Root keeps its rights; an ordinary user has none to keep. */
-const words = (): string[] => [
+const buildNamespaceWrapper = (): string[] => [
   ...['--dev-bind', '/', '/', '--unshare-pid', '--proc', '/proc'],
   ...(process.getuid?.() === 0 ? ['--cap-add', 'ALL'] : []),
 ];
@@ -17,15 +17,15 @@ export async function findNamespaceTool(path: string | undefined): Promise<strin
   const program = findProgram('bwrap', { cwd: sep, path });
   if (program === undefined) return null;
   return new Promise((done) => {
-    execFile(program, [...words(), '--', '/bin/sh', '-c', ':'], { timeout: 5000 }, (error) =>
+    execFile(program, [...buildNamespaceWrapper(), '--', '/bin/sh', '-c', ':'], { timeout: 5000 }, (error) =>
       done(error === null ? program : null),
     );
   });
 }
 
-export const inNamespace = (program: string, argv: readonly string[]): string[] => [
+export const wrapInNamespace = (program: string, argv: readonly string[]): string[] => [
   program,
-  ...words(),
+  ...buildNamespaceWrapper(),
   '--',
   ...argv,
 ];

@@ -13,12 +13,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { type CarriedSetup, type Session, shellWord, type Wire } from '../../../../engine/index.ts';
+import { type ProjectSetup, type Session, shellWord, type Wire } from '../../../../engine/index.ts';
 import { isRunning } from '../../../support/processes.ts';
 import { until } from '../../../support/wait.ts';
 import { claudeSays, makeRig, type Rig } from '../../dispatch/rig.ts';
 
-type Project = Wire<CarriedSetup>;
+type Project = Wire<ProjectSetup>;
 
 interface Carries {
   setup?: string[];

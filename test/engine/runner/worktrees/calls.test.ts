@@ -52,7 +52,7 @@ const finish = () =>
     message: 'wip',
   });
 const place = () => ({ repository: repository.root, worktreesDir: join(repository.folder, 'worktrees') });
-const plan = () => worktrees.prunePlan({ ...place(), keep: () => false, isOurs: () => true });
+const plan = () => worktrees.planPrune({ ...place(), keep: () => false, isOurs: () => true });
 const promote = () =>
   worktrees.promote({
     repository: repository.root,
@@ -77,7 +77,7 @@ describe('git is started no more often than', () => {
       await create(session);
       repository.commit({ [`${session}.txt`]: 'a\n' }, 'work', pathOf(session));
     }
-    const list = () => worktrees.status(place());
+    const list = () => worktrees.readStatus(place());
     const five = ['s-1', 's-2', 's-3', 's-4', 's-5'];
     const many = await calls(list);
     repository.commit({ 'b.txt': 'b\n' });

@@ -1,4 +1,4 @@
-import { type Git, identity } from './git.ts';
+import { findFallbackIdentity, type Git } from './git.ts';
 
 /**
  * Makes a commit by the user's own name. Who that is, is asked only where git knows nobody: it is told not to make a
@@ -13,5 +13,5 @@ export async function commitTree(
   const input = `${message}\n`;
   const own = await git.run(cwd, ['-c', 'user.useConfigOnly=true', ...args], { input, allowFail: true });
   if (own.code === 0) return own.stdout.trim();
-  return git.text(cwd, args, { env: await identity(git, cwd), input });
+  return git.text(cwd, args, { env: await findFallbackIdentity(git, cwd), input });
 }

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { accessSync, constants, copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../base/errors.ts';
-import { commitTree } from './commit.ts';
-import { type Git, NOT_INSIDE, records, withEnvironment } from './git.ts';
-import { compareAndSet } from './repository.ts';
+import { commitTree } from './commit-tree.ts';
+import { type Git, NOT_INSIDE, splitRecords, withEnvironment } from './git.ts';
+import { compareAndSetRef } from './refs.ts';
 
 /**
  * A worktree whose index is gone or damaged gets that of its last commit: the files themselves are not touched, so
@@ -54,7 +54,7 @@ export interface SavedWork {
 /** More paths than this are not tried one by one. */
 const MAX_SINGLE = 5000;
 
-const literal = (paths: readonly string[]): string =>
+const formatExclusions = (paths: readonly string[]): string =>
   paths.map((path) => `:(exclude,literal)${path}\0`).join('');
 
 /**
@@ -90,7 +90,7 @@ export async function saveWork(
   try {
     if (request.isAnew && head !== null) await git.run(path, ['read-tree', head], { env });
     else if (existsSync(index)) copyFileSync(index, copy);
-    const failed = await addAll(git, path, env, nested);
+    const failed = await addAllFiles(git, path, env, nested);
     const tree = await git.text(path, ['write-tree'], { env });
     const isEmpty = headTree === null && (await git.text(path, ['ls-tree', tree], { env })) === '';
     if (tree === headTree || isEmpty) return { head, wip: false, failed };
@@ -104,7 +104,7 @@ export async function saveWork(
     await request.takeCommit?.(commit);
     const isMoved =
       onBranch !== null
-        ? await compareAndSet(git, path, onBranch, commit, head, 'work in progress')
+        ? await compareAndSetRef(git, path, onBranch, commit, head, 'work in progress')
         : await git.succeeds(path, [
             'update-ref',
             '--no-deref',
@@ -127,7 +127,7 @@ export async function saveWork(
 }
 
 /** `git add -A` without the nested repositories; file by file when one of them stops git. Returns what failed. */
-async function addAll(
+async function addAllFiles(
   git: Git,
   path: string,
   env: Record<string, string>,
@@ -135,14 +135,14 @@ async function addAll(
 ): Promise<string[]> {
   const options = { env, allowFail: true } as const;
   const add = ['add', '--all', '--ignore-errors', '--pathspec-from-file=-', '--pathspec-file-nul'];
-  const all = await git.run(path, add, { ...options, input: `.\0${literal(nested)}` });
+  const all = await git.run(path, add, { ...options, input: `.\0${formatExclusions(nested)}` });
   if (all.code === 0) return [];
   const status = await git.run(
     path,
     ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames', NOT_INSIDE],
     { env },
   );
-  const left = records(status.stdout)
+  const left = splitRecords(status.stdout)
     .filter((record) => record[1] !== ' ')
     .map((record) => record.slice(3))
     .filter((name) => !nested.includes(name.replace(/\/$/, '')));

@@ -2,51 +2,52 @@ import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { SvcError } from '../../base/errors.ts';
 import type { Git } from './git.ts';
-import { ownGitDir } from './own-git-dir.ts';
-import { commitOf, isId, samePath } from './repository.ts';
-import { textIn, trapsIn } from './traps.ts';
+import { verifyOwnGitDir } from './own-git-dir.ts';
+import { isObjectId, resolveCommit } from './refs.ts';
+import { samePath } from './repository.ts';
+import { findTraps, readRegularFile } from './traps.ts';
 
 /**
  * A link or a pipe among the files that git writes for a worktree: git makes none, and would follow the one to a file of
  * somebody else and wait at the other. A worker can write that folder, also a confined one. Null without one, and for a
  * main checkout.
  */
-function trapIn(gitDir: string): string | null {
+function findTrap(gitDir: string): string | null {
   if (basename(dirname(gitDir)) !== 'worktrees') return null;
-  return trapsIn(gitDir, { links: true })[0] ?? null;
+  return findTraps(gitDir, { links: true })[0] ?? null;
 }
 
-const unsafe = (path: string, reason: string): SvcError =>
+const unsafeWorktreeError = (path: string, reason: string): SvcError =>
   new SvcError('worktree_unsafe', `${path} ${reason}`, { hint: 'look at it by hand', data: { path } });
 
-function realOf(path: string): string {
+function resolveOrRefuse(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    throw unsafe(path, 'does not exist or cannot be read');
+    throw unsafeWorktreeError(path, 'does not exist or cannot be read');
   }
 }
 
 /** The git folder that git has named after the top of a folder's checkout, if that is the folder itself. */
-function namedGitDir(path: string, real: string, lines: readonly string[]): string {
+function parseGitDir(path: string, real: string, lines: readonly string[]): string {
   // A path may hold a newline.
   const first = (count: number): string => lines.slice(0, count).join('\n');
   const isSame = (folder: string): boolean => existsSync(folder) && realpathSync(folder) === real;
   const end = lines.findIndex((_, at) => isSame(first(at + 1)));
-  if (end === -1) throw unsafe(path, `belongs to the checkout ${lines[0]}`);
+  if (end === -1) throw unsafeWorktreeError(path, `belongs to the checkout ${lines[0]}`);
   const gitDir = lines.slice(end + 1).join('\n');
-  const trap = trapIn(gitDir);
-  if (trap !== null) throw unsafe(path, `has a link or pipe in its git folder: ${trap}`);
+  const trap = findTrap(gitDir);
+  if (trap !== null) throw unsafeWorktreeError(path, `has a link or pipe in its git folder: ${trap}`);
   return gitDir;
 }
 
 /** R2: git in this folder must mean this folder. Returns its git folder. Throws `worktree_unsafe`. */
 export async function verifyToplevel(git: Git, path: string): Promise<string> {
-  const real = realOf(path);
+  const real = resolveOrRefuse(path);
   const look = ['rev-parse', '--show-toplevel', '--absolute-git-dir'];
   const { code, stdout } = await git.run(path, look, { allowFail: true });
-  if (code !== 0) throw unsafe(path, 'is not a git worktree any more');
-  return namedGitDir(path, real, stdout.replace(/\n$/, '').split('\n'));
+  if (code !== 0) throw unsafeWorktreeError(path, 'is not a git worktree any more');
+  return parseGitDir(path, real, stdout.replace(/\n$/, '').split('\n'));
 }
 
 /**
@@ -54,13 +55,13 @@ export async function verifyToplevel(git: Git, path: string): Promise<string> {
  * made for each other. git is asked only where settings of the worktree alone may lead it elsewhere.
  */
 export async function gitDirOfWorktree(git: Git, path: string, commonDir: string): Promise<string> {
-  const gitDir = ownGitDir(path, commonDir);
+  const gitDir = verifyOwnGitDir(path, commonDir);
   if (existsSync(join(gitDir, 'config.worktree'))) await verifyToplevel(git, path);
   return gitDir;
 }
 
 /** A checkout that is its own (R2), and where it stands. */
-export interface Look {
+export interface Inspection {
   gitDir: string;
   /** The git folder that all worktrees of the repository share. */
   commonDir: string;
@@ -87,38 +88,38 @@ const WHOLE = [
  * Whether the git folder of a worktree names the worktree in turn. A worker can write the `.git` of its worktree: what
  * is saved there would go into another checkout's index, and move that one's HEAD.
  */
-function namesBack(gitDir: string, real: string): boolean {
+function isNamedBack(gitDir: string, real: string): boolean {
   if (basename(dirname(gitDir)) !== 'worktrees') return false;
-  const named = textIn(join(gitDir, 'gitdir'))?.replace(/\n$/, '');
+  const named = readRegularFile(join(gitDir, 'gitdir'))?.replace(/\n$/, '');
   return named !== undefined && samePath(dirname(resolve(gitDir, named)), real);
 }
 
 /** `verifyToplevel` of a session's worktree, and where HEAD stands. Throws `worktree_unsafe`. */
-export async function lookAt(git: Git, path: string): Promise<Look> {
-  const real = realOf(path);
-  const look = await wholeLook(git, path, real);
-  if (namesBack(look.gitDir, real)) return look;
-  throw unsafe(path, `uses a git folder that was not made for it: ${look.gitDir}`);
+export async function inspectWorktree(git: Git, path: string): Promise<Inspection> {
+  const real = resolveOrRefuse(path);
+  const look = await inspectAtOnce(git, path, real);
+  if (isNamedBack(look.gitDir, real)) return look;
+  throw unsafeWorktreeError(path, `uses a git folder that was not made for it: ${look.gitDir}`);
 }
 
 /** In one question where all of it has an answer. */
-async function wholeLook(git: Git, path: string, real: string): Promise<Look> {
+async function inspectAtOnce(git: Git, path: string, real: string): Promise<Inspection> {
   const { code, stdout } = await git.run(path, WHOLE, { allowFail: true });
   const lines = stdout.replace(/\n$/, '').split('\n');
   const [top = '', own = '', commonDir = '', head, tree, ref = ''] = lines;
   const isNamed = ref === 'HEAD' || ref.startsWith('refs/');
-  if (code === 0 && lines.length === 6 && isId(head) && isId(tree) && isNamed) {
-    const gitDir = namedGitDir(path, real, [top, own]);
+  if (code === 0 && lines.length === 6 && isObjectId(head) && isObjectId(tree) && isNamed) {
+    const gitDir = parseGitDir(path, real, [top, own]);
     return { gitDir, commonDir, head, tree, ref: ref === 'HEAD' ? null : ref };
   }
-  return lookByParts(git, path);
+  return inspectByParts(git, path);
 }
 
 /** Nothing committed yet, HEAD damaged, or a newline in a path. */
-async function lookByParts(git: Git, path: string): Promise<Look> {
+async function inspectByParts(git: Git, path: string): Promise<Inspection> {
   const gitDir = await verifyToplevel(git, path);
   const commonDir = await git.text(path, ['rev-parse', '--path-format=absolute', '--git-common-dir']);
-  const head = await commitOf(git, path, 'HEAD');
+  const head = await resolveCommit(git, path, 'HEAD');
   const symbolic = await git.run(path, ['symbolic-ref', '--quiet', 'HEAD'], { allowFail: true });
   return {
     gitDir,

@@ -8,7 +8,7 @@ export interface ProcessName {
 }
 
 /** What this machine tells of a process that asks for something. */
-export interface Standing {
+export interface ProcessOrigin {
   /** The marks of the runs that it or an ancestor of it belongs to, by environment or cgroup, the nearest first. */
   runs: string[];
   /** The engine has started it, or something above it. */
@@ -17,7 +17,7 @@ export interface Standing {
   doubt: string | null;
 }
 
-export interface StandingDeps {
+export interface TraceDeps {
   probe: Probe;
   enginePid: number;
   /** The runs whose cgroups a path lies in, the innermost first. */
@@ -36,13 +36,13 @@ export const NOT_KNOWN = 'this machine does not tell which process calls';
  * (sudo, sshd) cannot be read, which is no reason for doubt: its parents and its cgroup can. A process that has lost
  * its parents to a run that is not contained looks like a person's; `adoptOrphans` of the host is what stands against it.
  */
-export function standingOf(process: ProcessName | null, deps: StandingDeps): Standing {
+export function traceAncestors(process: ProcessName | null, deps: TraceDeps): ProcessOrigin {
   const { probe, enginePid } = deps;
   if (process === null) return { runs: [], isOfEngine: false, doubt: NOT_KNOWN };
   const runs = new Set<string>();
   let isOfEngine = false;
   let doubt: string | null = null;
-  const unsure = (why: string): void => {
+  const addDoubt = (why: string): void => {
     doubt ??= why;
   };
   const { pid, pidStart } = process;
@@ -54,37 +54,37 @@ export function standingOf(process: ProcessName | null, deps: StandingDeps): Sta
 
   let entry: ProcessEntry = first;
   for (let depth = 0; ; depth += 1) {
-    const mark = probe.mark(entry.pid);
+    const mark = probe.readRunMark(entry.pid);
     if (mark !== null) runs.add(mark);
-    const place = probe.place(entry.pid);
-    if (place === null) unsure(`process ${entry.pid} above it cannot be looked at`);
+    const place = probe.findPlace(entry.pid);
+    if (place === null) addDoubt(`process ${entry.pid} above it cannot be looked at`);
     for (const run of place?.cgroup == null ? [] : deps.runsOfCgroup(place.cgroup)) runs.add(run);
     if (place?.isNested === true)
-      unsure('it is in a pid namespace of its own, as in a sandbox or a container');
+      addDoubt('it is in a pid namespace of its own, as in a sandbox or a container');
     if (probe.isEngineChild(entry.pid) || entry.ppid === enginePid) {
       isOfEngine = true;
-      unsure('the engine itself started it');
+      addDoubt('the engine itself started it');
     }
     if (entry.ppid <= 0 || entry.ppid === enginePid) break;
     if (depth === MAX_ANCESTORS) {
-      unsure(`it has more than ${MAX_ANCESTORS} processes above it`);
+      addDoubt(`it has more than ${MAX_ANCESTORS} processes above it`);
       break;
     }
-    const above = parentOf(entry, probe);
+    const above = findParent(entry, probe);
     if (typeof above === 'object') {
       entry = above;
       continue;
     }
-    if (above === 'ended') unsure('a process above it has just ended');
+    if (above === 'ended') addDoubt('a process above it has just ended');
     // It belongs to another user, so to none of our runs.
-    else if (!deps.hidesOthers()) unsure(`process ${entry.ppid} above it cannot be looked at`);
+    else if (!deps.hidesOthers()) addDoubt(`process ${entry.ppid} above it cannot be looked at`);
     break;
   }
   return { runs: [...runs], isOfEngine, doubt };
 }
 
 /** `ended`: the process itself; `hidden`: its parent, which is there and cannot be read. */
-function parentOf(entry: ProcessEntry, probe: Probe): ProcessEntry | 'ended' | 'hidden' {
+function findParent(entry: ProcessEntry, probe: Probe): ProcessEntry | 'ended' | 'hidden' {
   let child = entry;
   // A parent that ends meanwhile makes way for another one.
   for (let tries = 0; tries < 5; tries += 1) {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { seatOf } from '../../../../engine/access/seats.ts';
 import type { Probe, ProcessEntry } from '../../../../engine/runner/processes/probe.ts';
-import { hidesOtherUsers, standingOf } from '../../../../engine/runner/processes/standing.ts';
+import { hidesOtherUsers, traceAncestors } from '../../../../engine/runner/processes/trace.ts';
 import { temporaryFolder } from '../../../support/git.ts';
 
 interface Row {
@@ -33,14 +33,14 @@ function standing(
       return entry;
     },
     list: async () => null,
-    mark: (at) => table[at]?.mark ?? null,
+    readRunMark: (at) => table[at]?.mark ?? null,
     isEngineChild: (at) => table[at]?.engine === true,
-    place: (at) => {
+    findPlace: (at) => {
       const { cgroup = null, isNested = false } = table[at] ?? {};
       return { cgroup, isNested };
     },
   };
-  return standingOf(
+  return traceAncestors(
     { pid, pidStart: start },
     {
       probe,

@@ -5,7 +5,7 @@ import { sep } from 'node:path';
 /** pid → current folder of every process that lets us look; null when the process table cannot be read. */
 export type WorkingFolders = () => Map<number, string> | null;
 
-function fromProc(): Map<number, string> | null {
+function readFoldersFromProc(): Map<number, string> | null {
   let names: string[];
   try {
     names = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
@@ -25,7 +25,7 @@ function fromProc(): Map<number, string> | null {
 }
 
 /** macOS, best effort. Not tested there. */
-function fromLsof(): Map<number, string> | null {
+function readFoldersFromLsof(): Map<number, string> | null {
   try {
     const text = execFileSync('lsof', ['-w', '-d', 'cwd', '-Fpn'], {
       encoding: 'utf8',
@@ -45,10 +45,11 @@ function fromLsof(): Map<number, string> | null {
   }
 }
 
-export const workingFolders: WorkingFolders = () => (process.platform === 'linux' ? fromProc() : fromLsof());
+export const readWorkingFolders: WorkingFolders = () =>
+  process.platform === 'linux' ? readFoldersFromProc() : readFoldersFromLsof();
 
 /** The processes whose current folder is in `path`, or null when that cannot be known. */
-export function processesInside(path: string, folders: Map<number, string> | null): number[] | null {
+export function findProcessesInside(path: string, folders: Map<number, string> | null): number[] | null {
   if (folders === null) return null;
   let real: string;
   try {
@@ -62,7 +63,7 @@ export function processesInside(path: string, folders: Map<number, string> | nul
 }
 
 /** Whether a git command that names this folder still runs: one outlives the host that was killed during it. */
-export function gitRunsFor(path: string): boolean {
+export function isGitRunningFor(path: string): boolean {
   if (process.platform !== 'linux') return false;
   let names: string[];
   try {

@@ -1,10 +1,10 @@
 import { SvcError } from '../../base/errors.ts';
 import { counted } from '../../base/text.ts';
 import type { Git } from './git.ts';
-import { commitOf, sessionOf } from './repository.ts';
+import { resolveCommit, sessionNameOf } from './refs.ts';
 
 /** Commits of a session's branch that are neither its own nor the base's: the base has moved back, or is another one. */
-export interface Foreign {
+export interface ForeignCommits {
   /** The newest of them; the session's own commits follow it. */
   newest: string;
   count: number;
@@ -20,16 +20,16 @@ const MOST_SHOWN = 3;
  * @param baseCommit where the session began, as it was recorded
  * @throws `conflict` when that commit is in the repository no more: nothing then tells whose the branch's commits are
  */
-export async function foreignIn(
+export async function findForeignCommits(
   git: Git,
   root: string,
   { branch, base, tip, target, baseCommit }: Sides,
-): Promise<Foreign | null> {
+): Promise<ForeignCommits | null> {
   const { code } = await git.run(root, ['merge-base', '--is-ancestor', baseCommit, target], {
     allowFail: true,
   });
   if (code === 0) return null;
-  if ((await commitOf(git, root, baseCommit)) === null)
+  if ((await resolveCommit(git, root, baseCommit)) === null)
     throw new SvcError(
       'conflict',
       `${base} was rewritten, and the commit ${baseCommit.slice(0, 12)} that ${branch} began at is in the repository no more: it cannot be told which commits are its own`,
@@ -65,14 +65,17 @@ interface Sides {
 }
 
 /** Why a merge is refused that would bring commits in unasked. */
-export function wouldBringBack({ branch, base }: Pick<Sides, 'branch' | 'base'>, foreign: Foreign): SvcError {
+export function foreignCommitsError(
+  { branch, base }: Pick<Sides, 'branch' | 'base'>,
+  foreign: ForeignCommits,
+): SvcError {
   const { count, shown } = foreign;
   const more = count > shown.length ? ` and ${count - shown.length} more` : '';
   return new SvcError(
     'conflict',
     `a merge of ${branch} would bring ${counted(count, 'commit')} into ${base} that it does not hold and that the session did not make: ${shown.join(', ')}${more}; nothing was changed`,
     {
-      hint: `svc worktree promote ${sessionOf(branch)} --strategy rebase takes the session’s own commits alone; to have the others as well, merge them into ${base} first`,
+      hint: `svc worktree promote ${sessionNameOf(branch)} --strategy rebase takes the session’s own commits alone; to have the others as well, merge them into ${base} first`,
       data: { branch, base, newest: foreign.newest, count },
     },
   );

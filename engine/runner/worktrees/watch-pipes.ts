@@ -1,4 +1,4 @@
-import { clearTraps, foldersNamed, pipeIn } from './traps.ts';
+import { clearTraps, findPipe, readGitFolders } from './traps.ts';
 
 /** Longer than most calls take; then it is worth a look. */
 export const PATIENCE_MS = 5000;
@@ -17,19 +17,19 @@ export function watchForPipes(
   const closing = new AbortController();
   let found: string | null = null;
   let timer: NodeJS.Timeout;
-  const look = async (afterMs: number): Promise<void> => {
-    const named = foldersNamed(folder);
+  const lookForPipe = async (afterMs: number): Promise<void> => {
+    const named = readGitFolders(folder);
     const cleared = named === null ? [] : clearTraps(named, { links: false });
-    found = cleared[0] ?? (await pipeIn(folder, closing.signal));
+    found = cleared[0] ?? (await findPipe(folder, closing.signal));
     if (closing.signal.aborted) return;
     if (found !== null) return stop();
-    wait(afterMs * 2);
+    scheduleLook(afterMs * 2);
   };
-  const wait = (ms: number): void => {
-    timer = setTimeout(() => void look(ms), ms);
+  const scheduleLook = (ms: number): void => {
+    timer = setTimeout(() => void lookForPipe(ms), ms);
     timer.unref();
   };
-  wait(patienceMs);
+  scheduleLook(patienceMs);
   return {
     close() {
       clearTimeout(timer);

@@ -1,5 +1,5 @@
-import { type Git, NOT_INSIDE, records } from './git.ts';
-import { nestedIn } from './nested.ts';
+import { type Git, NOT_INSIDE, splitRecords } from './git.ts';
+import { findNestedRepositories } from './nested.ts';
 
 /** The files of a worktree that are in no commit, as paths relative to it. */
 export interface Uncommitted {
@@ -20,40 +20,40 @@ export interface Contents extends Uncommitted {
 const STATUS = ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames', NOT_INSIDE];
 
 /** The paths of the records that begin with one of these marks, or with none of them. */
-const pathsOf = (lines: readonly string[], isWanted: (mark: string) => boolean): string[] =>
+const filterPaths = (lines: readonly string[], isWanted: (mark: string) => boolean): string[] =>
   lines.flatMap((record) => (isWanted(record.slice(0, 2)) ? [record.slice(3)] : []));
 
-const uncommittedIn = (lines: readonly string[]): Uncommitted => ({
-  changed: pathsOf(lines, (mark) => mark !== '??' && mark !== '!!'),
-  untracked: pathsOf(lines, (mark) => mark === '??'),
+const parseUncommitted = (lines: readonly string[]): Uncommitted => ({
+  changed: filterPaths(lines, (mark) => mark !== '??' && mark !== '!!'),
+  untracked: filterPaths(lines, (mark) => mark === '??'),
 });
 
 /**
  * What git says of the files in a worktree.
  * @param gitDir the worktree's own git folder: git then looks for no other
  */
-export async function filesOf(git: Git, path: string, gitDir?: string): Promise<Uncommitted> {
-  const env = gitDir === undefined ? {} : placedAt(path, gitDir);
-  return uncommittedIn(records((await git.run(path, STATUS, { env })).stdout));
+export async function listUncommitted(git: Git, path: string, gitDir?: string): Promise<Uncommitted> {
+  const env = gitDir === undefined ? {} : gitDirEnvironment(path, gitDir);
+  return parseUncommitted(splitRecords((await git.run(path, STATUS, { env })).stdout));
 }
 
 /** The environment by which git takes a folder for the worktree of a git folder, whatever else it would find (R2). */
-export const placedAt = (worktree: string, gitDir: string): Record<string, string> => ({
+export const gitDirEnvironment = (worktree: string, gitDir: string): Record<string, string> => ({
   GIT_DIR: gitDir,
   GIT_WORK_TREE: worktree,
 });
 
 /** The same, and what repositories are in there. */
-export async function contentsOf(git: Git, path: string, gitDir?: string): Promise<Contents> {
-  const env = gitDir === undefined ? {} : placedAt(path, gitDir);
+export async function readContents(git: Git, path: string, gitDir?: string): Promise<Contents> {
+  const env = gitDir === undefined ? {} : gitDirEnvironment(path, gitDir);
   const [status, staged] = await Promise.all([
     // Of an ignored folder its name, whatever it holds.
     git.run(path, [...STATUS, '--ignored=matching'], { env }),
     git.run(path, ['ls-files', '-z', '--stage'], { env }),
   ]);
-  const lines = records(status.stdout);
-  const files = uncommittedIn(lines);
-  const ignored = pathsOf(lines, (mark) => mark === '!!');
-  const nested = nestedIn(path, { ...files, ignored, staged: records(staged.stdout) });
+  const lines = splitRecords(status.stdout);
+  const files = parseUncommitted(lines);
+  const ignored = filterPaths(lines, (mark) => mark === '!!');
+  const nested = findNestedRepositories(path, { ...files, ignored, staged: splitRecords(staged.stdout) });
   return { ...files, nested, ignored, isWhole: status.stderr === '' };
 }

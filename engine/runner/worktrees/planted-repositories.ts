@@ -11,7 +11,7 @@ import {
 import { readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { replacePrivate } from '../../base/private-files.ts';
-import { textIn } from './traps.ts';
+import { readRegularFile } from './traps.ts';
 
 /** Far more than a project has; what is beyond is told. */
 const MOST_ENTRIES = 2_000_000;
@@ -19,7 +19,7 @@ const LIST = 'repositories.json';
 const ASIDE = 'set-aside';
 
 /** What makes git take a folder for a repository: entries named like this, in any case, or these three together. */
-const isMark = (name: string): boolean => name.toLowerCase() === '.git';
+const isGitMark = (name: string): boolean => name.toLowerCase() === '.git';
 const BARE = ['HEAD', 'objects', 'refs'];
 /** Without these a folder is a repository no more. */
 const OF_BARE = ['HEAD', 'config', 'commondir'];
@@ -29,14 +29,14 @@ const LEADS = '\0';
 const MOST_OF_MARK = 4096;
 
 /** Where a mark leads that is no repository itself: one that leads elsewhere than before is another. */
-function leadsTo(path: string, entry: Dirent): string {
+function describeTarget(path: string, entry: Dirent): string {
   if (entry.isDirectory()) return '';
   if (entry.isSymbolicLink()) return `${LEADS}${readlinkSync(path)}`;
-  return `${LEADS}${(textIn(path) ?? '').slice(0, MOST_OF_MARK)}`;
+  return `${LEADS}${(readRegularFile(path) ?? '').slice(0, MOST_OF_MARK)}`;
 }
 
 /** What is found below a folder, relative to it: marks, and folders that are repositories themselves. */
-async function repositoriesBelow(
+async function findRepositoriesBelow(
   folder: string,
   skipped: string,
 ): Promise<{ found: string[]; isWhole: boolean }> {
@@ -52,7 +52,7 @@ async function repositoriesBelow(
     if (BARE.every((name) => names.has(name))) found.push(join(relative(folder, here), '.'));
     for (const entry of entries) {
       const path = join(here, entry.name);
-      if (isMark(entry.name)) found.push(`${relative(folder, path)}${leadsTo(path, entry)}`);
+      if (isGitMark(entry.name)) found.push(`${relative(folder, path)}${describeTarget(path, entry)}`);
       else if (entry.isDirectory() && path !== skipped) queue.push(path);
     }
   }
@@ -69,7 +69,7 @@ export async function listRepositories(folder: string, kept: string, data: strin
   // A run that goes on with another finds what that one began with.
   if (existsSync(file)) return;
   mkdirSync(kept, { recursive: true, mode: 0o700 });
-  const { found } = await repositoriesBelow(folder, data);
+  const { found } = await findRepositoriesBelow(folder, data);
   replacePrivate(file, JSON.stringify(found));
 }
 
@@ -78,12 +78,12 @@ export async function listRepositories(folder: string, kept: string, data: strin
  * a sentence for each, also for those that an earlier call has moved.
  */
 export async function setAsideRepositories(folder: string, kept: string, data: string): Promise<string[]> {
-  const before = listed(join(kept, LIST));
+  const before = readRecorded(join(kept, LIST));
   if (before === null) return [];
-  const { found, isWhole } = await repositoriesBelow(folder, data);
+  const { found, isWhole } = await findRepositoriesBelow(folder, data);
   const aside = join(kept, ASIDE);
   const told = join(kept, `${ASIDE}.txt`);
-  const sentences = textOf(told)
+  const sentences = readTextOrEmpty(told)
     .split('\n')
     .filter((line) => line !== '');
   const fresh = found.flatMap((mark) => (before.has(mark) ? [] : [mark.split(LEADS)[0] ?? mark]));
@@ -123,7 +123,7 @@ function moveTo(from: string, to: string): void {
   }
 }
 
-const listed = (file: string): Set<string> | null =>
+const readRecorded = (file: string): Set<string> | null =>
   existsSync(file) ? new Set(JSON.parse(readFileSync(file, 'utf8')) as string[]) : null;
 
-const textOf = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+const readTextOrEmpty = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8') : '');
