@@ -4,8 +4,8 @@ import {
   type EngineClient,
   EXIT,
   exitCode,
+  findNearest,
   hintForCommands,
-  nearest,
   printable,
   printableJson,
   printableMessage,
@@ -134,7 +134,7 @@ async function unknownCommand(words: readonly string[]): Promise<SvcError> {
       },
     );
   }
-  const close = nearest(first, known);
+  const close = findNearest(first, known);
   return new SvcError('usage', `no command svc ${first}`, {
     hint: close === undefined ? 'svc help lists the commands' : `did you mean svc ${close}?`,
   });

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 import { dirname } from 'node:path';
-import { untoldBy } from './agents/command.ts';
+import { listUntoldBy } from './agents/command.ts';
 import { circuitOperations } from './agents/operations.ts';
 import { toolOperations } from './api/manifest.ts';
 import { createOperations, type Operations } from './api/operation.ts';
@@ -13,12 +13,12 @@ import { version } from './base/version.ts';
 import { secretOperations } from './config/compare-secrets.ts';
 import {
   type Config,
-  dataPaths,
+  consentMissingForStart,
+  findSecrets,
   isLoopback,
+  listReceiverSecrets,
   parseAddress,
-  receiverSecrets,
-  secretsIn,
-  startsNothing,
+  resolveDataPaths,
 } from './config/index.ts';
 import { createConfigKeeper } from './config/keeper.ts';
 import { configOperations } from './config/operations.ts';
@@ -85,11 +85,11 @@ export async function openEngine(options: OpenOptions) {
   });
   const { root, file, lookup } = keeper.loaded();
   const config = (): Config => keeper.loaded().config;
-  const paths = dataPaths(keeper.loaded());
+  const paths = resolveDataPaths(keeper.loaded());
   /** While nobody has ever agreed to svc.yaml, nothing is started. */
   function requireConsent(): void {
     const { state, pending } = keeper.loaded().consent;
-    if (state === 'none') throw startsNothing(file, pending);
+    if (state === 'none') throw consentMissingForStart(file, pending);
   }
 
   const kept = databaseFiles(paths.db).filter((file) => dirname(file) !== paths.data);
@@ -149,7 +149,7 @@ export async function openEngine(options: OpenOptions) {
     const receiver = createConfiguredReceiver({
       listeners,
       address: () => parseAddress(config().ui.addr),
-      secrets: () => receiverSecrets(config(), lookup),
+      secrets: () => listReceiverSecrets(config(), lookup),
       async whoListens(port) {
         const [pid] = await findPortOwners(port);
         if (pid === undefined) return null;
@@ -175,12 +175,12 @@ export async function openEngine(options: OpenOptions) {
       receivers: listeners.addresses(),
       receiverProblem: receiver.problem(),
       supervisor: ownSupervisor(env),
-      secrets: secretsIn(config(), lookup),
+      secrets: findSecrets(config(), lookup),
       tasks: tasks.counts(),
       decisionsPending: board.decisions.count('pending'),
       workers: { ...sessions.counts(), cap: dispatcher.cap },
       containment,
-      heldAgents: rooms.circuits.all().map(({ agent }) => agent),
+      heldAgents: rooms.circuits.listCircuits().map(({ agent }) => agent),
       deliveries: notify.counts(),
       configProblem: keeper.problem(),
       restartNeeded: keeper.restartNeeded(),
@@ -203,7 +203,7 @@ export async function openEngine(options: OpenOptions) {
     };
     const declared = [
       ...engineOperations({ status, reload, stop, policy: () => config().policy }),
-      ...secretOperations({ secrets: () => secretsIn(config(), lookup), lookup }),
+      ...secretOperations({ secrets: () => findSecrets(config(), lookup), lookup }),
       ...eventOperations({ events, taskId: (prefix) => tasks.resolve(prefix).taskId }),
       ...board.operations,
       ...bus.operations,
@@ -216,7 +216,7 @@ export async function openEngine(options: OpenOptions) {
           (session && board.decisions.boundTo(session.decisionId).inputs?.permissions) ??
           config().agents.permissions,
         circuits: rooms.circuits,
-        untold: (session) => untoldBy(rooms.agents, session),
+        untold: (session) => listUntoldBy(rooms.agents, session),
       }),
       ...circuitOperations({ storage, circuits: rooms.circuits, look: dispatcher.look }),
       ...configOperations({
@@ -233,13 +233,13 @@ export async function openEngine(options: OpenOptions) {
         actions: rooms.worktreeActions,
         sessions,
         worktrees,
-        folder: (project) => rooms.agents.folder(project === config().project.name ? null : project),
+        folder: (project) => rooms.agents.resolveFolder(project === config().project.name ? null : project),
       }),
       ...notifyOperations(notify),
       ...hookOperations(rooms.hooks),
     ];
     const operations: Operations = createOperations(
-      [...declared, ...toolOperations(declared, (...call) => operations.call(...call), agents.names)],
+      [...declared, ...toolOperations(declared, (...call) => operations.call(...call), agents.listNames)],
       { policy: () => config().policy },
     );
 
@@ -289,7 +289,7 @@ export async function openEngine(options: OpenOptions) {
     await rooms.sessionActions.reap();
     // Branches may have been merged or deleted while no engine ran.
     void rooms.reviews
-      .reconcile()
+      .reconcileRegister()
       .catch((error: unknown) => log.warn({ error }, 'branches were not compared'));
     // Before the first run has to wait for it.
     void processes.findContainmentKind().then((kind) => {
@@ -319,7 +319,7 @@ export async function openEngine(options: OpenOptions) {
         isWorkerSession: sessions.isKnown,
         isPlainName,
       },
-      projectAt: agents.projectAt,
+      projectAt: agents.findProjectAt,
       attend: bus.attend,
       seatSeen: bus.seats.seen,
       leave: bus.leave,
@@ -345,7 +345,7 @@ export async function openEngine(options: OpenOptions) {
       resolveSession: sessions.resolve,
       sessionEnded: (sessionId: string) => sessions.get(sessionId).state === 'ended',
       sessionCounts: sessions.counts,
-      followRefs: rooms.reviews.follow,
+      followRefs: rooms.reviews.followBranches,
       /** Opens a receiver; it closes with the engine at the latest. */
       listen: listeners.open,
       /** Opens the receiver that svc.yaml describes. */

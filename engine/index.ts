@@ -45,7 +45,7 @@ export type { PendingKey } from './config/consent.ts';
 export type { ConsentView } from './config/consent-view.ts';
 export type { DifferenceLine } from './config/consent-words.ts';
 export type { FreeAddresses } from './config/free-addresses.ts';
-export { nearest } from './config/nearest.ts';
+export { findNearest } from './config/nearest.ts';
 export {
   type ConnectOptions,
   connect,

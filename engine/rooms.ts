@@ -1,6 +1,6 @@
-import { type Agents, type Circuits, createAgents, createCircuits, readerFor } from './agents/index.ts';
+import { type Agents, type Circuits, createAgents, createCircuits, createReaderFor } from './agents/index.ts';
 import { TO_FILE } from './agents/presets/notify.ts';
-import { fillPlaceholders, tokenise } from './agents/template.ts';
+import { fillPlaceholders, splitCommand } from './agents/template.ts';
 import type { Clock } from './base/clock.ts';
 import type { Log } from './base/log.ts';
 import { version } from './base/version.ts';
@@ -11,9 +11,9 @@ import {
   type Config,
   type DataPaths,
   isLoopback,
+  listSecretVariables,
   machineHome,
   parseAddress,
-  secretVariables,
 } from './config/index.ts';
 import {
   agentDir,
@@ -108,7 +108,7 @@ export function createRooms(ground: Ground): Rooms {
   const agents = createAgents({ root, config, env, waitingKeys: ground.waitingKeys });
   const runSockets = createRunSockets({ root, version, env });
   closing(runSockets.close);
-  const secretNames = () => secretVariables(config());
+  const secretNames = () => listSecretVariables(config());
   /** Of whatever the engine starts: with the machine home, and with a mark so that it is never taken for the person. */
   const childEnvironment = (extra: Record<string, string> = {}) =>
     buildWorkerEnvironment(
@@ -121,7 +121,7 @@ export function createRooms(ground: Ground): Rooms {
   const workspacePaths = createWorkspacePaths({
     root,
     worktrees: paths.worktrees,
-    projects: () => agents.projects().map(({ folder }) => folder),
+    projects: () => agents.listProjects().map(({ folder }) => folder),
     repositoryOf: (name) => sessions.byBranch(`svc/${name}`)?.repository ?? null,
   });
   const confinement = createConfinement({
@@ -149,7 +149,7 @@ export function createRooms(ground: Ground): Rooms {
   const isStrict = () => config().guard.profile === 'strict';
 
   const logs = createSessionLogs(paths, (sessionId) =>
-    readerFor(
+    createReaderFor(
       { agents, approvals: { boundTo: (id) => board.decisions.boundTo(id) } },
       sessions.get(sessionId),
     ),
@@ -166,8 +166,8 @@ export function createRooms(ground: Ground): Rooms {
     sessions,
     paths: workspacePaths,
     config,
-    projectId: agents.projectId,
-    folder: agents.folder,
+    projectId: agents.resolveProjectId,
+    folder: agents.resolveFolder,
     root,
     data: paths.data,
     prepare: createCommands(processes, childEnvironment),
@@ -179,7 +179,7 @@ export function createRooms(ground: Ground): Rooms {
       await sessionActions.reap();
     },
     briefOf,
-    templates: { fallback: TO_FILE, words: tokenise, fill: fillPlaceholders, isLoopback },
+    templates: { fallback: TO_FILE, words: splitCommand, fill: fillPlaceholders, isLoopback },
     log,
   });
   closing(bus.close);
@@ -201,7 +201,7 @@ export function createRooms(ground: Ground): Rooms {
       setup,
       processes,
       agentsDir: paths.agents,
-      projectFolder: agents.folder,
+      projectFolder: agents.resolveFolder,
       log,
       graceMs: ground.graceMs,
     }),
@@ -262,10 +262,10 @@ export function createRooms(ground: Ground): Rooms {
     sessions,
     worktrees,
     worktreesDir: paths.worktrees,
-    folder: agents.folder,
-    projects: () => [null, ...config().projects.map((project) => project.id)],
-    evidence: board.evidence,
-    tearDown: setup.tearDownWorktree,
+    resolveFolder: agents.resolveFolder,
+    listProjects: () => [null, ...config().projects.map((project) => project.id)],
+    readEvidence: board.evidence,
+    tearDownWorktree: setup.tearDownWorktree,
     isStrict,
   });
 

@@ -74,8 +74,8 @@ export async function openSession(agent: ClientContext, wish: SessionWish): Prom
 /** What an agent's answer means; null for a failure that is none of its answers. */
 async function failureOf(error: unknown) {
   if (!(error instanceof RequestError)) return null;
-  const { failureOfError } = await acpStream();
-  return failureOfError(errorLine(error, (text) => text));
+  const { judgeAcpError } = await acpStream();
+  return judgeAcpError(errorLine(error, (text) => text));
 }
 
 async function open(

@@ -94,8 +94,8 @@ export const hookFileOf = (agent: string): HookFile | undefined =>
 
 /** How the agent of a file is told of our hooks, as its preset has it. */
 export async function hooksOf({ agent }: HookFile): Promise<AgentHooks> {
-  const { presetNamed } = await presets();
-  return presetNamed(agent)!.hooks!;
+  const { findPreset } = await presets();
+  return findPreset(agent)!.hooks!;
 }
 
 /** The command of each moment. */

@@ -30,7 +30,7 @@ export async function planHooks(agent: HookFile, place: Place, svc: Words | null
   const present = readIfThere(file);
   if (isAlone(agent)) return planOwn(agent, file, present, svc);
   const format = formatOf(agent);
-  const wanted = svc === null ? [] : (await hooksOf(agent)).entries(linesOf(agent, svc));
+  const wanted = svc === null ? [] : (await hooksOf(agent)).listEntries(linesOf(agent, svc));
   const shown = format.show(wanted);
   if (present === undefined || present.trim() === '') {
     if (svc === null) return { file, change: 'none', shown, text: present ?? null };
@@ -98,12 +98,12 @@ async function planOwn(
 
 /** The whole file. */
 async function ownText(agent: HookFile, svc: Words): Promise<string> {
-  const { entries, plugin } = await hooksOf(agent);
+  const { listEntries, buildPlugin } = await hooksOf(agent);
   const lines = linesOf(agent, svc);
-  if (plugin === undefined)
-    return `${JSON.stringify({ ...agent.start, hooks: byList(entries(lines)) }, null, 2)}\n`;
+  if (buildPlugin === undefined)
+    return `${JSON.stringify({ ...agent.start, hooks: byList(listEntries(lines)) }, null, 2)}\n`;
   const name = agent.agent;
-  return `// ${MADE} ${name}; svc hooks remove ${name} removes it.\n${plugin(lines)}`;
+  return `// ${MADE} ${name}; svc hooks remove ${name} removes it.\n${buildPlugin(lines)}`;
 }
 
 const MADE = 'Made by svc hooks install';

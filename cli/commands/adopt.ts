@@ -22,8 +22,8 @@ const HELD =
 
 /** Whether a person, or `--yes`, agrees. Throws `usage` where nobody can be asked. */
 async function agrees(context: Context, isYes: boolean, question: string, words: string): Promise<boolean> {
-  const { environmentFlag } = await configuration();
-  if (isYes || environmentFlag(context.env, 'SVC_SETUP_YES')) return true;
+  const { readEnvironmentFlag } = await configuration();
+  if (isYes || readEnvironmentFlag(context.env, 'SVC_SETUP_YES')) return true;
   if (!context.stdin.isTTY || context.json)
     throw new SvcError('usage', 'nobody is here to be asked', {
       hint: `svc adopt ${words}--yes agrees to what was shown`,
@@ -119,10 +119,10 @@ const adopt = command({
   async run(context) {
     const { env } = context;
     const isYes = context.flags.yes;
-    const { dataPaths, loadConfig } = await configuration();
+    const { resolveDataPaths, loadConfig } = await configuration();
     const folders = await dataFolders();
     const loaded = loadConfig({ file: findWorkspace(context).file, env });
-    const paths = dataPaths(loaded);
+    const paths = resolveDataPaths(loaded);
     const place = { root: loaded.root, paths, env };
     const tracked = await folders.listTrackedFiles([paths.data, ...folders.databaseFiles(paths.db)], env);
     if (context.flags.fresh) return startFresh(context, isYes, folders, place, tracked, loaded.consent);

@@ -48,11 +48,11 @@ const list = command({
   async run(context) {
     const { cwd, env } = context;
     const { file, agents } = await configured(context);
-    const { findProgram, tokenise } = await presets();
+    const { findProgram, splitCommand } = await presets();
     const start = (commands: Readonly<Record<string, string>>, agent: string): Start | null => {
       const text = commands[agent];
       if (text === undefined) return null;
-      const program = tokenise(text)[0] ?? '';
+      const program = splitCommand(text)[0] ?? '';
       return { command: text, program, path: findProgram(program, { cwd, path: env.PATH }) ?? null };
     };
     const { cmds, interactive, acp, notify } = agents;

@@ -55,12 +55,12 @@ export const initCommand: Command = command({
     const {
       agreeToFile,
       detectAgents,
-      environmentFlag,
-      freeAddresses,
+      readEnvironmentFlag,
+      findFreeAddresses,
       HEADLESS,
       machineHome,
       refuseInsideRun,
-      starterYaml,
+      renderStarterYaml,
     } = await engine();
     const { cwd, env, stdin, flags, note } = context;
     const wanted = resolve(cwd, flags.dir ?? '.');
@@ -83,7 +83,7 @@ export const initCommand: Command = command({
     let root = folder;
     // A folder named with --dir is meant; only the current folder may be a subfolder by accident.
     if (gitRoot !== undefined && gitRoot !== folder && flags.dir === undefined) {
-      const yes = flags.yes || environmentFlag(env, 'SVC_SETUP_YES');
+      const yes = flags.yes || readEnvironmentFlag(env, 'SVC_SETUP_YES');
       const question = `This folder is inside the repository ${gitRoot}. Set up the workspace there instead?`;
       if (yes || (stdin.isTTY && !context.json && (await confirm(context, question)))) root = gitRoot;
       else note(`note: the repository begins at ${gitRoot}; run svc init there to cover all of it`);
@@ -95,10 +95,10 @@ export const initCommand: Command = command({
     const file = join(root, 'svc.yaml');
     const installHook = flags.hooks ? planHook(await hookPlace(root, env), file) : () => null;
     refuseInsideRun('svc init', env);
-    const addresses = await freeAddresses(machineHome(env));
+    const addresses = await findFreeAddresses(machineHome(env));
     write(
       file,
-      starterYaml({ name: basename(root) || 'workspace', preset, installed, addresses: addresses.set }),
+      renderStarterYaml({ name: basename(root) || 'workspace', preset, installed, addresses: addresses.set }),
     );
     try {
       agreeToFile({ file, env });

@@ -36,13 +36,13 @@ export async function prepare(
   { cwd, env }: Pick<Context, 'cwd' | 'env'>,
   { agentSession = null, reachesEngine = true, routed = null }: Wish = {},
 ): Promise<Start> {
-  const { presetNamed, renderCommand, withArguments, writeAnew } = await presets();
+  const { findPreset, renderCommand, withArguments, writeAnew } = await presets();
   const own: Record<string, string> = { SVC_AGENT: preset };
   const port = template.includes('{{notify_port}}') ? String(await freePort()) : '';
   if (port !== '') own.SVC_NOTIFY_URL = `http://127.0.0.1:${port}`;
   const rendered = renderCommand(template, { notify_port: port }).argv;
   const { command, args } = await mcpCommand({ cwd, env });
-  const known = presetNamed(preset);
+  const known = findPreset(preset);
   const argv =
     agentSession === null ? rendered : (known?.resumeInteractive?.(rendered, agentSession) ?? rendered);
   // With its own login some cannot be told of the tools.
@@ -50,7 +50,7 @@ export async function prepare(
   const forRun =
     known === null || (!isTold && routed === null)
       ? null
-      : known.setUp({
+      : known.setUpRun({
           mcp: isTold ? { command, args, env: {} } : null,
           gateway: routed?.gateway ?? null,
           hooks: null,

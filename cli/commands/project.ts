@@ -67,7 +67,7 @@ const trust = command({
   },
   examples: ['project trust api', 'project trust api --yes'],
   async run(context) {
-    const { environmentFlag } = await configuration();
+    const { readEnvironmentFlag } = await configuration();
     const client = await context.engine();
     const project = await client.call<Project>('project.show', { id: context.args[0] });
     const { id, consent, digest } = project;
@@ -78,7 +78,7 @@ const trust = command({
       return 0;
     }
     context.note(printable(shown(project), { lines: true }));
-    const isYes = context.flags.yes || environmentFlag(context.env, 'SVC_SETUP_YES');
+    const isYes = context.flags.yes || readEnvironmentFlag(context.env, 'SVC_SETUP_YES');
     if (!isYes) {
       if (!context.stdin.isTTY || context.json)
         throw new SvcError('usage', 'nobody is here to be asked', {

@@ -84,8 +84,8 @@ const STEPS: Readonly<Record<NextStep, (row: EndedRow) => string | null>> = {
 export async function nextOf(row: EndedRow, task: { mayRetry: boolean }): Promise<string | null> {
   if (row.promoted_at !== null) return null;
   const { failure, next } = outcomeOfSession({ ...row, ownWord: row.own_word }, task);
-  const { failureOf } = await sessionFailures();
-  const remedy = failure === null ? undefined : failureOf(failure.code)?.next;
+  const { findFailure } = await sessionFailures();
+  const remedy = failure === null ? undefined : findFailure(failure.code)?.next;
   const steps = [remedy, ...next.map((step) => STEPS[step](row))].filter((each) => each != null);
   return steps.length === 0 ? null : steps.join('; then ');
 }

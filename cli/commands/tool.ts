@@ -1,7 +1,7 @@
 import {
   asSvcError,
   type EngineClient,
-  nearest,
+  findNearest,
   printableJson,
   SvcError,
   type ToolDescription,
@@ -79,7 +79,7 @@ function argumentsFrom(words: readonly string[], tool: ToolDescription | undefin
 }
 
 function hintFor(name: string, tools: readonly ToolDescription[]): string {
-  const close = nearest(
+  const close = findNearest(
     name,
     tools.map((each) => each.name),
   );

@@ -16,17 +16,17 @@ import { confirm } from '../confirm.ts';
 
 /** What waits, without an engine that could say. */
 export async function viewAlone({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promise<ConsentView> {
-  const { consentView, loadConfig } = await configuration();
+  const { buildConsentView, loadConfig } = await configuration();
   const { readProjectSetups } = await projectSetups();
   const loaded = loadConfig({ file: findWorkspace({ cwd, env }).file, env });
   const { root, config, home } = loaded;
-  return consentView(loaded, readProjectSetups({ root, config, home: home.path }));
+  return buildConsentView(loaded, readProjectSetups({ root, config, home: home.path }));
 }
 
 /** The difference, key by key and entry by entry, as lines. */
 async function shown(pending: readonly PendingKey[], setups: ConsentView['setups']): Promise<string[]> {
-  const { pendingLines } = await configuration();
-  const keys = pendingLines(pending).flatMap(({ key, old, new: now }) => [
+  const { listPendingLines } = await configuration();
+  const keys = listPendingLines(pending).flatMap(({ key, old, new: now }) => [
     key,
     `  in use    ${old ?? '(not set)'}`,
     `  svc.yaml  ${now ?? '(not set)'}`,
@@ -69,7 +69,7 @@ export const trustCommand: Command = command({
   examples: ['trust', 'trust --key agents.cmds', 'trust --yes'],
   async run(context) {
     const { cwd, env, flags, json, stdin } = context;
-    const { actorOf, environmentFlag, trustConfig } = await configuration();
+    const { findActor, readEnvironmentFlag, trustConfig } = await configuration();
     const what = 'svc trust';
     const view = await actAsChair(context, what, {
       ask: (client) => client.call<ConsentView>('config.consent'),
@@ -86,7 +86,7 @@ export const trustCommand: Command = command({
       printable(`${file} names programs, addresses, guards or paths that were not agreed to here:`),
     );
     for (const line of await shown(pending, setups)) context.note(printable(line));
-    if (!(flags.yes || environmentFlag(env, 'SVC_SETUP_YES'))) {
+    if (!(flags.yes || readEnvironmentFlag(env, 'SVC_SETUP_YES'))) {
       if (!stdin.isTTY || json)
         throw new SvcError('usage', 'nobody is here to be asked', {
           hint: `svc trust ${flags.key.map((key) => `--key ${key} `).join('')}--yes agrees to what was shown`,
@@ -102,7 +102,7 @@ export const trustCommand: Command = command({
     const after = await actAsChair<ConsentView & { restart_needed?: string[] }>(context, what, {
       ask: (client) => client.call('config.trust', { digest, ...(keys === undefined ? {} : { keys }) }),
       async alone() {
-        trustConfig({ file: findWorkspace({ cwd, env }).file, env, digest, keys, actor: actorOf(env) });
+        trustConfig({ file: findWorkspace({ cwd, env }).file, env, digest, keys, actor: findActor(env) });
         return viewAlone(context);
       },
     });

@@ -31,13 +31,19 @@ const accessLine = (entry: Wire<Access>): string =>
 
 /** The workspace's configuration, with what reads its values. */
 async function load({ cwd, env }: Pick<Context, 'cwd' | 'env'>) {
-  const { dataPaths, isLoopback, loadConfig, parseAddress, receiverSecrets, startsNothing } =
-    await configuration();
+  const {
+    resolveDataPaths,
+    isLoopback,
+    loadConfig,
+    parseAddress,
+    listReceiverSecrets,
+    consentMissingForStart,
+  } = await configuration();
   const { root, file } = findWorkspace({ cwd, env });
   const loaded = loadConfig({ file, env });
   const { config, lookup, consent } = loaded;
   // Else it would seem as if the file named no secret.
-  if (consent.state === 'none') throw startsNothing(file, consent.pending);
+  if (consent.state === 'none') throw consentMissingForStart(file, consent.pending);
   return {
     isLoopback,
     /** Where the receiver is, or is to be. */
@@ -46,11 +52,11 @@ async function load({ cwd, env }: Pick<Context, 'cwd' | 'env'>) {
     /** The id of the data folder; null while there is none, and so no receiver either. */
     async id() {
       const { lookAtDataFolder } = await dataFolders();
-      const found = lookAtDataFolder({ root, data: dataPaths(loaded).data }, env);
+      const found = lookAtDataFolder({ root, data: resolveDataPaths(loaded).data }, env);
       return found.state === 'ours' ? found.id : null;
     },
     /** The shared secrets. Throws `secret_missing`. */
-    secrets: () => receiverSecrets(config, lookup),
+    secrets: () => listReceiverSecrets(config, lookup),
   };
 }
 

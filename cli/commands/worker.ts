@@ -162,7 +162,7 @@ const resume = command({
 });
 
 const hasRoutedHome = async (agent: string): Promise<boolean> =>
-  (await presets()).presetNamed(agent)?.hasRoutedHome === true;
+  (await presets()).findPreset(agent)?.hasRoutedHome === true;
 
 const unprintable = ({ session_id }: Row, { isConfined }: { isConfined: boolean }): SvcError =>
   isConfined

@@ -68,7 +68,7 @@ export function checkReceiverProfile(workspace: Workspace): Check[] {
   const { config, lookup } = workspace.loaded;
   const { webhook, guard } = config;
   const isOpen = workspace.configuration
-    .namedSecrets(webhook.secret_env)
+    .listSecrets(webhook.secret_env)
     .some(({ names }) => names.some((name) => lookup(name) !== undefined));
   if (!isOpen || guard.profile === 'strict') return [];
   const profile = guard.profile || 'lite';
@@ -152,7 +152,7 @@ function safe(env: NodeJS.ProcessEnv, workspace: Workspace | null): NodeJS.Proce
 export function secretNames({ loaded, configuration }: Workspace): { key: string; names: string[] }[] {
   const { webhook, notify } = loaded.config;
   return [
-    ...configuration.namedSecrets(webhook.secret_env),
+    ...configuration.listSecrets(webhook.secret_env),
     ...notify.webhooks.flatMap(({ secret_env }, at) =>
       secret_env
         ? [{ key: `notify.webhooks[${at}].secret_env`, names: configuration.variableNames(secret_env) }]

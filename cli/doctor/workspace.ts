@@ -25,7 +25,12 @@ export async function checkConfiguration({
   const config = await configuration();
   try {
     const loaded = config.loadConfig({ file, env });
-    const workspace: Workspace = { loaded, paths: config.dataPaths(loaded), configuration: config, env };
+    const workspace: Workspace = {
+      loaded,
+      paths: config.resolveDataPaths(loaded),
+      configuration: config,
+      env,
+    };
     // What is said of keys.env has a check of its own.
     const warnings = loaded.warnings.filter((each) => !each.startsWith(join(loaded.home.path, 'keys.env')));
     const check =

@@ -1,7 +1,7 @@
 import { type Clock, rfc3339 } from '../base/clock.ts';
 import { counted } from '../base/text.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
-import { failureOf } from './failures.ts';
+import { findFailure } from './failures.ts';
 
 /** So many failures of its own, one after the other, and an agent is given no more work. */
 export const FAILURES = 3;
@@ -35,15 +35,15 @@ interface Row {
  */
 export interface Circuits {
   /** Inside `storage.write`, at every end: `failure` null for work that was done. */
-  record(agent: string, failure: { code: string; text: string } | null): void;
+  recordEnd(agent: string, failure: { code: string; text: string } | null): void;
   /** How many sessions of an agent may run at once now: 0, or 1 for a trial. Without an entry there is no limit. */
-  limits(): Map<string, number>;
-  of(agent: string): Circuit | null;
-  all(): Circuit[];
+  listLimits(): Map<string, number>;
+  findCircuit(agent: string): Circuit | null;
+  listCircuits(): Circuit[];
   /** Inside `storage.write`: a person says that it is in order again. False when nothing was open. */
-  reset(agent: string, by: { actor: string; via: string }): boolean;
+  resetCircuit(agent: string, by: { actor: string; via: string }): boolean;
   /** When the next one may be tried that may not at `now`, Unix ms; Infinity when there is none. */
-  nextTrial(now: number): number;
+  findNextTrial(now: number): number;
 }
 
 export function createCircuits({
@@ -73,10 +73,10 @@ export function createCircuits({
   });
 
   return {
-    record(agent, failure) {
+    recordEnd(agent, failure) {
       // What was stopped, or failed in its task, says nothing of the agent.
       if (failure === null) remove.run(agent);
-      if (failure === null || !failureOf(failure.code)?.isOfAgent) return;
+      if (failure === null || !findFailure(failure.code)?.isOfAgent) return;
       const before = one.get(agent);
       const failures = (before?.failures ?? 0) + 1;
       const isOpen = failures >= FAILURES;
@@ -102,21 +102,21 @@ export function createCircuits({
         },
       });
     },
-    limits() {
+    listLimits() {
       const now = clock.now();
       return new Map(open.all().map((row) => [row.agent, (row.reopen_at ?? 0) > now ? 0 : 1]));
     },
-    of(agent) {
+    findCircuit(agent) {
       const row = one.get(agent);
       return row === undefined || row.opened_at === null ? null : toCircuit(row);
     },
-    all: () => open.all().map(toCircuit),
-    reset(agent, by) {
+    listCircuits: () => open.all().map(toCircuit),
+    resetCircuit(agent, by) {
       if (remove.run(agent).changes === 0) return false;
       events.append({ kind: 'circuit_reset', ...by, data: { agent } });
       return true;
     },
-    nextTrial: (now) =>
+    findNextTrial: (now) =>
       Math.min(...open.all().flatMap(({ reopen_at: at }) => (at !== null && at > now ? [at] : []))),
   };
 }

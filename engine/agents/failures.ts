@@ -150,5 +150,5 @@ export const SESSION_FAILURES: Readonly<Record<AtEnd | AtStart, Failure>> = {
 };
 
 /** What is known of a code; null of one that is not of the table. */
-export const failureOf = (code: string): Failure | null =>
+export const findFailure = (code: string): Failure | null =>
   Object.hasOwn(SESSION_FAILURES, code) ? SESSION_FAILURES[code as AtEnd | AtStart] : null;

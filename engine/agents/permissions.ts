@@ -48,12 +48,14 @@ export function parsePermission(text: string): Entry {
           .slice(at + 1)
           .replace(/^\.\//, '')
           .replace(/\/+$/, '');
-  const wrong = (why: string): SvcError => new SvcError('config_invalid', why);
-  if (!isKind(kind)) throw wrong(`expected one of ${TOOL_KINDS.join(', ')}, or one of them with :path`);
+  const invalidEntry = (why: string): SvcError => new SvcError('config_invalid', why);
+  if (!isKind(kind))
+    throw invalidEntry(`expected one of ${TOOL_KINDS.join(', ')}, or one of them with :path`);
   if (pattern === null) return { kind, pattern };
-  if (!NARROWED.has(kind)) throw wrong(`${kind} takes no path: what it touches is not known beforehand`);
+  if (!NARROWED.has(kind))
+    throw invalidEntry(`${kind} takes no path: what it touches is not known beforehand`);
   if (pattern === '' || pattern.startsWith('/') || pattern.split('/').includes('..')) {
-    throw wrong('a path is relative to the worktree, and in it');
+    throw invalidEntry('a path is relative to the worktree, and in it');
   }
   return { kind, pattern };
 }
@@ -69,14 +71,14 @@ export function isPermitted(
   if (kind === 'execute') return true;
   if (paths.length === 0) return !CHANGES.has(kind) && mine.some(({ pattern }) => pattern === null);
   return paths.every(
-    (path) => path !== null && mine.some(({ pattern }) => pattern === null || matches(pattern, path)),
+    (path) => path !== null && mine.some(({ pattern }) => pattern === null || matchesPattern(pattern, path)),
   );
 }
 
 const isKind = (word: string): word is ToolKind => (TOOL_KINDS as readonly string[]).includes(word);
 
 /** A folder with all that is in it, or a glob: `*` and `?` within a name, `**` over names; hidden names count. */
-function matches(pattern: string, path: string): boolean {
+function matchesPattern(pattern: string, path: string): boolean {
   const source = pattern.replace(/[.+^$(){}|[\]\\]/g, '\\$&').replace(/\*\*\/|\*\*|\*|\?/g, (wild) => {
     if (wild === '**/') return '(?:[^/]+/)*';
     return wild === '**' ? '.*' : wild === '*' ? '[^/]*' : '[^/]';

@@ -4,10 +4,10 @@ import { type Operation, operation } from '../api/operation.ts';
 import type { NamedSecret, SecretLookup } from './index.ts';
 
 /** What stands for a secret where it is compared: useless without it, and with another nonce another one. */
-export const proofOf = (secret: string, nonce: string): string =>
+export const proveSecret = (secret: string, nonce: string): string =>
   createHmac('sha256', secret).update(nonce).digest('hex');
 
-const isSame = (one: string, other: string): boolean =>
+const isSameProof = (one: string, other: string): boolean =>
   one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
 
 /**
@@ -35,7 +35,7 @@ export const secretOperations = (deps: {
         if (proof === undefined) return [];
         const own = deps.lookup(name);
         if (own === undefined) return [{ name, state: 'missing' }];
-        return isSame(proof, proofOf(own, nonce)) ? [] : [{ name, state: 'other' }];
+        return isSameProof(proof, proveSecret(own, nonce)) ? [] : [{ name, state: 'other' }];
       });
     },
   }),

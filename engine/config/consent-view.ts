@@ -21,7 +21,7 @@ export interface ConsentView {
   problem: string | null;
 }
 
-export function consentView(
+export function buildConsentView(
   { file, consent }: Pick<Loaded, 'file' | 'consent'>,
   carried: readonly ProjectSetup[],
 ): ConsentView {

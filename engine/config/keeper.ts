@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { watch } from 'chokidar';
 import { type Consents, consentsFile } from '../access/index.ts';
 import { asSvcError } from '../base/errors.ts';
-import { noteFirstUse } from './first-use.ts';
+import { recordFirstUse } from './first-use.ts';
 import { getAt } from './layers.ts';
 import { type Loaded, type LoadOptions, loadConfig } from './load.ts';
 
@@ -26,18 +26,18 @@ export interface ConfigKeeper {
   close(): Promise<void>;
 }
 
-const stampOf = (file: string): string => {
+const readStamp = (file: string): string => {
   const found = statSync(file, { throwIfNoEntry: false });
   return found === undefined ? '' : `${found.ino} ${found.size} ${found.mtimeMs}`;
 };
 
 /** Keeps a running engine's configuration: a broken edit is reported and the old one stays in use. */
 export function createConfigKeeper(options: LoadOptions): ConfigKeeper {
-  const stampBefore = stampOf(options.file);
+  const stampBefore = readStamp(options.file);
   const first = loadConfig(options);
-  const remembered = noteFirstUse(first, options.env);
+  const remembered = recordFirstUse(first, options.env);
   const consents = consentsFile(first.home.path, first.root);
-  let stamp = `${stampBefore} ${stampOf(consents)}`;
+  let stamp = `${stampBefore} ${readStamp(consents)}`;
   let current = first;
   let problem: string | null = null;
   let restart: string[] = [];
@@ -45,13 +45,13 @@ export function createConfigKeeper(options: LoadOptions): ConfigKeeper {
   let watcher: ReturnType<typeof watch> | null = null;
   let tell: Parameters<ConfigKeeper['watch']>[0] = () => undefined;
 
-  const at = (config: Loaded['config'], key: string): string =>
+  const formatValueAt = (config: Loaded['config'], key: string): string =>
     JSON.stringify(getAt(config as never, key.split('.')) ?? null);
 
-  function reload(): void {
+  function reloadConfig(): void {
     try {
-      const next = loadConfig({ ...options, consents: recalled() });
-      restart = FIXED.filter((key) => at(next.config, key) !== at(first.config, key));
+      const next = loadConfig({ ...options, consents: readRemembered() });
+      restart = FIXED.filter((key) => formatValueAt(next.config, key) !== formatValueAt(first.config, key));
       const { paths, db, daemon } = first.config;
       current = { ...next, config: { ...next.config, paths, db, daemon } };
       problem = null;
@@ -61,16 +61,16 @@ export function createConfigKeeper(options: LoadOptions): ConfigKeeper {
   }
 
   /** What is recorded; where the machine home cannot be written, what is remembered. */
-  const recalled = (): Consents | undefined =>
+  const readRemembered = (): Consents | undefined =>
     remembered === null || existsSync(consents) ? undefined : remembered;
 
   /** A change counts once, whoever sees it first. */
-  function refresh(): void {
-    const now = `${stampOf(options.file)} ${stampOf(consents)}`;
+  function refreshConfig(): void {
+    const now = `${readStamp(options.file)} ${readStamp(consents)}`;
     if (now === stamp) return;
     stamp = now;
     const before = current.consent.pending.map((each) => JSON.stringify(each));
-    reload();
+    reloadConfig();
     const fresh = current.consent.pending.filter((each) => !before.includes(JSON.stringify(each)));
     tell({ problem, waits: fresh.map(({ key }) => key) });
   }
@@ -79,19 +79,19 @@ export function createConfigKeeper(options: LoadOptions): ConfigKeeper {
     loaded: () => current,
     problem: () => problem,
     restartNeeded: () => restart,
-    refresh,
+    refresh: refreshConfig,
     watch(onChange) {
       tell = onChange;
       watcher = watch(options.file, {
         ignoreInitial: true,
         awaitWriteFinish: { stabilityThreshold: 50, pollInterval: 20 },
       });
-      watcher.on('all', refresh);
+      watcher.on('all', refreshConfig);
       // What changed between the first reading and the first look of the watcher is no change to it.
-      watcher.on('ready', refresh);
+      watcher.on('ready', refreshConfig);
       watcher.on('error', () => undefined);
       // It loses a file that was replaced and written again, as git does; the record of consents it does not follow.
-      timer = setInterval(refresh, LOOK_MS);
+      timer = setInterval(refreshConfig, LOOK_MS);
       timer.unref();
     },
     async close() {

@@ -1,5 +1,5 @@
 /** Edits (insert, delete, replace, swap of neighbours) that turn `a` into `b`. */
-export function distance(a: string, b: string): number {
+export function editDistance(a: string, b: string): number {
   let before: number[] = [];
   let above = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row++) {
@@ -19,13 +19,13 @@ export function distance(a: string, b: string): number {
 }
 
 /** The candidate that `word` was most likely meant to be, if any is close enough to be worth saying. */
-export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+export function findNearest(word: string, candidates: Iterable<string>): string | undefined {
   if (word.length > 64) return undefined;
   const limit = Math.max(1, Math.floor(word.length / 3));
   let found: string | undefined;
   let least = limit + 1;
   for (const candidate of candidates) {
-    const edits = distance(word.toLowerCase(), candidate.toLowerCase());
+    const edits = editDistance(word.toLowerCase(), candidate.toLowerCase());
     if (edits < least) {
       found = candidate;
       least = edits;
@@ -35,7 +35,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
 }
 
 /** `, did you mean …?` or nothing. */
-export function suggestion(word: string, candidates: Iterable<string>): string {
-  const found = nearest(word, candidates);
+export function suggestName(word: string, candidates: Iterable<string>): string {
+  const found = findNearest(word, candidates);
   return found === undefined ? '' : `, did you mean ${found}?`;
 }

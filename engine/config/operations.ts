@@ -4,11 +4,11 @@ import type { Clock } from '../base/clock.ts';
 import { SvcError } from '../base/errors.ts';
 import type { ProjectSetup } from '../runner/setup/index.ts';
 import type { EventKind, EventLog, Storage } from '../storage/index.ts';
-import { type ConsentView, consentView } from './consent-view.ts';
-import { textWithKey, writeConfig } from './edit.ts';
+import { buildConsentView, type ConsentView } from './consent-view.ts';
+import { renderWithKey, writeConfig } from './edit.ts';
 import type { ConfigKeeper } from './keeper.ts';
 import { getAt } from './layers.ts';
-import { masked } from './mask.ts';
+import { maskSecrets } from './mask.ts';
 import { trustConfig } from './trust.ts';
 
 export interface ConfigOperationDeps {
@@ -33,7 +33,7 @@ export function configOperations(deps: ConfigOperationDeps): Operation[] {
     const problem = keeper.problem();
     if (problem !== null)
       throw new SvcError('config_invalid', problem, { hint: 'svc config edit opens it to be corrected' });
-    return consentView(keeper.loaded(), deps.carried());
+    return buildConsentView(keeper.loaded(), deps.carried());
   }
 
   async function record(kind: EventKind, caller: Caller, data: Record<string, unknown>): Promise<void> {
@@ -73,11 +73,11 @@ export function configOperations(deps: ConfigOperationDeps): Operation[] {
       isWire: true,
       input: z.strictObject({ key: z.string(), value: z.string() }),
       async run({ key: name, value: text }, caller) {
-        const changed = textWithKey({ file, name, text });
+        const changed = renderWithKey({ file, name, text });
         const loaded = writeConfig({ file, env, text: changed, name, actor: caller.actor });
         await record('config_written', caller, { key: name });
         return {
-          value: getAt(masked(loaded.config), name.split('.')) ?? null,
+          value: getAt(maskSecrets(loaded.config), name.split('.')) ?? null,
           source: loaded.sources.get(name) ?? 'workspace',
           restart_needed: keeper.restartNeeded(),
           consent: view(),

@@ -20,14 +20,14 @@ const HARMLESS = [
 export function isTrackedByGit(file: string, env: NodeJS.ProcessEnv): boolean {
   const places = new Set([join(realpathSync(dirname(file)), basename(file)), realpathSync(file)]);
   return [...places].some((place) =>
-    repositoriesAbove(dirname(place)).some((top) => isInIndex(top, place, env)),
+    listRepositoriesAbove(dirname(place)).some((top) => isInIndex(top, place, env)),
   );
 }
 
 /** Folders that hold a `.git`, the nearest first. */
-function repositoriesAbove(folder: string): string[] {
+function listRepositoriesAbove(folder: string): string[] {
   const found = existsSyncOrLink(join(folder, '.git')) ? [folder] : [];
-  return folder === dirname(folder) ? found : [...found, ...repositoriesAbove(dirname(folder))];
+  return folder === dirname(folder) ? found : [...found, ...listRepositoriesAbove(dirname(folder))];
 }
 
 const existsSyncOrLink = (path: string): boolean =>

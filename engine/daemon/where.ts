@@ -28,9 +28,9 @@ export async function whereIs(
   if (!/^\s*["']?(data|socket)["']?\s*:|[{,]\s*["']?(data|socket)["']?\s*:/m.test(text)) {
     return { data, socket: join(data, 'svc.sock') };
   }
-  const { dataPaths, loadConfig } = await import('../config/index.ts');
+  const { resolveDataPaths, loadConfig } = await import('../config/index.ts');
   // A worker's own client looks where its file says: from a sandbox nobody can see what was agreed to.
-  return dataPaths(loadConfig({ file, env, believe: Boolean(env.SVC_RUN_ID) }));
+  return resolveDataPaths(loadConfig({ file, env, believe: Boolean(env.SVC_RUN_ID) }));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { presetOf } from '../agents/index.ts';
+import { findPresetOfCommand } from '../agents/index.ts';
 import { appendPrivate } from '../base/private-files.ts';
 import type { Placement, Session } from '../sessions/index.ts';
 import { formerOf } from './carry.ts';
@@ -21,7 +21,7 @@ export async function goOn(
   const agentSession = session.agentSession ?? ofBefore;
   const canResume =
     agentSession !== null &&
-    (command.transport === 'acp' || presetOf(command, session.agent)?.resume != null);
+    (command.transport === 'acp' || findPresetOfCommand(command, session.agent)?.resume != null);
   if (canResume) {
     return {
       text: `You were interrupted.${why} Go on with your task from where you were; look at git status first.\n`,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { commandOfSession, NO_FACTS, type StreamFacts } from '../agents/index.ts';
+import { findCommandOfSession, NO_FACTS, type StreamFacts } from '../agents/index.ts';
 import type { By } from '../api/operation.ts';
 import { SvcError } from '../base/errors.ts';
 import type { Planner } from '../board/index.ts';
@@ -100,11 +100,11 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       const queued = sessions.get(sessionId);
       if (queued.stopReason !== null) throw new SvcError('conflict', 'cancelled before it started');
       checkApproved(deps, queued);
-      const { transport } = commandOfSession(deps, queued);
+      const { transport } = findCommandOfSession(deps, queued);
       checkBudget(deps, queued);
       deps.setup.checkConsent(queued);
       const { bypassesGateway } = sessions.private(sessionId);
-      const auth = bypassesGateway ? 'account' : deps.agents.auth(queued.agent);
+      const auth = bypassesGateway ? 'account' : deps.agents.findAuth(queued.agent);
       const url = auth === 'gateway' ? await deps.keys.url() : null;
       // A start that is made again has its line.
       if (queued.state === 'queued' && queued.pause !== null) await noteRun(deps, queued);
@@ -134,7 +134,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       const interruption = queued.pause?.text ?? null;
       // Making it ready may have taken minutes; the command is read once, at this moment.
       checkApproved(deps, session);
-      const command = commandOfSession(deps, session);
+      const command = findCommandOfSession(deps, session);
       running = await launch(deps, { session, task, command, runId, placement, route, interruption });
     } catch (error) {
       if (closing.signal.aborted) return;

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import type { AgentOverrides } from '../agents/index.ts';
-import { presetNamed } from '../agents/presets/index.ts';
+import { findPreset } from '../agents/presets/index.ts';
 import { strongerProfile } from '../base/guard-profile.ts';
 import type { RunSettings } from '../board/decisions/index.ts';
 import type { DispatchOptions } from '../board/index.ts';
@@ -61,27 +61,27 @@ export function createReadSettings(deps: Deps): ReadSettings {
       known.clear();
       of = now;
     }
-    const agents = deps.agents.under(overrides);
-    const agent = given ?? agents.fallback();
+    const agents = deps.agents.withOverrides(overrides);
+    const agent = given ?? agents.findDefaultAgent();
     const key = JSON.stringify([agent, project, overrides]);
     const before = known.get(key);
     if (before !== undefined) return before;
-    const command = agent === null ? null : orNull(() => agents.command(agent));
-    const auth = agent === null ? null : agents.auth(agent);
+    const command = agent === null ? null : orNull(() => agents.findCommand(agent));
+    const auth = agent === null ? null : agents.findAuth(agent);
     const made: Configured = {
       agent,
       command: command?.template ?? null,
       long:
         agent !== null && command?.isBuiltIn && command.transport === 'subprocess'
-          ? (presetNamed(agent)?.headlessLong ?? null)
+          ? (findPreset(agent)?.headlessLong ?? null)
           : null,
       transport: command?.transport ?? null,
       auth,
       route: auth === 'gateway' ? deps.keys.route() : null,
       permissions: command?.transport === 'acp' ? deps.permissions() : null,
       profile: deps.profile(),
-      project: orNull(() => agents.projectId(project)) ?? project,
-      path: orNull(() => agents.folder(project)),
+      project: orNull(() => agents.resolveProjectId(project)) ?? project,
+      path: orNull(() => agents.resolveFolder(project)),
       setup: orNull(() => deps.setup.digestProjectSetup(project)),
     };
     // Names of agents and projects come from outside as well.

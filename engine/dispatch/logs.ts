@@ -60,7 +60,7 @@ function readable(part: LogPart, { maxBytes, ended }: LogRequest, reader: Stream
   const length = isLast || isTooLong ? part.bytes.length : part.bytes.lastIndexOf(0x0a) + 1;
   const lines = part.bytes.subarray(0, length).toString('utf8').split('\n');
   if (lines.at(-1) === '') lines.pop();
-  const said = lines.map((line) => reader.line(line)).filter((line) => line !== null);
+  const said = lines.map((line) => reader.readLine(line)).filter((line) => line !== null);
   const text = said.map((line) => `${line}\n`).join('');
   return { ...part, text, next: part.next - part.bytes.length + length };
 }

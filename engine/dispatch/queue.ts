@@ -91,7 +91,7 @@ export function createQueue(
       const waiting = ready.filter(({ sessionId }) => !active.has(sessionId) && !entered.has(sessionId));
       if (ready.some(({ sessionId }) => entered.has(sessionId))) unseen = now + LOOK_IN_MS;
       const working = [...active.values()];
-      const limits = deps.circuits.limits();
+      const limits = deps.circuits.listLimits();
       for (const { agent } of working) {
         const limit = limits.get(agent);
         if (limit !== undefined) limits.set(agent, Math.max(0, limit - 1));
@@ -99,7 +99,7 @@ export function createQueue(
       const next = nextOf(waiting, { room, working: working.map(({ project }) => project), limits });
       for (const { sessionId } of next) own(sessionId, () => begin(sessionId));
     }
-    const due = Math.min(sessions.nextResume(now) ?? Infinity, deps.circuits.nextTrial(now), unseen);
+    const due = Math.min(sessions.nextResume(now) ?? Infinity, deps.circuits.findNextTrial(now), unseen);
     if (due === Infinity) return;
     // The machine may sleep meanwhile, or its clock be set: never trust one long timer.
     wake = setTimeout(pump, Math.min(Math.max(due - now, MIN_WAKE_MS), MAX_WAKE_MS));

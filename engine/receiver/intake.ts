@@ -23,11 +23,11 @@ export interface ReceiverConfig {
 /** Looks agents and projects up. */
 export interface AgentLookup {
   /** Throws `unknown_agent`. */
-  command(agent: string): unknown;
+  findCommand(agent: string): unknown;
   /** Throws `unknown_project`. */
-  folder(project: string): unknown;
+  resolveFolder(project: string): unknown;
   /** What a task without an agent runs as, null for none. */
-  fallback(): string | null;
+  findDefaultAgent(): string | null;
 }
 
 /** A task as a route understood it. */
@@ -103,9 +103,9 @@ export function createIntake({
     submit(incoming, wish) {
       const { prompt, title, source, actor, context } = incoming;
       // Resolved now: the approval is bound to the agent that will run, not to a default that may change.
-      const agent = incoming.agent ?? agents.fallback();
-      if (agent !== null) agents.command(agent);
-      if (incoming.project !== null) agents.folder(incoming.project);
+      const agent = incoming.agent ?? agents.findDefaultAgent();
+      if (agent !== null) agents.findCommand(agent);
+      if (incoming.project !== null) agents.resolveFolder(incoming.project);
       const { stranger = null } = incoming;
       const { approved, why } = judge(wish, config().webhook.require_approval, stranger !== null);
       if (agent === null && wish.dispatch && approved) {

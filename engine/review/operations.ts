@@ -32,7 +32,7 @@ export function worktreeOperations({
         state: z.enum(WORKTREE_STATES).optional(),
         limit: z.int().min(1).max(100_000).optional(),
       }),
-      run: actions.list,
+      run: actions.listWorktrees,
     }),
     operation({
       name: 'worktree.diff',
@@ -73,7 +73,7 @@ export function worktreeOperations({
       seat: 'chair',
       changes: false,
       input: z.strictObject({ session: z.string(), base: z.string().optional() }),
-      run: actions.trial,
+      run: actions.tryPromotion,
     }),
     operation({
       name: 'worktree.promote',
@@ -101,7 +101,7 @@ export function worktreeOperations({
         base: z.string().optional(),
         dry_run: z.boolean().optional(),
       }),
-      run: ({ dry_run, ...wanted }, caller) => actions.prune({ ...wanted, dryRun: dry_run }, caller),
+      run: ({ dry_run, ...wanted }, caller) => actions.pruneWorktrees({ ...wanted, dryRun: dry_run }, caller),
     }),
     operation({
       name: 'project.repin',
@@ -133,7 +133,7 @@ const worktreeTools = (actions: WorktreeActions): Operation[] => [
     // With the total, and what could not be read.
     output: z.looseObject({ worktrees: z.array(z.looseObject({})) }),
     async run({ limit, ...input }, caller) {
-      const { worktrees, total, problems } = await actions.list({ ...input, limit }, caller);
+      const { worktrees, total, problems } = await actions.listWorktrees({ ...input, limit }, caller);
       const rows = worktrees.map((each) => ({
         session: each.sessionId,
         task: each.taskId,
@@ -227,7 +227,7 @@ const worktreeTools = (actions: WorktreeActions): Operation[] => [
     // With what could not be read.
     output: z.looseObject({ removed: z.array(z.looseObject({})), kept: z.array(z.looseObject({})) }),
     async run(input, caller) {
-      const pruned = await actions.prune(input, caller);
+      const pruned = await actions.pruneWorktrees(input, caller);
       const removed = pruned.flatMap((each) =>
         each.removed.map(({ branch, path, savedRefs, ignored }) => ({
           branch,

@@ -1,9 +1,9 @@
 import { createClaudeReader } from '../streams/claude.ts';
-import { grouped, HOOK_TIMEOUT_SEC, hookLists } from './hooks.ts';
-import { withoutCommand } from './literal.ts';
-import { jsonFlag } from './mcp.ts';
+import { groupedHooks, groupHookEntries, HOOK_TIMEOUT_SEC } from './hooks.ts';
+import { escapeSlashCommand } from './literal.ts';
+import { formatServerFlag } from './mcp.ts';
 import { TO_FILE } from './notify.ts';
-import { homeFolder, KEY_VARIABLE, type Preset, withArguments } from './preset.ts';
+import { KEY_VARIABLE, type Preset, shareHomeFolder, withArguments } from './preset.ts';
 
 const OPTIONS =
   'claude -p --output-format stream-json --verbose --permission-mode bypassPermissions --name={{name}}';
@@ -18,7 +18,7 @@ const OTHERS = {
   CLAUDE_CODE_USE_FOUNDRY: '',
 };
 
-const HOOKS = grouped(
+const HOOKS = groupedHooks(
   {
     'pre-write': { name: 'PreToolUse', matcher: 'Write|Edit|MultiEdit|NotebookEdit' },
     'post-tool': { name: 'PostToolUse', matcher: '*' },
@@ -41,13 +41,13 @@ export const claude: Preset = {
   resume: (argv, id) => withArguments(argv, [`--resume=${id}`]),
   resumeInteractive: (argv, id) => withArguments(argv, [`--resume=${id}`]),
   hooks: HOOKS,
-  literal: withoutCommand,
-  setUp({ mcp, gateway, hooks, env, isAttended }) {
+  literal: escapeSlashCommand,
+  setUpRun({ mcp, gateway, hooks, env, isAttended }) {
     const args: string[] = [];
     const more: Record<string, string> = {};
-    if (mcp !== null) args.push(jsonFlag('--mcp-config', mcp, { type: 'stdio' }));
+    if (mcp !== null) args.push(formatServerFlag('--mcp-config', mcp, { type: 'stdio' }));
     const settings: { hooks?: object; env?: object; apiKeyHelper?: string } = {};
-    if (hooks !== null) settings.hooks = hookLists(HOOKS, hooks);
+    if (hooks !== null) settings.hooks = groupHookEntries(HOOKS, hooks);
     if (gateway !== null) {
       // What a person's settings file has under `env` goes before the environment; only these settings go before that.
       settings.env = { ANTHROPIC_BASE_URL: gateway.url, ...OTHERS };
@@ -69,7 +69,7 @@ export const claude: Preset = {
   },
   auth: 'account',
   home: {
-    ...homeFolder('.claude', {
+    ...shareHomeFolder('.claude', {
       login: ['.credentials.json'],
       settings: [
         'settings.json',

@@ -18,22 +18,22 @@ export async function findCopilotSession(run: RunLeft): Promise<string | null> {
     const isWritten =
       SESSION_ID.test(continued) &&
       isFolderBelow(folder, join(folder, continued)) &&
-      writtenAt(join(folder, continued, 'events.jsonl')) >= since;
+      readWriteTime(join(folder, continued, 'events.jsonl')) >= since;
     return isWritten ? continued : null;
   }
   const { parse } = await import('yaml');
   const found = readdirSync(folder).flatMap((id): { id: string; createdAt: number }[] => {
     const file = join(folder, id, 'workspace.yaml');
-    if (!SESSION_ID.test(id) || !isFolderBelow(folder, join(folder, id)) || writtenAt(file) < since)
+    if (!SESSION_ID.test(id) || !isFolderBelow(folder, join(folder, id)) || readWriteTime(file) < since)
       return [];
-    const createdAt = createdFor(run, () => parse(readPrivate(file, MOST_BYTES) ?? ''));
+    const createdAt = readCreationTime(run, () => parse(readPrivate(file, MOST_BYTES) ?? ''));
     return createdAt === null ? [] : [{ id, createdAt }];
   });
   return found.sort((one, other) => other.createdAt - one.createdAt)[0]?.id ?? null;
 }
 
 /** When the session that a file describes was made, Unix ms; null when it is not the run's, or cannot be read. */
-function createdFor({ cwd, name, since }: RunLeft, read: () => unknown): number | null {
+function readCreationTime({ cwd, name, since }: RunLeft, read: () => unknown): number | null {
   let told: unknown;
   try {
     told = read();
@@ -47,7 +47,7 @@ function createdFor({ cwd, name, since }: RunLeft, read: () => unknown): number 
 }
 
 /** Of a file, Unix ms; below every time for anything else. */
-function writtenAt(file: string): number {
+function readWriteTime(file: string): number {
   const found = lstatSync(file, { throwIfNoEntry: false });
   return found?.isFile() ? found.mtimeMs : Number.NEGATIVE_INFINITY;
 }

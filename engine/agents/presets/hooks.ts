@@ -1,5 +1,5 @@
 import type { CommandLine, HookEvent } from './hook-event.ts';
-import { shellCommand } from './shell-command.ts';
+import { formatShellCommand } from './shell-command.ts';
 
 /** Seconds; a hook of ours that is slower than this is broken, and must not hold the agent up. */
 export const HOOK_TIMEOUT_SEC = 10;
@@ -25,48 +25,48 @@ export interface HookEntry {
 /** How an agent is told of our hooks: the same for one run as in the configuration of whoever installs them. */
 export interface AgentHooks {
   moments: HookMoments;
-  entries(lines: HookLines): HookEntry[];
+  listEntries(lines: HookLines): HookEntry[];
   /** The whole text of the program that has them, where they are no entries. */
-  plugin?(lines: HookLines): string;
+  buildPlugin?(lines: HookLines): string;
 }
 
 /** A command as an agent's configuration has it. */
 type Hook = (line: CommandLine, event: HookEvent) => Record<string, unknown>;
 
 /** For agents that hand it to a shell. */
-export const shellHook: Hook = (line) => ({
+export const buildShellHook: Hook = (line) => ({
   type: 'command',
-  command: shellCommand(line),
+  command: formatShellCommand(line),
   timeout: HOOK_TIMEOUT_SEC,
 });
 
-const eachOf = (moments: HookMoments): [HookEvent, HookMoment][] =>
+const listMoments = (moments: HookMoments): [HookEvent, HookMoment][] =>
   Object.entries(moments) as [HookEvent, HookMoment][];
 
 /** In claude's form, which others have taken over: a list of commands beside the matcher. */
-export const grouped = (moments: HookMoments, hook: Hook = shellHook): AgentHooks => ({
+export const groupedHooks = (moments: HookMoments, hook: Hook = buildShellHook): AgentHooks => ({
   moments,
-  entries: (lines) =>
-    eachOf(moments).map(([event, { name, ...matcher }]) => ({
+  listEntries: (lines) =>
+    listMoments(moments).map(([event, { name, ...matcher }]) => ({
       list: name,
       entry: { ...matcher, hooks: [hook(lines[event], event)] },
     })),
 });
 
 /** Entries that are the command itself. */
-export const flat = (moments: HookMoments, hook: Hook): AgentHooks => ({
+export const flatHooks = (moments: HookMoments, hook: Hook): AgentHooks => ({
   moments,
-  entries: (lines) =>
-    eachOf(moments).map(([event, { name, ...matcher }]) => ({
+  listEntries: (lines) =>
+    listMoments(moments).map(([event, { name, ...matcher }]) => ({
       list: name,
       entry: { ...matcher, ...hook(lines[event], event) },
     })),
 });
 
 /** As a settings file has them. */
-export const hookLists = ({ entries }: AgentHooks, lines: HookLines): Record<string, object[]> =>
+export const groupHookEntries = ({ listEntries }: AgentHooks, lines: HookLines): Record<string, object[]> =>
   Object.fromEntries(
-    [...Map.groupBy(entries(lines), ({ list }) => list)].map(([list, all]) => [
+    [...Map.groupBy(listEntries(lines), ({ list }) => list)].map(([list, all]) => [
       list,
       all.map(({ entry }) => entry),
     ]),

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { createKimiReader } from '../streams/kimi.ts';
 import { type AgentHooks, HOOK_TIMEOUT_SEC, type HookLines } from './hooks.ts';
 import { TO_FILE } from './notify.ts';
-import { homeFolder, NOTHING, type Preset, withArguments } from './preset.ts';
-import { shellCommand } from './shell-command.ts';
-import { tomlValue } from './toml.ts';
+import { NOTHING, type Preset, shareHomeFolder, withArguments } from './preset.ts';
+import { formatShellCommand } from './shell-command.ts';
+import { formatTomlValue } from './toml.ts';
 
 /** Asked for where the person has not set another one. */
 const MODEL = 'kimi-for-coding';
@@ -14,13 +14,13 @@ const MATCHER = '^(Write|Edit)$';
 const HOOKS: AgentHooks = {
   // The others it tells of and takes no words at.
   moments: { 'pre-write': { name: 'PreToolUse', matcher: MATCHER } },
-  entries: (lines) => [
+  listEntries: (lines) => [
     {
       list: '',
       entry: {
         event: 'PreToolUse',
         matcher: MATCHER,
-        command: shellCommand(lines['pre-write']),
+        command: formatShellCommand(lines['pre-write']),
         timeout: HOOK_TIMEOUT_SEC,
       },
     },
@@ -39,7 +39,7 @@ export const kimi: Preset = {
   resume: (argv, id) => withArguments(argv, [`--session=${id}`]),
   resumeInteractive: (argv, id) => withArguments(argv, [`--session=${id}`]),
   hooks: HOOKS,
-  setUp({ mcp, gateway, hooks, folder, env }) {
+  setUpRun({ mcp, gateway, hooks, folder, env }) {
     // Servers and hooks are read from its home alone, where the login is too: another one only where none is needed.
     if (gateway === null) return NOTHING;
     const home = join(folder, 'kimi');
@@ -57,14 +57,14 @@ export const kimi: Preset = {
         KIMI_DISABLE_TELEMETRY: '1',
       },
       files: [
-        { path: join(home, 'config.toml'), text: hooks === null ? '' : hooksOf(hooks) },
+        { path: join(home, 'config.toml'), text: hooks === null ? '' : formatHooks(hooks) },
         { path: join(home, 'mcp.json'), text: JSON.stringify({ mcpServers: server }) },
       ],
     };
   },
   auth: 'account',
   hasRoutedHome: true,
-  home: homeFolder('.kimi-code', {
+  home: shareHomeFolder('.kimi-code', {
     login: ['credentials', 'oauth'],
     settings: ['config.toml', 'mcp.json', 'device_id', 'skills'],
   }),
@@ -76,8 +76,8 @@ export const kimi: Preset = {
   },
 };
 
-const hooksOf = (lines: HookLines): string =>
-  HOOKS.entries(lines)
-    .map(({ entry }) => Object.entries(entry).map(([key, value]) => `${key} = ${tomlValue(value)}`))
+const formatHooks = (lines: HookLines): string =>
+  HOOKS.listEntries(lines)
+    .map(({ entry }) => Object.entries(entry).map(([key, value]) => `${key} = ${formatTomlValue(value)}`))
     .map((members) => ['[[hooks]]', ...members].join('\n'))
     .join('\n\n');

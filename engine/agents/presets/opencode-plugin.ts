@@ -17,7 +17,9 @@ const MOMENTS = {
  * standard error since in ACP standard output is the protocol's. With hooks it runs their commands at each moment as claude
  * would, with the same JSON in and out. Whatever fails in it is left alone: the agent goes on.
  */
-export const pluginText = (hooks: RunWish['hooks']): string => `import { spawn } from 'node:child_process';
+export const buildOpencodePlugin = (
+  hooks: RunWish['hooks'],
+): string => `import { spawn } from 'node:child_process';
 
 const HOOKS = ${JSON.stringify(hooks ?? {})};
 const WRITES = new Set(${JSON.stringify(MOMENTS['pre-write'].matcher.split('|'))});
@@ -123,4 +125,8 @@ export const Svc = async ({ directory }) => {
 `;
 
 /** It has no entries: the plugin runs our commands. */
-export const OPENCODE_HOOKS: AgentHooks = { moments: MOMENTS, entries: () => [], plugin: pluginText };
+export const OPENCODE_HOOKS: AgentHooks = {
+  moments: MOMENTS,
+  listEntries: () => [],
+  buildPlugin: buildOpencodePlugin,
+};

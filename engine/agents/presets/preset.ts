@@ -59,12 +59,12 @@ export interface HomeShare {
 }
 
 /** The folder of an agent with what is in it. */
-export const homeFolder = (
+export const shareHomeFolder = (
   folder: string,
   { login = [], settings = [] }: Partial<Pick<HomeShare, 'login' | 'settings'>>,
 ): HomeShare => {
-  const below = (names: readonly string[]) => names.map((name) => `${folder}/${name}`);
-  return { own: [folder], copied: [], login: below(login), settings: below(settings) };
+  const joinNames = (names: readonly string[]) => names.map((name) => `${folder}/${name}`);
+  return { own: [folder], copied: [], login: joinNames(login), settings: joinNames(settings) };
 };
 
 /** A run that has ended without telling the id of its agent's own session. */
@@ -108,13 +108,13 @@ export interface Preset {
   /** The agent's own session of a run that was killed before it told the id; null when none is certainly that. */
   findSession?: (run: RunLeft) => Promise<string | null>;
   /** Words for a person's start that trust these folders, when it would ask, and keep the answer in its settings. */
-  trusting?: (folders: readonly string[]) => string[];
+  trustFolders?: (folders: readonly string[]) => string[];
   /** The moments at which it runs commands of ours, and how it is told of them; null when none are known. */
   hooks: AgentHooks | null;
   /** A stranger's prompt in a form that the program hands to its model and does not obey itself; left out: as it is. */
   literal?: (prompt: string) => string;
   /** What of a wish it can be told for one run; what it cannot is left out, see `cannot`. Throws `config_invalid`. */
-  setUp(wish: RunWish): RunSetup;
+  setUpRun(wish: RunWish): RunSetup;
   /** Whether it has a login of its own that is used unless `agents.auth` says otherwise. */
   auth: 'account' | 'gateway';
   /** Through the gateway it has a home of its own, with its conversations: with its own login it finds none of them. */
@@ -138,7 +138,7 @@ export const UNTOLD = {
 } as const;
 
 /** What a run of the preset does not say; nothing is known of a command of the person's own. */
-export const untoldOf = (preset: Preset | null): string[] =>
+export const listUntold = (preset: Preset | null): string[] =>
   (Object.keys(UNTOLD) as Untold[]).flatMap((what) =>
     preset?.cannot[what] === undefined ? [] : UNTOLD[what],
   );

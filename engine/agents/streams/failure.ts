@@ -1,5 +1,5 @@
-import { oneLine } from './json-lines.ts';
-import { resetTimeIn } from './reset-time.ts';
+import { toOneLine } from './json-lines.ts';
+import { findResetTime } from './reset-time.ts';
 import type { AgentEnd, EndCode } from './stream.ts';
 
 export type Failure = Extract<AgentEnd, { ok: false }>;
@@ -23,7 +23,7 @@ const OF_MODEL =
   /API ?Error|server_error|invalid_request|not_found_error|provider_error|ModelNotFound|fetch failed|ECONNREFUSED|unable to connect/i;
 
 /** The status of HTTP that a text names, such as `API Error: 429 …` or `"statusCode":429`; null without one. */
-export function statusIn(text: string): number | null {
+export function findHttpStatus(text: string): number | null {
   const found =
     /(?:error|status|rejected|fail(?:s|ed) with|http(?:\/[\d.]+)?)(?: ?code)?["']?[:= (]+(?:status: )?([45]\d\d)\b|"code": ?([45]\d\d)\b|^\[?([45]\d\d)\b/i.exec(
       text,
@@ -33,7 +33,7 @@ export function statusIn(text: string): number | null {
 }
 
 /** What a failure of the model's API means, by its status and what was said with it. */
-export function codeOf(status: number | null, text: string): EndCode | null {
+export function classifyError(status: number | null, text: string): EndCode | null {
   if ((status === null || status === 402 || status === 429 || status === 403) && SPENT.test(text))
     return 'budget_exceeded';
   if (status === 402 || ((status === null || status === 429 || status === 403) && USED_UP.test(text)))
@@ -54,7 +54,7 @@ export function codeOf(status: number | null, text: string): EndCode | null {
 const SECRETS = /\b(?:sk|key|pk|AIza|ghp|gho|xox[a-z])[-_][\w-]{8,}|\bAIza[\w-]{20,}|(?<=Bearer )\S+/g;
 
 /** A failure in the agent's words. */
-export function failure(
+export function createFailure(
   code: EndCode,
   text: string,
   { resetAt, now = Date.now() }: { resetAt?: number | null; now?: number } = {},
@@ -63,7 +63,7 @@ export function failure(
   return {
     ok: false,
     code,
-    text: oneLine(text.slice(0, 4096).replace(SECRETS, '…'), 300),
-    resetAt: resetAt ?? (isLimit ? resetTimeIn(text.slice(0, 4096), now) : null),
+    text: toOneLine(text.slice(0, 4096).replace(SECRETS, '…'), 300),
+    resetAt: resetAt ?? (isLimit ? findResetTime(text.slice(0, 4096), now) : null),
   };
 }

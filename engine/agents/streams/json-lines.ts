@@ -6,14 +6,14 @@ export type Json = Record<string, unknown>;
 export const isJson = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-export const jsonOf = (value: unknown): Json => (isJson(value) ? value : {});
+export const asJson = (value: unknown): Json => (isJson(value) ? value : {});
 
 /** The objects of a list. */
-export const jsonsOf = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isJson) : []);
+export const asJsonList = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isJson) : []);
 
-export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+export const asString = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-export const numberOf = (value: unknown): number =>
+export const asNumber = (value: unknown): number =>
   typeof value === 'number' && Number.isFinite(value) ? value : 0;
 
 /** What is known so far, to be added to. */
@@ -32,8 +32,8 @@ export function createJsonReader(
 ): StreamReader {
   const facts: Facts = { ...NO_FACTS, plan: [] };
   return {
-    line(text) {
-      const event = parsed(text);
+    readLine(text) {
+      const event = parseJsonLine(text);
       if (event !== null) {
         try {
           const read = take(event, facts);
@@ -51,17 +51,17 @@ export function createJsonReader(
   };
 }
 
-function parsed(text: string): Json | null {
+function parseJsonLine(text: string): Json | null {
   if (!text.trimStart().startsWith('{')) return null;
   try {
-    return jsonOf(JSON.parse(text));
+    return asJson(JSON.parse(text));
   } catch {
     return null;
   }
 }
 
 /** In one line of at most so many characters. */
-export function oneLine(text: string, length = 120): string {
+export function toOneLine(text: string, length = 120): string {
   // A little more than is shown is looked at, so that a huge text costs nothing.
   const line = text
     .slice(0, length * 8)

@@ -16,7 +16,7 @@ const LOST: readonly RegExp[] = [
 const COLOUR = /\x1b\[[\d;]*m/g;
 
 /** Whether a line of its output says that the agent does not have the session that it was to go on with. */
-export function tellsLoss(line: string): boolean {
+export function isSessionLoss(line: string): boolean {
   if (line.startsWith('{') || line.length > 1000) return false;
   const plain = line.replace(COLOUR, '').trim();
   return LOST.some((pattern) => pattern.test(plain));

@@ -12,7 +12,7 @@ export interface Recent<V> {
 }
 
 /** A copy: a part of a long text would keep all of it in memory. */
-export const keptText = (text: string, length = LONGEST_ID): string =>
+export const cutToKeep = (text: string, length = LONGEST_ID): string =>
   text.length === 0 ? '' : Buffer.from(text.slice(0, length)).toString();
 
 export function createRecent<V>(): Recent<V> {
@@ -20,7 +20,7 @@ export function createRecent<V>(): Recent<V> {
   return {
     get: (id) => all.get(id.slice(0, LONGEST_ID)),
     set(id, value) {
-      const key = keptText(id);
+      const key = cutToKeep(id);
       all.delete(key);
       all.set(key, value);
       if (all.size <= MOST) return;

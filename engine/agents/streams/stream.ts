@@ -84,6 +84,6 @@ export interface StreamReader {
    * Takes one line without its newline, and answers what a person reads instead of it: some lines of text, or null
    * for nothing. A line of another form is answered as it is.
    */
-  line(text: string): string | null;
+  readLine(text: string): string | null;
   facts(): StreamFacts;
 }

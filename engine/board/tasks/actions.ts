@@ -63,8 +63,8 @@ export function createTaskActions(deps: {
       const template = templateOf(wish.template);
       const agent = wish.agent ?? template?.agent ?? null;
       const project = wish.project ?? template?.project ?? caller.project;
-      if (agent !== null) agents.under(agentOverrides(caller)).command(agent);
-      agents.folder(project);
+      if (agent !== null) agents.withOverrides(agentOverrides(caller)).findCommand(agent);
+      agents.resolveFolder(project);
       const text = wish.body ?? template?.prompt ?? '';
       if (wish.title === undefined && text.trim() === '')
         throw new SvcError('fields_invalid', 'title: a task needs a title or a prompt');
@@ -90,7 +90,7 @@ export function createTaskActions(deps: {
       const made = options.callKey === undefined ? null : sessions.byCall(options.callKey);
       if (made !== null) return { task: tasks.get(made.taskId), decision: null, session: made };
       const { status, agent } = tasks.get(taskId);
-      const fallback = agents.under(options.agents).fallback();
+      const fallback = agents.withOverrides(options.agents).findDefaultAgent();
       if (status === 'open' && agent === null && fallback !== null) workflow.assign(taskId, fallback, who);
       return workflow.run(taskId, options, who);
     },

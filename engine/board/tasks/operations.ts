@@ -123,14 +123,14 @@ export function taskOperations(deps: BoardOperationsDeps): Operation[] {
       changes: false,
       input: z.strictObject({}),
       run: (_, caller): TaskChoices => ({
-        agents: agents.under(agentOverrides(caller)).all(),
-        defaultAgent: agents.under(agentOverrides(caller)).fallback(),
+        agents: agents.withOverrides(agentOverrides(caller)).listAgents(),
+        defaultAgent: agents.withOverrides(agentOverrides(caller)).findDefaultAgent(),
         templates: Object.entries(deps.templates()).map(([id, { agent = null, project = null }]) => ({
           id,
           agent,
           project,
         })),
-        projects: agents.projects(),
+        projects: agents.listProjects(),
       }),
     }),
     operation({
@@ -184,7 +184,7 @@ export function taskOperations(deps: BoardOperationsDeps): Operation[] {
       changes: true,
       input: z.strictObject({ id, agent: z.string().min(1) }),
       run(input, caller) {
-        agents.under(agentOverrides(caller)).command(input.agent);
+        agents.withOverrides(agentOverrides(caller)).findCommand(input.agent);
         return storage.write(() => workflow.assign(find(input.id), input.agent, by(caller)));
       },
     }),

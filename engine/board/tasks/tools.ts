@@ -97,7 +97,7 @@ export function taskTools(deps: BoardOperationsDeps): Operation[] {
     if (isOwnSeat(session, caller)) return caller.sessionId ?? undefined;
     const project = projectOfAddress(session);
     if (project === undefined) return peers.known(session).sessionId;
-    agents.projectId(project);
+    agents.resolveProjectId(project);
     return undefined;
   }
 
@@ -151,7 +151,7 @@ export function taskTools(deps: BoardOperationsDeps): Operation[] {
           const known = call.key === null ? null : tasks.byCall(call.key);
           const { agent, prompt, title, project } = input;
           if (known === null)
-            agents.under(agentOverrides(caller)).checkInstalled(agent, project ?? caller.project);
+            agents.withOverrides(agentOverrides(caller)).checkInstalled(agent, project ?? caller.project);
           const task =
             known ??
             tasks.create({
@@ -209,7 +209,7 @@ export function taskTools(deps: BoardOperationsDeps): Operation[] {
       output: z.object({ task_id: z.string(), status: z.string(), agent: z.string().nullable() }),
       say: ({ task_id, agent }) => `${task_id} is assigned to ${agent}.`,
       run(input, caller, { key }) {
-        agents.under(agentOverrides(caller)).command(input.agent);
+        agents.withOverrides(agentOverrides(caller)).findCommand(input.agent);
         return storage.once('task_assign', key, () => {
           const task = workflow.assign(tasks.resolve(input.id).taskId, input.agent, by(caller));
           return { task_id: task.taskId, status: task.status, agent: task.agent };
@@ -239,7 +239,7 @@ export function taskTools(deps: BoardOperationsDeps): Operation[] {
           if (agent !== null && !isMade) agents.checkInstalled(agent, input.project ?? project);
           if (status === 'failed' && !isMade) workflow.retry(taskId, who(input, caller));
           if (input.project !== undefined && !isMade) {
-            agents.folder(input.project);
+            agents.resolveFolder(input.project);
             if (input.project !== project) workflow.move(taskId, input.project, who(input, caller));
           }
           return actions.run(taskId, options(input, caller, call), who(input, caller));
@@ -268,7 +268,7 @@ export function taskTools(deps: BoardOperationsDeps): Operation[] {
         const listed = tasks.list({ limit, status }).map(row);
         return {
           tasks: listed,
-          projects: agents.names().projects,
+          projects: agents.listNames().projects,
           more: tasks.count(status) - listed.length,
         };
       },

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, readSync, rmSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { tokenise } from '../../agents/index.ts';
+import { splitCommand } from '../../agents/index.ts';
 import { asSvcError } from '../../base/errors.ts';
 import { makePrivateFolder, openPrivate } from '../../base/private-files.ts';
 import type { ExitResult, Processes, RunningProcess } from '../processes/index.ts';
@@ -70,7 +70,7 @@ export async function runCommands(
       makePrivateFolder(dirname(dirname(logFile)), runDir);
       let running: RunningProcess;
       try {
-        const argv = await confine(tokenise(command));
+        const argv = await confine(splitCommand(command));
         running = await processes.start({ runDir, runId, argv, cwd, env, logFile, isConfined });
       } catch (thrown) {
         const { code, message } = asSvcError(thrown);

@@ -1,6 +1,6 @@
 import { isAbsolute, normalize } from 'node:path/posix';
 import * as z from 'zod';
-import { tokenise } from '../../agents/index.ts';
+import { splitCommand } from '../../agents/index.ts';
 import { SvcError } from '../../base/errors.ts';
 import { reporting } from '../../base/values/duration.ts';
 
@@ -12,7 +12,7 @@ function checkVisible(text: string): void {
 }
 
 function checkCommand(command: string): void {
-  if (tokenise(command).length === 0) throw new SvcError('config_invalid', 'the command is empty');
+  if (splitCommand(command).length === 0) throw new SvcError('config_invalid', 'the command is empty');
   checkVisible(command);
 }
 

@@ -122,15 +122,15 @@ export const CONFIG: WebhookConfig = {
 
 /** Agent `scripted`, project `app`, no default agent unless given. */
 export const lookup = (fallback: string | null = null) => ({
-  command(agent: string) {
+  findCommand(agent: string) {
     if (agent !== 'scripted') throw new SvcError('unknown_agent', `no agent ${agent}`);
     return 'scripted {{prompt}}';
   },
-  folder(project: string) {
+  resolveFolder(project: string) {
     if (project !== 'app') throw new SvcError('unknown_project', `no project ${project}`);
     return '/';
   },
-  fallback: () => fallback,
+  findDefaultAgent: () => fallback,
 });
 
 export interface Rig extends Spine {
