@@ -43,11 +43,11 @@ import { createEventLog, eventOperations, holdHostLock, openStorage, whenGone } 
 import {
   checkKeptPaths,
   claimDataFolder,
-  databaseFiles,
-  dataFolderRefused,
+  dataFolderRefusedError,
+  listDatabaseFiles,
 } from './workspace/data-folder.ts';
-import { workspaceHostedBy } from './workspace/neighbours.ts';
-import { ownSupervisor } from './workspace/own-supervisor.ts';
+import { findWorkspaceHostedBy } from './workspace/neighbours.ts';
+import { findOwnSupervisor } from './workspace/own-supervisor.ts';
 
 export interface OpenOptions {
   /** Path of svc.yaml. */
@@ -92,10 +92,10 @@ export async function openEngine(options: OpenOptions) {
     if (state === 'none') throw consentMissingForStart(file, pending);
   }
 
-  const kept = databaseFiles(paths.db).filter((file) => dirname(file) !== paths.data);
+  const kept = listDatabaseFiles(paths.db).filter((file) => dirname(file) !== paths.data);
   const tracked = await listTrackedFiles([paths.data, ...kept], env);
   if (tracked[0] !== undefined)
-    throw dataFolderRefused(
+    throw dataFolderRefusedError(
       tracked[0],
       'tracked',
       'is tracked by git, which may replace it at any time',
@@ -153,7 +153,7 @@ export async function openEngine(options: OpenOptions) {
       async whoListens(port) {
         const [pid] = await findPortOwners(port);
         if (pid === undefined) return null;
-        const workspace = workspaceHostedBy(pid, env);
+        const workspace = findWorkspaceHostedBy(pid, env);
         return workspace === null ? `pid ${pid}` : `the engine of ${workspace} (pid ${pid})`;
       },
       warn: (facts, text) => log.warn(facts, text),
@@ -174,7 +174,7 @@ export async function openEngine(options: OpenOptions) {
       http,
       receivers: listeners.addresses(),
       receiverProblem: receiver.problem(),
-      supervisor: ownSupervisor(env),
+      supervisor: findOwnSupervisor(env),
       secrets: findSecrets(config(), lookup),
       tasks: tasks.counts(),
       decisionsPending: board.decisions.count('pending'),

@@ -14,17 +14,25 @@ export type { EndCode } from './agents/streams/stream.ts';
 export { hintForCommands } from './api/hints.ts';
 export type { Wire } from './api/operation.ts';
 export type { ToolDescription } from './api/tool.ts';
-export { asSvcError, CODES, type ErrorCode, EXIT, exitCode, httpStatus, SvcError } from './base/errors.ts';
 export {
-  age,
-  counted,
-  cut,
-  localTime,
-  printable,
-  printableJson,
-  printableMessage,
-  shellWord,
-  withLocalTimes,
+  asSvcError,
+  CODES,
+  type ErrorCode,
+  EXIT,
+  SvcError,
+  toExitCode,
+  toHttpStatus,
+} from './base/errors.ts';
+export {
+  cutToWidth,
+  formatAge,
+  formatCount,
+  formatLocalTime,
+  localizeTimes,
+  quoteForShell,
+  toPrintable,
+  toPrintableJson,
+  toPrintableMessage,
 } from './base/text.ts';
 export { version } from './base/version.ts';
 export type { Decision } from './board/decisions/index.ts';
@@ -70,7 +78,7 @@ export type { Session } from './sessions/index.ts';
 export { type NextStep, outcomeOfSession, workLeftBy } from './sessions/outcome.ts';
 export type { Peer } from './sessions/peers.ts';
 export type { LoggedEvent } from './storage/index.ts';
-export { readRecord } from './workspace/daemon-record.ts';
+export { readDaemonRecord } from './workspace/daemon-record.ts';
 export { findWorkspace } from './workspace/find.ts';
 
 /** Opens the whole system for the workspace of `options.file`; the caller is its only host until `close()`. */

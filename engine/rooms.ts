@@ -12,8 +12,8 @@ import {
   type DataPaths,
   isLoopback,
   listSecretVariables,
-  machineHome,
   parseAddress,
+  resolveMachineHome,
 } from './config/index.ts';
 import {
   agentDir,
@@ -25,7 +25,7 @@ import {
 } from './dispatch/index.ts';
 import { createSessionActions, type SessionActions } from './dispatch/session-actions.ts';
 import { createKeys } from './gateway/keys/index.ts';
-import { createHooks, type Hooks, heldPaths, newMessages, standing } from './hooks/index.ts';
+import { createHooks, describeStanding, type Hooks, listHeldPaths, listNewMessages } from './hooks/index.ts';
 import { createNotify } from './notify/index.ts';
 import { createReceiver } from './receiver/index.ts';
 import { createListeners, type Listeners } from './receiver/listeners.ts';
@@ -113,7 +113,7 @@ export function createRooms(ground: Ground): Rooms {
   const childEnvironment = (extra: Record<string, string> = {}) =>
     buildWorkerEnvironment(
       env,
-      { SVC_HOME: machineHome(env), [ENGINE_MARK]: workspaceMark(paths.data), ...extra },
+      { SVC_HOME: resolveMachineHome(env), [ENGINE_MARK]: workspaceMark(paths.data), ...extra },
       secretNames(),
     );
   // A worker can write the filters and drivers that git runs in its repository; they see what git sees.
@@ -129,11 +129,11 @@ export function createRooms(ground: Ground): Rooms {
     root,
     configFile: ground.file,
     paths,
-    machineHome: machineHome(env),
+    machineHome: resolveMachineHome(env),
     svc: ground.svc,
   });
   const confine = createCommandConfinement(confinement, paths.agents);
-  const carried = (): Where => ({ root, config: config(), home: machineHome(env) });
+  const carried = (): Where => ({ root, config: config(), home: resolveMachineHome(env) });
   const setup = createSetup({
     processes,
     worktrees,
@@ -318,20 +318,20 @@ export function createRooms(ground: Ground): Rooms {
   const hooks = createHooks({
     log,
     contributors: [
-      heldPaths({
+      listHeldPaths({
         isOn: () => config().guard.profile !== 'none',
         over: locks.holderOver,
         isOwn: (holder, caller) => holdsForCaller(holder, caller, bus.peers),
         find: bus.peers.find,
       }),
-      standing({
+      describeStanding({
         sessionOf: (sessionId) => (sessions.isKnown(sessionId) ? sessions.get(sessionId) : null),
         briefOf,
         task: tasks.get,
         asksOf: (from) => bus.asks.list({ status: 'open', from }),
         locksOf: (holder) => locks.around().filter((lock) => lock.holder === holder),
       }),
-      newMessages({ surface: bus.surface }),
+      listNewMessages({ surface: bus.surface }),
     ],
   });
 

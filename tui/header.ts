@@ -1,4 +1,4 @@
-import { counted, localTime } from '../engine/index.ts';
+import { formatCount, formatLocalTime } from '../engine/index.ts';
 import { PANES, paneOf, tabOf } from './panes/index.ts';
 import { clockTime, ends, sessionState } from './panes/words.ts';
 import type { State } from './state/model.ts';
@@ -38,7 +38,7 @@ export function headerLine(state: State): Line {
     status !== null && status.deliveries.dead > 0 ? `${status.deliveries.dead} dead deliveries` : '',
     status?.config_problem ? 'svc.yaml has errors' : '',
     (status?.consent_pending ?? []).length > 0 ? 'svc.yaml waits' : '',
-    data.notices.length === 0 ? '' : counted(data.notices.length, 'notice'),
+    data.notices.length === 0 ? '' : formatCount(data.notices.length, 'notice'),
   ].filter((part) => part !== '');
   const right = `${parts.join(' · ')} `;
   const shown = cut(left, Math.max(8, columns - width(right) - 1));
@@ -118,7 +118,7 @@ export function bannerLines(state: State): Line[] {
 
 function goneLine({ link, size }: State): Line[] {
   if (link.phase !== 'lost') return [];
-  const since = localTime(new Date(link.since).toISOString()).slice(5);
+  const since = formatLocalTime(new Date(link.since).toISOString()).slice(5);
   const text = ` ENGINE GONE since ${since} · this is the last known state · u starts it · connecting`;
   return [[span(cut(text, size.columns), 'bad')]];
 }

@@ -1,4 +1,4 @@
-import { cut as cutTo, printable } from '../engine/index.ts';
+import { cutToWidth as cutTo, toPrintable } from '../engine/index.ts';
 import { replaceUnsure, mostCells as width } from './cells.ts';
 import { type Line, type Span, type Style, span } from './theme.ts';
 
@@ -27,7 +27,7 @@ export function fill(text: string, cells: number, align: 'left' | 'right' = 'lef
 
 /** One line of text from outside, whole: nothing in it can move the cursor, and tabs have a width. */
 export const clean = (text: string): string =>
-  ASCII.test(text) ? text : printable(text.replaceAll('\t', ' '.repeat(TAB)));
+  ASCII.test(text) ? text : toPrintable(text.replaceAll('\t', ' '.repeat(TAB)));
 
 /** The same for where other things stand beside it: every terminal draws it in as many cells. */
 export const drawable = (text: string): string => (ASCII.test(text) ? text : replaceUnsure(clean(text)));

@@ -1,11 +1,11 @@
 import {
   configuration,
-  counted,
   dataFolders,
   EXIT,
   findWorkspace,
-  printable,
+  formatCount,
   SvcError,
+  toPrintable,
 } from '../../engine/index.ts';
 import { type Command, type Context, command } from '../command.ts';
 import { confirm } from '../confirm.ts';
@@ -32,7 +32,7 @@ async function agrees(context: Context, isYes: boolean, question: string, words:
 }
 
 const shown = ({ path, why, holds }: Report): string =>
-  printable(
+  toPrintable(
     facts([
       ['folder', path],
       ['refused', why],
@@ -50,9 +50,9 @@ const shown = ({ path, why, holds }: Report): string =>
             ],
             [
               'to be sent',
-              `${counted(holds.deliveriesPending, 'event')}, ${counted(holds.messagesPending, 'message')}`,
+              `${formatCount(holds.deliveriesPending, 'event')}, ${formatCount(holds.messagesPending, 'message')}`,
             ],
-            ['tokens', counted(holds.tokens, 'key that still holds', 'keys that still hold')],
+            ['tokens', formatCount(holds.tokens, 'key that still holds', 'keys that still hold')],
           ] as [string, string][])),
     ]),
     { lines: true },
@@ -64,7 +64,7 @@ function noteConsent({ note }: Pick<Context, 'note'>, { state, pending }: Consen
     note('next: svc trust shows what svc.yaml names; nothing is started before it was agreed to');
   else if (pending.length > 0)
     note(
-      `next: svc trust; until then ${counted(pending.length, 'key of svc.yaml waits', 'keys of svc.yaml wait')}`,
+      `next: svc trust; until then ${formatCount(pending.length, 'key of svc.yaml waits', 'keys of svc.yaml wait')}`,
     );
 }
 
@@ -82,9 +82,9 @@ async function startFresh(
     context.result({ moved: [], untracked: [] }, () => `${data} is not strange; nothing was moved`);
     return 0;
   }
-  context.note(printable(`${data}: ${report.why ?? 'strange'}`));
+  context.note(toPrintable(`${data}: ${report.why ?? 'strange'}`));
   const untracks =
-    tracked.length === 0 ? '' : `, and take ${counted(tracked.length, 'file')} of it out of git's index`;
+    tracked.length === 0 ? '' : `, and take ${formatCount(tracked.length, 'file')} of it out of git's index`;
   const question = `Move it aside as it is${untracks}, and start anew?`;
   if (!(await agrees(context, isYes, question, '--fresh '))) {
     context.note('nothing was moved');
@@ -92,7 +92,7 @@ async function startFresh(
   }
   const moved = folders.setDataFolderAside(place, tracked);
   if (tracked.length > 0)
-    for (const path of [data, ...folders.databaseFiles(place.paths.db)])
+    for (const path of [data, ...folders.listDatabaseFiles(place.paths.db)])
       await folders.untrackFiles(path, context.env);
   context.result({ moved, untracked: tracked }, () =>
     [
@@ -124,7 +124,7 @@ const adopt = command({
     const loaded = loadConfig({ file: findWorkspace(context).file, env });
     const paths = resolveDataPaths(loaded);
     const place = { root: loaded.root, paths, env };
-    const tracked = await folders.listTrackedFiles([paths.data, ...folders.databaseFiles(paths.db)], env);
+    const tracked = await folders.listTrackedFiles([paths.data, ...folders.listDatabaseFiles(paths.db)], env);
     if (context.flags.fresh) return startFresh(context, isYes, folders, place, tracked, loaded.consent);
     const report = folders.inspectDataFolder(place, tracked);
     if (report.state !== 'strange') {

@@ -1,11 +1,11 @@
 import {
   configuration,
-  counted,
   findWorkspace,
-  localTime,
+  formatCount,
+  formatLocalTime,
   presets,
-  printable,
   SvcError,
+  toPrintable,
 } from '../../engine/index.ts';
 import { type Command, type Context, command } from '../command.ts';
 import { table } from '../print.ts';
@@ -82,7 +82,7 @@ const list = command({
     context.result(rows, () => text);
     for (const { agent, failures, code, text: why, reopen_at } of held)
       context.note(
-        `${agent} is given no work until ${localTime(reopen_at)}: it failed ${counted(failures, 'time')} in a row (${code}: ${printable(why)}); svc agents reset ${agent} lets it go on now`,
+        `${agent} is given no work until ${formatLocalTime(reopen_at)}: it failed ${formatCount(failures, 'time')} in a row (${code}: ${toPrintable(why)}); svc agents reset ${agent} lets it go on now`,
       );
     const byDefault =
       agents.default_preset === '' ? '' : `; ${agents.default_preset} runs tasks that name none`;

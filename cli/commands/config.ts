@@ -4,8 +4,8 @@ import {
   EXIT,
   configuration as engine,
   ownSeat,
-  printable,
   SvcError,
+  toPrintable,
 } from '../../engine/index.ts';
 import { actAsChair } from '../chair-act.ts';
 import { type Command, type Context, command, type FlagTable } from '../command.ts';
@@ -178,7 +178,7 @@ const edit = command({
       } catch (thrown) {
         const { code, message } = asSvcError(thrown);
         if (code !== 'config_invalid') throw thrown;
-        context.note(printable(message, { lines: true }));
+        context.note(toPrintable(message, { lines: true }));
         if (await confirm(context, 'Edit it again?')) continue;
         context.note(`nothing was written; ${kept()}`);
         return EXIT.failure;
@@ -194,7 +194,7 @@ const edit = command({
         },
       }),
     );
-    context.result({ file, changed: true }, () => `wrote ${printable(file)}`);
+    context.result({ file, changed: true }, () => `wrote ${toPrintable(file)}`);
     noteChanged(context, done);
     return 0;
   },

@@ -34,7 +34,7 @@ export async function confined(
   start: Start,
   { cwd, env, file }: { cwd: string; env: NodeJS.ProcessEnv; file: string },
 ): Promise<ConfinedStart> {
-  const { resolveDataPaths, loadConfig, machineHome, listSecretVariables } = await configuration();
+  const { resolveDataPaths, loadConfig, resolveMachineHome, listSecretVariables } = await configuration();
   const { createConfinement, chooseTerminalGuard, buildWorkerEnvironment } = await confinement();
   const { findPreset, findPresetOfProgram, withArguments } = await presets();
   const loaded = loadConfig({ file, env });
@@ -53,7 +53,7 @@ export async function confined(
       root: loaded.root,
       configFile: file,
       paths,
-      machineHome: machineHome(env),
+      machineHome: resolveMachineHome(env),
       svc: svcCommand(),
     }).wrap({
       // Undone for the agent what is done below.

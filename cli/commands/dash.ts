@@ -1,4 +1,4 @@
-import { connect, printable, SvcError } from '../../engine/index.ts';
+import { connect, SvcError, toPrintable } from '../../engine/index.ts';
 import type { DashboardOptions } from '../../tui/index.ts';
 import { type Context, command } from '../command.ts';
 import { daemonCommand, svcCommand } from '../self.ts';
@@ -48,7 +48,7 @@ export const dashCommand = command({
       plain,
       bell: context.flags.bell,
     });
-    for (const line of farewell) context.stdout.write(`${printable(line)}\n`);
+    for (const line of farewell) context.stdout.write(`${toPrintable(line)}\n`);
     context.note('the engine goes on; svc down stops it');
   },
 });

@@ -1,14 +1,14 @@
 import {
-  age,
   describeConsent,
   type Edited,
   type EngineClient,
+  formatAge,
+  formatLocalTime,
   type ListedDecision,
   listSetupFacts,
-  localTime,
-  printable,
   SvcError,
   type TaskPlan,
+  toPrintable,
   type Wire,
 } from '../../engine/index.ts';
 import { type Command, type Context, command } from '../command.ts';
@@ -64,7 +64,7 @@ const list = command({
           head: 'from',
           value: (each) => `${each.stranger === null ? '' : 'stranger: '}${each.source_ref ?? each.source}`,
         },
-        { head: 'age', value: (each) => age(each.created_at), right: true },
+        { head: 'age', value: (each) => formatAge(each.created_at), right: true },
         { head: 'title', value: (each) => each.title, flexible: true },
       ],
       context.stdout,
@@ -151,12 +151,12 @@ const show = command({
             'from',
             decision.source_ref === null ? decision.source : `${decision.source} (${decision.source_ref})`,
           ],
-          ['asked', localTime(decision.created_at)],
+          ['asked', formatLocalTime(decision.created_at)],
           [
             'decided',
             decision.decided_at === null
               ? null
-              : `${localTime(decision.decided_at)} by ${decision.decided_by} (${decision.decided_via})`,
+              : `${formatLocalTime(decision.decided_at)} by ${decision.decided_by} (${decision.decided_via})`,
           ],
           ['reason', decision.reason],
           ['session', decision.session_id],
@@ -164,7 +164,7 @@ const show = command({
         ]),
         '',
         'prompt',
-        ...printable(task.prompt, { lines: true })
+        ...toPrintable(task.prompt, { lines: true })
           .split('\n')
           .map((line) => `  ${line}`),
       ].join('\n'),
@@ -222,7 +222,7 @@ async function typeTask(
   stderr.write(
     [
       `${task.task_id} is by a stranger: ${task.stranger ?? 'no'}. Nothing would confine it: it could do whatever you can.`,
-      ...printable(task.prompt, { lines: true })
+      ...toPrintable(task.prompt, { lines: true })
         .split('\n')
         .map((line) => `  ${line}`),
       '',
@@ -274,7 +274,7 @@ const edit = command({
         : await client.call<Wire<Edited>>('decision.edit', { ...wanted, prompt: given });
     context.result(edited, ({ task, decision, changed }) =>
       changed
-        ? `${decision.decision_id} waits for ${task.task_id}: ${printable(task.title)}`
+        ? `${decision.decision_id} waits for ${task.task_id}: ${toPrintable(task.title)}`
         : `${decision.decision_id} says so already`,
     );
   },
@@ -295,7 +295,7 @@ async function editOnTerminal(
     return await client.call('decision.edit', { hash, ...wanted, id, prompt });
   } catch (error) {
     // The file is gone: what a person wrote must not be lost with it.
-    stdout.write(`${printable(prompt, { lines: true })}\n`);
+    stdout.write(`${toPrintable(prompt, { lines: true })}\n`);
     throw error;
   }
 }

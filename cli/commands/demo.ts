@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { configuration, connect, type EngineClient, printable, SvcError } from '../../engine/index.ts';
+import { configuration, connect, type EngineClient, SvcError, toPrintable } from '../../engine/index.ts';
 import { type Command, type Context, command } from '../command.ts';
 import { daemonCommand, SVC } from '../self.ts';
 import { type CatchServer, startCatchServer } from './catch-server.ts';
@@ -62,7 +62,7 @@ export const demoCommand: Command = command({
     const events = await startCatchServer(secret, (event) => {
       const about = [event.task_id, event.decision_id, event.session_id].filter(Boolean).join(' ');
       say(
-        `   event    ${String(event.event).padEnd(14)} ${about}${event.reason ? ` (${printable(String(event.reason))})` : ''}, signature ${event.verified ? 'verified' : 'WRONG'}`,
+        `   event    ${String(event.event).padEnd(14)} ${about}${event.reason ? ` (${toPrintable(String(event.reason))})` : ''}, signature ${event.verified ? 'verified' : 'WRONG'}`,
       );
     });
     let client: EngineClient | undefined;
@@ -191,7 +191,7 @@ async function show(
 /** How it ended, and what the worker did. */
 async function report({ client }: Demo, id: string, say: Speech['say'], told = ''): Promise<number> {
   const { task } = await client.call<{ task: TaskView }>('task.show', { id });
-  const why = task.failure === null ? '' : `: ${printable(task.failure.text)}`;
+  const why = task.failure === null ? '' : `: ${toPrintable(task.failure.text)}`;
   say(`5. ${task.task_id} is ${task.status}${why}${told}`);
   if (task.status !== 'done' || task.session_id === null) {
     if (task.session_id === null) say('   nothing ran');
@@ -203,8 +203,8 @@ async function report({ client }: Demo, id: string, say: Speech['say'], told = '
     patch: { text: string };
   }>('worktree.diff', { session: task.session_id });
   say(`6. the work is on branch ${work.branch}`);
-  for (const commit of work.commits) say(`   ${commit.id.slice(0, 10)} ${printable(commit.subject)}`);
-  say(printable(work.patch.text, { lines: true }).trimEnd().replace(/^/gm, '   '));
+  for (const commit of work.commits) say(`   ${commit.id.slice(0, 10)} ${toPrintable(commit.subject)}`);
+  say(toPrintable(work.patch.text, { lines: true }).trimEnd().replace(/^/gm, '   '));
   return work.commits.length > 0 ? 0 : 1;
 }
 

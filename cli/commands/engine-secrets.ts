@@ -20,8 +20,8 @@ export async function differingSecrets(
   { secrets }: Wire<Pick<EngineStatus, 'secrets'>>,
   env: NodeJS.ProcessEnv,
 ): Promise<DifferingSecret[]> {
-  const { machineHome, readHome, createSecretLookup } = await configuration();
-  const lookup = createSecretLookup(env, readHome(machineHome(env)));
+  const { resolveMachineHome, readHome, createSecretLookup } = await configuration();
+  const lookup = createSecretLookup(env, readHome(resolveMachineHome(env)));
   const { proveSecret } = await secretProof();
   const nonce = randomUUID();
   const proofs = Object.fromEntries(

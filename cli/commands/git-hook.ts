@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { promisify } from 'node:util';
-import { SvcError, shellWord } from '../../engine/index.ts';
+import { quoteForShell, SvcError } from '../../engine/index.ts';
 import { SVC } from '../self.ts';
 
 const run = promisify(execFile);
@@ -59,19 +59,19 @@ export function lastingFile(file: string, { top, mainTop }: HookPlace): string {
 
 /** What the hook does for one workspace, as a line that stands alone. Only a denial stops the commit. */
 const lineFor = (file: string): string =>
-  `SVC_CONFIG=${shellWord(file)} ${shellWord(process.execPath)} ${shellWord(SVC)} lock check --staged || [ $? -ne 3 ] || exit 1`;
+  `SVC_CONFIG=${quoteForShell(file)} ${quoteForShell(process.execPath)} ${quoteForShell(SVC)} lock check --staged || [ $? -ne 3 ] || exit 1`;
 
 const script = (files: readonly string[]): string => `#!/bin/sh
 # ${MARK}: refuses commits to paths that somebody else holds a lock on.
 check() {
   # A workspace that is gone has no locks.
   [ -f "$1" ] || return 0
-  SVC_CONFIG="$1" ${shellWord(process.execPath)} ${shellWord(SVC)} lock check --staged
+  SVC_CONFIG="$1" ${quoteForShell(process.execPath)} ${quoteForShell(SVC)} lock check --staged
   code=$?
   [ "$code" -ne 3 ] || exit 1
   [ "$code" -eq 0 ] || echo "svc: the locks of $1 were not checked (exit code $code); svc init --hooks renews this hook" >&2
 }
-${files.map((file) => `check ${shellWord(file)}`).join('\n')}
+${files.map((file) => `check ${quoteForShell(file)}`).join('\n')}
 exit 0
 `;
 

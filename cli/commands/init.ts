@@ -58,7 +58,7 @@ export const initCommand: Command = command({
       readEnvironmentFlag,
       findFreeAddresses,
       HEADLESS,
-      machineHome,
+      resolveMachineHome,
       refuseInsideRun,
       renderStarterYaml,
     } = await engine();
@@ -95,7 +95,7 @@ export const initCommand: Command = command({
     const file = join(root, 'svc.yaml');
     const installHook = flags.hooks ? planHook(await hookPlace(root, env), file) : () => null;
     refuseInsideRun('svc init', env);
-    const addresses = await findFreeAddresses(machineHome(env));
+    const addresses = await findFreeAddresses(resolveMachineHome(env));
     write(
       file,
       renderStarterYaml({ name: basename(root) || 'workspace', preset, installed, addresses: addresses.set }),

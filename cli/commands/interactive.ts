@@ -1,4 +1,4 @@
-import { type GatewayRoute, presets, shellWord } from '../../engine/index.ts';
+import { type GatewayRoute, presets, quoteForShell } from '../../engine/index.ts';
 import { clientNamed, isInstalled } from '../clients/install.ts';
 import type { Context } from '../command.ts';
 import { mcpCommand } from '../self.ts';
@@ -85,4 +85,4 @@ export function shellLine({ argv, env, unset }: Start): string {
 }
 
 /** A text as a word of a shell, in quotes only where it needs them. */
-export const word = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : shellWord(text));
+export const word = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : quoteForShell(text));

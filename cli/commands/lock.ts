@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type Lock, localTime, printable, SvcError, type Wire } from '../../engine/index.ts';
+import { formatLocalTime, type Lock, SvcError, toPrintable, type Wire } from '../../engine/index.ts';
 import { type Command, type Context, command } from '../command.ts';
 import { table } from '../print.ts';
 import { holderFlag, holderOf } from './holder.ts';
@@ -36,7 +36,7 @@ const acquire = command({
     context.result(
       lock,
       ({ path, holder, expires_at, fence }) =>
-        `${holder} holds ${printable(path)} until ${localTime(expires_at)} (fence ${fence})`,
+        `${holder} holds ${toPrintable(path)} until ${formatLocalTime(expires_at)} (fence ${fence})`,
     );
   },
 });
@@ -71,7 +71,7 @@ const release = command({
     const holder = holderOf(context);
     const client = await context.engine();
     const done = await client.call<{ path: string }>('lock_release', { holder, path: at(context) });
-    context.result(done, ({ path }) => `${printable(path)} is free`);
+    context.result(done, ({ path }) => `${toPrintable(path)} is free`);
   },
 });
 
@@ -90,7 +90,7 @@ const list = command({
       [
         { head: 'path', value: (each) => each.path, flexible: true },
         { head: 'holder', value: (each) => each.holder },
-        { head: 'until', value: (each) => localTime(each.expires_at) },
+        { head: 'until', value: (each) => formatLocalTime(each.expires_at) },
         { head: 'fence', value: (each) => each.fence, right: true },
       ],
       context.stdout,

@@ -1,11 +1,11 @@
 import {
   configuration,
-  counted,
   EXIT,
+  formatCount,
   listSetupFacts,
   type ProjectSetup,
-  printable,
   SvcError,
+  toPrintable,
   type Wire,
 } from '../../engine/index.ts';
 import { type Command, command } from '../command.ts';
@@ -25,7 +25,7 @@ const carries = ({ setup, teardown, env_files }: Project): string =>
   [
     ...(setup.length === 0 ? [] : [`${setup.length} setup`]),
     ...(teardown.length === 0 ? [] : [`${teardown.length} teardown`]),
-    ...(env_files.length === 0 ? [] : [counted(env_files.length, 'file')]),
+    ...(env_files.length === 0 ? [] : [formatCount(env_files.length, 'file')]),
   ].join(', ') || 'nothing';
 
 /** Exactly what a consent is about, a line each. */
@@ -77,7 +77,7 @@ const trust = command({
       );
       return 0;
     }
-    context.note(printable(shown(project), { lines: true }));
+    context.note(toPrintable(shown(project), { lines: true }));
     const isYes = context.flags.yes || readEnvironmentFlag(context.env, 'SVC_SETUP_YES');
     if (!isYes) {
       if (!context.stdin.isTTY || context.json)

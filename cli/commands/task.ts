@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import {
-  age,
-  counted,
+  formatAge,
+  formatCount,
+  formatLocalTime,
   type ListedTask,
   type LoggedEvent,
-  localTime,
-  printable,
   SvcError,
+  toPrintable,
   type Wire,
 } from '../../engine/index.ts';
 import { type Command, command, type Proposal } from '../command.ts';
@@ -82,7 +82,7 @@ const add = command({
       const outcome = await client.call<Outcome>('task.run', { id: task.task_id, ...runInput(context) });
       return afterDispatch(context, client, outcome);
     }
-    context.result(task, () => `${task.task_id} ${task.status}: ${printable(task.title)}`);
+    context.result(task, () => `${task.task_id} ${task.status}: ${toPrintable(task.title)}`);
     return 0;
   },
 });
@@ -110,7 +110,7 @@ const list = command({
         { head: 'id', value: (task) => task.task_id },
         { head: 'status', value: (task) => (task.waits ? `waits ${task.decision_id}` : stateOf(task)) },
         { head: 'agent', value: (task) => task.agent },
-        { head: 'age', value: (task) => age(task.created_at), right: true },
+        { head: 'age', value: (task) => formatAge(task.created_at), right: true },
         {
           head: 'title',
           value: (task) => `${task.stranger === null ? '' : '(by a stranger) '}${task.title}`,
@@ -158,7 +158,7 @@ function shownText(
       ? null
       : last.commits === null
         ? unreadWords(last)
-        : `${counted(last.commits, 'commit')}, ${counted(last.files ?? 0, 'file')}, +${last.insertions} -${last.deletions}`;
+        : `${formatCount(last.commits, 'commit')}, ${formatCount(last.files ?? 0, 'file')}, +${last.insertions} -${last.deletions}`;
   const decided =
     decision === null
       ? null
@@ -191,17 +191,17 @@ function shownText(
     ]),
     '',
     'prompt',
-    ...printable(task.prompt, { lines: true })
+    ...toPrintable(task.prompt, { lines: true })
       .split('\n')
       .map((line) => `  ${line}`),
     '',
     timeline.length === total
       ? 'timeline'
-      : `timeline (the newest ${timeline.length} of ${counted(total, 'event')})`,
+      : `timeline (the newest ${timeline.length} of ${formatCount(total, 'event')})`,
     ...timeline.map(({ at, kind, actor, via, data }) => {
       const who = actor === null ? '' : `  ${actor}${via === null ? '' : ` (${via})`}`;
       const why = data.detail ?? data.reason;
-      return `  ${localTime(at)}  ${kind}${printable(who)}${typeof why === 'string' ? `  ${printable(why)}` : ''}`;
+      return `  ${formatLocalTime(at)}  ${kind}${toPrintable(who)}${typeof why === 'string' ? `  ${toPrintable(why)}` : ''}`;
     }),
   ];
   return lines.join('\n');

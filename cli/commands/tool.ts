@@ -2,9 +2,9 @@ import {
   asSvcError,
   type EngineClient,
   findNearest,
-  printableJson,
   SvcError,
   type ToolDescription,
+  toPrintableJson,
 } from '../../engine/index.ts';
 import { type Command, type Context, command } from '../command.ts';
 import { table } from '../print.ts';
@@ -100,7 +100,7 @@ async function call({ args, signal, stdout, engine: open }: Context): Promise<vo
       if (data.unknownTool !== name) throw thrown;
       throw new SvcError(code, message, { cause: thrown, hint: hintFor(name, tools), data });
     });
-  stdout.write(`${printableJson(result, 2)}\n`);
+  stdout.write(`${toPrintableJson(result, 2)}\n`);
 }
 
 /** A tool as its caller by hand needs it. */

@@ -1,14 +1,14 @@
 import {
   type ConsentView,
   configuration,
-  counted,
   EXIT,
   findWorkspace,
+  formatCount,
   listSetupFacts,
   type PendingKey,
-  printable,
   projectSetups,
   SvcError,
+  toPrintable,
 } from '../../engine/index.ts';
 import { actAsChair } from '../chair-act.ts';
 import { type Command, type Context, command } from '../command.ts';
@@ -78,14 +78,14 @@ export const trustCommand: Command = command({
     const { file, digest } = view;
     const { pending, setups } = chosen(view, flags.key);
     if (pending.length + setups.length === 0) {
-      context.result(view, () => `${printable(file)}: nothing waits for a consent`);
+      context.result(view, () => `${toPrintable(file)}: nothing waits for a consent`);
       return 0;
     }
     const left = view.pending.length - pending.length;
     context.note(
-      printable(`${file} names programs, addresses, guards or paths that were not agreed to here:`),
+      toPrintable(`${file} names programs, addresses, guards or paths that were not agreed to here:`),
     );
-    for (const line of await shown(pending, setups)) context.note(printable(line));
+    for (const line of await shown(pending, setups)) context.note(toPrintable(line));
     if (!(flags.yes || readEnvironmentFlag(env, 'SVC_SETUP_YES'))) {
       if (!stdin.isTTY || json)
         throw new SvcError('usage', 'nobody is here to be asked', {
@@ -111,7 +111,7 @@ export const trustCommand: Command = command({
       () =>
         `agreed to on this machine: ${[...pending.map(({ key }) => key), ...setups.map(({ id }) => `project ${id}`)].join(', ')}`,
     );
-    if (left > 0) context.note(`note: ${counted(left, 'more waits', 'more wait')}`);
+    if (left > 0) context.note(`note: ${formatCount(left, 'more waits', 'more wait')}`);
     const { restart_needed: restart } = after;
     if (restart !== undefined && restart.length > 0)
       context.note(`note: ${restart.join(', ')} count after svc down and svc up`);

@@ -4,10 +4,10 @@ import {
   connect,
   dataFolders,
   findWorkspace,
-  printable,
-  printableJson,
   SvcError,
   samples,
+  toPrintable,
+  toPrintableJson,
   type Wire,
 } from '../../engine/index.ts';
 import { type Command, type Context, command } from '../command.ts';
@@ -15,7 +15,7 @@ import { facts } from '../print.ts';
 import { hostHere } from './engine.ts';
 
 const accessLine = (entry: Wire<Access>): string =>
-  printable(
+  toPrintable(
     [
       entry.at,
       entry.remote,
@@ -51,8 +51,8 @@ async function load({ cwd, env }: Pick<Context, 'cwd' | 'env'>) {
     name: config.workspace.name,
     /** The id of the data folder; null while there is none, and so no receiver either. */
     async id() {
-      const { lookAtDataFolder } = await dataFolders();
-      const found = lookAtDataFolder({ root, data: resolveDataPaths(loaded).data }, env);
+      const { inspectOwnDataFolder } = await dataFolders();
+      const found = inspectOwnDataFolder({ root, data: resolveDataPaths(loaded).data }, env);
       return found.state === 'ours' ? found.id : null;
     },
     /** The shared secrets. Throws `secret_missing`. */
@@ -88,7 +88,7 @@ const serve = command({
         `receiver on http://${at.host.includes(':') ? `[${at.host}]` : at.host}:${at.port} (${where})`,
       );
     const print = (entry: Wire<Access>): void => {
-      context.stdout.write(`${context.json ? printableJson(entry) : accessLine(entry)}\n`);
+      context.stdout.write(`${context.json ? toPrintableJson(entry) : accessLine(entry)}\n`);
     };
 
     const client = await connect({ cwd: context.cwd, env: context.env }).catch((error: unknown) => {
@@ -171,11 +171,12 @@ const test = command({
     const workspace = await load(context);
     const route = (flags.route ?? 'task') as 'task';
     const secret = secretOf(workspace.secrets(), flags.route ?? 'task');
-    const { signedSample, WORKSPACE_HEADER, workspaceHeader, workspaceNamed } = await samples();
-    const request = signedSample({
+    const { buildSignedSample, WORKSPACE_HEADER, formatWorkspaceHeader, parseWorkspaceName } =
+      await samples();
+    const request = buildSignedSample({
       route,
       secret,
-      workspace: workspaceHeader({ id: (await workspace.id()) ?? 'none', name: workspace.name }),
+      workspace: formatWorkspaceHeader({ id: (await workspace.id()) ?? 'none', name: workspace.name }),
       now: Date.now(),
       dispatch: flags.dispatch,
       approve: flags.approve,
@@ -199,7 +200,7 @@ const test = command({
       });
     });
     const answer = (await response.json().catch(() => ({}))) as Record<string, unknown>;
-    const answered = workspaceNamed(response.headers.get(WORKSPACE_HEADER));
+    const answered = parseWorkspaceName(response.headers.get(WORKSPACE_HEADER));
     context.result({ status: response.status, workspace: answered, body: answer }, () =>
       facts([
         ['http', response.status],

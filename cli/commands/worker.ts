@@ -1,8 +1,8 @@
 import {
-  age,
   configuration,
   type EngineClient,
   findWorkspace,
+  formatAge,
   type GatewayRoute,
   presets,
   SvcError,
@@ -73,7 +73,7 @@ const list = command({
         { head: 'task', value: (row) => row.task_id },
         { head: 'agent', value: (row) => row.agent },
         { head: 'state', value: stateOf },
-        { head: 'age', value: (row) => age(row.run_started_at ?? row.created_at), right: true },
+        { head: 'age', value: (row) => formatAge(row.run_started_at ?? row.created_at), right: true },
         { head: 'tokens', value: tokensOf, right: true },
         { head: 'doing', value: (row) => doing(row, asks.get(row.session_id)), flexible: true },
       ],

@@ -2,13 +2,13 @@ import {
   describeSensitive,
   type ErrorCode,
   EXIT,
-  exitCode,
   type PromoteResult,
   type PruneEntry,
-  printable,
   type Session,
   type SessionTrial,
   type SessionWorktree,
+  toExitCode,
+  toPrintable,
   type Wire,
   WORKTREE_STATES,
   type WorktreeState,
@@ -67,11 +67,11 @@ function report(
 ): number {
   for (const { repository, message, hint } of problems)
     note(
-      printable(`${repository} could not be read: ${message}${hint === null ? '' : `\n  ${hint}`}`, {
+      toPrintable(`${repository} could not be read: ${message}${hint === null ? '' : `\n  ${hint}`}`, {
         lines: true,
       }),
     );
-  return problems.length === 0 ? 0 : exitCode(problems[0]!.code);
+  return problems.length === 0 ? 0 : toExitCode(problems[0]!.code);
 }
 
 const sessionArg = [
@@ -81,7 +81,7 @@ const sessionArg = [
 const intoFlag = { type: 'string', value: 'branch', about: 'into this branch' } as const;
 
 const warn = ({ note }: Pick<Context, 'note'>, warnings: readonly string[]): void => {
-  for (const each of warnings) note(`warning: ${printable(each)}`);
+  for (const each of warnings) note(`warning: ${toPrintable(each)}`);
 };
 
 const list = command({
@@ -129,7 +129,7 @@ const list = command({
     if (entries.length < total)
       context.note(`${entries.length} of ${total}, the newest; --limit ${total} shows all`);
     for (const each of entries)
-      if (each.unreadable !== null) context.note(printable(`${each.branch}: ${each.unreadable}`));
+      if (each.unreadable !== null) context.note(toPrintable(`${each.branch}: ${each.unreadable}`));
     return report(context, problems);
   },
 });
@@ -149,10 +149,10 @@ const diff = command({
     context.result(shown, ({ commits, files, patch }) =>
       [
         ...commits.map(
-          (each) => `${each.id.slice(0, 10)} ${printable(each.subject)} (${printable(each.author)})`,
+          (each) => `${each.id.slice(0, 10)} ${toPrintable(each.subject)} (${toPrintable(each.author)})`,
         ),
-        ...files.map((each) => ` ${printable(each.path)}  +${each.insertions} -${each.deletions}`),
-        ...(context.flags.stat ? [] : ['', printable(patch.text, { lines: true }).trimEnd()]),
+        ...files.map((each) => ` ${toPrintable(each.path)}  +${each.insertions} -${each.deletions}`),
+        ...(context.flags.stat ? [] : ['', toPrintable(patch.text, { lines: true }).trimEnd()]),
         ...(patch.truncated && !context.flags.stat ? ['[the patch goes on]'] : []),
       ].join('\n'),
     );
@@ -269,7 +269,7 @@ const prune = command({
         ...gone.map((each) => `already gone: ${each.branch}`),
       ]);
       if (lines.length === 0) return all.every(({ problem }) => problem === null) ? 'nothing to prune' : '';
-      return printable(lines.join('\n'), { lines: true });
+      return toPrintable(lines.join('\n'), { lines: true });
     });
     for (const { warnings } of results) warn(context, warnings);
     return report(

@@ -1,4 +1,4 @@
-import { shellWord } from '../../engine/index.ts';
+import { quoteForShell } from '../../engine/index.ts';
 import type { Command } from '../command.ts';
 import { type Completion, describe, groups, isGroup, type Kind, secondWord } from './describe.ts';
 
@@ -9,7 +9,7 @@ export const valued = ({ flags }: Completion): string =>
 /** What a script calls for a value: `_svc_` and then this. */
 const proposing = (from: Kind | readonly string[]): string =>
   typeof from !== 'string'
-    ? `words ${shellWord(from.join(' '))}`
+    ? `words ${quoteForShell(from.join(' '))}`
     : from === 'file' || from === 'folder'
       ? from
       : `ask ${from}`;
@@ -21,7 +21,7 @@ export function valueCases(completions: readonly Completion[], indent: string): 
       flags.flatMap(({ long, short, choices, kind }) => {
         if (choices.length === 0 && kind === null) return [];
         const patterns = [long, ...(short === null ? [] : [short])].map((flag) =>
-          shellWord(`${name} ${flag}`),
+          quoteForShell(`${name} ${flag}`),
         );
         return [`${indent}${patterns.join('|')}) _svc_${proposing(kind ?? choices)}; return ;;`];
       }),
@@ -34,9 +34,9 @@ export const argumentCases = (completions: readonly Completion[], indent: string
   completions
     .flatMap(({ name, args, rest }) => [
       ...args.flatMap((from, at) =>
-        from === null ? [] : [`${indent}${shellWord(`${name} ${at}`)}) _svc_${proposing(from)} ;;`],
+        from === null ? [] : [`${indent}${quoteForShell(`${name} ${at}`)}) _svc_${proposing(from)} ;;`],
       ),
-      ...(rest === null ? [] : [`${indent}${shellWord(`${name} `)}*) _svc_${proposing(rest)} ;;`]),
+      ...(rest === null ? [] : [`${indent}${quoteForShell(`${name} `)}*) _svc_${proposing(rest)} ;;`]),
     ])
     .join('\n');
 
@@ -60,7 +60,7 @@ _svc() {
   elif [[ $prev == "=" ]]; then prev=\${COMP_WORDS[COMP_CWORD-2]}
   fi
   if ((COMP_CWORD == 1)); then
-    _svc_words ${shellWord([...words.map(([word]) => word), 'help'].join(' '))}
+    _svc_words ${quoteForShell([...words.map(([word]) => word), 'help'].join(' '))}
     return
   fi
 
@@ -69,7 +69,7 @@ _svc() {
 ${nested
   .map(
     ([word, below]) =>
-      `    ${word})\n      if ((COMP_CWORD == 2)); then _svc_words ${shellWord(below.map(secondWord).join(' '))}; return; fi\n      command+=" \${COMP_WORDS[2]}" at=3 ;;`,
+      `    ${word})\n      if ((COMP_CWORD == 2)); then _svc_words ${quoteForShell(below.map(secondWord).join(' '))}; return; fi\n      command+=" \${COMP_WORDS[2]}" at=3 ;;`,
   )
   .join('\n')}
   esac
@@ -77,7 +77,7 @@ ${nested
 ${all
   .map(
     (each) =>
-      `    ${shellWord(each.name)}) flags=${shellWord(each.flags.map(({ long }) => long).join(' '))} valued=${shellWord(valued(each))} ;;`,
+      `    ${quoteForShell(each.name)}) flags=${quoteForShell(each.flags.map(({ long }) => long).join(' '))} valued=${quoteForShell(valued(each))} ;;`,
   )
   .join('\n')}
     *) return ;;

@@ -1,10 +1,10 @@
-import { shellWord } from '../../engine/index.ts';
+import { quoteForShell } from '../../engine/index.ts';
 import type { Command } from '../command.ts';
 import { argumentCases, valueCases, valued } from './bash.ts';
 import { aboutGroup, type Completion, describe, groups, isGroup, secondWord } from './describe.ts';
 
 /** An entry of `_describe`: the word, a colon, what it means. */
-const entry = (word: string, about: string): string => shellWord(`${word}:${about}`);
+const entry = (word: string, about: string): string => quoteForShell(`${word}:${about}`);
 
 const flagEntries = ({ flags }: Completion): string =>
   flags.map(({ long, about }) => entry(long, about)).join(' ');
@@ -39,7 +39,7 @@ ${nested
   .join('\n')}
   esac
   case $command in
-${all.map((each) => `    ${shellWord(each.name)}) flags=(${flagEntries(each)}) valued=${shellWord(valued(each))} ;;`).join('\n')}
+${all.map((each) => `    ${quoteForShell(each.name)}) flags=(${flagEntries(each)}) valued=${quoteForShell(valued(each))} ;;`).join('\n')}
     *) return 1 ;;
   esac
 

@@ -1,4 +1,4 @@
-import { asSvcError, confinement, health, presets, printable } from '../../engine/index.ts';
+import { asSvcError, confinement, health, presets, toPrintable } from '../../engine/index.ts';
 import { atLeast, type Check, fail, messageOf, ok, output, type Workspace, warn } from './check.ts';
 
 /** For `merge-tree --write-tree`, with which a promotion is computed aside. */
@@ -52,7 +52,7 @@ export async function checkStrict(env: NodeJS.ProcessEnv, workspace: Workspace |
 
 /** Sockets without a file belong to the network, which workers have. X11 lets whoever comes read every key that is typed. */
 function reachableSockets(name: string, sockets: readonly string[]): Check {
-  const named = sockets.slice(0, 3).map((each) => printable(each).slice(0, 60));
+  const named = sockets.slice(0, 3).map((each) => toPrintable(each).slice(0, 60));
   const more = sockets.length > 3 ? ` and ${sockets.length - 3} more` : '';
   const text = `strict workers reach what listens at ${named.join(', ')}${more}`;
   if (!sockets.some((each) => each.includes('.X11-unix'))) return ok(name, text);
@@ -135,7 +135,7 @@ export async function checkAgents(env: NodeJS.ProcessEnv, workspace: Workspace |
 async function versionOf(path: string, env: NodeJS.ProcessEnv): Promise<string> {
   try {
     const line = (await output(path, ['--version'], { env })).trim().split('\n')[0] ?? '';
-    return line === '' ? 'installed' : printable(line).slice(0, 80);
+    return line === '' ? 'installed' : toPrintable(line).slice(0, 80);
   } catch (error) {
     const { killed } = error as { killed?: boolean };
     return killed ? 'installed, gives no version within 5 s' : 'installed, gives no version';
@@ -155,7 +155,7 @@ export function secretNames({ loaded, configuration }: Workspace): { key: string
     ...configuration.listSecrets(webhook.secret_env),
     ...notify.webhooks.flatMap(({ secret_env }, at) =>
       secret_env
-        ? [{ key: `notify.webhooks[${at}].secret_env`, names: configuration.variableNames(secret_env) }]
+        ? [{ key: `notify.webhooks[${at}].secret_env`, names: configuration.parseVariableNames(secret_env) }]
         : [],
     ),
   ];

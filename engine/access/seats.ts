@@ -33,7 +33,7 @@ export interface DecidedSeat {
  * above it is a run's or the engine's. Naming a session can only lower a seat. Throws `fields_invalid` for a name that
  * no session can have.
  */
-export function seatOf(claim: SeatClaim, deps: SeatDeps): DecidedSeat {
+export function decideSeat(claim: SeatClaim, deps: SeatDeps): DecidedSeat {
   // All of them: one that the caller has made up must not hide the run around it.
   const marks = [...claim.runs, ...(claim.runId === null ? [] : [claim.runId])];
   for (const mark of marks) {
@@ -46,14 +46,14 @@ export function seatOf(claim: SeatClaim, deps: SeatDeps): DecidedSeat {
   if (named !== null) {
     const isName = deps.isPlainName(named);
     // Of a run of another workspace it is the name there, which nobody here has chosen.
-    if (!isName && marks.length === 0) throw noSuchName(named);
+    if (!isName && marks.length === 0) throw noSuchNameError(named);
     return { seat: 'plain', sessionId: isName ? named : null, reason: 'SVC_SESSION names a session' };
   }
   const reason = marks.length > 0 ? 'it belongs to a run that is not of this workspace' : claim.doubt;
   return { seat: reason === null ? 'chair' : 'plain', sessionId: null, reason };
 }
 
-const noSuchName = (named: string): SvcError =>
+const noSuchNameError = (named: string): SvcError =>
   new SvcError(
     'fields_invalid',
     `SVC_SESSION is ${JSON.stringify(named)}, which is no session and no name for one`,

@@ -1,5 +1,5 @@
 import { type Clock, rfc3339 } from '../base/clock.ts';
-import { counted } from '../base/text.ts';
+import { formatCount } from '../base/text.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import { findFailure } from './failures.ts';
 
@@ -90,7 +90,7 @@ export function createCircuits({
         reopen_at: isOpen ? now + pauseMs : null,
       });
       if (!isOpen || before?.opened_at != null) return;
-      const reason = `${agent} is given no more work: it failed ${counted(failures, 'time')} in a row (${failure.code})`;
+      const reason = `${agent} is given no more work: it failed ${formatCount(failures, 'time')} in a row (${failure.code})`;
       events.append({
         kind: 'alert',
         via: 'engine',

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { reporting } from '../base/values/duration.ts';
+import { refineWith } from '../base/values/duration.ts';
 import { agentNotify } from './notify-entry.ts';
 import { DEFAULT_PERMISSIONS, parsePermission } from './permissions.ts';
 import { ACP, HEADLESS, INTERACTIVE, NOTIFY } from './presets/index.ts';
@@ -10,9 +10,11 @@ const DEFAULT_TIMEOUT_SEC = 600;
 const presetId = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'expected a preset id: letters, digits, . _ -');
-const headless = z.string().superRefine(reporting(checkHeadlessCommand));
-const interactive = z.string().superRefine(reporting((text) => checkCommand(text, INTERACTIVE_PLACEHOLDERS)));
-const acpServer = z.string().superRefine(reporting((text) => checkCommand(text, [])));
+const headless = z.string().superRefine(refineWith(checkHeadlessCommand));
+const interactive = z
+  .string()
+  .superRefine(refineWith((text) => checkCommand(text, INTERACTIVE_PLACEHOLDERS)));
+const acpServer = z.string().superRefine(refineWith((text) => checkCommand(text, [])));
 // A user's entry adds or replaces one preset, never the whole map.
 const mergeOver = <V>(defaults: Readonly<Record<string, V>>) => {
   return (own: Record<string, V>): Record<string, V> => ({ ...defaults, ...own });
@@ -22,7 +24,7 @@ const mergeOver = <V>(defaults: Readonly<Record<string, V>>) => {
 export const agentsSchema = z.strictObject({
   default_cmd: z
     .string()
-    .superRefine(reporting((text) => text === '' || checkHeadlessCommand(text)))
+    .superRefine(refineWith((text) => text === '' || checkHeadlessCommand(text)))
     .default('')
     .meta({
       consent: true,
@@ -94,7 +96,7 @@ export const agentsSchema = z.strictObject({
     unset: 'the two built-in presets; an entry adds or replaces one of them',
   }),
   permissions: z
-    .array(z.string().superRefine(reporting(parsePermission)))
+    .array(z.string().superRefine(refineWith(parsePermission)))
     .default([...DEFAULT_PERMISSIONS])
     .meta({
       consent: true,

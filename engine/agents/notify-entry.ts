@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { reporting } from '../base/values/duration.ts';
+import { refineWith } from '../base/values/duration.ts';
 import { checkNotifyCommand, checkPlaceholders, NOTIFY_PLACEHOLDERS } from './template.ts';
 
 const notifyTemplate = () =>
-  z.string().superRefine(reporting((text) => checkPlaceholders(text, NOTIFY_PLACEHOLDERS)));
+  z.string().superRefine(refineWith((text) => checkPlaceholders(text, NOTIFY_PLACEHOLDERS)));
 
 const request = {
   method: z.string().optional().meta({ description: 'HTTP method, POST when left out' }),
@@ -21,7 +21,7 @@ export const agentNotify = z
     ...request,
     cmd: z
       .string()
-      .superRefine(reporting(checkNotifyCommand))
+      .superRefine(refineWith(checkNotifyCommand))
       .optional()
       .meta({ description: 'command template of mode shell' }),
     path: notifyTemplate().optional().meta({ description: 'file path template of mode file' }),

@@ -1,4 +1,4 @@
-import { type Problem, problemOf, SvcError } from '../base/errors.ts';
+import { type Problem, SvcError, toProblem } from '../base/errors.ts';
 import type { ProjectSetup } from '../runner/setup/index.ts';
 import { hashOfInputs, type RunInputs } from './decisions/inputs.ts';
 import type { DispatchOptions } from './dispatch-options.ts';
@@ -78,13 +78,13 @@ export function createPlans({
       tasks.checkDispatchable(task.taskId);
       return null;
     } catch (error) {
-      return problemOf(error);
+      return toProblem(error);
     }
   }
 
   function gateProblem(task: Task, { force }: Pick<DispatchOptions, 'force'>): Problem | null {
     const held = force === true ? null : gate(task);
-    return held === null ? null : problemOf(held);
+    return held === null ? null : toProblem(held);
   }
 
   return {

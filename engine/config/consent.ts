@@ -4,7 +4,7 @@ import {
   type AgreedFile,
   type Consents,
   changeConsents,
-  digestOfSetup,
+  digestSetup,
   readConsents,
 } from '../access/index.ts';
 import { SvcError } from '../base/errors.ts';
@@ -189,7 +189,7 @@ export function listChangedSetups(before: Tree, after: Tree, root: string): { id
     .filter((entry) => !known.has(formatCanonical(entry)))
     .map(({ id, path, setup, teardown, env_files: envFiles }) => ({
       id,
-      digest: digestOfSetup({ path: relative(root, resolve(root, path)), setup, teardown, envFiles }),
+      digest: digestSetup({ path: relative(root, resolve(root, path)), setup, teardown, envFiles }),
     }));
 }
 

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { knownConfigFiles } from '../access/index.ts';
+import { listKnownConfigFiles } from '../access/index.ts';
 import { formatAddress, parseAddress } from '../base/values/address.ts';
 import { configSchema } from './schema.ts';
 import { readSource } from './source.ts';
@@ -50,7 +50,7 @@ function isPortFree(host: string, port: number): Promise<boolean> {
  * pair that is as far from them.
  */
 export async function findFreeAddresses(home: string): Promise<FreeAddresses> {
-  const neighbours = knownConfigFiles(home);
+  const neighbours = listKnownConfigFiles(home);
   const taken = new Map<number, string>();
   for (const file of neighbours)
     for (const key of SHARED_ADDRESSES) {

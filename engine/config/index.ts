@@ -2,9 +2,9 @@
 
 export { type Address, formatAddress, isLoopback, parseAddress } from '../base/values/address.ts';
 export { parseDuration } from '../base/values/duration.ts';
-export { variableNames } from '../base/values/variable.ts';
+export { parseVariableNames } from '../base/values/variable.ts';
 export { findWorkspace } from '../workspace/find.ts';
-export { machineHome } from '../workspace/machine-home.ts';
+export { resolveMachineHome } from '../workspace/machine-home.ts';
 export {
   type Agreement,
   type ConfigConsent,

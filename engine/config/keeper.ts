@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { watch } from 'chokidar';
-import { type Consents, consentsFile } from '../access/index.ts';
+import { type Consents, resolveConsentsFile } from '../access/index.ts';
 import { asSvcError } from '../base/errors.ts';
 import { recordFirstUse } from './first-use.ts';
 import { getAt } from './layers.ts';
@@ -36,7 +36,7 @@ export function createConfigKeeper(options: LoadOptions): ConfigKeeper {
   const stampBefore = readStamp(options.file);
   const first = loadConfig(options);
   const remembered = recordFirstUse(first, options.env);
-  const consents = consentsFile(first.home.path, first.root);
+  const consents = resolveConsentsFile(first.home.path, first.root);
   let stamp = `${stampBefore} ${readStamp(consents)}`;
   let current = first;
   let problem: string | null = null;

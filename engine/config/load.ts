@@ -5,7 +5,7 @@ import type { Consents } from '../access/index.ts';
 import { ACP, HEADLESS, INTERACTIVE } from '../agents/presets/index.ts';
 import { SvcError } from '../base/errors.ts';
 import { findHalfCharacter } from '../base/text.ts';
-import { machineHome } from '../workspace/machine-home.ts';
+import { resolveMachineHome } from '../workspace/machine-home.ts';
 import { checkHomeOwner } from '../workspace/owner.ts';
 import { applyConsent, type ConfigConsent, digestConsent, judgeConsent, readAgreed } from './consent.ts';
 import { crossCheckConfig } from './cross-check.ts';
@@ -66,7 +66,7 @@ export function loadConfig(options: LoadOptions): Loaded {
   const { env } = options;
   const file = resolve(options.file);
   if (options.home === undefined) checkHomeOwner(env, ['', 'ai.yaml', 'keys.env']);
-  const home = options.home ?? readHome(machineHome(env));
+  const home = options.home ?? readHome(resolveMachineHome(env));
   const workspace = readSource(file, options.text);
   const files = [workspace, ...(home.ai ? [home.ai] : [])];
   const labelFile = (path: string): string => (path === file ? basename(file) : path);

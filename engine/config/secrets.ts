@@ -1,5 +1,5 @@
 import { SvcError } from '../base/errors.ts';
-import { variableNames } from '../base/values/variable.ts';
+import { parseVariableNames } from '../base/values/variable.ts';
 import { type RouteSecrets, SECRET_ROUTES, type SecretRoute } from '../receiver/config.ts';
 import type { SecretLookup } from './home.ts';
 
@@ -11,9 +11,9 @@ export function listSecrets(
   secretEnv: SecretEnv,
 ): { key: string; route: SecretRoute | null; names: string[] }[] {
   const key = 'webhook.secret_env';
-  if (typeof secretEnv === 'string') return [{ key, route: null, names: variableNames(secretEnv) }];
+  if (typeof secretEnv === 'string') return [{ key, route: null, names: parseVariableNames(secretEnv) }];
   return SECRET_ROUTES.flatMap((route) => {
-    const names = variableNames(secretEnv[route] ?? '');
+    const names = parseVariableNames(secretEnv[route] ?? '');
     return names.length === 0 ? [] : [{ key: `${key}.${route}`, route, names }];
   });
 }
@@ -62,7 +62,7 @@ export function findSecrets(
     ...listSecrets(config.webhook.secret_env),
     ...config.notify.webhooks.map(({ secret_env }, at) => ({
       key: `notify.webhooks[${at}].secret_env`,
-      names: variableNames(secret_env ?? ''),
+      names: parseVariableNames(secret_env ?? ''),
     })),
   ];
   return named.flatMap(({ key, names }) =>

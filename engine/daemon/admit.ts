@@ -1,4 +1,4 @@
-import { type SeatClaim, seatOf } from '../access/index.ts';
+import { decideSeat, type SeatClaim } from '../access/index.ts';
 import { type Caller, checkLocalActor, type Via } from '../api/operation.ts';
 import { accountName } from '../base/account.ts';
 import type { Engine } from '../compose.ts';
@@ -35,7 +35,7 @@ export async function admit(engine: Engine, arrival: Arrival, run: SeatOfRun | n
     return { seat: 'worker', actor, via, sessionId, project, env: { ...env, SVC_SESSION: sessionId } };
   }
   const claim: SeatClaim = { ...standing, runId, session: env.SVC_SESSION || null };
-  const { seat, sessionId, reason } = seatOf(claim, engine.seats);
+  const { seat, sessionId, reason } = decideSeat(claim, engine.seats);
   const project = engine.projectAt(arrival.cwd);
   // Who acts is the word of a person; what may be an agent's or a run's is the engine's user.
   const isPersons = seat !== 'worker' && standing.doubt === null;

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
-import { httpStatus, SvcError } from '../base/errors.ts';
+import { SvcError, toHttpStatus } from '../base/errors.ts';
 
 export interface HttpDeps {
   /** The Chair's bearer token. */
@@ -84,7 +84,7 @@ function problem(response: ServerResponse, error: unknown): void {
   // What is left of the body is not waited for.
   if (code === 'body_too_large') response.setHeader('connection', 'close');
   if (code === 'token_invalid') response.setHeader('www-authenticate', 'Bearer');
-  const status = httpStatus(code);
+  const status = toHttpStatus(code);
   send(response, status, 'application/problem+json', {
     type: 'about:blank',
     title: code.replaceAll('_', ' '),

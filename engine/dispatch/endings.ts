@@ -58,7 +58,7 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
     const { status, failure } = decideOutcome(ownWord, verdict.failure, left, { mayRetry: true });
     if (!sessions.end(sessionId, { ...verdict, failure, ...kept })) return;
     sessions.heard(sessionId, facts);
-    deps.keys.revoke(sessionId);
+    deps.keys.revokeKey(sessionId);
     // What the worker said of its task says nothing of the agent.
     deps.circuits.recordEnd(agent, verdict.cause ?? verdict.failure);
     // The task may be another session's, or have been marked while this one waited.
@@ -115,7 +115,7 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
       if (!sessions.pause(sessionId, { resumeAt: until, code, text, idlePauses })) return false;
       sessions.heard(sessionId, facts);
       if (isLost) sessions.forgetConversation(sessionId);
-      deps.keys.revoke(sessionId);
+      deps.keys.revokeKey(sessionId);
       tasks.pause(taskId, sessionId, until);
       events.append({
         kind: 'session_paused',

@@ -105,7 +105,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       deps.setup.checkConsent(queued);
       const { bypassesGateway } = sessions.private(sessionId);
       const auth = bypassesGateway ? 'account' : deps.agents.findAuth(queued.agent);
-      const url = auth === 'gateway' ? await deps.keys.url() : null;
+      const url = auth === 'gateway' ? await deps.keys.findUrl() : null;
       // A start that is made again has its line.
       if (queued.state === 'queued' && queued.pause !== null) await noteRun(deps, queued);
       const route = await persist(`the start of ${sessionId}`, () => {
@@ -118,7 +118,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
         const { taskId, tokenBudget } = queued;
         return url === null
           ? null
-          : { url, key: deps.keys.issue({ sessionId, taskId, budgetTokens: tokenBudget }) };
+          : { url, key: deps.keys.issueKey({ sessionId, taskId, budgetTokens: tokenBudget }) };
       });
       const placement = await place(deps, queued);
       if (queued.cwd === null && queued.continues === null) checkBase(deps, queued, placement);

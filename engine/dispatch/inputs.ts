@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import type { AgentOverrides } from '../agents/index.ts';
 import { findPreset } from '../agents/presets/index.ts';
-import { strongerProfile } from '../base/guard-profile.ts';
+import { chooseStrongerProfile } from '../base/guard-profile.ts';
 import type { RunSettings } from '../board/decisions/index.ts';
 import type { DispatchOptions } from '../board/index.ts';
 import type { Task } from '../board/tasks/index.ts';
@@ -77,7 +77,7 @@ export function createReadSettings(deps: Deps): ReadSettings {
           : null,
       transport: command?.transport ?? null,
       auth,
-      route: auth === 'gateway' ? deps.keys.route() : null,
+      route: auth === 'gateway' ? deps.keys.buildRoute() : null,
       permissions: command?.transport === 'acp' ? deps.permissions() : null,
       profile: deps.profile(),
       project: orNull(() => agents.resolveProjectId(project)) ?? project,
@@ -128,5 +128,5 @@ function profileFor(
   former: string | null,
 ): string {
   const needsStrict = !unconfined && (stranger !== null || (former === 'strict' && !outside));
-  return needsStrict ? strongerProfile(profile, 'strict') : profile;
+  return needsStrict ? chooseStrongerProfile(profile, 'strict') : profile;
 }

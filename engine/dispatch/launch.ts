@@ -17,7 +17,7 @@ import {
   withArguments,
 } from '../agents/presets/index.ts';
 import { makePrivateFolder } from '../base/private-files.ts';
-import { shellWord } from '../base/text.ts';
+import { quoteForShell } from '../base/text.ts';
 import type { Task } from '../board/tasks/index.ts';
 import { MARK, type RunningProcess } from '../runner/processes/index.ts';
 import { brief } from './brief.ts';
@@ -132,7 +132,7 @@ async function writeShim({ svc }: DispatchDeps, folder: string): Promise<string 
   if (svc === null) return null;
   const file = join(folder, 'svc');
   makePrivateFolder(dirname(folder), folder);
-  await writeFile(file, `#!/bin/sh\nexec ${svc.map(shellWord).join(' ')} "$@"\n`, {
+  await writeFile(file, `#!/bin/sh\nexec ${svc.map(quoteForShell).join(' ')} "$@"\n`, {
     mode: 0o700,
     flag: 'wx',
   });

@@ -1,5 +1,5 @@
 import { type Agents, splitCommand } from '../agents/index.ts';
-import { type Problem, problemOf, SvcError } from '../base/errors.ts';
+import { type Problem, SvcError, toProblem } from '../base/errors.ts';
 import type { DispatchOptions, RunPlan } from '../board/index.ts';
 import type { Task } from '../board/tasks/index.ts';
 import { resolveProgram } from '../runner/processes/index.ts';
@@ -51,7 +51,7 @@ export async function planRun(
     try {
       return await look();
     } catch (thrown) {
-      const found = problemOf(thrown);
+      const found = toProblem(thrown);
       problem ??= found;
       return null;
     }

@@ -57,7 +57,7 @@ export function createSessionActions(deps: {
   dispatcher: Pick<Dispatcher, 'stop' | 'resume' | 'look'>;
   processes: Pick<Processes, 'checkLiveness' | 'readStartTime'>;
   worktrees: Pick<Worktrees, 'clearTraps' | 'takeOverWorktree' | 'setAsideRepositories' | 'releaseCheckout'>;
-  keys: Pick<RunKeys, 'url' | 'issue' | 'revoke'>;
+  keys: Pick<RunKeys, 'findUrl' | 'issueKey' | 'revokeKey'>;
   agentFolder(sessionId: string): string;
   /** Throws `consent_missing` while nobody has ever agreed to svc.yaml. */
   requireConsent(): void;
@@ -111,7 +111,7 @@ export function createSessionActions(deps: {
 
   async function gatewayUrl(sessionId: string): Promise<string> {
     try {
-      return await keys.url();
+      return await keys.findUrl();
     } catch (thrown) {
       if (!(thrown instanceof SvcError)) throw thrown;
       const hint = `svc worker attach ${sessionId} --account opens it with your own login; svc brings no gateway yet`;
@@ -155,7 +155,7 @@ export function createSessionActions(deps: {
       if (!isIn()) return;
       sessions.attach(sessionId, null);
       const now = sessions.get(sessionId);
-      if (now.state === 'ended' || isPausedOne(now)) keys.revoke(sessionId);
+      if (now.state === 'ended' || isPausedOne(now)) keys.revokeKey(sessionId);
     });
     dispatcher.look();
   }
@@ -232,7 +232,7 @@ export function createSessionActions(deps: {
         if (pidStart === null) throw new SvcError('usage', `there is no process ${pid}`);
         sessions.attach(sessionId, { pid, pidStart });
         const gateway =
-          url === null ? null : { url, key: keys.issue({ sessionId, taskId, budgetTokens: tokenBudget }) };
+          url === null ? null : { url, key: keys.issueKey({ sessionId, taskId, budgetTokens: tokenBudget }) };
         const agentFolder = deps.agentFolder(sessionId);
         return { sessionId, taskId, agent, cwd, branch, agentSession, isPaused, gateway, agentFolder };
       });

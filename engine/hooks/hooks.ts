@@ -55,7 +55,7 @@ export function createHooks({
   /** Texts for a moment that carries them, by session. */
   const kept = new Map<string, string[]>();
 
-  function keep(whose: string, texts: readonly string[]): void {
+  function keepText(whose: string, texts: readonly string[]): void {
     const all = [...(kept.get(whose) ?? []), ...texts].slice(-KEPT_TEXTS);
     // Set anew, so that the one not heard of for longest is the first.
     kept.delete(whose);
@@ -84,7 +84,7 @@ export function createHooks({
         context.unshift(...(kept.get(whose) ?? []));
         kept.delete(whose);
       } else if (context.length > 0 && deny === null) {
-        keep(whose, context.splice(0));
+        keepText(whose, context.splice(0));
       }
       return { deny, context };
     },

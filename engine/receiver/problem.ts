@@ -1,4 +1,4 @@
-import { type ErrorCode, httpStatus, type SvcError } from '../base/errors.ts';
+import { type ErrorCode, type SvcError, toHttpStatus } from '../base/errors.ts';
 import type { Answer } from './request.ts';
 
 // Only these facts of an error leave; anything else in its data is for this machine.
@@ -25,9 +25,9 @@ const OWN_FAULTS: Partial<Record<ErrorCode, string>> = {
  * An error as problem details (RFC 9457): `type`, `title`, `status`, `detail` and our stable `code`. Faults of our own
  * say nothing about this machine, because their messages may hold paths. `extra` adds headers (Allow, Retry-After).
  */
-export function problem(error: SvcError, extra: Readonly<Record<string, string>> = {}): Answer {
+export function problemAnswer(error: SvcError, extra: Readonly<Record<string, string>> = {}): Answer {
   const { code } = error;
-  const status = httpStatus(code);
+  const status = toHttpStatus(code);
   const ours = status >= 500;
   const body: Record<string, unknown> = {
     type: `urn:svc:problem:${code}`,

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { asSvcError, type Problem, problemOf, SvcError } from '../base/errors.ts';
+import { asSvcError, type Problem, SvcError, toProblem } from '../base/errors.ts';
 import { type Repository, readCommonDir, realFolder, SESSION_PREFIX } from '../runner/worktrees/index.ts';
 import type { WorktreeActionsDeps } from './deps.ts';
 
@@ -52,7 +52,7 @@ export function createWorkspaceRepositories({
           found.set(repository.commonDir, repository);
         } catch (error) {
           if (project !== undefined) throw error;
-          const problem = problemOf(asSvcError(error));
+          const problem = toProblem(asSvcError(error));
           if (!isWithoutRepository(each, problem)) problems.push({ repository: folder, ...problem });
         }
       }

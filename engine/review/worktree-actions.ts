@@ -1,5 +1,5 @@
 import type { Caller } from '../api/operation.ts';
-import { asSvcError, type Problem, problemOf, SvcError } from '../base/errors.ts';
+import { asSvcError, type Problem, SvcError, toProblem } from '../base/errors.ts';
 import {
   listWorktreeStates,
   type PruneEntry,
@@ -174,7 +174,7 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
       // A base that is nowhere is a mistake of the caller's.
       if (troubled.length > 0 && troubled.length === found.length) throw troubled[0]!.problem;
       for (const { repository, problem } of troubled)
-        problems.push({ repository: repository.root, ...problemOf(problem) });
+        problems.push({ repository: repository.root, ...toProblem(problem) });
       const rows = looks.flatMap(({ repository, worktrees: entries }) =>
         entries.map((entry): ListedWorktree => {
           const session = findSession(entry.branch);
@@ -226,7 +226,7 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
           warnings.push(...answer.removed.flatMap(({ ignored }) => ignored));
           await recordGone(answer.removed.map((each) => each.branch));
         } catch (error) {
-          answer.problem = problemOf(asSvcError(error));
+          answer.problem = toProblem(asSvcError(error));
         }
         return answer;
       };

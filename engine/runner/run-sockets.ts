@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { writeRecord } from '../workspace/daemon-record.ts';
-import { makeSocketFolder, socketFolder } from '../workspace/socket-path.ts';
+import { writeDaemonRecord } from '../workspace/daemon-record.ts';
+import { makeSocketFolder, resolveSocketFolder } from '../workspace/socket-path.ts';
 
 /** The worker that a connection is, whatever its client says. */
 export interface SeatOfRun {
@@ -69,7 +69,7 @@ export function createRunSockets({
     async open(run, wanted, seenAt) {
       const known = opened.get(run.runId);
       if (known !== undefined) return known;
-      const folder = socketFolder(wanted, env);
+      const folder = resolveSocketFolder(wanted, env);
       makeSocketFolder(folder, folder === wanted);
       const path = join(folder, 'svc.sock');
       rmSync(path, { force: true });
@@ -93,7 +93,7 @@ export function createRunSockets({
       await once(server, 'listening');
       chmodSync(path, 0o600);
       servers.add(server);
-      writeRecord(folder, {
+      writeDaemonRecord(folder, {
         pid: process.pid,
         version,
         root,

@@ -26,19 +26,19 @@ import {
 import {
   checkKeptPaths,
   type DataFolderFault,
-  databaseFiles,
   forgetDataFolder,
-  idInDataFolder,
+  inspectOwnDataFolder,
   type KeptPaths,
-  lookAtDataFolder,
+  listDatabaseFiles,
+  readDataFolderId,
   recordDataFolder,
 } from '../workspace/data-folder.ts';
-import { machineHome } from '../workspace/machine-home.ts';
+import { resolveMachineHome } from '../workspace/machine-home.ts';
 import { bindDatabase, isDatabaseOf } from './database-file.ts';
 import { holdHostLock } from './host-lock.ts';
-import { migrate } from './migrate.ts';
+import { migrateDatabase } from './migrate.ts';
 import { migrations } from './migrations/index.ts';
-import { storageError } from './sqlite-errors.ts';
+import { toStorageError } from './sqlite-errors.ts';
 
 /** A workspace's folder and where it keeps things. */
 export interface AdoptPlace {
@@ -79,11 +79,11 @@ export interface DataFolderReport {
 const MOST_BYTES = 8 * 1024 ** 3;
 const PART_BYTES = 1024 * 1024;
 
-const reasonOf = (error: SvcError): DataFolderFault =>
+const readReason = (error: SvcError): DataFolderFault =>
   (error.data.reason as DataFolderFault | undefined) ?? 'content';
 
 /** Whether an engine has the folder; nothing is written to find out. */
-function heldBy(data: string): number | null | false {
+function findHolder(data: string): number | null | false {
   const file = join(data, 'host.lock');
   const lock = lstatSync(file, { throwIfNoEntry: false });
   // Only the lock that svc makes, an empty file, is handed to SQLite.
@@ -125,17 +125,17 @@ function copyPrivate(from: string, to: string): void {
 /** A copy of the database in a private folder of the machine home, on which everything is tried first. */
 function copyDatabase(db: string, env: NodeJS.ProcessEnv): { file: string; remove(): void } | null {
   if ((lstatSync(db, { throwIfNoEntry: false })?.size ?? 0) === 0) return null;
-  mkdirSync(machineHome(env), { recursive: true, mode: 0o700 });
-  const folder = mkdtempSync(join(machineHome(env), 'adopt-'));
-  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  mkdirSync(resolveMachineHome(env), { recursive: true, mode: 0o700 });
+  const folder = mkdtempSync(join(resolveMachineHome(env), 'adopt-'));
+  const removeCopy = (): void => rmSync(folder, { recursive: true, force: true });
   try {
     const file = join(folder, 'svc.db');
     copyPrivate(db, file);
     if ((lstatSync(`${db}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0)
       copyPrivate(`${db}-wal`, `${file}-wal`);
-    return { file, remove };
+    return { file, remove: removeCopy };
   } catch (error) {
-    remove();
+    removeCopy();
     throw error;
   }
 }
@@ -147,7 +147,7 @@ interface SchemaRow {
   sql: string | null;
 }
 
-const schemaOf = (db: Database.Database): string =>
+const readSchema = (db: Database.Database): string =>
   JSON.stringify(
     db
       .prepare<unknown[], SchemaRow>(
@@ -158,11 +158,11 @@ const schemaOf = (db: Database.Database): string =>
   );
 
 /** What the database of that version looks like when svc has made it. */
-function expectedSchema(version: number): string {
+function buildExpectedSchema(version: number): string {
   const db = new Database(':memory:');
   try {
     for (const sql of migrations.slice(0, version)) db.exec(sql);
-    return schemaOf(db);
+    return readSchema(db);
   } finally {
     db.close();
   }
@@ -174,7 +174,7 @@ function expectedSchema(version: number): string {
  */
 function openCopy(file: string, path: string): Database.Database {
   const db = new Database(file, { timeout: 0 });
-  const refuse = (why: string): never => {
+  const refuseCopy = (why: string): never => {
     throw new SvcError('storage_failed', `${path} ${why}`, {
       hint: 'svc adopt --fresh starts anew beside it',
     });
@@ -187,32 +187,32 @@ function openCopy(file: string, path: string): Database.Database {
       throw new SvcError('storage_newer', `${path} was written by a newer svc (schema ${version})`, {
         hint: 'update svc',
       });
-    if (version < 1 || schemaOf(db) !== expectedSchema(version))
-      refuse('has tables, triggers or views that svc does not make');
+    if (version < 1 || readSchema(db) !== buildExpectedSchema(version))
+      refuseCopy('has tables, triggers or views that svc does not make');
     const [found] = db.pragma('integrity_check(1)') as { integrity_check: string }[];
-    if (found?.integrity_check !== 'ok') refuse(`is damaged: ${found?.integrity_check ?? 'no answer'}`);
-    migrate(db, path);
+    if (found?.integrity_check !== 'ok') refuseCopy(`is damaged: ${found?.integrity_check ?? 'no answer'}`);
+    migrateDatabase(db, path);
     return db;
   } catch (error) {
     db.close();
     if (error instanceof SvcError) throw error;
-    throw storageError(error, `cannot read ${path}`);
+    throw toStorageError(error, `cannot read ${path}`);
   }
 }
 
 function countHolding(db: Database.Database): DataFolderHolding {
-  const count = (from: string): number =>
+  const countRows = (from: string): number =>
     db.prepare<unknown[], { count: number }>(`SELECT count(*) AS count FROM ${from}`).get()?.count ?? 0;
   return {
-    tasks: count('task'),
-    decisionsPending: count("decision WHERE state = 'pending'"),
-    approvalsUnused: count("decision WHERE state = 'approved' AND consumed_at IS NULL"),
-    sessions: count('session'),
-    sessionsQueued: count("session WHERE state = 'queued'"),
-    sessionsRunning: count("session WHERE state IN ('starting', 'running')"),
-    deliveriesPending: count("delivery WHERE state = 'pending'"),
-    messagesPending: count("message WHERE delivery = 'pending'"),
-    tokens: count('virtual_key WHERE revoked_at IS NULL'),
+    tasks: countRows('task'),
+    decisionsPending: countRows("decision WHERE state = 'pending'"),
+    approvalsUnused: countRows("decision WHERE state = 'approved' AND consumed_at IS NULL"),
+    sessions: countRows('session'),
+    sessionsQueued: countRows("session WHERE state = 'queued'"),
+    sessionsRunning: countRows("session WHERE state IN ('starting', 'running')"),
+    deliveriesPending: countRows("delivery WHERE state = 'pending'"),
+    messagesPending: countRows("message WHERE delivery = 'pending'"),
+    tokens: countRows('virtual_key WHERE revoked_at IS NULL'),
   };
 }
 
@@ -225,24 +225,24 @@ const isInside = (folder: string, path: string): boolean => path === folder || i
 function holdEverything(db: Database.Database, dataId: string, { root, paths }: AdoptPlace): void {
   const now = systemClock.now();
   const why = 'held when the data folder was taken over; nothing of it was started';
-  const run = (sql: string, ...values: unknown[]): void => void db.prepare(sql).run(...values);
+  const runSql = (sql: string, ...values: unknown[]): void => void db.prepare(sql).run(...values);
   db.transaction(() => {
-    run(
+    runSql(
       "UPDATE decision SET state = 'expired', decided_at = ?, decided_via = 'engine', reason = ? WHERE state = 'approved' AND consumed_at IS NULL",
       now,
       why,
     );
-    run(
+    runSql(
       "UPDATE task SET status = 'failed', ended_at = ?, failure_code = 'lost', failure_text = ?, resume_at = NULL WHERE status IN ('assigned', 'running')",
       now,
       why,
     );
-    run(
+    runSql(
       "UPDATE session SET state = 'ended', ended_at = ?, failure_code = 'lost', failure_text = ?, resume_at = NULL WHERE state <> 'ended'",
       now,
       why,
     );
-    run(
+    runSql(
       'UPDATE session SET run_id = NULL, pid = NULL, pid_start = NULL, attach_pid = NULL, attach_start = NULL, agent_session = NULL, call_key = NULL',
     );
     const places = db.prepare<
@@ -257,23 +257,24 @@ function holdEverything(db: Database.Database, dataId: string, { root, paths }: 
         dirname(worktree) === paths.worktrees &&
         isInside(worktree, cwd ?? '/') &&
         (repository === null || isInside(root, repository) || isInside(repository, root));
-      if (!isOurs) run('UPDATE session SET worktree = NULL, cwd = NULL, repository = NULL WHERE id = ?', id);
+      if (!isOurs)
+        runSql('UPDATE session SET worktree = NULL, cwd = NULL, repository = NULL WHERE id = ?', id);
     }
-    run(
+    runSql(
       'UPDATE seat SET closed_at = ?, pid = NULL, pid_start = NULL, notify_base = NULL WHERE closed_at IS NULL',
       now,
     );
-    run("UPDATE delivery SET state = 'dead', last_error = ? WHERE state = 'pending'", why);
-    run("UPDATE message SET delivery = 'none', next_at = NULL WHERE delivery = 'pending'");
-    run("UPDATE ask SET status = 'timeout' WHERE status = 'open'");
-    run('UPDATE verification SET rerun_mark = NULL, rerun_due = NULL');
-    run('UPDATE virtual_key SET revoked_at = ? WHERE revoked_at IS NULL', now);
-    for (const table of ['lock', 'claim', 'answered', 'circuit']) run(`DELETE FROM ${table}`);
-    run(
+    runSql("UPDATE delivery SET state = 'dead', last_error = ? WHERE state = 'pending'", why);
+    runSql("UPDATE message SET delivery = 'none', next_at = NULL WHERE delivery = 'pending'");
+    runSql("UPDATE ask SET status = 'timeout' WHERE status = 'open'");
+    runSql('UPDATE verification SET rerun_mark = NULL, rerun_due = NULL');
+    runSql('UPDATE virtual_key SET revoked_at = ? WHERE revoked_at IS NULL', now);
+    for (const table of ['lock', 'claim', 'answered', 'circuit']) runSql(`DELETE FROM ${table}`);
+    runSql(
       "INSERT INTO meta (key, value) VALUES ('log_id', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
       randomName(16),
     );
-    run(
+    runSql(
       "INSERT INTO event (at, kind, via, data) VALUES (?, 'alert', 'engine', ?)",
       now,
       JSON.stringify({ code: 'data_folder_adopted', reason: why }),
@@ -283,7 +284,7 @@ function holdEverything(db: Database.Database, dataId: string, { root, paths }: 
 }
 
 /** Says why a fault of what is inside is one; loose modes are put right when the folder is taken over. */
-function keptFault(paths: KeptPaths): SvcError | null {
+function findKeptFault(paths: KeptPaths): SvcError | null {
   try {
     checkKeptPaths(paths, { modes: false });
     return null;
@@ -292,8 +293,8 @@ function keptFault(paths: KeptPaths): SvcError | null {
   }
 }
 
-function heldText(data: string): string | null {
-  const held = heldBy(data);
+function describeHolder(data: string): string | null {
+  const held = findHolder(data);
   if (held === false) return null;
   return held === null
     ? 'an engine has it open; end that one first'
@@ -301,9 +302,9 @@ function heldText(data: string): string | null {
 }
 
 /** The state of the folder, or why it is refused. */
-function stateOf({ root, paths, env }: AdoptPlace): 'absent' | 'empty' | 'ours' | SvcError {
+function findState({ root, paths, env }: AdoptPlace): 'absent' | 'empty' | 'ours' | SvcError {
   try {
-    return lookAtDataFolder({ root, data: paths.data }, env).state;
+    return inspectOwnDataFolder({ root, data: paths.data }, env).state;
   } catch (thrown) {
     const error = asSvcError(thrown);
     if (error.code === 'data_folder_unknown') return error;
@@ -313,7 +314,7 @@ function stateOf({ root, paths, env }: AdoptPlace): 'absent' | 'empty' | 'ours' 
 
 /** Nothing below it is looked at: it is not a folder of ours at all. */
 const isUnreadable = (error: SvcError): boolean =>
-  ['link', 'not_a_folder', 'owner'].includes(reasonOf(error));
+  ['link', 'not_a_folder', 'owner'].includes(readReason(error));
 
 /**
  * Looks at the data folder without changing, running or following anything in it.
@@ -321,12 +322,12 @@ const isUnreadable = (error: SvcError): boolean =>
  */
 export function inspectDataFolder(place: AdoptPlace, tracked: readonly string[]): DataFolderReport {
   const { paths } = place;
-  const found = stateOf(place);
+  const found = findState(place);
   const error = found instanceof SvcError ? found : null;
   const report: DataFolderReport = {
     path: paths.data,
     state: 'strange',
-    reason: error === null ? null : reasonOf(error),
+    reason: error === null ? null : readReason(error),
     why: error === null ? null : error.message,
     holds: null,
     obstacle: null,
@@ -337,15 +338,15 @@ export function inspectDataFolder(place: AdoptPlace, tracked: readonly string[])
   }
   if (found === 'absent' || found === 'empty') return { ...report, state: found };
   if (error !== null && isUnreadable(error)) return { ...report, obstacle: error.message };
-  const fault = keptFault(paths);
+  const fault = findKeptFault(paths);
   if (fault !== null)
     return {
       ...report,
-      reason: report.reason ?? reasonOf(fault),
+      reason: report.reason ?? readReason(fault),
       why: report.why ?? fault.message,
       obstacle: fault.message,
     };
-  const held = heldText(paths.data);
+  const held = describeHolder(paths.data);
   if (held !== null) return error === null ? { ...report, state: 'ours' } : { ...report, obstacle: held };
   return withHolding(place, report);
 }
@@ -359,7 +360,7 @@ function withHolding({ paths, env }: AdoptPlace, report: DataFolderReport): Data
     try {
       const db = openCopy(copy.file, paths.db);
       try {
-        const id = idInDataFolder(paths.data);
+        const id = readDataFolderId(paths.data);
         const isBound = id !== null && isDatabaseOf(db, id);
         const holds = countHolding(db);
         if (state === 'strange' || isBound) return { ...report, state, holds };
@@ -381,11 +382,11 @@ function withHolding({ paths, env }: AdoptPlace, report: DataFolderReport): Data
   }
 }
 
-const stamp = (): string => rfc3339(systemClock.now()).replace(/\D/g, '').slice(0, 14);
+const formatStamp = (): string => rfc3339(systemClock.now()).replace(/\D/g, '').slice(0, 14);
 
 /** A name beside it that nothing has. */
-function freeName(path: string, word: string): string {
-  const name = `${path}.${word}-${stamp()}`;
+function findFreeNameBeside(path: string, word: string): string {
+  const name = `${path}.${word}-${formatStamp()}`;
   for (let number = 1; ; number += 1) {
     const each = number === 1 ? name : `${name}.${number}`;
     if (lstatSync(each, { throwIfNoEntry: false }) === undefined) return each;
@@ -407,8 +408,8 @@ export function adoptDataFolder(place: AdoptPlace, tracked: readonly string[]): 
   tightenModes(paths);
   const lock = holdHostLock(paths.data);
   const copy = copyDatabase(paths.db, env);
-  const former = idInDataFolder(paths.data);
-  const before = freeName(join(paths.data, 'before'), 'adopt');
+  const former = readDataFolderId(paths.data);
+  const before = findFreeNameBeside(join(paths.data, 'before'), 'adopt');
   const id = randomName(16);
   try {
     rmSync(join(paths.data, 'id'), { force: true });
@@ -423,7 +424,7 @@ export function adoptDataFolder(place: AdoptPlace, tracked: readonly string[]): 
       const draft = `${paths.db}.${randomName()}.new`;
       copyPrivate(copy.file, draft);
       mkdirSync(before, { mode: 0o700 });
-      for (const file of databaseFiles(paths.db).reverse())
+      for (const file of listDatabaseFiles(paths.db).reverse())
         if (lstatSync(file, { throwIfNoEntry: false }) !== undefined)
           moveTo(file, join(before, basename(file)));
       renameSync(draft, paths.db);
@@ -436,7 +437,7 @@ export function adoptDataFolder(place: AdoptPlace, tracked: readonly string[]): 
     replacePrivate(join(paths.data, 'id'), `${id}\n`, { isDurable: true });
     return { before: copy === null ? null : before };
   } catch (error) {
-    throw error instanceof SvcError ? error : storageError(error, `cannot take ${paths.data} over`);
+    throw error instanceof SvcError ? error : toStorageError(error, `cannot take ${paths.data} over`);
   } finally {
     copy?.remove();
     lock.release();
@@ -456,7 +457,7 @@ function moveTo(file: string, to: string): void {
 
 /** The record of where it was made; that of a copy stays with the folder that it was copied from. */
 function forgetMoved(id: string, env: NodeJS.ProcessEnv, data: string): void {
-  const text = readPrivate(join(machineHome(env), 'data-folders', `${id}.json`), PART_BYTES);
+  const text = readPrivate(join(resolveMachineHome(env), 'data-folders', `${id}.json`), PART_BYTES);
   const { path } = JSON.parse(text ?? '{}') as { path?: string };
   if (path !== undefined && (path === data || lstatSync(path, { throwIfNoEntry: false }) === undefined))
     forgetDataFolder(env, id);
@@ -465,7 +466,7 @@ function forgetMoved(id: string, env: NodeJS.ProcessEnv, data: string): void {
 /** A backup may have lost the rights; what others could have written was shown before. */
 function tightenModes({ data, db, agents, worktrees }: KeptPaths): void {
   const own = readdirSync(data).map((name) => join(data, name));
-  for (const path of [data, ...own, agents, worktrees, ...databaseFiles(db)]) {
+  for (const path of [data, ...own, agents, worktrees, ...listDatabaseFiles(db)]) {
     const found = lstatSync(path, { throwIfNoEntry: false });
     if (found?.isFile() || found?.isDirectory()) chmodSync(path, found.mode & 0o700);
   }
@@ -478,7 +479,7 @@ function setAgentFoldersAside(agents: string): void {
     if (!entry.isDirectory()) continue;
     const own = entry.name === '.teardown' ? join(agents, entry.name) : join(agents, entry.name, 'agent');
     if (lstatSync(own, { throwIfNoEntry: false }) !== undefined)
-      renameSync(own, freeName(own, 'before-adopt'));
+      renameSync(own, findFreeNameBeside(own, 'before-adopt'));
   }
 }
 
@@ -503,13 +504,13 @@ export function setDataFolderAside(
     throw new SvcError('conflict', `${paths.data} holds what svc has not made, and is left where it is`, {
       hint: 'set paths.data to another folder',
     });
-  const held = found?.isDirectory() && report.reason !== 'owner' ? heldText(paths.data) : null;
+  const held = found?.isDirectory() && report.reason !== 'owner' ? describeHolder(paths.data) : null;
   if (held !== null) throw new SvcError('already_running', `${paths.data} stays where it is: ${held}`);
-  const elsewhere = dirname(paths.db) === paths.data ? [] : databaseFiles(paths.db);
+  const elsewhere = dirname(paths.db) === paths.data ? [] : listDatabaseFiles(paths.db);
   const moves: { from: string; to: string }[] = [];
   for (const from of [paths.data, ...elsewhere]) {
     if (lstatSync(from, { throwIfNoEntry: false }) === undefined) continue;
-    const to = freeName(from, 'strange');
+    const to = findFreeNameBeside(from, 'strange');
     renameSync(from, to);
     moves.push({ from, to });
   }

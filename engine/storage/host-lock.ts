@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { SvcError } from '../base/errors.ts';
 import { openPrivate, readPrivate, replacePrivate } from '../base/private-files.ts';
-import { networkFileSystem } from './network-file-system.ts';
-import { storageError } from './sqlite-errors.ts';
+import { findNetworkFileSystem } from './network-file-system.ts';
+import { toStorageError } from './sqlite-errors.ts';
 
 export interface HostLock {
   release(): void;
@@ -21,9 +21,9 @@ export function holdHostLock(dataDir: string): HostLock {
     closeSync(openPrivate(file, 'add'));
   } catch (error) {
     if (error instanceof SvcError) throw error;
-    throw storageError(error, `cannot use the data folder ${dataDir}`);
+    throw toStorageError(error, `cannot use the data folder ${dataDir}`);
   }
-  const network = networkFileSystem(statfsSync(dataDir).type);
+  const network = findNetworkFileSystem(statfsSync(dataDir).type);
   if (network !== null) {
     throw new SvcError(
       'storage_unsafe',
@@ -39,7 +39,7 @@ export function holdHostLock(dataDir: string): HostLock {
   } catch (error) {
     db.close();
     if (!String((error as { code?: string }).code).startsWith('SQLITE_BUSY')) {
-      throw storageError(error, `cannot lock the data folder ${dataDir}`);
+      throw toStorageError(error, `cannot lock the data folder ${dataDir}`);
     }
     const pid = readPid(pidFile);
     throw new SvcError(
@@ -55,7 +55,7 @@ export function holdHostLock(dataDir: string): HostLock {
     replacePrivate(pidFile, `${process.pid}\n`);
   } catch (error) {
     db.close();
-    throw storageError(error, `cannot use the data folder ${dataDir}`);
+    throw toStorageError(error, `cannot use the data folder ${dataDir}`);
   }
   return {
     release() {

@@ -3,7 +3,7 @@ import { SvcError } from '../base/errors.ts';
 import { migrations } from './migrations/index.ts';
 
 /** Brings the database forward, each migration in a transaction of its own. A newer file is refused untouched. */
-export function migrate(db: Database, path: string): void {
+export function migrateDatabase(db: Database, path: string): void {
   const have = db.pragma('user_version', { simple: true }) as number;
   if (have > migrations.length) {
     throw new SvcError(

@@ -4,12 +4,12 @@ import { type BigIntStats, statSync } from 'node:fs';
  * Whether the file at `path` still is the one that was there when this was called. SQLite goes on writing to a file
  * that was deleted, and what it then calls saved is gone with the process.
  */
-export function presenceOf(path: string): { isGone(): boolean } {
-  const look = (): BigIntStats | undefined => statSync(path, { bigint: true, throwIfNoEntry: false });
-  const first = look();
+export function watchPresence(path: string): { isGone(): boolean } {
+  const readStat = (): BigIntStats | undefined => statSync(path, { bigint: true, throwIfNoEntry: false });
+  const first = readStat();
   return {
     isGone() {
-      const now = look();
+      const now = readStat();
       return now === undefined || now.ino !== first?.ino || now.dev !== first.dev;
     },
   };

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { readPrivate, replacePrivate } from '../base/private-files.ts';
-import { idInDataFolder } from './data-folder.ts';
+import { readDataFolderId } from './data-folder.ts';
 
 /** Where the host of a workspace listens: `.svc/daemon.json`, mode 0600. */
 export interface DaemonRecord {
@@ -21,23 +21,23 @@ export interface DaemonRecord {
 
 const MOST_BYTES = 64 * 1024;
 
-const file = (dataDir: string): string => join(dataDir, 'daemon.json');
+const recordPath = (dataDir: string): string => join(dataDir, 'daemon.json');
 
 /**
  * Null when there is none; a damaged one, and one that the host of another data folder has written, count as none, since
  * the host's lock and not this file says who hosts. The folder has to be known as this machine's own (`lookAtDataFolder`).
  */
-export function readRecord(dataDir: string): DaemonRecord | null {
+export function readDaemonRecord(dataDir: string): DaemonRecord | null {
   try {
-    const record = parseRecord(readPrivate(file(dataDir), MOST_BYTES));
-    return record !== null && record.dataId === idInDataFolder(dataDir) ? record : null;
+    const record = parseDaemonRecord(readPrivate(recordPath(dataDir), MOST_BYTES));
+    return record !== null && record.dataId === readDataFolderId(dataDir) ? record : null;
   } catch {
     return null;
   }
 }
 
 /** The record that a text is, whoever wrote it; null for none. */
-export function parseRecord(text: string | null): DaemonRecord | null {
+export function parseDaemonRecord(text: string | null): DaemonRecord | null {
   try {
     const record = JSON.parse(text ?? 'null') as DaemonRecord | null;
     return typeof record?.pid === 'number' && typeof record.socket === 'string' ? record : null;
@@ -46,7 +46,7 @@ export function parseRecord(text: string | null): DaemonRecord | null {
   }
 }
 
-export const writeRecord = (dataDir: string, record: DaemonRecord): void =>
-  replacePrivate(file(dataDir), `${JSON.stringify(record, null, 2)}\n`);
+export const writeDaemonRecord = (dataDir: string, record: DaemonRecord): void =>
+  replacePrivate(recordPath(dataDir), `${JSON.stringify(record, null, 2)}\n`);
 
-export const removeRecord = (dataDir: string): void => rmSync(file(dataDir), { force: true });
+export const removeDaemonRecord = (dataDir: string): void => rmSync(recordPath(dataDir), { force: true });

@@ -16,12 +16,12 @@ interface Found {
  * for one that another user can change.
  */
 export function findWorkspace(from: { cwd: string; env: NodeJS.ProcessEnv }): Found {
-  const found = nearestWorkspace(from);
+  const found = findNearestWorkspace(from);
   checkWorkspaceOwner(found.root, found.file, from.env);
   return found;
 }
 
-function nearestWorkspace({ cwd, env }: { cwd: string; env: NodeJS.ProcessEnv }): Found {
+function findNearestWorkspace({ cwd, env }: { cwd: string; env: NodeJS.ProcessEnv }): Found {
   const named = env.SVC_CONFIG;
   if (named) {
     const path = resolve(cwd, named);

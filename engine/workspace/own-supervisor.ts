@@ -2,7 +2,7 @@
 export const SUPERVISOR_VARIABLE = 'SVC_SUPERVISOR';
 
 /** The supervisor of this very process; null for none, and once it is gone. */
-export function ownSupervisor(env: NodeJS.ProcessEnv): number | null {
+export function findOwnSupervisor(env: NodeJS.ProcessEnv): number | null {
   const pid = Number(env[SUPERVISOR_VARIABLE]);
   return pid > 0 && pid === process.ppid ? pid : null;
 }

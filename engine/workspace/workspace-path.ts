@@ -15,9 +15,9 @@ export interface WorkspacePaths {
    * `./x`, an absolute path, `a/../x`, a symlink and the same file in a session's worktree all name one thing. Relative
    * ones begin at the workspace's folder. Throws `path_outside` for what is in neither the workspace nor a project.
    */
-  named(path: string): NamedPath;
+  resolveNamed(path: string): NamedPath;
   /** The same in another folder alone, also through symlinks; `key` is relative to it. Throws `path_outside`. */
-  inside(folder: string, path: string): NamedPath;
+  resolveInside(folder: string, path: string): NamedPath;
   /** What is there; null also when it cannot be looked at, such as a symlink that leads to itself. */
   statOf(absolute: string): Stats | null;
 }
@@ -26,7 +26,7 @@ export interface WorkspacePaths {
 const MAX_BYTES = 4096;
 const MAX_NAME_BYTES = 255;
 
-function statOf(path: string): Stats | null {
+function statOrNull(path: string): Stats | null {
   try {
     return statSync(path);
   } catch {
@@ -63,7 +63,7 @@ export function createWorkspacePaths(deps: {
   repositoryOf(worktreeName: string): string | null;
 }): WorkspacePaths {
   /** A session's worktree is another copy of the repository: the path that both share is the repository's. */
-  function outOfWorktree(path: string): string {
+  function mapOutOfWorktree(path: string): string {
     const worktrees = realOf(deps.worktrees);
     if (!isInside(worktrees, path)) return path;
     const [name = '', ...rest] = relative(worktrees, path).split(sep);
@@ -84,26 +84,26 @@ export function createWorkspacePaths(deps: {
     }
   }
 
-  const keyIn = (folder: string, absolute: string): string =>
+  const formatPathKey = (folder: string, absolute: string): string =>
     relative(folder, absolute).split(sep).join('/') || '.';
 
   return {
-    statOf,
-    inside(folder, path) {
+    statOf: statOrNull,
+    resolveInside(folder, path) {
       checkPath(path);
       const root = realOf(folder);
       const absolute = realOf(resolve(root, path));
-      if (isInside(root, absolute)) return { absolute, key: keyIn(root, absolute) };
+      if (isInside(root, absolute)) return { absolute, key: formatPathKey(root, absolute) };
       throw new SvcError('path_outside', `${JSON.stringify(path)} is outside the worktree`, {
         hint: `paths are relative to ${folder}`,
       });
     },
-    named(path) {
+    resolveNamed(path) {
       checkPath(path);
       const root = realOf(deps.root);
-      const absolute = outOfWorktree(realOf(resolve(root, path)));
+      const absolute = mapOutOfWorktree(realOf(resolve(root, path)));
       if (isInside(root, absolute)) {
-        return { absolute, key: keyIn(root, absolute) };
+        return { absolute, key: formatPathKey(root, absolute) };
       }
       if (deps.projects().some((folder) => isInside(realOf(folder), absolute)))
         return { absolute, key: absolute };

@@ -1,4 +1,4 @@
-import { counted } from '../../engine/index.ts';
+import { formatCount } from '../../engine/index.ts';
 import { clockTime, isPaused, sessionState, untilWords } from '../panes/words.ts';
 import type { HeldRow, SessionRow, State } from '../state/model.ts';
 import { withWorker } from './moving.ts';
@@ -106,7 +106,7 @@ export function unholdQuestion(state: State): Question {
   const { agent, failures, code, text } = heldAgent(state)!;
   return {
     subject: { kind: 'agent', id: agent },
-    text: `Give ${agent} work again? It failed ${counted(failures, 'time')} in a row (${code}: ${text}). What waits for it starts at once and spends tokens.`,
+    text: `Give ${agent} work again? It failed ${formatCount(failures, 'time')} in a row (${code}: ${text}). What waits for it starts at once and spends tokens.`,
     answers: [
       {
         key: 'y',

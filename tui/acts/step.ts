@@ -1,4 +1,4 @@
-import { withLocalTimes } from '../../engine/index.ts';
+import { localizeTimes } from '../../engine/index.ts';
 import type { Message, State, Subject } from '../state/model.ts';
 
 /** What has to be done outside the state. The feed and the terminal do it; `update` only asks. */
@@ -33,9 +33,9 @@ export const step = (state: State, ...effects: Effect[]): Step => ({ state, effe
 export const said = (state: State, text: string, tone: Message['tone'] = 'info', hint?: string): State => ({
   ...state,
   message: {
-    text: withLocalTimes(text),
+    text: localizeTimes(text),
     tone,
-    hint: hint === undefined ? hint : withLocalTimes(hint),
+    hint: hint === undefined ? hint : localizeTimes(hint),
     at: state.now,
   },
 });

@@ -1,4 +1,4 @@
-import { counted, describeSensitive, shellWord } from '../../engine/index.ts';
+import { describeSensitive, formatCount, quoteForShell } from '../../engine/index.ts';
 import { evidenceSummary, headOf } from '../panes/evidence.ts';
 import { isUnread, sessionState } from '../panes/words.ts';
 import { checkoutReason } from '../panes/work.ts';
@@ -130,7 +130,7 @@ export function rerunQuestion(state: State): Question {
   const commands = evidence!.tests.map((each) => each.command);
   return {
     subject: { kind: 'session', id },
-    text: `Run ${counted(commands.length, 'reported command')} in a clean checkout of ${id}? ${commands.join(' ; ')}`,
+    text: `Run ${formatCount(commands.length, 'reported command')} in a clean checkout of ${id}? ${commands.join(' ; ')}`,
     answers: [
       {
         key: 'y',
@@ -189,9 +189,9 @@ export function publish(state: State): Step {
   const session = selectedSession(state)!;
   const { branch, base, title, task_id: task, repository } = session;
   const lines = [
-    ...(repository === null ? [] : [`cd ${shellWord(repository)}`]),
-    `git push --set-upstream origin ${shellWord(branch!)}`,
-    `gh pr create --head ${shellWord(branch!)} --base ${shellWord(base ?? 'main')} --title ${shellWord(clean(title))} --body ${shellWord(`${task}, run ${session.session_id}`)}`,
+    ...(repository === null ? [] : [`cd ${quoteForShell(repository)}`]),
+    `git push --set-upstream origin ${quoteForShell(branch!)}`,
+    `gh pr create --head ${quoteForShell(branch!)} --base ${quoteForShell(base ?? 'main')} --title ${quoteForShell(clean(title))} --body ${quoteForShell(`${task}, run ${session.session_id}`)}`,
   ];
   return step({
     ...state,

@@ -1,4 +1,4 @@
-import { localTime } from '../../engine/index.ts';
+import { formatLocalTime } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
 import { factLines } from '../text.ts';
 import { type Line, span } from '../theme.ts';
@@ -15,7 +15,7 @@ export function engineLines({ data: { status } }: Pick<State, 'data'>, cells: nu
   return factLines(
     [
       ['engine', `pid ${status.pid}, version ${status.version}`],
-      ['up since', localTime(status.started_at)],
+      ['up since', formatLocalTime(status.started_at)],
       ['memory', `${Math.round(status.memory_bytes / 1024 ** 2)} MB`],
       ['workspace', status.root],
       [

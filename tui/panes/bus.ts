@@ -1,4 +1,4 @@
-import { counted, localTime } from '../../engine/index.ts';
+import { formatCount, formatLocalTime } from '../../engine/index.ts';
 import type { Data, MessageRow, State } from '../state/model.ts';
 import { windowNote } from '../state/windows.ts';
 import { clean, cleanLines, factLines } from '../text.ts';
@@ -63,7 +63,7 @@ export const busPane = pane<MessageRow>({
   ],
   count: ({ unread }) => unread.unread,
   /** An alert is told apart: it is not kept waiting among the notes. */
-  tab: ({ data: { unread } }) => (unread.alerts === 0 ? '' : `, ${counted(unread.alerts, 'alert')}`),
+  tab: ({ data: { unread } }) => (unread.alerts === 0 ? '' : `, ${formatCount(unread.alerts, 'alert')}`),
   follows: true,
   empty: [
     'No messages.',
@@ -73,7 +73,7 @@ export const busPane = pane<MessageRow>({
   ],
   note({ data: { unread, peers, locks, messages } }) {
     const here = peers.filter((each) => each.state === 'live').length;
-    const facts = [`${unread.unread} unread`, `${here} here`, counted(locks.length, 'lock')];
+    const facts = [`${unread.unread} unread`, `${here} here`, formatCount(locks.length, 'lock')];
     return [...facts, windowNote('messages', messages.size)].filter(Boolean).join(' · ');
   },
   preview: (state, row, cells) => ({
@@ -83,7 +83,7 @@ export const busPane = pane<MessageRow>({
   }),
 });
 
-const triesOf = (attempts: number): string => counted(attempts, 'try', 'tries');
+const triesOf = (attempts: number): string => formatCount(attempts, 'try', 'tries');
 
 /** How far the notice of it has come; in the inbox it is in any case. */
 function deliveryOf({ delivery, attempts, delivered_at: at }: MessageRow): string {
@@ -91,7 +91,7 @@ function deliveryOf({ delivery, attempts, delivered_at: at }: MessageRow): strin
     case 'none':
       return 'in the inbox only';
     case 'delivered':
-      return `delivered ${at === null ? '' : localTime(at)}`.trimEnd();
+      return `delivered ${at === null ? '' : formatLocalTime(at)}`.trimEnd();
     case 'pending':
       return `under way${attempts === 0 ? '' : `, ${triesOf(attempts)} so far`}`;
     case 'failed':
@@ -110,14 +110,16 @@ function messageLines(state: State, row: MessageRow, cells: number): Line[] {
       [
         ['kind', row.kind, stateStyle(row.kind)],
         ['from', senderOf(row)],
-        ['to', `${recipientOf(row)}, ${localTime(row.created_at)}`],
+        ['to', `${recipientOf(row)}, ${formatLocalTime(row.created_at)}`],
         ['task', row.task_id],
         ['file', row.payload_path],
         ['notice', deliveryOf(row), row.delivery === 'failed' ? 'bad' : undefined],
         ['error', row.last_error, 'bad'],
         [
           'read',
-          row.acked_at === null ? 'not yet' : `${localTime(row.acked_at)} by ${row.acked_by ?? 'someone'}`,
+          row.acked_at === null
+            ? 'not yet'
+            : `${formatLocalTime(row.acked_at)} by ${row.acked_by ?? 'someone'}`,
         ],
         [
           'reply to',
@@ -129,7 +131,7 @@ function messageLines(state: State, row: MessageRow, cells: number): Line[] {
       cells,
     ),
     ...quoted(cleanLines(row.body.trimEnd()), cells),
-    ...(replies.length === 0 ? [] : [[], heading(counted(replies.length, 'reply', 'replies'))]),
+    ...(replies.length === 0 ? [] : [[], heading(formatCount(replies.length, 'reply', 'replies'))]),
     ...replies.map(
       (each): Line => [
         span(`${each.message_id} `, 'key'),

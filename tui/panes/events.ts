@@ -1,4 +1,4 @@
-import { localTime } from '../../engine/index.ts';
+import { formatLocalTime } from '../../engine/index.ts';
 import type { Data, EventRow, Notice } from '../state/model.ts';
 import { windowNote } from '../state/windows.ts';
 import { clean, cleanLines, factLines } from '../text.ts';
@@ -67,7 +67,7 @@ export const eventsPane = pane<Happening>({
   },
   fields: { kind: kindOf, about: aboutOf, actor: actorOf, text: saidOf },
   columns: [
-    { head: 'time', width: 8, text: (row) => localTime(row.at).slice(11) },
+    { head: 'time', width: 8, text: (row) => formatLocalTime(row.at).slice(11) },
     {
       head: 'what',
       width: 17,
@@ -89,7 +89,7 @@ export const eventsPane = pane<Happening>({
   ],
   preview: (_state, row, cells) => ({
     title: kindOf(row),
-    note: localTime(row.at),
+    note: formatLocalTime(row.at),
     lines:
       'notice' in row
         ? quoted(cleanLines(row.notice.text), cells)

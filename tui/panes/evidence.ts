@@ -1,4 +1,4 @@
-import { counted, VERIFICATION_WORDS } from '../../engine/index.ts';
+import { formatCount, VERIFICATION_WORDS } from '../../engine/index.ts';
 import type { Evidence, Work } from '../state/model.ts';
 import { clean, cleanLines, factLines, wrap } from '../text.ts';
 import { type Line, type Style, span } from '../theme.ts';
@@ -131,5 +131,5 @@ export const lockedBy = (
   session: string | null,
 ): string | null => {
   const held = locks.filter((each) => each.holder === session).map((each) => each.path);
-  return held.length === 0 ? null : `${counted(held.length, 'lock')}: ${held.join(', ')}`;
+  return held.length === 0 ? null : `${formatCount(held.length, 'lock')}: ${held.join(', ')}`;
 };

@@ -1,4 +1,4 @@
-import { localTime } from '../../engine/index.ts';
+import { formatLocalTime } from '../../engine/index.ts';
 import type { LockRow, SessionRow } from '../state/model.ts';
 import { factLines } from '../text.ts';
 import { pane } from './pane.ts';
@@ -40,8 +40,8 @@ export const locksPane = pane<LockRow>({
         ['path', row.path === '.' ? '. (all of the workspace)' : row.path],
         ['holder', holderOf(row.holder, state.data.sessions)],
         ['title', state.data.sessions.get(row.holder)?.title],
-        ['since', localTime(row.acquired_at)],
-        ['until', localTime(row.expires_at)],
+        ['since', formatLocalTime(row.acquired_at)],
+        ['until', formatLocalTime(row.expires_at)],
         ['grant', String(row.fence)],
       ],
       cells,

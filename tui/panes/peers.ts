@@ -1,4 +1,4 @@
-import { localTime } from '../../engine/index.ts';
+import { formatLocalTime } from '../../engine/index.ts';
 import type { PeerRow } from '../state/model.ts';
 import { factLines } from '../text.ts';
 import { pane } from './pane.ts';
@@ -52,8 +52,8 @@ export const peersPane = pane<PeerRow>({
           ['task', row.task_id],
           ['title', row.title],
           ['parent', row.parent],
-          ['here since', localTime(row.since)],
-          ['last heard', localTime(row.seen_at)],
+          ['here since', formatLocalTime(row.since)],
+          ['last heard', formatLocalTime(row.seen_at)],
           ['notices to', row.notify_base],
           ['locks', held.map((each) => each.path).join(', ')],
         ],

@@ -1,4 +1,4 @@
-import { counted } from '../../engine/index.ts';
+import { formatCount } from '../../engine/index.ts';
 import type { Data, SessionRow, State } from '../state/model.ts';
 import { clean, cut, factLines, wrap } from '../text.ts';
 import { type Line, type Style, span } from '../theme.ts';
@@ -25,7 +25,7 @@ function spentOf({ usage, tool_calls: calls, token_budget: budget }: SessionRow)
       : `${compact(usage.input)} in (${compact(usage.cached)} cached), ${compact(usage.output)} out`,
     budget === null ? null : `at most ${compact(budget)}`,
     usage?.cost_usd == null ? null : dollars(usage.cost_usd),
-    calls === null || calls === 0 ? null : counted(calls, 'tool call'),
+    calls === null || calls === 0 ? null : formatCount(calls, 'tool call'),
   ]
     .filter((each) => each !== null)
     .join(' · ');

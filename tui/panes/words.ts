@@ -1,10 +1,10 @@
 import {
-  age,
-  counted,
   describeConsent,
+  formatAge,
+  formatCount,
+  formatLocalTime,
   listSetupFacts,
-  localTime,
-  withLocalTimes,
+  localizeTimes,
   workLeftBy,
 } from '../../engine/index.ts';
 import type { Plan, SessionRow, State, TaskRow } from '../state/model.ts';
@@ -15,7 +15,7 @@ import { type Line, type Style, span } from '../theme.ts';
 export function since(at: string | null, now: number): string {
   if (at === null) return '-';
   const ms = now - Date.parse(at);
-  return ms < 60_000 ? 'now' : ms < 100_000 ? '1m' : age(at, now);
+  return ms < 60_000 ? 'now' : ms < 100_000 ? '1m' : formatAge(at, now);
 }
 
 /** How long a worker has said nothing. */
@@ -52,8 +52,8 @@ export function wait(until: string, now: number): string {
 
 /** The local time to the minute, with the day when that is another. */
 export function clockTime(at: string, now: number): string {
-  const text = localTime(at);
-  const isToday = text.slice(0, 10) === localTime(new Date(now).toISOString()).slice(0, 10);
+  const text = formatLocalTime(at);
+  const isToday = text.slice(0, 10) === formatLocalTime(new Date(now).toISOString()).slice(0, 10);
   return text.slice(isToday ? 11 : 5, 16);
 }
 
@@ -123,7 +123,7 @@ export const heading = (text: string): Line => [span(text, 'dim')];
 
 export const problemLines = (problem: { message: string; hint?: string | null }, cells: number): Line[] =>
   [problem.message, ...(problem.hint == null ? [] : [`next: ${problem.hint}`])].flatMap((text, index) =>
-    wrap(clean(withLocalTimes(text)), cells).map((part) => [span(part, index === 0 ? 'bad' : undefined)]),
+    wrap(clean(localizeTimes(text)), cells).map((part) => [span(part, index === 0 ? 'bad' : undefined)]),
   );
 
 /** By which protocol, on whose account and within which bounds an agent runs; what is not known yet is left out. */
@@ -158,7 +158,7 @@ export function planLines(plan: Plan, { link, now }: Pick<State, 'link' | 'now'>
     plan.base_commit === null || plan.base_commit === base
       ? null
       : `${base}@${plan.base_commit.slice(0, 10)}`;
-  const queue = `${workers.running} of ${counted(workers.cap, 'worker')} busy`;
+  const queue = `${workers.running} of ${formatCount(workers.cap, 'worker')} busy`;
   return [
     ...factLines(
       [
@@ -216,7 +216,7 @@ export function agreementLines(
     whole:
       more <= 0
         ? []
-        : [[], heading(`the whole prompt, ${counted(more, 'line')} more than its beginning`), ...all],
+        : [[], heading(`the whole prompt, ${formatCount(more, 'line')} more than its beginning`), ...all],
   };
 }
 

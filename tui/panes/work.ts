@@ -1,4 +1,10 @@
-import { counted, describeSensitive, localTime, outcomeOfSession, workLeftBy } from '../../engine/index.ts';
+import {
+  describeSensitive,
+  formatCount,
+  formatLocalTime,
+  outcomeOfSession,
+  workLeftBy,
+} from '../../engine/index.ts';
 import type { Evidence, LockRow, SessionRow, Trial, Work } from '../state/model.ts';
 import { clean, cleanLines, cut, drawable, factLines, width } from '../text.ts';
 import { type Line, type Style, span } from '../theme.ts';
@@ -38,7 +44,7 @@ export const checkoutReason = ({ base, checkout }: Trial): string =>
 
 /** Would promoting go through? */
 function trialFacts({ trial, tried_at: at }: Work): readonly (readonly [string, string, Style?])[] {
-  const tried = `tried ${localTime(at).slice(11)}`;
+  const tried = `tried ${formatLocalTime(at).slice(11)}`;
   if ('problem' in trial) return [['trial', `${trial.problem} (${tried})`, 'warn']];
   if (trial.refused !== null)
     return [['trial', `${trial.refused.message}. ${trial.refused.hint ?? ''} (${tried})`, 'warn']];
@@ -90,7 +96,7 @@ export function workLines(
   const essential: (readonly [string, string, Style?])[] = [
     [
       'branch',
-      `${work.branch ?? 'gone'} → ${work.base ?? 'no branch'}   ${counted(commits.length, 'commit')} · ${counted(files.length, 'file')} · +${added} -${removed}`,
+      `${work.branch ?? 'gone'} → ${work.base ?? 'no branch'}   ${formatCount(commits.length, 'commit')} · ${formatCount(files.length, 'file')} · +${added} -${removed}`,
     ],
     ...(isPromoted ? [['promoted', `into ${work.base}`, 'good'] as const] : trialFacts(work)),
     ...evidenceFacts(beside, head),

@@ -1,4 +1,4 @@
-import { counted, workLeftBy } from '../../engine/index.ts';
+import { formatCount, workLeftBy } from '../../engine/index.ts';
 import { layoutOf, previewSize } from '../layout/layout.ts';
 import { detailOf, workersMode } from '../state/details.ts';
 import { shownLines, unseen } from '../state/log.ts';
@@ -132,7 +132,7 @@ export const workersPane = pane<SessionRow>({
   ],
   note: ({ data, lists }) => {
     const review = [...data.sessions.values()].filter(waitsForReview).length;
-    const runs = counted(lists.workers.ids.length, 'run');
+    const runs = formatCount(lists.workers.ids.length, 'run');
     const cut = windowNote('sessions', data.sessions.size);
     return `${cut === undefined ? runs : `${cut} runs`}${review === 0 ? '' : `, ${review} to review`}`;
   },

@@ -1,4 +1,4 @@
-import { counted, localTime } from '../../engine/index.ts';
+import { formatCount, formatLocalTime } from '../../engine/index.ts';
 import { showsLog } from '../acts/moving.ts';
 import { consentLine, heldLine } from '../header.ts';
 import { hintLine } from '../hints.ts';
@@ -40,7 +40,7 @@ function linkLines({ link: before }: State, after: State): string[] {
   const count = (id: PaneId): number => paneOf(id).count(data);
   return [
     ...[...consentLine(after), ...heldLine(after)].map((line) => plainText(line).trim()),
-    `Connected to ${clean(link.workspace)}: ${counted(count('decisions'), 'decision waits', 'decisions wait')}, ${counted(count('asks'), 'ask waits', 'asks wait')}, ${counted(count('bus'), 'unread message')}, ${counted(count('tasks'), 'open task')}, ${counted(count('workers'), 'live worker')}.`,
+    `Connected to ${clean(link.workspace)}: ${formatCount(count('decisions'), 'decision waits', 'decisions wait')}, ${formatCount(count('asks'), 'ask waits', 'asks wait')}, ${formatCount(count('bus'), 'unread message')}, ${formatCount(count('tasks'), 'open task')}, ${formatCount(count('workers'), 'live worker')}.`,
   ];
 }
 
@@ -65,7 +65,7 @@ function arrivals(before: State, after: State): string[] {
 
 function eventLine(event: EventRow): string {
   const text = eventSaid(event);
-  return `${localTime(event.at).slice(11)} ${event.kind} ${eventAbout(event)}${text === '' ? '' : `: ${text}`}`;
+  return `${formatLocalTime(event.at).slice(11)} ${event.kind} ${eventAbout(event)}${text === '' ? '' : `: ${text}`}`;
 }
 
 function messageLines({ message: before }: State, { message }: State): string[] {

@@ -1,7 +1,7 @@
 import type { Agents } from '../../agents/index.ts';
 import type { By, Caller } from '../../api/operation.ts';
 import { SvcError } from '../../base/errors.ts';
-import { titleOf } from '../../base/text.ts';
+import { makeTitle } from '../../base/text.ts';
 import type { Sessions } from '../../sessions/index.ts';
 import type { DispatchOptions } from '../dispatch-options.ts';
 import { agentOverrides, PRIORITIES } from '../input.ts';
@@ -69,7 +69,7 @@ export function createTaskActions(deps: {
       if (wish.title === undefined && text.trim() === '')
         throw new SvcError('fields_invalid', 'title: a task needs a title or a prompt');
       return {
-        title: wish.title ?? titleOf(text),
+        title: wish.title ?? makeTitle(text),
         body: text,
         agent,
         project,

@@ -111,7 +111,7 @@ export function taskOperations(deps: BoardOperationsDeps): Operation[] {
           task,
           decision: task.decisionId === null ? null : decisions.get(task.decisionId),
           sessions: sessions.ofTask(task.taskId),
-          timeline: deps.events.ofTask(task.taskId),
+          timeline: deps.events.listOfTask(task.taskId),
           timelineTotal: deps.events.countOfTask(task.taskId),
         };
       },

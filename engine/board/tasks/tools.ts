@@ -11,7 +11,7 @@ import {
 } from '../../api/operation.ts';
 import { sayMore, tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
-import { counted, printable } from '../../base/text.ts';
+import { formatCount, toPrintable } from '../../base/text.ts';
 import {
   isOwnSeat,
   type NextStep,
@@ -52,7 +52,7 @@ const sayDispatched = (result: z.output<typeof dispatched>): string =>
 type Verdict = ReturnType<typeof verdictOf>;
 
 const countedIfRead = (count: number | null, what: string): string =>
-  count === null ? `its ${what}s could not be read` : counted(count, what);
+  count === null ? `its ${what}s could not be read` : formatCount(count, what);
 
 const STEPS: Readonly<Record<NextStep, string>> = {
   read_log: 'svc worker log has what it printed',
@@ -322,7 +322,7 @@ const sayTask = ({ id, title, status, agent, project, session, failure }: Return
     `${id} ${status}`,
     ...(failure === null ? [] : [`(${failure})`]),
     ...[agent, session, project].filter((each) => each !== null),
-    JSON.stringify(printable(title)),
+    JSON.stringify(toPrintable(title)),
   ].join(' ');
 
 const row = (task: TaskSummary) => ({

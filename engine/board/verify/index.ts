@@ -1,5 +1,5 @@
 import type { By } from '../../api/operation.ts';
-import { parseId, workerSession } from '../../base/ids.ts';
+import { asWorkerSession, parseId } from '../../base/ids.ts';
 import type { Worktrees } from '../../runner/worktrees/index.ts';
 import type { Peers, Session } from '../../sessions/index.ts';
 import type { Tasks } from '../tasks/index.ts';
@@ -192,7 +192,7 @@ export function createVerify(deps: VerifyDeps): Verify {
         const { criteria, tests, taskId } = judged;
         events.append({
           kind: 'verification_reported',
-          sessionId: workerSession(claims.sessionId),
+          sessionId: asWorkerSession(claims.sessionId),
           taskId,
           ...by,
           data: {

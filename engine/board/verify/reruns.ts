@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { By } from '../../api/operation.ts';
 import type { Clock } from '../../base/clock.ts';
 import { asSvcError, SvcError } from '../../base/errors.ts';
-import { printable } from '../../base/text.ts';
+import { toPrintable } from '../../base/text.ts';
 import type { CommandConfinement, SessionCommand } from '../../runner/confine/index.ts';
 import type { CleanCheckouts } from '../../runner/index.ts';
 import type { Processes } from '../../runner/processes/index.ts';
@@ -247,7 +247,7 @@ const toldOf = ({ sessionId, state, reasons }: Verification): string =>
   [
     `# ${sessionId} ${state}: ${VERIFICATION_WORDS[state]}`,
     '',
-    ...reasons.map((each) => `- ${printable(each)}`),
+    ...reasons.map((each) => `- ${toPrintable(each)}`),
     ...(reasons.length === 0 ? [] : ['']),
     state === 'verified'
       ? `Next: \`worktree_promote\` (session ${sessionId}) or \`svc worktree promote ${sessionId}\`.`

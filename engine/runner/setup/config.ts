@@ -2,7 +2,7 @@ import { isAbsolute, normalize } from 'node:path/posix';
 import * as z from 'zod';
 import { splitCommand } from '../../agents/index.ts';
 import { SvcError } from '../../base/errors.ts';
-import { reporting } from '../../base/values/duration.ts';
+import { refineWith } from '../../base/values/duration.ts';
 
 /** A person has to see all of what they agree to: nothing that a terminal hides, reorders or obeys. */
 const UNSEEN = /[^\P{C}\n\t]|[\p{Zl}\p{Zp}]/u;
@@ -28,7 +28,7 @@ function checkEnvFile(path: string): void {
 
 const commandList = (when: string) =>
   z
-    .array(z.string().superRefine(reporting(checkCommand)))
+    .array(z.string().superRefine(refineWith(checkCommand)))
     .default([])
     .meta({ description: `commands that run ${when}, one after the other, without a shell` });
 
@@ -37,7 +37,7 @@ export const setupFields = {
   setup: commandList('in a new worktree before its agent starts'),
   teardown: commandList('in a worktree before it is removed'),
   env_files: z
-    .array(z.string().superRefine(reporting(checkEnvFile)))
+    .array(z.string().superRefine(refineWith(checkEnvFile)))
     .default([])
     .meta({ description: 'files that git ignores, copied from the project into a new worktree' }),
 };

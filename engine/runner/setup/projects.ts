@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { relative, resolve, sep } from 'node:path';
-import { type Consents, digestOfSetup, readConsents } from '../../access/index.ts';
+import { type Consents, digestSetup, readConsents } from '../../access/index.ts';
 import { SvcError } from '../../base/errors.ts';
 
 /** The parts of the configuration that say what a project carries. */
@@ -81,7 +81,7 @@ function listProjectEntries({ root, config }: Pick<Where, 'root' | 'config'>): {
 }
 
 const digestEntry = (root: string, { folder, setup, teardown, env_files: envFiles }: Entry): string =>
-  digestOfSetup({ path: relative(root, folder), setup, teardown, envFiles });
+  digestSetup({ path: relative(root, folder), setup, teardown, envFiles });
 
 const unknownProjectError = (project: string | null): SvcError =>
   new SvcError('unknown_project', `no project ${JSON.stringify(project)} in projects`, {

@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { asSvcError, SvcError } from '../../base/errors.ts';
-import { counted } from '../../base/text.ts';
+import { formatCount } from '../../base/text.ts';
 import { type Contents, readContents } from './contents.ts';
 import { type CountRequest, countWork, type Seen, UNREAD, type WorkCounts } from './count-work.ts';
 import type { Git } from './git.ts';
@@ -177,7 +177,7 @@ export async function finishWorktree(
           ...(taken === null ? {} : { env: taken.env, takeCommit: taken.takeCommit, isAnew: !taken.isWhole }),
         });
     if (saved.failed.length > 0) {
-      unsafe ??= `${counted(saved.failed.length, 'path')} could not be read into git, first ${saved.failed[0]}`;
+      unsafe ??= `${formatCount(saved.failed.length, 'path')} could not be read into git, first ${saved.failed[0]}`;
     }
     // A commit of ours on a foreign branch has left HEAD detached.
     const refNow = saved.wip && !isOnBranch ? null : ref;

@@ -1,4 +1,4 @@
-import { type Problem, problemOf } from '../../base/errors.ts';
+import { type Problem, toProblem } from '../../base/errors.ts';
 import { type Checkout, checkRoomForFiles, findBranchCheckout } from './checkout.ts';
 import { foreignCommitsError } from './foreign-commits.ts';
 import type { Git } from './git.ts';
@@ -51,7 +51,7 @@ export async function tryPromotion(git: Git, request: TrialRequest): Promise<Tri
   if (counts.ahead === 0 || foreign?.newest === head)
     return { ...asIs, promotable: true, alreadyMerged: true };
   if (foreign !== null) {
-    const refused = problemOf(foreignCommitsError(request, foreign));
+    const refused = toProblem(foreignCommitsError(request, foreign));
     return { ...asIs, refused, promotable: false, alreadyMerged: false };
   }
 

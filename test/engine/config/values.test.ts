@@ -9,12 +9,12 @@ import {
   findNearest,
   formatAddress,
   isLoopback,
-  machineHome,
   maskSecrets,
   parseAddress,
   parseDuration,
   readEnvironmentFlag,
   readHome,
+  resolveMachineHome,
 } from '../../../engine/config/index.ts';
 import { editDistance } from '../../../engine/config/nearest.ts';
 import { folder } from './support.ts';
@@ -111,11 +111,11 @@ test('the nearest word counts a swap as one slip and gives up when nothing is ne
 });
 
 test('the machine home is SVC_HOME, else local app data, else XDG, else ~/.config', () => {
-  assert.equal(machineHome({ SVC_HOME: '/a', LOCALAPPDATA: '/b', XDG_CONFIG_HOME: '/c' }), '/a');
-  assert.equal(machineHome({ LOCALAPPDATA: '/b', XDG_CONFIG_HOME: '/c' }), join('/b', 'svc'));
-  assert.equal(machineHome({ XDG_CONFIG_HOME: '/c', HOME: '/d' }), '/c/svc');
-  assert.equal(machineHome({ XDG_CONFIG_HOME: 'relative', HOME: '/d' }), '/d/.config/svc');
-  assert.equal(machineHome({}), join(homedir(), '.config', 'svc'));
+  assert.equal(resolveMachineHome({ SVC_HOME: '/a', LOCALAPPDATA: '/b', XDG_CONFIG_HOME: '/c' }), '/a');
+  assert.equal(resolveMachineHome({ LOCALAPPDATA: '/b', XDG_CONFIG_HOME: '/c' }), join('/b', 'svc'));
+  assert.equal(resolveMachineHome({ XDG_CONFIG_HOME: '/c', HOME: '/d' }), '/c/svc');
+  assert.equal(resolveMachineHome({ XDG_CONFIG_HOME: 'relative', HOME: '/d' }), '/d/.config/svc');
+  assert.equal(resolveMachineHome({}), join(homedir(), '.config', 'svc'));
 });
 
 test('keys.env takes comments, export and quotes', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { shellWord } from '../../../../engine/base/text.ts';
+import { quoteForShell } from '../../../../engine/base/text.ts';
 import { createWorktrees, type Worktrees } from '../../../../engine/runner/worktrees/index.ts';
 import { gitEnvironment, makeRepository, type TestRepository } from '../../../support/git.ts';
 
@@ -17,7 +17,10 @@ beforeEach(() => {
   mkdirSync(bin);
   const path = process.env.PATH ?? '';
   const program = join(bin, 'git');
-  writeFileSync(program, `#!/bin/sh\necho x >> ${shellWord(log)}\nPATH=${shellWord(path)} exec git "$@"\n`);
+  writeFileSync(
+    program,
+    `#!/bin/sh\necho x >> ${quoteForShell(log)}\nPATH=${quoteForShell(path)} exec git "$@"\n`,
+  );
   chmodSync(program, 0o755);
   const person = {
     GIT_AUTHOR_NAME: 'P',

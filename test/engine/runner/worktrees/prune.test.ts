@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { shellWord } from '../../../../engine/base/text.ts';
+import { quoteForShell } from '../../../../engine/base/text.ts';
 import {
   createWorktrees,
   type PruneEntry,
@@ -265,7 +265,7 @@ describe('pruning (R1)', () => {
       const late = join(path, 'late.txt');
       writeFileSync(
         join(bin, 'git'),
-        `#!/bin/sh\ncase " $* " in *' update-ref '*) echo late > ${shellWord(late)} ;; esac\nPATH=${shellWord(PATH)} exec git "$@"\n`,
+        `#!/bin/sh\ncase " $* " in *' update-ref '*) echo late > ${quoteForShell(late)} ;; esac\nPATH=${quoteForShell(PATH)} exec git "$@"\n`,
         { mode: 0o755 },
       );
       const env = gitEnvironment({ PATH: [bin, PATH].join(delimiter) });
