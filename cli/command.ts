@@ -17,7 +17,9 @@ type FlagValue<F extends Flag> = F['type'] extends 'boolean'
   ? boolean
   : F['type'] extends 'number'
     ? number
-    : string;
+    : F extends { choices: readonly (infer C)[] }
+      ? C
+      : string;
 
 export type Flags<T extends FlagTable> = {
   readonly [K in keyof T]: T[K]['multiple'] extends true
@@ -63,6 +65,8 @@ export type Proposal =
 /** What a command is given. Commands print through it and never touch `process` themselves. */
 export interface Context<T extends FlagTable = FlagTable> {
   args: readonly string[];
+  /** The argument at that place, which the command's declaration requires. */
+  arg(index: number): string;
   flags: Flags<T>;
   json: boolean;
   cwd: string;

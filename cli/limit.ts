@@ -1,4 +1,3 @@
-import type { EngineClient } from '../engine/index.ts';
 import type { Context } from './command.ts';
 
 /** What the engine gives at once. */
@@ -19,12 +18,10 @@ export function noteCut(
   stderr.write(`note: ${shown} of ${total} are shown${next}\n`);
 }
 
-/** `noteCut` of what `operation` counts, which is asked only where the limit was reached. */
+/** `noteCut` of what `count` counts, which is asked only where the limit was reached. */
 export async function noteCutOf(
   context: Context,
-  client: EngineClient,
-  { shown, limit, count, filter = {} }: { shown: number; limit: number; count: string; filter?: object },
+  { shown, limit, count }: { shown: number; limit: number; count(): Promise<number> },
 ): Promise<void> {
-  if (shown < limit) return;
-  noteCut(context, { shown, total: await client.call<number>(count, filter) });
+  if (shown >= limit) noteCut(context, { shown, total: await count() });
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type EngineClient, type EngineLink, type RunOptions, SvcError } from '../engine/index.ts';
+import { type Api, type EngineClient, type EngineLink, type RunOptions, SvcError } from '../engine/index.ts';
 import { createFollowing } from './following.ts';
 
 export interface KeptLink extends EngineLink {
@@ -95,7 +95,11 @@ export function createLink(
     rejoining.unref();
   }
 
-  async function call<T>(operation: string, input: object, options: Required<RunOptions>): Promise<T> {
+  async function call<K extends keyof Api>(
+    operation: K,
+    input: Api[K]['input'],
+    options: Required<RunOptions>,
+  ): Promise<Api[K]['output']> {
     const { signal } = options;
     /** From then on an engine may have heard of it. */
     let isSent = false;
@@ -108,7 +112,7 @@ export function createLink(
         const client = await current(isSent ? 'after_crash' : 'new_call');
         isSent = true;
         sentAt = Date.now();
-        return await client.run<T>(operation, input, options);
+        return await client.run(operation, input, options);
       } catch (error) {
         if (!isLoss(error) || isClosed) throw error;
         // Somebody else's attempt may have been one that starts nothing; the own one says what there is to say.

@@ -71,6 +71,11 @@ async function dispatch(argv: readonly string[], around: Surroundings): Promise<
   const context: Context = {
     ...around,
     args,
+    arg(index) {
+      const value = args[index];
+      if (value === undefined) throw new SvcError('usage', `${command.name} lacks an argument`);
+      return value;
+    },
     flags: flags as never,
     json,
     commands: allCommands,

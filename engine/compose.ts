@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { listUntoldBy } from './agents/command.ts';
 import { circuitOperations } from './agents/operations.ts';
 import { toolOperations } from './api/manifest.ts';
-import { createOperations, type Operations } from './api/operation.ts';
+import { type ApiOf, createOperations, type Operations } from './api/operation.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import { SvcError } from './base/errors.ts';
 import { openLog } from './base/log.ts';
@@ -66,6 +66,9 @@ export interface OpenOptions {
 }
 
 export type Engine = Awaited<ReturnType<typeof openEngine>>;
+
+/** What each operation takes and answers, by its name: inferred from the declarations of all modules. */
+export type Api = ApiOf<Engine['operations']['all'][number]>;
 
 const GIB = 1024 ** 3;
 
@@ -238,10 +241,11 @@ export async function openEngine(options: OpenOptions) {
       ...notifyOperations(notify),
       ...hookOperations(rooms.hooks),
     ];
-    const operations: Operations = createOperations(
-      [...declared, ...toolOperations(declared, (...call) => operations.call(...call), agents.listNames)],
-      { policy: () => config().policy },
-    );
+    const callOne: Operations['call'] = (...call) => operations.call(...call);
+    const all = [...declared, ...toolOperations(declared, callOne, agents.listNames)];
+    const operations: Operations<(typeof all)[number]> = createOperations(all, {
+      policy: () => config().policy,
+    });
 
     await storage.write(() => events.append({ kind: 'engine_started', data: { pid: process.pid, version } }));
     keeper.watch((change) => {

@@ -48,13 +48,14 @@ export { VERIFICATION_WORDS } from './board/verify/state.ts';
 export type { Edited } from './board/workflow/index.ts';
 export type { Ask } from './bus/asks/rows.ts';
 export type { Message } from './bus/messages/rows.ts';
-export type { Engine, OpenOptions } from './compose.ts';
+export type { Api, Engine, OpenOptions } from './compose.ts';
 export type { PendingKey } from './config/consent.ts';
 export type { ConsentView } from './config/consent-view.ts';
 export type { DifferenceLine } from './config/consent-words.ts';
 export type { FreeAddresses } from './config/free-addresses.ts';
 export { findNearest } from './config/nearest.ts';
 export {
+  type ApiInput,
   type ConnectOptions,
   connect,
   type EngineClient,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { actorDenied, mayAct, type Operation, operation, type Policy } from './api/operation.ts';
+import { actorDenied, mayAct, operation, type Policy } from './api/operation.ts';
 
 export interface EngineStatus {
   pid: number;
@@ -42,7 +42,7 @@ export function engineOperations(deps: {
   reload(): { configProblem: string | null; restartNeeded: string[] };
   stop(options: { stopWorkers: boolean }): Promise<{ left: string[] }>;
   policy(): Policy;
-}): Operation[] {
+}) {
   return [
     operation({
       name: 'engine.status',

@@ -47,7 +47,7 @@ export function createPermissions(deps: PermissionDeps) {
 
   async function policy(): Promise<Policy> {
     asked ??= link
-      .call<Policy>('worker.permissions', {}, quiet())
+      .call('worker.permissions', {}, quiet())
       .then((told) => {
         known = told;
         isLate = false;
@@ -87,7 +87,7 @@ export function createPermissions(deps: PermissionDeps) {
 
   async function ask(call: KnownCall, options: readonly PermissionOption[], given: AbortSignal) {
     const names = unique(options.map((each) => nameOf(each, options)));
-    const answer = await link.call<{ status: string; answer: string | null; by: string | null }>(
+    const answer = await link.call(
       'ask',
       {
         question: short(`${deps.agent()} wants to ${kindOf(call)}: ${titleOf(call)}`),

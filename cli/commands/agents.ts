@@ -95,7 +95,7 @@ const list = command({
 /** Of an engine that runs; none is started for it. */
 async function heldNow(context: Pick<Context, 'engine'>): Promise<Held[]> {
   try {
-    return await (await context.engine({ start: false })).call<Held[]>('agent.held', {});
+    return await (await context.engine({ start: false })).call('agent.held', {});
   } catch (error) {
     if (error instanceof SvcError && (error.code === 'engine_not_running' || error.code === 'no_workspace'))
       return [];
@@ -109,7 +109,7 @@ const reset = command({
   args: [{ name: 'agent', about: 'preset', completes: 'agent:held' }],
   async run(context) {
     const client = await context.engine();
-    const done = await client.call<{ agent: string }>('agent.reset', { agent: context.args[0] });
+    const done = await client.call('agent.reset', { agent: context.arg(0) });
     context.result(done, () => `${done.agent} is given work again`);
   },
 });

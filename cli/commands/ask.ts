@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
+  type Api,
   type Ask,
   connect,
   EXIT,
@@ -33,7 +34,7 @@ const idArg = { name: 'id', about: 'number of the ask', completes: 'question' } 
 async function find(context: Pick<Context, 'engine'>, text: string | undefined): Promise<AskView> {
   const id = numberId(text, 'ask', 'svc ask list --status all');
   const client = await context.engine();
-  const [ask] = await client.call<AskView[]>('ask.list', { ids: [id] });
+  const [ask] = await client.call('ask.list', { ids: [id] });
   if (ask) return ask;
   throw new SvcError('not_found', `no ask ${id}`, { hint: 'svc ask list --status all shows them' });
 }
@@ -57,7 +58,7 @@ const list = command({
     const { status = 'open', limit = 50 } = context.flags;
     const filter = status === 'all' ? {} : { status };
     const client = await context.engine();
-    const asks = await client.call<AskView[]>('ask.list', { ...filter, limit });
+    const asks = await client.call('ask.list', { ...filter, limit });
     const text = await table(
       asks,
       [
@@ -73,7 +74,7 @@ const list = command({
     );
     context.result(asks, () => text);
     if (asks.length === 0) context.note(status === 'open' ? 'nobody waits for an answer' : 'no asks');
-    await noteCutOf(context, client, { shown: asks.length, limit, count: 'ask.count', filter });
+    await noteCutOf(context, { shown: asks.length, limit, count: () => client.call('ask.count', filter) });
   },
 });
 
@@ -133,7 +134,7 @@ const answer = command({
     const ref = { path, line, symbol, project };
     const isPointed = Object.values(ref).some((value) => value !== undefined);
     const client = await context.engine();
-    const answered = await client.call<Outcome>('ask_answer', {
+    const answered = await client.call('ask_answer', {
       id: ask.ask_id,
       answer: text,
       ...(isPointed ? { symbol_ref: ref } : {}),
@@ -170,7 +171,7 @@ const open = command({
     };
     if (flags.noWait) {
       const client = await context.engine();
-      const ask = await client.call<AskView>('ask.open', input);
+      const ask = await client.call('ask.open', input);
       context.result(
         ask,
         ({ ask_id, to_session }) => `ask ${ask_id} waits for ${to_session}; svc ask show ${ask_id}`,
@@ -195,7 +196,7 @@ const open = command({
 /** Asks and waits. An engine that stops meanwhile is asked again under the same key, which finds the same ask. */
 async function answerTo(
   { signal, cwd, env, note }: Pick<Context, 'signal' | 'cwd' | 'env' | 'note'>,
-  input: object,
+  input: Api['ask']['input'],
 ): Promise<Outcome> {
   let told = '';
   const onProgress = (message: string): void => {
@@ -207,7 +208,7 @@ async function answerTo(
     connect({ cwd, env, daemon: daemonCommand(), afterCrash: start === 'after_crash', signal }),
   );
   try {
-    return await link.call<Outcome>('ask', input, { key: randomUUID(), signal, onProgress });
+    return await link.call('ask', input, { key: randomUUID(), signal, onProgress });
   } finally {
     await link.close();
   }

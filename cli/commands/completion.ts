@@ -94,13 +94,13 @@ async function proposals(context: Context, kind: Proposal, typed: string): Promi
   const { operation, id, input = {}, fits = () => true, isWhole } = SOURCES[kind];
   const client = await context.engine({ start: false, patienceMs: PATIENCE_MS });
   const limit = /\d$/.test(typed) ? SEARCHED : PROPOSED;
-  const rows = await client.call<Row[]>(operation, isWhole ? input : { ...input, limit });
+  const rows = (await client.callByName(operation, isWhole ? input : { ...input, limit })) as Row[];
   return rows.filter(fits).map((row) => String(row[id]));
 }
 
 async function tools(context: Context): Promise<string[]> {
   const client = await context.engine({ start: false, patienceMs: PATIENCE_MS });
-  return (await client.call<{ tools: { name: string }[] }>('tool.list')).tools.map(({ name }) => name);
+  return (await client.call('tool.list')).tools.map(({ name }) => name);
 }
 
 /** The presets of the workspace; outside one, or when svc.yaml is broken, the built-in ones. */

@@ -4,7 +4,6 @@ import {
   type EngineClient,
   formatAge,
   formatLocalTime,
-  type ListedDecision,
   listSetupFacts,
   SvcError,
   type TaskPlan,
@@ -15,14 +14,7 @@ import { type Command, type Context, command } from '../command.ts';
 import { askFor } from '../confirm.ts';
 import { limitFlag, noteCutOf } from '../limit.ts';
 import { facts, table } from '../print.ts';
-import {
-  afterDispatch,
-  type DecisionView,
-  type Outcome,
-  runFlags,
-  runInput,
-  type TaskView,
-} from './dispatching.ts';
+import { afterDispatch, type DecisionView, runFlags, runInput } from './dispatching.ts';
 import { promptFlag, promptOf } from './prompt.ts';
 
 const idArg = { name: 'id', about: 'decision id, or a unique prefix' } as const;
@@ -52,7 +44,7 @@ const list = command({
     const { state = 'pending', limit = 100 } = context.flags;
     const filter = state === 'all' ? {} : { state };
     const client = await context.engine();
-    const decisions = await client.call<Wire<ListedDecision>[]>('decision.list', { ...filter, limit });
+    const decisions = await client.call('decision.list', { ...filter, limit });
     const text = await table(
       decisions,
       [
@@ -71,17 +63,13 @@ const list = command({
     );
     context.result(decisions, () => text);
     if (decisions.length === 0) context.note(state === 'pending' ? 'nothing waits for you' : 'no decisions');
-    await noteCutOf(context, client, { shown: decisions.length, limit, count: 'decision.count', filter });
+    await noteCutOf(context, {
+      shown: decisions.length,
+      limit,
+      count: () => client.call('decision.count', filter),
+    });
   },
 });
-
-interface Shown {
-  decision: DecisionView;
-  task: TaskView;
-  plan: Wire<TaskPlan>;
-  /** What differs now from what it is about. */
-  changes: DecisionView['changes'];
-}
 
 type Fact = readonly [name: string, value: string | null];
 
@@ -131,7 +119,7 @@ const show = command({
   args: anyDecision,
   async run(context) {
     const client = await context.engine();
-    const shown = await client.call<Shown>('decision.show', { id: context.args[0] });
+    const shown = await client.call('decision.show', { id: context.arg(0) });
     context.result(shown, ({ decision, task, plan, changes }) =>
       [
         facts([
@@ -189,8 +177,8 @@ const approve = command({
     if (flags.unconfined) checkAtTerminal(context);
     const client = await context.engine();
     const typed = flags.unconfined ? await typeTask(context, client) : null;
-    const outcome = await client.call<Outcome>('decision.approve', {
-      id: context.args[0],
+    const outcome = await client.call('decision.approve', {
+      id: context.arg(0),
       ...(flags.hash === undefined ? {} : { hash: flags.hash }),
       ...typed,
       ...runInput(context),
@@ -214,11 +202,11 @@ function checkAtTerminal({
 
 /** The third word that a stranger's task needs where nothing confines it: its id, typed by whoever has read the prompt. */
 async function typeTask(
-  context: Pick<Context, 'args' | 'stdin' | 'stderr' | 'signal'>,
+  context: Pick<Context, 'arg' | 'stdin' | 'stderr' | 'signal'>,
   client: EngineClient,
 ): Promise<{ unconfined: string; hash: string }> {
-  const { args, stderr } = context;
-  const { decision, task } = await client.call<Shown>('decision.show', { id: args[0] });
+  const { stderr } = context;
+  const { decision, task } = await client.call('decision.show', { id: context.arg(0) });
   stderr.write(
     [
       `${task.task_id} is by a stranger: ${task.stranger ?? 'no'}. Nothing would confine it: it could do whatever you can.`,
@@ -239,9 +227,9 @@ const deny = command({
   args: [...pendingDecision, { name: 'reason', about: 'why; kept with the decision', rest: true }],
   examples: ['decision deny d-17 the prompt names the wrong branch'],
   async run(context) {
-    const [id, ...reason] = context.args;
+    const [id, reason] = [context.arg(0), context.args.slice(1)];
     const client = await context.engine();
-    const outcome = await client.call<Outcome>('decision.deny', { id, reason: reason.join(' ') });
+    const outcome = await client.call('decision.deny', { id, reason: reason.join(' ') });
     context.result(
       outcome,
       () => `${outcome.decision?.decision_id} denied; ${outcome.task.task_id} is ${outcome.task.status}`,
@@ -259,7 +247,7 @@ const edit = command({
   },
   examples: ['decision edit d-17', 'decision edit d-17 --prompt - < prompt.md'],
   async run(context) {
-    const { args, flags, stdin, stdout } = context;
+    const { flags, stdin, stdout } = context;
     const given = await promptOf(flags.prompt, stdin);
     if (given === undefined && !(stdin.isTTY && stdout.isTTY)) {
       throw new SvcError('usage', 'there is no terminal to edit on, and no --prompt', {
@@ -267,11 +255,11 @@ const edit = command({
       });
     }
     const client = await context.engine();
-    const wanted = { id: args[0], ...(flags.hash === undefined ? {} : { hash: flags.hash }) };
+    const wanted = { id: context.arg(0), ...(flags.hash === undefined ? {} : { hash: flags.hash }) };
     const edited =
       given === undefined
         ? await editOnTerminal(context, client, wanted)
-        : await client.call<Wire<Edited>>('decision.edit', { ...wanted, prompt: given });
+        : await client.call('decision.edit', { ...wanted, prompt: given });
     context.result(edited, ({ task, decision, changed }) =>
       changed
         ? `${decision.decision_id} waits for ${task.task_id}: ${toPrintable(task.title)}`
@@ -283,9 +271,9 @@ const edit = command({
 async function editOnTerminal(
   { env, stdout }: Pick<Context, 'env' | 'stdout'>,
   client: EngineClient,
-  wanted: { id: string | undefined; hash?: string },
+  wanted: { id: string; hash?: string },
 ): Promise<Wire<Edited>> {
-  const { decision, task } = await client.call<Shown>('decision.show', { id: wanted.id });
+  const { decision, task } = await client.call('decision.show', { id: wanted.id });
   const { decision_id: id, hash, state } = decision;
   // The engine would say so too, but only after the work was done.
   if (state !== 'pending') throw new SvcError('already_decided', `${id} was ${state}`);

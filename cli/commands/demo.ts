@@ -10,7 +10,6 @@ import { type Command, type Context, command } from '../command.ts';
 import { daemonCommand, SVC } from '../self.ts';
 import { type CatchServer, startCatchServer } from './catch-server.ts';
 import { dashboard } from './dash.ts';
-import type { TaskView } from './dispatching.ts';
 import { followLog } from './follow-log.ts';
 
 const run = promisify(execFile);
@@ -69,9 +68,7 @@ export const demoCommand: Command = command({
     try {
       const env = await makeWorkspace(context, folder, secret, events.url);
       client = await connect({ cwd: folder, env, daemon: daemonCommand() });
-      const { receivers } = await client.call<{ receivers: { host: string; port: number }[] }>(
-        'engine.status',
-      );
+      const { receivers } = await client.call('engine.status');
       const [at] = receivers;
       if (!at) throw new SvcError('internal', 'the demo engine has no receiver');
       return await show(context, { folder, env, events, client, receiver: `${at.host}:${at.port}` }, speech);
@@ -155,10 +152,7 @@ async function show(
 
   await demo.events.received('needs_approval');
   say('3. the decision');
-  const { decision } = await client.call<{ decision: { agent: string; why: string; hash: string } }>(
-    'decision.show',
-    { id: decisionId },
-  );
+  const { decision } = await client.call('decision.show', { id: String(decisionId) });
   say(`   will run ${decision.agent} in a worktree of its own`);
   say(`   why held ${decision.why}`);
   say(`   prompt   ${PROMPT.split('\n')[0]} (sha256 ${decision.hash.slice(0, 12)}…)`);
@@ -190,18 +184,14 @@ async function show(
 
 /** How it ended, and what the worker did. */
 async function report({ client }: Demo, id: string, say: Speech['say'], told = ''): Promise<number> {
-  const { task } = await client.call<{ task: TaskView }>('task.show', { id });
+  const { task } = await client.call('task.show', { id });
   const why = task.failure === null ? '' : `: ${toPrintable(task.failure.text)}`;
   say(`5. ${task.task_id} is ${task.status}${why}${told}`);
   if (task.status !== 'done' || task.session_id === null) {
     if (task.session_id === null) say('   nothing ran');
     return task.status === 'failed' && task.session_id !== null ? 1 : 0;
   }
-  const work = await client.call<{
-    branch: string;
-    commits: { id: string; subject: string }[];
-    patch: { text: string };
-  }>('worktree.diff', { session: task.session_id });
+  const work = await client.call('worktree.diff', { session: task.session_id });
   say(`6. the work is on branch ${work.branch}`);
   for (const commit of work.commits) say(`   ${commit.id.slice(0, 10)} ${toPrintable(commit.subject)}`);
   say(toPrintable(work.patch.text, { lines: true }).trimEnd().replace(/^/gm, '   '));

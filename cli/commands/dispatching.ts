@@ -60,7 +60,7 @@ export async function afterDispatch(
     return 0;
   }
   await followLog(context, client, session.session_id, { from: 0 });
-  const shown = await client.call<{ task: TaskView; sessions: SessionView[] }>('task.show', {
+  const shown = await client.call('task.show', {
     id: task.task_id,
   });
   context.result(shown, () => endText(shown.task));

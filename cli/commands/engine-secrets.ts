@@ -32,7 +32,7 @@ export async function differingSecrets(
   );
   if (Object.keys(proofs).length === 0) return [];
   try {
-    return await client.call<DifferingSecret[]>('engine.compare_secrets', { nonce, proofs });
+    return await client.call('engine.compare_secrets', { nonce, proofs });
   } catch (error) {
     // A worker is not told.
     if (error instanceof SvcError && error.code === 'chair_only') return [];

@@ -170,7 +170,7 @@ const up = command({
       return 0;
     }
     const client = await context.engine();
-    const status = await client.call<Status>('engine.status');
+    const status = await client.call('engine.status');
     context.result(status, statusText);
     const differing = await differingSecrets(client, status, context.env);
     for (const { name, state } of differing)
@@ -201,8 +201,8 @@ const down = command({
       return;
     }
     const { pid } = client.welcome;
-    const { supervisor } = await client.call<Status>('engine.status');
-    const { left } = await client.call<{ left: string[] }>('engine.stop', {
+    const { supervisor } = await client.call('engine.status');
+    const { left } = await client.call('engine.stop', {
       stop_workers: context.flags.stopWorkers,
     });
     await client.closed;
@@ -243,7 +243,7 @@ const status = command({
   about: 'what runs, what waits, where it listens',
   async run(context) {
     const client = await context.engine({ start: false });
-    context.result(await client.call<Status>('engine.status'), statusText);
+    context.result(await client.call('engine.status'), statusText);
   },
 });
 

@@ -1,6 +1,6 @@
 import { type EngineClient, SvcError, toPrintable } from '../../engine/index.ts';
 import type { Context, FlagTable } from '../command.ts';
-import { failureText, openAsks, type SessionRow, waitOf } from './session-text.ts';
+import { failureText, openAsks, waitOf } from './session-text.ts';
 
 interface LogNotification {
   text: string;
@@ -57,7 +57,7 @@ export async function followLog(
   );
   let said: string | null = null;
   async function sayWait(): Promise<void> {
-    const row = await client.call<SessionRow>('session.show', { session });
+    const row = await client.call('session.show', { session });
     const asks = row.state === 'running' ? await openAsks(client) : null;
     const wait = waitOf(row, asks?.get(row.session_id));
     if (wait !== null && wait !== said) context.note(toPrintable(`${row.session_id}: ${wait}`));
@@ -78,9 +78,9 @@ export const logFlags = {
 
 /** An empty log with exit code 0 would say that it ran. Throws `not_found` for a session that was over before it printed anything. */
 async function checkEverStarted(client: EngineClient, session: string): Promise<void> {
-  const row = await client.call<SessionRow>('session.show', { session });
+  const row = await client.call('session.show', { session });
   if (row.state !== 'ended' || row.started_at !== null) return;
-  const { end } = await client.call<{ end: number }>('session.log', { session, lines: 0 });
+  const { end } = await client.call('session.log', { session, lines: 0 });
   if (end > 0) return;
   const why = row.failure === null ? '' : `: ${toPrintable(failureText(row.failure))}`;
   throw new SvcError('not_found', `${row.session_id} never started, and so it has no log${why}`, {
@@ -97,8 +97,8 @@ export async function showLog(
   const { follow, lines = 200, raw } = context.flags;
   await checkEverStarted(client, session ?? '');
   if (follow) return followLog(context, client, session ?? '', { lines, raw });
-  const part = await client.call<{ text: string }>('session.log', {
-    session,
+  const part = await client.call('session.log', {
+    session: session ?? '',
     lines,
     form: raw ? 'raw' : 'readable',
   });

@@ -37,7 +37,7 @@ const show = command({
   async run(context) {
     const client = await context.engine();
     const file = resolve(context.cwd, context.args[0] ?? '');
-    const shown = await client.call<Shown>('ledger.show', { ledger: file });
+    const shown = await client.call('ledger.show', { ledger: file });
     const text = await table(
       shown.items,
       [
@@ -70,10 +70,11 @@ const claim = command({
   async run(context) {
     const { ttl } = context.flags;
     const client = await context.engine();
-    const claimed = await client.call<{ item: number; text: string; holder: string; expires_at: string }>(
-      'task_claim',
-      { holder: holderOf(context), ...itemOf(context), ttl_min: ttl },
-    );
+    const claimed = await client.call('task_claim', {
+      holder: holderOf(context),
+      ...itemOf(context),
+      ttl_min: ttl,
+    });
     context.result(
       claimed,
       ({ holder, item, text, expires_at }) =>
@@ -89,7 +90,7 @@ const release = command({
   flags: holderFlag,
   async run(context) {
     const client = await context.engine();
-    const done = await client.call<{ ledger: string; item: number; text: string }>('task_release', {
+    const done = await client.call('task_release', {
       holder: holderOf(context),
       ...itemOf(context),
     });

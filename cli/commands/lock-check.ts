@@ -6,7 +6,6 @@ import {
   type EngineClient,
   formatLocalTime,
   type HeldPath,
-  type Lock,
   SvcError,
   toPrintable,
   type Wire,
@@ -87,7 +86,7 @@ export async function checkStaged(context: Context, holder: string | undefined):
   };
   try {
     const client = await context.engine({ start: false, patienceMs: PATIENCE_MS });
-    const locks = await client.call<Wire<Lock>[]>('lock.list');
+    const locks = await client.call('lock.list');
     const staged = locks.some((lock) => lock.holder !== holder) ? await stagedFiles(context) : [];
     // Whoever commits without a session is the Chair, or a person in its seat.
     const own = holder === undefined ? { except_own: true } : { except: holder };
@@ -109,7 +108,7 @@ async function heldByOthers(
   const held: Held[] = [];
   for (let from = 0; from < paths.length; from += AT_ONCE) {
     const some = paths.slice(from, from + AT_ONCE);
-    held.push(...(await client.call<Held[]>('lock.over', { paths: some, ...except })));
+    held.push(...(await client.call('lock.over', { paths: some, ...except })));
   }
   return held;
 }

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { formatLocalTime, type Lock, SvcError, toPrintable, type Wire } from '../../engine/index.ts';
+import { formatLocalTime, SvcError, toPrintable } from '../../engine/index.ts';
 import { type Command, type Context, command } from '../command.ts';
 import { table } from '../print.ts';
 import { holderFlag, holderOf } from './holder.ts';
@@ -7,13 +7,6 @@ import { checkPaths, checkStaged } from './lock-check.ts';
 
 const pathArg = [{ name: 'path', about: 'file or folder', completes: 'file' }] as const;
 const at = ({ cwd, args }: Pick<Context, 'cwd' | 'args'>): string => resolve(cwd, args[0] ?? '');
-
-interface Granted {
-  path: string;
-  holder: string;
-  expires_at: string;
-  fence: number;
-}
 
 const acquire = command({
   name: 'lock acquire',
@@ -28,7 +21,7 @@ const acquire = command({
     const { ttl } = context.flags;
     const holder = holderOf(context);
     const client = await context.engine();
-    const lock = await client.call<Granted>('lock_acquire', {
+    const lock = await client.call('lock_acquire', {
       holder,
       path: at(context),
       ttl_min: ttl,
@@ -70,7 +63,7 @@ const release = command({
   async run(context) {
     const holder = holderOf(context);
     const client = await context.engine();
-    const done = await client.call<{ path: string }>('lock_release', { holder, path: at(context) });
+    const done = await client.call('lock_release', { holder, path: at(context) });
     context.result(done, ({ path }) => `${toPrintable(path)} is free`);
   },
 });
@@ -83,8 +76,8 @@ const list = command({
     const client = await context.engine();
     const locks =
       context.args[0] === undefined
-        ? await client.call<Wire<Lock>[]>('lock.list')
-        : (await client.call<{ locks: Wire<Lock>[] }>('lock_status', { path: at(context) })).locks;
+        ? await client.call('lock.list')
+        : (await client.call('lock_status', { path: at(context) })).locks;
     const text = await table(
       locks,
       [

@@ -1,23 +1,9 @@
-import {
-  formatAge,
-  formatLocalTime,
-  type Message,
-  type Peer,
-  SvcError,
-  toPrintable,
-  type Wire,
-} from '../../engine/index.ts';
+import { formatAge, formatLocalTime, SvcError, toPrintable } from '../../engine/index.ts';
 import { type Command, command } from '../command.ts';
 import { limitFlag, noteCut, noteCutOf } from '../limit.ts';
 import { facts, table } from '../print.ts';
 import { numberId } from './number-id.ts';
 import { promptOf } from './prompt.ts';
-
-interface Sent {
-  messages: { id: number; to: string }[];
-  known: boolean;
-  delivery: string;
-}
 
 /** A message as `msg_inbox` gives it. */
 interface Shown {
@@ -77,16 +63,16 @@ const send = command({
     'msg send - --to-project api < notes.md',
   ],
   async run(context) {
-    const { flags, args } = context;
+    const { flags } = context;
     const { toSession, toAgent, toWorker, toRole, toProject, replyTo } = flags;
     if ([toSession, toAgent, toWorker, toRole, toProject, replyTo].every((each) => each === undefined)) {
       throw new SvcError('usage', 'a recipient is missing', {
         hint: 'one of --to-session, --to-agent, --to-worker, --to-role, --to-project, --reply-to; svc msg peers lists who is here',
       });
     }
-    const body = await promptOf(args[0], context.stdin);
+    const body = await promptOf(context.arg(0), context.stdin);
     const client = await context.engine();
-    const sent = await client.call<Sent>('msg_send', {
+    const sent = await client.call('msg_send', {
       body,
       to_session: flags.toSession,
       to_agent: flags.toAgent,
@@ -134,7 +120,7 @@ const inbox = command({
     const { all, agent, limit } = context.flags;
     const [session] = context.args;
     const client = await context.engine();
-    const read = await client.call<Inbox>('msg_inbox', {
+    const read = await client.call('msg_inbox', {
       unread: !all,
       session,
       agent,
@@ -157,7 +143,7 @@ const ack = command({
   async run(context) {
     const { session, agent } = context.flags;
     const client = await context.engine();
-    const acked = await client.call<{ id: number; acked_by: string }>('msg_ack', {
+    const acked = await client.call('msg_ack', {
       id: numberId(context.args[0], 'message', 'svc msg list'),
       session,
       agent,
@@ -176,7 +162,7 @@ const list = command({
   async run(context) {
     const { unread, limit = 100 } = context.flags;
     const client = await context.engine();
-    const messages = await client.call<Wire<Message>[]>('message.list', {
+    const messages = await client.call('message.list', {
       unread,
       limit,
     });
@@ -196,11 +182,10 @@ const list = command({
     );
     context.result(messages, () => text);
     if (messages.length === 0) context.note('no messages; svc msg send writes one');
-    await noteCutOf(context, client, {
+    await noteCutOf(context, {
       shown: messages.length,
       limit,
-      count: 'message.count',
-      filter: { unread },
+      count: () => client.call('message.count', { unread }),
     });
   },
 });
@@ -212,7 +197,7 @@ const show = command({
   async run(context) {
     const id = numberId(context.args[0], 'message', 'svc msg list');
     const client = await context.engine();
-    const [message] = await client.call<Wire<Message>[]>('message.list', { ids: [id] });
+    const [message] = await client.call('message.list', { ids: [id] });
     if (message === undefined) {
       throw new SvcError('not_found', `no message ${id}`, {
         hint: 'svc msg list shows those that are kept; acknowledged ones are removed after a time',
@@ -242,7 +227,7 @@ const peers = command({
   about: 'list who takes part now and can be written to',
   async run(context) {
     const client = await context.engine();
-    const found = await client.call<Wire<Peer>[]>('peer.list');
+    const found = await client.call('peer.list');
     const text = await table(
       found,
       [

@@ -1,10 +1,8 @@
-import { type Delivery, formatAge, formatLocalTime, type Wire } from '../../engine/index.ts';
+import { formatAge, formatLocalTime } from '../../engine/index.ts';
 import { type Command, command } from '../command.ts';
 import { limitFlag, noteCutOf } from '../limit.ts';
 import { table } from '../print.ts';
 import { numberId } from './number-id.ts';
-
-type DeliveryView = Wire<Delivery>;
 
 const events = command({
   name: 'notify events',
@@ -35,7 +33,7 @@ const deliveries = command({
     const { state, limit = 50 } = context.flags;
     const filter = state === undefined ? {} : { state };
     const client = await context.engine();
-    const rows = await client.call<DeliveryView[]>('notify.deliveries', { ...filter, limit });
+    const rows = await client.call('notify.deliveries', { ...filter, limit });
     const text = await table(
       rows,
       [
@@ -52,7 +50,7 @@ const deliveries = command({
     );
     context.result(rows, () => text);
     if (rows.length === 0) context.note('no deliveries; notify.webhooks in svc.yaml says where events go');
-    await noteCutOf(context, client, { shown: rows.length, limit, count: 'notify.count', filter });
+    await noteCutOf(context, { shown: rows.length, limit, count: () => client.call('notify.count', filter) });
   },
 });
 
@@ -62,7 +60,7 @@ const redeliver = command({
   args: [{ name: 'id', about: 'number of the delivery', completes: 'delivery' }],
   async run(context) {
     const client = await context.engine();
-    const delivery = await client.call<DeliveryView>('notify.redeliver', {
+    const delivery = await client.call('notify.redeliver', {
       id: numberId(context.args[0], 'delivery', 'svc notify deliveries'),
     });
     context.result(delivery, () => `${delivery.id} (${delivery.event}) is due now`);
@@ -76,7 +74,7 @@ const test = command({
   async run(context) {
     const { url } = context.flags;
     const client = await context.engine();
-    const tried = await client.call<DeliveryView[]>('notify.test', url === undefined ? {} : { url });
+    const tried = await client.call('notify.test', url === undefined ? {} : { url });
     context.result(tried, (rows) =>
       rows
         .map(

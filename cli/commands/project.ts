@@ -41,7 +41,7 @@ const list = command({
   about: 'list the projects, what each carries for its worktrees, and whether that was agreed to here',
   async run(context) {
     const client = await context.engine();
-    const projects = await client.call<Project[]>('project.list', {});
+    const projects = await client.call('project.list', {});
     const text = await table(
       projects,
       [
@@ -69,7 +69,7 @@ const trust = command({
   async run(context) {
     const { readEnvironmentFlag } = await configuration();
     const client = await context.engine();
-    const project = await client.call<Project>('project.show', { id: context.args[0] });
+    const project = await client.call('project.show', { id: context.arg(0) });
     const { id, consent, digest } = project;
     if (consent === 'given' || consent === 'not_needed') {
       context.result(project, () =>
@@ -91,7 +91,7 @@ const trust = command({
       }
     }
     // By its digest, so that nothing else is agreed to than what was shown.
-    const trusted = await client.call<Project>('project.trust', { id, digest });
+    const trusted = await client.call('project.trust', { id, digest });
     context.result(trusted, () => `${id} is trusted on this machine`);
     return 0;
   },
@@ -103,7 +103,7 @@ const untrust = command({
   args: idArg,
   async run(context) {
     const client = await context.engine();
-    const project = await client.call<Project>('project.untrust', { id: context.args[0] });
+    const project = await client.call('project.untrust', { id: context.arg(0) });
     context.result(project, ({ id }) => `${id} is not trusted any more`);
   },
 });
@@ -115,10 +115,7 @@ const repin = command({
   examples: ['project repin api'],
   async run(context) {
     const client = await context.engine();
-    const found = await client.call<{ id: string; folder: string; repository: string | null }>(
-      'project.repin',
-      { id: context.args[0] },
-    );
+    const found = await client.call('project.repin', { id: context.arg(0) });
     context.result(found, ({ id, repository }) =>
       repository === null ? `${id} is in no repository` : `${id} is in the repository ${repository}`,
     );

@@ -8,10 +8,10 @@ export const promptFlag = {
 } as const satisfies Flag;
 
 /** What was given with it. */
-export async function promptOf(
-  given: string | undefined,
+export async function promptOf<G extends string | undefined>(
+  given: G,
   stdin: NodeJS.ReadStream,
-): Promise<string | undefined> {
+): Promise<G | string> {
   if (given !== '-') return given;
   const chunks: Buffer[] = [];
   for await (const chunk of stdin) chunks.push(chunk as Buffer);

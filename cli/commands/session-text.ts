@@ -31,7 +31,7 @@ export interface OpenAsk {
 
 /** Open questions by the session that asked. */
 export async function openAsks(client: EngineClient): Promise<Map<string | null, OpenAsk>> {
-  const asks = await client.call<OpenAsk[]>('ask.list', { status: 'open', limit: 100_000 });
+  const asks = await client.call('ask.list', { status: 'open', limit: 100_000 });
   // Oldest first: of several the one that is waited for longest.
   return new Map(asks.reverse().map((ask) => [ask.from_session, ask]));
 }

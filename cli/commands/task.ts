@@ -3,7 +3,6 @@ import {
   formatAge,
   formatCount,
   formatLocalTime,
-  type ListedTask,
   type LoggedEvent,
   SvcError,
   toPrintable,
@@ -15,7 +14,6 @@ import { facts, table } from '../print.ts';
 import {
   afterDispatch,
   type DecisionView,
-  type Outcome,
   runFlags,
   runInput,
   type SessionView,
@@ -23,7 +21,7 @@ import {
 } from './dispatching.ts';
 import { logFlags, showLog } from './follow-log.ts';
 import { promptFlag, promptOf } from './prompt.ts';
-import { failureText, nextOf, priorityText, type SessionRow, unreadWords, waitOf } from './session-text.ts';
+import { failureText, nextOf, priorityText, unreadWords, waitOf } from './session-text.ts';
 
 const add = command({
   name: 'task add',
@@ -66,7 +64,7 @@ const add = command({
     const { flags, args } = context;
     const prompt = await promptOf(flags.prompt, context.stdin);
     const client = await context.engine();
-    const task = await client.call<TaskView>('task.add', {
+    const task = await client.call('task.add', {
       ...(args[0] === undefined ? {} : { title: args[0] }),
       ...(prompt === undefined ? {} : { body: prompt }),
       ...(flags.agent === undefined ? {} : { agent: flags.agent }),
@@ -79,7 +77,7 @@ const add = command({
       ...(flags.priority === undefined ? {} : { priority: flags.priority }),
     });
     if (flags.run) {
-      const outcome = await client.call<Outcome>('task.run', { id: task.task_id, ...runInput(context) });
+      const outcome = await client.call('task.run', { id: task.task_id, ...runInput(context) });
       return afterDispatch(context, client, outcome);
     }
     context.result(task, () => `${task.task_id} ${task.status}: ${toPrintable(task.title)}`);
@@ -103,7 +101,7 @@ const list = command({
     const { status, limit = 100 } = context.flags;
     const filter = status === undefined ? {} : { status };
     const client = await context.engine();
-    const tasks = await client.call<Wire<ListedTask>[]>('task.list', { ...filter, limit });
+    const tasks = await client.call('task.list', { ...filter, limit });
     const text = await table(
       tasks,
       [
@@ -121,7 +119,7 @@ const list = command({
     );
     context.result(tasks, () => text);
     if (tasks.length === 0) context.note('no tasks; svc task add makes one');
-    await noteCutOf(context, client, { shown: tasks.length, limit, count: 'task.count', filter });
+    await noteCutOf(context, { shown: tasks.length, limit, count: () => client.call('task.count', filter) });
   },
 });
 
@@ -216,12 +214,12 @@ const show = command({
   args: taskOf('task'),
   async run(context) {
     const client = await context.engine();
-    const shown = await client.call<Shown>('task.show', { id: context.args[0] });
+    const shown = await client.call('task.show', { id: context.arg(0) });
     const { task, sessions } = shown;
     const last = sessions.at(-1);
     const waits =
       task.status === 'assigned' && last !== undefined && last.state !== 'ended'
-        ? waitOf(await client.call<SessionRow>('session.show', { session: last.session_id }))
+        ? waitOf(await client.call('session.show', { session: last.session_id }))
         : null;
     const isOver = last?.state === 'ended' && task.session_id === last.session_id;
     const next = isOver ? await nextOf(last, { mayRetry: task.status === 'failed' }) : null;
@@ -236,7 +234,7 @@ const run = command({
   flags: runFlags,
   async run(context) {
     const client = await context.engine();
-    const outcome = await client.call<Outcome>('task.run', { id: context.args[0], ...runInput(context) });
+    const outcome = await client.call('task.run', { id: context.arg(0), ...runInput(context) });
     return afterDispatch(context, client, outcome);
   },
 });
@@ -248,8 +246,8 @@ const retry = command({
   flags: { hold: { type: 'boolean', about: 'only put it back to assigned' }, ...runFlags },
   async run(context) {
     const client = await context.engine();
-    const input = { id: context.args[0], hold: context.flags.hold, ...runInput(context) };
-    return afterDispatch(context, client, await client.call<Outcome>('task.retry', input));
+    const input = { id: context.arg(0), hold: context.flags.hold, ...runInput(context) };
+    return afterDispatch(context, client, await client.call('task.retry', input));
   },
 });
 
@@ -259,7 +257,7 @@ const cancel = command({
   args: taskOf('task:unended'),
   async run(context) {
     const client = await context.engine();
-    const task = await client.call<TaskView>('task.cancel', { id: context.args[0] });
+    const task = await client.call('task.cancel', { id: context.arg(0) });
     context.result(task, () =>
       task.status === 'failed' ? `${task.task_id} cancelled` : `${task.task_id} is being stopped`,
     );
@@ -272,7 +270,7 @@ const assign = command({
   args: [...taskOf('task:idle'), { name: 'agent', about: 'preset', completes: 'agent' }],
   async run(context) {
     const client = await context.engine();
-    const task = await client.call<TaskView>('task.assign', { id: context.args[0], agent: context.args[1] });
+    const task = await client.call('task.assign', { id: context.arg(0), agent: context.arg(1) });
     context.result(task, () => `${task.task_id} assigned to ${task.agent}`);
   },
 });
@@ -288,8 +286,8 @@ const done = command({
   async run(context) {
     const { failed, summary } = context.flags;
     const client = await context.engine();
-    const task = await client.call<TaskView>('task.done', {
-      id: context.args[0],
+    const task = await client.call('task.done', {
+      id: context.arg(0),
       status: failed ? 'failed' : 'done',
       ...(summary === undefined ? {} : { summary }),
     });
@@ -304,7 +302,7 @@ const log = command({
   flags: logFlags,
   async run(context) {
     const client = await context.engine();
-    const { task } = await client.call<Shown>('task.show', { id: context.args[0] });
+    const { task } = await client.call('task.show', { id: context.arg(0) });
     if (task.session_id === null) {
       throw new SvcError('not_found', `${task.task_id} has no session yet`, {
         hint: `svc task run ${task.task_id}`,

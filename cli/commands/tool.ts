@@ -10,7 +10,7 @@ import { type Command, type Context, command } from '../command.ts';
 import { table } from '../print.ts';
 
 const toolsOf = async (engine: EngineClient): Promise<ToolDescription[]> =>
-  (await engine.call<{ tools: ToolDescription[] }>('tool.list')).tools;
+  (await engine.call('tool.list')).tools;
 
 const firstSentence = (text: string): string => text.split(/(?<=\.)\s/, 1)[0] ?? text;
 
@@ -94,7 +94,7 @@ async function call({ args, signal, stdout, engine: open }: Context): Promise<vo
   const found = tools.find((each) => each.name === name);
   const input = argumentsFrom(words, found);
   const { result } = await engine
-    .run<{ result: unknown }>('tool.call', { name, arguments: input }, { key: crypto.randomUUID(), signal })
+    .run('tool.call', { name, arguments: input }, { key: crypto.randomUUID(), signal })
     .catch((thrown: unknown) => {
       const { code, message, data } = asSvcError(thrown);
       if (data.unknownTool !== name) throw thrown;

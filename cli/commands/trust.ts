@@ -72,7 +72,7 @@ export const trustCommand: Command = command({
     const { findActor, readEnvironmentFlag, trustConfig } = await configuration();
     const what = 'svc trust';
     const view = await actAsChair(context, what, {
-      ask: (client) => client.call<ConsentView>('config.consent'),
+      ask: (client) => client.call('config.consent'),
       alone: () => viewAlone(context),
     });
     const { file, digest } = view;

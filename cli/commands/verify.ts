@@ -79,7 +79,7 @@ const show = command({
   args: sessionArg,
   async run(context) {
     const client = await context.engine();
-    const view = await client.call<View>('verify.show', { session: context.args[0] });
+    const view = await client.call('verify.show', { session: context.arg(0) });
     context.result(view, shown);
   },
 });
@@ -93,9 +93,9 @@ const rerun = command({
   async run(context) {
     const { timeout } = context.flags;
     const client = await context.engine();
-    const view = await client.run<View>(
+    const view = await client.run(
       'verify.rerun',
-      { session: context.args[0], timeout_sec: timeout },
+      { session: context.arg(0), timeout_sec: timeout },
       {
         key: randomUUID(),
         signal: context.signal,
@@ -133,7 +133,7 @@ const report = command({
       flags[result].map((line) => ({ command: line, result })),
     );
     const client = await context.engine();
-    const told = await client.call<Pick<View, 'state' | 'reasons'> & { session: string }>('verify_report', {
+    const told = await client.call('verify_report', {
       session: args[0],
       summary: flags.summary,
       criteria: [...flags.met.map(criterion('met')), ...flags.unmet.map(criterion('not_met'))],

@@ -3,7 +3,6 @@ import {
   type EngineClient,
   findWorkspace,
   formatAge,
-  type GatewayRoute,
   presets,
   SvcError,
 } from '../../engine/index.ts';
@@ -23,17 +22,6 @@ import {
   stateOf,
   waitOf,
 } from './session-text.ts';
-
-interface Entered {
-  session_id: string;
-  task_id: string;
-  agent: string;
-  cwd: string;
-  agent_session: string | null;
-  is_paused: boolean;
-  gateway: GatewayRoute | null;
-  agent_folder: string;
-}
 
 const sessionOf = <const P extends Proposal>(completes: P) =>
   [{ name: 'session', about: 'session id, or a unique prefix', completes }] as const;
@@ -64,7 +52,7 @@ const list = command({
     const { all, limit = 100 } = context.flags;
     const filter = all ? {} : { live: true };
     const client = await context.engine();
-    const rows = await client.call<Row[]>('session.list', { ...filter, limit });
+    const rows = await client.call('session.list', { ...filter, limit });
     const asks = await openAsks(client);
     const text = await table(
       rows,
@@ -81,7 +69,11 @@ const list = command({
     );
     context.result(rows, () => text);
     if (rows.length === 0) context.note(all ? 'no sessions yet' : 'no worker runs; svc worker list --all');
-    await noteCutOf(context, client, { shown: rows.length, limit, count: 'session.count', filter });
+    await noteCutOf(context, {
+      shown: rows.length,
+      limit,
+      count: () => client.call('session.count', filter),
+    });
   },
 });
 
@@ -91,7 +83,7 @@ const show = command({
   args: sessionOf('session'),
   async run(context) {
     const client = await context.engine();
-    const row = await client.call<Row>('session.show', { session: context.args[0] });
+    const row = await client.call('session.show', { session: context.arg(0) });
     const asks = row.state === 'running' ? await openAsks(client) : null;
     const next = row.state === 'ended' ? await nextIn(client, row) : null;
     context.result(row, () => sessionText(row, { ask: asks?.get(row.session_id), next }));
@@ -100,7 +92,7 @@ const show = command({
 
 /** After a failure that its task has gone on from, that is all there is to say. */
 async function nextIn(client: EngineClient, row: Row): Promise<string | null> {
-  const { task } = await client.call<{ task: { session_id: string | null; status: string } }>('task.show', {
+  const { task } = await client.call('task.show', {
     id: row.task_id,
   });
   const isLast = task.session_id === row.session_id;
@@ -125,7 +117,7 @@ const kill = command({
   args: sessionOf('session:live'),
   async run(context) {
     const client = await context.engine();
-    const row = await client.call<Row>('worker.kill', { session: context.args[0] });
+    const row = await client.call('worker.kill', { session: context.arg(0) });
     context.result(row, () =>
       row.state === 'ended' ? `${row.session_id} cancelled` : `${row.session_id} is being stopped`,
     );
@@ -148,7 +140,7 @@ const resume = command({
     const { timeout, outside } = context.flags;
     const client = await context.engine();
     const [session = ''] = context.args;
-    const row = await client.call<Row>('worker.resume', {
+    const row = await client.call('worker.resume', {
       session,
       ...(timeout === undefined ? {} : { timeout_sec: timeout }),
       ...(outside ? { outside } : {}),
@@ -194,7 +186,7 @@ const attach = command({
     const { file } = findWorkspace({ cwd, env });
     const { agents } = (await configuration()).loadConfig({ file, env }).config;
     const client = await context.engine();
-    const row = await client.call<Row>('session.show', { session: context.args[0] });
+    const row = await client.call('session.show', { session: context.arg(0) });
     const template = agents.interactive[row.agent];
     if (template === undefined)
       throw new SvcError('unknown_agent', `there is no interactive command for ${row.agent}`, {
@@ -225,7 +217,7 @@ const attach = command({
       context.result({ ...start, cwd: folder }, () => `cd ${word(folder)} && ${shellLine(start)}`);
       return 0;
     }
-    const entered = await client.call<Entered>('worker.attach', {
+    const entered = await client.call('worker.attach', {
       session: row.session_id,
       pid: process.pid,
       ...(isRouted ? {} : { account: true }),

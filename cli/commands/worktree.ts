@@ -1,12 +1,10 @@
 import {
+  type Api,
   describeSensitive,
   type ErrorCode,
   EXIT,
-  type PromoteResult,
   type PruneEntry,
-  type Session,
   type SessionTrial,
-  type SessionWorktree,
   toExitCode,
   toPrintable,
   type Wire,
@@ -16,15 +14,6 @@ import {
 import { type Command, type Context, command } from '../command.ts';
 import { facts, table } from '../print.ts';
 
-/** A worktree with what the engine knows of its session. */
-type Entry = Wire<SessionWorktree> & {
-  session_id: string | null;
-  task_id: string | null;
-  title: string | null;
-  state: Session['state'] | null;
-  states: WorktreeState[];
-};
-
 /** Why something of a repository could not be read. */
 interface Unread {
   code: ErrorCode;
@@ -32,24 +21,8 @@ interface Unread {
   hint: string | null;
 }
 
-interface Pruned {
-  repository: string;
-  base: string | null;
-  problem: Unread | null;
-  entries: Wire<PruneEntry>[];
-  warnings: string[];
-  removed: { branch: string; saved_refs: string[] }[];
-  refused: { branch: string; reasons: string[] }[];
-  gone: { branch: string }[];
-}
-
-type Promoted = Wire<PromoteResult> & {
-  session_id: string;
-  branch: string;
-  removed: boolean;
-  kept: string[];
-  warnings: string[];
-};
+/** A worktree with what the engine knows of its session. */
+type Entry = Api['worktree.list']['output']['worktrees'][number];
 
 /** In a list these go without saying, or are said otherwise. */
 const UNSAID: readonly WorktreeState[] = ['unmerged', 'live', 'clean'];
@@ -100,11 +73,7 @@ const list = command({
       worktrees: entries,
       total,
       problems,
-    } = await client.call<{
-      worktrees: Entry[];
-      total: number;
-      problems: (Unread & { repository: string })[];
-    }>('worktree.list', {
+    } = await client.call('worktree.list', {
       ...(project === undefined ? {} : { project }),
       ...(base === undefined ? {} : { base }),
       ...(state === undefined ? {} : { state }),
@@ -141,11 +110,10 @@ const diff = command({
   flags: { stat: { type: 'boolean', about: 'only commits and files' } },
   async run(context) {
     const client = await context.engine();
-    const shown = await client.call<{
-      commits: { id: string; subject: string; author: string }[];
-      files: { path: string; insertions: number; deletions: number }[];
-      patch: { text: string; truncated: boolean };
-    }>('worktree.diff', { session: context.args[0], ...(context.flags.stat ? { max_bytes: 0 } : {}) });
+    const shown = await client.call('worktree.diff', {
+      session: context.arg(0),
+      ...(context.flags.stat ? { max_bytes: 0 } : {}),
+    });
     context.result(shown, ({ commits, files, patch }) =>
       [
         ...commits.map(
@@ -167,8 +135,8 @@ const trial = command({
   async run(context) {
     const { base } = context.flags;
     const client = await context.engine();
-    const tried = await client.call<Wire<SessionTrial>>('worktree.trial', {
-      session: context.args[0],
+    const tried = await client.call('worktree.trial', {
+      session: context.arg(0),
       ...(base === undefined ? {} : { base }),
     });
     context.result(tried, ({ checkout, ...each }) =>
@@ -204,8 +172,8 @@ const promote = command({
   async run(context) {
     const { base, strategy, keep, head } = context.flags;
     const client = await context.engine();
-    const promoted = await client.call<Promoted>('worktree.promote', {
-      session: context.args[0],
+    const promoted = await client.call('worktree.promote', {
+      session: context.arg(0),
       ...(base === undefined ? {} : { base }),
       ...(strategy === undefined ? {} : { strategy }),
       ...(keep ? { keep } : {}),
@@ -246,7 +214,7 @@ const prune = command({
   async run(context) {
     const { project, base, dryRun } = context.flags;
     const client = await context.engine();
-    const results = await client.call<Pruned[]>('worktree.prune', {
+    const results = await client.call('worktree.prune', {
       ...(project === undefined ? {} : { project }),
       ...(base === undefined ? {} : { base }),
       dry_run: dryRun,

@@ -32,7 +32,7 @@ export async function checkEngine(
   }
   try {
     const client = await context.engine({ start: false });
-    const engine = await client.call<RunningEngine>('engine.status');
+    const engine = await client.call('engine.status');
     const found = `runs, pid ${engine.pid}, version ${engine.version}`;
     const check =
       engine.version === version

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { by, type Operation, operation } from '../api/operation.ts';
+import { by, operation } from '../api/operation.ts';
 import { SvcError } from '../base/errors.ts';
 import type { Storage } from '../storage/index.ts';
 import type { Circuits } from './circuit.ts';
@@ -14,7 +14,7 @@ export function circuitOperations({
   circuits: Circuits;
   /** The queue may go on. */
   look(): void;
-}): Operation[] {
+}) {
   return [
     operation({
       name: 'agent.held',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SvcError } from '../base/errors.ts';
-import { type Operation, type Operations, operation } from './operation.ts';
+import { type Operation, type Operations, wireOperation } from './operation.ts';
 import { describeTool, isTool, type Tool, type ToolDescription, type ToolNames } from './tool.ts';
 
 /**
@@ -66,7 +66,7 @@ export function toolOperations(
   operations: readonly Operation[],
   call: Operations['call'],
   namesNow: () => ToolNames,
-): Operation[] {
+) {
   const place = new Map(MANIFEST.map((name, at) => [name, at]));
   const tools = new Map<string, Tool>(operations.filter(isTool).map((each) => [each.name, each]));
   const ordered = [...tools.values()].sort(
@@ -87,12 +87,11 @@ export function toolOperations(
   }
 
   return [
-    operation({
+    wireOperation({
       name: 'tool.list',
       about: 'The tools that the caller’s seat may call, as tools/list of MCP describes them.',
       seat: 'any',
       changes: false,
-      isWire: true,
       input: z.strictObject({}),
       run: (_input, caller): { tools: ToolDescription[] } => ({
         tools: served()
@@ -100,13 +99,12 @@ export function toolOperations(
           .map(({ description }) => description),
       }),
     }),
-    operation({
+    wireOperation({
       name: 'tool.call',
       about:
         'Calls a tool by its name; answers its result and, where it is not just that as JSON, the same as text.',
       seat: 'any',
       changes: false, // the tool's own declaration says, and is asked
-      isWire: true,
       input: z.strictObject({ name: z.string(), arguments: z.record(z.string(), z.unknown()) }),
       async run({ name, arguments: input }, caller, context) {
         const found = tools.get(name);

@@ -48,12 +48,14 @@ export interface Call {
 }
 
 /**
- * Something a client can ask of the engine: data, so that the socket, the command line, the tools and the docs share
+ * Something a client can ask of the engine: data, so that the socket, the command line, the dashboard, MCP and the docs share
  * one declaration, one check and one error mapping.
+ *
+ * `N` is its name, `I` the schema of its input, `R` its result in wire form: `Api` is inferred from them.
  */
-export interface Operation<I extends z.ZodType = z.ZodType, O = unknown> {
-  /** `room.verb`, e.g. `task.add`. */
-  name: string;
+export interface Operation<N extends string = string, I extends z.ZodType = z.ZodType, R = unknown> {
+  /** `module.verb`, e.g. `task.add`. */
+  name: N;
   about: string;
   /** `chair`: refused to workers and plain sessions. */
   seat: 'any' | 'chair';
@@ -62,14 +64,38 @@ export interface Operation<I extends z.ZodType = z.ZodType, O = unknown> {
   /** `run` answers in wire form already, with keys that are the user's own or another standard's. */
   isWire?: boolean;
   input: I;
-  run(input: z.infer<I>, caller: Caller, call: Call): O | Promise<O>;
+  run(input: z.output<I>, caller: Caller, call: Call): unknown;
+  /** Only for the compiler: what a client gets. */
+  readonly result?: R;
 }
 
-export const operation = <I extends z.ZodType, O>(definition: Operation<I, O>): Operation =>
-  definition as unknown as Operation;
+/** Declares an operation whose result is put into wire form by the dispatcher. */
+export const operation = <const N extends string, I extends z.ZodType, O>(
+  definition: Omit<Operation<N, I>, 'run' | 'isWire' | 'result'> & {
+    run(input: z.output<I>, caller: Caller, call: Call): O;
+  },
+): Operation<N, I, Wire<Awaited<O>>> => definition;
 
-export interface Operations {
-  readonly all: readonly Operation[];
+/** Declares an operation that answers in wire form already. */
+export const wireOperation = <const N extends string, I extends z.ZodType, O>(
+  definition: Omit<Operation<N, I>, 'run' | 'isWire' | 'result'> & {
+    run(input: z.output<I>, caller: Caller, call: Call): O;
+  },
+): Operation<N, I, Awaited<O>> => ({ ...definition, isWire: true });
+
+/** What the functions that declare a module's operations return. */
+export type OperationsOf<F extends (deps: never) => readonly Operation[]> = ReturnType<F>[number];
+
+/** By name what each operation takes and answers. */
+export type ApiOf<O extends Operation> = {
+  [Each in O as Each['name']]: {
+    input: z.input<Each['input']>;
+    output: Each extends Operation<string, z.ZodType, infer R> ? R : never;
+  };
+};
+
+export interface Operations<O extends Operation = Operation> {
+  readonly all: readonly O[];
   /** Checks seat and actor, parses, runs. Throws SvcError. The result is in wire form (snake_case keys). */
   call(name: string, input: unknown, caller: Caller, call?: Partial<Call>): Promise<unknown>;
 }
@@ -112,8 +138,11 @@ export function checkLocalActor(actor: string): void {
 }
 
 /** The one way in for every client. */
-export function createOperations(all: readonly Operation[], deps: { policy(): Policy }): Operations {
-  const byName = new Map(all.map((each) => [each.name, each]));
+export function createOperations<O extends Operation>(
+  all: readonly O[],
+  deps: { policy(): Policy },
+): Operations<O> {
+  const byName = new Map<string, O>(all.map((each) => [each.name, each]));
   if (byName.size !== all.length) throw new Error('two operations have one name');
   return {
     all,

@@ -1,13 +1,17 @@
 import { z } from 'zod';
-import { type Call, type Caller, type Operation, operation } from './operation.ts';
+import type { Call, Caller, Operation } from './operation.ts';
 
 /**
  * An operation that agents are offered by name over MCP, with what a client wants to know before it calls it
  * (`ToolAnnotations` of the protocol). It is called like every other operation; the command line and the docs read the
  * same declaration.
  */
-export interface Tool<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType>
-  extends Operation<I, z.input<O>> {
+export interface Tool<
+  N extends string = string,
+  I extends z.ZodType = z.ZodType,
+  O extends z.ZodType = z.ZodType,
+  R = z.output<O>,
+> extends Operation<N, I, R> {
   /** What it answers, in wire form. Kept small: agents pay for every byte of the list. */
   output: O;
   /** Changes or removes what was there, instead of only adding to it. */
@@ -18,19 +22,23 @@ export interface Tool<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.Z
   say?(result: z.output<O>): string;
 }
 
-/** `toWire` on types would hide mistakes here: a tool's `run` answers in wire form itself. */
-export const tool = <I extends z.ZodType, O extends z.ZodType>(
-  definition: Omit<Tool<I, O>, 'run' | 'destructive' | 'idempotent'> &
-    Partial<Pick<Tool<I, O>, 'destructive' | 'idempotent'>> & {
-      run(input: z.infer<I>, caller: Caller, call: Call): z.input<O> | Promise<z.input<O>>;
+/** A tool's `run` answers in wire form itself; what it answers is also its type, which the schema may only outline. */
+export const tool = <
+  const N extends string,
+  I extends z.ZodType,
+  O extends z.ZodType,
+  R extends z.input<O> & object,
+>(
+  definition: Omit<Tool<N, I, O>, 'run' | 'destructive' | 'idempotent' | 'isWire' | 'result'> &
+    Partial<Pick<Tool, 'destructive' | 'idempotent'>> & {
+      run(input: z.output<I>, caller: Caller, call: Call): R | Promise<R>;
     },
-): Tool =>
-  ({
-    isWire: true,
-    destructive: false,
-    idempotent: !definition.changes,
-    ...operation(definition as never),
-  }) as unknown as Tool;
+): Tool<N, I, O, R> => ({
+  destructive: false,
+  idempotent: !definition.changes,
+  ...definition,
+  isWire: true,
+});
 
 /** Of a list that is cut, what its text says of the rest. */
 export const sayMore = (more: number): string[] =>

@@ -1,4 +1,4 @@
-import type { Operation, Policy } from '../api/operation.ts';
+import type { OperationsOf, Policy } from '../api/operation.ts';
 import type { Clock } from '../base/clock.ts';
 import type { CommandConfinement } from '../runner/confine/index.ts';
 import type { Processes } from '../runner/processes/index.ts';
@@ -58,7 +58,9 @@ export interface Board<D extends Dispatch & Planner> {
   dispatcher: D;
   locks: Locks;
   verify: Verify;
-  operations: Operation[];
+  operations: OperationsOf<
+    typeof boardOperations | typeof ledgerOperations | typeof lockOperations | typeof verifyTools
+  >[];
   /** Inside the transaction of a session's end: what it held and claimed is free. */
   sessionEnded(sessionId: string): void;
   /** Inside the transaction of a worker session's end: what its evidence is worth, in a line for its handoff. */

@@ -1,4 +1,4 @@
-import type { Operation } from '../api/operation.ts';
+import type { OperationsOf } from '../api/operation.ts';
 import { createPeers, createReaper, type Peers, type Session } from '../sessions/index.ts';
 import {
   createSeats,
@@ -20,7 +20,10 @@ export interface Bus {
   asks: Pick<Asks, 'list'>;
   /** See `Post.surface`. */
   surface: Post['surface'];
-  operations: Operation[];
+  operations: (
+    | OperationsOf<typeof seatOperations | typeof instructionOperations | typeof askTools>
+    | Post['operations'][number]
+  )[];
   /** Puts a Chair or a plain session on the register; `pid` is the process that holds the seat, if one does. */
   attend(seat: Omit<NewSeat, 'process'> & { pid: number | null }): Promise<SeatSession>;
   leave(sessionId: string): Promise<boolean>;

@@ -1,4 +1,4 @@
-import type { Caller, Operation } from '../api/operation.ts';
+import type { Caller, OperationsOf } from '../api/operation.ts';
 import type { Peers, Session } from '../sessions/index.ts';
 import { busLimits } from './config.ts';
 import { createDelivery } from './delivery/index.ts';
@@ -20,7 +20,7 @@ import { createSurfaced } from './notices/surfaced.ts';
 /** Messages from the call that sends one to what is left of it: the inbox, the notice, the end of its time. */
 export interface Post {
   messages: Messages;
-  operations: Operation[];
+  operations: OperationsOf<typeof messageTools | typeof peerTools | typeof messageOperations>[];
   /** Unread messages of the caller's session, each once; none where it has no session. */
   surface(caller: Caller): Message[];
   /** Inside `storage.write`: its Chair gets the handoff. */

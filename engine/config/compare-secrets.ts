@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import { type Operation, operation } from '../api/operation.ts';
+import { operation } from '../api/operation.ts';
 import type { NamedSecret, SecretLookup } from './index.ts';
 
 /** What stands for a secret where it is compared: useless without it, and with another nonce another one. */
@@ -14,10 +14,7 @@ const isSameProof = (one: string, other: string): boolean =>
  * Lets whoever is about to rely on the engine find out whether it has the secrets that they have: an engine keeps the
  * environment that it was started with.
  */
-export const secretOperations = (deps: {
-  secrets(): readonly NamedSecret[];
-  lookup: SecretLookup;
-}): Operation[] => [
+export const secretOperations = (deps: { secrets(): readonly NamedSecret[]; lookup: SecretLookup }) => [
   operation({
     name: 'engine.compare_secrets',
     about: 'Which of the secrets that the caller has the engine lacks, or has otherwise; no secret is sent.',

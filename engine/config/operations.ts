@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { by, type Caller, type Operation, operation } from '../api/operation.ts';
+import { by, type Caller, wireOperation } from '../api/operation.ts';
 import type { Clock } from '../base/clock.ts';
 import { SvcError } from '../base/errors.ts';
 import type { ProjectSetup } from '../runner/setup/index.ts';
@@ -23,7 +23,7 @@ export interface ConfigOperationDeps {
 }
 
 /** What clients may ask about the configuration, and how the Chair changes it. */
-export function configOperations(deps: ConfigOperationDeps): Operation[] {
+export function configOperations(deps: ConfigOperationDeps) {
   const { file, env, keeper, storage, events } = deps;
 
   /** What waits now; the file is looked at first, because its change is noticed a moment later. */
@@ -42,21 +42,19 @@ export function configOperations(deps: ConfigOperationDeps): Operation[] {
   }
 
   return [
-    operation({
+    wireOperation({
       name: 'config.consent',
       about: "Which values of svc.yaml wait for a person's consent, and what counts instead.",
       seat: 'any',
       changes: false,
-      isWire: true,
       input: z.strictObject({}),
       run: view,
     }),
-    operation({
+    wireOperation({
       name: 'config.trust',
       about: 'Records on this machine that svc.yaml is agreed to: exactly what `digest` names.',
       seat: 'chair',
       changes: true,
-      isWire: true,
       input: z.strictObject({ digest: z.string(), keys: z.array(z.string()).min(1).optional() }),
       async run({ digest, keys }, caller) {
         trustConfig({ file, env, digest, keys, actor: caller.actor });
@@ -64,13 +62,12 @@ export function configOperations(deps: ConfigOperationDeps): Operation[] {
         return { ...view(), restart_needed: keeper.restartNeeded() };
       },
     }),
-    operation({
+    wireOperation({
       name: 'config.set',
       about:
         'Changes one key of svc.yaml, which is agreed to by that; the whole file is checked before it is written.',
       seat: 'chair',
       changes: true,
-      isWire: true,
       input: z.strictObject({ key: z.string(), value: z.string() }),
       async run({ key: name, value: text }, caller) {
         const changed = renderWithKey({ file, name, text });
@@ -84,12 +81,11 @@ export function configOperations(deps: ConfigOperationDeps): Operation[] {
         };
       },
     }),
-    operation({
+    wireOperation({
       name: 'config.write',
       about: 'Replaces svc.yaml if it still says `seen`; what that changes is agreed to by it.',
       seat: 'chair',
       changes: true,
-      isWire: true,
       input: z.strictObject({ text: z.string(), seen: z.string() }),
       async run({ text, seen }, caller) {
         writeConfig({ file, env, text, seen, actor: caller.actor });

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { JSONRPCClient } from 'json-rpc-2.0';
 import type { Wire } from '../api/operation.ts';
 import { asSvcError, SvcError } from '../base/errors.ts';
+import type { Api } from '../compose.ts';
 import type { DaemonRecord } from '../workspace/daemon-record.ts';
 import { findWorkspace } from '../workspace/find.ts';
 import { helloFrom } from './hello.ts';
@@ -19,12 +20,18 @@ export type Notification = { method: string; params: Record<string, unknown> & {
 export interface EngineClient {
   readonly welcome: Wire<Welcome>;
   /** Runs an operation. Rejects with the engine's SvcError, or `engine_unreachable` when the connection ends. */
-  call<T = unknown>(operation: string, input?: object): Promise<T>;
+  call<K extends keyof Api>(operation: K, ...input: ApiInput<K>): Promise<Api[K]['output']>;
+  /** `call` for what knows the operation by its name alone, such as a bridge that passes on what others send. */
+  callByName(operation: string, input?: object): Promise<unknown>;
   /**
    * Runs an operation that may take long. The same `key` after a lost connection means the same call: what it made is
    * not made again. `signal` ends the waiting, not what was begun; then it rejects with `cancelled`.
    */
-  run<T = unknown>(operation: string, input: object, options: RunOptions): Promise<T>;
+  run<K extends keyof Api>(
+    operation: K,
+    input: Api[K]['input'],
+    options: RunOptions,
+  ): Promise<Api[K]['output']>;
   /**
    * Starts a subscription; `onNotification` gets everything that belongs to it, with the answer that began it: what the
    * engine had ready is there before this resolves.
@@ -40,6 +47,10 @@ export interface EngineClient {
   readonly closed: Promise<void>;
   close(): void;
 }
+
+/** The input of an operation, which may be left out where all of it may. */
+export type ApiInput<K extends keyof Api> =
+  Record<never, never> extends Api[K]['input'] ? [input?: Api[K]['input']] : [input: Api[K]['input']];
 
 export interface RunOptions {
   key: string;
@@ -210,7 +221,7 @@ async function greet(
   );
   socket.on('error', () => socket.destroy());
 
-  async function call<T>(method: string, input: object = {}): Promise<T> {
+  async function request<T>(method: string, input: object = {}): Promise<T> {
     if (!socket.writable) throw lost();
     try {
       return (await rpc.request(method, input)) as T;
@@ -230,18 +241,23 @@ async function greet(
   }
 
   const hello = helloFrom({ cwd, env, via, attends });
-  const welcome = await call<Wire<Welcome>>('hello', hello);
+  const welcome = await request<Wire<Welcome>>('hello', hello);
 
   return {
     welcome,
-    call,
-    async run<T>(operation: string, input: object, { key, signal, onProgress }: RunOptions) {
+    call: (operation, ...input) => request(operation, ...input),
+    callByName: request,
+    async run<K extends keyof Api>(
+      operation: K,
+      input: Api[K]['input'],
+      { key, signal, onProgress }: RunOptions,
+    ) {
       if (signal?.aborted) throw new SvcError('cancelled', `${operation} was given up before it was sent`);
-      const cancel = (): void => void call('cancel', { key }).catch(() => undefined);
+      const cancel = (): void => void request('cancel', { key }).catch(() => undefined);
       signal?.addEventListener('abort', cancel, { once: true });
       if (onProgress) progress.set(key, onProgress);
       try {
-        return await call<T>('call', { operation, input, key });
+        return await request<Api[K]['output']>('call', { operation, input, key });
       } finally {
         signal?.removeEventListener('abort', cancel);
         progress.delete(key);
@@ -252,7 +268,7 @@ async function greet(
       input: object,
       onNotification: (notification: Notification, answer: T) => void,
     ) {
-      const answer = await call<T>(method, input);
+      const answer = await request<T>(method, input);
       const hear = (notification: Notification): void => onNotification(notification, answer);
       listeners.set(answer.subscription, hear);
       const waiting = early;
@@ -268,7 +284,7 @@ async function greet(
       // What is on its way is for nobody; without any listener it would be kept as if it had come too early.
       listeners.set(subscription, () => undefined);
       try {
-        await call('unsubscribe', { subscription });
+        await request('unsubscribe', { subscription });
       } catch (error) {
         if (!isOurs || (error as SvcError).code !== 'not_found') throw error;
       } finally {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Circuit, Circuits, PlanEntry, StreamFacts, Usage } from '../agents/index.ts';
-import { by, type Operation, operation } from '../api/operation.ts';
+import { by, operation } from '../api/operation.ts';
 import type { Session, Sessions } from '../sessions/index.ts';
 import { LOG_FORMS, type SessionLogs } from './logs.ts';
 import type { SessionActions } from './session-actions.ts';
@@ -46,7 +46,7 @@ export function sessionOperations(deps: {
   permissions(session: Pick<Session, 'decisionId'> | null): readonly string[];
   circuits: Pick<Circuits, 'findCircuit'>;
   untold(session: Pick<Session, 'agent' | 'transport'>): readonly string[];
-}): Operation[] {
+}) {
   const { sessions, logs, actions, permissions } = deps;
 
   /** With what it has said in the run that is under way, which is recorded at its end. */

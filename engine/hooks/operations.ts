@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { HookEvent } from '../agents/presets/index.ts';
-import { type Operation, operation } from '../api/operation.ts';
+import { operation } from '../api/operation.ts';
 import type { Hooks } from './hooks.ts';
 
 const EVENTS = [
@@ -11,7 +11,7 @@ const EVENTS = [
 ] as const satisfies readonly HookEvent[];
 
 /** What `svc hook` asks. */
-export const hookOperations = (hooks: Hooks): Operation[] => [
+export const hookOperations = (hooks: Hooks) => [
   operation({
     name: 'hook.look',
     about:

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { type Operation, operation } from '../api/operation.ts';
+import { operation } from '../api/operation.ts';
 import { EVENTS } from './events.ts';
 import type { Notify } from './index.ts';
 import { DELIVERY_STATES } from './rows.ts';
 
 /** What clients may ask of the outbox. */
-export function notifyOperations(notify: Notify): Operation[] {
+export function notifyOperations(notify: Notify) {
   return [
     operation({
       name: 'notify.events',

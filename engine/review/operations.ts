@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Operation, operation } from '../api/operation.ts';
+import { operation } from '../api/operation.ts';
 import { tool } from '../api/tool.ts';
 import { SvcError } from '../base/errors.ts';
 import { WORKTREE_STATES, type Worktrees } from '../runner/worktrees/index.ts';
@@ -18,7 +18,7 @@ export function worktreeOperations({
   folder(project: string): string;
   sessions: Sessions;
   worktrees: Worktrees;
-}): Operation[] {
+}) {
   return [
     operation({
       name: 'worktree.list',
@@ -118,7 +118,7 @@ export function worktreeOperations({
 const project = z.string().optional().describe('registered project; default: all');
 
 /** The three tools of the Chair. */
-const worktreeTools = (actions: WorktreeActions): Operation[] => [
+const worktreeTools = (actions: WorktreeActions) => [
   tool({
     name: 'worktree_status',
     about: 'List session worktrees and what they hold.',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Operation, operation } from '../api/operation.ts';
+import { operation } from '../api/operation.ts';
 import type { EventLog } from './event-log.ts';
 
 /** What clients may ask about what happened. */
@@ -10,7 +10,7 @@ export function eventOperations({
   events: EventLog;
   /** The full id of the one task that begins so. Throws `not_found`, `conflict`. */
   taskId(prefix: string): string;
-}): Operation[] {
+}) {
   return [
     operation({
       name: 'event.list',

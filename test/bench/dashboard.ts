@@ -59,13 +59,12 @@ async function measureDashboard(count: number): Promise<Measures> {
   const ws = await makeWorkspace({ commands: { printer: PRINTER } });
   try {
     const client = await ws.connect();
-    const add = (title: string) =>
-      client.call<{ task_id: string }>('task.add', { title, agent: 'scripted', body: 'x' });
+    const add = (title: string) => client.call('task.add', { title, agent: 'scripted', body: 'x' });
     await Promise.all(Array.from({ length: count }, (_, index) => add(`task number ${index + 1}`)));
     for (let index = 1; index <= DECISIONS; index += 1) await ws.post(`request number ${index}`);
     // What the engine has to send for the new tasks is not the dashboard's.
     await until(async () => {
-      const { deliveries } = await client.call<{ deliveries: { pending: number } }>('engine.status');
+      const { deliveries } = await client.call('engine.status');
       return deliveries.pending === 0;
     }, 'the last delivery');
     // Only what is the workspace's own: with a CI variable, say, the dashboard would not draw.
@@ -91,14 +90,14 @@ async function measureDashboard(count: number): Promise<Measures> {
 }
 
 async function startPrinting(client: EngineClient): Promise<void> {
-  const { task_id: id } = await client.call<{ task_id: string }>('task.add', {
+  const { task_id: id } = await client.call('task.add', {
     title: 'prints',
     agent: 'printer',
     body: 'x',
   });
   await client.call('task.run', { id });
   await until(async () => {
-    const { task } = await client.call<{ task: { status: string } }>('task.show', { id });
+    const { task } = await client.call('task.show', { id });
     return task.status === 'running';
   }, 'the worker that prints');
 }

@@ -14,7 +14,7 @@ export async function approveToSpawn(): Promise<Figure[]> {
     const ours: number[] = [];
     const bare: number[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
-      const { task_id: id } = await client.call<{ task_id: string }>('task.add', {
+      const { task_id: id } = await client.call('task.add', {
         title: 'measured',
         agent: 'scripted',
         body: 'x',

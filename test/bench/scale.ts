@@ -20,7 +20,7 @@ export async function scale(): Promise<Figure[]> {
       const ids: string[] = [];
       for (let at = 0; at < TASKS; at += 1) {
         const body = `task ${at}\n#agent: edit file-${at}.txt hello`;
-        ids.push((await client.call<{ task_id: string }>('task.add', { body, agent: 'scripted' })).task_id);
+        ids.push((await client.call('task.add', { body, agent: 'scripted' })).task_id);
       }
       const ended = Promise.all(
         ids.map((id) => awaitEvent(client, ({ kind, task_id }) => kind === 'sealed' && task_id === id)),

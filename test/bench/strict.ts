@@ -32,7 +32,7 @@ export async function strictRuns(): Promise<Figure[]> {
       const starts: number[] = [];
       const ends: number[] = [];
       for (let round = 0; round < ROUNDS; round += 1) {
-        const { task_id: id } = await client.call<{ task_id: string }>('task.add', {
+        const { task_id: id } = await client.call('task.add', {
           title: 'measured',
           agent: 'node',
           body: program(bytes),

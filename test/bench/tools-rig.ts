@@ -35,7 +35,7 @@ export async function makeRig(): Promise<Rig> {
   const ws = await makeWorkspace({ yaml: 'bus: { log_max_bytes: 100000000 }\n' });
   const file = join(ws.repository.folder, 'reference.log');
   const engine = await ws.connect();
-  const { task_id: id } = await engine.call<{ task_id: string }>('task.add', {
+  const { task_id: id } = await engine.call('task.add', {
     title: 'a worker that stays',
     agent: 'scripted',
     body: '#agent: hang',

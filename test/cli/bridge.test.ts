@@ -352,7 +352,7 @@ describe('the link of a bridge', () => {
         starts.push(start);
         return starts.length === 1 ? first.client : second.client;
       });
-      const answer = link.call('ask', {}, quiet);
+      const answer = link.call('ask', { question: 'Go on?' }, quiet);
       while (starts.length === 0) await Promise.resolve();
       for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
       mock.timers.tick(10 * 60_000);
@@ -380,7 +380,7 @@ describe('the link of a bridge', () => {
       },
       { patienceMs: 300 },
     );
-    const given = link.call('task_run', {}, quiet);
+    const given = link.call('task_run', { id: 't-1' }, quiet);
     gone.lose();
     await assert.rejects(given, { code: 'engine_not_running', message: /while this call waited/ });
     assert.deepEqual([...new Set(starts.slice(1))], ['after_crash']);
@@ -400,7 +400,7 @@ describe('the link of a bridge', () => {
       if (tries > 1) throw new SvcError('engine_not_running', 'no engine runs for /x');
       return gone.client;
     });
-    const given = link.call('ask', {}, { ...quiet, signal: stop.signal });
+    const given = link.call('ask', { question: 'Go on?' }, { ...quiet, signal: stop.signal });
     gone.lose();
     await assert.rejects(given, { code: 'cancelled' });
     await link.close();

@@ -166,7 +166,7 @@ describe('the main job from the command line', () => {
       });
     });
     const { readFileSync } = await import('node:fs');
-    const sessions = await client.call<{ session_id: string; pid: number }[]>('session.list', { live: true });
+    const sessions = await client.call('session.list', { live: true });
     const pid = sessions.find((each) => each.session_id === ran.session.session_id)?.pid;
     const mark = /SVC_RUN_ID=([^\0]+)/.exec(readFileSync(`/proc/${pid}/environ`, 'utf8'))?.[1] ?? '';
     const asWorker = { env: { SVC_RUN_ID: mark } };

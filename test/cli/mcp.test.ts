@@ -26,7 +26,7 @@ console.log(await (await post(session, { id: 2, method: 'tools/list' })).text())
 async function pidOf(client: EngineClient, sessionId: string): Promise<number> {
   let pid: number | null = null;
   await until(async () => {
-    const [row] = await client.call<{ pid: number | null }[]>('session.list', { ids: [sessionId] });
+    const [row] = await client.call('session.list', { ids: [sessionId] });
     pid = row?.pid ?? null;
     return pid !== null;
   });
@@ -172,20 +172,20 @@ describe('the bridge', () => {
     // Whoever else comes first may start the next engine; the bridge finds it.
     const session = tasks[0]?.session ?? '';
     const client = await ws.connect();
-    const [row] = await client.call<{ cwd: string | null }[]>('session.list', { ids: [session] });
+    const [row] = await client.call('session.list', { ids: [session] });
     await until(async () => {
-      const [now] = await client.call<{ state: string; cwd: string | null }[]>('session.list', {
+      const [now] = await client.call('session.list', {
         ids: [session],
       });
       return now?.state === 'running';
     });
-    const [placed] = await client.call<{ cwd: string }[]>('session.list', { ids: [session] });
+    const [placed] = await client.call('session.list', { ids: [session] });
     const { writeFileSync } = await import('node:fs');
     writeFileSync(`${placed?.cwd ?? row?.cwd}/go`, '');
     const done = await waiting;
     assert.equal(done.session_id, session);
     assert.equal(done.status, 'done');
-    const { sessions } = await client.call<{ sessions: unknown[] }>('task.show', { id: task_id });
+    const { sessions } = await client.call('task.show', { id: task_id });
     assert.equal(sessions.length, 1);
     await chair.close();
   });
@@ -197,12 +197,12 @@ describe('the bridge', () => {
     await chair.call('task_list');
     await chair.close();
     await until(() => pid === null || !isRunning(pid));
-    const events = await client.call<{ kind: string; data: { session?: string } }[]>('event.list', {
+    const events = await client.call('event.list', {
       limit: 50,
     });
     const joined = events.find(({ kind }) => kind === 'session_joined');
     await until(async () => {
-      const now = await client.call<{ kind: string; data: { session?: string } }[]>('event.list', {
+      const now = await client.call('event.list', {
         limit: 50,
       });
       return now.some(({ kind, data }) => kind === 'session_left' && data.session === joined?.data.session);
@@ -213,9 +213,10 @@ describe('the bridge', () => {
 describe('a seat', () => {
   test('that is a worker’s sees and calls what workers may, whatever it clears', async () => {
     const client = await ws.connect();
-    const { session } = await client.call<{ session: { session_id: string } }>('task.run', {
-      id: (await client.call<{ task_id: string }>('task.add', { title: 'w', body: '#agent: hang' })).task_id,
+    const { session } = await client.call('task.run', {
+      id: (await client.call('task.add', { title: 'w', body: '#agent: hang' })).task_id,
     });
+    assert.ok(session);
     const worker = await stdioClient(ws, { env: { SVC_SESSION: session.session_id } });
     const names = await worker.tools();
     for (const name of CHAIR_TOOLS) assert.ok(!names.includes(name), name);
@@ -238,7 +239,7 @@ describe('a seat', () => {
     assert.ok(!inside.stdout.includes('task_add'), inside.stdout);
     assert.ok(inside.stdout.includes('task_list'), inside.stdout);
     await client.call('task.cancel', {
-      id: (await client.call<{ task_id: string }[]>('task.list', { limit: 1 }))[0]?.task_id,
+      id: (await client.call('task.list', { limit: 1 }))[0]?.task_id ?? '',
     });
   });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { type ProjectSetup, quoteForShell, type Session, type Task, type Wire } from '../../engine/index.ts';
+import { type ProjectSetup, quoteForShell, type Wire } from '../../engine/index.ts';
 import { until } from '../support/wait.ts';
 import { isRunning, makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
 
@@ -53,9 +53,9 @@ describe('svc project', () => {
 
   test('is refused to what a setup runs; one that is killed with its engine runs anew, and never twice at once', async () => {
     const client = await ws.connect();
-    const { digest } = await client.call<Wire<ProjectSetup>>('project.show', { id: 'api' });
+    const { digest } = await client.call('project.show', { id: 'api' });
     await client.call('project.trust', { id: 'api', digest });
-    const { task_id } = await client.call<Wire<Task>>('task.add', {
+    const { task_id } = await client.call('task.add', {
       body: '#agent: no-change',
       project: 'api',
     });
@@ -69,7 +69,7 @@ describe('svc project', () => {
     assert.equal(isRunning(first), false);
     writeFileSync(file('gate'), '');
     const [session] = await until(async () => {
-      const all = await next.call<Wire<Session>[]>('session.list');
+      const all = await next.call('session.list');
       return all[0]?.state === 'ended' && all;
     });
     assert.deepEqual([session?.failure, session?.runs], [null, 1]);

@@ -23,14 +23,15 @@ describe('whoever is no Chair speaks for itself only', { timeout: 120_000 }, () 
   before(async () => {
     ws = await makeWorkspace();
     client = await ws.connect();
-    const { task_id } = await client.call<{ task_id: string }>('task.add', {
+    const { task_id } = await client.call('task.add', {
       title: 'w',
       body: '#agent: hang',
     });
-    const { session } = await client.call<{ session: { session_id: string } }>('task.run', { id: task_id });
+    const { session } = await client.call('task.run', { id: task_id });
+    assert.ok(session);
     worker = session.session_id;
     const pid = await until(async () => {
-      const [row] = await client.call<{ pid: number | null }[]>('session.list', { ids: [worker] });
+      const [row] = await client.call('session.list', { ids: [worker] });
       return row?.pid;
     });
     mark = await until(() => /SVC_RUN_ID=([^\0]+)/.exec(readFileSync(`/proc/${pid}/environ`, 'utf8'))?.[1]);

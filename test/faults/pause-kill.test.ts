@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { EngineClient, ListedSession, Session, Task, Wire } from '../../engine/index.ts';
+import type { EngineClient, Session, Wire } from '../../engine/index.ts';
 import { claudeSays } from '../engine/dispatch/rig.ts';
 import { awaitEvent, type SeenEvent } from '../support/events.ts';
 import { report } from '../support/faults.ts';
@@ -53,17 +53,18 @@ exec '${process.execPath}' '${AGENT}' -- "$last"
       claudeSays.result({ is_error: true, api_error_status: 429, result: 'usage limit', session_id: 'c-9' }),
       `wait-for ${join(folder, 'end')}`,
     ];
-    const task = await client.call<Wire<Task>>('task.add', {
+    const task = await client.call('task.add', {
       body: body.join('\n#agent: '),
       agent: 'claude',
     });
-    return (await client.call<{ session: Wire<Session> }>('task.run', { id: task.task_id })).session;
+    const { session } = await client.call('task.run', { id: task.task_id });
+    assert.ok(session);
+    return session;
   }
 
   test('between the limit and its record, when it is recorded or due, before the new start and after it', async () => {
     const dieAt = makeMortal(ws);
-    const session = async (id: string) =>
-      (await ws.connect()).call<Wire<ListedSession>>('session.show', { session: id });
+    const session = async (id: string) => (await ws.connect()).call('session.show', { session: id });
     const isPaused = (id: string) => (event: SeenEvent) =>
       event.kind === 'session_paused' && event.session_id === id;
 
@@ -125,9 +126,9 @@ exec '${process.execPath}' '${AGENT}' -- "$last"
         'half',
         'nothing of the first run is lost',
       );
-      const { task } = await client.call<{ task: Wire<Task> }>('task.show', { id: task_id });
+      const { task } = await client.call('task.show', { id: task_id });
       assert.deepEqual([task.status, task.resume_at], ['done', null]);
-      const kinds = (await client.call<SeenEvent[]>('event.list', { limit: 500 })).filter(
+      const kinds = (await client.call('event.list', { limit: 500 })).filter(
         (event) => event.session_id === id,
       );
       for (const kind of ['session_paused', 'sealed'])

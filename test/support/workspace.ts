@@ -63,6 +63,8 @@ export interface TestWorkspace {
 }
 
 export interface WorkspaceOptions {
+  /** Outbound events that its target gets; all where it is left out. */
+  events?: readonly string[];
   /** More lines for svc.yaml. */
   yaml?: string;
   /** How many workers at once. */
@@ -81,6 +83,7 @@ export async function makeWorkspace({
   env: extra = {},
   commands = {},
   user,
+  events: wanted,
 }: WorkspaceOptions = {}): Promise<TestWorkspace> {
   const repository = makeRepository();
   const { root, folder } = repository;
@@ -92,7 +95,7 @@ export async function makeWorkspace({
 agents:
   default_preset: scripted
   cmds: ${JSON.stringify({ scripted: `'${process.execPath}' '${AGENT}' -- {{prompt}}`, ...commands })}
-notify: { webhooks: [{ url: "${catcher.url}" }] }
+notify: { webhooks: [${JSON.stringify({ url: catcher.url, ...(wanted === undefined ? {} : { events: wanted }) })}] }
 ui: { addr: "127.0.0.1:0" }
 ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\n'}${yaml}`,
   );
@@ -181,10 +184,7 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
   }
 
   async function receiver(): Promise<string> {
-    const { receivers } = await visit(
-      (client) => client.call<{ receivers: { host: string; port: number }[] }>('engine.status'),
-      DAEMON,
-    );
+    const { receivers } = await visit((client) => client.call('engine.status'), DAEMON);
     return `${receivers[0]?.host}:${receivers[0]?.port}`;
   }
 

@@ -11,7 +11,6 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import type { ConsentView, Session, Wire } from '../../engine/index.ts';
 import { openTerminal, type Terminal, withTmux } from '../support/terminal.ts';
 import { until } from '../support/wait.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
@@ -73,7 +72,7 @@ function keptIn(screen: string): string {
 
 const pendingOf = async ({ ws }: Desk): Promise<string[]> => {
   const client = await ws.connect();
-  return (await client.call<ConsentView>('config.consent')).pending.map(({ key }) => key);
+  return (await client.call('config.consent')).pending.map(({ key }) => key);
 };
 
 describe('svc config edit', withTmux, () => {
@@ -90,10 +89,10 @@ describe('svc config edit', withTmux, () => {
     assert.match(readFileSync(file, 'utf8'), /mine: 'touch/);
     assert.equal(statSync(file).mode, mode);
     assert.deepEqual(await pendingOf(desk), []);
-    const { task_id: id } = await client.call<{ task_id: string }>('task.add', { body: 'x', agent: 'mine' });
+    const { task_id: id } = await client.call('task.add', { body: 'x', agent: 'mine' });
     await client.call('task.run', { id });
     await until(async () => {
-      const { sessions } = await client.call<{ sessions: Wire<Session>[] }>('task.show', { id });
+      const { sessions } = await client.call('task.show', { id });
       return sessions[0]?.state === 'ended';
     }, 'the run to end');
     assert.ok(existsSync(trace));

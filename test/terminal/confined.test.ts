@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { readDaemonRecord, type Session, type Wire } from '../../engine/index.ts';
+import { readDaemonRecord } from '../../engine/index.ts';
 import { attempts, impossible, makeStrict, OVER_HTTP, said } from '../support/strict.ts';
 import { openTerminal, withTmux } from '../support/terminal.ts';
 import { until } from '../support/wait.ts';
@@ -55,17 +55,18 @@ describe('entering the session of a strict worker', { skip: impossible ?? withTm
       'tries',
     );
     const client = await ws.connect();
-    const waiting = await client.call<{ task_id: string }>('task.add', { body: 'waits', agent: 'claude' });
+    const waiting = await client.call('task.add', { body: 'waits', agent: 'claude' });
     const done = says({ type: 'result', subtype: 'success', is_error: false, result: 'done' });
     const init = says({ type: 'system', subtype: 'init', session_id: 'c-1', model: 'm' });
-    const { task_id } = await client.call<{ task_id: string }>('task.add', {
+    const { task_id } = await client.call('task.add', {
       body: `${init}\n#agent: no-change\n${done}`,
       agent: 'claude',
     });
-    const { session: begun } = await client.call<{ session: Wire<Session> }>('task.run', { id: task_id });
+    const { session: begun } = await client.call('task.run', { id: task_id });
+    assert.ok(begun);
     const id = begun.session_id;
     const session = await until(async () => {
-      const now = await client.call<Wire<Session>>('session.show', { session: id });
+      const now = await client.call('session.show', { session: id });
       return now.state === 'ended' && now;
     });
     assert.equal(session.failure, null, JSON.stringify(session.failure));

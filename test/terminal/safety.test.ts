@@ -7,7 +7,7 @@ describe('nothing fires that was not meant', withTmux, () => {
   it('bursts and pastes never act; what arrives changes counts only; a changed decision disarms', async (t) => {
     const { workspace, terminal } = await openDash(t);
     const client = await workspace.connect();
-    const decisions = () => client.call<{ decision_id: string; state: string }[]>('decision.list', {});
+    const decisions = () => client.call('decision.list', {});
     await workspace.post('first\n#agent: no-change');
     await terminal.shows('▶d-1');
     await terminal.shows('│ │ first', 'the prompt of d-1');

@@ -12,8 +12,7 @@ const QUESTION = /Use this on this machine\? \[y\/N\]\s*$/;
 const BACK = /Enter goes back to the dashboard\.\s*$/;
 const BANNER = /svc\.yaml: guard\.profile waits, its earlier .*· T shows it and asks/;
 
-const viewOf = async (ws: TestWorkspace): Promise<ConsentView> =>
-  (await ws.connect()).call<ConsentView>('config.consent');
+const viewOf = async (ws: TestWorkspace): Promise<ConsentView> => (await ws.connect()).call('config.consent');
 
 const pendingOf = async (ws: TestWorkspace): Promise<string[]> =>
   (await viewOf(ws)).pending.map(({ key }) => key);

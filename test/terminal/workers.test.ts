@@ -47,7 +47,7 @@ exit "$line"
       `#agent: wait-for ${join(bin, 'end')}`,
       `#agent: say ${JSON.stringify({ type: 'result', subtype: 'success', is_error: false, result: 'done' })}`,
     ].join('\n');
-    const task = await client.call<{ task_id: string }>('task.add', { body, agent: 'claude' });
+    const task = await client.call('task.add', { body, agent: 'claude' });
     await client.call('task.run', { id: task.task_id });
     terminal.keys('4');
     await terminal.shows(/▶s-1 .*read first\.ts/);

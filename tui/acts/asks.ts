@@ -31,7 +31,7 @@ export function openAsk(state: State): Step {
 export function sendAnswer(state: State, { ask }: AnswerAsk, answer: string): Step {
   if (state.link.phase === 'lost')
     return step(said(state, 'the engine is away: the answer was not sent', 'bad', 'Esc, then u starts it'));
-  return call<{ answer: string }>(
+  return call(
     { ...state, overlay: null },
     {
       operation: 'ask_answer',

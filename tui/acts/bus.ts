@@ -93,7 +93,7 @@ export function sendMessage(state: State, overlay: WriteMessage): Step {
   if (state.link.phase === 'lost')
     return step(said(state, 'the engine is away: the message was not sent', 'bad', 'Esc, then u starts it'));
   const { parent, message: kind } = overlay;
-  return call<{ known?: boolean }>(
+  return call(
     { ...state, overlay: null },
     {
       operation: 'msg_send',

@@ -1,6 +1,6 @@
 import { detailOf, stampOf } from '../state/details.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
-import type { DecisionRow, Plan, State, TaskView } from '../state/model.ts';
+import type { DecisionRow, Plan, State } from '../state/model.ts';
 import { cleanLines } from '../text.ts';
 import { withWorker } from './moving.ts';
 import { call, type Question, type Step, said, step } from './step.ts';
@@ -45,7 +45,7 @@ export function approveQuestion(state: State): Question {
   const gate = plan !== undefined && isGated(plan) ? plan.problem : null;
   const what = `${id} and start ${agent ?? 'the agent'} on ${taskId}`;
   const approve = (how: { force?: true }) => (now: State) =>
-    call<{ session: { session_id: string } | null }>(now, {
+    call(now, {
       operation: 'decision.approve',
       input: { id, hash, ...how },
       busy: id,
@@ -87,7 +87,7 @@ export const approveUnconfined = (
   state: State,
   { decision: id, task, hash }: { decision: string; task: string; hash: string },
 ): Step =>
-  call<{ session: { session_id: string } | null }>(state, {
+  call(state, {
     operation: 'decision.approve',
     input: { id, hash, unconfined: task },
     busy: id,
@@ -136,7 +136,7 @@ export function editPrompt(state: State): Step {
         return step(said(now, `${id} is as it was: the text did not change`));
       if (text.trim() === '')
         return step(said(now, `${id} is as it was: an empty prompt runs nothing`, 'bad'));
-      return call<{ decision: { decision_id: string }; task: TaskView }>(now, {
+      return call(now, {
         operation: 'decision.edit',
         input: { id, hash, prompt: text },
         busy: id,

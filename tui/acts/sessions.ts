@@ -49,7 +49,7 @@ export function resumeQuestion(state: State): Question {
         key: 'y',
         label: 'go on',
         run: (now) =>
-          call<SessionRow>(now, {
+          call(now, {
             operation: 'worker.resume',
             input: { session: id },
             busy: id,

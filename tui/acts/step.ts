@@ -1,11 +1,11 @@
-import { localizeTimes } from '../../engine/index.ts';
+import { type Api, localizeTimes } from '../../engine/index.ts';
 import type { Message, State, Subject } from '../state/model.ts';
 
 /** What has to be done outside the state. The feed and the terminal do it; `update` only asks. */
 export type Effect =
   | {
       do: 'call';
-      operation: string;
+      operation: keyof Api;
       input: object;
       /** The subject that is busy until the answer. */
       busy: string;
@@ -41,15 +41,15 @@ export const said = (state: State, text: string, tone: Message['tone'] = 'info',
 });
 
 /** A call to the engine; its subject is busy until the answer is there. */
-export function call<A>(
+export function call<K extends keyof Api>(
   state: State,
   request: {
-    operation: string;
-    input: object;
+    operation: K;
+    input: Api[K]['input'];
     busy: string;
     doing: string;
-    said(answer: A): string;
-    after?(state: State, answer: A): State;
+    said(answer: Api[K]['output']): string;
+    after?(state: State, answer: Api[K]['output']): State;
   },
 ): Step {
   const { operation, input, busy, doing } = request;

@@ -62,7 +62,7 @@ export function runTaskQuestion(state: State, task: TaskRow): Question {
 }
 
 const run = (state: State, id: string, how: { hash: string; force?: true }, again: boolean): Step =>
-  call<{ session: { session_id: string } | null }>(state, {
+  call(state, {
     operation: again ? 'task.retry' : 'task.run',
     input: { id, ...how },
     busy: id,
@@ -219,7 +219,7 @@ export function addTask(state: State): Step {
       said(state, 'a task needs a title or a prompt', 'bad', 'type a title, or press Ctrl-E for the prompt'),
     );
   }
-  return call<TaskRow>(
+  return call(
     { ...state, overlay: null },
     {
       operation: 'task.add',

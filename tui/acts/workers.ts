@@ -4,7 +4,7 @@ import { isUnread, sessionState } from '../panes/words.ts';
 import { checkoutReason } from '../panes/work.ts';
 import { detailOf } from '../state/details.ts';
 import { followed, paused } from '../state/log.ts';
-import type { Evidence, Promoted, SessionRow, State, Trial } from '../state/model.ts';
+import type { Evidence, SessionRow, State, Trial } from '../state/model.ts';
 import { isWide } from '../state/size.ts';
 import { clean } from '../text.ts';
 import { call, type Question, type Step, said, step } from './step.ts';
@@ -136,7 +136,7 @@ export function rerunQuestion(state: State): Question {
         key: 'y',
         label: 'run',
         run: (now) =>
-          call<Evidence>(now, {
+          call(now, {
             operation: 'verify.rerun',
             input: { session: id },
             busy: id,
@@ -157,7 +157,7 @@ export function promoteQuestion(state: State): Question {
   const warning = doubt(state, id);
   const named = sensitive.length === 0 ? '' : ` LOOK AT ${clean(describeSensitive(sensitive, SHOWN))}.`;
   const run = (strategy: 'merge' | 'rebase') => (now: State) =>
-    call<Promoted>(now, {
+    call(now, {
       operation: 'worktree.promote',
       input: { session: id, strategy, base, head },
       busy: id,

@@ -145,7 +145,7 @@ export function createFeed(options: {
     call(effect) {
       const { operation, input, busy } = effect;
       Promise.resolve()
-        .then(() => link.client().call(operation, input))
+        .then(() => link.client().callByName(operation, input))
         .then(
           (answer) => send({ type: 'answered', effect, answer }),
           (error: unknown) => {

@@ -1,20 +1,6 @@
 import type { EngineClient } from '../../engine/index.ts';
 import type { DataChange } from '../state/data.ts';
-import type {
-  AskRow,
-  Choices,
-  DecisionRow,
-  DeliveryRow,
-  EventRow,
-  HeldRow,
-  LockRow,
-  MessageRow,
-  PeerRow,
-  SessionRow,
-  Status,
-  TaskRow,
-  Unread,
-} from '../state/model.ts';
+import type { DeliveryRow, EventRow, HeldRow, MessageRow, SessionRow } from '../state/model.ts';
 import { WINDOWS } from '../state/windows.ts';
 
 /** Small first, so that the first screen does not wait for ten thousand rows. */
@@ -25,12 +11,12 @@ const IDS_PER_CALL = 500;
 /** What the first screen shows. */
 export async function firstRows(client: EngineClient): Promise<DataChange> {
   const [status, tasks, decisions, sessions, asks, unread, held] = await Promise.all([
-    client.call<Status>('engine.status'),
-    client.call<TaskRow[]>('task.list', { limit: FIRST_PAGE }),
-    client.call<DecisionRow[]>('decision.list', { state: 'pending', limit: 10_000 }),
-    client.call<SessionRow[]>('session.list', { limit: 100 }),
-    client.call<AskRow[]>('ask.list', { status: 'open', limit: 1000 }),
-    client.call<Unread>('message.counts'),
+    client.call('engine.status'),
+    client.call('task.list', { limit: FIRST_PAGE }),
+    client.call('decision.list', { state: 'pending', limit: 10_000 }),
+    client.call('session.list', { limit: 100 }),
+    client.call('ask.list', { status: 'open', limit: 1000 }),
+    client.call('message.counts'),
     heldOf(client),
   ]);
   return { status, tasks, decisions, sessions, asks, unread, held, complete: tasks.length < FIRST_PAGE };
@@ -38,22 +24,22 @@ export async function firstRows(client: EngineClient): Promise<DataChange> {
 
 /** They change without an event: how they go is asked for. */
 export const deliveriesOf = (client: EngineClient): Promise<DeliveryRow[]> =>
-  client.call<DeliveryRow[]>('notify.deliveries', { limit: WINDOWS.deliveries.first });
+  client.call('notify.deliveries', { limit: WINDOWS.deliveries.first });
 
-const heldOf = (client: EngineClient): Promise<HeldRow[]> => client.call<HeldRow[]>('agent.held');
+const heldOf = (client: EngineClient): Promise<HeldRow[]> => client.call('agent.held');
 
 /** What can come a moment later. */
 export async function otherRows(client: EngineClient): Promise<DataChange> {
   const [events, deliveries, choices, sessions, asks, messages, unread, peers, locks] = await Promise.all([
-    client.call<EventRow[]>('event.list', { limit: WINDOWS.events.first }),
+    client.call('event.list', { limit: WINDOWS.events.first }),
     deliveriesOf(client),
-    client.call<Choices>('task.choices'),
-    client.call<SessionRow[]>('session.list', { limit: WINDOWS.sessions.first }),
-    client.call<AskRow[]>('ask.list', { limit: WINDOWS.closedAsks.first }),
-    client.call<MessageRow[]>('message.list', { limit: WINDOWS.messages.first }),
-    client.call<MessageRow[]>('message.list', { unread: true, limit: WINDOWS.messages.first }),
-    client.call<PeerRow[]>('peer.list'),
-    client.call<LockRow[]>('lock.list'),
+    client.call('task.choices'),
+    client.call('session.list', { limit: WINDOWS.sessions.first }),
+    client.call('ask.list', { limit: WINDOWS.closedAsks.first }),
+    client.call('message.list', { limit: WINDOWS.messages.first }),
+    client.call('message.list', { unread: true, limit: WINDOWS.messages.first }),
+    client.call('peer.list'),
+    client.call('lock.list'),
   ]);
   return {
     events,
@@ -69,7 +55,7 @@ export async function otherRows(client: EngineClient): Promise<DataChange> {
 
 /** As they are now; how the notice of a message goes is told by no event. */
 export const messagesOf = (client: EngineClient, ids: readonly number[]): Promise<MessageRow[]> =>
-  pages<MessageRow>(client, 'message.list', ids);
+  pages(ids, (part) => client.call('message.list', { ids: part, limit: IDS_PER_CALL }));
 
 /** Asks and messages that events are about, and who is here and what is held when that has changed. */
 async function busRowsOf(client: EngineClient, events: readonly EventRow[]): Promise<DataChange> {
@@ -79,13 +65,13 @@ async function busRowsOf(client: EngineClient, events: readonly EventRow[]): Pro
   };
   const tells = (kinds: RegExp): boolean => events.some(({ kind }) => kinds.test(kind));
   const [asks, messages, unread, peers, locks] = await Promise.all([
-    pages<AskRow>(client, 'ask.list', numbers('ask_id')),
+    pages(numbers('ask_id'), (part) => client.call('ask.list', { ids: part, limit: IDS_PER_CALL })),
     messagesOf(client, numbers('message_id')),
-    tells(/^message_/) ? client.call<Unread>('message.counts') : undefined,
+    tells(/^message_/) ? client.call('message.counts') : undefined,
     tells(/^(?:session_(?:joined|left|started)|dispatched|sealed|failed)$/)
-      ? client.call<PeerRow[]>('peer.list')
+      ? client.call('peer.list')
       : undefined,
-    tells(/^lock_/) ? client.call<LockRow[]>('lock.list') : undefined,
+    tells(/^lock_/) ? client.call('lock.list') : undefined,
   ]);
   return {
     asks,
@@ -100,7 +86,7 @@ async function busRowsOf(client: EngineClient, events: readonly EventRow[]): Pro
 export async function* olderTasks(client: EngineClient, before: string): AsyncGenerator<DataChange> {
   let oldest = before;
   for (;;) {
-    const tasks = await client.call<TaskRow[]>('task.list', { before: oldest, limit: PAGE });
+    const tasks = await client.call('task.list', { before: oldest, limit: PAGE });
     const complete = tasks.length < PAGE;
     yield { tasks, complete };
     if (complete) return;
@@ -116,13 +102,14 @@ export async function rowsOf(client: EngineClient, events: readonly EventRow[]):
   const isConfig = events.some(({ kind }) => kind === 'config_reloaded' || kind === 'engine_started');
   // Every end of a run may close or open the way for its agent.
   const isEnd = events.some(({ kind }) => /^(?:sealed|failed|alert|circuit_reset)$/.test(kind));
-  const decisionsOf = (wanted: readonly string[]) => pages<DecisionRow>(client, 'decision.list', wanted);
+  const decisionsOf = (wanted: readonly string[]) =>
+    pages(wanted, (part) => client.call('decision.list', { ids: part, limit: IDS_PER_CALL }));
   const [status, tasks, decisions, sessions, choices, held, bus] = await Promise.all([
-    client.call<Status>('engine.status'),
-    pages<TaskRow>(client, 'task.list', [...ids('task_id')]),
+    client.call('engine.status'),
+    pages([...ids('task_id')], (part) => client.call('task.list', { ids: part, limit: IDS_PER_CALL })),
     decisionsOf([...decisionIds]),
     sessionsOf(client, [...sessionIds]),
-    isConfig ? client.call<Choices>('task.choices') : undefined,
+    isConfig ? client.call('task.choices') : undefined,
     isEnd ? heldOf(client) : undefined,
     busRowsOf(client, events),
   ]);
@@ -148,17 +135,14 @@ export async function rowsOf(client: EngineClient, events: readonly EventRow[]):
 
 /** Sessions by their ids, as they are now. */
 export const sessionsOf = (client: EngineClient, ids: readonly string[]): Promise<SessionRow[]> =>
-  pages<SessionRow>(client, 'session.list', ids);
+  pages(ids, (part) => client.call('session.list', { ids: part, limit: IDS_PER_CALL }));
 
-async function pages<R>(
-  client: EngineClient,
-  operation: string,
-  ids: readonly (string | number)[],
-): Promise<R[]> {
+/** Rows by their ids, as many in a call as the engine takes. */
+async function pages<I, R>(ids: readonly I[], read: (part: I[]) => Promise<R[]>): Promise<R[]> {
   const rows: R[] = [];
   for (let at = 0; at < ids.length; at += IDS_PER_CALL) {
     const part = ids.slice(at, at + IDS_PER_CALL);
-    rows.push(...(await client.call<R[]>(operation, { ids: part, limit: IDS_PER_CALL })));
+    rows.push(...(await read(part)));
   }
   return rows;
 }

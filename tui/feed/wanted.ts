@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { asSvcError, type EngineClient } from '../../engine/index.ts';
 import { detailOf, type Wanted, wanted } from '../state/details.ts';
-import type { Details, Loaded, State, Trial } from '../state/model.ts';
+import type { Details, Loaded, State } from '../state/model.ts';
 
 /** The cursor has to rest this long before anything is fetched for it: held keys fly over a list. */
 const REST_MS = 50;
@@ -92,21 +92,21 @@ async function load(
   switch (kind) {
     case 'task': {
       const [shown, plan] = await Promise.all([
-        client.call<Omit<Details['task'], 'plan'>>('task.show', { id }),
-        client.call<Details['task']['plan']>('task.plan', { id }),
+        client.call('task.show', { id }),
+        client.call('task.plan', { id }),
       ]);
       return { ...shown, plan };
     }
     case 'decision':
-      return client.call<Details['decision']>('decision.show', { id });
+      return client.call('decision.show', { id });
     case 'evidence':
-      return client.call<Details['evidence']>('verify.show', { session: id });
+      return client.call('verify.show', { session: id });
     case 'work': {
       const triedAt = new Date().toISOString();
       const [diff, trial] = await Promise.all([
-        client.call<Omit<Details['work'], 'trial'>>('worktree.diff', { session: id }),
+        client.call('worktree.diff', { session: id }),
         client
-          .call<Trial>('worktree.trial', { session: id })
+          .call('worktree.trial', { session: id })
           .catch((error: unknown) => ({ problem: asSvcError(error).message })),
       ]);
       return { ...diff, trial, tried_at: triedAt };

@@ -11,7 +11,7 @@ import type {
   Lock,
   LoggedEvent,
   Peer,
-  PromoteResult,
+  Session,
   SessionTrial,
   Task,
   TaskChoices,
@@ -36,7 +36,6 @@ export type HeldRow = Wire<AgentCircuit>;
 /** What a session has reported of its work, and what that is worth now (`verify.show`). */
 export type Evidence = Wire<Verification>;
 export type Status = Wire<EngineStatus>;
-export type Promoted = Wire<PromoteResult> & { session_id: string; removed: boolean; kept: string[] };
 
 /** What a run of a task would do now (`task.plan`). */
 export type Plan = Wire<TaskPlan>;
@@ -76,7 +75,7 @@ export interface Details {
   task: {
     task: TaskView;
     decision: Wire<Decision> | null;
-    sessions: SessionRow[];
+    sessions: Wire<Session>[];
     timeline: EventRow[];
     plan: Plan;
   };

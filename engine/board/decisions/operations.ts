@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { by, type Caller, type Operation, operation } from '../../api/operation.ts';
+import { by, type Caller, operation } from '../../api/operation.ts';
 import { asSvcError, SvcError } from '../../base/errors.ts';
 import type { BoardOperationsDeps } from '../deps.ts';
 import { body, dispatchInput, hash, id, ids, limit, optionsOf, plannedOptions } from '../input.ts';
@@ -21,7 +21,7 @@ export function decisionOperations({
   workflow,
   plans,
   checkConfinement,
-}: BoardOperationsDeps): Operation[] {
+}: BoardOperationsDeps) {
   /** The decision, if it is about what whoever calls has seen. */
   function seen(input: { id: string; hash?: string | undefined }): Decision {
     const decision = decisions.resolve(input.id);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { by, type Caller, type Operation, operation } from '../../api/operation.ts';
+import { by, type Caller, operation } from '../../api/operation.ts';
 import { tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
 import type { Storage } from '../../storage/index.ts';
@@ -26,7 +26,7 @@ export function ledgerOperations({
   storage: Storage;
   ledgers: Ledgers;
   peers: HolderPeers;
-}): Operation[] {
+}) {
   /** Whose claim it is. Only the Chair frees what is another's. */
   function holderToFree(caller: Caller, input: { holder: string; ledger: string; item: number }): string {
     if (input.holder !== ANY) return resolveHolder(input.holder, caller, peers);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { by, type Operation, operation } from '../../api/operation.ts';
+import { by, operation } from '../../api/operation.ts';
 import { tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
 import { toPrintable } from '../../base/text.ts';
@@ -25,7 +25,7 @@ export function lockOperations({
   storage: Storage;
   locks: Locks;
   peers: HolderPeers;
-}): Operation[] {
+}) {
   return [
     tool({
       name: 'lock_acquire',

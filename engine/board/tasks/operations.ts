@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AgentChoice, ProjectChoice } from '../../agents/index.ts';
-import { by, type Caller, type Operation, operation } from '../../api/operation.ts';
+import { by, type Caller, operation } from '../../api/operation.ts';
 import type { BoardOperationsDeps } from '../deps.ts';
 import {
   agentOverrides,
@@ -36,7 +36,7 @@ export interface TaskChoices {
 }
 
 /** What clients may ask about tasks. */
-export function taskOperations(deps: BoardOperationsDeps): Operation[] {
+export function taskOperations(deps: BoardOperationsDeps) {
   const { storage, tasks, decisions, sessions, workflow, plans, agents, actions } = deps;
   const find = (prefix: string) => tasks.resolve(prefix).taskId;
   /** What a run would be asked for without flags: as its open decision has it. */

@@ -7,7 +7,6 @@ import {
   type Caller,
   checkLocalActor,
   mayAct,
-  type Operation,
 } from '../../api/operation.ts';
 import { sayMore, tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
@@ -82,7 +81,7 @@ function sayEnded(sessionId: string, verdict: Verdict): string {
 }
 
 /** The board's tools for agents: what the Chair plans and starts, and what every seat may see. */
-export function taskTools(deps: BoardOperationsDeps): Operation[] {
+export function taskTools(deps: BoardOperationsDeps) {
   const { storage, tasks, sessions, workflow, agents, peers, actions } = deps;
 
   function who(input: { actor?: string | undefined }, caller: Caller): By {

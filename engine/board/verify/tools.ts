@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { by, type Caller, type Operation, operation, toWire } from '../../api/operation.ts';
+import { by, type Caller, operation, toWire } from '../../api/operation.ts';
 import { tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
 import { formatCount } from '../../base/text.ts';
@@ -20,7 +20,7 @@ export interface VerifyToolsDeps {
 const session = z.string().optional();
 
 /** What agents and clients may ask about evidence. */
-export function verifyTools({ verify, tasks, paths }: VerifyToolsDeps): Operation[] {
+export function verifyTools({ verify, tasks, paths }: VerifyToolsDeps) {
   function named(given: string | undefined, caller: Caller): string {
     const name = given === undefined || isOwnSeat(given, caller) ? caller.sessionId : given;
     if (name !== null) return name;

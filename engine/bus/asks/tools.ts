@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { by, type Call, type Caller, type Operation, operation } from '../../api/operation.ts';
+import { by, type Call, type Caller, operation } from '../../api/operation.ts';
 import { sayMore, tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
 import { toPrintable } from '../../base/text.ts';
@@ -114,7 +114,7 @@ function sayAsk({
 }
 
 /** What agents and clients may do about questions. */
-export function askTools(deps: AskToolsDeps): Operation[] {
+export function askTools(deps: AskToolsDeps) {
   const { storage, asks, peers } = deps;
 
   /** The row of this call: the one it made before, or a new one. */

@@ -1,14 +1,12 @@
 import { z } from 'zod';
-import { by, type Operation, operation } from '../../api/operation.ts';
+import { by, operation } from '../../api/operation.ts';
 import { maskedAddress } from '../../base/shown-address.ts';
 import type { Reader } from './index.ts';
 import { type MessageRow, toMessage } from './rows.ts';
 import { type MessageToolDeps, readerOf } from './tools.ts';
 
 /** What the dashboard, the command line and hooks ask about messages and peers. */
-export function messageOperations(
-  deps: MessageToolDeps & { surface(reader: Reader): MessageRow[] },
-): Operation[] {
+export function messageOperations(deps: MessageToolDeps & { surface(reader: Reader): MessageRow[] }) {
   const { storage, messages, peers, surface } = deps;
   const id = z.int().min(1);
   return [

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Caller, Operation } from '../../api/operation.ts';
+import type { Caller } from '../../api/operation.ts';
 import { tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
 import { toPrintable } from '../../base/text.ts';
@@ -45,7 +45,7 @@ export function peerTools({
   peers,
   family,
   addresses,
-}: Pick<MessageToolDeps, 'peers' | 'family' | 'addresses'>): Operation[] {
+}: Pick<MessageToolDeps, 'peers' | 'family' | 'addresses'>) {
   /** Throws `not_found`, and `holder_mismatch` where a caller that is nobody means itself. */
   function known(text: string, caller: Caller): Peer {
     const named = isOwnSeat(text, caller) ? addresses.acting(caller, undefined) : text.trim();

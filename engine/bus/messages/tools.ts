@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { by, type Caller, type Operation } from '../../api/operation.ts';
+import { by, type Caller } from '../../api/operation.ts';
 import { sayMore, tool } from '../../api/tool.ts';
 import { type Clock, rfc3339 } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
@@ -106,7 +106,7 @@ function senderOf(
 }
 
 /** What agents say to each other. */
-export function messageTools(deps: MessageToolDeps): Operation[] {
+export function messageTools(deps: MessageToolDeps) {
   const { storage, clock, paths, peers, addresses, messages } = deps;
 
   function payload(path: string | undefined): string | null {

@@ -33,7 +33,7 @@ export function followResources(server: Server, link: EngineLink): FollowedResou
     const { operation, input } = readerOf(uri);
     if (operation !== 'msg_inbox') return null;
     const options = { key: randomUUID(), signal: gone.signal, onProgress: () => undefined };
-    const { unread, read } = await link.call<InboxState>(operation, { ...input, limit: 1 }, options);
+    const { unread, read } = await link.call(operation, { ...input, limit: 1 }, options);
     return { unread, read };
   }
 

@@ -14,8 +14,7 @@ export async function readInstructions(link: EngineLink): Promise<string> {
     throw new SvcError('engine_unreachable', 'the engine does not answer', { hint: 'svc doctor' });
   });
   try {
-    return (await Promise.race([link.call<{ text: string }>('seat.instructions', {}, options), patience]))
-      .text;
+    return (await Promise.race([link.call('seat.instructions', {}, options), patience])).text;
   } catch (thrown) {
     const { message, hint } = asSvcError(thrown);
     const next = hint === undefined ? '' : ` (${hint})`;

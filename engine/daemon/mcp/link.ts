@@ -1,14 +1,15 @@
 import type { Wire } from '../../api/operation.ts';
+import type { Api } from '../../compose.ts';
 import type { LoggedEvent } from '../../storage/index.ts';
 
 /** How an MCP server reaches its engine: the same for one in the daemon and for one that bridges a terminal's pipe. */
 export interface EngineLink {
   /** Runs an operation. Rejects with SvcError. The same `key` again is the same call. */
-  call<T = unknown>(
-    operation: string,
-    input: object,
+  call<K extends keyof Api>(
+    operation: K,
+    input: Api[K]['input'],
     options: { key: string; signal: AbortSignal; onProgress(message: string): void },
-  ): Promise<T>;
+  ): Promise<Api[K]['output']>;
   /** Everything that happens from when `begun` resolves on, until `stop` is called. */
   onEvent(listener: (event: Wire<LoggedEvent>) => void): { begun: Promise<void>; stop(): void };
   /** The session that the client takes part as, once it is connected; null for none. */

@@ -1,5 +1,6 @@
 import type { Wire } from '../../api/operation.ts';
 import { SvcError } from '../../base/errors.ts';
+import type { Api } from '../../compose.ts';
 import type { LoggedEvent } from '../../storage/index.ts';
 
 /** What a client can read and follow beside the tools. */
@@ -24,7 +25,11 @@ export const inboxUri = (session: string): string => `svc://inbox/${encodeURICom
 export const taskUri = (id: string): string => `svc://task/${encodeURIComponent(id)}`;
 
 /** The operation that reads a resource. Throws `not_found`. */
-export function readerOf(uri: string): { operation: string; input: object } {
+export function readerOf(
+  uri: string,
+):
+  | { operation: 'msg_inbox'; input: Api['msg_inbox']['input'] }
+  | { operation: 'task.show'; input: Api['task.show']['input'] } {
   const match = /^svc:\/\/(inbox|task)\/([^/?#]+)$/.exec(uri);
   const name = match === null ? '' : decoded(match[2] ?? '');
   if (match?.[1] === 'inbox' && name !== '')

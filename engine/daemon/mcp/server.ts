@@ -18,7 +18,6 @@ import {
   UnsubscribeRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import { hintForTools } from '../../api/hints.ts';
-import type { ToolDescription } from '../../api/tool.ts';
 import { asSvcError, type SvcError } from '../../base/errors.ts';
 import { followResources } from './follow-resources.ts';
 import type { EngineLink } from './link.ts';
@@ -50,7 +49,7 @@ export function createMcpServer(link: EngineLink, options: McpServerOptions): Se
   const once = (extra: Extra) => ({ key: randomUUID(), signal: extra.signal, onProgress: () => undefined });
 
   server.setRequestHandler(ListToolsRequestSchema, async (_request, extra) => {
-    const { tools } = await link.call<{ tools: ToolDescription[] }>('tool.list', {}, once(extra));
+    const { tools } = await link.call('tool.list', {}, once(extra));
     return { tools: tools as unknown as Tool[] };
   });
 
@@ -61,12 +60,15 @@ export function createMcpServer(link: EngineLink, options: McpServerOptions): Se
       told.say(message);
     };
     try {
-      const { result, text } = await link.call<{ result: Record<string, unknown>; text: string | null }>(
+      const { result, text } = await link.call(
         'tool.call',
         { name: params.name, arguments: params.arguments ?? {} },
         { key: randomUUID(), signal: extra.signal, onProgress },
       );
-      return { content: [{ type: 'text', text: text ?? JSON.stringify(result) }], structuredContent: result };
+      return {
+        content: [{ type: 'text', text: text ?? JSON.stringify(result) }],
+        structuredContent: result as Record<string, unknown>,
+      };
     } catch (thrown) {
       const error = asSvcError(thrown);
       // Not a refusal by a tool but a call of something that is none (MCP, Tools, Error Handling).

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { writeProjectConsent } from '../../access/index.ts';
-import { by, type Operation, operation } from '../../api/operation.ts';
+import { by, operation } from '../../api/operation.ts';
 import { type Clock, rfc3339 } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
@@ -17,7 +17,7 @@ export function projectOperations({
   storage: Storage;
   events: EventLog;
   clock: Clock;
-}): Operation[] {
+}) {
   return [
     operation({
       name: 'project.list',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Caller, type Operation, operation } from '../../api/operation.ts';
+import { type Caller, operation } from '../../api/operation.ts';
 import type { Session } from '../rows.ts';
 
 export interface InstructionDeps {
@@ -13,7 +13,7 @@ export interface InstructionDeps {
 }
 
 /** What a client's model is told before it calls anything: who it is, where, and what to do first. */
-export const instructionOperations = (deps: InstructionDeps): Operation[] => [
+export const instructionOperations = (deps: InstructionDeps) => [
   operation({
     name: 'seat.instructions',
     about: 'What an agent in the caller’s seat is told first.',

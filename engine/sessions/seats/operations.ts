@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { type Operation, operation } from '../../api/operation.ts';
+import { operation } from '../../api/operation.ts';
 import type { Storage } from '../../storage/index.ts';
 import type { Seats } from './seats.ts';
 
 /** What clients may say about their own seat. */
-export const seatOperations = ({ storage, seats }: { storage: Storage; seats: Seats }): Operation[] => [
+export const seatOperations = ({ storage, seats }: { storage: Storage; seats: Seats }) => [
   operation({
     name: 'seat.leave',
     about:

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import type { Caller } from '../../../engine/api/operation.ts';
+import type { Caller, Operation } from '../../../engine/api/operation.ts';
 import { describeTool, isTool } from '../../../engine/api/tool.ts';
 import type { Lock, Session, SvcError, Task, Wire } from '../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
@@ -335,7 +335,8 @@ describe('the tools for locks', () => {
 
   test('are small, and say what each parameter means', () => {
     const names = /^(?:lock_|task_claim|task_release)/;
-    const tools = here.engine.operations.all.filter(isTool).filter(({ name }) => names.test(name));
+    const all: readonly Operation[] = here.engine.operations.all;
+    const tools = all.filter(isTool).filter(({ name }) => names.test(name));
     assert.equal(tools.length, 6);
     for (const each of tools) {
       const text = JSON.stringify(describeTool(each));

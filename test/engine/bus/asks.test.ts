@@ -367,7 +367,7 @@ describe('a daemon that is killed', () => {
     const key = randomUUID();
     let id = 0;
     const first = await ws.connect();
-    const lost = first.run<Outcome>(
+    const lost = first.run(
       'ask',
       { question: 'Will you come back?' },
       {
@@ -384,7 +384,7 @@ describe('a daemon that is killed', () => {
 
     const second = await ws.connect();
     let again = '';
-    const answered = second.run<Outcome>(
+    const answered = second.run(
       'ask',
       { question: 'Will you come back?' },
       {
@@ -398,20 +398,20 @@ describe('a daemon that is killed', () => {
     assert.match(again, new RegExp(`^ask ${id} waits`));
     await (await ws.connect()).call('ask_answer', { id, answer: 'I did' });
     assert.deepEqual([(await answered).id, (await answered).answer], [id, 'I did']);
-    assert.equal((await second.call<Wire<Ask>[]>('ask.list')).length, 1);
+    assert.equal((await second.call('ask.list')).length, 1);
   });
 
   test('closes what ran out while it was gone, and keeps the time of what did not', async () => {
     const client = await ws.connect();
-    const brief = await client.call<Wire<Ask>>('ask.open', { question: 'Quick?', timeout_sec: 2 });
-    const later = await client.call<Wire<Ask>>('ask.open', { question: 'Slow?', timeout_sec: 4 });
+    const brief = await client.call('ask.open', { question: 'Quick?', timeout_sec: 2 });
+    const later = await client.call('ask.open', { question: 'Slow?', timeout_sec: 4 });
     await ws.killDaemon();
     await until(() => Date.now() > Date.parse(brief.expires_at));
     const next = await ws.connect();
     const kind = 'ask_timeout';
     await awaitEvent(next, (event) => event.kind === kind && event.data.ask_id === brief.ask_id);
     await awaitEvent(next, (event) => event.kind === kind && event.data.ask_id === later.ask_id);
-    const rows = await next.call<Wire<Ask>[]>('ask.list', { status: 'timeout' });
+    const rows = await next.call('ask.list', { status: 'timeout' });
     assert.deepEqual(
       rows.map((row) => row.ask_id),
       [later.ask_id, brief.ask_id],

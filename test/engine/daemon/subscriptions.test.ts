@@ -53,7 +53,7 @@ describe('a subscription that its client ends', () => {
     });
     client = await connect({ cwd: ws.root, env: ws.env });
     for (const title of ['one', 'two']) {
-      const { task_id } = await client.call<{ task_id: string }>('task.add', { title, agent: 'scripted' });
+      const { task_id } = await client.call('task.add', { title, agent: 'scripted' });
       await client.call('task.run', { id: task_id });
     }
   });
@@ -120,7 +120,7 @@ describe('a subscription that its client ends', () => {
     );
     await worker.unsubscribe(own.subscription);
     for (const method of ['log.follow', 'session.log'])
-      await assert.rejects(worker.call(method, { session: 's-2' }), { code: 'chair_only' });
+      await assert.rejects(worker.callByName(method, { session: 's-2' }), { code: 'chair_only' });
     await worker.call('session.log', { session: 's-1' });
     worker.close();
   });
@@ -144,9 +144,9 @@ describe('a subscription that its client ends', () => {
 
   test('twice, of another connection or never begun is not found', async () => {
     const { subscription } = await follow('events.subscribe', {});
-    assert.deepEqual(await client.call('unsubscribe', { subscription }), { subscription, ended: true });
+    assert.deepEqual(await client.callByName('unsubscribe', { subscription }), { subscription, ended: true });
     const notFound = (error: SvcError) => error.code === 'not_found';
-    await assert.rejects(client.call('unsubscribe', { subscription }), notFound);
+    await assert.rejects(client.callByName('unsubscribe', { subscription }), notFound);
     await client.unsubscribe(subscription);
     await assert.rejects(client.unsubscribe(subscription), notFound);
     const stranger = await connect({ cwd: ws.root, env: ws.env });

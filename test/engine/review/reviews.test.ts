@@ -27,7 +27,7 @@ describe('whether work is still to be reviewed is known from git', () => {
   }
 
   async function rowOf(session: string): Promise<Wire<ListedSession> | undefined> {
-    return (await client.call<Wire<ListedSession>[]>('session.list', { ids: [session] }))[0];
+    return (await client.call('session.list', { ids: [session] }))[0];
   }
   const stateOf = async (session: string): Promise<string | null> =>
     (await rowOf(session))?.branch_state ?? null;

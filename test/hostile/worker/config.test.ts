@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  type EngineClient,
-  quoteForShell,
-  type Session,
-  type Task,
-  type Wire,
-} from '../../../engine/index.ts';
+import { type EngineClient, quoteForShell, type Session, type Wire } from '../../../engine/index.ts';
 import { hostile } from '../../support/hostile.ts';
 import { impossible, logOf, makeStrict } from '../../support/strict.ts';
 import { until } from '../../support/wait.ts';
@@ -17,10 +11,10 @@ const svc = `${quoteForShell(process.execPath)} ${quoteForShell(SVC)}`;
 
 /** Runs a task to its end, and answers its session. */
 async function ran(here: EngineClient, prompt: string, wish: object = {}): Promise<Wire<Session>> {
-  const { task_id: id } = await here.call<Wire<Task>>('task.add', { body: prompt, agent: 'scripted' });
+  const { task_id: id } = await here.call('task.add', { body: prompt, agent: 'scripted' });
   await here.call('task.run', { id, ...wish });
   return until(async () => {
-    const { sessions } = await here.call<{ sessions: Wire<Session>[] }>('task.show', { id });
+    const { sessions } = await here.call('task.show', { id });
     return sessions[0]?.state === 'ended' ? sessions[0] : null;
   }, 'the run to end');
 }
@@ -108,14 +102,14 @@ for (const profile of PROFILES) {
         `EDITOR="echo '# worker' >>" script --quiet --return --command ${quoteForShell(`${svc} config edit`)} /dev/null 2>&1; echo SAID edit $?`,
         `mv ${file} ${folder}/aside 2>&1; cd ${ws.root} && env -u SVC_CONFIG ${svc} init --yes 2>&1; echo SAID init $?; mv ${folder}/aside ${file} 2>&1; echo SAID over 0`,
       ];
-      const { task_id: id } = await here.call<Wire<Task>>('task.add', {
+      const { task_id: id } = await here.call('task.add', {
         body: `attack\n#agent: run ${lines.join('; ')}\n#agent: no-change`,
         agent: 'scripted',
       });
       const [before, consents] = [readFileSync(file, 'utf8'), consentFiles(ws)];
       await here.call('task.run', { id });
       const session = await until(async () => {
-        const { sessions } = await here.call<{ sessions: Wire<Session>[] }>('task.show', { id });
+        const { sessions } = await here.call('task.show', { id });
         return sessions[0]?.state === 'running' ? sessions[0] : null;
       }, 'the worker');
       await ws.killDaemon();
@@ -152,7 +146,7 @@ for (const profile of PROFILES) {
       let seen = '';
       const isRead = (keys: string[]) =>
         until(async () => {
-          const { consent_pending: now } = await here.call<{ consent_pending: string[] }>('engine.status');
+          const { consent_pending: now } = await here.call('engine.status');
           seen = now.toSorted().join();
           return seen === keys.toSorted().join();
         }, `${keys.join()} to wait`).catch((error: Error) => assert.fail(`${error.message}; ${seen} waits`));
@@ -170,7 +164,7 @@ for (const profile of PROFILES) {
       // It is pointed out before and after.
       type Named = { sensitive: { path: string }[] };
       const paths = ({ sensitive }: Named) => sensitive.map(({ path }) => path);
-      assert.deepEqual(paths(await here.call<Named>('worktree.trial', { session: session.session_id })), [
+      assert.deepEqual(paths(await here.call('worktree.trial', { session: session.session_id })), [
         'CLAUDE.md',
         'svc.yaml',
       ]);
@@ -181,7 +175,7 @@ for (const profile of PROFILES) {
         });
         ws.repository.git('merge', '--quiet', session.branch ?? '');
       } else {
-        assert.deepEqual(paths(await here.call<Named>('worktree.promote', { session: session.session_id })), [
+        assert.deepEqual(paths(await here.call('worktree.promote', { session: session.session_id })), [
           'CLAUDE.md',
           'svc.yaml',
         ]);
@@ -192,12 +186,9 @@ for (const profile of PROFILES) {
       await ran(here, `hears\n#agent: run ${svc} msg send --to chair hello\n#agent: no-change`);
       assert.equal(existsSync(trace), false);
       // Its alert says what waits.
-      const events = await here.call<{ kind: string; data: { code?: string; reason?: string } }[]>(
-        'event.list',
-        { limit: 100 },
-      );
+      const events = await here.call('event.list', { limit: 100 });
       assert.match(
-        events.find(({ data }) => data.code === 'consent_missing')?.data.reason ?? '',
+        String(events.find(({ data }) => data.code === 'consent_missing')?.data.reason),
         /agents\.notify/,
       );
       // In place it lies within reach.

@@ -93,7 +93,7 @@ hostile(
     await subscribe();
     const many = await Promise.all(Array.from({ length: 511 }, rawConnection));
     await assert.rejects(connect({ cwd: ws.root, env: ws.env }), { code: 'limit_reached' });
-    assert.equal(typeof (await client.call<{ pid: number }>('engine.status')).pid, 'number');
+    assert.equal(typeof (await client.call('engine.status')).pid, 'number');
     for (const { socket } of many) socket.destroy();
     await until(async () => (await ws.svc(['status'])).code === 0, 'room for others');
     client.close();

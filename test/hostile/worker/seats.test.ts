@@ -123,7 +123,7 @@ hostile(
         const script = `touch ${out}.ready; while [ ! -e ${out}.go ]; do sleep 0.1; done; ${svc} up >${out} 2>&1; env -u SVC_RUN_ID -u SVC_SESSION ${svc} task list >>${out} 2>&1; touch ${out}.done; while [ ! -e ${out}.down ]; do sleep 0.1; done; env -u SVC_RUN_ID -u SVC_ENGINE_CHILD ${svc} daemon >>${out}.last 2>&1; ${svc} down >>${out}.last 2>&1; touch ${out}.over`;
         const prompt = `x\n#agent: no-change\n#agent: run ${script}`;
         const client = await ws.connect();
-        const { task_id } = await client.call<{ task_id: string }>('task.add', { title: 'w', body: prompt });
+        const { task_id } = await client.call('task.add', { title: 'w', body: prompt });
         await client.call('task.run', { id: task_id, inplace: true });
         await until(() => existsSync(`${out}.ready`), 'the worker');
         const supervisor = ws.supervisorPid();
@@ -131,7 +131,7 @@ hostile(
         writeFileSync(`${out}.go`, '');
         await until(() => existsSync(`${out}.done`), 'the worker to have tried');
         assert.equal(ws.supervisorPid(), supervisor, level);
-        const { receivers } = await (await ws.connect()).call<{ receivers: unknown[] }>('engine.status');
+        const { receivers } = await (await ws.connect()).call('engine.status');
         assert.equal(receivers.length, 1, `${level}: with the secret of the person`);
         // With nobody of the person's around there is none.
         await ws.killDaemon();

@@ -51,7 +51,7 @@ hostile(
     assert.equal(ran.code, 0, ran.stderr);
     const client = await ws.connect();
     const session = await until(async () => {
-      const [first] = await client.call<{ session_id: string; state: string }[]>('session.list');
+      const [first] = await client.call('session.list');
       return first?.state === 'ended' ? first.session_id : null;
     }, 'the end of the worker');
     ws.repository.commit(Object.fromEntries(NAMES.map((name) => [name, 'person'])), 'the same names');

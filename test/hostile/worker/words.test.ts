@@ -16,7 +16,7 @@ async function byWorker(ws: TestWorkspace, script: string): Promise<string> {
   writeFileSync(at, `#!/bin/sh\n(\n${script}\n) >${at}.out 2>&1\ntouch ${at}.done\n`);
   const client = await ws.connect();
   const body = `x\n#agent: no-change\n#agent: run sh ${at}`;
-  const { task_id } = await client.call<{ task_id: string }>('task.add', { title: 'w', body });
+  const { task_id } = await client.call('task.add', { title: 'w', body });
   await client.call('task.run', { id: task_id, inplace: true });
   await until(() => existsSync(`${at}.done`), 'the worker to have tried');
   client.close();
@@ -46,7 +46,7 @@ hostile(
       );
       assert.match(out, /holder_mismatch|not chair/);
       const client = await ws.connect();
-      const { messages } = await client.call<{ messages: Record<string, unknown>[] }>('msg_inbox', {
+      const { messages } = await client.call('msg_inbox', {
         session: 'somebody',
       });
       assert.equal(messages.length, 4, out);
@@ -104,7 +104,7 @@ hostile(
       const ws = await makeWorkspace({ env: { SVC_CONTAINMENT: level } });
       try {
         const client = await ws.connect();
-        const wanted = await client.call<{ task_id: string }>('task.add', { title: 'wanted', body: 'x' });
+        const wanted = await client.call('task.add', { title: 'wanted', body: 'x' });
         const kept = `PATH=/usr/bin:/bin SVC_HOME='${ws.env.SVC_HOME}' SVC_CONFIG='${join(ws.root, 'svc.yaml')}'`;
         const bare = `env -i ${kept} ${svc} task run ${wanted.task_id}`;
         /** Plainly, with a cleared environment, and as nobody's child. */
@@ -124,19 +124,20 @@ hostile(
         // What the person has set up: it is the command that is not to be the person.
         ws.agree();
         await client.call('engine.reload');
-        const { task_id } = await client.call<{ task_id: string }>('task.add', {
+        const { task_id } = await client.call('task.add', {
           title: 'w',
           body: 'x\n#agent: hang',
         });
-        const { session } = await client.call<{ session: { session_id: string } }>('task.run', {
+        const { session } = await client.call('task.run', {
           id: task_id,
         });
+        assert.ok(session);
         await client.call('msg_send', { to_session: session.session_id, body: 'x' });
         const file = (n: number) => `${out(ws, 'notice')}-${n}`;
         await until(() => existsSync(file(3)), 'the notice to have tried');
         for (const n of [1, 2, 3])
           assert.match(readFileSync(file(n), 'utf8'), /task.run is for the Chair seat/, `${level} ${n}`);
-        const shown = await client.call<{ sessions: unknown[] }>('task.show', { id: wanted.task_id });
+        const shown = await client.call('task.show', { id: wanted.task_id });
         assert.equal(shown.sessions.length, 0);
       } finally {
         await ws.close();
