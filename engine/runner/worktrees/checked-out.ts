@@ -6,10 +6,13 @@ import { isObjectId } from './refs.ts';
 import { readRegularFile } from './traps.ts';
 
 const PATIENCE_MS = 5000;
-/** What git writes into HEAD where the refs are kept in tables. */
+/** What HEAD holds when refs are stored as reftable. */
 const IN_TABLES = 'refs/heads/.invalid';
 
-/** The git folder of the checkout around a folder; null outside of any, undefined where git itself has to be asked. */
+/**
+ * The git folder of the checkout around a folder; null outside a repository, undefined where git itself has to be
+ * asked.
+ */
 function findGitFolderAround(folder: string): string | null | undefined {
   for (let at = folder; ; at = dirname(at)) {
     const mark = join(at, '.git');
@@ -25,8 +28,8 @@ function findGitFolderAround(folder: string): string | null | undefined {
 }
 
 /**
- * What is checked out where a folder is: a branch, or with a detached HEAD the commit; null outside of a repository.
- * Synchronous, and without a program where git keeps it in plain files, as it does by default.
+ * What is checked out at a folder: a branch, or the commit of a detached HEAD; null outside a repository.
+ * Synchronous, and runs no program as long as git keeps refs in plain files, which is the default.
  * @param folder absolute, links followed
  */
 export function readCheckedOut(git: Pick<Git, 'env'>, folder: string): string | null {

@@ -7,14 +7,14 @@ import { branchRef } from './refs.ts';
 import { findOperation, listWorktrees, readGitDir, readRebasedBranch } from './repository.ts';
 import { readRegularFile } from './traps.ts';
 
-/** The checkout of a branch that has to follow when the branch moves. */
+/** The checkout of a branch, which has to be updated when the branch moves. */
 export interface Checkout {
-  /** `none`: nobody has the branch checked out. `dirty`: it cannot follow. */
+  /** `none`: the branch is not checked out. `dirty`: the checkout cannot be updated. */
   state: 'none' | 'clean' | 'dirty';
   path: string | null;
-  /** The files that stop it, if it is files. */
+  /** The files that prevent the update, if files are the reason. */
   paths: string[];
-  /** Why it cannot follow, as the end of a sentence about the checkout. */
+  /** Why it cannot be updated, as the end of a sentence about the checkout. */
   reason: string | null;
 }
 
@@ -38,12 +38,12 @@ export const dirtyCheckoutError = ({
     data: { path, paths },
   });
 
-/** Looks at the branch's checkout. Throws `worktree_unsafe`. */
+/** Finds the checkout of a branch. Throws `worktree_unsafe`. */
 export async function findBranchCheckout(git: Git, root: string, base: string): Promise<Checkout> {
   return (await findBranchCheckoutAndGitDir(git, root, base)).checkout;
 }
 
-/** The same with the checkout's git folder where it is a clean one. */
+/** `findBranchCheckout`, and the checkout's git folder if it is clean. */
 export async function findBranchCheckoutAndGitDir(
   git: Git,
   root: string,
@@ -81,7 +81,7 @@ export async function findBranchCheckoutAndGitDir(
   return { checkout: { state: 'clean', path: found, paths: [], reason: null }, gitDir };
 }
 
-/** Whether a branch is what is checked out, at this moment. Where git keeps it in a file of one line, that is enough. */
+/** Whether a branch is checked out right now. Reading HEAD is enough where git keeps it as a one-line file. */
 export async function isBranchCheckedOut(
   git: Git,
   { path, gitDir }: { path: string; gitDir: string | null },
@@ -92,10 +92,10 @@ export async function isBranchCheckedOut(
   return (await git.text(path, ['symbolic-ref', '--quiet', 'HEAD'], { allowFail: true })) === ref;
 }
 
-/** More than these are not asked for by name; one is enough to stop a checkout. */
+/** At most this many are passed to git by name; one is enough to stop a checkout. */
 const MAX_ASKED = 500;
 
-/** The same checkout, once it was asked whether files that git does not track are where new ones would go. */
+/** Marks the checkout dirty if untracked files lie where new files would go. */
 export async function checkRoomForFiles(
   git: Git,
   checkout: Checkout,
@@ -105,7 +105,7 @@ export async function checkRoomForFiles(
   if (path === null || state !== 'clean') return checkout;
   const taken = [...new Set(added.flatMap((name) => findObstacle(path, name) ?? []))].slice(0, MAX_ASKED);
   if (taken.length === 0) return checkout;
-  // Tracked ones make room by themselves. Ignored ones do not: nothing of the user's is replaced in silence.
+  // Git moves tracked files out of the way itself. Ignored files count too: a user's file is never replaced silently.
   const { stdout } = await git.run(path, [
     'ls-files',
     '-z',
@@ -119,7 +119,7 @@ export async function checkRoomForFiles(
     : blockedCheckout(path, `has files in the way: ${listFirstPaths(paths)}`, paths);
 }
 
-/** What exists where the file would go: itself, or a file in the place of one of its folders. */
+/** The existing path that blocks a file: the path itself, or a file where one of its folders would be. */
 function findObstacle(root: string, name: string): string | null {
   const parts = name.split('/');
   for (let count = 1; count <= parts.length; count += 1) {

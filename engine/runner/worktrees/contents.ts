@@ -10,13 +10,13 @@ export interface Uncommitted {
 export interface Contents extends Uncommitted {
   /** Git repositories inside; see `nestedIn`. */
   nested: string[];
-  /** Files and folders that git ignores. */
+  /** Ignored files and folders. */
   ignored: string[];
-  /** git had nothing to remark: it could read all that there is. */
+  /** git printed no warnings, so it could read everything. */
   isWhole: boolean;
 }
 
-// With every untracked file listed, a folder is listed only where git does not look inside: a repository.
+// With every untracked file listed, an untracked folder appears only where git does not look inside: a repository.
 const STATUS = ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames', NOT_INSIDE];
 
 /** The paths of the records that begin with one of these marks, or with none of them. */
@@ -29,25 +29,25 @@ const parseUncommitted = (lines: readonly string[]): Uncommitted => ({
 });
 
 /**
- * What git says of the files in a worktree.
- * @param gitDir the worktree's own git folder: git then looks for no other
+ * Lists the changed and untracked files of a worktree.
+ * @param gitDir the worktree's own git folder; git then does not search for another
  */
 export async function listUncommitted(git: Git, path: string, gitDir?: string): Promise<Uncommitted> {
   const env = gitDir === undefined ? {} : gitDirEnvironment(path, gitDir);
   return parseUncommitted(splitRecords((await git.run(path, STATUS, { env })).stdout));
 }
 
-/** The environment by which git takes a folder for the worktree of a git folder, whatever else it would find (R2). */
+/** The environment that binds a folder to a git folder as its worktree, whatever git would find otherwise (R2). */
 export const gitDirEnvironment = (worktree: string, gitDir: string): Record<string, string> => ({
   GIT_DIR: gitDir,
   GIT_WORK_TREE: worktree,
 });
 
-/** The same, and what repositories are in there. */
+/** Lists everything in a worktree that is in no commit: files, ignored files and nested repositories. */
 export async function readContents(git: Git, path: string, gitDir?: string): Promise<Contents> {
   const env = gitDir === undefined ? {} : gitDirEnvironment(path, gitDir);
   const [status, staged] = await Promise.all([
-    // Of an ignored folder its name, whatever it holds.
+    // An ignored folder is listed by name only, whatever it holds.
     git.run(path, [...STATUS, '--ignored=matching'], { env }),
     git.run(path, ['ls-files', '-z', '--stage'], { env }),
   ]);

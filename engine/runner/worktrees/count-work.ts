@@ -14,7 +14,7 @@ export interface CountRequest {
   repository?: string;
 }
 
-/** Added, removed and changed between two commits. */
+/** Lists the files that differ between two commits, with their line counts. */
 export async function listChanges(
   git: Git,
   cwd: string,
@@ -31,11 +31,11 @@ export async function listChanges(
 
 export const UNREAD = { commits: null, head: null, files: null, insertions: null, deletions: null };
 
-/** What the end has found out that its counting need not ask again. */
+/** Facts found while ending a worktree, so that counting need not ask git again. */
 export interface Seen {
-  /** The worktree is its own (R2). */
+  /** The worktree was verified (R2). */
   isVerified: boolean;
-  /** Where the session's branch ends, if that is known. */
+  /** The commit of the session's branch, if known. */
   tip?: string | null;
 }
 
@@ -52,14 +52,14 @@ export interface WorkCounts {
 
 const NONE = { commits: 0, files: 0, insertions: 0, deletions: 0 };
 
-/** Where a branch ends; null where there is none. Throws where git cannot say. */
+/** The commit of a branch; null where there is none. Throws where git cannot say. */
 async function readTip(git: Git, cwd: string, branch: string): Promise<string | null> {
   return (await git.text(cwd, ['for-each-ref', '--format=%(objectname)', branchRef(branch)])) || null;
 }
 
 /**
- * Counts in the worktree, or in its repository when the worktree cannot be read: nothing there is then no proof that nothing was
- * done, and the counts are null.
+ * Counts in the worktree, or in its repository when the worktree cannot be read; finding nothing there is then no
+ * proof that nothing was done, so the counts are null.
  */
 export async function countWork(
   git: Git,

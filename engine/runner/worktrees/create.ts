@@ -54,7 +54,7 @@ export interface CreatedWorktree extends Origin {
   branch: string;
 }
 
-/** How long a git left over from a killed host is waited for. */
+/** How long to wait for a git left over from a killed host. */
 const LEFTOVER_WAIT_MS = 120_000;
 
 /** Adds `.svc/` to the exclude file that all worktrees of the repository share; once. */
@@ -90,7 +90,7 @@ async function resolveBase(
   });
 }
 
-/** The repository and the project's place in it: mostly the same folder, and then asking git once is enough. */
+/** Finds the repository and the project's checkout: mostly the same folder, where one question to git is enough. */
 async function findCheckouts(
   git: Git,
   { repositoryPath, projectPath }: Pick<CreateRequest, 'repositoryPath' | 'projectPath'>,
@@ -101,8 +101,9 @@ async function findCheckouts(
 }
 
 /**
- * Branches by which git cannot make one of this name: it keeps them as files in folders, so that none is below another.
- * @returns their names, as they are written
+ * Lists branches that prevent git from creating one of this name: branches are files in folders, so none can be below
+ * another.
+ * @returns their names, as written
  */
 async function findConflictingBranches(git: Git, root: string, branch: string): Promise<string[]> {
   const top = branch.split('/')[0]!;
@@ -120,7 +121,7 @@ async function findConflictingBranches(git: Git, root: string, branch: string): 
   });
 }
 
-/** The branch that makes every branch of a session impossible. Throws `conflict`. */
+/** Refuses a repository where a branch called `svc` prevents every session branch. Throws `conflict`. */
 async function checkSessionPrefix(git: Git, root: string): Promise<void> {
   const [taken] = await findConflictingBranches(git, root, `${SESSION_PREFIX}new`);
   if (taken === undefined || taken.includes('/')) return;
@@ -132,8 +133,8 @@ async function checkSessionPrefix(git: Git, root: string): Promise<void> {
 }
 
 /**
- * Where `create` would begin; makes nothing. Throws `not_a_repository`, `repository_empty`, `not_found` (base), and `conflict` where
- * git could make no branch of a session.
+ * Finds where `createWorktree` would begin; makes nothing. Throws `not_a_repository`, `repository_empty`, `not_found`
+ * (base), and `conflict` where git could not create a session's branch.
  */
 export async function findOrigin(git: Git, request: OriginRequest): Promise<Origin> {
   const { repository, project } = await findCheckouts(git, request);
@@ -143,8 +144,8 @@ export async function findOrigin(git: Git, request: OriginRequest): Promise<Orig
 }
 
 /**
- * Clears what an earlier try that was killed has left at the path. Nothing here can be work: the agent starts only
- * after a complete worktree was recorded. Returns the checkouts that there are now.
+ * Removes what an earlier attempt that was killed has left at the path. It cannot hold work: the agent starts only
+ * after a complete worktree was recorded. Returns the checkouts that exist now.
  */
 async function clearHalfMadeWorktree(git: Git, root: string, path: string): Promise<WorktreeEntry[]> {
   let entries = await listWorktrees(git, root);
@@ -171,14 +172,14 @@ async function clearHalfMadeWorktree(git: Git, root: string, path: string): Prom
   return entries;
 }
 
-/** Names of the form that we give need no asking. */
+/** Names in our own form need no check by git. */
 const isBranchName = async (git: Git, root: string, branch: string): Promise<boolean> =>
   /^svc\/[a-z0-9-]+$/.test(branch) || git.succeeds(root, ['check-ref-format', '--branch', branch]);
 
 /**
- * Makes the session's branch and worktree; a second call for the same session takes up what an earlier one has made.
- * Submodules are not initialised and large files (LFS) stay pointers: both would reach for the network.
- * Throws `not_a_repository`, `repository_empty`, `not_found` (base), `exists`, `git_failed`.
+ * Makes the session's branch and worktree; a second call for the same session reuses what an earlier one has made.
+ * Submodules are not initialised and large files (LFS) stay pointers: both would need the network. Throws
+ * `not_a_repository`, `repository_empty`, `not_found` (base), `exists`, `git_failed`.
  */
 export async function createWorktree(
   git: Git,
@@ -202,14 +203,14 @@ export async function createWorktree(
     excludeSvcFolder(commonDir);
     const entries = await clearHalfMadeWorktree(git, root, path);
     const entry = entries.find((candidate) => samePath(candidate.path, path));
-    // Another workspace in this repository may have a session of that number, and be done with its work or not.
+    // Another workspace in this repository may have a session of that number.
     const isElsewhere = entries.some((other) => other !== entry && other.ref === branchRef(branch));
     if (isElsewhere) throw existsError(`the branch ${branch}`);
     const add = (...from: string[]) => git.run(root, ['worktree', 'add', '--quiet', ...from]);
-    // git refuses a branch that is there: only then it has to be looked at.
+    // git refuses a branch that exists: only then inspect it.
     let refused: SvcError | null = null;
     if (!entry) {
-      // A link that leads nowhere is there as well.
+      // A dangling link counts as existing.
       if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) throw existsError(path);
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
       refused = await add('--no-track', '-b', branch, path, base.commit).then(() => null, asSvcError);
@@ -222,7 +223,7 @@ export async function createWorktree(
         throw existsError(`the branch ${other}, beside which git can make no ${branch},`);
     }
     const branchCommit = await resolveCommit(git, root, branchRef(branch));
-    // An earlier try may have begun from an older commit of the base; work of its own it cannot have.
+    // An earlier attempt may have begun from an older commit of the base; it cannot have work of its own.
     const holdsNoWork = branchCommit === null || (await isAncestor(git, root, branchCommit, base.commit));
     if (!holdsNoWork) throw existsError(`the branch ${branch}`);
     const begun = { ...base, commit: branchCommit ?? base.commit };
@@ -240,7 +241,7 @@ export async function createWorktree(
     return begun;
   });
 
-  // R4: success is reported after it was looked at.
+  // R4: verify before reporting success.
   if ((await inspectWorktree(git, path)).head !== made.commit) {
     throw new SvcError('git_failed', `the new worktree ${path} is not at the commit that was asked for`);
   }

@@ -24,12 +24,12 @@ export async function addDetachedCheckout(
     excludeSvcFolder(commonDir);
     await git.run(root, ['worktree', 'add', '--quiet', '--detach', path, commit]);
   });
-  // R4: success is reported after it was looked at.
+  // R4: verify before reporting success.
   if ((await inspectWorktree(git, path)).head === commit) return;
   throw new SvcError('git_failed', `the new checkout ${path} is not at ${commit}`);
 }
 
-/** Removes such a checkout with everything in it, also one that was only half made. */
+/** Removes such a checkout with everything in it, even one that is only half made. */
 export async function removeDetachedCheckout(
   git: Git,
   queue: Queue,

@@ -12,7 +12,7 @@ export interface DiffRequest {
   branch?: string;
   head?: string;
   baseCommit: string;
-  /** The branch that takes the work in, if it is to be what promoting would bring there now. */
+  /** Set to show what promoting into this branch would bring there now. */
   into?: string;
 }
 
@@ -51,7 +51,7 @@ export async function diffBranch(git: Git, request: DiffRequest): Promise<Diff> 
     commits,
     files,
     async patch(maxBytes) {
-      // No program of the user's or the repository's own choosing runs here.
+      // Run no diff program that the user or the repository has configured.
       const options = ['--no-ext-diff', '--no-textconv', '--no-color', '--src-prefix=a/', '--dst-prefix=b/'];
       const { stdout, truncated } = await git.run(
         repository,
@@ -64,8 +64,9 @@ export async function diffBranch(git: Git, request: DiffRequest): Promise<Diff> 
 }
 
 /**
- * Where a branch's own work begins for a base as it is now, and that base's commit: not where it began once, when it has taken in
- * more of the base since, or the base has moved back. Null when that is where it began: the base holds the branch, or is gone.
+ * Finds where a branch's own work begins relative to the base as it is now, and the base's commit. This differs from
+ * the recorded start when the branch has merged more of the base since, or the base has moved back. Null when the
+ * recorded start holds: the base contains the branch, or is gone.
  */
 async function findOwnWork(
   git: Git,

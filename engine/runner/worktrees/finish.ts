@@ -23,13 +23,13 @@ export interface FinishRequest extends CountRequest {
 export interface FinishResult extends WorkCounts {
   /** The end was dirty and was committed as work in progress. */
   wip: boolean;
-  /** Refs that hold commits which the session's branch could not take in by moving forward. */
+  /** Refs with commits that could not be put on the session's branch by fast-forward. */
   savedRefs: string[];
   /** Git repositories inside the worktree: not saved, so the worktree is never removed by itself. */
   nested: string[];
   /** A merge, rebase, cherry-pick or revert that was left unfinished (and still is). */
   operation: string | null;
-  /** Why something could not be read or saved, if so; the worktree must then be kept. */
+  /** Why something could not be read or saved; the worktree must then be kept. */
   unsafe?: string;
 }
 
@@ -41,7 +41,7 @@ const nothing: FinishResult = {
   operation: null,
 };
 
-/** Removes the locks of a git that died with its worker. Only while nothing works in the worktree. */
+/** Removes locks left by a git that died with its worker. Only while no process works in the worktree. */
 function removeStaleLocks({ gitDir, commonDir }: Inspection, branch: string): void {
   for (const file of [
     join(gitDir, 'index.lock'),
@@ -52,7 +52,7 @@ function removeStaleLocks({ gitDir, commonDir }: Inspection, branch: string): vo
   }
 }
 
-/** Makes sure that a ref holds the commits at HEAD. Returns the refs that had to be made beside the branch. */
+/** Makes sure that a ref holds the commits at HEAD. Returns refs that had to be created besides the branch. */
 async function saveHead(
   git: Git,
   {
@@ -74,7 +74,7 @@ async function saveHead(
   const tip = await resolveCommit(git, path, ref);
   const attachHead = async (): Promise<void> => {
     const isElsewhere = (await listWorktrees(git, path)).some((entry) => entry.ref === ref);
-    // In the middle of a rebase HEAD has to stay detached.
+    // During a rebase HEAD has to stay detached.
     if (!isBusy && !isElsewhere)
       await git.run(path, ['symbolic-ref', '-m', 'svc: back on its branch', 'HEAD', ref]);
   };
@@ -92,7 +92,7 @@ async function saveHead(
   return [await saveCommit(git, path, `refs/svc/${sessionNameOf(branch)}/head`, head)];
 }
 
-/** Keeps a commit under a ref, never moving one that holds something else. Returns the ref's name. */
+/** Saves a commit under a ref without moving one that holds something else. Returns the ref's name. */
 async function saveCommit(git: Git, cwd: string, ref: string, commit: string): Promise<string> {
   for (const name of [ref, `${ref}-${commit.slice(0, 12)}`]) {
     const held = await resolveCommit(git, cwd, name);
@@ -117,10 +117,10 @@ async function saveMergeHead(git: Git, path: string, gitDir: string, branch: str
   return saved;
 }
 
-/** What is in a worktree, with its index repaired where that is what stands in the way. */
+/** Reads the contents of a worktree, repairing its index if that is what stands in the way. */
 async function readContentsAtEnd(git: Git, path: string, { gitDir, head }: Inspection): Promise<Contents> {
   const repair = () => repairIndex(git, path, gitDir, head);
-  // Without one all files would merely be new.
+  // Without an index every file would look new.
   if (!existsSync(join(gitDir, 'index'))) await repair();
   try {
     return await readContents(git, path);
@@ -130,15 +130,15 @@ async function readContentsAtEnd(git: Git, path: string, { gitDir, head }: Inspe
   }
 }
 
-/** Nothing that could be committed, as far as git can tell; repositories inside are not for us to commit. */
+/** Whether there is nothing to commit as far as git can tell; nested repositories are not ours to commit. */
 const hasNothingToCommit = ({ changed, untracked, nested, isWhole }: Contents): boolean =>
   isWhole && changed.length === 0 && untracked.every((name) => nested.includes(name.replace(/\/$/, '')));
 
 /**
- * Ends a session's worktree: a dirty end is committed on the session's branch, and commits that the agent has made
+ * Ends a session's worktree: uncommitted work is committed on the session's branch, and commits that the agent made
  * elsewhere in its worktree are held by a ref. Called after the worker and all its processes are gone. Never throws
- * for the state of the worktree: what could not be saved is told in `unsafe`.
- * @param taken what was found in the worktree's private folder, if it has one
+ * for the state of the worktree: what could not be saved is reported in `unsafe`.
+ * @param taken what was found in the worktree's private git folder, if it has one
  */
 export async function finishWorktree(
   git: Git,
@@ -179,7 +179,7 @@ export async function finishWorktree(
     if (saved.failed.length > 0) {
       unsafe ??= `${formatCount(saved.failed.length, 'path')} could not be read into git, first ${saved.failed[0]}`;
     }
-    // A commit of ours on a foreign branch has left HEAD detached.
+    // Our commit on a foreign branch has left HEAD detached.
     const refNow = saved.wip && !isOnBranch ? null : ref;
     result = { ...result, wip: saved.wip };
     const savedRefs = await queue(commonDir, async () => {

@@ -3,7 +3,10 @@ import { formatCount } from '../../base/text.ts';
 import type { Git } from './git.ts';
 import { resolveCommit, sessionNameOf } from './refs.ts';
 
-/** Commits of a session's branch that are neither its own nor the base's: the base has moved back, or is another one. */
+/**
+ * Commits of a session's branch that are neither its own nor the base's, because the base has moved back or is
+ * another branch.
+ */
 export interface ForeignCommits {
   /** The newest of them; the session's own commits follow it. */
   newest: string;
@@ -15,10 +18,10 @@ export interface ForeignCommits {
 const MOST_SHOWN = 3;
 
 /**
- * What a merge of a session's branch would bring into a base that the session did not make: commits that the base has lost since
- * the session began, or never had. Null without any.
- * @param baseCommit where the session began, as it was recorded
- * @throws `conflict` when that commit is in the repository no more: nothing then tells whose the branch's commits are
+ * Finds commits that a merge of a session's branch would bring into a base although the session did not make them:
+ * the base has lost them since the session began, or never had them. Null when there are none.
+ * @param baseCommit where the session began, as recorded
+ * @throws `conflict` when that commit is no longer in the repository, so that nobody can tell whose commits they are
  */
 export async function findForeignCommits(
   git: Git,
@@ -40,7 +43,7 @@ export async function findForeignCommits(
     );
   const common = await git.run(root, ['merge-base', tip, baseCommit], { allowFail: true });
   const newest = common.stdout.split('\n')[0] ?? '';
-  // The branch was put on something else altogether, and holds nothing of where it began.
+  // The branch was reset to something unrelated and no longer contains where it began.
   if (common.code !== 0 || newest === '') return null;
   const count = Number(await git.text(root, ['rev-list', '--count', newest, `^${target}`]));
   if (count === 0) return null;
@@ -64,7 +67,7 @@ interface Sides {
   baseCommit: string;
 }
 
-/** Why a merge is refused that would bring commits in unasked. */
+/** The error that refuses a merge which would bring in foreign commits. */
 export function foreignCommitsError(
   { branch, base }: Pick<Sides, 'branch' | 'base'>,
   foreign: ForeignCommits,

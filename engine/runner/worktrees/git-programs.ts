@@ -6,10 +6,12 @@ import { readGitFolders } from './traps.ts';
 /** Settings of git, last value by name. */
 type Settings = Readonly<Record<string, string>>;
 
-/** git as it would run text conversions, with the markers that are asked for. */
+/** git's own text merge, with the requested markers. */
 const MERGE_AS_TEXT = 'git merge-file --quiet --marker-size=%L %A %O %B';
 
-/** Settings that name a program, or a file that names one, and what they are set to when a worker has written them. */
+/**
+ * Settings that name a program, or a file that names one, and the neutral value used when a worker has written them.
+ */
 const NAMES_PROGRAM: readonly (readonly [RegExp, string])[] = [
   [/^filter\..+\.(?:clean|smudge|process)$/, ''],
   [/^filter\..+\.required$/, 'false'],
@@ -24,7 +26,7 @@ const NAMES_PROGRAM: readonly (readonly [RegExp, string])[] = [
   [/^submodule\..+\.update$/, 'none'],
 ];
 
-/** Settings by which git would fetch what is missing, from wherever and by whatever program they say. */
+/** Settings by which git would fetch missing objects, from any address and by any program that they name. */
 const NAMES_PLACE =
   /^(?:remote\..+\.(?:url|uploadpack|vcs|proxy|promisor)|url\..+\.insteadof|extensions\.partialclone|protocol\..*allow|http\..*|credential\..*)$/;
 
@@ -37,24 +39,27 @@ const SHUT: readonly (readonly [string, string])[] = [
 const findNeutralValue = (name: string): string | undefined =>
   NAMES_PROGRAM.find(([pattern]) => pattern.test(name))?.[1];
 
-/** What is kept of a repository's settings, with the machine's and the person's own. */
+/** The remembered settings of a repository, including the machine's and the person's. */
 interface Remembered {
-  /** As they were when no worker was at work. */
+  /** The settings as they were while no worker was running. */
   trusted: Settings;
-  /** Found after a worker's run, and not to be taken for the person's as long as they stay so. */
+  /** Settings found after a worker's run; not treated as the person's while they stay the same. */
   planted: Settings;
 }
 
 export interface GitPrograms {
   /**
-   * What a call of git is told, beside the repository's settings, so that no program runs that a worker has named: names and
-   * values. Nothing where no worker has been yet.
+   * Settings to pass to a git call, as names and values, so that no program runs that a worker has configured. Empty
+   * where no worker has run yet.
    * @param cwd where git is called
    */
   findOverrides(cwd: string): Promise<readonly (readonly [string, string])[]>;
-  /** Before a worker starts. `isQuiet`: no other is at work, so what is there is the person's. */
+  /**
+   * Remembers the current settings before a worker starts. `isQuiet`: no other worker is running, so the settings are
+   * the person's.
+   */
   rememberPrograms(cwd: string, options: { isQuiet: boolean }): Promise<void>;
-  /** After a run: the names of settings that were written meanwhile and name programs. */
+  /** Finds settings that name programs and were written during a run, by name. */
   findPlantedPrograms(cwd: string): Promise<string[]>;
 }
 
@@ -65,19 +70,19 @@ interface Listed {
 }
 
 /**
- * Knows which programs a person's git would run in a repository, and keeps those of a worker from being run by the engine: a
- * worker without a sandbox can write every configuration of git. What was there when a worker began goes on to count, such
- * as the filters of git-lfs.
- * @param file where it is kept; null for in memory
- * @param list runs `git config` with these words in a folder
- * @param env as git has it
+ * Remembers which programs a person's git runs in a repository, and keeps the engine from running a worker's: a
+ * worker without a sandbox can write any git configuration. Programs that were configured before a worker started
+ * keep working, such as the filters of git-lfs.
+ * @param file where this is kept; null for memory only
+ * @param list runs `git config` with these arguments in a folder
+ * @param env git's environment
  */
 export function createGitPrograms(
   file: string | null,
   list: (cwd: string, args: readonly string[]) => Promise<string>,
   env: Readonly<NodeJS.ProcessEnv>,
 ): GitPrograms {
-  // git looks at HOME alone, and without one at nobody's settings.
+  // git only looks at HOME; without it no user's settings are read.
   const home = env.HOME || null;
   const kept = new Map<string, Remembered>(Object.entries(readRemembered(file)));
   const listed = new Map<string, Listed>();
@@ -88,7 +93,7 @@ export function createGitPrograms(
     replacePrivate(file, JSON.stringify(Object.fromEntries(kept)));
   }
 
-  /** The settings that matter, read anew when a file of theirs has changed. */
+  /** The relevant settings, read again when one of their files has changed. */
   async function readSettings(cwd: string): Promise<Settings> {
     const shared = findSharedGitDir(cwd);
     const known = listed.get(cwd) ?? (shared === null ? undefined : listed.get(shared));
@@ -100,7 +105,7 @@ export function createGitPrograms(
     let isEverywhere = true;
     const parts = text.split('\0');
     for (let at = 0; at + 1 < parts.length; at += 2) {
-      // Our own calls bring settings of theirs.
+      // Settings of our own calls are not from files.
       const [from = ''] = parts.slice(at);
       if (!from.startsWith('file:')) continue;
       const origin = from.slice('file:'.length);
@@ -109,7 +114,7 @@ export function createGitPrograms(
       files.add(path);
       if (/^include(?:if\..+)?\.path$/.test(name)) {
         files.add(resolve(dirname(path), value.join('\n').replace(/^~(?=\/)/, home ?? '~')));
-        // Which of these count is another question in each checkout; what some hang on is in no file of settings.
+        // Conditional includes depend on the checkout, and some on more than settings files.
         if (name.startsWith('includeif.')) isEverywhere = false;
         if (/^includeif\.(?:onbranch|hasconfig)/.test(name)) isLasting = false;
       }
@@ -204,7 +209,7 @@ function findCommonDirAround(cwd: string): string | null {
 const isGitFolder = (folder: string): boolean =>
   ['HEAD', 'objects', 'refs'].every((name) => existsSync(join(folder, name)));
 
-/** What stands for all checkouts of a repository that have the same settings; null for one with settings of its own. */
+/** The git folder shared by all checkouts with the same settings; null for a checkout with settings of its own. */
 function findSharedGitDir(cwd: string): string | null {
   const named = readGitFolders(cwd);
   if (named === null) return null;
@@ -212,7 +217,7 @@ function findSharedGitDir(cwd: string): string | null {
   return hasOwn ? null : named.common;
 }
 
-/** Settings are read from these when they are there. */
+/** The files that git reads settings from, if they exist. */
 function listSettingsFiles(cwd: string, home: string | null, xdg: string | undefined): string[] {
   const named = readGitFolders(cwd);
   const settings = xdg || (home === null ? null : join(home, '.config'));

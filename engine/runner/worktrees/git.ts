@@ -11,11 +11,11 @@ export interface GitOptions {
   env?: Readonly<Record<string, string>>;
   /** Written to git's stdin; without it stdin is empty. */
   input?: string;
-  /** Let git look for the repository above `cwd` as well. Only for finding it; see R2. */
+  /** Let git search for the repository above `cwd` too. Only for finding it; see R2. */
   discover?: boolean;
-  /** Stop reading and end git after this many bytes of output; 256 MiB. */
+  /** Stop reading and kill git after this many bytes of output; 256 MiB. */
   maxBytes?: number;
-  /** End git after this long, ms; without it it may take as long as it needs. */
+  /** Kill git after this time, ms; without it there is no limit. */
   timeoutMs?: number;
 }
 
@@ -34,7 +34,7 @@ export interface Git {
   text(cwd: string, args: readonly string[], options?: GitOptions): Promise<string>;
   /** Whether the command succeeded. */
   succeeds(cwd: string, args: readonly string[], options?: GitOptions): Promise<boolean>;
-  /** The output of one command as the input of the next; the second one's output. Throws as `run` does. */
+  /** Pipes the output of one command into the next; returns the second one's output. Throws as `run` does. */
   pipe(
     cwd: string,
     from: readonly string[],
@@ -50,7 +50,7 @@ export interface Git {
 
 const DEFAULT_MAX_BYTES = 256 * 1024 * 1024;
 
-/** What would point git at another repository, or let a user's set-up change what our own calls do. */
+/** Variables that would point git at another repository, or let a user's setup change what our own calls do. */
 const REMOVED = [
   'GIT_DIR',
   'GIT_WORK_TREE',
@@ -73,7 +73,7 @@ const REMOVED = [
   'GIT_TRACE',
 ];
 
-/** For every call: no hooks (a worker can write them), no signing prompts, no clean-up behind our back. */
+/** Settings of every call: no hooks (a worker can write them), no signing prompts, no background maintenance. */
 const SETTINGS = [
   ['core.hooksPath', '/dev/null'],
   ['commit.gpgSign', 'false'],
@@ -92,8 +92,8 @@ const SETTINGS = [
 ].flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 
 /**
- * A look that says nothing of what has changed inside a repository in the worktree: git would be called in it, and it
- * may be one of the worker's making whose configuration names programs. `findNested` says that it is there.
+ * Makes git ignore changes inside a nested repository: git would otherwise run in it, and a worker may have made it
+ * with a configuration that names programs. `findNestedRepositories` reports that it is there.
  */
 export const NOT_INSIDE = '--ignore-submodules=dirty';
 
@@ -145,9 +145,9 @@ function collectOutput(
 }
 
 export interface GitDeps {
-  /** How long a call may take before it is looked what it waits for, ms. */
+  /** How long a call may take before we look for a pipe that blocks it, ms. */
   patienceMs?: number;
-  /** What a call in a folder is told against the repository's own settings; see `createGitPrograms`. */
+  /** Overrides for the repository's own settings; see `createGitPrograms`. */
   findOverrides?(cwd: string): Promise<readonly (readonly [string, string])[]>;
 }
 
@@ -160,7 +160,7 @@ export function createGit(
 ): Git {
   const base = cleanEnvironment(env);
 
-  /** The environment by which git is told these settings: a name may hold what `-c` would split it at. */
+  /** The environment that passes these settings to git: a name may contain what `-c` would split it at. */
   async function overrideEnvironment(cwd: string): Promise<Record<string, string>> {
     const settings = await findOverrides(cwd);
     if (settings.length === 0) return {};
@@ -293,7 +293,7 @@ export function createGit(
   };
 }
 
-/** The same git with more in its environment at every call. */
+/** The same git with additional variables at every call. */
 export function withEnvironment(git: Git, env: Readonly<Record<string, string>>): Git {
   const more = <T extends GitOptions>(options: T | undefined) => ({
     ...options,
@@ -312,7 +312,7 @@ export function withEnvironment(git: Git, env: Readonly<Record<string, string>>)
 /** The records of a NUL-separated answer. */
 export const splitRecords = (text: string): string[] => text.split('\0').filter((record) => record !== '');
 
-/** What is configured of `user.name` and `user.email` in a folder, the user's own file included. */
+/** Reads `user.name` and `user.email` as configured for a folder, the user's own file included. */
 async function readConfiguredUser(git: Git, cwd: string): Promise<Map<string, string>> {
   const { stdout } = await git.run(cwd, ['config', '--null', '--get-regexp', '^user\\.(name|email)$'], {
     allowFail: true,
@@ -326,8 +326,8 @@ async function readConfiguredUser(git: Git, cwd: string): Promise<Map<string, st
 }
 
 /**
- * The variables that give a worker's own git the identity that the user has configured, for agents that hide the home with
- * the user's file from their shells. Nothing where none is configured, or where the environment has it already.
+ * The variables that give a worker's own git the user's configured identity, for agents that hide the home folder
+ * from their shells. Empty where none is configured, or where the environment has it already.
  */
 export async function findUserIdentity(git: Git, cwd: string): Promise<Record<string, string>> {
   const configured = await readConfiguredUser(git, cwd);
@@ -342,8 +342,8 @@ export async function findUserIdentity(git: Git, cwd: string): Promise<Record<st
 }
 
 /**
- * The name and address of a commit of ours: the user's own, or svc's where none is configured (a fresh machine, a
- * service account).
+ * The identity for our own commits, as variables: empty where the user has one, svc's where none is configured (a
+ * fresh machine, a service account).
  */
 export async function findFallbackIdentity(git: Git, cwd: string): Promise<Record<string, string>> {
   const configured = await readConfiguredUser(git, cwd);

@@ -3,11 +3,11 @@ import type { Git } from './git.ts';
 /** Commits with their parents, children first. */
 type Graph = ReadonlyMap<string, readonly string[]>;
 
-/** How one commit stands to a base's. */
+/** How one commit has diverged from a base. */
 export interface Divergence {
   /** Commits that only this one has, children first, with how many parents each has. */
   own: { id: string; parents: number }[];
-  /** Where it has parted from the base, the newest; null where the two have no commit in common. */
+  /** The newest commit that it shares with the base; null when the histories are unrelated. */
   fork: string | null;
   /** How many commits only the base has. */
   behind: number;
@@ -17,7 +17,7 @@ export interface Divergence {
 
 export interface Divergences {
   byTip: Map<string, Divergence>;
-  /** Commits of the base that all tips hold: what is older concerns none of them. */
+  /** Commits of the base that all tips contain: anything older is irrelevant to them. */
   boundary: string[];
 }
 
@@ -38,7 +38,7 @@ async function readGraph(
   return graph;
 }
 
-/** What of a graph these lead to, themselves included. */
+/** Everything in a graph that is reachable from these commits, themselves included. */
 function findReachable(graph: Graph, from: readonly string[]): Set<string> {
   const found = new Set<string>();
   const queue = from.filter((id) => graph.has(id));
@@ -50,7 +50,7 @@ function findReachable(graph: Graph, from: readonly string[]): Set<string> {
   return found;
 }
 
-/** Commits of the base that every fork holds; none where its history has several beginnings. */
+/** Commits of the base that every fork contains; none where its history has several roots. */
 async function findBoundary(git: Git, cwd: string, forks: readonly string[]): Promise<string[]> {
   if (forks.length < 2) return [...forks];
   const { stdout } = await git.run(cwd, ['merge-base', '--octopus', ...forks], { allowFail: true });
@@ -58,8 +58,8 @@ async function findBoundary(git: Git, cwd: string, forks: readonly string[]): Pr
 }
 
 /**
- * How commits stand to a base's: with two or three calls of git, however many they are. Throws where git cannot read
- * one of them.
+ * Finds how commits have diverged from a base, with two or three git calls however many there are. Throws where git
+ * cannot read one of them.
  * @param target the base's commit, as a full id
  * @param tips full ids
  */

@@ -2,17 +2,17 @@ import { cpSync, type Dirent, lstatSync, mkdirSync, readdirSync, renameSync, rmS
 import { dirname, join } from 'node:path';
 import { NOT_WORK } from './nested.ts';
 
-/** Ignored files of more than this in all are kept when their worktree goes. */
+/** Above this total size, ignored files are kept when their worktree is removed. */
 const MOST_LOST_BYTES = 4 * 1024 * 1024;
 const MOST_ENTRIES = 200_000;
 
-/** What of a worktree's ignored files is work or may be: not the engine's own, nor what a package manager makes again. */
+/** Ignored files that may be work: neither svc's own nor what a package manager makes again. */
 export const selectIgnoredWork = (ignored: readonly string[]): string[] =>
   ignored
     .map((name) => name.replace(/\/$/, ''))
     .filter((name) => !name.split('/').some((part) => NOT_WORK.has(part)));
 
-/** Bytes of all that lies at a path; links count as themselves. */
+/** Total size in bytes at a path; links count as themselves. */
 function measureSize(path: string): number {
   let bytes = 0;
   const queue = [path];
@@ -35,8 +35,8 @@ function readFolderEntries(folder: string): Dirent[] {
 }
 
 /**
- * Says what ignored files go with a worktree, and moves them into `aside` when they are more than a few megabytes: no commit
- * holds them. Returns one sentence, or none.
+ * Says which ignored files go with a worktree, and moves them into `aside` when they exceed a few megabytes, since no
+ * commit holds them. Returns one sentence, or none.
  */
 export function keepIgnoredFiles(
   worktree: string,

@@ -55,67 +55,78 @@ export type { WorkingFolders } from './working-folders.ts';
 
 export interface WorktreesDeps {
   /**
-   * What git and the filters that a repository configures may see: best an allow-listed environment (R10). What
-   * would lead git astray, and every SVC_ name, is taken out of it in any case.
+   * The environment of git and of the filters that a repository configures: best an allow-listed one (R10). Variables
+   * that point git elsewhere, and every SVC_ name, are removed in any case.
    */
   env?: NodeJS.ProcessEnv;
-  /** Who works where; by default this machine's process table. */
+  /** Reads which process works in which folder; by default from this machine's process table. */
   readWorkingFolders?: WorkingFolders;
-  /** The folder of the sessions' own folders, where strict workers commit; without it there are none. */
+  /** Holds each session's own folder, where strict workers commit; without it there are no strict workers. */
   agentsDir?: string;
 }
 
 export interface Worktrees {
   /** The repository that contains a folder. Throws `not_a_repository`, `repository_empty`, `worktree_unsafe`. */
   findRepository(path: string): Promise<Repository>;
-  /** Variables that give a worker's git the identity that the user has configured in a folder; see `userIdentity`. */
+  /**
+   * Variables that give a worker's git the identity that the user has configured for a folder; see `findUserIdentity`
+   * in git.ts.
+   */
   findUserIdentity(folder: string): Promise<Record<string, string>>;
   /** The branch checked out at a folder, or the commit of a detached HEAD; null outside of a repository. @param folder links followed */
   findCheckedOut(folder: string): string | null;
-  /** The repository that a project's folder is in now counts for it from here on. Returns its top; null for none. */
+  /**
+   * Pins a project's folder to the repository that it is in now. Returns that repository's top folder; null for none.
+   */
   repinRepository(folder: string): string | null;
-  /** Before a confined run in a folder itself; see `setAsideRepositories`. */
+  /**
+   * Records which repositories lie below a folder, before a confined run in the folder itself; see
+   * `setAsideRepositories`.
+   */
   listRepositories(folder: string, kept: string, data: string): Promise<void>;
   /**
-   * After it: repositories that have appeared below the folder are moved into the session's own folder `kept`, so that nobody's
-   * git is led by them. Returns a sentence for each. Calls no git.
+   * Moves repositories that appeared below the folder during the run into the session's own folder `kept`, so that
+   * nobody's git reads their configuration. Returns a sentence for each. Calls no git.
    */
   setAsideRepositories(folder: string, kept: string, data: string): Promise<string[]>;
-  /** Where `create` would begin; makes nothing. */
+  /** Finds where `create` would begin; makes nothing. */
   findOrigin(request: OriginRequest): Promise<Origin>;
-  /** Makes, or takes up again, a session's branch and worktree. */
+  /** Makes a session's branch and worktree, or reuses those of an earlier attempt. */
   create(request: CreateRequest): Promise<CreatedWorktree>;
   /** Checks a commit out in a folder of its own, on no branch. Throws `git_failed` when there is no such commit. */
   addDetachedCheckout(checkout: DetachedCheckout & { commit: string }): Promise<void>;
-  /** Removes such a checkout with everything in it, also one that was only half made. */
+  /** Removes such a checkout with everything in it, even one that is only half made. */
   removeDetachedCheckout(checkout: DetachedCheckout): Promise<void>;
   /** R2: throws `worktree_unsafe` unless git in this folder of a session means this folder, and its git folder is its own. */
   verifyToplevel(path: string): Promise<void>;
   /**
-   * Takes away what a worker has left in the repository's folders for git to wait at or to follow. Returns what that was.
-   * Call it after the worker's processes are gone.
+   * Removes pipes and links that a worker left in the repository's git folders, where git would wait or follow.
+   * Returns their paths. Call it after the worker's processes are gone.
    */
   clearTraps(path: string): string[];
   /**
-   * Brings into the repository what a strict worker has committed or staged in its sandbox, for whoever goes on with its
-   * worktree. Call it after the worker's processes are gone. Never throws; returns what could not be, if so.
+   * Copies what a strict worker committed or staged in its sandbox into the repository, so that work on the worktree
+   * can continue outside. Call it after the worker's processes are gone. Never throws; returns what could not be
+   * copied, or null.
    */
   takeOverWorktree(path: string): Promise<string | null>;
-  /** What a strict worker had beside a worktree that is gone goes too, but for what could not be taken over. */
+  /** Removes the private git folder of a worktree that is gone, unless it holds work that could not be taken over. */
   forgetWorktree(path: string): void;
-  /** Takes out of a main checkout what protected it while a worker was in it. */
+  /** Removes the file that protected a main checkout while a worker ran in it. */
   releaseCheckout(path: string): void;
   /**
-   * Before a worker starts in a folder's repository: which programs git runs there for the person. `isQuiet`: no other worker
-   * is at work. What is written after that is not run by the engine's own calls.
+   * Records which programs git runs for the person in a folder's repository, before a worker starts there. `isQuiet`:
+   * no other worker is running. Programs that are configured later are not run by the engine's own calls.
    */
   rememberPrograms(path: string, options: { isQuiet: boolean }): Promise<void>;
-  /** After a run: settings of git that name programs and were written since; empty outside of a repository. */
+  /** Lists git settings that name programs and were written since the worker started; empty outside a repository. */
   findPlantedPrograms(path: string): Promise<string[]>;
-  /** Saves what a worker left and counts what it did. Call it after the worker's processes are gone. */
+  /**
+   * Saves uncommitted work that a worker left and counts what it did. Call it after the worker's processes are gone.
+   */
   finish(request: FinishRequest): Promise<FinishResult>;
   readStatus(request: StatusRequest): Promise<RepositoryStatus>;
-  /** The git folders of the repositories that know each folder in the one of the session worktrees; see `ownersOf`. */
+  /** Maps each folder of session worktrees to the git folder of its repository; see `findOwners` in owners.ts. */
   findOwners(worktreesDir: string, commonDirs: readonly string[]): Map<string, string>;
   /** R3: by ancestry, by tree, by patch ids, by the patch id of the whole. */
   isMerged(repository: string, branch: string, base: string): Promise<boolean>;
@@ -126,16 +137,16 @@ export interface Worktrees {
   tryPromotion(request: TrialRequest): Promise<Trial>;
   /** The dry run of `prune`. */
   planPrune(request: PruneRequest): Promise<PrunePlan>;
-  /** Carries a plan out; `before` runs ahead of each removal, and what it leaves is looked at like anything else. */
+  /** Executes a plan. `before` runs ahead of each removal; what it leaves is checked like everything else. */
   prune(plan: PrunePlan, before?: (entry: PruneEntry) => Promise<void>): Promise<PruneResult>;
   diffBranch(request: DiffRequest): Promise<Diff>;
   /** Every branch with the commit that it ends at. Throws when one of them cannot be read. */
   listBranchTips(repository: string): Promise<Map<string, string>>;
-  /** Where a branch ends, or what is checked out for null; null when there is no such commit. */
+  /** The commit at the end of a branch, or of HEAD for null; null when there is no such commit. */
   findHead(repository: string, branch: string | null): Promise<string | null>;
-  /** Whether git ignores a path of a worktree, relative to its top. In doubt it does not. Throws `worktree_unsafe`. */
+  /** Whether git ignores a path of a worktree, relative to its top; false when in doubt. Throws `worktree_unsafe`. */
   isIgnored(path: string, file: string): Promise<boolean>;
-  /** How many files of a worktree are changed or new and in no commit. Throws `worktree_unsafe`. */
+  /** Counts files of a worktree that are changed or new and in no commit. Throws `worktree_unsafe`. */
   countUncommitted(path: string): Promise<number>;
 }
 
@@ -154,7 +165,7 @@ export function createWorktrees({
   const pins = createRepositoryPins(agentsDir === undefined ? null : join(agentsDir, '.repositories.json'));
   const git = createGit(env, { findOverrides: programs.findOverrides });
   const queue = createQueue();
-  // What is read of a branch is read in the repository: first comes there what its worker has committed meanwhile.
+  // Branches are read in the repository, so first copy there what their workers have committed meanwhile.
   const takeOver = agentsDir === undefined ? null : createTakeOver(git, agentsDir);
   const followBranch = async (branch: string | null | undefined): Promise<void> => {
     if (branch != null) await takeOver?.takeOverBranch(branch);

@@ -8,9 +8,9 @@ import { samePath } from './repository.ts';
 import { findTraps, readRegularFile } from './traps.ts';
 
 /**
- * A link or a pipe among the files that git writes for a worktree: git makes none, and would follow the one to a file of
- * somebody else and wait at the other. A worker can write that folder, also a confined one. Null without one, and for a
- * main checkout.
+ * Finds a link or pipe among the files that git writes for a worktree: git makes none, and would follow a link to
+ * somebody else's file or wait at a pipe. A worker can write to that folder, even a confined one. Null when there is
+ * none, and for a main checkout.
  */
 function findTrap(gitDir: string): string | null {
   if (basename(dirname(gitDir)) !== 'worktrees') return null;
@@ -28,7 +28,7 @@ function resolveOrRefuse(path: string): string {
   }
 }
 
-/** The git folder that git has named after the top of a folder's checkout, if that is the folder itself. */
+/** Parses the git folder from git's answer, after checking that the checkout's top is the folder itself. */
 function parseGitDir(path: string, real: string, lines: readonly string[]): string {
   // A path may hold a newline.
   const first = (count: number): string => lines.slice(0, count).join('\n');
@@ -41,7 +41,7 @@ function parseGitDir(path: string, real: string, lines: readonly string[]): stri
   return gitDir;
 }
 
-/** R2: git in this folder must mean this folder. Returns its git folder. Throws `worktree_unsafe`. */
+/** Verifies R2, that git in this folder operates on this folder. Returns its git folder. Throws `worktree_unsafe`. */
 export async function verifyToplevel(git: Git, path: string): Promise<string> {
   const real = resolveOrRefuse(path);
   const look = ['rev-parse', '--show-toplevel', '--absolute-git-dir'];
@@ -51,8 +51,8 @@ export async function verifyToplevel(git: Git, path: string): Promise<string> {
 }
 
 /**
- * The git folder of a session's worktree, by which git is then told where it is. Throws `worktree_unsafe` unless the two were
- * made for each other. git is asked only where settings of the worktree alone may lead it elsewhere.
+ * The git folder of a session's worktree, to be passed to git explicitly. Throws `worktree_unsafe` unless the two
+ * were made for each other. git is asked only where settings of this worktree may lead it elsewhere.
  */
 export async function gitDirOfWorktree(git: Git, path: string, commonDir: string): Promise<string> {
   const gitDir = verifyOwnGitDir(path, commonDir);
@@ -60,12 +60,12 @@ export async function gitDirOfWorktree(git: Git, path: string, commonDir: string
   return gitDir;
 }
 
-/** A checkout that is its own (R2), and where it stands. */
+/** A checkout that git takes for itself (R2), and its state. */
 export interface Inspection {
   gitDir: string;
   /** The git folder that all worktrees of the repository share. */
   commonDir: string;
-  /** What is checked out: the commit and its tree, both null when nothing was committed yet. */
+  /** The commit that is checked out, and its tree; both null before the first commit. */
   head: string | null;
   tree: string | null;
   /** The full name of the ref that HEAD stands for; null when it is detached. */
@@ -85,8 +85,8 @@ const WHOLE = [
 ];
 
 /**
- * Whether the git folder of a worktree names the worktree in turn. A worker can write the `.git` of its worktree: what
- * is saved there would go into another checkout's index, and move that one's HEAD.
+ * Whether the git folder of a worktree points back to the worktree. A worker can write the `.git` of its worktree,
+ * and work saved there would then go into another checkout's index and move that one's HEAD.
  */
 function isNamedBack(gitDir: string, real: string): boolean {
   if (basename(dirname(gitDir)) !== 'worktrees') return false;
@@ -94,7 +94,7 @@ function isNamedBack(gitDir: string, real: string): boolean {
   return named !== undefined && samePath(dirname(resolve(gitDir, named)), real);
 }
 
-/** `verifyToplevel` of a session's worktree, and where HEAD stands. Throws `worktree_unsafe`. */
+/** Verifies a session's worktree as `verifyToplevel` does and reads where HEAD is. Throws `worktree_unsafe`. */
 export async function inspectWorktree(git: Git, path: string): Promise<Inspection> {
   const real = resolveOrRefuse(path);
   const look = await inspectAtOnce(git, path, real);
@@ -102,7 +102,7 @@ export async function inspectWorktree(git: Git, path: string): Promise<Inspectio
   throw unsafeWorktreeError(path, `uses a git folder that was not made for it: ${look.gitDir}`);
 }
 
-/** In one question where all of it has an answer. */
+/** Reads everything with one git call, if every part has an answer. */
 async function inspectAtOnce(git: Git, path: string, real: string): Promise<Inspection> {
   const { code, stdout } = await git.run(path, WHOLE, { allowFail: true });
   const lines = stdout.replace(/\n$/, '').split('\n');
@@ -115,7 +115,7 @@ async function inspectAtOnce(git: Git, path: string, real: string): Promise<Insp
   return inspectByParts(git, path);
 }
 
-/** Nothing committed yet, HEAD damaged, or a newline in a path. */
+/** Reads the parts one by one: nothing is committed yet, HEAD is damaged, or a path holds a newline. */
 async function inspectByParts(git: Git, path: string): Promise<Inspection> {
   const gitDir = await verifyToplevel(git, path);
   const commonDir = await git.text(path, ['rev-parse', '--path-format=absolute', '--git-common-dir']);

@@ -28,7 +28,7 @@ const unrelatedHistoriesError = (base: string, branch: string): SvcError =>
     },
   );
 
-/** The tree that a merge of two commits gives, and the paths it stops at. Writes objects, wherever `env` says. */
+/** Computes the tree of a merge and the paths that conflict. Objects are written wherever `env` says. */
 export async function mergeTrees(
   git: Git,
   root: string,
@@ -51,7 +51,7 @@ export async function mergeTrees(
   return { tree, conflicts: merge.code === 1 ? [...new Set(paths)] : [] };
 }
 
-/** Worktrees that a host killed during a rebase has left. Their content is only a computation of ours. */
+/** Removes worktrees left by a host that was killed during a rebase; they hold nothing but our own computation. */
 async function removeLeftoverRebases(git: Git, root: string): Promise<void> {
   for (const { path } of await listWorktrees(git, root)) {
     if (basename(join(path, '..')).startsWith(TEMPORARY)) await discardRebase(git, root, path);
@@ -64,8 +64,8 @@ async function discardRebase(git: Git, root: string, path: string): Promise<void
 }
 
 /**
- * The branch's commits again on top of the base, with `after` only those that follow that commit, in a temporary worktree that is removed in every case. The branch
- * itself does not move. Throws `promote_conflict`.
+ * Rebases the branch's commits onto the base, or only those that follow `after`, in a temporary worktree that is
+ * always removed. The branch itself does not move. Throws `promote_conflict`.
  */
 export async function rebaseCommits(
   git: Git,

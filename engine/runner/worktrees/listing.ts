@@ -12,14 +12,14 @@ import {
   type WorktreeEntry,
 } from './repository.ts';
 
-/** Which session worktrees of a repository, and what they are compared with. */
+/** Selects the session worktrees of a repository and the base to compare them with. */
 export interface ListingRequest {
   repository: RepositoryOrPath;
   /** The branch to compare with; by default the one checked out in `repository`. */
   base?: string;
-  /** The folder that holds the session worktrees: what lies in it but is not known to git is listed too. */
+  /** The folder of the session worktrees; folders in it that git does not know are listed too. */
   worktreesDir?: string;
-  /** Whether a folder in there is of another repository, whatever this one knows of it. */
+  /** Whether a folder in there belongs to another repository, whatever this one says about it. */
   isElsewhere?: (folder: string) => boolean;
 }
 
@@ -43,18 +43,18 @@ export function resolveBaseName({ root, head }: Repository, base?: string): stri
   });
 }
 
-/** What to say of a base that a repository does not have. */
+/** The error for a base that a repository does not have. */
 export const baseMissingError = (root: string, base: string): SvcError =>
   new SvcError('not_found', `there is no branch ${JSON.stringify(base)} in ${root}`, {
     hint: 'name another with --base, or one project with --project',
     data: { base, repository: root },
   });
 
-/** Whether a worktree is one of those that are made in `worktreesDir`. */
+/** Whether a worktree lies directly in `worktreesDir`. */
 export const isDirectlyIn = (worktreesDir: string | undefined, path: string | null): boolean =>
   worktreesDir !== undefined && path !== null && samePath(join(path, '..'), worktreesDir);
 
-/** What there is of sessions in a repository, and where the base ends now; null when there is no such base. */
+/** The sessions' branches and worktrees in a repository, and the base's commit; null when there is no such base. */
 export interface Listing {
   pairings: Pairing[];
   base: string | null;
@@ -91,7 +91,7 @@ export async function listSessionWorktrees(
   );
   const found = pairBranchesWithWorktrees(heads, entries, { worktreesDir, strays });
   if (base === null) return { pairings: found, base: null };
-  // A tag or a commit will do as well; what is named like a commit is that commit.
+  // A tag or a commit is accepted too; a name that is a full id means that commit.
   const branch = isObjectId(base) ? undefined : heads.get(branchRef(base));
   return { pairings: found, base: branch ?? (await resolveBranchOrCommit(git, root, base)) };
 }
@@ -109,7 +109,7 @@ function pairBranchesWithWorktrees(
     found.set(branch, { branch, head, entry: null, stray: null, elsewhere: null });
   }
   for (const entry of entries.slice(1)) {
-    // An agent may have switched its worktree to another branch; the folder still tells whose it is.
+    // An agent may have switched its worktree to another branch; the folder's name still tells the session.
     const own = entry.ref?.startsWith(sessionRef) ? entry.ref.slice('refs/heads/'.length) : null;
     const branch = own ?? `${SESSION_PREFIX}${basename(entry.path)}`;
     const pairing = found.get(branch);

@@ -8,12 +8,12 @@ import { containsPatch, diffTrees, type Patch, readPatches } from './patches.ts'
 import { isObjectId, resolveBranchOrCommit } from './refs.ts';
 import { findRepository, type Repository } from './repository.ts';
 
-/** How a branch's commit stands to a base's. */
+/** How a branch's commit relates to a base. */
 export interface MergeState {
   /** Commits that only the branch has, and that only the base has. */
   ahead: number;
   behind: number;
-  /** R3: the base holds the work, also where it arrived rebased or squashed. */
+  /** R3: the base holds the work, even if it arrived rebased or squashed. */
   merged: boolean;
 }
 
@@ -30,9 +30,9 @@ export async function isMerged(git: Git, path: string, branch: string, base: str
 }
 
 /**
- * How commits stand to a base's, in a few calls of git however many they are. R3: a branch's work is in the base by
- * ancestry, by the tree that a merge would give, by the patches of its commits or by the patch of the whole; in doubt it is
- * not. Null for a commit that git cannot read.
+ * Finds how commits relate to a base, with a few git calls however many there are. R3: a branch's work is in the base
+ * by ancestry, by the tree that a merge would give, by the patches of its commits or by the patch of the whole; when
+ * in doubt it is not. Null for a commit that git cannot read.
  * @param target the base's commit, as a full id
  * @param tips full ids
  */
@@ -49,7 +49,7 @@ export async function findMergeStates(
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     if (wanted.length === 1) return new Map([[wanted[0]!, null]]);
-    // git gives up on all of them for one that it cannot read: the others are found by halves.
+    // git fails on all of them for one that it cannot read, so the others are found by bisection.
     const half = wanted.length / 2;
     return new Map([
       ...(await findMergeStates(git, where, target, wanted.slice(0, half))),
@@ -85,7 +85,7 @@ async function compareTogether(
       own.length === 0 || treeOf(tip) === treeOf(target) ? [tip] : [],
     ),
   );
-  // No commit of a base that has not moved since could hold the work.
+  // A base that has not moved since the fork has no commit that could hold the work.
   const candidates = ahead.flatMap(([tip, place]): Candidate[] =>
     place.fork === null || place.behind === 0 || merged.has(tip)
       ? []
@@ -124,7 +124,7 @@ export async function readTrees(
   );
 }
 
-/** Those whose merge would give the base's own tree. What git writes for that goes into a folder that is removed again. */
+/** Tips whose merge would give the base's own tree. Objects written for this go into a temporary folder. */
 async function findMergedByTree(
   git: Git,
   { root, commonDir }: Where,
@@ -152,7 +152,7 @@ async function findMergedByTree(
   });
 }
 
-/** The trees of merges, in their order; null for one that stops at conflicts. */
+/** The resulting tree of each merge, in order; null for one with conflicts. */
 function parseMergeResults(stdout: string): (string | null)[] {
   const fields = stdout.split('\0');
   const results: (string | null)[] = [];
@@ -164,7 +164,7 @@ function parseMergeResults(stdout: string): (string | null)[] {
   return results;
 }
 
-/** Runs git so that the objects it writes go into a folder that is removed again. */
+/** Runs git with a temporary object folder, which is removed afterwards. */
 export async function withTemporaryObjects<T>(
   commonDir: string,
   work: (env: Record<string, string>) => Promise<T>,
@@ -181,7 +181,7 @@ export async function withTemporaryObjects<T>(
   }
 }
 
-/** More files than these are not named to git: it then looks at all. */
+/** Above this number git is not given the names and looks at all files. */
 const MAX_PATHS = 200;
 
 const buildPathspecs = (patches: readonly Patch[]): string[] => {
@@ -194,7 +194,7 @@ const buildPathspecs = (patches: readonly Patch[]): string[] => {
   return [...known].map((name) => `:(literal)${name}`);
 };
 
-/** Those of which the base has every commit's patch, or the patch of the whole in one commit. */
+/** Tips whose commits all have their patch in the base, or whose whole patch is one commit of it. */
 async function findMergedByPatches(
   git: Git,
   cwd: string,
@@ -210,7 +210,7 @@ async function findMergedByPatches(
   );
   const paths = buildPathspecs(wholes);
   const ofBase = await readPatches(git, cwd, { wanted: [target], known: boundary, paths });
-  // Without one that touches any of these files there is nothing to find.
+  // No commit of the base touches any of these files, so nothing can match.
   if (ofBase.size === 0) return [];
   const tips = candidates.map(({ tip }) => tip);
   const ofTips = await readPatches(git, cwd, { wanted: tips, known: [target] });
@@ -220,7 +220,7 @@ async function findMergedByPatches(
     const isThere = (part: Patch | undefined): boolean =>
       part !== undefined && there.some((whole) => containsPatch(whole, part));
     const whole = wholes[at]!;
-    // A merge may hold changes of its own: it counts as one that is missing.
+    // A merge commit may hold changes of its own, so it counts as missing.
     const everyOne = own.every(
       ({ id, parents }) => parents < 2 && (isEmptyPatch(ofTips.get(id)) || isThere(ofTips.get(id))),
     );

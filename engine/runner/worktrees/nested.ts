@@ -1,12 +1,12 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Folders of dependencies: their repositories are copies, and there are too many to look at. */
+/** Dependency folders: repositories in them are copies, and too many to inspect. */
 export const NOT_WORK = new Set(['node_modules', '.venv', 'venv', 'vendor', 'target', '.cargo', '.svc']);
 const MAX_DEPTH = 3;
 const MAX_FOLDERS = 2000;
 
-/** Repositories in ignored folders, near the top: `git status` says nothing of what is in there. */
+/** Repositories in ignored folders near the top, which `git status` does not mention. */
 function findInsideIgnored(root: string, folders: readonly string[]): string[] {
   const found: string[] = [];
   const seen = new Set<string>();
@@ -35,8 +35,8 @@ const endsWithSlash = (name: string): boolean => name.endsWith('/');
 const trimSlash = (name: string): string => name.slice(0, -1);
 
 /**
- * The ignored folders, and those that hold nothing but ignored files: git looks into a repository that
- * is damaged, and where its files are ignored one by one it is listed nowhere.
+ * Lists ignored folders, and folders that hold only ignored files: git looks into a damaged repository, and one whose
+ * files are ignored one by one is listed nowhere.
  */
 function listIgnoredFolders(ignored: readonly string[], others: readonly string[]): string[] {
   if (ignored.length === 0) return [];
@@ -61,9 +61,9 @@ function listIgnoredFolders(ignored: readonly string[], others: readonly string[
 }
 
 /**
- * Git repositories inside a worktree, as paths relative to it: their commits are nowhere else, so a worktree that
- * holds one is never removed by itself. Initialised submodules count as well.
- * @param files what `git status` lists, and `git ls-files --stage`
+ * Finds git repositories inside a worktree, as paths relative to it. Their commits are nowhere else, so a worktree
+ * that holds one is never removed automatically. Initialised submodules count too.
+ * @param files what `git status` and `git ls-files --stage` list
  */
 export function findNestedRepositories(
   path: string,

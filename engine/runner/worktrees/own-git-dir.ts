@@ -10,16 +10,20 @@ const unsafeGitDirError = (path: string, reason: string): SvcError =>
     data: { path },
   });
 
-/** The git folder that all worktrees of a checkout's repository share, without asking git; null where it names none. */
+/**
+ * Reads the git folder that all worktrees of a checkout's repository share, without asking git; null where it names
+ * none.
+ */
 export function readCommonDir(checkout: string): string | null {
   const named = readGitFolders(checkout)?.common;
   return named !== undefined && existsSync(named) ? realpathSync(named) : null;
 }
 
 /**
- * The git folder of a worktree, if it is the one that its repository has made for it: a worker can write the `.git` of its
- * worktree, and git would believe it. Reads files only, so it holds also where git cannot read the repository.
- * @param commonDir the git folder of the repository that the worktree has to be of
+ * Returns the git folder of a worktree if it is the one that its repository made for it: a worker can write the
+ * `.git` of its worktree, and git would trust it. Only reads files, so it works even where git cannot read the
+ * repository.
+ * @param commonDir the git folder of the repository that the worktree has to belong to
  * @throws `worktree_unsafe`
  */
 export function verifyOwnGitDir(path: string, commonDir: string): string {

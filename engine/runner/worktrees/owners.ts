@@ -5,7 +5,7 @@ import { readCommonDir } from './own-git-dir.ts';
 import { realFolder } from './repository.ts';
 import { readRegularFile } from './traps.ts';
 
-/** The folders that a repository has worktrees in, as its own files say. */
+/** The worktree folders of a repository, according to its own files. */
 function listWorktreeFolders(commonDir: string): string[] {
   const own = join(commonDir, 'worktrees');
   let names: string[];
@@ -21,10 +21,11 @@ function listWorktreeFolders(commonDir: string): string[] {
 }
 
 /**
- * Which repository each folder of session worktrees is of: the one that has made it, or else the one that the folder names.
- * Projects in several repositories share one folder of worktrees. Calls no git, so that it holds for one that git cannot read.
- * @param commonDirs git folders of the repositories that are known
- * @returns git folders by the folders' real paths; a folder of none of them, and that names none, is left out
+ * Finds the repository of each folder of session worktrees: the one that made it, or else the one that the folder
+ * names. Projects in several repositories share one folder of worktrees. Calls no git, so it works even where git
+ * cannot read a repository.
+ * @param commonDirs git folders of the known repositories
+ * @returns git folders by the folders' real paths; folders that belong to none and name none are left out
  */
 export function findOwners(worktreesDir: string, commonDirs: readonly string[]): Map<string, string> {
   const owners = new Map<string, string>();
@@ -32,7 +33,7 @@ export function findOwners(worktreesDir: string, commonDirs: readonly string[]):
     const named = readCommonDir(folder);
     if (named !== null) owners.set(realFolder(folder), named);
   }
-  // What a repository knows is its own, whatever a worker has written into the folder.
+  // A repository's own record wins over whatever a worker has written into the folder.
   for (const commonDir of commonDirs)
     for (const folder of listWorktreeFolders(commonDir))
       owners.set(realFolder(folder), realFolder(commonDir));

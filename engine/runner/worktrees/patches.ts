@@ -1,6 +1,6 @@
 import type { Git } from './git.ts';
 
-/** Both sides of a comparison of patches must be made alike, whatever the user has configured. */
+/** Both sides of a comparison must be generated alike, whatever the user has configured. */
 const PATCH = [
   '-p',
   '--no-ext-diff',
@@ -15,19 +15,19 @@ const PATCH = [
   '--dst-prefix=b/',
   '--submodule=short',
 ];
-/** How far back a squashed commit is looked for. */
+/** How many commits back a squashed commit is searched for. */
 const MAX_COMMITS = 1000;
-/** What is beyond is not looked at. */
+/** Output beyond this is ignored. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** What a change does to each file, by the line that names the file: wherever in the file that is. */
+/** The change to each file, keyed by the line that names the file, regardless of its position in the file. */
 export type Patch = ReadonlyMap<string, string>;
 
-/** The patch of one file without what says where: lines count from another place in another version. */
+/** The patch of one file without positions: line numbers differ between versions. */
 const stripPositions = (text: string): string =>
   (/^Binary files /m.test(text) ? text : text.replace(/^index .*\n/m, '')).replace(/^@@ .*$/gm, '@@');
 
-/** Patches by the line ahead of them: a line of a patch's content always has a mark before it. */
+/** Patches keyed by the line before them; lines of a patch's content always start with a marker. */
 function parsePatches(text: string): Map<string, Map<string, string>> {
   const found = new Map<string, Map<string, string>>();
   for (const part of text.split(/^(?=commit [0-9a-f]{40,64}$|[0-9a-f]{40,64} [0-9a-f]{40,64}$)/m)) {
@@ -60,7 +60,7 @@ export async function readPatches(
   return parsePatches(stdout);
 }
 
-/** What differs between two trees each. The answers are in the order of the questions. */
+/** Diffs pairs of trees. The results are in the order of the pairs. */
 export async function diffTrees(
   git: Git,
   cwd: string,
@@ -75,6 +75,6 @@ export async function diffTrees(
   return lines.map((line) => found.get(line) ?? new Map());
 }
 
-/** Whether a change does all that another does, and perhaps more. */
+/** Whether a change includes all of another, and perhaps more. */
 export const containsPatch = (whole: Patch, part: Patch): boolean =>
   [...part].every(([file, text]) => whole.get(file) === text);

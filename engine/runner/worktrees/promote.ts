@@ -22,9 +22,9 @@ export interface PromoteRequest {
   strategy: 'merge' | 'rebase';
   /** Of the merge commit. */
   message: string;
-  /** Only if this is still the branch's commit. */
+  /** Promote only if this is still the branch's commit. */
   head?: string;
-  /** Where the session began, as it was recorded: what is older is not its own. */
+  /** The recorded commit where the session began: anything older is not its own. */
   baseCommit?: string;
 }
 
@@ -36,9 +36,9 @@ export interface PromoteResult {
   strategy: 'merge' | 'rebase';
   /** The base held the work already; nothing was changed. */
   alreadyMerged: boolean;
-  /** What it has changed in the base that is to be looked at apart from the rest. */
+  /** Changed files that deserve a separate look, because they affect more than the program. */
   sensitive: SensitiveChange[];
-  /** Whether a checkout of the base was brought along. */
+  /** Whether a checkout of the base was updated too. */
   checkout: 'updated' | 'none';
 }
 
@@ -52,7 +52,7 @@ interface FollowingCheckout {
   gitDir: string | null;
 }
 
-/** The checkout of the base that has to follow, or null. Throws `checkout_dirty` when it cannot. */
+/** The checkout of the base that has to be updated too, or null. Throws `checkout_dirty` when it cannot be. */
 async function findFollowingCheckout(
   git: Git,
   root: string,
@@ -64,7 +64,7 @@ async function findFollowingCheckout(
   return path === null ? null : { path, gitDir };
 }
 
-/** Fast-forwards a clean checkout. git refuses by itself when a file that it does not track is in the way. */
+/** Fast-forwards a clean checkout. git itself refuses when an untracked file is in the way. */
 async function fastForwardCheckout(
   git: Git,
   follower: FollowingCheckout,
@@ -99,7 +99,7 @@ async function fastForwardCheckout(
   });
 }
 
-/** Where base and branch end. */
+/** The commits that base and branch point to. */
 export interface Tips {
   /** The base's commit, and its tree. */
   before: string;
@@ -129,7 +129,7 @@ export async function resolveTips(
   });
 }
 
-/** What the branch holds that is neither the base's nor its session's; null without any. Throws `conflict`. */
+/** Commits of the branch that are neither the base's nor its session's; null when there are none. Throws `conflict`. */
 export async function findForeignToBase(
   git: Git,
   root: string,
@@ -141,8 +141,9 @@ export async function findForeignToBase(
 }
 
 /**
- * The commit that promoting would put at the base's end, made without touching any checkout; null when the base holds
- * the work already. Throws `promote_conflict`, `checkout_dirty`, `conflict` where a merge would bring more than the work.
+ * Computes the commit that promoting would put on the base, without touching any checkout; null when the base already
+ * holds the work. Throws `promote_conflict`, `checkout_dirty`, and `conflict` where a merge would bring in more than
+ * the work.
  */
 async function computePromotion(
   git: Git,
@@ -153,16 +154,16 @@ async function computePromotion(
   const { base, strategy, message } = request;
   const { before, beforeTree, tip } = tips;
   const foreign = await findForeignToBase(git, root, request, tips);
-  // Nothing of its own.
+  // The branch has no commits of its own.
   if (foreign?.newest === tip) return null;
   if (strategy === 'merge') {
     if (foreign !== null) throw foreignCommitsError(request, foreign);
     const { tree, conflicts } = await mergeTrees(git, root, { base: before, branch: tip, env: {} });
     if (conflicts.length > 0) {
-      await findFollowingCheckout(git, root, base); // what stands in the way there has to be put away first
+      await findFollowingCheckout(git, root, base); // report what stands in the way there first
       throw mergeConflictError(conflicts, 'merge');
     }
-    // The work arrived there, perhaps squashed or picked: a merge commit would only add noise.
+    // The work already arrived, perhaps squashed or picked: a merge commit would only add noise.
     return tree === beforeTree ? null : commitTree(git, root, { tree, parents: [before, tip], message });
   }
   if (await isAncestor(git, root, tip, before)) return null;
@@ -179,9 +180,10 @@ async function computePromotion(
 }
 
 /**
- * Brings a session's work into its base. The result is computed aside; the base then moves in one step, together with
- * its checkout where there is a clean one, or not at all. Never pushes, never touches the session's branch.
- * Throws `promote_conflict` (data.paths), `checkout_dirty` (data.paths), `conflict`, `not_found`, `git_failed`.
+ * Merges or rebases a session's work into its base. The result is computed aside; the base then moves in one step,
+ * together with its checkout where there is a clean one, or not at all. Never pushes, never touches the session's
+ * branch. Throws `promote_conflict` (data.paths), `checkout_dirty` (data.paths), `conflict`, `not_found`,
+ * `git_failed`.
  */
 export async function promoteBranch(git: Git, request: PromoteRequest): Promise<PromoteResult> {
   const { branch, base, strategy, head } = request;

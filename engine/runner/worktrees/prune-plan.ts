@@ -19,11 +19,13 @@ import { findOperation, mayExist, resolveRepository } from './repository.ts';
 import { findProcessesInside, type WorkingFolders } from './working-folders.ts';
 
 export interface PruneRequest extends ListingRequest {
-  /** Sessions that are not over, or whose worktree is to be kept. Asked again at the deletion. */
+  /**
+   * Whether to keep a branch: its session is not over, or its worktree was asked to be kept. Asked again at deletion.
+   */
   keep: (branch: string) => boolean;
   /**
-   * Whether the branch is that of a session of this workspace; `path` is its worktree's folder. Several workspaces may
-   * share a repository: what is another's is not looked at. What lies in `worktreesDir` is this one's in any case.
+   * Whether the branch belongs to a session of this workspace; `path` is its worktree's folder. Several workspaces
+   * may share a repository, and branches of others are ignored. Anything in `worktreesDir` belongs to this workspace.
    */
   isOurs: (branch: string, path: string | null) => boolean;
 }
@@ -36,7 +38,7 @@ export interface PruneEntry {
   action: 'remove' | 'keep';
   /** Why it is kept; empty when it is removed. */
   reasons: string[];
-  /** Files and folders that git ignores and that go with it: in no commit, and not what a package manager makes again. */
+  /** Ignored files and folders that are removed with it: in no commit, and not remade by a package manager. */
   ignored: string[];
 }
 
@@ -45,13 +47,13 @@ export interface PrunePlan {
   repository: string;
   commonDir: string;
   base: string;
-  /** Where to look again for what the plan was made from. */
+  /** Where to look again when the plan is executed. */
   look: Pick<ListingRequest, 'worktreesDir' | 'isElsewhere'>;
   entries: PruneEntry[];
   keep: (branch: string) => boolean;
 }
 
-/** With the base's commit now, null when there is no such base, and how commits stand to it. */
+/** The base's commit now, null when there is no such base, and how commits relate to it. */
 type Context = Pick<PrunePlan, 'repository' | 'commonDir' | 'base' | 'keep'> & {
   target: string | null;
   standings: ReadonlyMap<string, MergeState | null>;
@@ -72,7 +74,7 @@ export const findMergeStatesFor = (
 
 const joinFirst = (paths: readonly string[]): string => paths.slice(0, 3).join(', ');
 
-/** What of a worktree's files speaks against its removal. */
+/** Describes files of a worktree that speak against its removal. */
 export const describeUnsavedWork = ({ changed, untracked, nested }: Contents): string[] => [
   ...(changed.length > 0 ? [`uncommitted changes: ${joinFirst(changed)}`] : []),
   ...(untracked.length > 0 ? [`untracked files: ${joinFirst(untracked)}`] : []),
@@ -80,8 +82,8 @@ export const describeUnsavedWork = ({ changed, untracked, nested }: Contents): s
 ];
 
 /**
- * Every reason against removing a session's branch and worktree (R1). Empty means safe, at this moment.
- * @param ignored is filled with what git ignores there
+ * Lists every reason against removing a session's branch and worktree (R1). Empty means safe at this moment.
+ * @param ignored receives the ignored files found there
  */
 export async function findReasonsToKeep(
   git: Git,
@@ -91,7 +93,7 @@ export async function findReasonsToKeep(
   ignored: string[] = [],
 ): Promise<string[]> {
   const { branch, head, entry, stray, elsewhere } = pairing;
-  // One reason is enough, and a promotion keeps every branch but its own.
+  // One reason is enough here: a promotion keeps every branch but its own.
   if (keep(branch)) return ['its session is kept'];
   const reasons: string[] = [];
   const describeUnmerged = (commit: string, what: string): string[] => {
@@ -129,7 +131,7 @@ function findReasonsToKeepStray(folder: string): string[] {
   try {
     return readdirSync(folder).length > 0 ? ['unreadable: git does not know this folder'] : [];
   } catch (error) {
-    // Somebody else has removed it.
+    // Somebody else may have removed it.
     return mayExist(folder) ? [`unreadable: ${(error as Error).message}`] : [];
   }
 }
@@ -137,8 +139,8 @@ function findReasonsToKeepStray(folder: string): string[] {
 export const pairingPath = (pairing: Pairing): string | null => pairing.entry?.path ?? pairing.stray;
 
 /**
- * What `prune` would do now, with the reason for everything that it would leave. Throws `usage` or `not_found` where there is
- * no base to be merged into.
+ * Plans what `prune` would do now, with reasons for everything that stays. Throws `usage` or `not_found` where there
+ * is no base to be merged into.
  */
 export async function planPrune(
   git: Git,
@@ -160,7 +162,7 @@ export async function planPrune(
     return isDirectlyIn(worktreesDir, path) || isOurs(pairing.branch, path);
   });
   const plan = { repository: root, commonDir, base, look, keep };
-  // What is kept in any case need not be compared.
+  // Branches that are kept anyway need not be compared.
   const compared = ours.filter(({ branch }) => !keep(branch));
   const context = { ...plan, target, standings: await findMergeStatesFor(git, plan, target, compared) };
   const entries = await mapLimit(ours, MOST_AT_ONCE, async (pairing): Promise<PruneEntry> => {
@@ -174,5 +176,5 @@ export async function planPrune(
   return { ...plan, entries };
 }
 
-/** Worktrees that are looked at together. */
+/** Worktrees inspected at the same time. */
 const MOST_AT_ONCE = 4;

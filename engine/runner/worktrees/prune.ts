@@ -20,29 +20,29 @@ import { mayExist } from './repository.ts';
 import type { WorkingFolders } from './working-folders.ts';
 
 export interface PruneResult {
-  /** `ignored` says in a sentence what went that no commit holds, or where it is kept. */
+  /** `ignored` says in a sentence which uncommitted files went, or where they are kept. */
   removed: { branch: string; path: string | null; savedRefs: string[]; ignored: string[] }[];
   /** Planned for removal, but no longer safe at that moment. */
   refused: { branch: string; path: string | null; reasons: string[] }[];
-  /** Planned for removal, but somebody else has removed it meanwhile. */
+  /** Planned for removal, but meanwhile removed by somebody else. */
   gone: { branch: string; path: string | null }[];
 }
 
-/** Keeps a commit before the branch that held it goes. Throws when that cannot be verified. */
+/** Saves a commit under a ref before the branch that held it is deleted. Throws when that cannot be verified. */
 async function savePrunedCommit(git: Git, root: string, branch: string, commit: string): Promise<string> {
   const ref = `refs/svc/pruned/${branch}/${commit.slice(0, 12)}`;
-  // Not made where it is there already; what it holds is looked at in any case.
+  // The ref may exist already; its value is verified in any case.
   await compareAndSetRef(git, root, ref, commit, null, 'pruned');
   if ((await resolveCommit(git, root, ref)) === commit) return ref;
   throw new SvcError('git_failed', `the commit ${commit} of ${branch} could not be saved under ${ref}`);
 }
 
 /**
- * Removes a worktree that was found safe a moment ago. It is moved aside first, where nobody writes any more, and looked at
- * once more there: a file that came too late takes it back (R1). git is not asked to do this, since it refuses every worktree
- * with submodules unless it is forced, and then looks at nothing.
+ * Removes a worktree that was found safe a moment ago. It is first moved aside, where nobody writes any more, and
+ * checked again there: a late file moves it back (R1). git is not used for this, since it refuses worktrees with
+ * submodules unless forced, and then checks nothing.
  * @param keptIn where large ignored files are kept; null for nowhere
- * @returns what ignored files went with it, or where they are kept, in a sentence
+ * @returns which ignored files went with it, or where they are kept, in a sentence
  */
 async function removeWorktree(
   git: Git,
@@ -53,7 +53,7 @@ async function removeWorktree(
   let said: string[] = [];
   const aside = `${path}.removing`;
   const doomed = `${path}.removed`;
-  // What an engine that was killed here has left: looked at anew, or found safe and half deleted.
+  // Leftovers of an engine that was killed here: either checked again, or found safe and half deleted.
   if (!mayExist(path) && mayExist(aside)) renameSync(aside, path);
   rmSync(doomed, { recursive: true, force: true, maxRetries: 3 });
   if (mayExist(path)) {
@@ -73,21 +73,21 @@ async function removeWorktree(
     renameSync(aside, doomed);
     rmSync(doomed, { recursive: true, force: true, maxRetries: 3 });
   }
-  // Only its entry is left of it.
+  // Only git's entry is left.
   await git.run(root, ['worktree', 'remove', path]);
   if (mayExist(path)) throw new SvcError('worktree_unsafe', `${path} is still there`);
   return said;
 }
 
 export interface PruneSteps {
-  /** Runs ahead of each removal, and what it leaves is looked at like anything else. */
+  /** Runs ahead of each removal; what it leaves is checked like everything else. */
   before?: ((entry: PruneEntry) => Promise<void>) | undefined;
-  /** Where ignored files of a worktree are kept that are too large to go without a word; null for nowhere. */
+  /** Where large ignored files of a worktree are kept; null for nowhere. */
   findKeptFolder?(worktree: string): string | null;
 }
 
 /**
- * Carries a plan out. Every entry is examined again right before its deletion, after whatever `before` has done there;
+ * Executes a plan. Every entry is examined again right before its deletion, after whatever `before` has done there;
  * nothing is forced.
  */
 export async function pruneWorktrees(
@@ -133,7 +133,7 @@ export async function pruneWorktrees(
       await before?.(planned);
       await queue(commonDir, remove);
     } catch (error) {
-      // Another engine may have removed it between two of our looks.
+      // Another engine may have removed it between our two looks.
       const { pairing } = await findPairingNow(branch).catch(() => ({ pairing: undefined }));
       if (pairing === null) result.gone.push({ branch, path });
       else refuse([asSvcError(error).message]);

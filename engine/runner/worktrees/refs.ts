@@ -12,7 +12,7 @@ export const sessionNameOf = (branch: string): string =>
 export const isObjectId = (text: string | null | undefined): text is string =>
   text != null && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
 
-/** The ids of several revisions in one question; null unless all of them are there. */
+/** Resolves several revisions with one git call; null unless all of them exist. */
 export async function resolveIds(
   git: Git,
   cwd: string,
@@ -21,7 +21,7 @@ export async function resolveIds(
   if (revisions.some((revision) => revision.startsWith('-'))) return null;
   const { code, stdout } = await git.run(cwd, ['rev-parse', ...revisions], { allowFail: true });
   const ids = splitLines(stdout);
-  // A range gives several, and a file of that name its name.
+  // A range gives several ids, and a file of that name its name.
   return code === 0 && ids.length === revisions.length && ids.every(isObjectId) ? ids : null;
 }
 
@@ -34,7 +34,7 @@ export async function resolveCommit(git: Git, cwd: string, revision: string): Pr
   return code === 0 ? stdout.trim() : null;
 }
 
-/** The commit of a branch, or else of a tag or commit of that name; or null. */
+/** The commit of a branch, or else of a tag or commit with that name; or null. */
 export async function resolveBranchOrCommit(git: Git, cwd: string, name: string): Promise<string | null> {
   return (
     (isObjectId(name) ? null : await resolveCommit(git, cwd, branchRef(name))) ??
@@ -42,11 +42,11 @@ export async function resolveBranchOrCommit(git: Git, cwd: string, name: string)
   );
 }
 
-/** Every branch with the commit that it ends at. Throws `git_failed` when one of them cannot be read. */
+/** Maps every branch to its commit. Throws `git_failed` when one of them cannot be read. */
 export async function listBranchTips(git: Git, cwd: string): Promise<Map<string, string>> {
   const format = '--format=%(objectname) %(refname)';
   const { stdout, stderr } = await git.run(cwd, ['for-each-ref', format, 'refs/heads']);
-  // git leaves a broken one out and goes on.
+  // git skips a broken ref and only warns.
   if (stderr !== '') throw new SvcError('git_failed', `git for-each-ref: ${stderr.split('\n')[0]}`);
   const lines = stdout.split('\n').filter((line) => line !== '');
   return new Map(
@@ -72,7 +72,7 @@ export async function countAheadBehind(
 export const splitLines = (text: string): string[] => text.replace(/\n$/, '').split('\n');
 export const trimBranchPrefix = (ref: string): string => ref.replace(/^refs\/heads\//, '');
 
-/** Refs of sessions: a worker can make one of them another name of a branch of the user, which must not follow. */
+/** Refs of sessions. A worker can make one of them an alias of a user's branch, which must not move along. */
 const OURS = /^refs\/(?:heads\/)?svc\//;
 
 /** Sets a ref only if it still has the value that was read; `null` stands for "does not exist". */

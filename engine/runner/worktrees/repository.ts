@@ -25,11 +25,11 @@ export interface WorktreeEntry {
   ref: string | null;
   /** The reason of the lock (may be empty), or null when not locked. */
   locked: string | null;
-  /** git found its folder missing. */
+  /** git says that its folder is missing. */
   prunable: boolean;
 }
 
-/** What is asked of the repository around a folder, in one question where all of it has an answer of one line. */
+/** One question to git for everything about the repository around a folder. */
 const WHOLE = [
   'rev-parse',
   '--path-format=absolute',
@@ -43,8 +43,8 @@ const WHOLE = [
 ];
 
 /**
- * Null where something has to be asked by itself: bare, nothing committed yet, a newline in the path, or a checkout that
- * `core.worktree` has put where git finds no repository or another one.
+ * Parses git's combined answer. Null where parts have to be asked one by one: bare, nothing committed yet, a newline
+ * in the path, or a checkout that `core.worktree` has put where git finds no repository or another one.
  */
 function parseRepository(stdout: string): Repository | null {
   const lines = splitLines(stdout);
@@ -65,13 +65,13 @@ export async function findRepository(git: Git, path: string): Promise<Repository
   return (whole.code === 0 ? parseRepository(whole.stdout) : null) ?? findRepositoryByParts(git, path);
 }
 
-/** What was found of a repository a moment ago, by the same operation, or a folder in it. */
+/** A repository found a moment ago by the same operation, or a folder in it. */
 export type RepositoryOrPath = Repository | string;
 
 export const resolveRepository = async (git: Git, place: RepositoryOrPath): Promise<Repository> =>
   typeof place === 'string' ? findRepository(git, place) : place;
 
-/** The same with a question for each part, so that it can be said which of them is not there. */
+/** Like `findRepository`, with one question for each part, so that the error can name the missing one. */
 async function findRepositoryByParts(git: Git, path: string): Promise<Repository> {
   const look = { allowFail: true, discover: true } as const;
   const found = await git.run(
@@ -85,15 +85,15 @@ async function findRepositoryByParts(git: Git, path: string): Promise<Repository
       data: { path },
     });
   if (found.code !== 0) {
-    // git is told to use none by itself.
+    // git is told not to search by itself.
     const isInside = resolve(path).split(sep).includes('.git');
     if (isInside)
       throw new SvcError('not_a_repository', `${path} is inside a .git folder`, { data: { path } });
-    // Asked of the files: git's words hold paths, which may hold any words.
+    // Decided by files: git's messages contain paths, which may contain any words.
     const top = findTopAround(realFolder(path));
     if (top !== null && !existsSync(join(top, '.git')))
       throw emptyRepositoryError('is bare: it has no checkout to work from');
-    // Anything else (an owner git does not trust, a broken config) has a remedy of its own and keeps git's words.
+    // Other failures (an owner git does not trust, a broken config) have remedies of their own and keep git's words.
     if (top !== null) {
       throw new SvcError(
         'git_failed',
@@ -171,7 +171,7 @@ export function readRebasedBranch(gitDir: string): string | null {
   return null;
 }
 
-/** Whether something is there, or may be: what is shut is not gone. */
+/** Whether something exists, or may exist: an inaccessible path is not gone. */
 export function mayExist(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) !== undefined;
@@ -180,7 +180,7 @@ export function mayExist(path: string): boolean {
   }
 }
 
-/** A folder with links followed; of one that is gone the part that is left. */
+/** Resolves links in a folder's path; of a missing folder, in the part that exists. */
 export function realFolder(path: string): string {
   try {
     return realpathSync(path);

@@ -7,9 +7,8 @@ import { type Git, NOT_INSIDE, splitRecords, withEnvironment } from './git.ts';
 import { compareAndSetRef } from './refs.ts';
 
 /**
- * A worktree whose index is gone or damaged gets that of its last commit: the files themselves are not touched, so
- * whatever differs shows as changed. Not done where the index is merely unreadable for another reason. Says whether it
- * was done.
+ * Replaces a missing or damaged index by that of the last commit. The files themselves are not touched, so whatever
+ * differs shows as changed. Not done where the index is unreadable for another reason. Returns whether it was done.
  */
 export async function repairIndex(
   git: Git,
@@ -24,7 +23,7 @@ export async function repairIndex(
     const isDamaged =
       isReadable(index) &&
       !(await git.succeeds(path, list)) &&
-      // Without it nothing stands in the way.
+      // Without the index the command works, so the index is the cause.
       (await git.succeeds(path, list, { env: { GIT_INDEX_FILE: `${index}.svc-none` } }));
     if (!isDamaged) return false;
     renameSync(index, `${index}.svc-damaged`);
@@ -51,7 +50,7 @@ export interface SavedWork {
   failed: string[];
 }
 
-/** More paths than this are not tried one by one. */
+/** At most this many paths are tried one by one. */
 const MAX_SINGLE = 5000;
 
 const formatExclusions = (paths: readonly string[]): string =>
@@ -59,12 +58,12 @@ const formatExclusions = (paths: readonly string[]): string =>
 
 /**
  * Commits everything that is changed, new or deleted and not ignored. Works on a copy of the index with git's
- * plumbing: hooks, a half-done merge or rebase and a lock that a dead git has left cannot get in the way, and the
- * worktree's own index is replaced only once the commit exists.
+ * plumbing: hooks, a half-done merge or rebase and a dead git's lock cannot get in the way, and the worktree's own
+ * index is replaced only once the commit exists.
  * @param head the commit checked out, or null
  * @param headTree its tree
  * @param onBranch full name of the ref that may move; otherwise HEAD is detached at the new commit, so that a branch
- *   the agent merely switched to stays where it was
+ * the agent merely switched to stays where it was
  */
 export async function saveWork(
   git: Git,
@@ -76,9 +75,12 @@ export async function saveWork(
     onBranch: string | null;
     nested: readonly string[];
     message: string;
-    /** The index is nobody's to believe: every file is read anew. */
+    /** The index cannot be trusted: read every file anew. */
     isAnew?: boolean;
-    /** Where git reads and writes objects, when that is not the repository; `takeCommit` then brings the commit there. */
+    /**
+     * The environment for reading and writing objects, if not the repository; `takeCommit` then copies the commit
+     * there.
+     */
     env?: Readonly<Record<string, string>>;
     takeCommit?(commit: string): Promise<void>;
   },

@@ -27,9 +27,9 @@ import { isUnchanged } from './unchanged.ts';
 import { findProcessesInside, type WorkingFolders } from './working-folders.ts';
 
 export interface StatusRequest extends ListingRequest {
-  /** Only those that are in this state. */
+  /** Return only those in this state. */
   state?: WorktreeState | undefined;
-  /** At most so many, the newest. */
+  /** Return at most this many, the newest. */
   limit?: number | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface SessionWorktree {
   head: string | null;
   /** The worktree's folder; null when the branch has none. */
   path: string | null;
-  /** What the worktree has checked out, when that is not the session's branch: a branch name or a commit. */
+  /** What is checked out in the worktree if not the session's branch: a branch name or a commit. */
   checkedOut: string | null;
   /** Tracked files are changed, staged or in conflict; null when that could not be read. */
   dirty: boolean | null;
@@ -51,26 +51,26 @@ export interface SessionWorktree {
   behind: number | null;
   /** The base holds the branch's work, also when squashed or rebased (R3); null as above. */
   merged: boolean | null;
-  /** Branch and worktree do not belong together any more: one of the two is missing. */
+  /** One of branch and worktree is missing. */
   orphan: boolean;
-  /** Some process works in it; null when that cannot be known. */
+  /** A process works in it; null when that cannot be known. */
   live: boolean | null;
   locked: boolean;
   /** A merge, rebase, cherry-pick or revert that was left unfinished. */
   operation: string | null;
-  /** Why the worktree, or its branch, could not be looked at. */
+  /** Why the worktree, or its branch, could not be inspected. */
   unreadable: string | null;
 }
 
 export interface RepositoryStatus {
   worktrees: SessionWorktree[];
-  /** How many there are with those that the limit has cut off. */
+  /** How many there are, including those that the limit cut off. */
   total: number;
   /** Why they could not be compared with the base, if so. */
   problem: SvcError | null;
 }
 
-/** Every state that a worktree is in. */
+/** Lists every state that a worktree is in. */
 export function listWorktreeStates(worktree: SessionWorktree): WorktreeState[] {
   const { dirty, untracked, merged, orphan, live, unreadable } = worktree;
   const isDirty = dirty === true || untracked === true;
@@ -86,17 +86,17 @@ export function listWorktreeStates(worktree: SessionWorktree): WorktreeState[] {
   return WORKTREE_STATES.filter((state) => isIn[state]);
 }
 
-/** At once: git is mostly waited for, and more than the processors have would only wait for each other. */
+/** Inspected at the same time: git mostly waits, and more than the processors can handle would wait for each other. */
 const MOST_AT_ONCE = 4;
 
 const byNumber = new Intl.Collator('en', { numeric: true });
 const compareNewestFirst = (one: { branch: string }, other: { branch: string }): number =>
   byNumber.compare(other.branch, one.branch);
 
-/** What all rows of a list are made from. */
+/** What all rows of a list share. */
 interface StatusContext {
   repository: Repository;
-  /** How the branches' commits stand to the base; null without one. */
+  /** How the branches' commits relate to the base; null without one. */
   standings: Promise<ReadonlyMap<string, MergeState | null> | null>;
   /** Trees of the commits that are checked out. */
   trees: ReadonlyMap<string, string>;
@@ -119,7 +119,7 @@ export async function readWorktreeStatus(
   // Without a filter the rest need not be looked at.
   const looked = state === undefined ? pairings.slice(0, limit) : pairings;
   const heads = looked.flatMap(({ head }) => head ?? []);
-  // git is mostly waited for: the folders are looked through meanwhile.
+  // Start this early: folders are inspected while git works.
   const standings = target === null ? Promise.resolve(null) : findMergeStates(git, repository, target, heads);
   standings.catch(() => undefined);
   const ground: StatusContext = {
@@ -189,13 +189,13 @@ async function describeWorktree(
   return { ...result, ...standing };
 }
 
-/** What a worktree holds that is in no commit. */
+/** Inspects what a worktree holds that is in no commit. */
 async function inspectFiles(
   git: Git,
   { repository, trees, isExcluded }: StatusContext,
   { path, head }: WorktreeEntry,
 ): Promise<Partial<SessionWorktree>> {
-  // Other work gets its turn between two folders that are looked through.
+  // Let other work run between two folders.
   await nextTurn();
   try {
     const gitDir = await gitDirOfWorktree(git, path, repository.commonDir);

@@ -16,15 +16,15 @@ import { type Git, withEnvironment } from './git.ts';
 import { branchRef, compareAndSetRef, isAncestor, isObjectId, resolveCommit, sessionNameOf } from './refs.ts';
 import { findTraps, readRegularFile } from './traps.ts';
 
-/** What was found in a private folder at the end of a run. */
+/** What was taken over from a private git folder at the end of a run. */
 export interface TakenOver {
   /** Why the branch, or a part of it, was not taken over; one sentence. */
   problem: string | null;
-  /** The branch and all that it leads to is in the repository. */
+  /** The branch and everything reachable from it is in the repository. */
   isWhole: boolean;
-  /** Refs that now hold what was on no branch of the session, or does not follow from its base. */
+  /** Refs that now hold commits that were not on the session's branch, or do not descend from its base. */
   savedRefs: string[];
-  /** How a call of git in the worktree sees the private objects too, and writes into them. */
+  /** The environment in which git calls in the worktree read and write the private objects too. */
   env: Record<string, string>;
   /** Takes over a commit that was made with `env`. Throws `worktree_unsafe`. */
   takeCommit(commit: string): Promise<void>;
@@ -32,43 +32,43 @@ export interface TakenOver {
 
 export interface TakeOver {
   /**
-   * Brings what a strict worker has committed so far into the repository, so that it can be read there. Whatever cannot be
-   * taken over is left to the end of the run. Never throws.
+   * Copies what a strict worker has committed so far into the repository, so that it can be read there. What fails is
+   * left to the end of the run. Never throws.
    */
   takeOverBranch(branch: string): Promise<void>;
-  /** `follow` for every branch. */
+  /** `takeOverBranch` for every branch. */
   takeOverAllBranches(): Promise<void>;
   /**
-   * At the end of a run, or of a person's stay: the branch, what else the worktree names, and with `index` what is staged.
-   * Null where there is no private folder. Never throws.
+   * Takes over, at the end of a run or of a person's stay, the branch, other commits that the worktree names and,
+   * with `index`, what is staged. Null where there is no private folder. Never throws.
    */
   takeOverAtEnd(worktree: string, options?: { index?: boolean }): Promise<TakenOver | null>;
 }
 
-/** More than this of new objects, packed, is not taken over. */
+/** A larger pack of new objects is not taken over. */
 const MOST_BYTES = 4 * 1024 ** 3;
-/** What one object may need in memory at most: a few bytes of a pack can stand for any number. */
+/** Memory limit for one object: a few bytes of a pack can expand to any size. */
 const MOST_MEMORY = '1g';
 const LIVE_MS = 20_000;
 const END_MS = 600_000;
-/** More branches and commits beside its own are not looked at. */
+/** Further branches and commits beside its own are ignored. */
 const MOST_REFS = 1000;
 
-/** In the worktree's own git folder, what may name commits that no branch holds. */
+/** Files in the worktree's own git folder that may name commits which no branch holds. */
 const NAMES_COMMITS = [
   ...['HEAD', 'ORIG_HEAD', 'MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'REBASE_HEAD'],
   ...['orig-head', 'onto', 'autostash', 'stopped-sha'].map((name) => join('rebase-merge', name)),
   join('rebase-apply', 'orig-head'),
 ];
 
-/** git without anything by which objects stand for others, and never over the network. */
+/** Disables replacement objects and network fetches. */
 const PLAIN = { GIT_NO_REPLACE_OBJECTS: '1', GIT_NO_LAZY_FETCH: '1', GIT_ALLOC_LIMIT: MOST_MEMORY };
 const PLAIN_SETTINGS = ['core.commitGraph', 'core.multiPackIndex', 'pack.useBitmaps'].flatMap((name) => [
   '-c',
   `${name}=false`,
 ]);
 
-/** Objects with all that they lead to, but for what these others do. */
+/** Objects and everything reachable from them, minus what is reachable from the known ones. */
 interface Wanted {
   wanted: readonly string[];
   known: readonly string[];
@@ -79,15 +79,15 @@ const formatRevisions = ({ wanted, known }: Pick<Wanted, 'wanted' | 'known'>): s
   `${[...wanted, ...known.map((id) => `^${id}`)].join('\n')}\n`;
 
 /**
- * Takes over what strict workers commit. They write objects into private folders, where anything may lie under any name:
- * git does not compare the content of a blob with its name when it reads it. So nothing is read from there but once, into a
- * pack in which every object is named anew by its content, and which counts only when all that it leads to is in the
- * repository. The engine's own reads are of the repository alone.
+ * Takes over what strict workers commit. They write objects into private folders, where anything may lie under any
+ * name: git does not compare a blob's content with its name when reading it. So everything is read from there exactly
+ * once, into a pack in which every object is named anew by its content, and which counts only when everything
+ * reachable is in the repository. The engine's own reads only use the repository.
  */
 export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
-  /** Tips that could not be taken over while their run goes on: the end will say why. */
+  /** Tips that could not be taken over during their run; the end of the run will say why. */
   const refused = new Map<string, string>();
-  /** One at a time for each private folder. */
+  /** Work runs one at a time for each private folder. */
   const last = new Map<string, Promise<unknown>>();
 
   function inTurn<T>(folder: string, work: () => Promise<T>): Promise<T> {
@@ -102,10 +102,10 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
 
   const quotePath = (path: string): string => JSON.stringify(path);
   const realObjectsFolder = ({ common }: PrivateGitRecord): string => join(common, 'objects');
-  /** git in the repository, whatever lies around it. */
+  /** git bound to the repository, whatever lies around it. */
   const gitIn = ({ common }: PrivateGitRecord): Git => withEnvironment(plain, { ...PLAIN, GIT_DIR: common });
 
-  /** Whether all that these lead to is in the repository, or in `objects` beside it. */
+  /** Whether everything reachable is in the repository, or in `objects` beside it. */
   async function hasAllObjects(
     record: PrivateGitRecord,
     { wanted, known, objects, timeoutMs }: Wanted & { objects: string },
@@ -122,7 +122,10 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
     });
   }
 
-  /** Brings these and all that they lead to into the repository. Throws `worktree_unsafe`; nothing is there then. */
+  /**
+   * Copies objects and everything reachable from them into the repository. Throws `worktree_unsafe`, and has then
+   * copied nothing.
+   */
   async function takeObjects(
     store: PrivateGit,
     record: PrivateGitRecord,
@@ -161,7 +164,10 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
     }
   }
 
-  /** Moves the branch in the repository to where it ends inside. Returns the ref that holds it elsewhere, if so. */
+  /**
+   * Moves the branch in the repository to its tip inside the sandbox. Returns the ref that holds the tip elsewhere,
+   * if the branch could not move.
+   */
   async function takeBranch(
     store: PrivateGit,
     record: PrivateGitRecord,
@@ -183,7 +189,7 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
     const { code } = await git.run(record.common, asked, { allowFail: true });
     if (code > 1) throw new SvcError('worktree_unsafe', 'its branch does not end at a commit');
     if (code === 1) return keepUnderRef('off-base');
-    // Somebody outside has committed there as well, during the run: both are kept.
+    // Somebody outside also committed during the run: keep both.
     if (now !== null && now !== record.known && !(await isAncestor(git, record.common, now, tip)))
       return keepUnderRef('inside');
     const ref = branchRef(record.branch);
@@ -212,7 +218,7 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
     }).catch(() => undefined);
   }
 
-  /** Commits that the worktree's own folder and the other private branches name, by the names to keep them under. */
+  /** Commits named by the worktree's own folder and by other private branches, with the names to keep them under. */
   function listCommitsBeside(
     store: PrivateGit,
     { common, branch, worktree }: PrivateGitRecord,
@@ -229,7 +235,7 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
     return found;
   }
 
-  /** Those of some objects that the repository lacks. */
+  /** The objects that the repository lacks. */
   async function listMissing(record: PrivateGitRecord, ids: readonly string[]): Promise<string[]> {
     if (ids.length === 0) return [];
     const { stdout } = await gitIn(record).run(record.common, ['cat-file', '--batch-check=%(objectname)'], {
@@ -254,7 +260,7 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
     return saved;
   }
 
-  /** What is staged and in no commit: whoever goes on with the worktree outside needs it there. */
+  /** Takes over what is staged but not committed: whoever continues with the worktree outside needs it. */
   async function takeIndex(store: PrivateGit, record: PrivateGitRecord, env: Record<string, string>) {
     const index = join(record.common, 'worktrees', basename(record.worktree), 'index');
     const copy = join(store.folder, 'index');
@@ -313,7 +319,7 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
     } catch (error) {
       const why = asSvcError(error).message;
       writePrivateGit(store, { ...record, refused: why });
-      // Where it stands may be as little to believe: what lies in the files is then saved on its branch.
+      // HEAD may be just as untrustworthy: save what lies in the files on its branch instead.
       const back = ['symbolic-ref', '-m', 'svc: back on its branch', 'HEAD', branchRef(record.branch)];
       await plain.run(record.worktree, back, { allowFail: true });
       return {
@@ -350,7 +356,7 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
   };
 }
 
-/** By their names; the index of a pack last, since git looks for that. */
+/** Moves packs by name; the index last, since git looks for that. */
 function movePacks(from: string, to: string): void {
   mkdirSync(to, { recursive: true });
   const names = readdirSync(from).filter((name) => /^pack-[0-9a-f]+\.(?:pack|rev|idx)$/.test(name));

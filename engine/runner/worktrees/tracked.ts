@@ -3,14 +3,14 @@ import { basename, dirname, join } from 'node:path';
 import { asSvcError } from '../../base/errors.ts';
 import { createGit, type Git, splitRecords } from './git.ts';
 
-/** The nearest folder around a path that is there. */
+/** The nearest existing folder around a path. */
 function findNearestFolder(path: string): string {
   for (let at = dirname(path); ; at = dirname(at)) {
     if (lstatSync(at, { throwIfNoEntry: false })?.isDirectory() || at === dirname(at)) return at;
   }
 }
 
-/** In any case, since some file systems tell no two apart; and not as a pattern. */
+/** Matches literally and ignoring case, since some file systems do. */
 const formatPathspec = (folder: string, path: string): string =>
   `:(literal,icase)${path.slice(folder.length).replace(/^\/+/, '')}`;
 
@@ -25,7 +25,7 @@ async function listTrackedAt(git: Git, path: string): Promise<string[]> {
     if (ran.code !== 0) return [];
     stdout = ran.stdout;
   } catch (error) {
-    // Without git nothing is checked out here either.
+    // Without git nothing is checked out here.
     if (asSvcError(error).code === 'tool_missing') return [];
     throw error;
   }
@@ -35,7 +35,7 @@ async function listTrackedAt(git: Git, path: string): Promise<string[]> {
 }
 
 /**
- * Files at or below the paths that git tracks, absolute: a checkout, a merge or a pull may write them at any time, also
+ * Lists tracked files at or below the paths, absolute: a checkout, merge or pull may write them at any time, even
  * where git otherwise ignores everything. None outside a repository.
  */
 export async function listTrackedFiles(paths: readonly string[], env: NodeJS.ProcessEnv): Promise<string[]> {
@@ -43,7 +43,7 @@ export async function listTrackedFiles(paths: readonly string[], env: NodeJS.Pro
   return (await Promise.all(paths.map((path) => listTrackedAt(git, path)))).flat();
 }
 
-/** Takes them out of git's index, and leaves them where they are. */
+/** Removes files from git's index and leaves them on disk. */
 export async function untrackFiles(path: string, env: NodeJS.ProcessEnv): Promise<void> {
   const folder = realpathSync(findNearestFolder(path));
   const args = [

@@ -16,9 +16,9 @@ import { join } from 'node:path';
 const MOST_ENTRIES = 500_000;
 
 /**
- * Pipes and links in a folder of git's: git makes none, would wait at the one for ever, and follow the other to write
- * what is somebody else's.
- * @param links whether they count: in a main checkout the person may have put some there
+ * Finds pipes and links in one of git's folders: git makes none, would wait at a pipe forever, and follow a link to
+ * overwrite somebody else's file.
+ * @param links whether links count: in a main checkout the person may have made some
  */
 export function findTraps(folder: string, { links }: { links: boolean }): string[] {
   const found: string[] = [];
@@ -43,15 +43,18 @@ function readEntries(folder: string) {
   }
 }
 
-/** What a worker may write of a repository: its worktree's own folder, the objects, and the branches of sessions. */
+/**
+ * The git folders of a repository that a worker may write to: its worktree's own, the objects, and the branches of
+ * sessions.
+ */
 export interface WrittenFolders {
   own: string;
   common: string;
 }
 
 /**
- * Takes away what a worker has left for whoever calls git next. Returns what that was.
- * @param links also links, which is for what a confined worker has written: nothing of them is the person's
+ * Removes pipes and links that a worker left for the next git call. Returns their paths.
+ * @param links also remove links; for what a confined worker has written, since none of it is the person's
  */
 export function clearTraps({ own, common }: WrittenFolders, { links }: { links: boolean }): string[] {
   const isWorktree = own !== common;
@@ -65,7 +68,7 @@ export function clearTraps({ own, common }: WrittenFolders, { links }: { links: 
   return found;
 }
 
-/** Single objects are written into what is called like this; packs may be kept elsewhere, by a person's own link. */
+/** Folders of loose objects; packs may be elsewhere, behind a person's own link. */
 const OBJECTS = /^[0-9a-f]{2}$/;
 
 const findTrapsAmongObjects = (objects: string, { links }: { links: boolean }): string[] =>
@@ -76,16 +79,16 @@ const findTrapsAmongObjects = (objects: string, { links }: { links: boolean }): 
     return entry.isFIFO() || (isOfSingle && entry.isSymbolicLink()) ? [path] : [];
   });
 
-/** Takes what protected a main checkout while a worker was in it out of its git folder, where git has nothing of the kind. */
+/** Removes the `commondir` file that protected a main checkout while a worker was in it; git itself puts none there. */
 export function releaseCheckout({ own, common }: WrittenFolders): void {
   const file = join(common, 'commondir');
   if (own === common && readRegularFile(file)?.trim() === '.') rmSync(file, { force: true });
 }
 
-/** What git reads of a worktree by its name, in every folder. */
+/** Files that git reads by name in every folder of a worktree. */
 const READ_BY_NAME = new Set(['.gitattributes', '.gitignore', '.gitmodules', '.mailmap']);
 
-/** A pipe in a worktree at which git waits; null without one. */
+/** Finds a pipe in a worktree at which git would wait; null when there is none. */
 export async function findPipe(worktree: string, signal: AbortSignal): Promise<string | null> {
   const queue = [worktree];
   for (let looked = 0; queue.length > 0 && looked < MOST_ENTRIES && !signal.aborted; ) {
@@ -104,8 +107,8 @@ export async function findPipe(worktree: string, signal: AbortSignal): Promise<s
 }
 
 /**
- * The text of a file where a worker may have put something else; null then, and where there is none.
- * @param mostBytes no more than these are read
+ * Reads a file that a worker may have replaced by something else; null then, and where there is none.
+ * @param mostBytes reads no more than these
  */
 export function readRegularFile(file: string, mostBytes?: number): string | null {
   let fd: number;
@@ -124,12 +127,12 @@ export function readRegularFile(file: string, mostBytes?: number): string | null
   }
 }
 
-/** The folders of git that a checkout names; null where it names none. */
+/** Reads which git folders a checkout names; null where it names none. */
 export function readGitFolders(worktree: string): WrittenFolders | null {
   const mark = join(worktree, '.git');
   if (lstatSync(mark, { throwIfNoEntry: false })?.isDirectory()) return { own: mark, common: mark };
   const own = /^gitdir: (.+)$/m.exec(readRegularFile(mark) ?? '')?.[1];
-  // As git has made it: anything else is looked at by `verifyToplevel`.
+  // Only git's own form is accepted; `verifyToplevel` reports anything else.
   const common = own === undefined ? undefined : /^(.+)\/worktrees\/[^/]+$/.exec(own)?.[1];
   return own === undefined || common === undefined ? null : { own, common };
 }

@@ -11,31 +11,31 @@ import { listChangedPaths, type SensitiveChange, selectSensitive } from './sensi
 
 export type TrialRequest = Pick<PromoteRequest, 'repository' | 'branch' | 'base' | 'baseCommit'>;
 
-/** What promoting by merge would meet now. */
+/** What promoting by merge would run into now. */
 export interface Trial {
   branch: string;
   /** The branch's commit; `promote` takes it to refuse another. */
   head: string;
   base: string;
   strategy: 'merge';
-  /** It would go through. */
+  /** The merge would succeed. */
   promotable: boolean;
   /** The base holds the work; promoting would change nothing. */
   alreadyMerged: boolean;
   /** Why a merge would be refused, and what to do instead; null when it would not. */
   refused: Problem | null;
-  /** Paths that the merge would stop at. */
+  /** Paths with conflicts. */
   conflicts: string[];
-  /** What it would change in the base that is to be looked at apart from the rest. */
+  /** Changes to the base that deserve a separate look. */
   sensitive: SensitiveChange[];
-  /** The base's checkout, which has to follow. */
+  /** The base's checkout, which has to be updated too. */
   checkout: Checkout;
   /** Commits that only the branch has, and that only the base has. */
   ahead: number;
   behind: number;
 }
 
-/** Merges aside, where nobody sees it: what git writes for that goes into a folder that is removed again. */
+/** Tries the merge in a temporary object folder that is removed afterwards. */
 export async function tryPromotion(git: Git, request: TrialRequest): Promise<Trial> {
   const { branch, base } = request;
   const { root, commonDir } = await resolveRepository(git, request.repository);

@@ -1,11 +1,11 @@
 import { clearTraps, findPipe, readGitFolders } from './traps.ts';
 
-/** Longer than most calls take; then it is worth a look. */
+/** Longer than most git calls take; after that it is worth looking for a pipe. */
 export const PATIENCE_MS = 5000;
 
 /**
- * Watches a call of git that may wait at a pipe that a worker has put in its way, which would never end. What is in git's
- * own folders is taken away, so that the next call goes on.
+ * Watches a git call that may hang at a pipe which a worker has put in its way. Pipes in git's own folders are
+ * removed, so that the next call goes through.
  * @param stop ends the call
  * @param folder where it was called
  */

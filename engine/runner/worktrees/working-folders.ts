@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { sep } from 'node:path';
 
-/** pid → current folder of every process that lets us look; null when the process table cannot be read. */
+/** Maps pids to the current folder of every process that we may inspect; null when the process table cannot be read. */
 export type WorkingFolders = () => Map<number, string> | null;
 
 function readFoldersFromProc(): Map<number, string> | null {
@@ -20,7 +20,7 @@ function readFoldersFromProc(): Map<number, string> | null {
       // Ended, or of another user: such a process is not one of our workers.
     }
   }
-  // Our own entry is always readable, so an empty answer means that looking does not work here.
+  // Our own entry is always readable, so an empty result means that the lookup does not work here.
   return folders.size === 0 ? null : folders;
 }
 
@@ -62,7 +62,7 @@ export function findProcessesInside(path: string, folders: Map<number, string> |
   );
 }
 
-/** Whether a git command that names this folder still runs: one outlives the host that was killed during it. */
+/** Whether a git command that names this folder is still running: it can outlive a host that was killed meanwhile. */
 export function isGitRunningFor(path: string): boolean {
   if (process.platform !== 'linux') return false;
   let names: string[];
