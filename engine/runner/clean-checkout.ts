@@ -10,7 +10,7 @@ import type { Processes } from './processes/index.ts';
 import type { Setup } from './setup/index.ts';
 import type { Worktrees } from './worktrees/index.ts';
 
-/** A checkout of exactly one commit: nothing is in it that is not committed, but for what the project's setup makes. */
+/** A checkout of exactly one commit: it holds nothing uncommitted except what the project's setup makes. */
 export interface CleanCheckout {
   /** Its top folder, absolute. */
   folder: string;
@@ -18,23 +18,24 @@ export interface CleanCheckout {
   cwd: string;
 }
 
-/** How its setup is run. */
+/** How the setup of a checkout is run. */
 export interface SetupRun {
-  /** Marks every process of it. */
+  /** The mark of every process of the setup. */
   mark: string;
-  /** Of each command. */
+  /** Time limit of each command, ms. */
   timeoutMs: number;
   signal: AbortSignal;
 }
 
-/** Owns the checkouts in which the work of a session is looked at after its end. */
+/** Owns the checkouts in which a session's work is verified after its end. */
 export interface CleanCheckouts {
   /**
-   * Checks a commit out beside the session's worktree and makes it ready as the worktree was. What was made so far is
-   * removed when that fails. Throws `git_failed`, `setup_failed`, `consent_missing`, `worktree_unsafe`, `cancelled`.
+   * Checks a commit out beside the session's worktree and runs the project's setup as in the worktree. On failure
+   * everything is removed again. Throws `git_failed`, `setup_failed`, `consent_missing`, `worktree_unsafe`,
+   * `cancelled`.
    */
   makeCheckout(session: Session, commit: string, run: SetupRun): Promise<CleanCheckout>;
-  /** Removes what there is of a session's, also what an engine that was killed has left. Never throws. */
+  /** Removes all checkouts of a session, including those left by a killed engine. Never throws. */
   removeCheckouts(session: Session): Promise<void>;
 }
 

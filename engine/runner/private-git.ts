@@ -5,8 +5,9 @@ import { isObjectId } from './worktrees/refs.ts';
 import { readRegularFile } from './worktrees/traps.ts';
 
 /**
- * What a strict worker in a worktree writes in the place of the repository's objects, the branches of sessions and their
- * logs. The repository itself it only reads; the engine takes over what is new, see `worktrees/take-over.ts`.
+ * The private git folder of a strict worker in a worktree: written in place of the repository's objects, the branches
+ * of sessions and their logs. The worker only reads the repository itself; the engine takes over what is new, see
+ * `worktrees/take-over.ts`.
  */
 export interface PrivateGit {
   folder: string;
@@ -14,14 +15,17 @@ export interface PrivateGit {
   objects: string;
   refs: string;
   logs: string;
-  /** Mounted over `refs` and `logs` of the worktree's own git folder: whoever cleans up in the repository reads those too. */
+  /**
+   * Mounted over `refs` and `logs` of the worktree's own git folder, which git also reads when cleaning up the
+   * repository.
+   */
   ownRefs: string;
   ownLogs: string;
-  /** Mounted over `objects/info`, and never written by a worker: where the real objects are inside. */
+  /** Mounted over `objects/info` and never written by a worker: names where the real objects are inside. */
   info: string;
 }
 
-/** What the engine remembers of it. */
+/** What the engine remembers about a private git folder. */
 export interface PrivateGitRecord {
   /** The repository's own git folder, links resolved. */
   common: string;
@@ -30,16 +34,18 @@ export interface PrivateGitRecord {
   branch: string;
   /** Where the branch began. */
   base: string;
-  /** Where the branch ends in the repository, as the engine has last put it or found it. */
+  /** The branch's commit in the repository, as the engine last put or found it. */
   known: string;
-  /** Why what is in here could not be taken over; it is then kept for a person. */
+  /** Why its contents could not be taken over; they are then kept for a person. */
   refused: string | null;
 }
 
-/** Where the real objects are mounted inside; nothing can be made there. */
+/** Where the real objects are mounted inside, read-only. */
 export const REAL_OBJECTS = '/run/svc-git/objects';
 
-/** A worktree is named after its session, and passes from session to session as those go on. */
+/**
+ * Locates the private git folder of a worktree, which is named after its first session and may pass on to later ones.
+ */
 export const locatePrivateGit = (agentsDir: string, worktree: string): PrivateGit => {
   const folder = join(agentsDir, basename(worktree), 'git');
   const at = (name: string): string => join(folder, name);
@@ -62,7 +68,7 @@ export function writePrivateGit(git: Pick<PrivateGit, 'folder'>, record: Private
   replacePrivate(recordPath(git), JSON.stringify(record));
 }
 
-/** The worktrees that have one. */
+/** Lists the private git folders of all worktrees. */
 export function listPrivateGits(agentsDir: string): PrivateGit[] {
   try {
     return readdirSync(agentsDir).map((name) => locatePrivateGit(agentsDir, name));
@@ -71,14 +77,14 @@ export function listPrivateGits(agentsDir: string): PrivateGit[] {
   }
 }
 
-/** Gone with its worktree, but for what could not be taken over. */
+/** Removes a private git folder with its worktree, unless it holds work that could not be taken over. */
 export function removePrivateGit(agentsDir: string, worktree: string): void {
   const git = locatePrivateGit(agentsDir, worktree);
   const record = readPrivateGit(git);
   if (record !== null && record.refused === null) rmSync(git.folder, { recursive: true, force: true });
 }
 
-/** The text of a file of the repository's; null when there is none. */
+/** The trimmed text of one of the repository's files; null when there is none. */
 function readTrimmed(file: string): string | null {
   try {
     return readFileSync(file, 'utf8').trim();
@@ -87,20 +93,23 @@ function readTrimmed(file: string): string | null {
   }
 }
 
-/** More than any id, and its newline. */
+/** Longer than any id with its newline. */
 const MOST_OF_ID = 128;
 
-/** The id in a file that a worker can write: never through a link, never waiting at a pipe. Null for anything else. */
+/**
+ * Reads the id from a file that a worker can write, never through a link and never waiting at a pipe. Null for
+ * anything else.
+ */
 export function readRefFile(file: string): string | null {
   const text = readRegularFile(file, MOST_OF_ID)?.trim();
   return isObjectId(text) ? text : null;
 }
 
-/** Where a session's branch ends inside of the sandbox. */
+/** The commit of a session's branch inside the sandbox. */
 export const readPrivateTip = (git: PrivateGit, { branch }: PrivateGitRecord): string | null =>
   readRefFile(join(git.refs, basename(branch)));
 
-/** Where a branch ends, as the files of its repository say: also without asking git. */
+/** Reads a branch's commit from the repository's files, without asking git. */
 export function readBranchFromFiles(common: string, branch: string): string | null {
   const loose = readTrimmed(join(common, 'refs', 'heads', branch));
   if (isObjectId(loose)) return loose;
@@ -110,7 +119,7 @@ export function readBranchFromFiles(common: string, branch: string): string | nu
   return isObjectId(id) ? id : null;
 }
 
-/** Object folders that a repository reads as its own, one after the other, with those of theirs. */
+/** Lists object folders that a repository reads as its own, and theirs in turn. */
 export function listAlternates(objects: string, depth = 0): string[] {
   if (depth > 5) return [];
   return (readTrimmed(join(objects, 'info', 'alternates')) ?? '')
@@ -121,9 +130,10 @@ export function listAlternates(objects: string, depth = 0): string[] {
 }
 
 /**
- * Makes the private folder ready for a run. What an earlier run has left in it stays, but the branch is where the repository
- * has it: a person, or the engine, may have committed since. What could not be taken over is put aside.
- * @returns null where the branch is not there
+ * Prepares the private git folder for a run. Contents of an earlier run stay, but the branch is reset to the
+ * repository's: a person, or the engine, may have committed since. Contents that could not be taken over are set
+ * aside.
+ * @returns null where the branch does not exist
  */
 export function preparePrivateGit(agentsDir: string, worktree: string, common: string): PrivateGit | null {
   const git = locatePrivateGit(agentsDir, worktree);
@@ -151,7 +161,7 @@ export function preparePrivateGit(agentsDir: string, worktree: string, common: s
   return git;
 }
 
-/** Branches of other sessions can be read inside as they are now. */
+/** Copies the current branches of other sessions, to be read inside. */
 function copyBranches(from: string, to: string, own: string): void {
   for (const name of listNames(from)) {
     if (name === own || name.endsWith('.lock')) continue;

@@ -34,24 +34,24 @@ export interface ConfineSpec {
   seatFolder: string | null;
   /** What the agent needs of the person's home; null when svc does not know the agent. */
   home: HomeShare | null;
-  /** It may look into the repository and the agent's private folder, but write in neither. */
+  /** It may read the repository and the agent's private folder, but write to neither. */
   isGuest?: boolean;
-  /** It is killed with the process that starts it; a worker goes on. */
+  /** It is killed together with its parent process; a worker is not. */
   endsWithParent?: boolean;
-  /** An open file with a filter of its system calls, by its number in the process that starts it. */
+  /** File descriptor of a system call filter, in the process that starts it. */
   filterFd?: number;
 }
 
 export interface Confinement {
   /**
-   * The command that runs `argv` confined, tried out beforehand with another program in its place. Throws
+   * Builds the command that runs `argv` confined, after trying the sandbox with another program. Throws
    * `tool_missing`, `confinement_unavailable`, `agent_not_found`: it never falls back to an unconfined run.
    */
   wrap(spec: ConfineSpec): Promise<string[]>;
 }
 
 export interface ConfinementDeps {
-  /** The engine's own environment: where bubblewrap is looked for. */
+  /** The engine's own environment, for finding bubblewrap. */
   env: NodeJS.ProcessEnv;
   /** The workspace's folder. */
   root: string;
@@ -64,13 +64,13 @@ export interface ConfinementDeps {
   svc: readonly string[] | null;
 }
 
-/** Variables that name what is hidden: sockets, and folders that are not there. */
+/** Variables that name hidden sockets and folders. */
 const DROPPED = [
   ...['SSH_AUTH_SOCK', 'GIT_SSH', 'GIT_SSH_COMMAND', 'XDG_RUNTIME_DIR', 'DBUS_SESSION_BUS_ADDRESS'],
   ...['TMPDIR', 'TMP', 'TEMP'],
 ];
 
-/** No key to sign with is visible, and what git does in the background writes where it may not. */
+/** Signing keys are not visible, and background maintenance would write where it may not. */
 const GIT_SETTINGS = [
   ['commit.gpgSign', 'false'],
   ['tag.gpgSign', 'false'],
@@ -96,15 +96,15 @@ function findBubblewrap(path: string | undefined): string {
   });
 }
 
-/** What of the sandbox depends on the bubblewrap that there is. */
+/** What the installed bubblewrap can do. */
 interface Ability {
-  /** Programs inside can make no namespaces of users: fewer parts of the kernel are within their reach. */
+  /** Programs inside cannot create user namespaces, which keeps more of the kernel out of reach. */
   canShutUserns: boolean;
 }
 
-/** What does not depend on the run. `uid` is the user that root is inside; null for an ordinary user. */
+/** Builds the arguments that do not depend on the run. `uid` is root's uid inside; null for an ordinary user. */
 const buildNamespaceArgs = (uid: number | null, { canShutUserns }: Ability): string[] => [
-  // An ordinary user gets a namespace of users by itself; root would otherwise keep its rights.
+  // An ordinary user gets a user namespace anyway; root would otherwise keep its rights.
   ...(uid === null
     ? []
     : ['--unshare-user', '--uid', String(uid), '--gid', String(uid), '--cap-drop', 'ALL']),
@@ -132,7 +132,7 @@ function runOnce(program: string, args: readonly string[], env: NodeJS.ProcessEn
   });
 }
 
-/** Whether this bubblewrap can shut off namespaces of users, here: it needs 0.8, and a /proc that can be written outside. */
+/** Whether this bubblewrap can disable user namespaces here: it needs 0.8, and a writable /proc outside. */
 async function detectAbility(program: string, env: NodeJS.ProcessEnv): Promise<Ability> {
   const { stdout, stderr } = await runOnce(program, ['--help'], env);
   if (!`${stdout}${stderr}`.includes('--disable-userns')) return { canShutUserns: false };
@@ -142,8 +142,8 @@ async function detectAbility(program: string, env: NodeJS.ProcessEnv): Promise<A
 }
 
 /**
- * Tries the sandbox out with a shell that says what is open in it. Throws `confinement_unavailable`, with bubblewrap's own
- * words or with what is open that should not be.
+ * Tries the sandbox with a shell that reports what is open in it. Throws `confinement_unavailable`, with bubblewrap's
+ * own message or with what is open that should not be.
  */
 async function trySandbox(
   program: string,
@@ -175,14 +175,14 @@ async function trySandbox(
   );
 }
 
-/** What doctor says of the sandbox. */
+/** What doctor reports about the sandbox. */
 export interface ConfinementHere extends Ability {
   program: string;
-  /** Names at which programs of this machine listen and which a worker reaches with the network. */
+  /** Abstract sockets at which programs of this machine listen; a worker can reach them over the network. */
   abstractSockets: string[];
 }
 
-/** Whether workers can be confined here, tried out. Throws as `wrap` does. */
+/** Checks by a trial whether workers can be confined here. Throws as `wrap` does. */
 export async function checkConfinement(env: NodeJS.ProcessEnv): Promise<ConfinementHere> {
   const program = findBubblewrap(env.PATH);
   const ability = await detectAbility(program, env);
@@ -194,7 +194,7 @@ export async function checkConfinement(env: NodeJS.ProcessEnv): Promise<Confinem
 const selectGitRules = ({ isGuest, worktree }: ConfineSpec) =>
   isGuest ? buildReadOnlyRules : worktree === null ? buildInplaceRules : buildWorktreeRules;
 
-/** Confines workers with bubblewrap. What a run may is decided anew for each; kept is only what bubblewrap can do. */
+/** Confines workers with bubblewrap. Rules are built anew for each run; only bubblewrap's abilities are remembered. */
 export function createConfinement(deps: ConfinementDeps): Confinement {
   const { root, configFile, paths, machineHome, svc } = deps;
   const abilities = new Map<string, Promise<Ability>>();
@@ -206,9 +206,9 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
     return known;
   }
 
-  /** Folders of which a worker sees nothing, or only what is shown in them on purpose. */
+  /** Hides folders in which a worker sees nothing, or only what is shown on purpose. */
   function hideFolders(home: string | null): Place[] {
-    // A database or a socket of its own place is hidden with the folder around it: the file may be made anew.
+    // A database or socket outside the data folder is hidden with its folder, since the file may be created anew.
     const apart = [paths.db, paths.socket].map(dirname).filter((folder) => !isWithin(paths.data, folder));
     return [
       ...['/tmp', '/var/tmp'].flatMap((path) => hidePath(path, 'empty', '1777')),
@@ -220,7 +220,7 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
     ];
   }
 
-  /** What a run sees, as rules: the deepest one that covers a path counts. */
+  /** Builds the rules for a run; the deepest one that covers a path counts. */
   function buildRules(spec: ConfineSpec, programs: readonly string[]): Place[] {
     const home = realOf(spec.env.HOME ?? '');
     const writable = spec.worktree ?? spec.cwd;
@@ -240,7 +240,7 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
         ? []
         : [
             { path: SEAT_FOLDER, show: 'read', from: realOf(seatFolder) ?? seatFolder },
-            // Where every client looks first.
+            // Every client looks here first.
             {
               path: join(realOf(paths.data) ?? paths.data, 'daemon.json'),
               link: join(SEAT_FOLDER, 'daemon.json'),
@@ -248,7 +248,7 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
           ];
     const rules = [
       ...hides,
-      // Names of hosts are looked up in what lies here on some systems.
+      // Some systems resolve host names with files here.
       ...showPath('/etc/resolv.conf', 'read'),
       ...showPath('/run/current-system', 'read'),
       ...showPath(root, 'read'),
@@ -261,11 +261,11 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
       ...showPath(kept, spec.isGuest ? 'read' : 'write'),
       ...seat,
     ];
-    // In place the configuration lies in what may be written, and it names programs that the engine runs.
+    // In place the configuration is inside the writable folder, and it names programs that the engine runs.
     if (spec.worktree === null)
       rules.push(...[{ path: realOf(configFile) ?? configFile, show: 'read' } as const]);
     const real = realOf(writable) ?? writable;
-    // Last, when it is known what would be shown. What listens in the worktree is the worker's own.
+    // Last, when all visible paths are known. Sockets in the worktree are the worker's own.
     for (const path of findListeningSockets().files)
       if (!isWithin(real, path) && !['empty', 'shut'].includes(findShownAs(path, rules)) && !isSeat(path))
         rules.push({ path, show: 'read', from: '/dev/null' });
@@ -277,7 +277,7 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
     return rules;
   }
 
-  /** What no run may write, whatever its rules say; in place much of it lies in what it may. */
+  /** Lists what no run may write, whatever its rules say; in place much of it lies in the writable folder. */
   function listReadOnlyPaths({ worktree, sessionFolder }: ConfineSpec): string[] {
     const ofSession = ['log', 'passwd', 'git'].map((name) => join(sessionFolder, name));
     const common = worktree === null ? null : findGitFolders(worktree)?.common;

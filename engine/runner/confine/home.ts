@@ -6,10 +6,10 @@ import { makeFoldersWithin } from '../../base/private-files.ts';
 import { isFolder, isWithin, realOf } from './paths.ts';
 import { type Place, showPath } from './rules.ts';
 
-/** git's identity and settings; not `credentials`, which lies beside them. */
+/** git's identity and settings, without the `credentials` beside them. */
 const GIT = ['.gitconfig', '.config/git/config', '.config/git/ignore', '.config/git/attributes'];
 
-/** A folder below `kept`. An earlier run could write there: a link that it left must not lead us elsewhere. */
+/** Makes a folder below `kept`. An earlier run could write there, so links that it left must not lead us elsewhere. */
 function makeOwnFolder(kept: string, path: string): string {
   const folder = join(kept, path);
   const inTheWay = makeFoldersWithin(dirname(kept), folder);
@@ -20,8 +20,8 @@ function makeOwnFolder(kept: string, path: string): string {
 }
 
 /**
- * Makes way for what of the person's is shown inside a private folder: bubblewrap makes the place for it there, and would
- * follow a link that an earlier run has left.
+ * Clears the mount point for something of the person's inside a private folder: bubblewrap creates it there, and
+ * would follow a link that an earlier run has left.
  */
 function clearMountPoint(kept: string, path: string, source: string): void {
   const place = join(makeOwnFolder(kept, dirname(path)), basename(path));
@@ -31,11 +31,11 @@ function clearMountPoint(kept: string, path: string, source: string): void {
 }
 
 /**
- * What a confined run sees of the person's home. The agent's folders there are private ones of the session, so that
- * nothing can be left in the person's configuration that runs later; into them come the settings, read-only, and the
- * login, which the agent has to be able to renew.
+ * Builds the rules for the person's home in a confined run. The agent's folders are private ones of the session, so
+ * that nothing can be left in the person's configuration that runs later; into them come the settings, read-only, and
+ * the login, which the agent must be able to renew.
  * @param home links resolved
- * @param kept a folder of the session alone, which outlives a run
+ * @param kept a folder of the session that outlives a run
  */
 export function buildHomeRules(home: string, share: HomeShare | null, kept: string): Place[] {
   const showInHome = (path: string, show: 'read' | 'write'): Place[] => {
@@ -59,7 +59,7 @@ export function buildHomeRules(home: string, share: HomeShare | null, kept: stri
     const isThere = lstatSync(copy, { throwIfNoEntry: false }) !== undefined;
     if (!isThere && existsSync(join(home, path)))
       copyFileSync(join(home, path), copy, constants.COPYFILE_EXCL);
-    // A link, because agents replace such a file by a new one, which a mount does not allow.
+    // A link, because agents replace such a file by a new one, which a mount prevents.
     return { path: join(home, path), link: copy };
   });
   return [

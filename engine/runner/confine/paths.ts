@@ -7,7 +7,7 @@ export function isWithin(folder: string, path: string): boolean {
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }
 
-/** What `look` says; null where nothing is or where this user may not look. */
+/** The result of `look`; null where nothing exists or this user may not look. */
 function tryOrNull<T>(look: () => T): T | null {
   try {
     return look();
@@ -16,19 +16,19 @@ function tryOrNull<T>(look: () => T): T | null {
   }
 }
 
-/** Where a path leads, links resolved; null when nothing is there. */
+/** Resolves a path's links; null when nothing is there. */
 export const realOf = (path: string): string | null => tryOrNull(() => realpathSync(path));
 
 export const isFolder = (path: string): boolean => tryOrNull(() => statSync(path).isDirectory()) ?? false;
 
 export interface Link {
-  /** Its own place, the folders above it resolved. */
+  /** Path of the link, with the folders above it resolved. */
   path: string;
   /** Absolute, resolved. */
   target: string;
 }
 
-/** The links on the way to a path that exists: whoever comes by its name needs them as well as the place itself. */
+/** Finds the links on the way to an existing path: they are needed to reach it by that name. */
 export function findLinks(path: string): Link[] {
   const found: Link[] = [];
   let at: string = sep;
@@ -43,7 +43,7 @@ export function findLinks(path: string): Link[] {
   return found;
 }
 
-/** The nearest folder at or above a path of which `holds` is true; null for none. */
+/** The nearest folder at or above a path for which `holds` is true; null for none. */
 export function findFolderAbove(path: string, holds: (folder: string) => boolean): string | null {
   for (let folder = path; ; folder = dirname(folder)) {
     if (holds(folder)) return folder;

@@ -2,15 +2,15 @@ import { isWithin } from './paths.ts';
 import { findShownAs, type Place } from './rules.ts';
 
 /**
- * Told from inside of a sandbox: the mounts, what can be written of the paths before `--`, and what can be seen of those
- * after it. Nothing is written, and no file opened: whether it could be is what the kernel answers.
+ * Reports from inside a sandbox: the mounts, which paths before `--` are writable, and which after it are visible.
+ * Nothing is written and no file opened: the kernel is only asked whether it could be.
  */
 const SCRIPT = `while IFS= read -r line; do printf 'mount %s\\n' "$line"; done < /proc/self/mountinfo
 while [ "$#" -gt 0 ] && [ "$1" != -- ]; do if [ -w "$1" ]; then printf 'open %s\\n' "$1"; fi; shift; done
 for path; do if [ -e "$path" ]; then printf 'seen %s\\n' "$path"; fi; done
 :`;
 
-/** Switches of the kernel by which root outside could be had, and the groups of processes. */
+/** Kernel settings that could lead to root outside, and cgroups. */
 const OF_KERNEL = [
   ...[
     'kernel/core_pattern',
@@ -35,15 +35,15 @@ const OF_KERNEL = [
 ];
 
 export interface ProbeWish {
-  /** As which the sandbox is made. */
+  /** The rules that the sandbox was made from. */
   places: readonly Place[];
-  /** Must not be writable, beside what the kernel shows. */
+  /** Must not be writable, besides kernel settings. */
   readOnly: readonly string[];
-  /** Must not be there at all. */
+  /** Must not be visible at all. */
   unseen: readonly string[];
 }
 
-/** What to run inside. */
+/** Builds the command to run inside. */
 export const buildProbeCommand = ({ readOnly, unseen }: Pick<ProbeWish, 'readOnly' | 'unseen'>): string[] => [
   ...['/bin/sh', '-c', SCRIPT, 'svc'],
   ...OF_KERNEL,
@@ -59,7 +59,7 @@ interface Mount {
   isWritable: boolean;
 }
 
-/** A line of mountinfo; see proc(5). Null for what is none. */
+/** Parses a line of mountinfo; see proc(5). Null for anything else. */
 function parseMount(line: string): Mount | null {
   const [id, parent, , , path, options, ...rest] = line.split(' ');
   if (id === undefined || parent === undefined || path === undefined || options === undefined) return null;
@@ -71,7 +71,7 @@ function parseMount(line: string): Mount | null {
   return { id, parent, path: plain, isWritable };
 }
 
-/** Those at which a path can arrive: not what lies below another mount. */
+/** Selects mounts that a path can reach, not those below another mount. */
 function selectReachable(mounts: readonly Mount[]): Mount[] {
   const byId = new Map(mounts.map((mount) => [mount.id, mount]));
   return mounts.filter((mount) => {
@@ -92,10 +92,10 @@ function selectReachable(mounts: readonly Mount[]): Mount[] {
   });
 }
 
-/** Made for the sandbox itself. */
+/** Created for the sandbox itself. */
 const isSandboxOwn = (path: string): boolean => path === '/proc' || isWithin('/dev', path);
 
-/** What of a sandbox is open that should not be, one sentence each, from what the probe has told. */
+/** Lists what is open in a sandbox but should not be, one sentence each, from the probe's output. */
 export function findOpenings(told: string, { places }: Pick<ProbeWish, 'places'>): string[] {
   const lines = told.split('\n');
   const linesAfter = (word: string): string[] =>

@@ -3,7 +3,7 @@ import { basename, delimiter, dirname, isAbsolute, join, relative, sep } from 'n
 import { findFolderAbove, isFolder, isWithin, realOf } from './paths.ts';
 import { type Place, showPath } from './rules.ts';
 
-/** Tool chains and what they install, in the person's home. None of these folders is a place for secrets. */
+/** Tool chains and what they install in the person's home. None of these folders is meant for secrets. */
 const IN_HOME = [
   ...[
     '.nvm',
@@ -34,7 +34,7 @@ const IN_HOME = [
   ...['.cargo/bin', '.cargo/env', 'go/bin', 'bin', '.local/bin'],
 ];
 
-/** Variables of the worker that name a tool chain. */
+/** The worker's variables that name a tool chain. */
 const NAMED_BY = [
   'RUSTUP_HOME',
   'GOROOT',
@@ -46,7 +46,7 @@ const NAMED_BY = [
   'RBENV_ROOT',
 ];
 
-/** A program's folder says `bin`, and what it needs lies beside that folder; but not all of these are its own. */
+/** Prefixes of a `bin` folder that are shared: not everything beside `bin` belongs to the program. */
 const SHARED_PREFIXES = ['.local', '.cargo', 'go', '.config', '.cache'];
 
 /** The outermost `node_modules` around a path; packages need each other. */
@@ -56,7 +56,7 @@ function findModulesAround(path: string): string | null {
   return at === -1 ? null : parts.slice(0, at + 1).join(sep);
 }
 
-/** What has to be there for a program to run: its package, its installation, or itself alone. */
+/** Finds what a program needs to run: its package, its installation, or itself alone. */
 function findInstallation(real: string, hidden: readonly string[]): string {
   const modules = findModulesAround(real);
   if (modules !== null) return modules;
@@ -66,7 +66,7 @@ function findInstallation(real: string, hidden: readonly string[]): string {
   const root = roots.sort((one, other) => other.length - one.length)[0];
   if (root === undefined || !['bin', 'sbin', 'shims'].includes(basename(folder))) return real;
   const way = relative(root, prefix);
-  // A folder such as ~/code/thing/bin is in a project of the person's; tool chains live in folders with a dot.
+  // A folder such as ~/code/thing/bin belongs to a project of the person's; tool chains live in dot folders.
   const isToolchain = way.startsWith('.') && !SHARED_PREFIXES.includes(way);
   return isToolchain ? prefix : real;
 }
@@ -78,8 +78,8 @@ const findPackage = (file: string): string =>
   file;
 
 /**
- * Programs that lie in hidden folders: those on the path with what they need, the tool chains, the agent's own, and
- * svc itself. Read-only.
+ * Builds rules that show programs in hidden folders, read-only: those on the path with what they need, tool chains,
+ * the agent's own, and svc itself.
  * @param hidden folders that are hidden, links resolved
  * @param svc program and arguments that run svc
  * @param written a folder that the run may write, and an earlier one could: what a link in it leads to is not shown
@@ -96,7 +96,7 @@ export function buildProgramRules(options: {
   const isWritten = (path: string): boolean =>
     [written, realOf(written) ?? written].some((folder) => isWithin(folder, path));
   const isHidden = (path: string): boolean => hidden.some((root) => isWithin(root, path));
-  /** Never a folder that holds a hidden one: it would be shown with all that is in it. */
+  /** Never show a folder that contains a hidden one, since everything in it would be visible. */
   const showUnlessHiding = (path: string): Place[] => {
     const real = realOf(path);
     if (real === null || hidden.some((root) => isWithin(real, root))) return [];
@@ -136,7 +136,7 @@ function listFolderEntries(folder: string): Dirent[] {
   }
 }
 
-/** Where the links in a folder of programs lead, when that is hidden too. */
+/** Finds targets of links in a folder of programs that are hidden too. */
 function findLinkTargets(folder: string, isHidden: (path: string) => boolean): string[] {
   if (!isHidden(realOf(folder) ?? folder)) return [];
   const found = new Set<string>();

@@ -12,7 +12,7 @@ import {
 import { findFolderAbove, isFolder, realOf } from './paths.ts';
 import { type Place, showPath } from './rules.ts';
 
-/** Where git keeps what belongs to a checkout: its own folder, and the one that all worktrees share. */
+/** The git folders of a checkout: its own, and the one that all worktrees share. */
 export interface GitFolders {
   /** The `.git` of the checkout, a file in a worktree. */
   mark: string;
@@ -20,7 +20,7 @@ export interface GitFolders {
   common: string;
 }
 
-/** Null outside of any repository. */
+/** Finds a checkout's git folders; null outside a repository. */
 export function findGitFolders(folder: string): GitFolders | null {
   const top = findFolderAbove(
     folder,
@@ -48,10 +48,13 @@ function readTrimmedFile(file: string): string | null {
   }
 }
 
-/** What names other folders as this repository's own: a later run would be shown whatever a worker writes there. */
+/**
+ * Ensures `objects/info`, to be shown read-only: it names other object folders, which later runs would be shown
+ * whatever a worker writes there.
+ */
 const ensureObjectsInfo = (common: string): string => ensureFolder(join(common, 'objects', 'info'));
 
-/** Object folders of other repositories that this one reads as its own. */
+/** Shows object folders of other repositories that this one reads as its own. */
 const showAlternates = (common: string): Place[] =>
   listAlternates(join(common, 'objects')).flatMap((path) => showPath(path, 'read'));
 
@@ -60,11 +63,12 @@ function ensureFolder(folder: string): string {
   return folder;
 }
 
-/** A file that has to be there to be protected; empty it mostly says nothing to git. */
+/** Ensures that a file exists, so that it can be protected; an empty one mostly means nothing to git. */
 function ensureFile(file: string, text = ''): string {
   const found = lstatSync(file, { throwIfNoEntry: false });
   if (found?.isFile()) return file;
-  // Whatever an earlier worker has put there: a link would make it elsewhere, and at a pipe we would wait for ever.
+  // An earlier worker may have put something there: a link would create it elsewhere, and a pipe would block us
+  // forever.
   if (found !== undefined) rmSync(file, { recursive: true, force: true });
   writeFileSync(file, text, { flag: 'wx', mode: 0o600 });
   return file;
@@ -73,7 +77,7 @@ function ensureFile(file: string, text = ''): string {
 /** Where the branches of sessions are. */
 const BRANCHES = join('refs', 'heads', 'svc');
 
-/** The private folder of a worktree in the place of what the repository has there. */
+/** Mounts the private git folder of a worktree over the repository's own places. */
 function buildPrivateRules({ common, own }: GitFolders, git: PrivateGit, show: 'read' | 'write'): Place[] {
   const at = (path: string): string => realOf(join(common, path)) ?? join(common, path);
   const objects = at('objects');
@@ -89,10 +93,10 @@ function buildPrivateRules({ common, own }: GitFolders, git: PrivateGit, show: '
 }
 
 /**
- * What git may write for a worker in a worktree: a private folder in the place of the objects and of the branches below
- * `svc/`, and the worktree's own folder. All else is read-only, so nothing that others read is ever of its making. What
- * would lead git, called by somebody else in this worktree, to a configuration of the worker's making is read-only too: it
- * could name programs. Throws `confinement_unavailable`.
+ * Builds the rules for git in a worktree: a private folder replaces the objects and the branches below `svc/`, and
+ * the worktree's own git folder is writable. All else is read-only, so others never read anything of the worker's
+ * making. Anything that would lead somebody else's git in this worktree to a configuration of the worker's making is
+ * read-only too: it could name programs. Throws `confinement_unavailable`.
  * @param agentsDir the folder of the sessions' own folders
  */
 export function buildWorktreeRules(folders: GitFolders, agentsDir: string): Place[] {
@@ -102,7 +106,8 @@ export function buildWorktreeRules(folders: GitFolders, agentsDir: string): Plac
     throw new SvcError('confinement_unavailable', `${common} keeps its refs as reftable`, {
       hint: 'one file for all of them cannot be shared out: git refs migrate --ref-format=files, or set guard.profile to lite',
     });
-  // git removes a folder of refs that has become empty, also one that is mounted elsewhere: this keeps it, and is no ref to git.
+  // git removes an empty refs folder, even one that is mounted elsewhere: this file keeps it, and is not a ref to
+  // git.
   ensureFile(join(ensureFolder(join(common, BRANCHES)), 'confined.lock'));
   ensureFolder(join(common, 'logs', BRANCHES));
   for (const folder of [join(common, 'objects', 'info'), join(own, 'refs'), join(own, 'logs')])
@@ -127,10 +132,10 @@ export function buildWorktreeRules(folders: GitFolders, agentsDir: string): Plac
   ];
 }
 
-/** In a main checkout's `commondir`, where it is only during a run: that folder itself. */
+/** Content of a main checkout's `commondir` during a run: that folder itself. */
 export const NO_OTHER = '.\n';
 
-/** The same for a worker in the project's folder itself: it commits on the branch that is checked out there. */
+/** Builds the rules for a worker in the project's folder itself: it commits on the branch that is checked out there. */
 export function buildInplaceRules({ mark, own, common }: GitFolders): Place[] {
   const folders = [
     ensureFolder(join(common, 'hooks')),
@@ -138,14 +143,15 @@ export function buildInplaceRules({ mark, own, common }: GitFolders): Place[] {
     join(common, 'info'),
     ensureObjectsInfo(common),
   ];
-  // Of a main checkout too git would believe another folder for its configuration and hooks; this is how it says: none.
+  // Even in a main checkout git would take configuration and hooks from another folder named here; this says there is
+  // none.
   const ofCommon = ensureFile(join(own, 'commondir'), NO_OTHER);
   const files = [join(common, 'config'), ensureFile(join(own, 'config.worktree')), ofCommon];
   return [
     ...showPath(common, 'write'),
     ...showPath(own, 'write'),
     ...showAlternates(common),
-    // A file also where the project is a submodule.
+    // `.git` is also a file where the project is a submodule.
     ...(isFolder(mark) ? [] : showPath(mark, 'read')),
     ...[...folders, ...files, join(own, 'gitdir')].flatMap((path) => showPath(path, 'read')),
     // The metadata of the sessions' worktrees, but not of this one.
@@ -153,7 +159,7 @@ export function buildInplaceRules({ mark, own, common }: GitFolders): Place[] {
   ];
 }
 
-/** For what may look into the repository only: as the worker of that worktree sees it. */
+/** Builds read-only rules for the repository, as the worktree's worker sees it. */
 export function buildReadOnlyRules(folders: GitFolders, agentsDir: string): Place[] {
   const { mark, common } = folders;
   const git = locatePrivateGit(agentsDir, dirname(mark));

@@ -2,20 +2,20 @@ import { dirname, sep } from 'node:path';
 import { findLinks, isWithin, realOf } from './paths.ts';
 
 /**
- * What a confined run sees at a path and below it: `empty` is a folder of its own in memory, `shut` one that nobody
- * can write either. The deepest rule that covers a path counts.
+ * What a confined run sees at a path and below: `empty` is a private folder in memory, `shut` an empty one that
+ * nobody can write. The deepest rule that covers a path counts.
  */
 export interface Rule {
   /** Absolute, no link in it. */
   path: string;
   show: 'empty' | 'shut' | 'read' | 'write';
-  /** What is shown there, when it is something else than what lies there. */
+  /** What to show there, if not what lies there. */
   from?: string;
   /** Of an empty folder; 0755. */
   mode?: string;
 }
 
-/** A link that the run has to find although the folder around it is hidden. */
+/** A link that must be visible although the folder around it is hidden. */
 export interface LinkRule {
   path: string;
   link: string;
@@ -26,7 +26,7 @@ export type Place = Rule | LinkRule;
 const isHiding = (place: Place): boolean =>
   'show' in place && (place.show === 'empty' || place.show === 'shut');
 
-/** Shows a path that exists, by whatever links it is named; nothing when it does not exist. */
+/** Shows a path that exists, including the links that lead to it; nothing when it does not exist. */
 export function showPath(path: string, show: 'read' | 'write'): Place[] {
   const real = realOf(path);
   if (real === null) return [];
@@ -44,7 +44,7 @@ export function hidePath(path: string, show: 'empty' | 'shut', mode?: string): P
 
 const countDepth = (path: string): number => path.split(sep).filter((part) => part !== '').length;
 
-/** At the same path what hides goes before what shows, and writing before reading. */
+/** At the same path hiding wins over showing, and writing over reading. */
 const RANK = { empty: 3, shut: 3, write: 2, read: 1 } as const;
 
 function selectStrongest(places: readonly Place[]): Map<string, Place> {
@@ -52,13 +52,13 @@ function selectStrongest(places: readonly Place[]): Map<string, Place> {
   for (const place of places) {
     const known = by.get(place.path);
     const rank = (each: Place): number => ('show' in each ? RANK[each.show] : 0);
-    // Of two alike the later one counts.
+    // Of two equal ones the later counts.
     if (known === undefined || rank(place) >= rank(known)) by.set(place.path, place);
   }
   return by;
 }
 
-/** The rule that counts above a path: null is the read-only file system itself. */
+/** Finds the rule that applies above a path; null is the read-only file system itself. */
 function findRuleAround(path: string, by: ReadonlyMap<string, Place>): Place | null {
   for (let folder = path; folder !== dirname(folder); ) {
     folder = dirname(folder);
@@ -69,8 +69,8 @@ function findRuleAround(path: string, by: ReadonlyMap<string, Place>): Place | n
 }
 
 /**
- * The folders that a run may write around what it may not: it could move one away, and make another in its place. What is
- * mounted cannot be moved.
+ * Finds writable folders around read-only paths: a run could move one away and make another in its place, but mounts
+ * cannot be moved.
  */
 function findPinnedFolders(by: ReadonlyMap<string, Place>): Set<string> {
   const found = new Set<string>();
@@ -86,8 +86,8 @@ function findPinnedFolders(by: ReadonlyMap<string, Place>): Set<string> {
 }
 
 /**
- * The mounts as bubblewrap's words, outermost first, so that the deepest rule is on top. `/` is there already,
- * read-only.
+ * Builds the mounts as bubblewrap's arguments, outermost first, so that the deepest rule is on top. `/` is already
+ * there, read-only.
  */
 export function buildMountArgs(places: readonly Place[]): string[] {
   const by = selectStrongest(places);
@@ -99,7 +99,7 @@ export function buildMountArgs(places: readonly Place[]): string[] {
   for (const place of ordered) {
     const outer = findRuleAround(place.path, by);
     if ('link' in place) {
-      // Elsewhere it is there by itself.
+      // Elsewhere the link is visible anyway.
       if (outer !== null && isHiding(outer)) words.push('--symlink', place.link, place.path);
       continue;
     }
@@ -116,11 +116,11 @@ export function buildMountArgs(places: readonly Place[]): string[] {
     words.push('--tmpfs', path);
     if (show === 'shut') shut.push('--remount-ro', path);
   }
-  // Last: until then mount points are made in them.
+  // Last, because mount points are made in them before.
   return [...words, ...shut];
 }
 
-/** How a path is shown. */
+/** Finds how a path is shown. */
 export function findShownAs(path: string, places: readonly Place[]): Rule['show'] {
   let best: Rule = { path: sep, show: 'read' };
   for (const place of selectStrongest(places).values()) {

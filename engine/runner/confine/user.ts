@@ -2,13 +2,13 @@ import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const PASSWD = '/etc/passwd';
-/** People begin here, and end below what the kernel shows of users that a sandbox does not know. */
+/** Ordinary users start here, and end below the id that the kernel shows for users unknown in a sandbox. */
 const FIRST = 1000;
 const NOBODY = 65_534;
 
 /**
- * The user that root is inside: one that nobody is outside. Its files stay root's. Programs that refuse to work as root
- * do work, and what only looks at the number does not take the worker for root.
+ * Chooses a uid for root inside the sandbox that no user has outside. Its files stay root's. Programs that refuse to
+ * run as root work, and programs that only look at the number do not take the worker for root.
  */
 export function chooseUserInside(): number {
   const taken = new Set(
@@ -21,7 +21,9 @@ export function chooseUserInside(): number {
   return uid;
 }
 
-/** bubblewrap's words by which that user has a name and a home: programs ask for them, and some fail without. */
+/**
+ * Builds bubblewrap's arguments that give that user a name and a home: programs ask for them, and some fail without.
+ */
 export function buildUserArgs(uid: number, { home, folder }: { home: string; folder: string }): string[] {
   const file = join(folder, 'passwd');
   const line = `worker:x:${uid}:${uid}:a worker of svc:${home.replaceAll(/[:\n]/g, '')}:/bin/sh\n`;

@@ -9,7 +9,7 @@ export interface AdoptTarget {
   runId: string;
 }
 
-/** Finds the wrapper of a run whose start was not recorded, through its `started` file and its mark. */
+/** Finds the wrapper of a run whose start was not recorded, by its `started` file and its mark. */
 export function findStartedWrapper(
   { runDir, runId }: { runDir: string; runId: string },
   probe: Probe,
@@ -23,7 +23,7 @@ export function findStartedWrapper(
 
 /**
  * Follows a process that is not our child. `exited` resolves with the code from the exit file, or null when the
- * wrapper ended without leaving one (lost). A look that fails counts as nothing, and a death without an exit file is
+ * wrapper ended without leaving one (lost). A failed look counts as nothing, and a death without an exit file is
  * confirmed by a second look (R6).
  */
 export function adoptProcess(
@@ -34,7 +34,7 @@ export function adoptProcess(
   const { runDir, pid, pidStart, runId } = target;
   const exited = new Promise<ExitResult>((done) => {
     let misses = 0;
-    // The same pid and start time can come again after a reboot, in a process of another run.
+    // The same pid and start time can recur after a reboot, in a process of another run.
     const mark = probe.readRunMark(pid);
     const isOther = mark !== null && mark !== runId;
     const checkOnce = (): boolean => {

@@ -1,6 +1,5 @@
 /**
- * What a worker inherits from the host's environment (R10): this list and nothing else. A name that ends with `*` is
- * a prefix.
+ * The only variables that a worker inherits from the host's environment (R10). A name that ends with `*` is a prefix.
  */
 const ALLOWED: readonly (readonly [why: string, names: readonly string[]])[] = [
   // the ordinary shell
@@ -53,7 +52,7 @@ const ALLOWED: readonly (readonly [why: string, names: readonly string[]])[] = [
   ['auggie, kiro, amp and goose', ['AUGMENT_*', 'KIRO_*', 'AMP_*', 'GOOSE_*']],
 ];
 
-/** Refused although a prefix above would let it through. */
+/** Refused although a prefix above would allow it. */
 const REFUSED: readonly (readonly [why: string, names: readonly string[]])[] = [
   ['a worker gets only the SVC_ names of its own session', ['SVC_*']],
   ['they belong to the agent session that the host was started from', ['CLAUDE_CODE_SSE_PORT']],
@@ -72,9 +71,9 @@ const matchesName = ({ exact, prefixes }: ReturnType<typeof splitPrefixes>, name
   exact.has(name) || prefixes.some((prefix) => name.startsWith(prefix));
 
 /**
- * The environment of a worker: the allowed names of `base`, then `extra` over them.
- * @param deny names that are never inherited, e.g. those that hold the receiver's and the webhooks' secrets. They do
- *   not concern `extra`.
+ * Builds a worker's environment: the allowed names of `base`, then `extra` over them.
+ * @param deny names that are never inherited, such as those of the receiver's and the webhooks' secrets; they do not
+ * affect `extra`
  */
 export function buildWorkerEnvironment(
   base: NodeJS.ProcessEnv,

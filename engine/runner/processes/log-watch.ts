@@ -7,21 +7,21 @@ export interface LogWatchOptions {
   file: string;
   /** The file is cut when it is larger than this; 64 MiB. */
   limitBytes?: number;
-  /** What a cut leaves, at most half the limit; 8 MiB. */
+  /** How much a cut keeps, at most half the limit; 8 MiB. */
   keepBytes?: number;
-  /** Called with the logical size after it has grown. */
+  /** Called with the logical size after the log has grown. */
   onGrow?: (size: number) => void;
-  /** Pause between two looks while the log grows; five times as long while it does not. 100. */
+  /** Pause between two checks while the log grows, ms; five times as long while it does not. 100. */
   intervalMs?: number;
   clock?: Clock;
 }
 
 export interface LogWatch {
-  /** Bytes ever written, as of the last look. */
+  /** Bytes ever written, as of the last check. */
   size(): number;
-  /** When the log last grew, by the monotonic clock, ms, for the idle timeout. At first: the file's own time, or now. */
+  /** When the log last grew, by the monotonic clock, ms, for the idle timeout; at first the file's own time, or now. */
   lastChangeAt(): number;
-  /** Looks at once, e.g. after the worker has ended. */
+  /** Checks at once, e.g. after the worker has ended. */
   check(): void;
   close(): void;
 }
@@ -35,7 +35,7 @@ function writeFully(from: Buffer, fd: number, position: number): void {
   }
 }
 
-/** Where the kept part begins: after a newline if one is near, else at the start of a UTF-8 sequence. */
+/** Finds where the kept part begins: after a newline if one is near, else at the start of a UTF-8 sequence. */
 function findKeptStart(bytes: Buffer): number {
   const newline = bytes.subarray(0, Math.min(bytes.length - 1, 64 * 1024)).indexOf(0x0a);
   if (newline >= 0) return newline + 1;
@@ -44,7 +44,7 @@ function findKeptStart(bytes: Buffer): number {
   return at;
 }
 
-/** Writes the sidecar; false on a full disk, where the cut itself is what makes room. */
+/** Writes the sidecar; false on a full disk, where only the cut itself makes room. */
 function recordCut(file: string, dropped: number, before: number): boolean {
   const sidecar = cutSidecar(file);
   try {
@@ -56,9 +56,9 @@ function recordCut(file: string, dropped: number, before: number): boolean {
 }
 
 /**
- * Cuts the file to its newest part, in place: the worker goes on writing to the same file and, having opened it
- * with O_APPEND, continues at the new end. The kept part is moved to the front and what arrives meanwhile is moved
- * after it, so the order stays; only what is written between the last look and the truncation itself can be lost.
+ * Cuts the file in place to its newest part: the worker keeps writing to the same file and, having opened it with
+ * O_APPEND, continues at the new end. The kept part moves to the front and what arrives meanwhile is moved after it,
+ * so the order stays; only what is written between the last read and the truncation itself can be lost.
  */
 export function cutLog(file: string, keepBytes: number): void {
   const fd = openPrivate(file, 'change');
@@ -93,8 +93,8 @@ export function cutLog(file: string, keepBytes: number): void {
 }
 
 /**
- * Watches a worker's log: tells of its growth and keeps it bounded (R9). One `stat` per look; does not keep the host
- * alive. The first look happens at once.
+ * Watches a worker's log: reports growth and keeps its size bounded (R9). One `stat` per check; does not keep the
+ * host alive. The first check happens at once.
  */
 export function createLogWatch(options: LogWatchOptions): LogWatch {
   const { file, limitBytes = 64 * MiB, onGrow, intervalMs = 100, clock = systemClock } = options;

@@ -3,8 +3,9 @@ import { rfc3339 } from '../../base/clock.ts';
 import { openPrivate, readPrivate } from '../../base/private-files.ts';
 
 /**
- * A worker's log, read by logical offsets: bytes ever written, which keep growing when the file is cut to its newest
- * part (log-watch.ts). The sidecar `<log>.cut` says how many bytes were dropped before the first one still there.
+ * A worker's log is read by logical offsets: bytes ever written, which keep growing when the file is cut to its
+ * newest part (log-watch.ts). The sidecar `<log>.cut` says how many bytes were dropped before the first one still
+ * there.
  */
 
 export interface LogPart {
@@ -13,17 +14,17 @@ export interface LogPart {
   bytes: Buffer;
   /** Where the next read begins. */
   next: number;
-  /** How many of the bytes asked for are no longer kept; the part then begins at the oldest kept byte. */
+  /** How many of the requested bytes are no longer kept; the part then begins at the oldest kept byte. */
   dropped: number;
   /** Logical size of the log at this moment. */
   end: number;
 }
 
-/** Where logical and physical offsets meet: physical = logical - dropped + header. */
+/** Converts between logical and physical offsets: physical = logical - dropped + header. */
 export interface Cut {
   /** Logical bytes dropped. */
   dropped: number;
-  /** Length in bytes of the first line that says so; it is not part of the log. */
+  /** Length in bytes of the header line about the cut; it is not part of the log. */
   header: number;
 }
 
@@ -95,7 +96,7 @@ function withOpenLog<T>(file: string, missing: T, use: (fd: number, cut: Cut, si
 /**
  * Reads from a logical offset. Synchronous, so that a cut by the same host cannot fall between its steps.
  * @param options.maxBytes at least 4, so that every read can make progress
- * @param options.ended the log will not grow any more: an incomplete last sequence is then returned too
+ * @param options.ended the log will not grow any more, so an incomplete last sequence is returned too
  */
 export function readLog(
   file: string,

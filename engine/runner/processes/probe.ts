@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** The environment variable that marks every process of a run, also those that left its group (R5). */
+/** The variable that marks every process of a run, even one that left its group (R5). */
 export const MARK = 'SVC_RUN_ID';
 
 /** The variable that marks whatever the engine starts itself: git, commands, agents. */
@@ -11,36 +11,39 @@ export interface ProcessEntry {
   pid: number;
   ppid: number;
   pgid: number;
-  /** An ended process that nobody has waited for yet: it cannot act, and it cannot be signalled away. */
+  /** An ended process that nobody has waited for yet: it cannot act and cannot be killed. */
   zombie: boolean;
-  /** When it began: clock ticks since boot on Linux, epoch seconds on macOS. With the pid it names one process. */
+  /**
+   * Start time: clock ticks since boot on Linux, epoch seconds on macOS. Together with the pid it identifies one
+   * process.
+   */
   start: string;
 }
 
-/** How this machine's process table is read. A look that fails is `unknown` or null, never "gone" (R6). */
+/** Reads this machine's process table. A failed look is `unknown` or null, never "gone" (R6). */
 export interface Probe {
   read(pid: number): ProcessEntry | 'gone' | 'unknown';
   /** Every process, or null when the table cannot be read. */
   list(): Promise<ProcessEntry[] | null>;
-  /** The value of SVC_RUN_ID in the environment that the process was started with; null also when unreadable. */
+  /** The value of SVC_RUN_ID in the process's initial environment; null also when unreadable. */
   readRunMark(pid: number): string | null;
-  /** Whether it was started with SVC_ENGINE_CHILD in its environment; false also when that is unreadable. */
+  /** Whether SVC_ENGINE_CHILD was in its initial environment; false also when unreadable. */
   isEngineChild(pid: number): boolean;
-  /** Null when it is gone, or the machine does not tell. */
+  /** Where the kernel keeps the process; null when it is gone, or the machine does not tell. */
   findPlace(pid: number): ProcessPlace | null;
 }
 
-/** Where the kernel keeps a process. Unlike its environment that can be read of every user's processes. */
+/** A process's cgroup and pid namespace. Unlike its environment these can be read for every user's processes. */
 export interface ProcessPlace {
-  /** Its cgroup of version 2, as a path below the root of that hierarchy; null when there is none. */
+  /** Its version 2 cgroup, as a path below the root of that hierarchy; null when there is none. */
   cgroup: string | null;
   /** It is in a pid namespace below that of this process. */
   isNested: boolean;
 }
 
 /**
- * One line of /proc/<pid>/stat. The second field is the program's name in parentheses and may itself hold spaces and
- * parentheses, so the fields are counted from the last one that closes.
+ * Parses /proc/<pid>/stat. The second field is the program's name in parentheses and may itself hold spaces and
+ * parentheses, so fields are counted from the last closing one.
  */
 export function parseStat(text: string): ProcessEntry | null {
   const open = text.indexOf('(');
@@ -73,8 +76,8 @@ const findVariable = (environment: string, variable: string): string | null => {
 };
 
 /**
- * Linux: everything from /proc. Read as UTF-8 and nothing else: for any other encoding Node takes two buffers of 64 KiB for
- * every file whose size it does not know, which an engine under load kept by the thousand.
+ * Linux, by /proc. Files are read as UTF-8 only: for other encodings Node allocates two 64 KiB buffers for every file
+ * of unknown size, and an engine under load kept thousands of them.
  */
 export function createLinuxProbe(proc = '/proc'): Probe {
   const read: Probe['read'] = (pid) => {
@@ -133,7 +136,7 @@ export function createLinuxProbe(proc = '/proc'): Probe {
   };
 }
 
-/** Alive and the same process; a zombie is dead, a failed look is unknown. */
+/** `alive` if it is the same living process; a zombie is dead, a failed look is unknown. */
 export function probeLiveness(probe: Probe, pid: number, pidStart: string): 'alive' | 'dead' | 'unknown' {
   const entry = probe.read(pid);
   if (entry === 'unknown') return 'unknown';

@@ -10,16 +10,16 @@ import { claimStart, readExit, readStarted } from './wrapper.ts';
 export interface ProcessesDeps {
   /** How the process table is read; by default this machine's. */
   probe?: Probe;
-  /** How often an adopted process is looked at; 250. */
+  /** How often an adopted process is checked, ms; 250. */
   pollMs?: number;
-  /** By default the marks alone. */
+  /** By default marks only. */
   containment?: Containment;
 }
 
 export interface Processes {
   /** Starts an agent; see `StartSpec`. Throws `agent_not_found`, `spawn_failed`, `already_running`. */
   start(spec: StartSpec): Promise<RunningProcess>;
-  /** True: no wrapper will ever run the agent of this run directory. False: it did start. */
+  /** Claims a run's only start. True: no wrapper will ever run the agent of this run directory. False: it did start. */
   claimStart(runDir: string): boolean;
   readExit(runDir: string): number | null;
   readStarted(runDir: string): number | null;
@@ -30,27 +30,27 @@ export interface Processes {
   readStartTime(pid: number): string | null;
   /** Follows a worker that an earlier host started. */
   adopt(target: AdoptTarget): RunningProcess;
-  /** How a program of a run is to be started by others than `start`, so that `stop` and `sweep` find all of it. */
+  /** Wraps a command of a run that others start, so that `stop` and `sweep` find all of it. */
   contain: Containment['contain'];
-  /** How runs are held together here. */
+  /** The kind of containment that runs get on this machine. */
   findContainmentKind(): Promise<ContainmentKind>;
-  /** Ends what an earlier host has left of runs that nobody knows any more. */
+  /** Kills what an earlier host has left of runs that nobody knows any more. */
   endUnknownRuns: Containment['endUnknownRuns'];
-  /** Ends the run's group and all its descendants. */
+  /** Stops the run's group and all its descendants. */
   stop(target: StopTarget, options?: StopOptions): Promise<StopResult>;
-  /** Ends what is in the run's cgroup or carries its mark; `since` (the run's pidStart) makes it cheaper. */
+  /** Kills everything in the run's cgroup or with its mark; `since` (the run's pidStart) makes it cheaper. */
   sweep(runId: string, since?: string): Promise<StopResult>;
-  /** What the machine tells of a process that asks for something; null for one that is not known. */
+  /** Traces a process that asks for something back to runs and the engine; null for an unknown one. */
   traceProcess(process: ProcessName | null): ProcessOrigin;
-  /** What the machine tells of a process where no engine is to be thought of. */
+  /** Traces a process where no engine is involved. */
   traceWithoutEngine(pid: number): ProcessOrigin;
-  /** The marks of the runs that a process belongs to, by itself and its ancestors, the nearest first. */
+  /** The marks of the runs that a process belongs to, by itself and its ancestors, nearest first. */
   listRunsAbove(pid: number): string[];
-  /** Stops looking at adopted processes. The workers themselves go on. */
+  /** Stops watching adopted processes. The workers themselves continue. */
   close(): void;
 }
 
-/** A pid that no process has. */
+/** No process has this pid. */
 const NOBODY = -1;
 
 /** Owns worker processes: starting, following, stopping and recognising them. Knows nothing of the database. */
@@ -104,7 +104,7 @@ export function createProcesses({
       stopRun(probe, target, { ...options, endContained: () => containment.endRun(target.runId) }),
     async sweep(runId, since) {
       const left = await containment.endRun(runId);
-      // What has left its cgroup has its mark.
+      // A process that left its cgroup still has its mark.
       const { survivors } = await sweepRun(probe, runId, since);
       return { survivors: [...new Set([...left, ...survivors])] };
     },

@@ -11,7 +11,7 @@ import { readExit, SCRIPT } from './wrapper.ts';
 export interface StartSpec {
   /** Exists, mode 0700, used by this run only. */
   runDir: string;
-  /** A uuid: the mark by which every process of the run is found. */
+  /** A uuid that marks every process of the run. */
   runId: string;
   argv: readonly string[];
   cwd: string;
@@ -19,24 +19,24 @@ export interface StartSpec {
   env: Readonly<Record<string, string>>;
   /** Opened as stdin; without it stdin is empty. */
   stdinFile?: string;
-  /** Receives stdout and stderr, appended. */
+  /** Stdout and stderr are appended to it. */
   logFile: string;
-  /** The program makes a sandbox of its own. */
+  /** The program creates its own sandbox. */
   isConfined?: boolean;
 }
 
 export interface ExitResult {
-  /** The agent's exit code; null when it was killed together with its wrapper, or is not known. */
+  /** The agent's exit code; null when it was killed together with its wrapper, or is unknown. */
   code: number | null;
   signal: string | null;
 }
 
 export interface RunningProcess {
-  /** The wrapper's pid, which is also the group's and the session's. */
+  /** The wrapper's pid, also that of the group and the session. */
   pid: number;
-  /** Start time of that pid; the pair names one process for good. */
+  /** Start time of that pid; the pair identifies one process. */
   pidStart: string;
-  /** How it is held together; null for one that an earlier host has started. */
+  /** Its containment; null for a process that an earlier host started. */
   containment: ContainmentKind | null;
   exited: Promise<ExitResult>;
 }
@@ -65,8 +65,8 @@ function spawnFailedError(thrown: unknown, program: string): SvcError {
 }
 
 /**
- * Starts the agent in a session and group of its own. It runs at most once per run directory; it does not keep this
- * process alive. Throws `agent_not_found`, `spawn_failed` or `already_running`, all before the agent runs.
+ * Starts the agent in its own process session and group. It runs at most once per run directory; it does not keep
+ * this process alive. Throws `agent_not_found`, `spawn_failed` or `already_running`, all before the agent runs.
  */
 export async function startProcess(
   spec: StartSpec,
@@ -106,12 +106,12 @@ export async function startProcess(
     });
     const exited = new Promise<ExitResult>((done) => {
       child.once('exit', (code, signal) => {
-        // Killed after the agent had ended: its own code is the better answer.
+        // If the wrapper was killed after the agent had ended, the agent's own code is the better answer.
         const code_ = code ?? readExit(runDir);
         done({ code: code_, signal: code_ === null ? signal : null });
       });
     });
-    // Read before the event loop turns: until then even a child that has ended keeps its entry.
+    // Read before the event loop turns: until then even an ended child keeps its entry.
     const entry = child.pid === undefined ? 'gone' : probe.read(child.pid);
     await new Promise<void>((done, fail) => {
       child.once('spawn', done);

@@ -8,11 +8,11 @@ export interface StopTarget {
 }
 
 export interface StopOptions {
-  /** How long the group may take to end by itself; 5000. */
+  /** Time for the group to end by itself, ms; 5000. */
   graceMs?: number;
-  /** The polite signal; SIGTERM. */
+  /** The first signal; SIGTERM. */
   signal?: NodeJS.Signals;
-  /** Ends what is in the run's cgroups, after the grace; returns what is left. */
+  /** Kills what is in the run's cgroups after the grace period; returns what is left. */
   endContained?(): Promise<number[]>;
 }
 
@@ -32,11 +32,11 @@ function trySignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // gone meanwhile (ESRCH) or not ours (EPERM): the next look at the table tells which
+    // gone meanwhile (ESRCH) or not ours (EPERM): the next look at the process table tells which
   }
 }
 
-/** Signals one process, after a last look that its pid still means the same process. */
+/** Signals one process, after checking that its pid still means the same process. */
 function signalProcess(probe: Probe, entry: ProcessEntry, signal: NodeJS.Signals): void {
   if (mayBeSignalled(entry.pid) && probeLiveness(probe, entry.pid, entry.start) === 'alive') {
     trySignal(entry.pid, signal);
@@ -44,8 +44,8 @@ function signalProcess(probe: Probe, entry: ProcessEntry, signal: NodeJS.Signals
 }
 
 /**
- * The living members of a run: known ones whose start time still fits, those with the mark in their environment, and
- * whatever descends from either, also with a cleared environment.
+ * Finds the living members of a run: known processes whose start time still matches, those with its mark in their
+ * environment, and all descendants of either, even with a cleared environment.
  */
 function findMembers(
   probe: Probe,
@@ -60,7 +60,7 @@ function findMembers(
     if (siblings) siblings.push(entry);
     else children.set(entry.ppid, [entry]);
   }
-  // What began before the run cannot belong to it: this spares reading most environments.
+  // Processes older than the run cannot belong to it: this saves reading most environments.
   const isOlder = (entry: ProcessEntry): boolean =>
     since !== undefined && Number(entry.start) < Number(since);
   const found = new Map<number, ProcessEntry>();
@@ -79,7 +79,7 @@ function findMembers(
   return members;
 }
 
-/** SIGKILL to every member, again and again until a look finds none. Returns what is left after the last round. */
+/** Sends SIGKILL to every member until none is found. Returns what is left after the last round. */
 async function killMembers(
   probe: Probe,
   runId: string,
@@ -102,9 +102,9 @@ async function killMembers(
 }
 
 /**
- * Ends whatever carries the run's mark. Used after every normal exit and when the daemon starts: agents run their
+ * Kills every process with the run's mark. Used after every normal exit and when the daemon starts: agents run their
  * tools in sessions of their own, which a signal to the group does not reach.
- * @param since start time of the run's first process, when known: older processes are then not looked at.
+ * @param since start time of the run's first process, if known: older processes are then skipped
  */
 export async function sweepRun(probe: Probe, runId: string, since?: string): Promise<StopResult> {
   if (runId === '') return { survivors: [] };
@@ -112,8 +112,9 @@ export async function sweepRun(probe: Probe, runId: string, since?: string): Pro
 }
 
 /**
- * Stops a run and everything of it (R5): notes the descendants, sends TERM to the group, waits until the group is
- * gone or the grace is over, sends KILL to the group, then sweeps. A pid whose start time differs is never signalled.
+ * Stops a run with all its processes (R5): records the descendants, sends TERM to the group, waits until the group is
+ * gone or the grace period is over, sends KILL to the group, then sweeps. A pid whose start time differs is never
+ * signalled.
  */
 export async function stopRun(
   probe: Probe,
@@ -126,7 +127,7 @@ export async function stopRun(
   const known: Known = new Map();
   if (pidStart !== '') known.set(pid, pidStart);
 
-  // Before the signal: afterwards a child whose parent has ended can no longer be told from any other.
+  // Done before the signal: afterwards a child whose parent has ended cannot be told from any other process.
   const noteMembers = async (): Promise<ProcessEntry[]> => {
     const table = await probe.list();
     return table === null ? [] : findMembers(probe, table, runId, since, known);
@@ -135,7 +136,7 @@ export async function stopRun(
 
   const isGroupLeader = (): boolean => {
     const entry = probe.read(pid);
-    // While its leader lives a group number cannot be taken by another.
+    // A group's number cannot be reused while its leader lives.
     return (
       mayBeSignalled(pid) &&
       typeof entry === 'object' &&
@@ -149,7 +150,7 @@ export async function stopRun(
 
   const hasEnded = async (): Promise<boolean> => {
     if (probeLiveness(probe, pid, pidStart) !== 'dead') return false;
-    // Tools outside the group did not get the signal, so they are not waited for.
+    // Tools outside the group did not get the signal, so do not wait for them.
     return !(await noteMembers()).some((entry) => entry.pgid === pid);
   };
   const deadline = performance.now() + graceMs;

@@ -13,26 +13,26 @@ export interface Commands {
   cwd: string;
   /** Whole, as for a worker. */
   env: Readonly<Record<string, string>>;
-  /** The mark by which what they start is found. */
+  /** The mark of every process that they start. */
   runId: string;
-  /** Their run directories are made in it, and removed with it. */
+  /** Their run directories are made here, and removed with it. */
   folder: string;
   logFile: string;
-  /** What is started for a command: confined where it has to be. */
+  /** Wraps a command for its start, confined where necessary. */
   confine(argv: readonly string[]): Promise<readonly string[]>;
-  /** Whether it is. */
+  /** Whether the commands run confined. */
   isConfined: boolean;
 }
 
-/** How the commands are followed. */
+/** How the commands are supervised. */
 export interface Follow {
-  /** False: no further command begins. */
+  /** False: no further command starts. */
   mayContinue(): boolean;
-  /** Until its end; null when it is not waited for any more. */
+  /** Waits for its end; null when the wait was given up. */
   waitForEnd(running: RunningProcess): Promise<ExitResult | null>;
 }
 
-/** One line of ours in the log of a session, on a line of its own. */
+/** Appends a line of ours to a session's log, on a line of its own. */
 export function appendLogNote(logFile: string, what: What, text: string): void {
   const fd = openPrivate(logFile, 'add');
   try {
@@ -46,15 +46,15 @@ export function appendLogNote(logFile: string, what: What, text: string): void {
   }
 }
 
-/** A command's end as a clause. */
+/** Describes a command's end, as a clause. */
 function describeExit({ code, signal }: ExitResult, seconds: number): string {
   const how = code !== null ? `exit code ${code}` : signal !== null ? `killed by ${signal}` : 'no exit code';
   return `${how} after ${seconds} s`;
 }
 
 /**
- * Runs the commands one after the other until one fails; what each leaves running is ended with it. Null when all have
- * succeeded, else a clause that names the one that has not.
+ * Runs the commands one after the other until one fails; whatever a command leaves running is killed at its end. Null
+ * when all have succeeded, else a clause that names the failed one.
  */
 export async function runCommands(
   processes: Pick<Processes, 'start' | 'sweep'>,
@@ -74,7 +74,7 @@ export async function runCommands(
         running = await processes.start({ runDir, runId, argv, cwd, env, logFile, isConfined });
       } catch (thrown) {
         const { code, message } = asSvcError(thrown);
-        // Not the command's fault, and the same for every other one.
+        // Not the command's fault, and it would happen to every other command.
         if (code === 'tool_missing' || code === 'confinement_unavailable') throw thrown;
         const why = code === 'agent_not_found' ? 'there is no such program' : message;
         appendLogNote(logFile, what, why);

@@ -4,7 +4,7 @@ import { splitCommand } from '../../agents/index.ts';
 import { SvcError } from '../../base/errors.ts';
 import { refineWith } from '../../base/values/duration.ts';
 
-/** A person has to see all of what they agree to: nothing that a terminal hides, reorders or obeys. */
+/** A person must see everything they agree to: no characters that a terminal hides, reorders or obeys. */
 const UNSEEN = /[^\P{C}\n\t]|[\p{Zl}\p{Zp}]/u;
 
 function checkVisible(text: string): void {
@@ -32,7 +32,7 @@ const commandList = (when: string) =>
     .default([])
     .meta({ description: `commands that run ${when}, one after the other, without a shell` });
 
-/** What an entry of `projects` may carry; used only with the consent of a person on this machine. */
+/** The setup of an entry of `projects`; used only with the consent of a person on this machine. */
 export const setupFields = {
   setup: commandList('in a new worktree before its agent starts'),
   teardown: commandList('in a worktree before it is removed'),

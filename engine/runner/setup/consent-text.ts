@@ -1,18 +1,21 @@
 import type { ProjectSetup } from './projects.ts';
 
-/** What is said of it, in the form in which clients have it. */
+/** A project's setup in the form that clients have. */
 type ShownSetup = Pick<ProjectSetup, 'id' | 'setup' | 'teardown' | 'consent' | 'problem'> & {
   env_files: readonly string[];
 };
 
-/** A line of a script stays a line: what is behind a # on one line would be run on two. */
+/** Keeps a script's lines apart: text after a # on one line would be run on two. */
 const splitScript = (name: string, text: string): [name: string, text: string][] =>
   text
     .trimEnd()
     .split('\n')
     .map((line, index) => [index === 0 ? name : '', line]);
 
-/** Exactly what a consent is about: what is run in a new worktree, what before it goes, and what is copied to it. */
+/**
+ * Lists exactly what a consent covers: commands that run in a new worktree, commands before it is removed, and files
+ * copied into it.
+ */
 export const listSetupFacts = ({
   setup,
   teardown,
@@ -23,7 +26,7 @@ export const listSetupFacts = ({
   ...env_files.flatMap((each) => splitScript('copies', each)),
 ];
 
-/** Whether that will be used; null when there is nothing of it. */
+/** Describes whether the setup will be used; null when there is none. */
 export function describeConsent({ id, consent, problem }: ShownSetup): string | null {
   if (consent === 'not_needed') return null;
   if (consent === 'given') return 'given on this machine: this runs as you, outside of any confinement';

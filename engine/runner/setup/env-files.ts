@@ -18,9 +18,9 @@ export interface EnvFiles {
   from: string;
   /** The same folder in the worktree. */
   to: string;
-  /** A folder in the worktree that git does not see. */
+  /** A folder in the worktree that git ignores. */
   scratch: string;
-  /** Whether git ignores the file there, and so will never commit it. */
+  /** Whether git ignores the file there, so that it is never committed. */
   isIgnored(file: string): Promise<boolean>;
 }
 
@@ -29,7 +29,7 @@ const isIn = (folder: string, path: string): boolean => {
   return way !== '..' && !way.startsWith(`..${sep}`);
 };
 
-/** Copies what can be copied, and returns for each other file why it was not. Nothing is ever overwritten. */
+/** Copies the files that can be copied and returns the reason for each other one. Nothing is ever overwritten. */
 export async function copyEnvFiles(wanted: EnvFiles): Promise<{ file: string; why: string }[]> {
   const left: { file: string; why: string }[] = [];
   for (const file of wanted.files) {
@@ -41,7 +41,7 @@ export async function copyEnvFiles(wanted: EnvFiles): Promise<{ file: string; wh
   return left;
 }
 
-/** Null when it was copied. */
+/** Copies one file; returns why not, or null when it was copied. */
 async function copyEnvFile({ from, to, scratch, isIgnored }: EnvFiles, file: string): Promise<string | null> {
   if (!existsSync(join(from, file))) return 'the project does not have it';
   const source = realpathSync(join(from, file));
@@ -52,7 +52,7 @@ async function copyEnvFile({ from, to, scratch, isIgnored }: EnvFiles, file: str
   const target = join(to, file);
   if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) return 'it is there already';
   if (!(await isIgnored(file))) return 'git does not ignore it there, so it would be committed';
-  // Whole or not at all, and a name that was taken meanwhile stays what it is.
+  // Completely or not at all, and without replacing a file that appeared meanwhile.
   const draft = join(scratch, 'env-file');
   rmSync(draft, { force: true });
   try {

@@ -25,9 +25,9 @@ export type { ProjectSetup, Where } from './projects.ts';
 export interface SetupDeps {
   processes: Processes;
   worktrees: Pick<Worktrees, 'isIgnored'>;
-  /** Where the consents are, and what they are about, as of now. */
+  /** The current configuration and the place of the consents. */
   where(): Where;
-  /** Of a worker, with these names added. */
+  /** A worker's environment, with these names added. */
   environment(extra: Record<string, string>): Record<string, string>;
   /** svc.yaml, given to the commands as `SVC_CONFIG`. */
   configFile: string;
@@ -44,32 +44,32 @@ export interface Prepared {
   session: Session;
   placement: Placement;
   runId: string;
-  /** Whether a worker may have written what lies in the worktree. */
+  /** Whether a worker may have written the contents of the worktree. */
   isOfWorkers(): Promise<boolean>;
-  /** Where its output goes, absolute; the session's log unless it is another. */
+  /** The file for its output, absolute; the session's log by default. */
   logFile?: string;
 }
 
-/** Makes worktrees ready for work, and undoes that before they go. In place nothing is done. */
+/** Prepares worktrees for work, and undoes that before they are removed. In place it does nothing. */
 export interface Setup {
-  /** What sessions of a project would be made ready with. Throws `unknown_project`. */
+  /** Reads what a project's sessions would be set up with. Throws `unknown_project`. */
   readProjectSetup(project: string | null): ProjectSetup;
-  /** Names what `carried` says of a project; looks at no consent. Throws `unknown_project`. */
+  /** A digest of a project's setup; looks at no consent. Throws `unknown_project`. */
   digestProjectSetup(project: string | null): string;
-  /** Throws `consent_missing` when a session of the project would need a consent that there is not. */
+  /** Throws `consent_missing` when a session of the project needs a consent that nobody has given. */
   checkConsent(session: Pick<Session, 'project' | 'inplace' | 'worktree' | 'continues'>): void;
   /**
-   * Copies the environment files and runs the setup commands, once per worktree: one that was made ready is left as
-   * it is. False when nothing had to be done. Throws `consent_missing`, `setup_failed`.
+   * Copies the environment files and runs the setup commands, once per worktree: one that is already prepared is left
+   * alone. False when nothing had to be done. Throws `consent_missing`, `setup_failed`.
    */
   prepareWorktree(run: Prepared, follow: Follow): Promise<boolean>;
-  /** Runs the teardown commands in a session's worktree. Never throws; returns what did not go as it should. */
+  /** Runs the teardown commands in a session's worktree. Never throws; returns what went wrong. */
   tearDownWorktree(session: Session): Promise<string[]>;
-  /** Ends what the setup of a run has left that was broken off with its host. */
+  /** Kills what is left of a run's setup that was interrupted with its host. */
   endAbandonedSetup(sessionId: string, runId: string): Promise<void>;
-  /** Ends what teardowns of an earlier host have left. */
+  /** Kills what is left of an earlier host's teardowns. */
   endAbandonedTeardowns(): Promise<void>;
-  /** Ends the teardowns that run. */
+  /** Stops running teardowns. */
   close(): Promise<void>;
 }
 
@@ -105,7 +105,7 @@ export function createSetup(deps: SetupDeps): Setup {
     });
 
   async function endLeftoverProcesses(folder: string, runId: string): Promise<void> {
-    // Without its folder a command that is still on its way does not begin.
+    // A command that is still on its way does not start without its folder.
     rmSync(folder, { recursive: true, force: true });
     const { survivors } = await processes.sweep(runId);
     if (survivors.length > 0) deps.log.warn({ survivors }, 'processes of a command could not be ended');
@@ -147,7 +147,7 @@ export function createSetup(deps: SetupDeps): Setup {
           runId,
           folder: join(teardowns, runId),
           logFile,
-          // What lies there is the work of its agent.
+          // The contents are the agent's work.
           confine: (argv) => deps.confine(session, { argv, cwd, env }),
           isConfined: session.profile === 'strict',
         },
@@ -179,7 +179,7 @@ export function createSetup(deps: SetupDeps): Setup {
     digestProjectSetup: (project) => digestProjectSetup(deps.where(), project),
 
     checkConsent({ project, inplace, worktree, continues }) {
-      // What goes on in a worktree finds it made ready, or is refused when it is not.
+      // A session that continues in a worktree finds it prepared, or is refused when it is not.
       if (!inplace && worktree === null && continues === null) requireConsentedSetup(deps.where(), project);
       else checkProjectFolder(deps.where(), project);
     },
@@ -221,7 +221,7 @@ export function createSetup(deps: SetupDeps): Setup {
         follow,
       );
       if (problem !== null) throw failed(problem);
-      // The commands may be of a worker's making, and so may a link in this place.
+      // The commands may be a worker's, and so may a link here.
       checkInside(worktree, join(worktree, '.svc'));
       rmSync(markerPath(worktree), { force: true });
       writeFileSync(markerPath(worktree), '', { mode: 0o600, flag: 'wx' });
@@ -231,7 +231,7 @@ export function createSetup(deps: SetupDeps): Setup {
     tearDownWorktree(session) {
       const { worktree } = session;
       if (worktree === null || !existsSync(worktree)) return Promise.resolve([]);
-      // Whoever comes second waits for the first and does not run it again.
+      // A second caller waits for the first instead of running it again.
       const under = tearing.get(worktree);
       if (under !== undefined) return under;
       const work = runTeardown(session, worktree).finally(() => tearing.delete(worktree));

@@ -3,7 +3,7 @@ import { relative, resolve, sep } from 'node:path';
 import { type Consents, digestSetup, readConsents } from '../../access/index.ts';
 import { SvcError } from '../../base/errors.ts';
 
-/** The parts of the configuration that say what a project carries. */
+/** The parts of the configuration about projects and their setup. */
 export interface SetupConfig {
   project: { name: string; root: string };
   projects: readonly {
@@ -15,26 +15,26 @@ export interface SetupConfig {
   }[];
 }
 
-/** `changed`: there is one, but for other commands than those that are there now. */
+/** `changed`: a consent exists, but for other commands than the current ones. */
 export type ConsentState = 'not_needed' | 'given' | 'changed' | 'none';
 
-/** A project with what it carries and whether that may be used on this machine. */
+/** A project with its setup and whether that may be used on this machine. */
 export interface ProjectSetup {
   id: string;
   /** Absolute. */
   folder: string;
-  /** It is the workspace's own project, or an entry for its folder. */
+  /** The workspace's own project, or an entry for its folder. */
   own: boolean;
   setup: readonly string[];
   teardown: readonly string[];
   /** Relative to the folder. */
   envFiles: readonly string[];
   consent: ConsentState;
-  /** Names exactly this content; what a consent is given to. */
+  /** Digest of exactly this content; consents refer to it. */
   digest: string;
-  /** The folder is outside of the workspace, and nobody on this machine has agreed to that. */
+  /** The folder is outside the workspace, and nobody on this machine has agreed to it. */
   folderWaits: boolean;
-  /** Why a recorded consent does not count; null when nothing is wrong with the record. */
+  /** Why a recorded consent does not count; null when the record is fine. */
   problem: string | null;
 }
 
@@ -47,18 +47,18 @@ export interface Where {
 
 const NOTHING = { setup: [], teardown: [], env_files: [] };
 
-/** Whether the folder is somewhere else than below the workspace, also by a link. */
+/** Whether the folder is outside the workspace, links included. */
 function isOutside(root: string, folder: string): boolean {
   let way = relative(root, folder);
   try {
     way = relative(realpathSync(root), realpathSync(folder));
   } catch {
-    // It does not exist: then its name decides.
+    // It does not exist, so its name decides.
   }
   return way === '..' || way.startsWith(`..${sep}`) || resolve(way) === way;
 }
 
-/** Whether a configuration file was agreed to that has this entry with this path. */
+/** Whether somebody agreed to a configuration file with this entry and path. */
 const hasAgreedTo = ({ files }: Consents, { id, path }: { id: string; path: string }): boolean =>
   Object.values(files).some(
     ({ tree: { projects } }) =>
@@ -73,7 +73,7 @@ function listProjectEntries({ root, config }: Pick<Where, 'root' | 'config'>): {
 } {
   const ownFolder = resolve(root, config.project.root);
   const entries = config.projects.map((entry) => ({ ...entry, folder: resolve(root, entry.path) }));
-  // The own project has no entry by itself; one with its folder is its entry.
+  // The own project has no entry unless one names its folder.
   const all = entries.some(({ folder }) => folder === ownFolder)
     ? entries
     : [{ id: config.project.name, path: config.project.root, folder: ownFolder, ...NOTHING }, ...entries];
@@ -88,7 +88,7 @@ const unknownProjectError = (project: string | null): SvcError =>
     hint: 'svc project list',
   });
 
-/** Names what a project carries, without asking whether that may be used. Throws `unknown_project`. */
+/** The digest of a project's setup, without checking consent. Throws `unknown_project`. */
 export function digestProjectSetup(where: Pick<Where, 'root' | 'config'>, project: string | null): string {
   const { ownFolder, all } = listProjectEntries(where);
   const isOwn = project === null || project === where.config.project.name;
@@ -97,7 +97,7 @@ export function digestProjectSetup(where: Pick<Where, 'root' | 'config'>, projec
   return digestEntry(where.root, found);
 }
 
-/** Every project, the workspace's own first. The record of consents is read anew at each call. */
+/** Reads every project's setup, the workspace's own first. The record of consents is read anew at each call. */
 export function readProjectSetups({ root, config, home }: Where): ProjectSetup[] {
   const { ownFolder, all } = listProjectEntries({ root, config });
   const needsConsent = (entry: Entry): boolean =>
@@ -136,7 +136,7 @@ export function readProjectSetups({ root, config, home }: Where): ProjectSetup[]
   return found.sort((one, other) => Number(other.own) - Number(one.own));
 }
 
-/** What a project of that id carries; null, and the own project's name, are the own one. Throws `unknown_project`. */
+/** Reads the setup of a project; null, and the own project's name, mean the own one. Throws `unknown_project`. */
 export function readProjectSetup(where: Where, project: string | null): ProjectSetup {
   const all = readProjectSetups(where);
   const isOwn = project === null || project === where.config.project.name;
@@ -145,7 +145,7 @@ export function readProjectSetup(where: Where, project: string | null): ProjectS
   throw unknownProjectError(project);
 }
 
-/** The same, when it may be used. Throws `consent_missing`. */
+/** Reads a project's setup if it may be used. Throws `consent_missing`. */
 export function requireConsentedSetup(where: Where, project: string | null): ProjectSetup {
   const found = readProjectSetup(where, project);
   const { consent } = found;
@@ -153,7 +153,7 @@ export function requireConsentedSetup(where: Where, project: string | null): Pro
   throw consentMissingError(found);
 }
 
-/** The same for work in the project's own folder, where nothing is made ready. Throws `consent_missing`. */
+/** Checks that work in the project's own folder is allowed, where no setup runs. Throws `consent_missing`. */
 export function checkProjectFolder(where: Where, project: string | null): void {
   const found = readProjectSetup(where, project);
   if (found.folderWaits) throw consentMissingError(found);

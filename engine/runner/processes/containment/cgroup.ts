@@ -3,17 +3,20 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileS
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** How long the kernel gets to end all of a cgroup. */
+/** How long to wait for a cgroup to become empty. */
 const END_MS = 3000;
 const FREEZE_MS = 500;
-/** Deeper and more than any system has. */
+/** Deeper and larger than on any real system. */
 const MAX_DEPTH = 12;
 const MAX_FOLDERS = 20_000;
 
-/** Joins the cgroup whose `cgroup.procs` is $1, then becomes the rest. The process itself joins: nothing of it began outside. */
+/**
+ * Joins the cgroup whose `cgroup.procs` is $1, then executes the rest. The process joins itself, so nothing of it
+ * starts outside.
+ */
 export const JOIN = `printf 0 >"$1" || { echo "svc: could not enter $1" >&2; exit 97; }; shift; exec "$@"`;
 
-/** Where version 2 is mounted, and where this process is in it; null without version 2. See cgroups(7), proc(5). */
+/** Where cgroup version 2 is mounted, and this process's cgroup; null without version 2. See cgroups(7), proc(5). */
 export function findOwnCgroup(proc = '/proc/self'): { mount: string; path: string } | null {
   try {
     const path = /^0::(.*)$/m.exec(readFileSync(`${proc}/cgroup`, 'utf8'))?.[1];
@@ -21,7 +24,7 @@ export function findOwnCgroup(proc = '/proc/self'): { mount: string; path: strin
       const [before = '', after = ''] = line.split(' - ');
       const [, , , root = '', mount = ''] = before.split(' ');
       if (path === undefined || !after.startsWith('cgroup2 ')) continue;
-      // A mount may show a part of the hierarchy only.
+      // A mount may show only part of the hierarchy.
       const below = root === '/' ? path : path.startsWith(root) ? path.slice(root.length) : null;
       if (below !== null && !below.split('/').includes('..'))
         return { mount: unescapeMount(mount), path: below };
@@ -36,7 +39,7 @@ export function findOwnCgroup(proc = '/proc/self'): { mount: string; path: strin
 const unescapeMount = (text: string): string =>
   text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 
-/** The folder for our cgroups below the own one, tried out with a process; null where this user may not. */
+/** The folder for our cgroups below our own one, after a trial with a process; null where this user may not. */
 export async function findCgroupBase(name: string, own = findOwnCgroup()): Promise<string | null> {
   if (own === null) return null;
   const base = join(own.mount, own.path, name);
@@ -56,7 +59,7 @@ export async function findCgroupBase(name: string, own = findOwnCgroup()): Promi
   }
 }
 
-/** A cgroup in one of ours. Not by `recursive`, which never ends where the kernel makes nothing. */
+/** Creates a cgroup in one of ours. Not with `recursive`, which never ends where the kernel refuses. */
 export function makeCgroup(folder: string): void {
   for (const each of [dirname(folder), folder]) {
     try {
@@ -114,7 +117,7 @@ const isPopulated = (folder: string): boolean => {
 };
 
 /**
- * Ends every process of a cgroup, however fast they make others, and removes it. Returns the pids that are left.
+ * Kills every process of a cgroup, however fast they fork, and removes it. Returns the pids that are left.
  * @param atOnce by `cgroup.kill`, where the kernel has it
  */
 export async function endCgroup(folder: string, { atOnce = true } = {}): Promise<number[]> {
@@ -130,10 +133,10 @@ export async function endCgroup(folder: string, { atOnce = true } = {}): Promise
 
 async function killCgroup(folder: string, atOnce: boolean): Promise<void> {
   try {
-    // The kernel does it at once for all, Linux 5.14 and later.
+    // One write kills all; Linux 5.14 and later.
     if (atOnce && existsSync(join(folder, 'cgroup.kill')))
       return writeFileSync(join(folder, 'cgroup.kill'), '1');
-    // What stands still cannot make others while it is ended one by one.
+    // Frozen processes cannot fork while they are killed one by one.
     writeFileSync(join(folder, 'cgroup.freeze'), '1');
     const until = performance.now() + FREEZE_MS;
     while (
@@ -142,7 +145,7 @@ async function killCgroup(folder: string, atOnce: boolean): Promise<void> {
     )
       await delay(5);
   } catch {
-    // One by one, then, as often as it takes.
+    // Then kill them one by one, as often as it takes.
   }
   for (const pid of listPids(folder)) {
     try {
@@ -158,7 +161,7 @@ async function killCgroup(folder: string, atOnce: boolean): Promise<void> {
   }
 }
 
-/** A cgroup that holds a process is not removed: the kernel refuses. */
+/** Removes a cgroup and those below it; the kernel refuses to remove one that holds a process. */
 export function removeIfEmpty(folder: string): void {
   for (const name of listCgroups(folder)) removeIfEmpty(join(folder, name));
   try {

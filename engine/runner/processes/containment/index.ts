@@ -12,7 +12,7 @@ import {
 } from './cgroup.ts';
 import { findNamespaceTool, wrapInNamespace } from './pid-namespace.ts';
 
-/** How the processes of a run are held together, the surest first. */
+/** Ways to contain the processes of a run, strongest first. */
 export const CONTAINMENTS = ['cgroup', 'pidns', 'marks'] as const;
 export type ContainmentKind = (typeof CONTAINMENTS)[number];
 
@@ -20,39 +20,42 @@ export interface ContainedStart {
   runId: string;
   /** The program by its absolute path, and its arguments. */
   argv: readonly string[];
-  /** It makes a pid namespace itself. */
+  /** The program creates its own pid namespace. */
   isConfined?: boolean;
 }
 
-/** Holds what a run starts together, so that it is found and ended whatever it does to its environment and parents. */
+/**
+ * Contains the processes of a run, so that they are found and killed whatever they do to their environment and
+ * parents.
+ */
 export interface Containment {
-  /** What is to be started instead, so that nothing of the run begins outside. */
+  /** Wraps a command so that nothing of the run starts outside. */
   contain(start: ContainedStart): Promise<{ argv: string[]; kind: ContainmentKind }>;
-  /** What runs get here; found out once. */
+  /** The containment that runs get on this machine; determined once. */
   kind(): Promise<ContainmentKind>;
-  /** Ends everything in the cgroups of a run; returns the pids that are left. */
+  /** Kills everything in the cgroups of a run; returns the pids that are left. */
   endRun(runId: string): Promise<number[]>;
-  /** Ends what an earlier host has left of runs that nobody knows any more. */
+  /** Kills what an earlier host has left of runs that nobody knows any more. */
   endUnknownRuns(isKnown: (runId: string) => boolean): Promise<void>;
-  /** The runs that a cgroup belongs to, of this workspace or another one, the innermost first. */
+  /** The runs that a cgroup belongs to, of this workspace or another, innermost first. */
   runsOfCgroup(path: string): string[];
-  /** Removes what is empty of ours; runs that go on keep theirs. */
+  /** Removes our empty cgroups; runs that continue keep theirs. */
   close(): void;
 }
 
 export interface ContainmentDeps {
-  /** The workspace's data folder: no two engines use the same. */
+  /** The workspace's data folder, used by one engine at a time. */
   data: string;
   env: NodeJS.ProcessEnv;
 }
 
-/** Of the cgroups of one workspace, and the value of SVC_ENGINE_CHILD. */
+/** Names the cgroups of one workspace; also the value of SVC_ENGINE_CHILD. */
 export const workspaceMark = (data: string): string =>
   createHash('sha256').update(data).digest('hex').slice(0, 12);
 
 const OURS = /\/svc-[0-9a-f]{12}\/([0-9a-f-]{36})(?=\/|$)/g;
 
-/** Today's marks alone: in the environment, and by descent. */
+/** No containment but marks in the environment, and descent. */
 export const MARKS_ONLY: Containment = {
   contain: async ({ argv }) => ({ argv: [...argv], kind: 'marks' }),
   kind: async () => 'marks',
@@ -62,10 +65,10 @@ export const MARKS_ONLY: Containment = {
   close: () => undefined,
 };
 
-/** Finds out at the first run what this machine offers: a cgroup, else a pid namespace, else marks. */
+/** Determines at the first run what this machine offers: a cgroup, else a pid namespace, else marks. */
 export function createContainment({ data, env }: ContainmentDeps): Containment {
   const name = `svc-${workspaceMark(data)}`;
-  // A word that is none of them asks for nothing weaker.
+  // An unknown word asks for nothing weaker.
   const wanted = Math.max(0, CONTAINMENTS.indexOf(env.SVC_CONTAINMENT as ContainmentKind));
   const isAllowed = (kind: ContainmentKind): boolean => CONTAINMENTS.indexOf(kind) >= wanted;
   let ways: Promise<{ base: string | null; bwrap: string | null }> | undefined;
@@ -78,9 +81,9 @@ export function createContainment({ data, env }: ContainmentDeps): Containment {
     })();
     return ways;
   };
-  /** Folders that runs of this host were put in. */
+  /** Cgroup folders created by this host. */
   const made = new Set<string>();
-  /** Those of earlier hosts, which may have stood elsewhere in the hierarchy. */
+  /** Folders of earlier hosts, which may lie elsewhere in the hierarchy. */
   let earlier: string[] | undefined;
   const findEarlierFolders = (): string[] => {
     earlier ??= findCgroupFolders(name);
@@ -96,7 +99,7 @@ export function createContainment({ data, env }: ContainmentDeps): Containment {
           const enter = ['/bin/sh', '-c', JOIN, 'svc-run', join(folder, 'cgroup.procs')];
           return { argv: [...enter, ...argv], kind: 'cgroup' };
         } catch {
-          // No more of them are allowed, or the folder around them was removed: it runs all the same.
+          // The limit is reached, or the parent folder was removed: run without a cgroup.
         }
       }
       if (isConfined) return { argv: [...argv], kind: 'pidns' };
