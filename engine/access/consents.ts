@@ -51,7 +51,7 @@ export interface Consents {
 
 const digestText = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** The same lists in the same place have the same digest. */
+/** Digest of a setup: the same lists in the same place have the same one. */
 export const digestSetup = (setup: {
   path: string;
   setup: readonly string[];
@@ -67,13 +67,16 @@ export const digestSetup = (setup: {
     }),
   );
 
-/** The file of a workspace; other workspaces' engines write other files. */
+/** The consents file of a workspace; engines of other workspaces write other files. */
 export const resolveConsentsFile = (home: string, root: string): string =>
   join(home, 'consents', `${digestText(realpathSync(root)).slice(0, 16)}.json`);
 
 const NOTHING = { projects: {}, files: {}, waiting: {} };
 
-/** Read anew at each call. A file that others can change, or that cannot be read, holds nothing and says why. */
+/**
+ * Reads the consents anew at each call. A file that others can change, or that cannot be read, counts as empty and
+ * says why.
+ */
 export function readConsents(home: string, root: string): Consents {
   const file = resolveConsentsFile(home, root);
   const unusableConsents = (why: string): Consents => ({ ...NOTHING, problem: `${file} ${why}` });
@@ -92,7 +95,7 @@ export function readConsents(home: string, root: string): Consents {
   }
 }
 
-/** Changes what is recorded for a workspace and returns the file. What did not count before is not kept. */
+/** Changes a workspace's record and returns the file. Content that did not count before is dropped. */
 export function changeConsents(
   home: string,
   root: string,
@@ -109,7 +112,7 @@ export function changeConsents(
   return file;
 }
 
-/** The configuration files of the workspaces that a person has used on this machine, absolute; some may be gone. */
+/** Lists the configuration files of workspaces that a person has used on this machine, absolute; some may be gone. */
 export function listKnownConfigFiles(home: string): string[] {
   const folder = join(home, 'consents');
   const names = (() => {

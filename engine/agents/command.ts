@@ -16,14 +16,14 @@ export interface RunInput {
   file: string;
   /** The worker's name. */
   name: string;
-  /** The agent's own session that is to go on; null for a new one. */
+  /** The agent's own session to resume; null for a new one. */
   agentSession: string | null;
 }
 
 /**
- * The words of a run's command, before anything is put in for this run alone.
- * @param isArgvSeen whether other users of the machine can read the arguments of our processes: a built-in command then
- *   gives the prompt by its file wherever its agent has such a way
+ * Builds the argv of a run's command, without what is added for this run alone.
+ * @param isArgvSeen whether other users of the machine can read our processes' arguments: a built-in command then
+ * passes the prompt as a file, if its agent can read one
  */
 export function buildCommand(
   command: AgentCommand,
@@ -48,7 +48,7 @@ export function buildCommand(
   return { ...rendered, argv: preset.resume(rendered.argv, told.agentSession) };
 }
 
-/** The protocol server of an agent, behind our own client of it, which prints what happens. */
+/** Wraps an agent's protocol server in our own client, which prints what happens. */
 export function wrapInAcpHost(
   svc: readonly string[] | null,
   argv: readonly string[],
@@ -60,24 +60,24 @@ export function wrapInAcpHost(
   return [...svc, 'acp', 'run', '--prompt-file', file, ...resume, '--', ...argv];
 }
 
-/** The agent that a command starts: by its program, else by the name that it goes under. */
+/** Finds the preset of the agent that a command starts: by its program, else by the agent's name. */
 export const findPresetOfCommand = (command: AgentCommand, agent: string): Preset | null =>
   findPresetOfProgram(splitCommand(command.template)[0] ?? '') ?? findPreset(agent);
 
-/** What finds the command of a session. */
+/** Dependencies for finding a session's command. */
 export interface CommandDeps {
   agents: Pick<Agents, 'withOverrides'>;
   /** What a decision binds its run to. */
   approvals: { boundTo(decisionId: string): { options: { agents?: AgentOverrides | undefined } } };
 }
 
-/** Its agent's, as its dispatch was approved. Throws `unknown_agent`. */
+/** The command of a session's agent as approved for its dispatch. Throws `unknown_agent`. */
 export const findCommandOfSession = (
   { agents, approvals }: CommandDeps,
   { agent, decisionId }: Pick<Session, 'agent' | 'decisionId'>,
 ): AgentCommand => agents.withOverrides(approvals.boundTo(decisionId).options.agents).findCommand(agent);
 
-/** The preset of a session's agent as it is configured now; by its name alone when it is configured no longer. */
+/** The preset of a session's agent as configured now; by name alone when the agent is no longer configured. */
 export function findPresetOfSession(
   deps: CommandDeps,
   session: Pick<Session, 'agent' | 'decisionId'>,
@@ -90,8 +90,8 @@ export function findPresetOfSession(
 }
 
 /**
- * What a run that did its work prints: a stream with an end, something at least, or maybe nothing. A command of the
- * person's own may have its agent print plain text.
+ * What a successful run prints: a stream with an end, at least some text, or maybe nothing. The agent in a person's
+ * own command may print plain text.
  */
 export type Expectation = 'stream' | 'words' | 'nothing';
 
@@ -104,14 +104,14 @@ export function findExpectation(
   try {
     return findCommandOfSession(deps, session).isBuiltIn ? 'stream' : 'words';
   } catch {
-    // It is configured no longer.
+    // The agent is no longer configured.
     return 'words';
   }
 }
 
 /**
- * What reads the output of a session's runs; null when nothing is known of its form. `now` is when the lines were
- * printed, Unix ms, which tells what a time of day in them means.
+ * Creates the reader for the output of a session's runs; null for an unknown format. `now` is when the lines were
+ * printed, Unix ms, for resolving times of day in them.
  */
 export function createReaderFor(
   deps: CommandDeps,
@@ -122,7 +122,10 @@ export function createReaderFor(
   return findPresetOfSession(deps, session)?.reader?.(now) ?? null;
 }
 
-/** What the output of a session's runs does not say, in words that follow "it does not say"; by its agent as it is configured now. */
+/**
+ * Lists what the output of a session's runs never says, in words that follow "it does not say", for its agent as
+ * configured now.
+ */
 export function listUntoldBy(
   agents: Pick<Agents, 'findCommand'>,
   { agent, transport }: Pick<Session, 'agent' | 'transport'>,

@@ -1,4 +1,4 @@
-/** What is known of agent programs: presets, what their output means, which are given work. */
+/** Knows agent programs: presets, the meaning of their output, and which of them get work. */
 export { type Circuit, type Circuits, createCircuits } from './circuit.ts';
 export {
   buildCommand,
@@ -23,8 +23,8 @@ export {
   type ProjectChoice,
 } from './registry.ts';
 export { toOneLine } from './streams/json-lines.ts';
-export { isSessionLoss } from './streams/lost.ts';
 export { cutToKeep } from './streams/recent.ts';
+export { isSessionLoss } from './streams/session-loss.ts';
 export {
   END_CODES,
   NO_FACTS,

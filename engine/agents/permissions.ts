@@ -1,6 +1,6 @@
 import { SvcError } from '../base/errors.ts';
 
-/** What an agent may ask leave for, in the words of the agent client protocol. */
+/** Kinds of tool calls that an agent may request, in the terms of the agent client protocol. */
 export const TOOL_KINDS = [
   'read',
   'edit',
@@ -15,7 +15,7 @@ export const TOOL_KINDS = [
 ] as const;
 export type ToolKind = (typeof TOOL_KINDS)[number];
 
-/** Without a person: whatever stays in the worktree, where nothing is lost and nothing leaves the machine. */
+/** Allowed without a person: whatever stays in the worktree, where nothing is lost and nothing leaves the machine. */
 export const DEFAULT_PERMISSIONS: readonly string[] = [
   'read',
   'edit',
@@ -60,14 +60,17 @@ export function parsePermission(text: string): Entry {
   return { kind, pattern };
 }
 
-/** Whether a request needs no person. `paths` are all that it names, relative to the worktree; null for one outside. */
+/**
+ * Whether a request needs no person. `paths` are all paths that it names, relative to the worktree; null for one
+ * outside.
+ */
 export function isPermitted(
   entries: readonly string[],
   { kind, paths }: { kind: string; paths: readonly (string | null)[] },
 ): boolean {
   const mine = entries.map(parsePermission).filter((entry) => entry.kind === kind);
   if (mine.length === 0) return false;
-  // A command reaches what it likes: the paths that an agent names for it say nothing.
+  // A command can reach anything: the paths that an agent names for it mean nothing.
   if (kind === 'execute') return true;
   if (paths.length === 0) return !CHANGES.has(kind) && mine.some(({ pattern }) => pattern === null);
   return paths.every(
@@ -77,7 +80,9 @@ export function isPermitted(
 
 const isKind = (word: string): word is ToolKind => (TOOL_KINDS as readonly string[]).includes(word);
 
-/** A folder with all that is in it, or a glob: `*` and `?` within a name, `**` over names; hidden names count. */
+/**
+ * Matches a folder and everything in it, or a glob: `*` and `?` within a name, `**` across names; hidden names count.
+ */
 function matchesPattern(pattern: string, path: string): boolean {
   const source = pattern.replace(/[.+^$(){}|[\]\\]/g, '\\$&').replace(/\*\*\/|\*\*|\*|\?/g, (wild) => {
     if (wild === '**/') return '(?:[^/]+/)*';

@@ -4,13 +4,13 @@ import { detectAgents } from './presets/detect.ts';
 import { findPreset } from './presets/index.ts';
 import { checkHeadlessCommand, splitCommand } from './template.ts';
 
-/** What a client's own environment says of agents, for what it dispatches: `SVC_AGENT_CMD` and its like. */
+/** What a client's environment says about agents for its dispatches: `SVC_AGENT_CMD` and others. */
 export interface AgentOverrides {
   /** In place of agents.default_cmd. */
   command?: string | undefined;
   /** In place of agents.default_preset. */
   preset?: string | undefined;
-  /** Of every preset; acp of those that can speak it. */
+  /** For every preset; acp only for those that support it. */
   transport?: 'subprocess' | 'acp' | undefined;
   /** In place of agents.timeout_sec. */
   timeoutSec?: number | undefined;
@@ -31,7 +31,7 @@ export interface AgentsConfig {
   projects: readonly { id: string; path: string }[];
 }
 
-/** How an agent is spoken to: its output is read, or it is a server of the agent client protocol. */
+/** How svc talks to an agent: by reading its output, or as a client of the agent client protocol. */
 export type Transport = 'subprocess' | 'acp';
 /** Whose credentials its model calls have. */
 export type Auth = 'account' | 'gateway';
@@ -39,9 +39,9 @@ export type Auth = 'account' | 'gateway';
 /** What is run for an agent. */
 export interface AgentCommand {
   transport: Transport;
-  /** Its placeholders not filled in; that of a protocol server has none. */
+  /** With unfilled placeholders; a protocol server's command has none. */
   template: string;
-  /** It is the one that svc brings, so that its other forms fit as well. */
+  /** It is svc's built-in command, so its other forms apply as well. */
   isBuiltIn: boolean;
 }
 
@@ -73,7 +73,7 @@ const ownValue = <V>(map: Readonly<Record<string, V>>, key: string): V | undefin
 /** What agents.default_cmd runs as. */
 const DEFAULT = 'default';
 
-/** The configuration as a dispatch has it whose client says otherwise in its own environment. */
+/** Applies a client's overrides to the configuration of its dispatch. */
 function applyOverrides(config: AgentsConfig, overrides: AgentOverrides): AgentsConfig {
   const { command, preset, transport } = overrides;
   const { agents } = config;
@@ -82,7 +82,7 @@ function applyOverrides(config: AgentsConfig, overrides: AgentOverrides): Agents
     ...config,
     agents: {
       ...agents,
-      // A preset that the client names is what it wants, whatever command the file has.
+      // A preset named by the client wins over the file's command.
       default_cmd: command ?? (preset === undefined ? agents.default_cmd : ''),
       default_preset: preset ?? agents.default_preset,
       transport:
@@ -93,7 +93,7 @@ function applyOverrides(config: AgentsConfig, overrides: AgentOverrides): Agents
   };
 }
 
-/** Throws `config_invalid`: unlike what svc.yaml says, it was read by nobody before. */
+/** Checks a command from the environment, which unlike svc.yaml was not validated before. Throws `config_invalid`. */
 function checkOverride(command: string): void {
   try {
     checkHeadlessCommand(command);
@@ -104,10 +104,10 @@ function checkOverride(command: string): void {
 
 /** Looks agents and projects up in the configuration as it is now. */
 export interface Agents {
-  /** The same for a dispatch whose client says otherwise of agents; itself when it says nothing. */
+  /** The same with a client's overrides; itself without any. */
   withOverrides(overrides: AgentOverrides | undefined): Agents;
   listAgents(): AgentChoice[];
-  /** Presets that are installed, and registered projects beside the workspace's own, for whoever is to name one. */
+  /** Installed presets, and registered projects other than the workspace's own, for whoever has to name one. */
   listNames(): { agents: string[]; projects: string[] };
   /** The workspace's own project first. */
   listProjects(): ProjectChoice[];
@@ -121,7 +121,7 @@ export interface Agents {
   findAuth(agent: string): Auth;
   /** Absolute folder; null is the workspace's own project. Throws `unknown_project`. */
   resolveFolder(project: string | null): string;
-  /** A project's id as the register has it: null for the workspace's own, also when it is named. Throws `unknown_project`. */
+  /** Resolves a project's id: null for the workspace's own, even when named. Throws `unknown_project`. */
   resolveProjectId(project: string | null): string | null;
   /** The registered project whose folder contains `cwd`, the innermost one; null is the workspace's own. */
   findProjectAt(cwd: string | null): string | null;
@@ -132,7 +132,7 @@ export function createAgents(deps: {
   config(): AgentsConfig;
   /** Where the programs are looked for. */
   env: NodeJS.ProcessEnv;
-  /** Keys of svc.yaml that are not in use before somebody agrees to them: an agent that is not found may stand there. */
+  /** Keys of svc.yaml that wait for consent: an agent that is not found may be defined there. */
   waitingKeys(): readonly string[];
   overrides?: AgentOverrides;
 }): Agents {

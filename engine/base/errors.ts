@@ -97,7 +97,7 @@ export interface SvcErrorOptions {
   data?: Record<string, unknown>;
 }
 
-/** What a caller sent is repeated in messages: whoever sends megabytes is not sent them back. */
+/** Messages repeat what a caller sent, but not megabytes of it. */
 const LONGEST_MESSAGE = 8000;
 const clipText = (text: string): string =>
   text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE)}…` : text;
@@ -129,14 +129,14 @@ export interface Problem {
   hint: string | null;
 }
 
-/** What was thrown as a problem; faults of our own are thrown on. */
+/** Converts a thrown value to a problem; faults of our own are rethrown. */
 export function toProblem(thrown: unknown): Problem {
   if (!(thrown instanceof SvcError)) throw thrown;
   const { code, message, hint = null } = thrown;
   return { code, message, hint };
 }
 
-/** Any thrown value as an SvcError; faults of our own become `internal` and keep their cause. */
+/** Converts any thrown value to an SvcError; faults of our own become `internal` and keep their cause. */
 export function asSvcError(thrown: unknown): SvcError {
   if (thrown instanceof SvcError) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);

@@ -26,7 +26,9 @@ function parseNumberOf(kind: IdKind, text: string): number | null {
   return match && (match[1] === undefined || match[1] === kind) ? Number(match[2]) : null;
 }
 
-/** The number in an identifier; `t-42` and plain `42` are both accepted. Throws `not_found` for anything else. */
+/**
+ * Parses the number of an identifier; `t-42` and plain `42` are both accepted. Throws `not_found` for anything else.
+ */
 export function parseId(kind: IdKind, text: string): number {
   const number = parseNumberOf(kind, text);
   if (number !== null) return number;
@@ -39,11 +41,14 @@ export function parseId(kind: IdKind, text: string): number {
 export const asWorkerSession = (sessionId: string | null): string | null =>
   sessionId !== null && /^s-[1-9]\d{0,14}$/.test(sessionId) ? sessionId : null;
 
-/** Identifiers as the JSON array of numbers that SQL reads with `json_each`; what is no identifier names nothing. */
+/** Formats identifiers as the JSON array of numbers that SQL reads with `json_each`; invalid ones are dropped. */
 export const formatIdArray = (kind: IdKind, texts: readonly string[]): string =>
   JSON.stringify(texts.map((text) => parseNumberOf(kind, text)).filter((number) => number !== null));
 
-/** The one row that `prefix` names: exactly, or as the only one whose number begins so. `not_found`, `conflict`. */
+/**
+ * Finds the one row that `prefix` names: exactly, or as the only one whose number begins so. Throws `not_found`,
+ * `conflict`.
+ */
 export function findByPrefix<R>(
   kind: IdKind,
   prefix: string,

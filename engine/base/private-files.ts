@@ -43,7 +43,7 @@ export function isBelow(folder: string, path: string): boolean {
   return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-/** What keeps a file from being one of ours, as the end of a sentence; null for nothing. */
+/** Why a file cannot be one of ours, as the end of a sentence; null when nothing is wrong. */
 function findFileFault(found: Stats, mayBeLinked: boolean): string | null {
   if (found.isSymbolicLink()) return 'is a link';
   if (!found.isFile()) return 'is not a file';
@@ -123,7 +123,7 @@ export function replacePrivate(file: string, text: string, { isDurable = false }
   if (isDurable) syncFolder(dirname(file));
 }
 
-/** What was made or renamed in a folder outlives a power cut; file systems that cannot say so are let be. */
+/** Syncs a folder, so that files created or renamed in it survive a power cut; ignored where unsupported. */
 export function syncFolder(folder: string): void {
   const fd = openSync(folder, O_RDONLY);
   try {
@@ -140,7 +140,7 @@ export const randomName = (bytes = 8): string =>
   process.getBuiltinModule('node:crypto').randomBytes(bytes).toString('hex');
 
 /**
- * Makes a folder below `top`, mode 0700, step by step, so that nothing is made behind a link. `top` has to be there. Null,
+ * Makes a folder below the existing `top`, mode 0700, step by step, so that nothing is created behind a link. Null,
  * or the path that is in the way.
  */
 export function makeFoldersWithin(top: string, folder: string): string | null {

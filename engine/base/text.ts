@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 
 /**
- * Text from outside, made safe for a terminal: no escape sequences, no control characters, nothing that changes the
+ * Makes text from outside safe for a terminal: no escape sequences, no control characters, nothing that changes the
  * direction of writing. Newlines stay only where `lines` is set.
  */
 export function toPrintable(text: string, { lines = false } = {}): string {
@@ -63,8 +63,9 @@ export const toPrintableMessage = (text: string): string =>
   toPrintable(text, { lines: true }).replace(/\n(?=\S)/g, '\n  ');
 
 /**
- * The text in at most `width` cells, the last of them an ellipsis where something is missing. Never splits what a
- * reader sees as one character. `measured` is passed in because the library that knows wide characters is costly to load.
+ * Cuts a text to at most `width` cells, the last of them an ellipsis where something is missing. Never splits what a
+ * reader sees as one character. `measured` is passed in because the library that knows wide characters is costly to
+ * load.
  */
 export function cutToWidth(text: string, width: number, measured: (text: string) => number): string {
   if (measured(text) <= width) return text;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { operation } from '../api/operation.ts';
 import type { NamedSecret, SecretLookup } from './index.ts';
 
-/** What stands for a secret where it is compared: useless without it, and with another nonce another one. */
+/** A proof of a secret for comparing it: useless without the secret, and different for every nonce. */
 export const proveSecret = (secret: string, nonce: string): string =>
   createHmac('sha256', secret).update(nonce).digest('hex');
 
@@ -11,8 +11,8 @@ const isSameProof = (one: string, other: string): boolean =>
   one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
 
 /**
- * Lets whoever is about to rely on the engine find out whether it has the secrets that they have: an engine keeps the
- * environment that it was started with.
+ * Lets a client find out whether the engine has the same secrets: an engine keeps the environment that it was started
+ * with.
  */
 export const secretOperations = (deps: { secrets(): readonly NamedSecret[]; lookup: SecretLookup }) => [
   operation({

@@ -2,11 +2,11 @@ import type { ProjectSetup } from '../runner/setup/index.ts';
 import type { ConfigConsent, PendingKey } from './consent.ts';
 import type { Loaded } from './load.ts';
 
-/** What waits for a person's consent, in the form in which clients have it. */
+/** What waits for a person's consent, in the form that clients have. */
 export interface ConsentView {
   file: string;
   state: ConfigConsent['state'];
-  /** Names what the file says; what is given back to agree to it. */
+  /** Digest of what the file says; passed back to agree to it. */
   digest: string;
   pending: PendingKey[];
   /** Projects whose commands, files or folder nobody has agreed to in this form. */

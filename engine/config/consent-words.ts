@@ -11,7 +11,7 @@ export interface DifferenceLine {
   new: string | null;
 }
 
-/** A person has to see all of what they agree to: what a terminal hides, reorders or obeys is written out. */
+/** Escapes what a terminal hides, reorders or obeys: a person must see everything they agree to. */
 const escapeUnseen = (text: string): string =>
   text.replace(/[\p{C}\p{Zl}\p{Zp}\p{DI}]|(?! )\p{Zs}/gu, (character) =>
     character
@@ -23,13 +23,13 @@ const escapeUnseen = (text: string): string =>
 const formatForConsent = (value: unknown): string | null =>
   value === null || value === undefined ? null : escapeUnseen(JSON.stringify(value));
 
-/** What waits, entry by entry, fit for a terminal. */
+/** Lists what waits, entry by entry, safe for a terminal. */
 export function listPendingLines(pending: readonly PendingKey[]): DifferenceLine[] {
   return pending.flatMap(({ key, old, new: now }) => listDifferenceLines(escapeUnseen(key), old, now));
 }
 
 function listDifferenceLines(key: string, old: unknown, now: unknown): DifferenceLine[] {
-  // One that was a map and is none any more, or the other way round, is shown as a whole.
+  // A value that changed between map and non-map is shown as a whole.
   const isMap = (value: unknown): boolean => isTree(value) || value === null || value === undefined;
   if ((isTree(old) || isTree(now)) && isMap(old) && isMap(now)) {
     const [before, after] = [isTree(old) ? old : {}, isTree(now) ? now : {}];
@@ -43,7 +43,7 @@ function listDifferenceLines(key: string, old: unknown, now: unknown): Differenc
   return before === after ? [] : [{ key, old: before, new: after }];
 }
 
-/** The refusal of whatever would start something while nobody has agreed to the workspace's configuration. */
+/** The error for anything that would start something while nobody has agreed to the workspace's configuration. */
 export const consentMissingForStart = (file: string, pending: readonly PendingKey[]): SvcError =>
   new SvcError(
     'consent_missing',

@@ -17,7 +17,7 @@ import { isTrackedByGit } from './tracked.ts';
 /** A key whose value in the file waits until somebody agrees to it. */
 export interface PendingKey {
   key: string;
-  /** What is in force instead, as the file said it; null is the default. Secrets are digests. */
+  /** The value in force instead, as the file had it; null is the default. Secrets are digests. */
   old: unknown;
   /** What the file says; null when it leaves the key out. */
   new: unknown;
@@ -28,11 +28,11 @@ export interface ConfigConsent {
   /** `changed`: the values agreed to last are in force; `none`: nobody ever agreed, and nothing is started. */
   state: 'given' | 'changed' | 'none';
   pending: PendingKey[];
-  /** Names exactly what the file says under these keys; what `svc trust` agrees to. */
+  /** Digest of exactly what the file says under these keys; `svc trust` agrees to it. */
   digest: string;
   /** Why a recorded consent does not count; null when nothing is wrong with the record. */
   problem: string | null;
-  /** What is to be recorded of this first look; null when there is a record already. */
+  /** What to record about this first use; null when there is a record already. */
   firstUse: 'agreed' | 'waits' | null;
 }
 
@@ -42,10 +42,10 @@ export interface ConfigConsent {
  */
 const BY_ITS_USE = 'projects';
 
-// The schema does not change, and walking it takes longer than all the rest of a look.
+// Computed once: walking the schema takes longer than everything else.
 let known: readonly string[] | undefined;
 
-/** Keys whose values in a file count once they were agreed to. */
+/** Lists the keys whose values in a file only count after consent. */
 export function listConsentKeys(): readonly string[] {
   known ??= describeKeys().flatMap(({ key, consent }) => (consent ? [key] : []));
   return known;
@@ -55,7 +55,7 @@ const listHeldKeys = (): string[] => listConsentKeys().filter((key) => key !== B
 
 const hashText = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** The same for the same values, in whatever order a file has them. */
+/** Formats a value canonically, independent of the order in a file. */
 function formatCanonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(formatCanonical).join(',')}]`;
   if (!isTree(value)) return JSON.stringify(value) ?? 'null';
@@ -68,7 +68,7 @@ function formatCanonical(value: unknown): string {
 
 const SEALED = 'svc-sealed-sha256:';
 
-/** The value with every secret in it as a digest: what is recorded, compared and shown. */
+/** Replaces every secret in a value by its digest: the form that is recorded, compared and shown. */
 function digestSecrets(value: unknown, name = '', inHeaders = false): unknown {
   if (Array.isArray(value)) return value.map((entry) => digestSecrets(entry, name, inHeaders));
   if (isTree(value)) {
@@ -84,7 +84,7 @@ function digestSecrets(value: unknown, name = '', inHeaders = false): unknown {
   );
 }
 
-/** A recorded value that can be used: a secret that was not recorded is none. */
+/** Makes a recorded value usable: secrets were not recorded, so they are dropped. */
 function dropSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(dropSecrets);
   if (isTree(value))
@@ -94,7 +94,7 @@ function dropSecrets(value: unknown): unknown {
 
 const valueAt = (tree: unknown, key: string): unknown => getAt(tree, key.split('.'));
 
-/** Only these keys of a tree that holds no secrets any more. */
+/** Picks these keys from a tree without secrets. */
 function pickKeys(sealed: Tree, keys: readonly string[]): Tree {
   const found: Tree = {};
   for (const key of keys) {
@@ -106,16 +106,16 @@ function pickKeys(sealed: Tree, keys: readonly string[]): Tree {
 
 const digestTree = (tree: Tree): Tree => digestSecrets(tree) as Tree;
 
-/** Names what a file says under these keys, whatever its comments, layout and order. */
+/** Digest of what a file says under the keys that need consent, independent of comments, layout and order. */
 export const digestConsent = (tree: Tree): string =>
   hashText(formatCanonical(pickKeys(digestTree(tree), listConsentKeys())));
 
-/** Keys under which the file says something else than what was agreed to. */
+/** Lists keys whose value in the file differs from what was agreed to. */
 function listDifferences(tree: Tree, agreed: Tree): PendingKey[] {
   const keys = listHeldKeys();
   const [said, held] = [pickKeys(digestTree(tree), keys), pickKeys(agreed, keys)];
   if (formatCanonical(said) === formatCanonical(held)) return [];
-  // A key that says what its default says has not changed; nor has one that is written in another way.
+  // A key set to its default has not changed; nor has one that is written differently.
   const [one, other] = [configSchema.safeParse(said), configSchema.safeParse(held)];
   return keys.flatMap((key) => {
     const [old, now] = [valueAt(held, key), valueAt(said, key)];
@@ -128,7 +128,7 @@ function listDifferences(tree: Tree, agreed: Tree): PendingKey[] {
   });
 }
 
-/** What is known of a file before it is decided which of its values count. */
+/** What is known about a file before deciding which of its values count. */
 export interface ConsentQuestion {
   file: string;
   /** What the file says. */
@@ -136,11 +136,14 @@ export interface ConsentQuestion {
   /** The machine home. */
   home: string;
   env: NodeJS.ProcessEnv;
-  /** What is recorded, when it was read already. */
+  /** The recorded consents, if already read. */
   consents?: Consents | undefined;
 }
 
-/** Whether the values of a file count, by what is recorded on this machine and, for a first use, by what git tracks. */
+/**
+ * Decides whether the values of a file count, by what is recorded on this machine and, for a first use, by what git
+ * tracks.
+ */
 export function judgeConsent({ file, tree, home, env, consents }: ConsentQuestion): {
   consent: ConfigConsent;
   agreed: AgreedFile | null;
@@ -159,7 +162,7 @@ export function judgeConsent({ file, tree, home, env, consents }: ConsentQuestio
     : { agreed, consent: { ...about, state: 'given', pending: [], firstUse: 'agreed' } };
 }
 
-/** What a file says, with the values agreed to last, or none, under the keys that wait. */
+/** Applies consent: what a file says, with the values agreed to last, or none, under the keys that wait. */
 export function applyConsent(tree: Tree, agreed: AgreedFile | null, { pending }: ConfigConsent): Tree {
   const held = structuredClone(tree);
   for (const { key } of pending) {
@@ -178,7 +181,7 @@ export function listDifferingKeys(before: Tree, after: Tree): string[] {
   );
 }
 
-/** What the entries of `projects` carry for worktrees, as it is agreed to: those that `before` does not have like this. */
+/** Lists setups of `projects` entries that `before` does not have in the same form, with the digest to agree to. */
 export function listChangedSetups(before: Tree, after: Tree, root: string): { id: string; digest: string }[] {
   const parseEntries = (tree: Tree) => {
     const parsed = configSchema.shape.projects.safeParse(tree.projects);
@@ -193,7 +196,7 @@ export function listChangedSetups(before: Tree, after: Tree, root: string): { id
     }));
 }
 
-/** All of what a file said when it was agreed to. */
+/** Everything that a file said when it was agreed to. */
 export const readAgreed = (agreed: AgreedFile | null): Tree => dropSecrets(agreed?.tree ?? {}) as Tree;
 
 function removeAt(tree: Tree, path: readonly string[]): void {
@@ -213,19 +216,19 @@ export interface Agreement {
   setups?: readonly { id: string; digest: string }[] | undefined;
 }
 
-/** What is recorded once a file's values were agreed to. */
+/** Builds the record of an agreement to a file's values. */
 export function buildAgreement(tree: Tree, before: AgreedFile | null, given: Agreement): AgreedFile {
   const { how, actor, at: when, keys } = given;
   const now = digestTree(tree);
   if (keys === undefined) return { tree: now, how, actor, at: when };
-  // What needs no consent is recorded as it is: it is what the rest was seen together with.
+  // Values without need of consent are recorded too: the rest was seen together with them.
   const [said, recorded] = [now, structuredClone(now)];
   for (const key of listConsentKeys()) {
     if (keys.includes(key)) continue;
     const old = valueAt(before?.tree ?? {}, key);
     if (old === undefined) removeAt(recorded, key.split('.'));
     else setAt(recorded, key.split('.'), structuredClone(old));
-    // An entry of a map: the others wait on.
+    // One entry of a map: the others keep waiting.
     for (const name of keys.filter((each) => each.startsWith(`${key}.`))) {
       const value = valueAt(said, name);
       if (value === undefined) removeAt(recorded, name.split('.'));
@@ -263,7 +266,9 @@ export function recordAgreement(
   });
 }
 
-/** Records that a file was found waiting: it is no first use any more when git tracks it no longer. */
+/**
+ * Records that a file was found waiting, so that it does not count as a first use later when git no longer tracks it.
+ */
 export const recordWaiting = (
   { home, file }: Pick<ConsentQuestion, 'home' | 'file'>,
   since: string,

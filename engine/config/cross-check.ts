@@ -4,7 +4,7 @@ import type { Finding } from './problems.ts';
 import type { Config } from './schema.ts';
 import { listSecrets } from './secrets.ts';
 
-/** What no single key can know about itself: errors stop the load, warnings are only said. */
+/** Checks keys against each other: errors stop the load, warnings are only reported. */
 export function crossCheckConfig(config: Config): { errors: Finding[]; warnings: Finding[] } {
   const warnings: Finding[] = checkSharedSecrets(config);
   return {
@@ -87,7 +87,7 @@ function checkTemplates(config: Config, warnings: Finding[]): Finding[] {
   return found;
 }
 
-/** A map of secrets is of use only as far as they differ. */
+/** A map of secrets is only useful if they differ. */
 function checkSharedSecrets({ webhook: { secret_env } }: Config): Finding[] {
   if (typeof secret_env === 'string') return [];
   const named = listSecrets(secret_env);

@@ -24,8 +24,8 @@ import { readConfigFile, readSource, type Source } from './source.ts';
 import { setYamlValue } from './text-edit.ts';
 
 /**
- * The path that a dotted name means: a key, a section, or an entry below a key that is a map (`agents.cmds.mine`).
- * Throws `config_invalid` with the nearest key.
+ * Resolves a dotted name: a key, a section, or an entry below a key that is a map (`agents.cmds.mine`). Throws
+ * `config_invalid` with the nearest key.
  */
 export function resolveKeyPath(name: string): string[] {
   const keys = describeKeys();
@@ -50,11 +50,11 @@ function suggestKey(name: string, keys: readonly KeyInfo[]): string {
   return suggestName(name, new Set([...all, ...sections.filter((section) => section !== '')]));
 }
 
-/** The key that is a map and has the dotted name as an entry. */
+/** Finds the map key that a dotted name is an entry of. */
 export const findMapKey = (name: string): KeyInfo | undefined =>
   describeKeys().find(({ key, type }) => /\bmap /.test(type) && name.startsWith(`${key}.`));
 
-/** A value as it is typed on a command line: YAML, except that a key of text takes the text as it stands. */
+/** Parses a value from a command line: YAML, except that the text for a string key is taken literally. */
 export function parseKeyValue(name: string, text: string): unknown {
   const holder = describeKeys().find(({ key }) => name === key || name.startsWith(`${key}.`));
   const isText = name === holder?.key ? holder.type === 'string' : holder?.type === 'map string->string';
@@ -83,7 +83,7 @@ export function renderWithKey(options: { file: string; name: string; text: strin
   return isBroken(before) ? before : setYamlValue(before, path, value);
 }
 
-/** What is under consent of what a dotted name means: itself, the entry that it is of a map, or the keys of a section. */
+/** Lists what needs consent below a dotted name: itself, the entry of a map, or the keys of a section. */
 const listKeysUnder = (name: string): string[] =>
   listConsentKeys().flatMap((key) =>
     name.startsWith(`${key}.`) ? [name] : key === name || key.startsWith(`${name}.`) ? [key] : [],
@@ -95,17 +95,17 @@ export interface Change {
   env: NodeJS.ProcessEnv;
   /** The whole new text. */
   text: string;
-  /** Only if the file still says this. */
+  /** Change only if the file still says this. */
   seen?: string | undefined;
   actor: string;
-  /** The key that was changed; without it all those that the text changes. */
+  /** The changed key; without it every key that the text changes. */
   name?: string | undefined;
 }
 
 /**
- * Replaces svc.yaml, checked beforehand and in one step, and records that what was changed is agreed to: whoever writes
- * it has seen it. What waited before and was not touched waits on. Returns what the changed file says.
- * Throws `config_invalid`, `conflict`.
+ * Checks and replaces svc.yaml in one step, and records consent to what was changed: whoever writes it has seen it.
+ * Values that waited before and were not touched keep waiting. Returns what the changed file says. Throws
+ * `config_invalid`, `conflict`.
  */
 export function writeConfig({ file, env, text, seen, actor, name }: Change): Loaded {
   if (seen !== undefined && readConfigText(file) !== seen)
@@ -116,7 +116,7 @@ export function writeConfig({ file, env, text, seen, actor, name }: Change): Loa
   const { tree, home } = loadConfig({ file, env, text, believe: true });
   const keys = name === undefined ? listChangedKeys(before, tree) : listKeysUnder(name);
   if (keys.length > 0) {
-    // All of a file that would be agreed to by being used is agreed to by being written.
+    // A file that would be agreed to by being used is agreed to by being written.
     const isFirstUse = loadOrNull({ file, env })?.consent.firstUse === 'agreed';
     recordAgreement(
       { home: home.path, file, tree },
@@ -135,7 +135,7 @@ export function writeConfig({ file, env, text, seen, actor, name }: Change): Loa
   return loadConfig({ file, env });
 }
 
-/** Keys under consent that a person has changed; none where it cannot be told, because the file was broken before. */
+/** Lists keys under consent that a person has changed; none when the file was broken before and nobody can tell. */
 function listChangedKeys({ tree, problems }: Source, after: Tree): string[] {
   return problems.length > 0 ? [] : listDifferingKeys(tree, after);
 }
@@ -147,7 +147,7 @@ export function agreeToFile({ file, env }: { file: string; env: NodeJS.ProcessEn
   recordAgreement({ home: home.path, file, tree }, { how: 'written', actor: findActor(env), at });
 }
 
-/** What a file says as it stands; null when it cannot be used. */
+/** What a file says now; null when it is invalid. */
 function loadOrNull(options: { file: string; env: NodeJS.ProcessEnv }): Loaded | null {
   try {
     return loadConfig(options);
@@ -156,7 +156,7 @@ function loadOrNull(options: { file: string; env: NodeJS.ProcessEnv }): Loaded |
   }
 }
 
-/** Changes one key of svc.yaml, which is agreed to by that. Returns what the changed file says. */
+/** Changes one key of svc.yaml and records consent to it. Returns what the changed file says. */
 export const setKey = ({
   file,
   env,

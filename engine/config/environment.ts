@@ -157,8 +157,8 @@ export function readEnvironmentFlag(env: NodeJS.ProcessEnv, name: string): boole
 }
 
 /**
- * The keys that the environment sets. An empty variable counts as unset. `merged` is what the files say: the transport
- * applies to every preset that exists there.
+ * Reads the keys that the environment sets. An empty variable counts as unset. `presets` come from the files: the
+ * transport applies to every preset that exists there.
  */
 export function readEnvironmentLayer(env: NodeJS.ProcessEnv, presets: TransportPresets): Tree {
   const layer: Tree = {};
@@ -177,11 +177,11 @@ export interface TransportPresets {
   acp: readonly string[];
 }
 
-// A preset without a protocol server stays as it is: one word for all presets must not forbid most of them.
+// A preset without a protocol server keeps its transport: one word for all presets must not forbid most of them.
 function buildTransports(value: string, { all, acp }: TransportPresets): Tree {
   return Object.fromEntries((value === 'acp' ? acp : all).map((preset) => [preset, value]));
 }
 
-/** The row of the variable that sets `key` or something inside it. */
+/** Finds the variable that sets `key` or something inside it. */
 export const findOverriding = (key: string): Variable | undefined =>
   ENVIRONMENT.find((row) => row.key !== undefined && (key === row.key || key.startsWith(`${row.key}.`)));

@@ -160,13 +160,13 @@ local app data folder (\`LOCALAPPDATA\`, when set), \`svc\` in \`XDG_CONFIG_HOME
 | \`account.json\` | the account's profile after a login; holds no secret |
 | \`device.token\` | the token for the linked server |`;
 
-/** What `svc init` has found out. */
+/** What `svc init` found. */
 export interface Starter {
   name: string;
   /** The agent to use by default, when one was found. */
   preset: string | undefined;
   installed: readonly string[];
-  /** Addresses that are not the defaults, by their key: another workspace of this machine has those. */
+  /** Addresses other than the defaults, by key: another workspace of this machine uses those. */
   addresses: Readonly<Partial<Record<'ui.addr' | 'gateway.addr', string>>>;
 }
 

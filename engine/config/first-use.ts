@@ -5,12 +5,12 @@ import { SvcError } from '../base/errors.ts';
 import { buildAgreement, recordAgreement, recordWaiting } from './consent.ts';
 import type { Loaded } from './load.ts';
 
-/** Who this process acts for: `SVC_ACTOR`, else the OS user. */
+/** The person that this process acts for: `SVC_ACTOR`, else the OS user. */
 export const findActor = (env: NodeJS.ProcessEnv): string => env.SVC_ACTOR || accountName();
 
 /**
- * Records what was found at the first use of a workspace on this machine, so that there is no second one. Null when
- * that is done; else, where the machine home cannot be written, what this process has to remember instead.
+ * Records what was found at the first use of a workspace on this machine, so that there is only one first use. Null
+ * when recorded; where the machine home cannot be written, what this process has to remember instead.
  */
 export function recordFirstUse(
   { consent, home, file, tree }: Pick<Loaded, 'consent' | 'home' | 'file' | 'tree'>,

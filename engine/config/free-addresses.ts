@@ -25,7 +25,7 @@ function readDefaults(): Record<SharedAddress, string> {
   return { 'ui.addr': ui.addr, 'gateway.addr': gateway.addr };
 }
 
-/** The port that a configuration file has for a key; null when it cannot be told. */
+/** The port of a key in a configuration file; null when unknown. */
 function readPort(file: string, key: SharedAddress): number | null {
   try {
     const tree = readSource(file).tree as Record<string, Record<string, unknown> | undefined>;
@@ -36,7 +36,7 @@ function readPort(file: string, key: SharedAddress): number | null {
   }
 }
 
-/** Whether nobody listens there just now. */
+/** Whether nothing listens there right now. */
 function isPortFree(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -46,8 +46,8 @@ function isPortFree(host: string, port: number): Promise<boolean> {
 }
 
 /**
- * Addresses for a new workspace that no other one of this machine has, and on which nobody listens: the defaults, else a
- * pair that is as far from them.
+ * Finds addresses for a new workspace that no other workspace of this machine uses and on which nothing listens: the
+ * defaults, else a pair at the same offset.
  */
 export async function findFreeAddresses(home: string): Promise<FreeAddresses> {
   const neighbours = listKnownConfigFiles(home);

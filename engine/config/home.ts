@@ -16,7 +16,7 @@ export interface Home {
 /** Finds a secret by the name of its variable: the environment first, then `keys.env`. */
 export type SecretLookup = (name: string) => string | undefined;
 
-/** Reads the machine home; files that are not there are fine. */
+/** Reads the machine home; missing files are fine. */
 export function readHome(path: string): Home {
   const aiFile = join(path, 'ai.yaml');
   const keysFile = join(path, 'keys.env');

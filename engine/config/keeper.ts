@@ -9,7 +9,7 @@ import { type Loaded, type LoadOptions, loadConfig } from './load.ts';
 /** Keys that are read once, when the engine opens, or its receiver does. */
 const FIXED = ['paths', 'db', 'daemon', 'workspace.root', 'ui.addr', 'webhook.secret_env'] as const;
 
-/** Between two looks at what nobody tells of. */
+/** Interval for checking what has no notifications. */
 const LOOK_MS = 1000;
 
 export interface ConfigKeeper {
@@ -19,9 +19,12 @@ export interface ConfigKeeper {
   problem(): string | null;
   /** Keys of `FIXED` that differ between what is in use and what svc.yaml says now. */
   restartNeeded(): string[];
-  /** Looks at svc.yaml, and at what was agreed to, now: for whoever has just written it. */
+  /** Checks svc.yaml and the consents now, for whoever has just written them. */
   refresh(): void;
-  /** Follows svc.yaml; `onChange` is called after each change was taken or refused, with the keys that wait for a consent since then. */
+  /**
+   * Watches svc.yaml; `onChange` is called after each accepted or refused change, with the keys that wait for consent
+   * since then.
+   */
   watch(onChange: (change: { problem: string | null; waits: string[] }) => void): void;
   close(): Promise<void>;
 }
@@ -60,11 +63,11 @@ export function createConfigKeeper(options: LoadOptions): ConfigKeeper {
     }
   }
 
-  /** What is recorded; where the machine home cannot be written, what is remembered. */
+  /** The recorded consents; where the machine home cannot be written, the remembered ones. */
   const readRemembered = (): Consents | undefined =>
     remembered === null || existsSync(consents) ? undefined : remembered;
 
-  /** A change counts once, whoever sees it first. */
+  /** Each change is handled once, whoever sees it first. */
   function refreshConfig(): void {
     const now = `${readStamp(options.file)} ${readStamp(consents)}`;
     if (now === stamp) return;
@@ -87,7 +90,7 @@ export function createConfigKeeper(options: LoadOptions): ConfigKeeper {
         awaitWriteFinish: { stabilityThreshold: 50, pollInterval: 20 },
       });
       watcher.on('all', refreshConfig);
-      // What changed between the first reading and the first look of the watcher is no change to it.
+      // A change between the first reading and the watcher's first event must not be lost.
       watcher.on('ready', refreshConfig);
       watcher.on('error', () => undefined);
       // It loses a file that was replaced and written again, as git does; the record of consents it does not follow.

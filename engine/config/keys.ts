@@ -18,9 +18,9 @@ export interface KeyInfo {
   description: string;
   /** The environment variable that overrides it. */
   env: string | null;
-  /** It names a program, an address, a guard or a path: what a file says counts once a person has agreed to it. */
+  /** It names a program, an address, a guard or a path: a file's value only counts after a person's consent. */
   consent: boolean;
-  /** What it is for, which does not exist yet: until then nothing reads it. Null for a key that is in use. */
+  /** The planned feature that will use it; nothing reads it yet. Null for a key in use. */
   pending: string | null;
 }
 
@@ -96,7 +96,7 @@ function listAllowedValues(schema: z.ZodType): string[] | null {
   return inside && readDefinition(unwrapSchema(inside)).type === 'enum' ? listAllowedValues(inside) : null;
 }
 
-/** The names that an object of the schema may have at `path`; none when there is no object or its names are free. */
+/** Lists the names that an object may have at `path`; none when there is no object or its names are free. */
 export function listNamesAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
   let at: z.ZodType | undefined = schema;
   for (const segment of path) {

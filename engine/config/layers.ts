@@ -30,11 +30,11 @@ export function setAt(tree: Tree, path: readonly string[], value: unknown): void
 }
 
 /** `over` on top of `under`: objects are merged name by name, everything else is replaced. */
-export function mergeTrees(under: Tree, over: Tree): Tree {
+export function mergeLayers(under: Tree, over: Tree): Tree {
   const merged = { ...under };
   for (const [name, value] of Object.entries(over)) {
     const below = Object.hasOwn(merged, name) ? merged[name] : undefined;
-    defineName(merged, name, isTree(value) && isTree(below) ? mergeTrees(below, value) : value);
+    defineName(merged, name, isTree(value) && isTree(below) ? mergeLayers(below, value) : value);
   }
   return merged;
 }

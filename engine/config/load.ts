@@ -12,7 +12,7 @@ import { crossCheckConfig } from './cross-check.ts';
 import { findOverriding, readEnvironmentLayer } from './environment.ts';
 import { createSecretLookup, type Home, readHome, type SecretLookup } from './home.ts';
 import { describeKeys } from './keys.ts';
-import { formatPath, getAt, isTree, mergeTrees, setAt, type Tree } from './layers.ts';
+import { formatPath, getAt, isTree, mergeLayers, setAt, type Tree } from './layers.ts';
 import { suggestName } from './nearest.ts';
 import { configInvalidError, describeProblem, type Finding, listFindings, type Problem } from './problems.ts';
 import { type Config, configSchema, homeSchema } from './schema.ts';
@@ -34,9 +34,9 @@ export interface Loaded {
   warnings: string[];
   /** The value of a variable that a `*_env` key names. */
   lookup: SecretLookup;
-  /** What svc.yaml says, whether it counts or not. */
+  /** What svc.yaml says, with or without consent. */
   tree: Tree;
-  /** Which of it waits for a person's consent. */
+  /** Which values wait for a person's consent. */
   consent: ConfigConsent;
 }
 
@@ -50,16 +50,16 @@ export interface LoadOptions {
   home?: Home;
   /** Text to use in place of the file's, to check a change before it is written. */
   text?: string;
-  /** What was agreed to on this machine, when it was read already. */
+  /** The consents of this machine, if already read. */
   consents?: Consents | undefined;
-  /** Take all that the file says, agreed to or not: to check it, or for a client that has nothing to lose. */
+  /** Use everything that the file says without consent: to check it, or for a client that has nothing to lose. */
   believe?: boolean;
 }
 
 /**
- * Reads, merges and checks the configuration: flag over environment over workspace over home over default. Of the
- * workspace's file the values under consent count once they were agreed to; until then those agreed to last.
- * Throws `config_invalid` with every problem, each with its place, in the message and in `data.problems`, and
+ * Reads, merges and checks the configuration: flag over environment over workspace over home over default. In the
+ * workspace's file, values that need consent count once they were agreed to; until then the last agreed ones do.
+ * Throws `config_invalid` with every problem and its place in the message and in `data.problems`, and
  * `owner_untrusted` for a machine home that another user can change.
  */
 export function loadConfig(options: LoadOptions): Loaded {
@@ -78,11 +78,11 @@ export function loadConfig(options: LoadOptions): Loaded {
   if (structural.length > 0) throw configInvalidError(structural, labelFile);
 
   const flags = readFlagLayer(options.flags ?? {});
-  /** The whole configuration with `tree` as what the workspace says. */
+  /** Assembles the whole configuration with `tree` as the workspace's file. */
   function assemble(tree: Tree) {
-    const written = mergeTrees(home.ai?.tree ?? {}, tree);
+    const written = mergeLayers(home.ai?.tree ?? {}, tree);
     const environment = readEnvironmentLayer(env, listPresets(written));
-    const merged = mergeTrees(mergeTrees(written, environment), flags);
+    const merged = mergeLayers(mergeLayers(written, environment), flags);
     const placeFinding = ({ path, message, key }: Finding): Problem =>
       placeProblem({ path, message, ...(key ? { key } : {}) }, flags, environment, files);
 
@@ -110,7 +110,7 @@ export function loadConfig(options: LoadOptions): Loaded {
     options.believe === true
       ? { consent: believeTree(workspace.tree), agreed: null }
       : judgeConsent({ file, tree: workspace.tree, home: home.path, env, consents: options.consents });
-  // What was agreed to may not fit what may be changed freely; then nothing of the file counts.
+  // Agreed values may not fit values that can be changed freely; then the file is ignored.
   const used =
     consent.pending.length === 0
       ? whole
@@ -136,7 +136,7 @@ const believeTree = (tree: Tree): ConfigConsent => ({
   firstUse: null,
 });
 
-/** What the first tree makes that can be used; throws what the last one throws. */
+/** Assembles the first tree that is valid; throws the error of the last one. */
 function findFirstValid<T>(trees: readonly [Tree, ...Tree[]], assemble: (tree: Tree) => T): T {
   const [first, second, ...others] = trees;
   if (second === undefined) return assemble(first);
@@ -154,7 +154,7 @@ function checkSource(source: Source, schema: z.ZodType): Problem[] {
   return parsed.success ? [] : listFindings(schema, source.tree, parsed.error).map(source.place);
 }
 
-/** The place of a finding in the layer that decides about it. */
+/** Places a finding in the layer that decides about it. */
 function placeProblem(finding: Finding, flags: Tree, environment: Tree, files: readonly Source[]): Problem {
   const path = formatPath(finding.path);
   const nowhere = { file: null, line: null, column: null };

@@ -1,4 +1,4 @@
-/** Edits (insert, delete, replace, swap of neighbours) that turn `a` into `b`. */
+/** Number of edits (insert, delete, replace, swap of neighbours) that turn `a` into `b`. */
 export function editDistance(a: string, b: string): number {
   let before: number[] = [];
   let above = Array.from({ length: b.length + 1 }, (_, column) => column);
@@ -18,7 +18,7 @@ export function editDistance(a: string, b: string): number {
   return above[b.length]!;
 }
 
-/** The candidate that `word` was most likely meant to be, if any is close enough to be worth saying. */
+/** Finds the candidate that `word` most likely means, if one is close enough. */
 export function findNearest(word: string, candidates: Iterable<string>): string | undefined {
   if (word.length > 64) return undefined;
   const limit = Math.max(1, Math.floor(word.length / 3));

@@ -15,7 +15,7 @@ export interface ConfigOperationDeps {
   file: string;
   env: NodeJS.ProcessEnv;
   keeper: Pick<ConfigKeeper, 'loaded' | 'problem' | 'refresh' | 'restartNeeded'>;
-  /** What projects carry for their worktrees, as of now. */
+  /** The current setups of projects. */
   carried(): readonly ProjectSetup[];
   storage: Storage;
   events: EventLog;
@@ -26,7 +26,7 @@ export interface ConfigOperationDeps {
 export function configOperations(deps: ConfigOperationDeps) {
   const { file, env, keeper, storage, events } = deps;
 
-  /** What waits now; the file is looked at first, because its change is noticed a moment later. */
+  /** Reads what waits now; the file is checked first, because its change is noticed only a moment later. */
   function view(): ConsentView {
     keeper.refresh();
     // What is in use is an earlier one then, of which nothing can be agreed to.

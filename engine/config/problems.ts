@@ -77,7 +77,7 @@ function listSentences(schema: z.ZodType, tree: unknown, issue: z.core.$ZodIssue
     case 'invalid_key':
       return [{ path, key: true, message: issue.issues[0]?.message ?? 'this name is not allowed' }];
     case 'invalid_union': {
-      // Of several forms, the one that it was meant to have.
+      // Of several forms, report the intended one.
       const meant = issue.errors.find(
         (inner) => !inner.some((each) => each.code === 'invalid_type' && each.path.length === 0),
       );
@@ -116,7 +116,7 @@ export function configInvalidError(problems: readonly Problem[], label: (file: s
   const ordered = [...problems].sort((a, b) =>
     a.file === b.file ? (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0) : 0,
   );
-  // One variable can set several keys; its mistake is said once.
+  // One variable can set several keys; report its mistake once.
   const byLine = new Map(ordered.map((problem) => [describeProblem(problem, label), problem]));
   return new SvcError('config_invalid', [...byLine.keys()].join('\n'), {
     data: { problems: [...byLine.values()] },

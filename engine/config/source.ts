@@ -15,7 +15,7 @@ import type { Finding, Problem } from './problems.ts';
 
 /** A configuration file larger than this is a mistake. */
 const MAX_BYTES = 1024 * 1024;
-/** One slip can make a parser complain about every line after it. */
+/** A single slip can make the parser complain about every following line. */
 const MAX_SYNTAX = 5;
 
 /** One YAML file: its values, and where each of them stands. */
@@ -100,7 +100,7 @@ function brokenSource(file: string, message: string): Source {
   };
 }
 
-// yaml's own words, without the advice that is meant for programmers.
+// The YAML library's message, without its advice for programmers.
 const describeSyntaxError = (message: string): string =>
   message.charAt(0).toLowerCase() +
   message
@@ -119,7 +119,7 @@ const placeAt = (
   return { file, line, column: col, path, message };
 };
 
-/** Names that would reach into JavaScript's own objects are refused before anything is built from them. */
+/** Refuses names that would reach JavaScript's own objects, before anything is built from them. */
 function findReservedNames(file: string, document: Document.Parsed, lines: LineCounter): Problem[] {
   const found: Problem[] = [];
   visit(document, {

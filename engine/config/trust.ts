@@ -16,8 +16,8 @@ export interface Trust {
 }
 
 /**
- * Records that svc.yaml is agreed to: exactly what `digest` names, read once. With it, or with the key `projects`, what
- * projects run in their worktrees. Returns what counts now. Throws `conflict` when the file says something else by now.
+ * Records consent to svc.yaml: to exactly what `digest` names, read once, and with the key `projects` to what
+ * projects run in their worktrees. Returns what counts now. Throws `conflict` when the file has changed meanwhile.
  */
 export function trustConfig({ file, env, digest, keys, actor }: Trust): Loaded {
   const unknown = keys?.find((key) => !listConsentKeys().includes(key));

@@ -4,7 +4,7 @@ import type { Lock } from '../board/locks/index.ts';
 import type { Peer } from '../sessions/index.ts';
 import type { Contributor } from './hooks.ts';
 
-/** As many are named; the others are held as well. */
+/** At most this many are named; the others are held as well. */
 const NAMED = 5;
 
 /** Refuses writes to what somebody else has locked. */

@@ -24,7 +24,7 @@ export interface Remark {
   context?: readonly string[];
 }
 
-/** One that has something to say. What it throws is logged, and keeps nobody else from speaking. */
+/** A contributor of text. Its errors are logged, and do not silence the others. */
 export interface Contributor {
   name: string;
   look(moment: Moment): Remark | null | Promise<Remark | null>;
@@ -35,7 +35,7 @@ export interface Look {
   context: string[];
 }
 
-/** Puts together what an agent is told at its hooks. */
+/** Collects what an agent is told at its hooks. */
 export interface Hooks {
   look(moment: Moment): Promise<Look>;
 }
@@ -48,7 +48,7 @@ export function createHooks({
   contributors,
   log,
 }: {
-  /** In the order in which they speak; a refusal is the last word. */
+  /** In order of speaking; the last refusal wins. */
   contributors: readonly Contributor[];
   log: { warn(facts: object, text: string): void };
 }): Hooks {

@@ -13,7 +13,7 @@ const MESSAGE_BYTES = 1200;
 export const listNewMessages = ({ surface }: { surface(caller: Caller): Message[] }): Contributor => ({
   name: 'messages',
   look({ carries, event, caller }) {
-    // What is to be summarised away need not be shown before.
+    // Messages that are about to be summarised away need not be shown before.
     if (!carries || event === 'pre-compact') return null;
     const fresh = surface(caller);
     return fresh.length === 0 ? null : { context: [formatMessages(fresh)] };
@@ -52,6 +52,6 @@ function formatLine({ messageId, kind, fromSession, fromAgent, fromName, body, p
   const file = payloadPath === null ? '' : ` [file ${payloadPath}]`;
   const text = cutToWidth(body.trim(), MESSAGE_BYTES, Buffer.byteLength);
   const whole = toPrintable(`${what} ${messageId} from ${from}${agent}: ${text}${file}`, { lines: true });
-  // A line of the text must not pass for a message of somebody else.
+  // A line of the text must not look like somebody else's message.
   return { line: whole.replaceAll('\n', '\n  '), isCut: text !== body.trim() };
 }

@@ -8,7 +8,7 @@ import type { Contributor } from './hooks.ts';
 /** As many of a kind are named. */
 const MOST = 10;
 
-/** Says who a session is and what it has going, around the moment at which it forgets. */
+/** Tells a session who it is and what it is doing, around the moment at which it forgets. */
 export function describeStanding(deps: {
   /** A worker's session; null for the id of another. */
   sessionOf(sessionId: string): Session | null;

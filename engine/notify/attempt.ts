@@ -7,7 +7,7 @@ const SHORTEST_MS = 1000;
 /** How long a delivery is tried before it is dead. */
 export const GIVE_UP_MS = 24 * 3_600_000;
 
-/** What came of one try. `error` is in our own words: what fetch says may hold the address with its credentials. */
+/** The outcome of one try. `error` is in our own words: fetch's message may hold the address with its credentials. */
 export interface Outcome {
   ok: boolean;
   /** The target is gone and asks not to be tried again (410). */
@@ -18,7 +18,7 @@ export interface Outcome {
   retryAfterMs: number | null;
 }
 
-/** One POST. Null when `signal` ended it: then nothing is known of how it went. */
+/** Sends one POST. Null when `signal` aborted it: its outcome is then unknown. */
 export async function attemptDelivery(
   { url, body, messageId, secret }: { url: string; body: string; messageId: string; secret: string },
   { fetch, now, signal }: { fetch: typeof globalThis.fetch; now: number; signal: AbortSignal },
@@ -50,7 +50,7 @@ export async function attemptDelivery(
       redirect: 'manual',
       signal: ending.signal,
     });
-    // The status is the answer; what a target writes is not read, however long it is.
+    // Only the status counts; the body is not read, however long it is.
     void response.body?.cancel().catch(() => undefined);
     return judgeResponse(response, now);
   } catch (error) {

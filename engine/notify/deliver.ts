@@ -29,7 +29,7 @@ export interface Deliverer {
   wake(hasNew?: boolean): void;
   /** Whether the time of the next try has come (timers run late, and clocks are set). */
   isDue(): boolean;
-  /** Ends the tries that are under way and leaves them pending. */
+  /** Aborts running tries and leaves them pending. */
   close(): Promise<void>;
 }
 
@@ -161,10 +161,10 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
   };
 }
 
-/** What becomes of a row after a try (03 §5): delivered, dead at once on 410, dead after 24 h, else tried again. */
+/** Records the outcome of a try (03 §5): delivered, dead at once on 410, dead after 24 h, else retried. */
 function settleLoops(row: DeliveryRow, outcome: Outcome, now: number, random: () => number): Settled {
   const { status, error } = outcome;
-  // While its secret was missing nothing was tried.
+  // Nothing was tried while its secret was missing.
   const firstAt = row.last_error?.startsWith(HELD_PREFIX) === true ? now : row.first_at;
   const base = { status, error, firstAt, deliveredAt: null, nextAt: now };
   if (outcome.ok) return { ...base, state: 'delivered', deliveredAt: now };

@@ -46,7 +46,7 @@ export interface Notify {
    */
   test(url?: string): Promise<Delivery[]>;
   counts(): Record<DeliveryState, number>;
-  /** Ends what is under way and leaves it pending for the next start. */
+  /** Aborts what is under way and leaves it pending for the next start. */
   close(): Promise<void>;
 }
 
@@ -56,7 +56,7 @@ const TEST_MS = 25_000;
 
 const isOutbound = (kind: string): kind is OutboundEvent => Object.hasOwn(EVENTS, kind);
 
-/** Owns what goes out: each event that a target wants becomes a row of the outbox, in the event's own transaction. */
+/** Owns outbound events: each event that a target wants becomes a row of the outbox, in the event's own transaction. */
 export function createNotify(deps: NotifyDeps): Notify {
   const { storage, events, clock, config, tasks } = deps;
   const outbox = createOutbox(storage);
@@ -85,7 +85,7 @@ export function createNotify(deps: NotifyDeps): Notify {
     if (target === undefined) return null;
     const own = target.secret_env ?? '';
     const { secret_env: shared } = config().webhook;
-    // One secret per route is nobody's whom events are sent to: they could sign requests with it.
+    // A secret per route must not be used for events: their receivers could sign requests with it.
     const named = own !== '' ? own : typeof shared === 'string' ? shared : '';
     const names = named.split(',').map((name) => name.trim());
     for (const name of names) {

@@ -8,7 +8,7 @@ import { problemAnswer } from './problem.ts';
 import type { ReplayCache } from './replay.ts';
 import type { Answer, Head, InboundRequest } from './request.ts';
 import type { Route } from './routes/route.ts';
-import { checkTime, clockSetBackError, createVerify, type Verify } from './signature.ts';
+import { checkTime, clockSetBackError, createVerifier, type Verify } from './signature.ts';
 import {
   checkWorkspace,
   formatWorkspaceHeader,
@@ -86,7 +86,7 @@ export function createReceive({
   log?: ReceiverLog | undefined;
 }): Receive {
   const verifies = new Map(
-    Object.entries(secrets).map(([route, list]) => [route as SecretRoute, createVerify(list)]),
+    Object.entries(secrets).map(([route, list]) => [route as SecretRoute, createVerifier(list)]),
   );
 
   /** Null where nobody has a secret for it: such a route is closed. */

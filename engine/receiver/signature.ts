@@ -80,7 +80,7 @@ export type Verify = (scheme: Scheme, headers: Headers, timestamp: string, body:
  * signature's bytes, the key of the replay cache, or null. Hex in upper case is accepted, since some tools print it so:
  * it is the same signature and therefore the same key.
  */
-export function createVerify(secrets: readonly string[]): Verify {
+export function createVerifier(secrets: readonly string[]): Verify {
   const keys: KeyObject[] = secrets.map((secret) => createSecretKey(secret, 'utf8'));
   return (scheme, headers, timestamp, body) => {
     const text = findHeader(headers, scheme.signature);

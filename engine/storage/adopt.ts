@@ -75,14 +75,14 @@ export interface DataFolderReport {
   obstacle: string | null;
 }
 
-/** Larger is not looked at. Ten years of a busy workspace have a tenth of it. */
+/** A larger database is not inspected. Ten years of a busy workspace have a tenth of it. */
 const MOST_BYTES = 8 * 1024 ** 3;
 const PART_BYTES = 1024 * 1024;
 
 const readReason = (error: SvcError): DataFolderFault =>
   (error.data.reason as DataFolderFault | undefined) ?? 'content';
 
-/** Whether an engine has the folder; nothing is written to find out. */
+/** Finds whether an engine holds the folder, without writing anything. */
 function findHolder(data: string): number | null | false {
   const file = join(data, 'host.lock');
   const lock = lstatSync(file, { throwIfNoEntry: false });
@@ -122,7 +122,7 @@ function copyPrivate(from: string, to: string): void {
   });
 }
 
-/** A copy of the database in a private folder of the machine home, on which everything is tried first. */
+/** Copies the database into a private folder of the machine home, where everything is tried first. */
 function copyDatabase(db: string, env: NodeJS.ProcessEnv): { file: string; remove(): void } | null {
   if ((lstatSync(db, { throwIfNoEntry: false })?.size ?? 0) === 0) return null;
   mkdirSync(resolveMachineHome(env), { recursive: true, mode: 0o700 });
@@ -157,7 +157,7 @@ const readSchema = (db: Database.Database): string =>
       .map(({ type, name, tbl_name, sql }) => [type, name, tbl_name, sql]),
   );
 
-/** What the database of that version looks like when svc has made it. */
+/** The schema of a database of that version when svc has made it. */
 function buildExpectedSchema(version: number): string {
   const db = new Database(':memory:');
   try {
@@ -169,8 +169,8 @@ function buildExpectedSchema(version: number): string {
 }
 
 /**
- * Opens a copy and finds it to be a database that svc has made, whole, with nothing in its schema that svc has not put
- * there. Nothing of it has run by then: triggers and views wait to be used. Throws `storage_failed`, `storage_newer`.
+ * Opens a copy and verifies that it is an intact database of svc's with nothing else in its schema. Nothing in it has
+ * run by then: triggers and views only run when used. Throws `storage_failed`, `storage_newer`.
  */
 function openCopy(file: string, path: string): Database.Database {
   const db = new Database(file, { timeout: 0 });
@@ -219,8 +219,8 @@ function countHolding(db: Database.Database): DataFolderHolding {
 const isInside = (folder: string, path: string): boolean => path === folder || isBelow(folder, path);
 
 /**
- * Everything that would begin by itself is held: approvals expire, sessions end, nothing is delivered; marks, keys and
- * seats are of nobody. Paths count only where the workspace has them now.
+ * Holds everything that would start by itself: approvals expire, sessions end, nothing is delivered; marks, keys and
+ * seats belong to nobody. Paths only count where the workspace has them now.
  */
 function holdEverything(db: Database.Database, dataId: string, { root, paths }: AdoptPlace): void {
   const now = systemClock.now();
@@ -312,12 +312,12 @@ function findState({ root, paths, env }: AdoptPlace): 'absent' | 'empty' | 'ours
   }
 }
 
-/** Nothing below it is looked at: it is not a folder of ours at all. */
+/** Whether nothing below it is inspected, because it is not a folder of ours at all. */
 const isUnreadable = (error: SvcError): boolean =>
   ['link', 'not_a_folder', 'owner'].includes(readReason(error));
 
 /**
- * Looks at the data folder without changing, running or following anything in it.
+ * Inspects the data folder without changing, running or following anything in it.
  * @param tracked the files there that git tracks
  */
 export function inspectDataFolder(place: AdoptPlace, tracked: readonly string[]): DataFolderReport {
@@ -351,7 +351,7 @@ export function inspectDataFolder(place: AdoptPlace, tracked: readonly string[])
   return withHolding(place, report);
 }
 
-/** The report with what the database holds; one that is not the folder's own makes it strange. */
+/** Adds what the database holds to the report; one that is not the folder's own makes it strange. */
 function withHolding({ paths, env }: AdoptPlace, report: DataFolderReport): DataFolderReport {
   const state = report.reason === null ? 'ours' : 'strange';
   try {
@@ -384,7 +384,7 @@ function withHolding({ paths, env }: AdoptPlace, report: DataFolderReport): Data
 
 const formatStamp = (): string => rfc3339(systemClock.now()).replace(/\D/g, '').slice(0, 14);
 
-/** A name beside it that nothing has. */
+/** Finds an unused name beside a path. */
 function findFreeNameBeside(path: string, word: string): string {
   const name = `${path}.${word}-${formatStamp()}`;
   for (let number = 1; ; number += 1) {
@@ -394,10 +394,10 @@ function findFreeNameBeside(path: string, word: string): string {
 }
 
 /**
- * Takes a strange data folder over. The database that was looked at is the one that is used: a copy, held and bound, which
- * takes the place of the original; that, and what agents keep of their own, stays beside it. The record comes last, so that
- * what is broken off is still strange. Returns the folder with the originals; null when there were none. Throws
- * `conflict`, `already_running`, `storage_failed`.
+ * Adopts a strange data folder. The inspected database is the one that is used: a copy, held and bound, replaces the
+ * original; that, and the agents' own files, stay beside it. The record is written last, so an interruption leaves
+ * the folder strange. Returns the folder with the originals; null when there were none. Throws `conflict`,
+ * `already_running`, `storage_failed`.
  */
 export function adoptDataFolder(place: AdoptPlace, tracked: readonly string[]): { before: string | null } {
   const { paths, env } = place;
@@ -472,7 +472,7 @@ function tightenModes({ data, db, agents, worktrees }: KeptPaths): void {
   }
 }
 
-/** What an agent has kept may name programs that it starts: no run takes it up again. */
+/** An agent's own files may name programs that it starts, so no run may use them again. */
 function setAgentFoldersAside(agents: string): void {
   if (!lstatSync(agents, { throwIfNoEntry: false })?.isDirectory()) return;
   for (const entry of readdirSync(agents, { withFileTypes: true })) {

@@ -10,7 +10,7 @@ export interface Answered {
 const KEPT_MS = 60 * 60_000;
 const CLEAN_EVERY = 200;
 
-/** Remembers answers by the call that got them, in the transaction of what they tell of. */
+/** Remembers answers by their call, in the same transaction as the change they report. */
 export function createAnswered(db: Database, write: GroupCommit['write']): Answered {
   const get = db.prepare<unknown[], { answer: string }>('SELECT answer FROM answered WHERE call = ?');
   const keep = db.prepare('INSERT INTO answered (call, answer, at) VALUES (?, ?, ?)');

@@ -20,7 +20,7 @@ export const bindDatabase = (db: Database.Database, dataId: string): void =>
     )
     .run(DATA_ID, dataId);
 
-/** Whether it is a database of ours, of that data folder; nothing in it is run to find out. */
+/** Whether it is svc's database of that data folder; nothing in it is run to find out. */
 export function isDatabaseOf(db: Database.Database, dataId: string): boolean {
   db.pragma('trusted_schema = OFF');
   const meta = db
@@ -36,9 +36,8 @@ export function isDatabaseOf(db: Database.Database, dataId: string): boolean {
 const readSize = (path: string): number => lstatSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
 /**
- * Makes the database where there is none: beside its place and then renamed, so that whatever breaks it off there is either
- * none or one that is bound to its data folder. One that is there has to be bound to it already. Throws
- * `data_folder_unknown`.
+ * Creates a missing database: under a temporary name and then renamed, so that an interruption leaves either none or
+ * one that is bound to its data folder. An existing one must already be bound to it. Throws `data_folder_unknown`.
  */
 export function prepareDatabase(path: string, dataId: string): void {
   const [, ...beside] = listDatabaseFiles(path);
@@ -72,7 +71,7 @@ export function prepareDatabase(path: string, dataId: string): void {
   }
 }
 
-/** What is left of a making that was broken off. */
+/** Removes leftovers of an interrupted creation. */
 function removeDatabaseDrafts(path: string): void {
   const name = basename(path);
   for (const each of readdirSync(dirname(path))) {

@@ -37,7 +37,7 @@ export function createGroupCommit(db: Database, { isGone }: { isGone(): boolean 
   const release = db.prepare('RELEASE work');
   const undo = db.prepare('ROLLBACK TO work');
 
-  /** Nothing else is undone with it; and in a savepoint SQLite copies every page before it changes it. */
+  /** A lone job needs no savepoint, in which SQLite would copy every page before changing it. */
   function runAlone(job: Job): () => void {
     try {
       const value = job.work();

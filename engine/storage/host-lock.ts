@@ -11,8 +11,9 @@ export interface HostLock {
 }
 
 /**
- * Takes the data folder, which is there and this machine's own, for this process. The lock is SQLite's own file lock on `host.lock`, so the system frees it
- * however the process ends; a pid file alone could be stale. Throws `already_running` with the first host's pid.
+ * Locks the data folder, which exists and is this machine's own, for this process. The lock is SQLite's own file lock
+ * on `host.lock`, so the system frees it however the process ends; a pid file alone could be stale. Throws
+ * `already_running` with the first host's pid.
  */
 export function holdHostLock(dataDir: string): HostLock {
   const file = join(dataDir, 'host.lock');

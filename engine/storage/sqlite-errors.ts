@@ -1,6 +1,6 @@
 import { SvcError } from '../base/errors.ts';
 
-/** An error of SQLite or the file system as one of ours, saying what to do about it. */
+/** Converts an error of SQLite or the file system, with advice on what to do. */
 export function toStorageError(error: unknown, what: string): SvcError {
   const code = (error as { code?: unknown })?.code;
   const word = typeof code === 'string' ? code : '';

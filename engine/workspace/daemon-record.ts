@@ -8,7 +8,7 @@ export interface DaemonRecord {
   pid: number;
   version: string;
   root: string;
-  /** The id of the data folder that it is of: what a repository brings along does not know it. */
+  /** Id of its data folder, which a repository cannot know in advance. */
   dataId: string;
   socket: string;
   http: { host: string; port: number };
@@ -24,8 +24,9 @@ const MOST_BYTES = 64 * 1024;
 const recordPath = (dataDir: string): string => join(dataDir, 'daemon.json');
 
 /**
- * Null when there is none; a damaged one, and one that the host of another data folder has written, count as none, since
- * the host's lock and not this file says who hosts. The folder has to be known as this machine's own (`lookAtDataFolder`).
+ * Reads the record; null when there is none. A damaged one, and one written by the host of another data folder, count
+ * as none, since the host's lock and not this file decides who hosts. The folder must be known as this machine's own
+ * (`inspectOwnDataFolder`).
  */
 export function readDaemonRecord(dataDir: string): DaemonRecord | null {
   try {
@@ -36,7 +37,7 @@ export function readDaemonRecord(dataDir: string): DaemonRecord | null {
   }
 }
 
-/** The record that a text is, whoever wrote it; null for none. */
+/** Parses a record, whoever wrote it; null for an invalid one. */
 export function parseDaemonRecord(text: string | null): DaemonRecord | null {
   try {
     const record = JSON.parse(text ?? 'null') as DaemonRecord | null;

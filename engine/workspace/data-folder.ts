@@ -38,7 +38,7 @@ export interface DataPlace {
   data: string;
 }
 
-/** `empty` is as good as none. */
+/** `empty` counts as missing. */
 export type DataFolderState = { state: 'absent' | 'empty' } | { state: 'ours'; id: string };
 
 /** Why a data folder is refused. */
@@ -58,7 +58,7 @@ const ADOPT =
   'svc adopt shows what it holds and takes it over with nothing running; svc adopt --fresh moves it aside, untouched, and starts anew';
 const FRESH = 'svc adopt --fresh moves it aside, untouched, and starts anew';
 
-/** Says that the folder, or what is in it, is not taken as this machine's own. */
+/** The error for a folder, or contents, that are not this machine's own. */
 export function dataFolderRefusedError(
   path: string,
   reason: DataFolderFault,
@@ -74,11 +74,11 @@ export function dataFolderRefusedError(
 const FOLDER = 'data-folders';
 const ID = 'id';
 const ID_FORM = /^[0-9a-f]{32}$/;
-/** What is left of a making that was broken off. */
+/** Leftovers of an interrupted creation. */
 const DRAFT_FORM = /^id\.[0-9a-f]{16}\.new$/;
 const MOST_BYTES = 16 * 1024;
 
-/** What the machine home knows of a data folder. */
+/** What the machine home records about a data folder. */
 interface DataFolderRecord {
   id: string;
   /** Its real path. */
@@ -92,7 +92,7 @@ interface DataFolderRecord {
 const recordPathOf = (env: NodeJS.ProcessEnv, id: string): string =>
   join(resolveMachineHome(env), FOLDER, `${id}.json`);
 
-/** The folder of the records: made by svc, and nobody else's to write in. Throws `owner_untrusted`. */
+/** Checks the folder of the records: made by svc, and writable by nobody else. Throws `owner_untrusted`. */
 function checkRecords(env: NodeJS.ProcessEnv): void {
   checkHomeOwner(env);
   const folder = join(resolveMachineHome(env), FOLDER);
@@ -140,7 +140,7 @@ function listFoldersBetween({ root, data }: DataPlace): string[] {
 
 const isOwnFile = ({ uid }: Stats): boolean => process.getuid === undefined || uid === process.getuid();
 
-/** The id that stands in a data folder; null for none. Says nothing about whether it is on record. */
+/** Reads the id in a data folder; null for none. Says nothing about whether it is on record. */
 export function readDataFolderId(data: string): string | null {
   const text = readPrivate(join(data, ID), 64, true);
   return text !== null && ID_FORM.test(text.trim()) ? text.trim() : null;
@@ -149,7 +149,7 @@ export function readDataFolderId(data: string): string | null {
 const isEmptyFolder = (data: string): boolean => readdirSync(data).every((name) => DRAFT_FORM.test(name));
 
 /**
- * Whether the data folder is this machine's own; nothing is written, and nothing in it is read but its id. Throws
+ * Checks whether the data folder is this machine's own; writes nothing, and reads nothing in it but its id. Throws
  * `data_folder_unknown` for one that is not, and `owner_untrusted` for a machine home that is not.
  */
 export function inspectOwnDataFolder(place: DataPlace, env: NodeJS.ProcessEnv): DataFolderState {
@@ -199,7 +199,7 @@ function readIdIfMade(data: string): string | null {
     const id = readDataFolderId(data);
     if (id !== null) return id;
     if (isEmptyFolder(data)) return null;
-    // Somebody who makes it puts the id there first: it may have come between the two looks.
+    // Its creator writes the id first, so it may have appeared between the two looks.
     const late = readDataFolderId(data);
     if (late !== null) return late;
   } catch (error) {
@@ -217,11 +217,11 @@ function readIdIfMade(data: string): string | null {
 }
 
 /**
- * The id of the workspace's data folder, which is made when there is none. Throws as `lookAtDataFolder`, and
- * `storage_failed` where it cannot be made.
+ * Returns the id of the workspace's data folder, creating it when missing. Throws as `inspectOwnDataFolder`, and
+ * `storage_failed` where it cannot be created.
  */
 export function claimDataFolder(place: DataPlace, env: NodeJS.ProcessEnv): string {
-  // Who loses the race for a new folder finds that of the winner.
+  // The loser of a race for a new folder finds the winner's.
   for (let tries = 0; tries < 10; tries += 1) {
     const found = inspectOwnDataFolder(place, env);
     if (found.state === 'ours') {
@@ -255,8 +255,8 @@ function cannotMakeError(data: string, error: unknown): SvcError {
 }
 
 /**
- * Makes a data folder this machine's own. The record is there before the id: what is broken off leaves a folder that is
- * still empty, never one with an id that nobody knows. Null when somebody else was first.
+ * Makes a data folder this machine's own. The record is written before the id, so an interruption leaves a folder
+ * that is still empty, never one with an unknown id. Null when somebody else was first.
  */
 function markDataFolder(data: string, env: NodeJS.ProcessEnv): string | null {
   const id = randomName(16);
@@ -284,7 +284,7 @@ function removeDrafts(data: string): void {
   for (const name of readdirSync(data)) if (DRAFT_FORM.test(name)) rmSync(join(data, name), { force: true });
 }
 
-/** A link never replaces what is there; where there are none, a name does. */
+/** Places a file without replacing an existing one, by a hard link; by a rename where links are unsupported. */
 function placeWithoutReplacing(draft: string, file: string): void {
   try {
     linkSync(draft, file);
@@ -295,7 +295,7 @@ function placeWithoutReplacing(draft: string, file: string): void {
   }
 }
 
-/** The data folders that svc has made on this machine for this machine home, wherever they are; some may be gone. */
+/** Lists the data folders that svc has made on this machine for this machine home; some may be gone. */
 export function listKnownDataFolders(env: NodeJS.ProcessEnv): string[] {
   checkRecords(env);
   return listEntries(join(resolveMachineHome(env), FOLDER)).flatMap(({ name }) => {
@@ -304,7 +304,7 @@ export function listKnownDataFolders(env: NodeJS.ProcessEnv): string[] {
   });
 }
 
-/** Takes a folder off the record: it was moved aside, or is named anew. */
+/** Removes a folder's record: it was moved aside, or gets a new id. */
 export function forgetDataFolder(env: NodeJS.ProcessEnv, id: string): void {
   rmSync(recordPathOf(env, id), { force: true });
 }
@@ -317,10 +317,10 @@ export interface KeptPaths {
   worktrees: string;
 }
 
-/** The database and what SQLite lays beside it. */
+/** The database and SQLite's files beside it. */
 export const listDatabaseFiles = (db: string): string[] => [db, `${db}-wal`, `${db}-shm`, `${db}-journal`];
 
-/** What is wrong with a file or folder of ours; null for nothing, also when there is none. */
+/** Finds what is wrong with one of our files or folders; null when nothing is, or it does not exist. */
 function findFault(path: string): { reason: DataFolderFault; why: string; hint?: string } | null {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return null;
@@ -340,8 +340,8 @@ function findFault(path: string): { reason: DataFolderFault; why: string; hint?:
 }
 
 /**
- * Looks over what is in the data folder, and at what lies elsewhere, before the engine opens any of it: no links, no pipes,
- * nothing of other users; with `modes` nothing that they could have written. Throws `data_folder_unknown`.
+ * Checks what is in the data folder, and what lies elsewhere, before the engine opens it: no links, no pipes, nothing
+ * of other users; with `modes` nothing that they could have written. Throws `data_folder_unknown`.
  */
 export function checkKeptPaths({ data, db, agents, worktrees }: KeptPaths, { modes = true } = {}): void {
   const own = readdirSync(data).map((name) => join(data, name));

@@ -1,7 +1,7 @@
 import { isAbsolute, join, resolve } from 'node:path';
 import { homeOfUser } from '../base/account.ts';
 
-// Apart from reading it, because every command has to find it and few have to read the configuration.
+// Separate from reading it, because every command must find it and few must read the configuration.
 
 /** The folder of the machine home: SVC_HOME, else svc below the local app data, the XDG folder or ~/.config. */
 export function resolveMachineHome(env: NodeJS.ProcessEnv): string {

@@ -6,7 +6,7 @@ import { quoteForShell } from '../base/text.ts';
 import { resolveMachineHome } from './machine-home.ts';
 import { isInSandbox } from './seat-folder.ts';
 
-/** Users that this process takes files from: itself and root, and as root under sudo the one who has called it. */
+/** Users whose files this process trusts: itself and root, and as root under sudo the user who called it. */
 export function isTrustedOwner(uid: number, env: NodeJS.ProcessEnv): boolean {
   const me = process.getuid?.();
   if (me === undefined || uid === me || uid === 0) return true;
@@ -21,7 +21,7 @@ export function describeOwner(uid: number): string {
       .find((each) => each.split(':')[2] === String(uid));
     if (line !== undefined) return `${line.split(':')[0]} (uid ${uid})`;
   } catch {
-    // Then its number says enough.
+    // Then the number is enough.
   }
   return `uid ${uid}`;
 }
@@ -88,7 +88,7 @@ export function checkHomeOwner(env: NodeJS.ProcessEnv, names: readonly string[] 
   }
 }
 
-/** What is there; what is hidden from this process is not read by it either. */
+/** Stats a path; null when missing, or hidden from this process, which then cannot read it either. */
 function statVisible(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
@@ -98,7 +98,10 @@ function statVisible(path: string): Stats | undefined {
   }
 }
 
-/** Another user can neither change it nor rename what is in it: ours or root's, and writable by them only when sticky. */
+/**
+ * Whether another user can neither change it nor rename its contents: ours or root's, and writable by others only
+ * when sticky.
+ */
 function isSafePart(found: Stats): boolean {
   const me = process.getuid?.();
   if (me !== undefined && found.uid !== me && found.uid !== 0) return false;

@@ -11,13 +11,13 @@ const MAX_SOCKET_PATH = 98;
 const isShortEnough = (path: string): boolean => Buffer.byteLength(path) <= MAX_SOCKET_PATH;
 
 /**
- * The socket in the data folder, or where that is too deep one in a folder of this user's alone; nothing is made. Throws
- * `storage_unsafe` where there is no such folder.
+ * The socket's path in the data folder or, where that is too long, in a private folder of this user; creates nothing.
+ * Throws `storage_unsafe` where there is no such folder.
  */
 export const resolveSocketPath = (wanted: string, env: NodeJS.ProcessEnv): string =>
   isShortEnough(wanted) ? wanted : `${chooseOtherPlace(wanted, env, '.sock')}.sock`;
 
-/** A folder that a socket fits into: the one wanted, or where that is too deep one elsewhere, as `socketPath`. */
+/** A folder whose path is short enough for a socket: the wanted one, else another, as `resolveSocketPath`. */
 export const resolveSocketFolder = (wanted: string, env: NodeJS.ProcessEnv): string =>
   isShortEnough(join(wanted, 'svc.sock')) ? wanted : chooseOtherPlace(wanted, env, '/svc.sock');
 
@@ -39,8 +39,8 @@ function chooseOtherPlace(wanted: string, env: NodeJS.ProcessEnv, ending: string
 }
 
 /**
- * Where sockets may lie that do not fit into their data folder: the folder that the system makes for this user, else one of
- * ours in the temporary folder. `fault` is why one cannot be used, a clause.
+ * Lists folders for sockets that do not fit into their data folder: the system's folder for this user, else ours in
+ * the temporary folder. `fault` is why one cannot be used, as a clause.
  */
 export function listPrivateSocketFolders(env: NodeJS.ProcessEnv): { folder: string; fault: string | null }[] {
   const given = env.XDG_RUNTIME_DIR;
@@ -57,7 +57,7 @@ const findRuntimeFault = (folder: string): string | null =>
     ? findFolderFault(join(folder, 'svc'))
     : `XDG_RUNTIME_DIR (${folder}) is not a folder of this user alone`;
 
-/** Every part of the way has to be root's or ours, and the folder itself, where it is made already, ours alone. */
+/** Every folder on the way must be root's or ours, and the folder itself, if it exists, ours alone. */
 function findFolderFault(folder: string): string | null {
   const around = dirname(folder);
   const found = lstatSync(around, { throwIfNoEntry: false });
@@ -73,9 +73,9 @@ function findFolderFault(folder: string): string | null {
 }
 
 /**
- * Makes the folder around a socket, private, or finds it so: made first and then looked at, so that it does not matter who
- * was faster. Throws `storage_unsafe`.
- * @param isWithinOurs it lies in what is known as ours already, wherever that is
+ * Creates or verifies a private folder for a socket: created first and then checked, so races do not matter. Throws
+ * `storage_unsafe`.
+ * @param isWithinOurs it lies in a folder already known as ours
  */
 export function makeSocketFolder(folder: string, isWithinOurs: boolean): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -88,9 +88,9 @@ export function makeSocketFolder(folder: string, isWithinOurs: boolean): void {
 }
 
 /**
- * Refuses to speak to a socket that somebody else has put there: what is sent over it may be a secret. One that is not
- * there is fine. Throws `storage_unsafe`.
- * @param data the data folder, known as ours: what lies in it has been looked at
+ * Refuses a socket that somebody else has put there: what is sent over it may be secret. A missing one is fine.
+ * Throws `storage_unsafe`.
+ * @param data the data folder, known as ours: its contents were already checked
  */
 export function checkSocket(path: string, data: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false });

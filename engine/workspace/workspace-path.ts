@@ -2,9 +2,9 @@ import { realpathSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { SvcError } from '../base/errors.ts';
 
-/** A path that somebody named, as the one file or folder that it means. */
+/** A named path, resolved to the one file or folder that it means. */
 export interface NamedPath {
-  /** Real and absolute; what does not exist yet is below a folder that does. */
+  /** Real and absolute; a missing file is placed below a real folder. */
   absolute: string;
   /** Relative to the workspace's folder with `/`, `.` for the folder itself; absolute in a project elsewhere. */
   key: string;
@@ -18,11 +18,11 @@ export interface WorkspacePaths {
   resolveNamed(path: string): NamedPath;
   /** The same in another folder alone, also through symlinks; `key` is relative to it. Throws `path_outside`. */
   resolveInside(folder: string, path: string): NamedPath;
-  /** What is there; null also when it cannot be looked at, such as a symlink that leads to itself. */
+  /** Stats a path; null also when that fails, as for a symlink that leads to itself. */
   statOf(absolute: string): Stats | null;
 }
 
-/** What systems take. A longer one names nothing, and each of its folders would be looked for. */
+/** The systems' limit. A longer path names nothing, and each of its folders would be looked up. */
 const MAX_BYTES = 4096;
 const MAX_NAME_BYTES = 255;
 
@@ -34,7 +34,7 @@ function statOrNull(path: string): Stats | null {
   }
 }
 
-/** The real path of what exists of it, and the rest as it is. */
+/** Resolves the existing part of a path and keeps the rest. */
 function realOf(path: string): string {
   const rest: string[] = [];
   for (let at = path; ; at = dirname(at)) {

@@ -25,7 +25,7 @@ const PARTS = {
 };
 const ROUTED = { gateway: { url: 'http://127.0.0.1', key: '' } };
 
-/** Whether being told of a part makes a difference. */
+/** Whether configuring a part changes the run's setup. */
 const makesDifference = (preset: Preset, part: keyof typeof PARTS, base: RunWish): boolean =>
   JSON.stringify(preset.setUpRun(base)) !== JSON.stringify(preset.setUpRun({ ...base, ...PARTS[part] }));
 

@@ -1,6 +1,6 @@
 import { createClaudeReader } from '../streams/claude.ts';
+import { escapeSlashCommand } from './escape-prompt.ts';
 import { groupedHooks, groupHookEntries, HOOK_TIMEOUT_SEC } from './hooks.ts';
-import { escapeSlashCommand } from './literal.ts';
 import { formatServerFlag } from './mcp.ts';
 import { TO_FILE } from './notify.ts';
 import { KEY_VARIABLE, type Preset, shareHomeFolder, withArguments } from './preset.ts';
@@ -8,7 +8,7 @@ import { KEY_VARIABLE, type Preset, shareHomeFolder, withArguments } from './pre
 const OPTIONS =
   'claude -p --output-format stream-json --verbose --permission-mode bypassPermissions --name={{name}}';
 
-/** Other keys and other providers, which it would take before ours. */
+/** Other keys and providers, which would take precedence over ours. */
 const OTHERS = {
   ANTHROPIC_AUTH_TOKEN: '',
   ANTHROPIC_API_KEY: '',
@@ -49,7 +49,7 @@ export const claude: Preset = {
     const settings: { hooks?: object; env?: object; apiKeyHelper?: string } = {};
     if (hooks !== null) settings.hooks = groupHookEntries(HOOKS, hooks);
     if (gateway !== null) {
-      // What a person's settings file has under `env` goes before the environment; only these settings go before that.
+      // `env` in a person's settings file overrides the environment; only these settings override that.
       settings.env = { ANTHROPIC_BASE_URL: gateway.url, ...OTHERS };
       settings.apiKeyHelper = `printenv ${KEY_VARIABLE}`;
       Object.assign(more, {
@@ -63,7 +63,7 @@ export const claude: Preset = {
       });
     }
     if (Object.keys(settings).length > 0) args.push(`--settings=${JSON.stringify(settings)}`);
-    // As root it refuses to go without asking, unless it is told that the machine is there for it.
+    // As root it refuses to run without asking, unless it is told that the machine is a sandbox.
     if (process.getuid?.() === 0 && isAttended !== true) more.IS_SANDBOX = '1';
     return { args, env: more, files: [] };
   },

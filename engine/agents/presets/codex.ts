@@ -13,7 +13,7 @@ import { formatTomlText, formatTomlValue } from './toml.ts';
 
 const OPTIONS = 'codex exec --json --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox';
 
-/** Codex gives its servers none of its own variables but those that their entry names. */
+/** Codex passes servers only the variables that their entry names. */
 export const PASSED_ON: readonly string[] = [
   'SVC_SESSION',
   'SVC_TASK',
@@ -52,7 +52,7 @@ export const codex: Preset = {
   hooks: HOOKS,
   setUpRun({ mcp, gateway, hooks }) {
     const settings = [
-      // A login shell reads /etc/profile, which on Debian sets the path anew, and svc is on it no longer.
+      // A login shell reads /etc/profile, which resets the path on Debian, so svc would not be found.
       'allow_login_shell=false',
       ...(mcp === null ? [] : [`mcp_servers.svc=${formatServer(mcp)}`]),
       ...(gateway === null ? [] : [...buildCodexRoute(gateway), 'analytics.enabled=false']),
@@ -64,7 +64,7 @@ export const codex: Preset = {
     return {
       args: [
         ...settings.flatMap((setting) => ['-c', setting]),
-        // Hooks that nobody has agreed to in its own screen are left out without a word.
+        // Hooks that nobody has approved on its own screen are skipped silently.
         ...(hooks === null ? [] : ['--dangerously-bypass-hook-trust']),
       ],
       env: gateway === null ? {} : { [KEY_VARIABLE]: gateway.key },
@@ -86,14 +86,16 @@ function formatServer({ command, args, env }: McpServer): string {
     `args=${formatList(args)}`,
     `env_vars=${formatList(PASSED_ON)}`,
   ];
-  // Otherwise it begins without the tools of a server that takes a moment to start.
+  // Otherwise it starts without the tools of a slow server.
   members.push('required=true');
   const own = Object.entries(env).map(([name, value]) => `${formatTomlText(name)}=${formatTomlText(value)}`);
   if (own.length > 0) members.push(`env={${own.join(',')}}`);
   return `{${members.join(',')}}`;
 }
 
-/** A provider of its own. The model stays the person's or codex's: a route has none, and the gateway maps its name. */
+/**
+ * Builds a custom provider. The model stays the person's or codex's: a route has none, and the gateway maps its name.
+ */
 function buildCodexRoute({ url }: GatewayRoute): string[] {
   const provider = {
     name: 'svc',

@@ -25,7 +25,7 @@ export const copilot: Preset = {
   acp: null,
   notify: TO_FILE,
   reader: createCopilotReader,
-  // A session that is there has its name and its trust; it does not take them again.
+  // An existing session already has its name and trust, and does not accept them again.
   resume: (argv, id) =>
     withArguments(
       argv.filter((word) => word !== '--trust-folder' && !word.startsWith('--name=')),
@@ -73,7 +73,7 @@ export const copilot: Preset = {
   },
 };
 
-/** A plugin is the one place for hooks that is not the person's or the project's. */
+/** Builds a plugin, the only place for hooks that is neither the person's nor the project's. */
 function buildPluginFiles(folder: string, lines: HookLines): RunSetup['files'] {
   return [
     {

@@ -8,7 +8,7 @@ export interface InstalledAgent {
   path: string;
 }
 
-/** The presets whose program can be started from here, in the order of `commands`. Nothing is run. */
+/** Finds the presets whose program can be started from here, in the order of `commands`. Runs nothing. */
 export function detectAgents(
   commands: Readonly<Record<string, string>>,
   env: NodeJS.ProcessEnv,

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createGeminiReader } from '../streams/gemini.ts';
+import { escapeCommandAndFiles } from './escape-prompt.ts';
 import { buildShellHook, groupedHooks, groupHookEntries, HOOK_TIMEOUT_SEC } from './hooks.ts';
-import { escapeCommandAndFiles } from './literal.ts';
 import { TO_FILE } from './notify.ts';
 import { NOTHING, type Preset, shareHomeFolder, withArguments } from './preset.ts';
 
@@ -35,12 +35,12 @@ export const gemini: Preset = {
   hooks: HOOKS,
   literal: escapeCommandAndFiles,
   setUpRun({ mcp, gateway, hooks, folder }) {
-    // Its settings are the person's, with the login beside them: another home only where no login is needed.
+    // Settings and login are in the same home: another home only where no login is needed.
     if (gateway === null) return NOTHING;
     const home = join(folder, 'gemini');
     const settings = {
       security: { auth: { selectedType: 'gemini-api-key' } },
-      // Ten attempts are its own idea: minutes in which nobody hears of a limit.
+      // Its default is ten attempts: minutes in which nobody hears of a limit.
       general: { enableAutoUpdate: false, enableAutoUpdateNotification: false, maxAttempts: MOST_ATTEMPTS },
       privacy: { usageStatisticsEnabled: false },
       ...(mcp === null

@@ -63,12 +63,12 @@ export const ACP = mapPresets(({ acp }) => acp);
 
 export const NOTIFY: Readonly<Record<string, AgentNotify>> = mapPresets(({ notify }) => notify);
 
-/** Why the preset's model calls cannot go through the gateway; null when they can. */
+/** Why a preset's model calls cannot go through the gateway; null when they can. */
 export const findRouteObstacle = (name: string): string | null => findPreset(name)?.cannot.gateway ?? null;
 
 export const findPreset = (name: string): Preset | null =>
   PRESETS.find((preset) => preset.name === name) ?? null;
 
-/** The agent that a program is, whatever the preset that starts it is called. */
+/** Finds the preset of a program, whatever name it is configured under. */
 export const findPresetOfProgram = (program: string): Preset | null =>
   PRESETS.find(({ programs }) => programs.includes(basename(program))) ?? null;

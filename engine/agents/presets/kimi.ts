@@ -6,7 +6,7 @@ import { NOTHING, type Preset, shareHomeFolder, withArguments } from './preset.t
 import { formatShellCommand } from './shell-command.ts';
 import { formatTomlValue } from './toml.ts';
 
-/** Asked for where the person has not set another one. */
+/** Used unless the person has set another one. */
 const MODEL = 'kimi-for-coding';
 
 const MATCHER = '^(Write|Edit)$';
@@ -40,7 +40,8 @@ export const kimi: Preset = {
   resumeInteractive: (argv, id) => withArguments(argv, [`--session=${id}`]),
   hooks: HOOKS,
   setUpRun({ mcp, gateway, hooks, folder, env }) {
-    // Servers and hooks are read from its home alone, where the login is too: another one only where none is needed.
+    // Servers and hooks are only read from its home, which also holds the login: another home only where no login is
+    // needed.
     if (gateway === null) return NOTHING;
     const home = join(folder, 'kimi');
     const server = mcp === null ? {} : { svc: { command: mcp.command, args: mcp.args, env: mcp.env } };
@@ -48,7 +49,7 @@ export const kimi: Preset = {
       args: [],
       env: {
         KIMI_CODE_HOME: home,
-        // The key stays in the environment, which the file would take it out of.
+        // Keep the key in the environment, out of the file.
         KIMI_MODEL_NAME: env.KIMI_MODEL_NAME || MODEL,
         KIMI_MODEL_PROVIDER_TYPE: 'openai',
         KIMI_MODEL_BASE_URL: `${gateway.url}/v1`,

@@ -38,7 +38,7 @@ export const opencode: Preset = {
     if (gateway !== null) {
       parts.push(buildOpencodeRoute(gateway, readPresent(env.OPENCODE_CONFIG_CONTENT)));
       more[KEY_VARIABLE] = gateway.key;
-      // Its list of models and prices is of no use to a route, and comes from elsewhere.
+      // Its list of models and prices is useless to a route, and is fetched from elsewhere.
       more.OPENCODE_DISABLE_MODELS_FETCH = '1';
     }
     if (parts.length === 0) return { args: [], env: {}, files: [] };
@@ -66,7 +66,7 @@ export const opencode: Preset = {
 
 type Config = Record<string, unknown>;
 
-/** A route names no model: the one that the person chose, which then is called for at the gateway, else `svc`. */
+/** A route names no model: use the person's choice, requested at the gateway, else `svc`. */
 function buildOpencodeRoute(
   { url }: GatewayRoute,
   { model: chosen, small_model: chosenSmall }: Config,
@@ -92,7 +92,7 @@ function buildOpencodeRoute(
 /** Without the provider before it. */
 const trimProvider = (model: string): string => model.slice(model.indexOf('/') + 1);
 
-/** The variable may already carry configuration of the person's own. */
+/** The variable may already hold the person's own configuration. */
 function readPresent(text: string | undefined): Config {
   let config: unknown = {};
   try {
@@ -112,7 +112,7 @@ function readPresent(text: string | undefined): Config {
   );
 }
 
-/** Lists are joined and objects too, one level deep; else the later one counts. */
+/** Merges configuration: lists and objects are joined one level deep; otherwise the later one wins. */
 function mergeConfig(config: Config, part: Config): Config {
   const all = { ...config };
   for (const [key, value] of Object.entries(part)) {

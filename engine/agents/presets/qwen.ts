@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createQwenReader } from '../streams/claude.ts';
+import { escapeCommandAndFiles } from './escape-prompt.ts';
 import { groupedHooks, groupHookEntries } from './hooks.ts';
-import { escapeCommandAndFiles } from './literal.ts';
 import { formatServerFlag } from './mcp.ts';
 import { TO_FILE } from './notify.ts';
 import { type Preset, type RunSetup, shareHomeFolder, withArguments } from './preset.ts';
@@ -11,7 +11,7 @@ const OPTIONS = 'qwen --output-format stream-json --approval-mode yolo';
 /** Asked for where the person has not set another one. */
 const MODEL = 'qwen3-coder-plus';
 
-/** Lowest of all its settings, so that a person's own stay what they are. */
+/** The lowest level of its settings, so that a person's own keep precedence. */
 const DEFAULTS = 'QWEN_CODE_SYSTEM_DEFAULTS_PATH';
 
 const HOOKS = groupedHooks({
@@ -47,7 +47,7 @@ export const qwen: Preset = {
         OPENAI_MODEL: env.OPENAI_MODEL || MODEL,
         QWEN_USAGE_STATISTICS_ENABLED: 'false',
       });
-      // Beyond its first few attempts it would wait for minutes, ten times, without a word.
+      // After its first few attempts it would silently wait for minutes, ten times.
       defaults.model = { generationConfig: { maxRetries: 0 } };
     }
     if (hooks !== null) defaults.hooks = groupHookEntries(HOOKS, hooks);

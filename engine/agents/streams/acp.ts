@@ -12,12 +12,12 @@ import {
   type StreamReader,
 } from './stream.ts';
 
-/** How an answer to a request for leave is called in the protocol. */
+/** Answers to a permission request, in the protocol's terms. */
 export type PermissionOutcome = 'allow_once' | 'allow_always' | 'reject_once' | 'reject_always' | 'cancelled';
 
 export type AcpStop = 'end_turn' | 'max_tokens' | 'max_turn_requests' | 'refusal' | 'cancelled';
 
-/** What an agent answered that could not do what it was asked: shortened, without secrets, and not yet judged. */
+/** An agent's error answer: shortened, without secrets, and not yet interpreted. */
 export interface AgentError {
   /** Of JSON-RPC, or the status of HTTP that some pass on. */
   code: number;
@@ -29,7 +29,7 @@ export interface AgentError {
   at: number;
 }
 
-/** What `svc acp run` has found itself. The version before told what an agent answered so as well. */
+/** An error that `svc acp run` found itself. The previous version also reported agents' errors in this form. */
 export interface FoundError {
   code: EndCode;
   text: string;
@@ -80,7 +80,7 @@ const STOPS: Readonly<Record<string, FoundError>> = {
   cancelled: { code: 'agent_error', text: 'cancelled' },
 };
 
-/** How a turn that ended so failed; null when it did not. */
+/** The failure that a stop reason means; null when it is none. */
 export const findStopFailure = (stop: string): FoundError | null => STOPS[stop] ?? null;
 
 const MARKS: Readonly<Record<PlanEntry['state'], string>> = { done: 'x', active: '>', pending: ' ' };
@@ -99,11 +99,11 @@ export function createAcpReader(): StreamReader {
   let facts: StreamFacts = NO_FACTS;
   const tools = createRecent<string>();
   let toolCalls = 0;
-  /** What was refused, as long as the agent has neither said nor done anything after it. */
+  /** The refused call, until the agent says or does something after it. */
   let refused: string | null = null;
   let hasSpoken = false;
 
-  /** A call is told once it is known what it is, and again when it failed. */
+  /** Reports a call once it is known what it is, and again when it failed. */
   function readTool(line: Extract<AcpLine, { acp: 'tool' }>): string | null {
     const words = cutToKeep(describeTool(line), LONGEST_WORDS);
     const before = tools.get(line.id);
@@ -176,7 +176,7 @@ export function createAcpReader(): StreamReader {
         facts = { ...facts, isStream: true };
         return words;
       } catch {
-        // A line of ours that lacks something is no reason to lose the rest.
+        // An incomplete line of ours is no reason to lose the rest.
         return text;
       }
     },
@@ -216,7 +216,7 @@ function describeTool({ kind, title, paths }: Extract<AcpLine, { acp: 'tool' }>)
 /** `RequestError.authRequired` of the protocol. */
 const AUTH_REQUIRED = -32_000;
 
-/** What an agent's error means. */
+/** Interprets an agent's error. */
 export function judgeAcpError(error: AgentError): Failure {
   const { code, reset_at: limitedUntil = null } = error;
   const [message, data] = [asString(error.message), asString(error.data)];
@@ -225,7 +225,7 @@ export function judgeAcpError(error: AgentError): Failure {
   const now = asNumber(error.at) || Date.now();
   if (code === AUTH_REQUIRED) return createFailure('auth_failed', text);
   const found = classifyError(code >= 400 && code < 600 ? code : findHttpStatus(told), told) ?? 'agent_error';
-  // It speaks of a rate limit all the same.
+  // A known end of the limit makes it a usage limit, even if the agent calls it a rate limit.
   const meant = found === 'rate_limited' && limitedUntil !== null ? 'usage_limit' : found;
   const isLimit = meant === 'rate_limited' || meant === 'usage_limit';
   return createFailure(meant, text, {
@@ -234,7 +234,7 @@ export function judgeAcpError(error: AgentError): Failure {
   });
 }
 
-/** Without what the protocol's library puts before it, and out of the JSON that some pass on. */
+/** Extracts the message: without the library's prefix, and out of the JSON that some agents pass on. */
 function extractMessage(message: string, data: string): string {
   const text = message.replace(/^Internal error: /, '');
   // Then its reason is beside it.
@@ -256,8 +256,8 @@ function toFailure(error: AcpError): Failure {
 const isEndCode = (code: string): code is EndCode => (END_CODES as readonly string[]).includes(code);
 
 /**
- * Agents end their turn in good order where a person has refused a call, where their model could not be reached, and where
- * it has said nothing at all: that is no work that was done.
+ * Judges the end of a turn. Agents end it normally even after a refused call, an unreachable model, or saying nothing
+ * at all; no work was done then.
  */
 function judgeEnd(
   { stop_reason: stop, error }: Extract<AcpLine, { acp: 'end' }>,

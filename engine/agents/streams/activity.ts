@@ -22,11 +22,14 @@ const ABOUT = [
 /** Where svc has its worktrees, for agents that do not say where they are. */
 const WORKTREE = /^\/.*\/worktrees\/s-\d+\//;
 
-/** The same for all tools that do the same. */
+/** One kind for all tools that do the same. */
 export const classifyTool = (tool: string): string =>
   KINDS.find(([name]) => name.test(tool))?.[1] ?? cutToKeep(tool);
 
-/** A tool call for a person, such as `edit src/a.ts`, `run npm test`, `svc ask`. Paths are relative to `folder`. */
+/**
+ * Describes a tool call for a person, such as `edit src/a.ts`, `run npm test`, `svc ask`. Paths are relative to
+ * `folder`.
+ */
 export function describeActivity(tool: string, input: Json, folder: string): string {
   const [, server, own] = /^mcp_{1,2}(.+?)_{1,2}(.+)$/.exec(tool) ?? [];
   const verb = server === undefined || own === undefined ? classifyTool(tool) : `${server} ${own}`;

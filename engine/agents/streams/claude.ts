@@ -44,7 +44,7 @@ const STATES: Record<string, PlanEntry['state']> = {
   completed: 'done',
 };
 
-/** More than these are not looked at one by one. */
+/** At most this many are examined one by one. */
 const MOST_DENIALS = 100;
 
 interface Call {
@@ -56,13 +56,13 @@ interface Call {
 
 /** Reads the stream of `--output-format stream-json`, as claude prints it and qwen after it. */
 export function createClaudeReader(now: () => number = Date.now): StreamReader {
-  /** Of the results so far: a run may have several, each with its own part. */
+  /** Sum of the results so far: a run may have several, each with its own part. */
   let told: Usage | null = null;
   return createReader(now, (result, facts) => {
     const { model_usage_since_last_result: added, modelUsage, usage, total_cost_usd: cost } = result;
     const costUsd = typeof cost === 'number' ? cost : null;
     const own = sumUsageByModel(added);
-    // Where it does not tell its own part, what it says by model is of all runs of the conversation.
+    // Without a part of its own, the usage by model covers all runs of the conversation.
     const whole = own === null ? sumUsageByModel(modelUsage) : null;
     const plain = readClaudeUsage(asJson(usage));
     if (own !== null) {
@@ -84,12 +84,12 @@ export function createQwenReader(now: () => number = Date.now): StreamReader {
 function createReader(now: () => number, takeTokens: (result: Json, facts: Facts) => void): StreamReader {
   const calls = createRecent<Call>();
   let made = 0;
-  /** Denied by a command of ours: that is advice which the agent took, not a lack of permission. */
+  /** Calls denied by our own hook: the agent took that as advice, it is no lack of permission. */
   const hooked = createRecent<true>();
   const usages = createRecent<Usage>();
   let total: Usage = { input: 0, cached: 0, output: 0, costUsd: null };
   let folder = '';
-  /** When a limit of the account that is reached will be over. */
+  /** When the reached limit of the account will end. */
   let limitUntil: number | null = null;
   /** Of the last message that stands for an error. */
   let error = '';
@@ -98,13 +98,13 @@ function createReader(now: () => number, takeTokens: (result: Json, facts: Facts
   function readMessage(event: Json, facts: Facts): string | null {
     const whole = asJson(event.message);
     error = asString(event.error);
-    // What comes after an end is another turn: something that ran in the background has ended.
+    // Output after an end is another turn: something that ran in the background has ended.
     facts.end = null;
     if (error === '') facts.trouble = null;
     if (asString(whole.model) !== '' && whole.model !== '<synthetic>') facts.model = asString(whole.model);
     const usage = readClaudeUsage(asJson(whole.usage));
     if (usage !== null) {
-      // The same message is told more than once.
+      // The same message is printed more than once.
       const told = usages.get(asString(whole.id));
       usages.set(asString(whole.id), usage);
       total = sumUsage([total, usage, ...(told === undefined ? [] : [negateUsage(told)])]);
@@ -180,7 +180,7 @@ function createReader(now: () => number, takeTokens: (result: Json, facts: Facts
     }
   }
 
-  /** A tool that was denied and that nothing like it has made good since; null when there is none. */
+  /** A denied tool call that no similar call has made good since; null when there is none. */
   function findDenied(result: Json): string | null {
     const known = calls.values();
     for (const { tool_name: tool, tool_use_id: id } of asJsonList(result.permission_denials).slice(
@@ -252,7 +252,10 @@ function createReader(now: () => number, takeTokens: (result: Json, facts: Facts
   }
 }
 
-/** By the names that it has for it, and where they say no more than that the request was not taken, by its words. */
+/**
+ * Classifies an error by claude's own names for it, and by its text where they only say that the request was
+ * rejected.
+ */
 function classifyClaudeError(names: readonly string[], status: number | null, text: string): EndCode {
   if (LOOP.test(text)) return 'turn_limit';
   const [code] = names.flatMap((name) => ERRORS[name] ?? []);
@@ -260,7 +263,7 @@ function classifyClaudeError(names: readonly string[], status: number | null, te
   return classifyError(status, text) ?? code ?? (/API Error/i.test(text) ? 'model_error' : 'agent_error');
 }
 
-/** What a helper of the agent does stands a little to the right. */
+/** Indents what a subagent does. */
 function indentForSubagent(lines: readonly string[], event: Json): string | null {
   const text = lines.filter((line) => line.trim() !== '').join('\n');
   if (text === '') return null;
@@ -280,7 +283,10 @@ const readTodos = ({ todos }: Json): PlanEntry[] =>
     state: STATES[asString(status)] ?? 'pending',
   }));
 
-/** Of one message or of a whole run. Claude counts what came from a cache apart; with a total it is in the input. */
+/**
+ * Usage of one message or a whole run. Claude counts cached input separately; with a total it is included in the
+ * input.
+ */
 function readClaudeUsage(usage: Json): Usage | null {
   if (typeof usage.input_tokens !== 'number' || typeof usage.output_tokens !== 'number') return null;
   const cached = asNumber(usage.cache_read_input_tokens);
@@ -288,7 +294,7 @@ function readClaudeUsage(usage: Json): Usage | null {
   return { input: usage.input_tokens + apart, cached, output: usage.output_tokens, costUsd: null };
 }
 
-/** By model, which has the helpers of the agent as well; null where nothing is told. */
+/** Sums usage by model, which includes subagents; null where nothing is reported. */
 function sumUsageByModel(models: unknown): Usage | null {
   const all = Object.values(asJson(models)).map((each) => {
     const { inputTokens, outputTokens, cacheReadInputTokens, cacheCreationInputTokens, costUSD } =

@@ -14,7 +14,7 @@ import {
 import { createRecent } from './recent.ts';
 import type { EndCode, PlanEntry, StreamReader } from './stream.ts';
 
-/** Its own sentences, where they say more than a status would. */
+/** Codex's own sentences that say more than a status would. */
 const SENTENCES: readonly (readonly [RegExp, EndCode])[] = [
   [/^Quota exceeded|out of credits|upgrade to Plus|hit your usage limit/i, 'usage_limit'],
   [/spend cap|session budget exceeded/i, 'budget_exceeded'],
@@ -27,7 +27,7 @@ const SENTENCES: readonly (readonly [RegExp, EndCode])[] = [
 
 /** Printed beside the stream, of a patch or a command that its sandbox or its policy did not let through. */
 const REJECTED = /error=((patch)?.*\brejected by user.*|.*\bapproval policy\b.*)/;
-/** What its sandbox leaves of a write; it has no words of its own for that. */
+/** The trace of a write that its sandbox blocked; it has no message of its own for that. */
 const BLOCKED = /Read-only file system/;
 
 /** Reads the stream of `codex exec --json`. */
@@ -114,7 +114,7 @@ export function createCodexReader(now: () => number = Date.now): StreamReader {
         facts.end = null;
         return null;
       case 'turn.completed': {
-        // Of all its turns, those of earlier runs of the same session as well: never added up.
+        // Totals of all turns of the session, earlier runs included: never added up.
         const usage = asJson(event.usage);
         facts.conversation = {
           input: asNumber(usage.input_tokens),
@@ -133,7 +133,7 @@ export function createCodexReader(now: () => number = Date.now): StreamReader {
         const text = asString(event.message);
         const [, why] = /^Reconnecting\.\.\. \S+ \(([\s\S]*)\)$/.exec(text) ?? [];
         facts.trouble = judgeError(why ?? text);
-        // Without a new try the same sentence follows as the end of the turn.
+        // If it is not retried, the same sentence follows as the end of the turn.
         return why === undefined ? null : `! ${toOneLine(text, 200)}`;
       }
       default:
@@ -146,7 +146,7 @@ export function createCodexReader(now: () => number = Date.now): StreamReader {
     if (why !== undefined)
       denials.addDenial(patch === undefined ? 'run' : 'edit', `it was not allowed to: ${why}`);
     else if (/^(?:Error: |Missing environment variable)/.test(text)) {
-      // It gave up before its stream began.
+      // It failed before its stream began.
       const [, code] = SENTENCES.find(([words]) => words.test(text)) ?? [];
       facts.trouble = createFailure(
         code ?? classifyError(findHttpStatus(text), text) ?? 'agent_error',
@@ -157,7 +157,7 @@ export function createCodexReader(now: () => number = Date.now): StreamReader {
   });
 }
 
-/** Some errors come as the body of the answer. */
+/** Some errors are the response body. */
 function parseBody(text: string): unknown {
   try {
     return text.startsWith('{') ? JSON.parse(text) : null;
@@ -166,14 +166,14 @@ function parseBody(text: string): unknown {
   }
 }
 
-/** The shell around a command says nothing. */
+/** Removes the shell around a command. */
 const trimShell = (command: string): string => /^\S*sh -l?c (['"])([\s\S]*)\1$/.exec(command)?.[2] ?? command;
 
-/** A path is absolute and the folder is not told: of a worktree of ours, the part inside. */
+/** Shortens an absolute path in one of our worktrees, since the folder is not reported. */
 const shortenPath = ({ path }: Json): string =>
   asString(path).replace(/^.*\/\.svc\/agents\/worktrees\/[^/]+\//, '');
 
-/** It only says what is done: the first that is not is what it is at. */
+/** Codex only reports what is done: the first open entry is the active one. */
 function readCodexPlan({ items }: Json): PlanEntry[] {
   const entries = asJsonList(items);
   const active = entries.findIndex(({ completed }) => completed !== true);

@@ -31,7 +31,7 @@ export function createCopilotReader(now: () => number = Date.now): StreamReader 
   const kinds = createRecent<{ kind: string; activity: string }>();
   const denials = createDenials();
   let error: Failure | null = null;
-  /** What the model answered last, which its own sentence leaves out. */
+  /** The model's last answer, which its own sentence leaves out. */
   let answer = '';
 
   function judgeError(data: Json): Failure {
@@ -70,7 +70,7 @@ export function createCopilotReader(now: () => number = Date.now): StreamReader 
     }
     const { message, code } = asJson(data.error);
     const why = asString(message);
-    // A command of ours that says no is no lack of permission.
+    // A refusal by our own hook is no lack of permission.
     if (code === 'denied' && !/hook/i.test(why))
       denials.addDenial(kind, `it was not allowed to ${activity}: ${why}`);
     return `✗ ${toOneLine(why, 200)}`;

@@ -1,13 +1,13 @@
 import { createFailure, type Failure } from './failure.ts';
 import { createRecent, cutToKeep } from './recent.ts';
 
-/** What a run was not allowed to do by the agent's own permissions, as long as it found no other way. */
+/** Calls that the agent's own permissions denied, as long as it found no other way. */
 export interface Denials {
   /** `kind` is what the tool does, such as `edit`. */
   addDenial(kind: string, text: string): void;
-  /** A tool of that kind did its work: it was allowed after all, or there was another way. */
+  /** Clears denials of a kind: a tool of that kind succeeded later. */
   clearKind(kind: string): void;
-  /** The last one that nothing made good; null when the run may pass for a success. */
+  /** The last uncleared denial; null when the run counts as a success. */
   findUncleared(): Failure | null;
 }
 

@@ -20,7 +20,7 @@ const PLAIN: readonly (readonly [RegExp, EndCode])[] = [
   [/^Suggested retry after /, 'rate_limited'],
 ];
 
-/** Said of its own guards, which end a run that is not done. */
+/** Phrases of its own guards, which end an unfinished run. */
 const STOPS: readonly (readonly [RegExp, EndCode])[] = [
   [/^Loop detected/i, 'turn_limit'],
   [/max(?:imum)? session turns/i, 'turn_limit'],
@@ -28,7 +28,7 @@ const STOPS: readonly (readonly [RegExp, EndCode])[] = [
 
 /** Reads the stream of `--output-format stream-json` of the Gemini command line. */
 export function createGeminiReader(now: () => number = Date.now): StreamReader {
-  /** Denied by its own policies; by a tool's name, until another call of it went well. */
+  /** Tools denied by its own policies, by name, until another call of the tool succeeds. */
   const denied = createRecent<string>();
   const names = createRecent<string>();
   let isModelKnown = false;
@@ -130,7 +130,7 @@ export function createGeminiReader(now: () => number = Date.now): StreamReader {
   );
 }
 
-/** Its sums are of all its models. */
+/** Sums over all its models. */
 function readGeminiUsage(stats: Json): Usage | null {
   if (typeof stats.input_tokens !== 'number') return null;
   return {
@@ -141,7 +141,7 @@ function readGeminiUsage(stats: Json): Usage | null {
   };
 }
 
-/** The error of the API as it came, when it is inside the words: `[API Error: {"error":{…}}]`. */
+/** Parses an API error inside a message: `[API Error: {"error":{…}}]`. */
 function parseInnerError(text: string): Json {
   const start = text.indexOf('{');
   const end = text.lastIndexOf('}');

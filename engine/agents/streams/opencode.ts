@@ -22,7 +22,7 @@ const NAMES: Record<string, EndCode> = {
   UnknownError: 'agent_error',
 };
 
-/** Why its last step ended, where that is an end. A call of a tool is followed by another step. */
+/** Final reasons of its last step. A tool call is followed by another step. */
 const REASONS: Record<string, readonly [code: EndCode, text: string]> = {
   length: ['model_error', 'the answer of the model was cut off at its longest'],
   'content-filter': ['refused', 'the model declined to answer'],
@@ -33,7 +33,7 @@ const DENIED = /rejected permission|rule which prevents|permission .{0,20}(?:den
 
 const STATES: Record<string, PlanEntry['state']> = { completed: 'done', in_progress: 'active' };
 
-/** A wait that is longer is left: what it waits for is known, and the run can go on then. */
+/** A longer wait is abandoned: the limit is known, and the run can resume then. */
 const LONGEST_WAIT_MS = 5 * 60_000;
 
 /** Reads the stream of `opencode run --format json`, and what the plugin of ours says beside it. */
@@ -95,7 +95,7 @@ export function createOpencodeReader(now: () => number = Date.now): StreamReader
     });
   }
 
-  /** It would wait without a word, for as long as the answer says. */
+  /** It would wait silently, as long as the answer says. */
   function readRetry(event: Json, facts: Facts): string {
     const text = asString(event.message);
     const next = asNumber(event.next);
@@ -113,7 +113,7 @@ export function createOpencodeReader(now: () => number = Date.now): StreamReader
   function readEvent(event: Json, facts: Facts): string | null | undefined {
     const part = asJson(event.part);
     const session = asString(event.sessionID);
-    // A helper of the agent has a session of its own.
+    // A subagent has a session of its own.
     if (session !== '' && facts.agentSession === null) facts.agentSession = session;
     switch (event.type) {
       case RETRY_MARK:
@@ -160,7 +160,7 @@ function addUsage({ tokens, cost }: Json, facts: Facts): void {
     input: before.input + asNumber(input) + read + asNumber(asJson(cache).write),
     cached: before.cached + read,
     output: before.output + asNumber(output) + asNumber(reasoning),
-    // A model of which it knows no price costs 0.
+    // A model without a known price costs 0.
     costUsd: price > 0 ? price : null,
   };
 }

@@ -1,8 +1,8 @@
-/** As many ids of one run are kept; an agent does not come back to what is older. */
+/** How many ids of a run are kept; an agent does not return to older ones. */
 const MOST = 2000;
 const LONGEST_ID = 200;
 
-/** What was said of the last ids that a run has named: a program can name as many as it likes, of any length. */
+/** Remembers facts about a run's latest ids: a program can name any number of them, of any length. */
 export interface Recent<V> {
   get(id: string): V | undefined;
   set(id: string, value: V): void;

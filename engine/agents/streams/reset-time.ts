@@ -14,14 +14,14 @@ const UNITS: Record<string, number> = {
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 
-/** Later than this is no reset of a limit but a misunderstanding. */
+/** A reset later than this is a misunderstanding. */
 const MAX_AHEAD_MS = 62 * DAY;
-/** A time of day that passed so recently is the one that is meant, not that of tomorrow. */
+/** A time of day that passed this recently is meant, not tomorrow's. */
 const JUST_PAST_MS = 15 * MINUTE;
 
-/** After one of these an agent says when it may be tried again; also as a key of JSON or a header. */
+/** An agent names the retry time after one of these; also as a JSON key or a header. */
 const KEYS = /\b(?:x-ratelimit-)?(reset|retry|again|wait|until|available|renew)([\w-]*)/gi;
-/** Before a key, in the same sentence: it tells of what was, such as "total retry wait time: 13 seconds". */
+/** A word before a key in the same sentence that refers to the past, such as "total retry wait time: 13 seconds". */
 const OF_THE_PAST =
   /\b(?:total|last|previous\w*|gave up|giv(?:en|ing) up|stopped|exhausted|spent|cumulative|max\w*|longest|elapsed|since|took|after(?= \w*$))\b[^.;:!?·∙|{}]*$/i;
 /** Between a key and what it says. */
@@ -48,10 +48,10 @@ const CLOCK =
   /^(noon|midnight|\d{1,2})(?:[:.h](\d\d)(?::(\d\d)(?:[.,]\d+)?)?)?(?: ?([ap])\.?m\b\.?)?(?: uhr)?,?(?: ?\(?([A-Za-z]+(?:\/[\w+-]+)*(?:[+-]\d{1,2}(?::?\d\d)?)?|[+-]\d\d:?\d\d)\)?)?/i;
 
 /**
- * When a limit is over, Unix ms, out of what agents say of it: `…limit reached|1795286978`, `resets 6:49pm (UTC)`,
- * `resets Nov 24, 10am`, `try again at 4:38 AM`, `try again in 2h 5m`, `retry after 20 seconds`, a time of ISO 8601.
- * Null when nothing is said, or only of the past. `now` is when it was said, Unix ms. What is told to the minute may mean the
- * end of that minute, and so has one more.
+ * Finds when a limit ends, Unix ms, from an agent's message: `…limit reached|1795286978`, `resets 6:49pm (UTC)`,
+ * `resets Nov 24, 10am`, `try again at 4:38 AM`, `try again in 2h 5m`, `retry after 20 seconds`, an ISO 8601 time.
+ * Null when nothing is said, or only about the past. `now` is when it was said, Unix ms. A time given to the minute
+ * may mean the end of that minute, so one more is added.
  */
 export function findResetTime(text: string, now: number): number | null {
   // Narrow spaces stand before AM and PM in many locales.
@@ -128,7 +128,7 @@ interface Day {
   day: number;
 }
 
-/** A time of day, with a date or without: of the moments that it may mean the first that is not past. */
+/** A time of day, with or without a date: the first possible moment that is not past. */
 function parseClock(text: string, now: number): number | null {
   const [head = '', word] = DAYS.exec(text) ?? [];
   const rest = text.slice(head.length);

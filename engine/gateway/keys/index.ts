@@ -5,7 +5,7 @@ import { SvcError } from '../../base/errors.ts';
 import { formatId, parseId } from '../../base/ids.ts';
 import type { Storage } from '../../storage/index.ts';
 
-/** Whose run a call of the gateway belongs to. */
+/** The run that a gateway call belongs to. */
 export interface KeyHolder {
   sessionId: string;
   taskId: string;
@@ -19,15 +19,15 @@ export interface Keys {
   findUrl(): Promise<string>;
   /** The same address, whether anything answers there or not. */
   buildRoute(): string;
-  /** Inside `storage.write`: a new key; earlier ones of the session hold no longer. */
+  /** Inside `storage.write`: issues a new key; earlier ones of the session become invalid. */
   issueKey(holder: KeyHolder): string;
   /** Inside `storage.write`. */
   revokeKey(sessionId: string): void;
-  /** Null for a key that was never issued, or holds no longer. */
+  /** Finds the holder of a key; null for one that was never issued or is no longer valid. */
   verifyKey(key: string): KeyHolder | null;
   /** Inside `storage.write`: a provider has said that the holder must wait until then, Unix ms. */
   limitKey(key: string, until: number): void;
-  /** Of the session's last key; null when nobody said so. */
+  /** The limit of the session's last key; null when there is none. */
   limitedUntil(sessionId: string): number | null;
 }
 
@@ -69,10 +69,10 @@ export function createKeys({
   const revokeKey = (sessionId: string): void => void end.run(clock.now(), parseId('s', sessionId));
 
   return {
-    buildRoute: () => `http://${formatAddress(address())}`,
+    buildRoute: () => `http://${formatHostPort(address())}`,
     async findUrl() {
       const { host, port } = address();
-      const where = formatAddress({ host, port });
+      const where = formatHostPort({ host, port });
       if (!(await isListening(host, port)))
         throw new SvcError('gateway_unreachable', `nothing listens at gateway.addr (${where})`, {
           hint: 'let the agent use its own login: agents.auth, or SVC_GATEWAY_BYPASS=1 for one dispatch; svc brings no gateway yet',
@@ -103,7 +103,7 @@ export function createKeys({
   };
 }
 
-const formatAddress = ({ host, port }: { host: string; port: number }): string =>
+const formatHostPort = ({ host, port }: { host: string; port: number }): string =>
   `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 const isListening = (host: string, port: number): Promise<boolean> =>

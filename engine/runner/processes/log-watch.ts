@@ -127,7 +127,7 @@ export function createLogWatch(options: LogWatchOptions): LogWatch {
         measureLog(statSync(file).size);
       }
     } catch {
-      return false; // gone or a full disk: the next look tries again
+      return false; // gone or a full disk: the next check tries again
     }
     if (size <= before) return false;
     lastChange = clock.monotonic() - (isFirst ? Math.max(0, clock.now() - stat.mtimeMs) : 0);

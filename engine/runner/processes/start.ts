@@ -117,7 +117,7 @@ export async function startProcess(
       child.once('spawn', done);
       child.once('error', fail);
     });
-    child.on('error', () => {}); // a failed kill must not bring the host down
+    child.on('error', () => {}); // a failed kill must not crash the host
     child.unref();
     const pidStart = typeof entry === 'object' ? entry.start : '';
     return { pid: child.pid!, pidStart, containment: kind, exited };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, test } from 'node:test';
 import { SvcError } from '../../../engine/base/errors.ts';
-import { createVerify, SCHEMES, signRequest } from '../../../engine/receiver/signature.ts';
+import { createVerifier, SCHEMES, signRequest } from '../../../engine/receiver/signature.ts';
 import { chat, codehost, makeRig, NOW, poll, type Rig, SECRET, svcHeaders, task } from './rig.ts';
 
 let rig: Rig;
@@ -18,7 +18,7 @@ test("the code host's published example verifies", () => {
   const value = 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17';
   const headers = { 'x-hub-signature-256': value };
   assert.equal(signRequest(SCHEMES.codehost, secret, '', 'Hello, World!'), value);
-  const verify = createVerify([secret]);
+  const verify = createVerifier([secret]);
   assert.ok(verify(SCHEMES.codehost, headers, '', Buffer.from('Hello, World!')));
   assert.equal(verify(SCHEMES.codehost, headers, '', Buffer.from('Hello, World?')), null);
 });

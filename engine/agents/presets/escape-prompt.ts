@@ -1,7 +1,10 @@
-/** A text that begins with a slash is a command of the program and no prompt. */
+/** Escapes a prompt that begins with a slash, which the program would run as a command. */
 export const escapeSlashCommand = (prompt: string): string =>
   /^\s*\//.test(prompt) ? `Your task:\n\n${prompt}` : prompt;
 
-/** The same, for a program that also puts in the file that an `@` names; a backslash before it keeps it a sign. */
+/**
+ * Like `escapeSlashCommand`, for a program that also inserts the file after an `@`; a backslash before it prevents
+ * that.
+ */
 export const escapeCommandAndFiles = (prompt: string): string =>
   escapeSlashCommand(prompt).replace(/(?<!\\)@(?=\S)/g, '\\@');
