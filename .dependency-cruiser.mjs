@@ -5,6 +5,7 @@ const TOWER = [
   'base',
   'api',
   'workspace',
+  'http',
   'storage',
   'access',
   'sessions',
@@ -23,7 +24,7 @@ const TOWER = [
 ];
 
 /** Ground that has no index: each file stands for itself. */
-const GROUND = ['base', 'api', 'workspace'];
+const GROUND = ['base', 'api', 'workspace', 'http'];
 
 const modulesAbove = (name) => TOWER.slice(TOWER.indexOf(name) + 1);
 

@@ -42,7 +42,7 @@ const APART = [
   'terminal/config-edit',
   'terminal/trust',
   'terminal/wide-titles',
-  'tui/every-title',
+  'tui/text/every-title',
 ];
 const isApart = (file) => APART.some((part) => file.includes(join('dist/test', part)));
 

@@ -101,8 +101,8 @@ export interface Command<T extends FlagTable = FlagTable> {
   flags?: T;
   /** Everything after its words is an argument as it stands, options too. */
   verbatim?: boolean;
-  /** Example invocations, without the leading `svc`. */
-  examples?: readonly string[];
+  /** Example invocations, without the leading `svc`; at least one. */
+  examples: readonly [string, ...string[]];
   /** The command line whose output is the help, where that depends on the arguments; null for the usual one. */
   helpWith?(args: readonly string[]): readonly string[] | null;
   /** Left out of help (internal entry points). */

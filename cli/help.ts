@@ -1,3 +1,4 @@
+import { codeMeanings, isErrorCode, toExitCode, toHttpStatus } from '../engine/index.ts';
 import { type Command, type Flag, kebab } from './command.ts';
 
 export const usageLine = (command: Command): string => {
@@ -9,51 +10,119 @@ export const usageLine = (command: Command): string => {
   return ['svc', command.name, ...args, ...flags].join(' ');
 };
 
-export const flagWords = (name: string, flag: Flag): string => {
+/** An option as help shows it: `-n, --limit <number>`. */
+export const formatFlag = (name: string, flag: Flag): string => {
   const value = flag.type === 'boolean' ? '' : ` <${flag.value ?? flag.type}>`;
   return `${flag.short === undefined ? '' : `-${flag.short}, `}--${kebab(name)}${value}`;
 };
 
-const columns = (rows: readonly (readonly [string, string])[]): string[] => {
-  const width = Math.max(0, ...rows.map(([left]) => left.length));
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
-};
+type Row = readonly [left: string, right: string];
 
-const among = (choices: readonly string[] | undefined): string =>
+const widthOf = (rows: readonly Row[]): number => Math.max(0, ...rows.map(([left]) => left.length));
+
+const alignRows = (rows: readonly Row[], width = widthOf(rows)): string[] =>
+  rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
+
+const listChoices = (choices: readonly string[] | undefined): string =>
   choices === undefined ? '' : ` (${choices.join(', ')})`;
 
 /** @param below other commands that begin with its words */
-export function commandHelp(command: Command, below: readonly Command[] = []): string {
+export function renderCommandHelp(command: Command, below: readonly Command[] = []): string {
   const lines = [command.about, '', `usage: ${usageLine(command)}`];
   const args = (command.args ?? []).map(
-    ({ name, about, choices }) => [name, `${about}${among(choices)}`] as const,
+    ({ name, about, choices }): Row => [name, `${about}${listChoices(choices)}`],
   );
-  if (args.length > 0) lines.push('', 'arguments:', ...columns(args));
-  const flags = Object.entries(command.flags ?? {}).map(([name, flag]) => {
-    return [
-      flagWords(name, flag),
-      `${flag.about}${among(flag.choices)}${flag.multiple ? ', may be repeated' : ''}`,
-    ] as const;
-  });
-  lines.push('', 'options:', ...columns([...flags, ['--json', 'print JSON'], ['-h, --help', 'print this']]));
-  if (command.examples !== undefined)
-    lines.push('', 'examples:', ...command.examples.map((each) => `  svc ${each}`));
+  if (args.length > 0) lines.push('', 'arguments:', ...alignRows(args));
+  const flags = Object.entries(command.flags ?? {}).map(
+    ([name, flag]): Row => [
+      formatFlag(name, flag),
+      `${flag.about}${listChoices(flag.choices)}${flag.multiple ? ', may be repeated' : ''}`,
+    ],
+  );
+  lines.push(
+    '',
+    'options:',
+    ...alignRows([...flags, ['--json', 'print JSON'], ['-h, --help', 'print this']]),
+  );
+  lines.push('', 'examples:', ...command.examples.map((each) => `  svc ${each}`));
   if (below.length > 0)
-    lines.push('', 'see also:', ...columns(below.map((each) => [`svc ${each.name}`, each.about] as const)));
+    lines.push('', 'see also:', ...alignRows(below.map((each): Row => [`svc ${each.name}`, each.about])));
   return `${lines.join('\n')}\n`;
 }
 
-export const groupHelp = (word: string, commands: readonly Command[]): string =>
-  `usage: svc ${word} <command>\n\n${columns(commands.map((each) => [each.name.slice(word.length + 1), each.about] as const)).join('\n')}\n\nsvc ${word} <command> --help says more.\n`;
+/** The help of a first word that is no command by itself. */
+export const renderFirstWordHelp = (word: string, commands: readonly Command[]): string =>
+  `usage: svc ${word} <command>
 
-export function overview(commands: readonly Command[]): string {
-  const shown = commands.filter((each) => !each.hidden);
+${alignRows(commands.map((each): Row => [each.name.slice(word.length + 1), each.about])).join('\n')}
+
+svc ${word} <command> --help says more.
+`;
+
+/** `svc help <code>`: what a code of an error or of a failed session says; null for any other word. */
+export async function renderCodeHelp(word: string): Promise<string | null> {
+  const { ERROR_MEANINGS, findFailure } = await codeMeanings();
+  const lines: string[] = [];
+  if (isErrorCode(word)) {
+    const { means, next } = ERROR_MEANINGS[word];
+    lines.push(
+      `${word}: ${means}`,
+      `next: ${next}`,
+      `HTTP ${toHttpStatus(word)}, exit code ${toExitCode(word)}`,
+    );
+  }
+  const failure = findFailure(word);
+  if (failure !== null) lines.push(`of a session: ${failure.means}`, `next: ${failure.next}`);
+  return lines.length === 0 ? null : `${lines.join('\n')}\n`;
+}
+
+/** `svc --help`: every command, under the titles of its group. */
+export function renderOverview(groups: readonly { title: string; commands: readonly Command[] }[]): string {
+  const sections = groups.map(({ title, commands }) => ({
+    title,
+    rows: commands.map((each): Row => [each.name, each.about]),
+  }));
+  const width = widthOf(sections.flatMap(({ rows }) => rows));
   return `svc: a local workshop for coding agents
 
 usage: svc <command> [arguments] [options]
 
-${columns(shown.map((each) => [each.name, each.about] as const)).join('\n')}
+${sections.map(({ title, rows }) => `${title}:\n${alignRows(rows, width).join('\n')}`).join('\n\n')}
 
-svc <command> --help says more. Everything takes --json.
+svc <command> --help says more, svc help <code> explains the code of an error. Everything takes --json.
 `;
 }
+
+/** `svc` alone where no dashboard can be drawn: one screen for whoever meets it there for the first time. */
+export const renderSummary =
+  (): string => `svc: a local workshop for coding agents. Tasks come from you or from signed
+requests, a person approves them, and agents work on them, each in a git
+worktree of its own.
+
+to begin:
+${alignRows(BEGINNING, SUMMARY_WIDTH).join('\n')}
+
+then, also without a terminal:
+${alignRows(DAILY, SUMMARY_WIDTH).join('\n')}
+
+On a terminal svc opens the dashboard; svc dash --plain prints it as lines.
+svc --help lists every command, svc <command> --help explains one.
+`;
+
+const BEGINNING: readonly Row[] = [
+  ['svc demo', 'see it all in a temporary folder first'],
+  ['svc init', 'write svc.yaml for this git repository'],
+  ['svc doctor', 'check that everything is in place'],
+  ['svc task add "fix the typo" --run', 'have an agent do something'],
+];
+
+const DAILY: readonly Row[] = [
+  ['svc status', 'what runs and what waits'],
+  ['svc decision list', 'what waits for your approval'],
+  ['svc decision approve d-1', 'approve it: a worker starts'],
+  ['svc task log t-1 -f', 'follow the output of its worker'],
+  ['svc worktree diff s-1', 'see what it changed'],
+  ['svc worktree promote s-1', 'merge it; nothing is pushed'],
+];
+
+const SUMMARY_WIDTH = widthOf([...BEGINNING, ...DAILY]);

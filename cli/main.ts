@@ -13,9 +13,15 @@ import {
   toPrintableMessage,
   version,
 } from '../engine/index.ts';
-import { allCommands, findCommand, GROUPS } from './catalogue.ts';
+import { allCommands, FIRST_WORDS, findCommand, loadCommandGroups } from './catalogue.ts';
 import type { Context } from './command.ts';
-import { commandHelp, groupHelp, overview } from './help.ts';
+import {
+  renderCodeHelp,
+  renderCommandHelp,
+  renderFirstWordHelp,
+  renderOverview,
+  renderSummary,
+} from './help.ts';
 import { parseArguments } from './parse.ts';
 import { daemonCommand } from './self.ts';
 
@@ -52,13 +58,17 @@ async function dispatch(argv: readonly string[], around: Surroundings): Promise<
     return 0;
   }
   const asksHelp = argv.some((word) => word === '--help' || word === '-h');
-  // `svc` alone is the dashboard, also with options of it; on a pipe the error that names the commands which need no terminal.
-  if (!asksHelp && argv.every((word) => word.startsWith('-'))) return dispatch(['dash', ...argv], around);
+  // `svc` alone is the dashboard, also with options of it. Without a terminal that is an error, said below a summary.
+  if (!asksHelp && argv.every((word) => word.startsWith('-'))) {
+    const { canShowDashboard } = await import('./commands/dash.ts');
+    if (argv.length === 0 && !canShowDashboard(around)) stdout.write(renderSummary());
+    return dispatch(['dash', ...argv], around);
+  }
   if (first === undefined || first === 'help') {
     const rest = argv.filter((word) => word !== 'help' && !word.startsWith('-'));
     if (rest.length > 0) return help(rest, around);
     const isAsked = first === 'help' || asksHelp;
-    (isAsked ? stdout : stderr).write(overview(await allCommands()));
+    (isAsked ? stdout : stderr).write(renderOverview(await loadCommandGroups()));
     return isAsked ? 0 : EXIT.usage;
   }
   if (asksHelp) return help(argv, around);
@@ -115,19 +125,23 @@ async function help(argv: readonly string[], around: Surroundings): Promise<numb
   if (found) {
     const { name } = found.command;
     const below = (await allCommands()).filter((each) => each.name.startsWith(`${name} `) && !each.hidden);
-    stdout.write(commandHelp(found.command, below));
+    stdout.write(renderCommandHelp(found.command, below));
     return 0;
   }
   const group = (await allCommands()).filter((each) => each.name.startsWith(`${words[0]} `));
-  if (group.length === 0) throw await unknownCommand(words);
-  stdout.write(groupHelp(words[0] ?? '', group));
+  if (group.length === 0) {
+    const aboutCode = words.length === 1 ? await renderCodeHelp(words[0] ?? '') : null;
+    if (aboutCode === null) throw await unknownCommand(words);
+    stdout.write(aboutCode);
+    return 0;
+  }
+  stdout.write(renderFirstWordHelp(words[0] ?? '', group));
   return 0;
 }
 
 async function unknownCommand(words: readonly string[]): Promise<SvcError> {
   const [first = ''] = words;
-  const known = GROUPS.flatMap((group) => group.words);
-  if (known.includes(first)) {
+  if (FIRST_WORDS.includes(first)) {
     const names = (await allCommands())
       .map((each) => each.name)
       .filter((name) => name.startsWith(`${first} `));
@@ -139,7 +153,7 @@ async function unknownCommand(words: readonly string[]): Promise<SvcError> {
       },
     );
   }
-  const close = findNearest(first, known);
+  const close = findNearest(first, FIRST_WORDS);
   return new SvcError('usage', `no command svc ${first}`, {
     hint: close === undefined ? 'svc help lists the commands' : `did you mean svc ${close}?`,
   });

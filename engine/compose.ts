@@ -8,7 +8,8 @@ import { type ApiOf, createOperations, type Operations } from './api/operation.t
 import { type Clock, systemClock } from './base/clock.ts';
 import { SvcError } from './base/errors.ts';
 import { openLog } from './base/log.ts';
-import { isBelow, makePrivateFolder } from './base/private-files.ts';
+import { isBelowFolder } from './base/paths.ts';
+import { makePrivateFolder } from './base/private-files.ts';
 import { version } from './base/version.ts';
 import { secretOperations } from './config/compare-secrets.ts';
 import {
@@ -106,7 +107,7 @@ export async function openEngine(options: OpenOptions) {
     );
   const dataId = claimDataFolder({ root, data: paths.data }, env);
   for (const folder of [paths.agents, paths.worktrees])
-    if (isBelow(paths.data, folder)) makePrivateFolder(paths.data, folder);
+    if (isBelowFolder(paths.data, folder)) makePrivateFolder(paths.data, folder);
     else mkdirSync(folder, { recursive: true, mode: 0o700 });
   checkKeptPaths(paths);
   const lock = holdHostLock(paths.data);
@@ -193,7 +194,7 @@ export async function openEngine(options: OpenOptions) {
     });
 
     async function stop({ stopWorkers }: { stopWorkers: boolean }): Promise<{ left: string[] }> {
-      const live = sessions.list({ live: true, limit: 100_000 });
+      const live = sessions.listLive();
       if (stopWorkers) await dispatcher.stopAll();
       // The answer goes out before the connection does.
       setImmediate(() => stopAsked());
@@ -274,9 +275,7 @@ export async function openEngine(options: OpenOptions) {
     let goneTold: () => void = () => undefined;
     async function leave(): Promise<void> {
       log.error({}, 'the data folder was removed; the engine stops');
-      const live = sessions
-        .list({ live: true, limit: 100_000 })
-        .map((each) => sessions.private(each.sessionId));
+      const live = sessions.listLive().map((each) => sessions.private(each.sessionId));
       await Promise.allSettled(
         live.map(({ runId, pidStart }) => processes.sweep(runId ?? '', pidStart ?? undefined)),
       );
@@ -285,9 +284,7 @@ export async function openEngine(options: OpenOptions) {
     closing(whenGone(storage, () => void leave()));
     board.start();
     bus.start();
-    const live = new Set(
-      sessions.list({ live: true, limit: 100_000 }).map(({ sessionId }) => sessions.private(sessionId).runId),
-    );
+    const live = new Set(sessions.listLive().map(({ sessionId }) => sessions.private(sessionId).runId));
     await processes.endUnknownRuns((runId) => live.has(runId));
     await dispatcher.recover();
     await rooms.sessionActions.reap();

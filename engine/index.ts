@@ -14,15 +14,21 @@ export type { EndCode } from './agents/streams/stream.ts';
 export { hintForCommands } from './api/hints.ts';
 export type { Wire } from './api/operation.ts';
 export type { ToolDescription } from './api/tool.ts';
+export { writeFileAtomically } from './base/atomic-file.ts';
+export { backoffMs } from './base/backoff.ts';
 export {
   asSvcError,
   CODES,
   type ErrorCode,
   EXIT,
+  isErrorCode,
   SvcError,
   toExitCode,
   toHttpStatus,
 } from './base/errors.ts';
+export { isInsideFolder } from './base/paths.ts';
+export { readProgram, runProgram } from './base/run-program.ts';
+export { createSerialQueue } from './base/serial-queue.ts';
 export {
   cutToWidth,
   formatAge,
@@ -137,8 +143,11 @@ export const projectSetups = () => import('./runner/setup/projects.ts');
 /** What agents may do without a person: `agents.permissions`. */
 export const permissionPolicy = () => import('./agents/permissions.ts');
 
-/** Codes of sessions that failed: why, and what to do next. */
-export const sessionFailures = () => import('./agents/failures.ts');
+/** What codes say and what to do next: those of errors, and those of sessions that failed. */
+export const codeMeanings = async () => ({
+  ...(await import('./base/error-meanings.ts')),
+  ...(await import('./agents/failures.ts')),
+});
 
 /** The lines that a run on transport acp prints. */
 export const acpStream = () => import('./agents/streams/acp.ts');

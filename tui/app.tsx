@@ -1,13 +1,13 @@
 import { useApp, useInput, usePaste } from 'ink';
 import { type ReactNode, useEffect, useMemo, useSyncExternalStore } from 'react';
-import { createBurst } from './effects.ts';
-import { keyNames } from './keys.ts';
+import { createKeyCollector } from './effects.ts';
+import { nameInkKeys } from './ink-keys.ts';
 import { Screen } from './screen.tsx';
 import type { Store } from './store.ts';
 
-/** What only Ink can do for the rest of the program. */
+/** What the rest of the program can do only through Ink. */
 export interface Terminal {
-  /** Hands the terminal to someone else until the promise settles. */
+  /** Hands the terminal to another program until the promise settles. */
   suspend(use: () => Promise<void>): Promise<void>;
   exit(error?: Error): void;
 }
@@ -18,17 +18,17 @@ interface Props {
   onTerminal(terminal: Terminal): void;
 }
 
-/** Keyboard in, screen out. */
+/** Connects the keyboard and the screen to the store. */
 export function App({ store, colours, onTerminal }: Props): ReactNode {
-  const state = useSyncExternalStore(store.subscribe, store.get);
+  const state = useSyncExternalStore(store.subscribe, store.getState);
   const { suspendTerminal, exit } = useApp();
-  const collect = useMemo(() => createBurst(store), [store]);
+  const collect = useMemo(() => createKeyCollector(store), [store]);
 
   useEffect(() => {
     onTerminal({ suspend: suspendTerminal, exit });
   }, [onTerminal, suspendTerminal, exit]);
 
-  useInput((input, key) => collect(keyNames(input, key)));
+  useInput((input, key) => collect(nameInkKeys(input, key)));
   usePaste((text) => store.send({ type: 'paste', text }));
 
   return <Screen state={state} colours={colours} />;

@@ -4,12 +4,12 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SvcError } from '../engine/index.ts';
-import { withoutSignals } from './foreground.ts';
+import { holdSignalsDuring } from './foreground.ts';
 
 /**
- * The text as a person left it in their editor ($VISUAL, $EDITOR, vi), which gets this process's terminal. It lies in
- * a private folder meanwhile, removed in any case. Throws `tool_missing` when the editor fails.
- * @param name of the file, for the editor's title and highlighting
+ * Opens a text in the person's editor ($VISUAL, $EDITOR, vi) on this terminal and returns the edited text. The file is in a
+ * private folder that is always removed. Throws `tool_missing` when the editor fails.
+ * @param name file name, for the editor's title and highlighting
  */
 export async function editText(text: string, name: string, env: NodeJS.ProcessEnv): Promise<string> {
   const editor = env.VISUAL || env.EDITOR || 'vi';
@@ -18,10 +18,10 @@ export async function editText(text: string, name: string, env: NodeJS.ProcessEn
     const file = join(folder, name);
     // Editors end a file with a newline whether the text had one or not.
     writeFileSync(file, text.endsWith('\n') ? text : `${text}\n`, { mode: 0o600 });
-    // A shell, because the variable may hold arguments. It too has to outlive the keyboard's signals, but not by
-    // ignoring them, which the editor would inherit.
+    // The variable may hold arguments, hence the shell. It must survive the keyboard's signals too, but not by ignoring
+    // them: the editor would inherit that.
     const script = `trap : INT QUIT HUP; ${editor} "$1"`;
-    const [code, signal] = await withoutSignals(async () => {
+    const [code, signal] = await holdSignalsDuring(async () => {
       const child = spawn('/bin/sh', ['-c', script, 'svc', file], { env, stdio: 'inherit' });
       return (await once(child, 'exit')) as [number | null, string | null];
     });
@@ -44,10 +44,7 @@ export async function editText(text: string, name: string, env: NodeJS.ProcessEn
   }
 }
 
-/**
- * Lays a text that a person has written, and that could not be used, where they find it again: a private file in a folder
- * of its own. Returns its path.
- */
+/** Keeps a person's text that could not be used, in a private file in a folder of its own. Returns its path. */
 export function keepText(text: string, name: string): string {
   const file = join(mkdtempSync(join(tmpdir(), 'svc-kept-')), name);
   writeFileSync(file, text, { mode: 0o600, flag: 'wx' });

@@ -1,60 +1,64 @@
 import { asSvcError } from '../engine/index.ts';
-import type { Effect } from './acts/step.ts';
+import type { Effect } from './actions/transition.ts';
 import { editText } from './editor.ts';
-import { runHere } from './foreground.ts';
+import { runOnTerminal } from './foreground.ts';
 import type { DashboardOptions } from './options.ts';
 import type { Store } from './store.ts';
 
-/** Who does what the reducer asks for. */
-export type Doers = { [K in Effect['do']]: (effect: Extract<Effect, { do: K }>) => void };
+/** One handler for each kind of effect. */
+export type EffectHandlers = { [K in Effect['do']]: (effect: Extract<Effect, { do: K }>) => void };
 
-export const perform = (doers: Doers, effect: Effect): void => doers[effect.do](effect as never);
+export const performEffect = (handlers: EffectHandlers, effect: Effect): void =>
+  handlers[effect.do](effect as never);
 
-/** What others need who get the terminal for a while. */
-interface Lender extends Pick<DashboardOptions, 'env' | 'svc' | 'cwd'> {
+/** What it takes to hand the terminal to another program. */
+interface TerminalLender extends Pick<DashboardOptions, 'env' | 'svc' | 'cwd'> {
   store: Store;
-  borrow(use: () => Promise<void>): Promise<void>;
+  borrowTerminal(use: () => Promise<void>): Promise<void>;
 }
 
-/** Lets `use` have the terminal, and tells what became of it; nothing when the terminal is lent already. */
-async function lend<T>(
-  { store, borrow }: Pick<Lender, 'store' | 'borrow'>,
+/** Lends the terminal to `use` and passes its result to `onDone`. Does nothing if the terminal is lent already. */
+async function lendTerminal<T>(
+  { store, borrowTerminal }: Pick<TerminalLender, 'store' | 'borrowTerminal'>,
   use: () => Promise<T>,
-  tell: (answer: T) => void,
+  onDone: (answer: T) => void,
 ): Promise<void> {
   let answers: T[] = [];
   try {
-    await borrow(async () => {
+    await borrowTerminal(async () => {
       answers = [await use()];
     });
-    for (const answer of answers) tell(answer);
+    for (const answer of answers) onDone(answer);
   } catch (error) {
     const { message, hint } = asSvcError(error);
-    store.send({ type: 'said', text: message, tone: 'bad', hint });
+    store.send({ type: 'message', text: message, tone: 'bad', hint });
   }
 }
 
-/** Lets the person edit a text. */
-export const edit = (effect: Extract<Effect, { do: 'edit' }>, lender: Lender): Promise<void> =>
-  lend(
+/** Opens a text in the person's editor. */
+export const runEditor = (effect: Extract<Effect, { do: 'edit' }>, lender: TerminalLender): Promise<void> =>
+  lendTerminal(
     lender,
     () => editText(effect.text, effect.name, lender.env),
     (text) => lender.store.send({ type: 'edited', effect, text }),
   );
 
-/** Runs a command of svc for the person. */
-export const runCommand = (effect: Extract<Effect, { do: 'command' }>, lender: Lender): Promise<void> =>
-  lend(
+/** Runs an svc command on this terminal. */
+export const runSvcCommand = (
+  effect: Extract<Effect, { do: 'command' }>,
+  lender: TerminalLender,
+): Promise<void> =>
+  lendTerminal(
     lender,
-    () => runHere([...lender.svc, ...effect.words], lender),
-    (code) => lender.store.send({ type: 'ran', effect, code }),
+    () => runOnTerminal([...lender.svc, ...effect.words], lender),
+    (code) => lender.store.send({ type: 'exited', effect, code }),
   );
 
 /**
- * Keys of one turn of the event loop are one burst, however many events the parser makes of it: a paste without
- * brackets, a script, a held key.
+ * Collects the keys of one turn of the event loop into one burst, however many events the parser makes of them. Such a
+ * burst comes from a paste without brackets, a script or a held key.
  */
-export function createBurst(store: Store): (names: readonly string[]) => void {
+export function createKeyCollector(store: Store): (names: readonly string[]) => void {
   let burst: string[] = [];
   return (names) => {
     if (names.length === 0) return;

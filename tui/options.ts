@@ -3,26 +3,26 @@ import type { PaneId } from './state/model.ts';
 
 export interface DashboardOptions {
   env: NodeJS.ProcessEnv;
-  /** In the workspace. */
+  /** A folder in the workspace. */
   cwd: string;
-  /** Program and arguments that start svc. */
+  /** The command line that starts svc. */
   svc: readonly string[];
   stdin: NodeJS.ReadStream;
   stdout: NodeJS.WriteStream;
   stderr: NodeJS.WriteStream;
-  /** Connects to the engine; `start`: starting one when none runs. */
+  /** Connects to the engine. With `start`, starts one if none runs. */
   connect(start: boolean): Promise<EngineClient>;
   /** No borders, no alternate screen: changes are appended as lines. */
   plain: boolean;
-  /** Rings when something new waits. */
+  /** Ring the terminal's bell when something new waits. */
   bell: boolean;
-  /** Aborted by SIGTERM and SIGINT: the dashboard closes. */
+  /** Closes the dashboard. SIGTERM and SIGINT abort it. */
   signal: AbortSignal;
-  /** What is selected when it opens. */
+  /** The row to select at the start. */
   select?: { pane: PaneId; id: string } | undefined;
 }
 
 export interface DashboardEnd {
-  /** Lines to leave on the terminal. */
+  /** Lines to print on the terminal after the dashboard has closed. */
   farewell: readonly string[];
 }

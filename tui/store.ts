@@ -1,17 +1,17 @@
-import type { Effect } from './acts/step.ts';
+import type { Effect } from './actions/transition.ts';
+import { type DashboardEvent, reduceState } from './reducer.ts';
 import { EMPTY_DATA } from './state/data.ts';
 import { EMPTY_LIST } from './state/lists.ts';
 import { EMPTY_LOG } from './state/log.ts';
 import { type ListView, PANE_IDS, type PaneId, type Size, type State } from './state/model.ts';
-import { type Happening, update } from './update.ts';
 
 export interface Store {
-  get(): State;
-  send(happening: Happening): void;
+  getState(): State;
+  send(event: DashboardEvent): void;
   subscribe(listener: () => void): () => void;
 }
 
-export const initialState = (options: {
+export const createInitialState = (options: {
   size: Size;
   now: number;
   bell?: boolean;
@@ -41,7 +41,7 @@ export const initialState = (options: {
   farewell: [],
 });
 
-/** Holds the state, runs the reducer, hands effects on. A reducer that throws is a fault of ours and ends the dashboard. */
+/** Holds the state, runs the reducer and passes effects on. A reducer that throws is a bug and ends the dashboard. */
 export function createStore(
   first: State,
   deps: { run(effect: Effect): void; crash(error: unknown): void },
@@ -49,10 +49,10 @@ export function createStore(
   let state = first;
   const listeners = new Set<() => void>();
   return {
-    get: () => state,
-    send(happening) {
+    getState: () => state,
+    send(event) {
       try {
-        const { state: next, effects } = update(state, happening);
+        const { state: next, effects } = reduceState(state, event);
         if (next !== state) {
           state = next;
           for (const listener of listeners) listener();

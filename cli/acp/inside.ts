@@ -1,6 +1,7 @@
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isInsideFolder } from '../../engine/index.ts';
 
 /** As many links after each other as Linux follows. */
 const MOST_LINKS = 40;
@@ -45,8 +46,7 @@ export function insideOf(folder: string, cwd: string, reserved: readonly string[
     const found = path === null || root === null ? null : real(resolve(cwd, path));
     if (found === null || root === null || closed.includes(found)) return null;
     const inside = relative(root, found);
-    if (inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside) || isReserved(inside))
-      return null;
+    if (!isInsideFolder(root, found) || isReserved(inside)) return null;
     return inside === '' ? '.' : inside;
   };
 }

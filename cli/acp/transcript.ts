@@ -1,6 +1,6 @@
 import { relative, resolve } from 'node:path';
 import type { SessionNotification, ToolCall } from '@agentclientprotocol/sdk';
-import type { AcpLine } from '../../engine/index.ts';
+import { type AcpLine, isInsideFolder } from '../../engine/index.ts';
 import { errorLine, short } from './failure.ts';
 
 type ToolLine = Extract<AcpLine, { acp: 'tool' }>;
@@ -232,6 +232,6 @@ function pathsIn(input: unknown): unknown[] {
 }
 
 function nearby(cwd: string, path: string): string {
-  const near = relative(cwd, resolve(cwd, path));
-  return near === '' ? '.' : near.startsWith('..') ? path : near;
+  const absolute = resolve(cwd, path);
+  return isInsideFolder(cwd, absolute) ? relative(cwd, absolute) || '.' : path;
 }

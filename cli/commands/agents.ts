@@ -107,6 +107,7 @@ const reset = command({
   name: 'agents reset',
   about: 'give an agent work again that was held back after it failed again and again',
   args: [{ name: 'agent', about: 'preset', completes: 'agent:held' }],
+  examples: ['agents reset claude'],
   async run(context) {
     const client = await context.engine();
     const done = await client.call('agent.reset', { agent: context.arg(0) });

@@ -11,7 +11,7 @@ import {
   type Wire,
 } from '../../engine/index.ts';
 import { type Command, type Context, command } from '../command.ts';
-import { limitFlag, noteCutOf } from '../limit.ts';
+import { limitFlag, noteCut } from '../limit.ts';
 import { createLink } from '../link.ts';
 import { facts, table } from '../print.ts';
 import { daemonCommand } from '../self.ts';
@@ -34,7 +34,9 @@ const idArg = { name: 'id', about: 'number of the ask', completes: 'question' } 
 async function find(context: Pick<Context, 'engine'>, text: string | undefined): Promise<AskView> {
   const id = numberId(text, 'ask', 'svc ask list --status all');
   const client = await context.engine();
-  const [ask] = await client.call('ask.list', { ids: [id] });
+  const {
+    asks: [ask],
+  } = await client.call('ask.list', { ids: [id] });
   if (ask) return ask;
   throw new SvcError('not_found', `no ask ${id}`, { hint: 'svc ask list --status all shows them' });
 }
@@ -54,11 +56,11 @@ const list = command({
     },
     ...limitFlag(50),
   },
+  examples: ['ask list', 'ask list --status answered'],
   async run(context) {
     const { status = 'open', limit = 50 } = context.flags;
-    const filter = status === 'all' ? {} : { status };
     const client = await context.engine();
-    const asks = await client.call('ask.list', { ...filter, limit });
+    const { asks, more } = await client.call('ask.list', { status, limit });
     const text = await table(
       asks,
       [
@@ -74,7 +76,7 @@ const list = command({
     );
     context.result(asks, () => text);
     if (asks.length === 0) context.note(status === 'open' ? 'nobody waits for an answer' : 'no asks');
-    await noteCutOf(context, { shown: asks.length, limit, count: () => client.call('ask.count', filter) });
+    noteCut(context, { shown: asks.length, total: asks.length + more });
   },
 });
 
@@ -82,6 +84,7 @@ const show = command({
   name: 'ask show',
   about: 'show a question with its options, and its answer',
   args: [idArg],
+  examples: ['ask show 31'],
   async run(context) {
     const ask = await find(context, context.args[0]);
     const lines = (text: string): string[] => toPrintable(text, { lines: true }).split('\n');
@@ -134,7 +137,7 @@ const answer = command({
     const ref = { path, line, symbol, project };
     const isPointed = Object.values(ref).some((value) => value !== undefined);
     const client = await context.engine();
-    const answered = await client.call('ask_answer', {
+    const answered = await client.call('ask.answer', {
       id: ask.ask_id,
       answer: text,
       ...(isPointed ? { symbol_ref: ref } : {}),

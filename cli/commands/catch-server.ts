@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export type CaughtEvent = Record<string, unknown> & { event: string; verified: boolean };
@@ -18,7 +19,6 @@ export async function startCatchServer(
 ): Promise<CatchServer> {
   const seen: CaughtEvent[] = [];
   const waiting = new Set<() => void>();
-  const { createServer } = process.getBuiltinModule('node:http');
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);

@@ -1,4 +1,4 @@
-import { configuration, findWorkspace, presets } from '../../engine/index.ts';
+import { type Api, configuration, type EngineClient, findWorkspace, presets } from '../../engine/index.ts';
 import { type Command, type Context, command, type Proposal } from '../command.ts';
 import { SHELLS } from '../completion/describe.ts';
 
@@ -35,6 +35,7 @@ export const completeCommand: Command = command({
   about: 'proposals for the completion scripts',
   hidden: true,
   args: [{ name: 'words', about: 'kind, and what is typed so far', optional: true, rest: true }],
+  examples: ['__complete task t-1'],
   async run(context) {
     const [kind, typed = ''] = context.args;
     const found = await proposals(context, kind as Proposal, typed).catch(() => []);
@@ -44,58 +45,77 @@ export const completeCommand: Command = command({
   },
 });
 
-type Row = Record<string, unknown>;
+/** Lists the ids of a kind, at most so many. */
+type Source = (client: EngineClient, limit: number) => Promise<(string | number)[]>;
 
-/** Where the ids of a kind come from: the engine's list, narrowed by what it can be asked for and by what a row says. */
-interface Source {
-  operation: string;
-  id: string;
-  input?: object;
-  fits?(row: Row): boolean;
-  /** The operation takes no limit. */
-  isWhole?: boolean;
-}
+type Task = Api['task.list']['output']['tasks'][number];
+type Session = Api['session.list']['output'][number];
 
-const TASKS = { operation: 'task.list', id: 'task_id' };
-const DECISIONS = { operation: 'decision.list', id: 'decision_id' };
-const SESSIONS = { operation: 'session.list', id: 'session_id' };
-const QUESTIONS = { operation: 'ask.list', id: 'ask_id' };
-const MESSAGES = { operation: 'message.list', id: 'message_id' };
+const listTasks =
+  (input: Api['task.list']['input'], isProposed: (task: Task) => boolean = () => true): Source =>
+  async (client, limit) => {
+    const { tasks } = await client.call('task.list', { ...input, limit });
+    return tasks.filter(isProposed).map((task) => task.task_id);
+  };
 
+const listDecisions =
+  (input: Api['decision.list']['input']): Source =>
+  async (client, limit) => {
+    const decisions = await client.call('decision.list', { ...input, limit });
+    return decisions.map((decision) => decision.decision_id);
+  };
+
+const listSessions =
+  (input: Api['session.list']['input'], isProposed: (session: Session) => boolean = () => true): Source =>
+  async (client, limit) => {
+    const sessions = await client.call('session.list', { ...input, limit });
+    return sessions.filter(isProposed).map((session) => session.session_id);
+  };
+
+const listAsks =
+  (status: 'open' | 'all'): Source =>
+  async (client, limit) => {
+    const { asks } = await client.call('ask.list', { status, limit });
+    return asks.map((ask) => ask.ask_id);
+  };
+
+const listMessages =
+  (input: Api['message.list']['input']): Source =>
+  async (client, limit) => {
+    const messages = await client.call('message.list', { ...input, limit });
+    return messages.map((message) => message.message_id);
+  };
+
+/** Where the ids of a kind come from. */
 const SOURCES: Readonly<Record<Exclude<Proposal, 'agent' | 'key' | 'tool'>, Source>> = {
-  task: TASKS,
-  'task:idle': {
-    ...TASKS,
-    fits: ({ status, session_id }) => (status === 'open' || status === 'assigned') && session_id === null,
-  },
-  'task:failed': { ...TASKS, input: { status: 'failed' } },
-  'task:unended': { ...TASKS, fits: ({ status }) => status !== 'done' && status !== 'failed' },
-  decision: DECISIONS,
-  'decision:pending': { ...DECISIONS, input: { state: 'pending' } },
-  session: SESSIONS,
-  'session:live': { ...SESSIONS, input: { live: true } },
-  'session:stopped': {
-    ...SESSIONS,
-    fits: ({ state, resume_at }) => state === 'ended' || resume_at !== null,
-  },
-  question: QUESTIONS,
-  'question:open': { ...QUESTIONS, input: { status: 'open' } },
-  message: MESSAGES,
-  'message:unread': { ...MESSAGES, input: { unread: true } },
-  delivery: { operation: 'notify.deliveries', id: 'id' },
-  project: { operation: 'project.list', id: 'id', isWhole: true },
-  'agent:held': { operation: 'agent.held', id: 'agent', isWhole: true },
+  task: listTasks({}),
+  'task:idle': listTasks(
+    {},
+    ({ status, session_id }) => (status === 'open' || status === 'assigned') && session_id === null,
+  ),
+  'task:failed': listTasks({ status: 'failed' }),
+  'task:unended': listTasks({}, ({ status }) => status !== 'done' && status !== 'failed'),
+  decision: listDecisions({}),
+  'decision:pending': listDecisions({ state: 'pending' }),
+  session: listSessions({}),
+  'session:live': listSessions({ live: true }),
+  'session:stopped': listSessions({}, ({ state, resume_at }) => state === 'ended' || resume_at !== null),
+  question: listAsks('all'),
+  'question:open': listAsks('open'),
+  message: listMessages({}),
+  'message:unread': listMessages({ unread: true }),
+  delivery: async (client, limit) => (await client.call('notify.deliveries', { limit })).map(({ id }) => id),
+  project: async (client) => (await client.call('project.list')).map(({ id }) => id),
+  'agent:held': async (client) => (await client.call('agent.held')).map(({ agent }) => agent),
 };
 
 async function proposals(context: Context, kind: Proposal, typed: string): Promise<string[]> {
   if (kind === 'tool') return tools(context);
   if (kind === 'agent') return agents(context);
   if (kind === 'key') return (await configuration()).describeKeys().map(({ key }) => key);
-  const { operation, id, input = {}, fits = () => true, isWhole } = SOURCES[kind];
   const client = await context.engine({ start: false, patienceMs: PATIENCE_MS });
-  const limit = /\d$/.test(typed) ? SEARCHED : PROPOSED;
-  const rows = (await client.callByName(operation, isWhole ? input : { ...input, limit })) as Row[];
-  return rows.filter(fits).map((row) => String(row[id]));
+  const ids = await SOURCES[kind](client, /\d$/.test(typed) ? SEARCHED : PROPOSED);
+  return ids.map(String);
 }
 
 async function tools(context: Context): Promise<string[]> {

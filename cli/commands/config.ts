@@ -143,6 +143,7 @@ const edit = command({
   name: 'config edit',
   about:
     'open svc.yaml in $VISUAL or $EDITOR; it is checked before it is written, and opened again on an error',
+  examples: ['config edit'],
   async run(context) {
     const { findActor, readConfigText, findWorkspace, loadConfig, writeConfig } = await engine();
     const { cwd, env, stdin, stdout } = context;
@@ -203,6 +204,7 @@ const edit = command({
 const check = command({
   name: 'config check',
   about: 'check svc.yaml, the environment and the machine home',
+  examples: ['config check'],
   async run(context) {
     const { describeKeys, findWorkspace, loadConfig, describePending } = await engine();
     const { cwd, env } = context;

@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { configuration, confinement, presets, SvcError } from '../../engine/index.ts';
+import { configuration, confinement, presets, runProgram, SvcError } from '../../engine/index.ts';
 import { svcCommand } from '../self.ts';
 import type { Start } from './interactive.ts';
 import type { SessionRow } from './session-text.ts';
@@ -19,10 +18,8 @@ export interface ConfinedStart {
 /** The words that give a program the signals back that are ignored around it, where there is such a program. */
 async function withOwnSignals(env: NodeJS.ProcessEnv): Promise<string[]> {
   const words = ['env', '--default-signal=INT,QUIT'];
-  const isKnown = await new Promise<boolean>((done) =>
-    execFile('env', [...words.slice(1), 'true'], { env }, (error) => done(error === null)),
-  );
-  return isKnown ? words : [];
+  const { exitCode } = await runProgram('env', [...words.slice(1), 'true'], { env });
+  return exitCode === 0 ? words : [];
 }
 
 /**

@@ -31,6 +31,15 @@ export async function dashboard(
   return farewell;
 }
 
+const isForScreenReader = (env: NodeJS.ProcessEnv): boolean => env.INK_SCREEN_READER === 'true';
+
+const hasTerminal = ({ stdin, stdout }: Pick<Context, 'stdin' | 'stdout'>): boolean =>
+  Boolean(stdin.isTTY && stdout.isTTY);
+
+/** Whether `svc dash` without options finds what it needs. */
+export const canShowDashboard = (context: Pick<Context, 'stdin' | 'stdout' | 'env'>): boolean =>
+  isForScreenReader(context.env) || hasTerminal(context);
+
 export const dashCommand = command({
   name: 'dash',
   about: 'open the dashboard; svc alone, or with these options alone, does the same',
@@ -40,8 +49,8 @@ export const dashCommand = command({
   },
   examples: ['dash', 'dash --plain > svc.log'],
   async run(context) {
-    const plain = context.flags.plain || context.env.INK_SCREEN_READER === 'true';
-    if (!plain && !(context.stdin.isTTY && context.stdout.isTTY)) throw noTerminal();
+    const plain = context.flags.plain || isForScreenReader(context.env);
+    if (!plain && !hasTerminal(context)) throw noTerminal();
     const farewell = await dashboard(context, {
       cwd: context.cwd,
       env: context.env,

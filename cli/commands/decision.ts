@@ -40,6 +40,7 @@ const list = command({
     },
     ...limitFlag(100),
   },
+  examples: ['decision list', 'decision list --state all'],
   async run(context) {
     const { state = 'pending', limit = 100 } = context.flags;
     const filter = state === 'all' ? {} : { state };
@@ -117,6 +118,7 @@ const show = command({
   name: 'decision show',
   about: 'show what would run, why it was held, and who decided',
   args: anyDecision,
+  examples: ['decision show d-17'],
   async run(context) {
     const client = await context.engine();
     const shown = await client.call('decision.show', { id: context.arg(0) });
@@ -172,6 +174,7 @@ const approve = command({
     },
     ...runFlags,
   },
+  examples: ['decision approve d-17', 'decision approve d-17 -f'],
   async run(context) {
     const { flags } = context;
     if (flags.unconfined) checkAtTerminal(context);

@@ -1,18 +1,22 @@
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { configuration, connect, type EngineClient, SvcError, toPrintable } from '../../engine/index.ts';
+import {
+  configuration,
+  connect,
+  type EngineClient,
+  readProgram,
+  SvcError,
+  toPrintable,
+} from '../../engine/index.ts';
 import { type Command, type Context, command } from '../command.ts';
 import { daemonCommand, SVC } from '../self.ts';
-import { type CatchServer, startCatchServer } from './catch-server.ts';
+import type { CatchServer } from './catch-server.ts';
 import { dashboard } from './dash.ts';
 import { followLog } from './follow-log.ts';
 
-const run = promisify(execFile);
 const PROMPT = `Write a greeting for whoever reads this repository.
 #agent: sleep 400
 #agent: edit HELLO.md Hello from a worker in its own worktree.`;
@@ -40,6 +44,7 @@ export const demoCommand: Command = command({
     auto: { type: 'boolean', about: 'approve through the signed API instead of asking for a key' },
     keep: { type: 'boolean', about: 'leave the temporary folder' },
   },
+  examples: ['demo', 'demo --auto'],
   async run(context) {
     const around = await realpath(await mkdtemp(join(tmpdir(), 'svc-demo-')));
     const folder = join(around, 'demo');
@@ -58,6 +63,7 @@ export const demoCommand: Command = command({
       },
     };
     const { say } = speech;
+    const { startCatchServer } = await import('./catch-server.ts');
     const events = await startCatchServer(secret, (event) => {
       const about = [event.task_id, event.decision_id, event.session_id].filter(Boolean).join(' ');
       say(
@@ -88,7 +94,7 @@ async function makeWorkspace(
   secret: string,
   catchUrl: string,
 ): Promise<NodeJS.ProcessEnv> {
-  const git = (...args: string[]) => run('git', ['-C', folder, ...args]);
+  const git = (...args: string[]) => readProgram('git', ['-C', folder, ...args]);
   await mkdir(folder);
   await git('init', '-q', '-b', 'main');
   await git('config', 'user.name', 'Demo');
@@ -200,8 +206,8 @@ async function report({ client }: Demo, id: string, say: Speech['say'], told = '
 
 /** `svc webhook test` as a process of its own, as a person would run it. */
 async function webhook(env: NodeJS.ProcessEnv, args: string[]) {
-  const { stdout } = await run(process.execPath, [SVC, 'webhook', 'test', '--json', ...args], { env });
-  return JSON.parse(stdout) as { status: number; body: Record<string, string | boolean | null> };
+  const answer = await readProgram(process.execPath, [SVC, 'webhook', 'test', '--json', ...args], { env });
+  return JSON.parse(answer) as { status: number; body: Record<string, string | boolean | null> };
 }
 
 function indented(out: NodeJS.WriteStream): NodeJS.WriteStream {

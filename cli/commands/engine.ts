@@ -187,6 +187,7 @@ const down = command({
   name: 'down',
   about: 'stop the engine; workers go on and are adopted at the next start',
   flags: { stopWorkers: { type: 'boolean', about: 'end the workers too; their work so far is kept' } },
+  examples: ['down', 'down --stop-workers'],
   async run(context) {
     const client = await context.engine({ start: false }).catch(async (error: unknown) => {
       // It may be about to be started again.
@@ -241,6 +242,7 @@ function isAlive(pid: number): boolean {
 const status = command({
   name: 'status',
   about: 'what runs, what waits, where it listens',
+  examples: ['status', 'status --json'],
   async run(context) {
     const client = await context.engine({ start: false });
     context.result(await client.call('engine.status'), statusText);

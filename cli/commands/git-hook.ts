@@ -1,11 +1,13 @@
-import { execFile } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { promisify } from 'node:util';
-import { quoteForShell, SvcError } from '../../engine/index.ts';
+import {
+  isInsideFolder,
+  quoteForShell,
+  readProgram,
+  SvcError,
+  writeFileAtomically,
+} from '../../engine/index.ts';
 import { SVC } from '../self.ts';
-
-const run = promisify(execFile);
 
 /** What became of the hook. */
 export interface HookReport {
@@ -31,7 +33,7 @@ const CALL = /^check '((?:[^']|'\\'')*)'$/gm;
 /** Where git looks for the hook. Worktrees share it, and `core.hooksPath` moves it. Throws `not_a_repository`. */
 export async function hookPlace(cwd: string, env: NodeJS.ProcessEnv): Promise<HookPlace> {
   const git = async (folder: string, ...args: string[]): Promise<string> =>
-    (await run('git', args, { cwd: folder, env })).stdout.replace(/\n$/, '');
+    (await readProgram('git', args, { cwd: folder, env })).replace(/\n$/, '');
   try {
     const top = await git(cwd, 'rev-parse', '--show-toplevel');
     // A relative core.hooksPath is meant from where hooks run: the top folder.
@@ -51,9 +53,8 @@ export async function hookPlace(cwd: string, env: NodeJS.ProcessEnv): Promise<Ho
 
 /** The svc.yaml that a hook names: of a worktree's own copy the one in the main checkout. */
 export function lastingFile(file: string, { top, mainTop }: HookPlace): string {
-  const way = relative(top, file);
-  if (top === mainTop || way.startsWith('..')) return file;
-  const lasting = join(mainTop, way);
+  if (top === mainTop || !isInsideFolder(top, file)) return file;
+  const lasting = join(mainTop, relative(top, file));
   return statSync(lasting, { throwIfNoEntry: false })?.isFile() ? lasting : file;
 }
 
@@ -100,7 +101,8 @@ export function planHook({ hook }: HookPlace, file: string): () => HookReport {
       return { hook, state: 'installed', workspaces };
     }
     if (present === text) chmodSync(hook, 0o755);
-    else replace(hook, text);
+    // In one step: git may be about to run it.
+    else writeFileAtomically(hook, text, { mode: 0o755, isModeExact: true });
     return { hook, state: present === text ? 'there already' : 'renewed', workspaces };
   };
 }
@@ -123,15 +125,4 @@ function write(file: string, text: string): void {
     throw new SvcError('exists', `${file} exists already`, { hint: 'try again' });
   }
   chmodSync(file, 0o755);
-}
-
-/** In one step: git may be about to run it. */
-function replace(file: string, text: string): void {
-  const beside = `${file}.svc-${process.pid}`;
-  try {
-    write(beside, text);
-    renameSync(beside, file);
-  } finally {
-    rmSync(beside, { force: true });
-  }
 }

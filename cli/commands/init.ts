@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import {
   appendFileSync,
   existsSync,
@@ -9,20 +8,18 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { promisify } from 'node:util';
 import {
   configuration,
   type FreeAddresses,
   findWorkspace,
   ownSeat,
   presets,
+  runProgram,
   SvcError,
 } from '../../engine/index.ts';
 import { type Command, command } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { type HookReport, hookPlace, lastingFile, planHook } from './git-hook.ts';
-
-const run = promisify(execFile);
 
 /** What `svc init` did. */
 interface Report {
@@ -156,11 +153,8 @@ function write(file: string, content: string): void {
 
 /** What git prints, or nothing outside a repository and where git is missing. */
 async function git(cwd: string, env: NodeJS.ProcessEnv, args: string[]): Promise<string | undefined> {
-  try {
-    return (await run('git', args, { cwd, env })).stdout.replace(/\r?\n$/, '') || undefined;
-  } catch {
-    return undefined;
-  }
+  const { exitCode, stdout } = await runProgram('git', args, { cwd, env });
+  return exitCode === 0 ? stdout.replace(/\r?\n$/, '') || undefined : undefined;
 }
 
 /** Adds `.svc/` to git's own exclude file, so that the project's .gitignore stays as it is. Once. */

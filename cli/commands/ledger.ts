@@ -70,7 +70,7 @@ const claim = command({
   async run(context) {
     const { ttl } = context.flags;
     const client = await context.engine();
-    const claimed = await client.call('task_claim', {
+    const claimed = await client.call('task.claim', {
       holder: holderOf(context),
       ...itemOf(context),
       ttl_min: ttl,
@@ -88,9 +88,10 @@ const release = command({
   about: 'give a claim back; an item that is done is checked off in the file first',
   args: [fileArg, itemArg],
   flags: holderFlag,
+  examples: ['ledger release docs/plan.md 3'],
   async run(context) {
     const client = await context.engine();
-    const done = await client.call('task_release', {
+    const done = await client.call('task.release', {
       holder: holderOf(context),
       ...itemOf(context),
     });

@@ -1,11 +1,10 @@
-import { execFile } from 'node:child_process';
 import { relative, resolve } from 'node:path';
-import { promisify } from 'node:util';
 import {
   asSvcError,
   type EngineClient,
   formatLocalTime,
   type HeldPath,
+  readProgram,
   SvcError,
   toPrintable,
   type Wire,
@@ -31,7 +30,7 @@ export async function checkPaths(
   const client = await context.engine();
   if (holder === undefined) {
     // What lies outside the workspace is a mistake here; for staged files it is not.
-    for (const path of paths) await client.call('lock_status', { path });
+    for (const path of paths) await client.call('lock.status', { path });
     refuse(context.cwd, await heldByOthers(client, paths, {}));
     context.result({ allowed: paths }, () => 'nobody holds a lock here');
     return 0;
@@ -40,7 +39,7 @@ export async function checkPaths(
   const denied: SvcError[] = [];
   for (const path of paths) {
     try {
-      allowed.push(await client.call('lock_check', { holder, path }));
+      allowed.push(await client.call('lock.check', { holder, path }));
     } catch (error) {
       if (!(error instanceof SvcError) || error.code !== 'lock_denied') throw error;
       denied.push(error);
@@ -134,19 +133,17 @@ function refuse(cwd: string, held: readonly Held[]): void {
   });
 }
 
-const run = promisify(execFile);
-
 /**
  * Absolute paths of all that the commit would change, both names of what was renamed. The environment stays as it is: in a
  * hook it says which index the commit is made from.
  */
 async function stagedFiles({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promise<string[]> {
   try {
-    const git = (args: string[]) => run('git', args, { cwd, env, maxBuffer: 256 * 1024 * 1024 });
-    const top = (await git(['rev-parse', '--show-toplevel'])).stdout.replace(/\n$/, '');
+    const git = (args: string[]) => readProgram('git', args, { cwd, env, mostBytes: 256 * 1024 * 1024 });
+    const top = (await git(['rev-parse', '--show-toplevel'])).replace(/\n$/, '');
     const wanted = ['--cached', '--name-only', '-z', '--no-renames', '--no-relative', '--no-ext-diff'];
-    const { stdout } = await git(['diff', ...wanted]);
-    return stdout
+    const names = await git(['diff', ...wanted]);
+    return names
       .split('\0')
       .filter((path) => path !== '')
       .map((path) => resolve(top, path));

@@ -21,7 +21,7 @@ const acquire = command({
     const { ttl } = context.flags;
     const holder = holderOf(context);
     const client = await context.engine();
-    const lock = await client.call('lock_acquire', {
+    const lock = await client.call('lock.acquire', {
       holder,
       path: at(context),
       ttl_min: ttl,
@@ -60,10 +60,11 @@ const release = command({
   about: 'give a lock back',
   args: pathArg,
   flags: holderFlag,
+  examples: ['lock release src/schema'],
   async run(context) {
     const holder = holderOf(context);
     const client = await context.engine();
-    const done = await client.call('lock_release', { holder, path: at(context) });
+    const done = await client.call('lock.release', { holder, path: at(context) });
     context.result(done, ({ path }) => `${toPrintable(path)} is free`);
   },
 });
@@ -72,12 +73,13 @@ const list = command({
   name: 'lock list',
   about: 'who holds what; of a path also what is above and below it',
   args: [{ name: 'path', about: 'file or folder', optional: true, completes: 'file' }],
+  examples: ['lock list', 'lock list src'],
   async run(context) {
     const client = await context.engine();
     const locks =
       context.args[0] === undefined
         ? await client.call('lock.list')
-        : (await client.call('lock_status', { path: at(context) })).locks;
+        : (await client.call('lock.status', { path: at(context) })).locks;
     const text = await table(
       locks,
       [

@@ -72,7 +72,7 @@ const send = command({
     }
     const body = await promptOf(context.arg(0), context.stdin);
     const client = await context.engine();
-    const sent = await client.call('msg_send', {
+    const sent = await client.call('msg.send', {
       body,
       to_session: flags.toSession,
       to_agent: flags.toAgent,
@@ -116,11 +116,12 @@ const inbox = command({
     agent: { type: 'string', short: 'a', about: 'also the mail to this agent' },
     ...limitFlag(50),
   },
+  examples: ['msg inbox', 'msg inbox s-12 --all'],
   async run(context) {
     const { all, agent, limit } = context.flags;
     const [session] = context.args;
     const client = await context.engine();
-    const read = await client.call('msg_inbox', {
+    const read = await client.call('msg.inbox', {
       unread: !all,
       session,
       agent,
@@ -140,10 +141,11 @@ const ack = command({
     session: { type: 'string', value: 'session', about: 'the recipient, when that is not you' },
     agent: { type: 'string', short: 'a', about: 'the recipient, when it was sent to an agent' },
   },
+  examples: ['msg ack 31'],
   async run(context) {
     const { session, agent } = context.flags;
     const client = await context.engine();
-    const acked = await client.call('msg_ack', {
+    const acked = await client.call('msg.ack', {
       id: numberId(context.args[0], 'message', 'svc msg list'),
       session,
       agent,
@@ -159,6 +161,7 @@ const list = command({
     unread: { type: 'boolean', short: 'u', about: 'only unread messages' },
     ...limitFlag(100),
   },
+  examples: ['msg list', 'msg list --unread'],
   async run(context) {
     const { unread, limit = 100 } = context.flags;
     const client = await context.engine();
@@ -194,6 +197,7 @@ const show = command({
   name: 'msg show',
   about: 'show a message with its whole text, and how its notice went',
   args: [{ name: 'id', about: 'number of the message', completes: 'message' }],
+  examples: ['msg show 31'],
   async run(context) {
     const id = numberId(context.args[0], 'message', 'svc msg list');
     const client = await context.engine();
@@ -225,6 +229,7 @@ const show = command({
 const peers = command({
   name: 'msg peers',
   about: 'list who takes part now and can be written to',
+  examples: ['msg peers'],
   async run(context) {
     const client = await context.engine();
     const found = await client.call('peer.list');

@@ -7,6 +7,7 @@ import { numberId } from './number-id.ts';
 const events = command({
   name: 'notify events',
   about: 'list every outbound event',
+  examples: ['notify events'],
   async run(context) {
     const { EVENTS } = await (await import('../../engine/index.ts')).outboundEvents();
     const rows = Object.entries(EVENTS).map(([event, description]) => ({ event, description }));
@@ -29,6 +30,7 @@ const deliveries = command({
     state: { type: 'string', short: 's', about: 'only these', choices: ['pending', 'delivered', 'dead'] },
     ...limitFlag(50),
   },
+  examples: ['notify deliveries', 'notify deliveries --state dead'],
   async run(context) {
     const { state, limit = 50 } = context.flags;
     const filter = state === undefined ? {} : { state };
@@ -58,6 +60,7 @@ const redeliver = command({
   name: 'notify redeliver',
   about: 'send a delivery again, with the same id',
   args: [{ name: 'id', about: 'number of the delivery', completes: 'delivery' }],
+  examples: ['notify redeliver 12'],
   async run(context) {
     const client = await context.engine();
     const delivery = await client.call('notify.redeliver', {
@@ -71,6 +74,7 @@ const test = command({
   name: 'notify test',
   about: 'send a signed test event to the webhooks and wait for their answers',
   flags: { url: { type: 'string', value: 'url', about: 'only to this entry of notify.webhooks' } },
+  examples: ['notify test', 'notify test --url https://example.com/hook'],
   async run(context) {
     const { url } = context.flags;
     const client = await context.engine();

@@ -39,6 +39,7 @@ const idArg = [{ name: 'id', about: 'project id', completes: 'project' }] as con
 const list = command({
   name: 'project list',
   about: 'list the projects, what each carries for its worktrees, and whether that was agreed to here',
+  examples: ['project list'],
   async run(context) {
     const client = await context.engine();
     const projects = await client.call('project.list', {});
@@ -101,6 +102,7 @@ const untrust = command({
   name: 'project untrust',
   about: 'take that back: its worktrees are not made until somebody agrees again',
   args: idArg,
+  examples: ['project untrust api'],
   async run(context) {
     const client = await context.engine();
     const project = await client.call('project.untrust', { id: context.arg(0) });

@@ -1,4 +1,5 @@
 import {
+  codeMeanings,
   type EngineClient,
   formatAge,
   formatCount,
@@ -6,7 +7,6 @@ import {
   type ListedSession,
   type NextStep,
   outcomeOfSession,
-  sessionFailures,
   toPrintable,
   type Wire,
   workLeftBy,
@@ -31,7 +31,7 @@ export interface OpenAsk {
 
 /** Open questions by the session that asked. */
 export async function openAsks(client: EngineClient): Promise<Map<string | null, OpenAsk>> {
-  const asks = await client.call('ask.list', { status: 'open', limit: 100_000 });
+  const { asks } = await client.call('ask.list', { status: 'open', limit: 100_000 });
   // Oldest first: of several the one that is waited for longest.
   return new Map(asks.reverse().map((ask) => [ask.from_session, ask]));
 }
@@ -84,7 +84,7 @@ const STEPS: Readonly<Record<NextStep, (row: EndedRow) => string | null>> = {
 export async function nextOf(row: EndedRow, task: { mayRetry: boolean }): Promise<string | null> {
   if (row.promoted_at !== null) return null;
   const { failure, next } = outcomeOfSession({ ...row, ownWord: row.own_word }, task);
-  const { findFailure } = await sessionFailures();
+  const { findFailure } = await codeMeanings();
   const remedy = failure === null ? undefined : findFailure(failure.code)?.next;
   const steps = [remedy, ...next.map((step) => STEPS[step](row))].filter((each) => each != null);
   return steps.length === 0 ? null : steps.join('; then ');

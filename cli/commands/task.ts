@@ -9,7 +9,7 @@ import {
   type Wire,
 } from '../../engine/index.ts';
 import { type Command, command, type Proposal } from '../command.ts';
-import { limitFlag, noteCutOf } from '../limit.ts';
+import { limitFlag, noteCut } from '../limit.ts';
 import { facts, table } from '../print.ts';
 import {
   afterDispatch,
@@ -97,11 +97,12 @@ const list = command({
     },
     ...limitFlag(100),
   },
+  examples: ['task list', 'task list --status running'],
   async run(context) {
     const { status, limit = 100 } = context.flags;
     const filter = status === undefined ? {} : { status };
     const client = await context.engine();
-    const tasks = await client.call('task.list', { ...filter, limit });
+    const { tasks, more } = await client.call('task.list', { ...filter, limit });
     const text = await table(
       tasks,
       [
@@ -119,7 +120,7 @@ const list = command({
     );
     context.result(tasks, () => text);
     if (tasks.length === 0) context.note('no tasks; svc task add makes one');
-    await noteCutOf(context, { shown: tasks.length, limit, count: () => client.call('task.count', filter) });
+    noteCut(context, { shown: tasks.length, total: tasks.length + more });
   },
 });
 
@@ -212,6 +213,7 @@ const show = command({
   name: 'task show',
   about: 'show a task with its prompt, sessions and timeline',
   args: taskOf('task'),
+  examples: ['task show t-4'],
   async run(context) {
     const client = await context.engine();
     const shown = await client.call('task.show', { id: context.arg(0) });
@@ -232,6 +234,7 @@ const run = command({
   about: 'dispatch a task; doing so is its approval',
   args: taskOf('task:idle'),
   flags: runFlags,
+  examples: ['task run t-4 -f', 'task run t-4 --base release --timeout 1800'],
   async run(context) {
     const client = await context.engine();
     const outcome = await client.call('task.run', { id: context.arg(0), ...runInput(context) });
@@ -244,6 +247,7 @@ const retry = command({
   about: 'run a failed task again, its history kept',
   args: taskOf('task:failed'),
   flags: { hold: { type: 'boolean', about: 'only put it back to assigned' }, ...runFlags },
+  examples: ['task retry t-4', 'task retry t-4 --hold'],
   async run(context) {
     const client = await context.engine();
     const input = { id: context.arg(0), hold: context.flags.hold, ...runInput(context) };
@@ -255,6 +259,7 @@ const cancel = command({
   name: 'task cancel',
   about: 'stop a task; what its worker did so far stays on its branch',
   args: taskOf('task:unended'),
+  examples: ['task cancel t-4'],
   async run(context) {
     const client = await context.engine();
     const task = await client.call('task.cancel', { id: context.arg(0) });
@@ -268,6 +273,7 @@ const assign = command({
   name: 'task assign',
   about: 'give a task to an agent',
   args: [...taskOf('task:idle'), { name: 'agent', about: 'preset', completes: 'agent' }],
+  examples: ['task assign t-4 codex'],
   async run(context) {
     const client = await context.engine();
     const task = await client.call('task.assign', { id: context.arg(0), agent: context.arg(1) });
@@ -283,6 +289,7 @@ const done = command({
     failed: { type: 'boolean', about: 'it failed' },
     summary: { type: 'string', about: 'what came of it' },
   },
+  examples: ['task done t-4', 'task done t-4 --failed --summary "the upstream bug is not fixed yet"'],
   async run(context) {
     const { failed, summary } = context.flags;
     const client = await context.engine();
@@ -300,6 +307,7 @@ const log = command({
   about: "show the log of a task's worker",
   args: taskOf('task'),
   flags: logFlags,
+  examples: ['task log t-4 -f', 'task log t-4 --lines 50'],
   async run(context) {
     const client = await context.engine();
     const { task } = await client.call('task.show', { id: context.arg(0) });

@@ -141,6 +141,7 @@ export const toolCommands: readonly Command[] = [
   command({
     name: 'tool list',
     about: 'list the tools that your seat may call',
+    examples: ['tool list'],
     async run({ engine, result, stdout }) {
       const tools = await toolsOf(await engine());
       const text = await table(

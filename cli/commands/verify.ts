@@ -77,6 +77,7 @@ const show = command({
   name: 'verify show',
   about: 'show the evidence of a session, and what it is worth now',
   args: sessionArg,
+  examples: ['verify show s-12'],
   async run(context) {
     const client = await context.engine();
     const view = await client.call('verify.show', { session: context.arg(0) });
@@ -133,7 +134,7 @@ const report = command({
       flags[result].map((line) => ({ command: line, result })),
     );
     const client = await context.engine();
-    const told = await client.call('verify_report', {
+    const told = await client.call('verify.report', {
       session: args[0],
       summary: flags.summary,
       criteria: [...flags.met.map(criterion('met')), ...flags.unmet.map(criterion('not_met'))],

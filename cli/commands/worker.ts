@@ -48,6 +48,7 @@ const list = command({
     all: { type: 'boolean', short: 'a', about: 'the ended ones too, newest first' },
     ...limitFlag(100),
   },
+  examples: ['worker list', 'worker list --all'],
   async run(context) {
     const { all, limit = 100 } = context.flags;
     const filter = all ? {} : { live: true };
@@ -81,6 +82,7 @@ const show = command({
   name: 'worker show',
   about: 'show a session: its run, its limits, what it spent, and what it does',
   args: sessionOf('session'),
+  examples: ['worker show s-12'],
   async run(context) {
     const client = await context.engine();
     const row = await client.call('session.show', { session: context.arg(0) });
@@ -106,6 +108,7 @@ const log = command({
   about: 'show the log of a session',
   args: sessionOf('session'),
   flags: logFlags,
+  examples: ['worker log s-12 -f'],
   async run(context) {
     await showLog(context, await context.engine(), context.args[0]);
   },
@@ -115,6 +118,7 @@ const kill = command({
   name: 'worker kill',
   about: 'stop a session; what it did so far stays on its branch',
   args: sessionOf('session:live'),
+  examples: ['worker kill s-12'],
   async run(context) {
     const client = await context.engine();
     const row = await client.call('worker.kill', { session: context.arg(0) });
@@ -136,6 +140,7 @@ const resume = command({
         'without the sandbox that it ran in, in a new conversation, when guard.profile is no longer strict',
     },
   },
+  examples: ['worker resume s-12'],
   async run(context) {
     const { timeout, outside } = context.flags;
     const client = await context.engine();
@@ -181,6 +186,7 @@ const attach = command({
       about: 'with your own login, where its runs went through the gateway',
     },
   },
+  examples: ['worker attach s-12', 'worker attach s-12 --print'],
   async run(context) {
     const { cwd, env, note } = context;
     const { file } = findWorkspace({ cwd, env });

@@ -66,6 +66,7 @@ const list = command({
     state: { type: 'string', about: 'only these', choices: WORKTREE_STATES },
     limit: { type: 'number', short: 'n', about: 'at most this many, the newest (all)' },
   },
+  examples: ['worktree list', 'worktree list --project api'],
   async run(context) {
     const { project, base, state, limit } = context.flags;
     const client = await context.engine();
@@ -108,6 +109,7 @@ const diff = command({
   about: 'show what a session changed since its base',
   args: sessionArg,
   flags: { stat: { type: 'boolean', about: 'only commits and files' } },
+  examples: ['worktree diff s-12', 'worktree diff s-12 --stat'],
   async run(context) {
     const client = await context.engine();
     const shown = await client.call('worktree.diff', {
@@ -132,6 +134,7 @@ const trial = command({
   about: 'say whether promoting would go through; writes nothing',
   args: sessionArg,
   flags: { base: intoFlag },
+  examples: ['worktree trial s-12'],
   async run(context) {
     const { base } = context.flags;
     const client = await context.engine();
@@ -169,6 +172,7 @@ const promote = command({
     keep: { type: 'boolean', about: 'keep the worktree and the branch' },
     head: { type: 'string', value: 'commit', about: 'only if the branch still ends there' },
   },
+  examples: ['worktree promote s-12', 'worktree promote s-12 --strategy rebase'],
   async run(context) {
     const { base, strategy, keep, head } = context.flags;
     const client = await context.engine();
@@ -211,15 +215,16 @@ const prune = command({
     base: { type: 'string', value: 'branch', about: 'merged means in this branch' },
     dryRun: { type: 'boolean', short: 'n', about: 'only say what would be removed' },
   },
+  examples: ['worktree prune --dry-run', 'worktree prune'],
   async run(context) {
     const { project, base, dryRun } = context.flags;
     const client = await context.engine();
-    const results = await client.call('worktree.prune', {
+    const { repositories, problems } = await client.call('worktree.prune', {
       ...(project === undefined ? {} : { project }),
       ...(base === undefined ? {} : { base }),
       dry_run: dryRun,
     });
-    context.result(results, (all) => {
+    context.result(repositories, (all) => {
       const lines = all.flatMap(({ entries, removed, refused, gone }) => [
         ...(dryRun
           ? entries
@@ -239,11 +244,8 @@ const prune = command({
       if (lines.length === 0) return all.every(({ problem }) => problem === null) ? 'nothing to prune' : '';
       return toPrintable(lines.join('\n'), { lines: true });
     });
-    for (const { warnings } of results) warn(context, warnings);
-    return report(
-      context,
-      results.flatMap(({ repository, problem }) => (problem === null ? [] : [{ repository, ...problem }])),
-    );
+    for (const { warnings } of repositories) warn(context, warnings);
+    return report(context, problems);
   },
 });
 

@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { asSvcError, type configuration } from '../../engine/index.ts';
+import { asSvcError, type configuration, runProgram } from '../../engine/index.ts';
 
 /** One line of `svc doctor`. */
 export interface Check {
@@ -63,29 +62,16 @@ export function atLeast(found: string, needed: string): boolean {
   return true;
 }
 
-/** What a program prints, without ever waiting long. Rejects as execFile does. */
-export function output(
+/** What a program prints, without ever waiting long. Rejects when it fails. */
+export async function output(
   program: string,
   args: readonly string[],
-  options: { cwd?: string; env: NodeJS.ProcessEnv; timeoutMs?: number },
+  { cwd, env }: { cwd?: string; env: NodeJS.ProcessEnv },
 ): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const child = execFile(
-      program,
-      args,
-      {
-        encoding: 'utf8',
-        timeout: options.timeoutMs ?? 5000,
-        killSignal: 'SIGKILL',
-        env: options.env,
-        ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
-      },
-      (error, stdout, stderr) =>
-        error === null ? resolve(stdout || stderr) : reject(Object.assign(error, { stderr })),
-    );
-    // A program that reads its standard input would wait for the person at the terminal.
-    child.stdin?.end();
-  });
+  const options = { env, timeoutMs: 5000, ...(cwd === undefined ? {} : { cwd }) };
+  const { stdout, stderr, error } = await runProgram(program, args, options);
+  if (error !== null) throw error;
+  return stdout || stderr;
 }
 
 export const messageOf = (error: unknown): string => asSvcError(error).message;

@@ -1,6 +1,12 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
-import { asSvcError, configuration, findWorkspace, projectSetups } from '../../engine/index.ts';
+import {
+  asSvcError,
+  configuration,
+  findWorkspace,
+  isInsideFolder,
+  projectSetups,
+} from '../../engine/index.ts';
 import type { Context } from '../command.ts';
 import { type Check, fail, ok, output, type RunningEngine, type Workspace, warn } from './check.ts';
 import { secretNames } from './machine.ts';
@@ -170,7 +176,7 @@ export async function checkRepository({ loaded, paths, env }: Workspace): Promis
     ];
   }
   const inside = relative(top, paths.data);
-  if (inside.startsWith(`..${sep}`) || inside === '..' || resolve(inside) === inside) {
+  if (!isInsideFolder(top, paths.data)) {
     return [ok('repository', top), ok('ignored by git', `${paths.data} is outside of it`)];
   }
   const isIgnored = (await git('check-ignore', '--quiet', '--no-index', join(paths.data, 'svc.db'))) !== null;

@@ -1,15 +1,8 @@
-import { createHash, randomBytes } from 'node:crypto';
-import {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { writeFileAtomically } from '../base/atomic-file.ts';
 
 const given = { at: z.string(), actor: z.string() };
 
@@ -105,10 +98,8 @@ export function changeConsents(
   change(consents);
   const file = resolveConsentsFile(home, root);
   mkdirSync(join(home, 'consents'), { recursive: true, mode: 0o700 });
-  const draft = `${file}.${randomBytes(6).toString('hex')}`;
   const text = JSON.stringify({ root: realpathSync(root), ...consents }, null, 2);
-  writeFileSync(draft, `${text}\n`, { flag: 'wx', mode: 0o600 });
-  renameSync(draft, file);
+  writeFileAtomically(file, `${text}\n`);
   return file;
 }
 

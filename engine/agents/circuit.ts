@@ -1,3 +1,4 @@
+import { backoffMs } from '../base/backoff.ts';
 import { type Clock, rfc3339 } from '../base/clock.ts';
 import { formatCount } from '../base/text.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
@@ -5,8 +6,7 @@ import { findFailure } from './failures.ts';
 
 /** After this many agent failures in a row the circuit opens: the agent gets no more work. */
 export const FAILURES = 3;
-const FIRST_PAUSE_MS = 5 * 60_000;
-const LONGEST_PAUSE_MS = 60 * 60_000;
+const PAUSES = { firstMs: 5 * 60_000, longestMs: 60 * 60_000 };
 
 /** An open circuit: the agent gets no work. Times are RFC 3339 UTC. */
 export interface Circuit {
@@ -83,7 +83,7 @@ export function createCircuits({
       const before = one.get(agent);
       const failures = (before?.failures ?? 0) + 1;
       const isOpen = failures >= FAILURES;
-      const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.max(0, failures - FAILURES), LONGEST_PAUSE_MS);
+      const pauseMs = backoffMs(failures - FAILURES + 1, PAUSES);
       const now = clock.now();
       put.run({
         agent,

@@ -1,13 +1,10 @@
+import { ERROR_MEANINGS, type Meaning } from '../base/error-meanings.ts';
 import type { ErrorCode } from '../base/errors.ts';
 import type { StopReason } from '../sessions/index.ts';
 import type { EndCode } from './streams/stream.ts';
 
 /** The meaning of a failed session's code. */
-export interface Failure {
-  /** Why it failed, a clause. */
-  means: string;
-  /** What a person does next, a clause. */
-  next: string;
+export interface Failure extends Meaning {
   /** The failure concerns the agent, its login or its model, not the task: such failures open the agent's circuit. */
   isOfAgent?: true;
   /** A limit that ends by itself: if the time is known, it is a pause and no failure. */
@@ -15,24 +12,8 @@ export interface Failure {
 }
 
 type AtEnd = EndCode | StopReason | 'exit_code' | 'no_result' | 'killed' | 'lost' | 'reported';
-type AtStart = Extract<
-  ErrorCode,
-  | 'agent_not_found'
-  | 'spawn_failed'
-  | 'unknown_agent'
-  | 'not_a_repository'
-  | 'repository_empty'
-  | 'git_failed'
-  | 'gateway_unreachable'
-  | 'tool_missing'
-  | 'confinement_unavailable'
-  | 'consent_missing'
-  | 'setup_failed'
-  | 'inputs_changed'
->;
 
-/** Codes of sessions that failed. A start can also fail with any other code of docs/errors.md. */
-export const SESSION_FAILURES: Readonly<Record<AtEnd | AtStart, Failure>> = {
+const AT_END: Readonly<Record<AtEnd, Failure>> = {
   permission_denied: {
     means: 'a tool that it needed was denied to it, and nobody was there to allow it',
     next: "allow it in the agent's own settings, or with transport acp in agents.permissions",
@@ -105,50 +86,33 @@ export const SESSION_FAILURES: Readonly<Record<AtEnd | AtStart, Failure>> = {
     next: 'read the log',
   },
   cancelled: { means: 'a person stopped it', next: 'nothing, unless that was by mistake' },
-  agent_not_found: {
-    means: 'its program is not on the PATH of the engine',
-    next: 'install it, or correct the command under agents.cmds',
-    isOfAgent: true,
-  },
-  spawn_failed: {
-    means: 'its process could not be started',
-    next: 'correct what the failure names',
-    isOfAgent: true,
-  },
-  unknown_agent: { means: 'agents.cmds has no such preset', next: 'add it, or assign another agent' },
-  not_a_repository: {
-    means: "the project's folder is in no git repository",
-    next: 'git init, or run it with --inplace',
-  },
-  repository_empty: { means: 'the repository has no commit to begin from', next: 'commit something' },
-  git_failed: { means: 'git failed while the worktree was made', next: 'correct what the failure names' },
-  gateway_unreachable: {
-    means: 'its model calls go through the gateway, and nothing listens at gateway.addr',
-    next: 'set agents.auth of it to account, or start what is to listen there: svc brings no gateway yet',
-  },
-  tool_missing: {
-    means: 'a program that svc needs is missing: git, or bwrap with guard.profile strict',
-    next: 'install it; svc doctor says more',
-  },
-  confinement_unavailable: {
-    means: 'guard.profile is strict, and no sandbox can be made here',
-    next: 'svc doctor says why; docs/confinement.md has the reasons',
-  },
+};
+
+/** Errors that end a session before its agent runs. */
+const AT_START = {
+  agent_not_found: { ...ERROR_MEANINGS.agent_not_found, isOfAgent: true },
+  spawn_failed: { ...ERROR_MEANINGS.spawn_failed, isOfAgent: true },
+  unknown_agent: ERROR_MEANINGS.unknown_agent,
+  not_a_repository: ERROR_MEANINGS.not_a_repository,
+  repository_empty: ERROR_MEANINGS.repository_empty,
+  git_failed: ERROR_MEANINGS.git_failed,
+  gateway_unreachable: ERROR_MEANINGS.gateway_unreachable,
+  tool_missing: ERROR_MEANINGS.tool_missing,
+  confinement_unavailable: ERROR_MEANINGS.confinement_unavailable,
   consent_missing: {
     means: 'nobody on this machine has agreed to the setup commands and files of its project',
     next: 'read them with svc project trust, and agree',
   },
-  setup_failed: {
-    means: 'a setup command of its project failed',
-    next: 'read the log, and correct the command or what it needs',
-  },
-  inputs_changed: {
-    means:
-      'what it would have run is not what was approved: the configuration or the checkout has changed since',
-    next: 'look at the decision that waits in its place, svc decision list, and approve it or not',
-  },
+  setup_failed: ERROR_MEANINGS.setup_failed,
+  inputs_changed: ERROR_MEANINGS.inputs_changed,
+} satisfies Partial<Record<ErrorCode, Failure>>;
+
+/** Codes of sessions that failed. A start can also fail with any other code of docs/errors.md. */
+export const SESSION_FAILURES: Readonly<Record<AtEnd | keyof typeof AT_START, Failure>> = {
+  ...AT_END,
+  ...AT_START,
 };
 
 /** Finds the meaning of a code; null for one that is not in the table. */
 export const findFailure = (code: string): Failure | null =>
-  Object.hasOwn(SESSION_FAILURES, code) ? SESSION_FAILURES[code as AtEnd | AtStart] : null;
+  Object.hasOwn(SESSION_FAILURES, code) ? SESSION_FAILURES[code as keyof typeof SESSION_FAILURES] : null;

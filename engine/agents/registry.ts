@@ -1,5 +1,6 @@
-import { relative, resolve, sep } from 'node:path';
+import { resolve } from 'node:path';
 import { asSvcError, SvcError } from '../base/errors.ts';
+import { isInsideFolder } from '../base/paths.ts';
 import { detectAgents } from './presets/detect.ts';
 import { findPreset } from './presets/index.ts';
 import { checkHeadlessCommand, splitCommand } from './template.ts';
@@ -61,11 +62,6 @@ export interface ProjectChoice {
   /** The workspace's own project. */
   own: boolean;
 }
-
-const contains = (folder: string, path: string): boolean => {
-  const way = relative(folder, path);
-  return way !== '..' && !way.startsWith(`..${sep}`);
-};
 
 const ownValue = <V>(map: Readonly<Record<string, V>>, key: string): V | undefined =>
   Object.hasOwn(map, key) ? map[key] : undefined;
@@ -230,7 +226,7 @@ export function createAgents(deps: {
       if (cwd === null) return null;
       const around = readConfig()
         .projects.map(({ id, path }) => ({ id, folder: resolve(root, path) }))
-        .filter(({ folder }) => contains(folder, cwd))
+        .filter(({ folder }) => isInsideFolder(folder, cwd))
         .sort((one, other) => other.folder.length - one.folder.length);
       return around[0]?.id ?? null;
     },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { SvcError } from '../base/errors.ts';
 import { type Operation, type Operations, wireOperation } from './operation.ts';
-import { describeTool, isTool, type Tool, type ToolDescription, type ToolNames } from './tool.ts';
+import { describeTool, isTool, type Tool, type ToolDescription, type ToolNames, toolName } from './tool.ts';
 
 /**
  * The 46 tools in the order in which they are served (02 Endpoints): those of the Chair first. What is not built yet is
@@ -68,9 +68,9 @@ export function toolOperations(
   namesNow: () => ToolNames,
 ) {
   const place = new Map(MANIFEST.map((name, at) => [name, at]));
-  const tools = new Map<string, Tool>(operations.filter(isTool).map((each) => [each.name, each]));
+  const tools = new Map<string, Tool>(operations.filter(isTool).map((each) => [toolName(each.name), each]));
   const ordered = [...tools.values()].sort(
-    (one, other) => (place.get(one.name) ?? 0) - (place.get(other.name) ?? 0),
+    (one, other) => (place.get(toolName(one.name)) ?? 0) - (place.get(toolName(other.name)) ?? 0),
   );
   let described: { names: string; served: { seat: Tool['seat']; description: ToolDescription }[] } | null =
     null;
@@ -114,7 +114,8 @@ export function toolOperations(
             data: { unknownTool: name },
           });
         }
-        const result = await call(name, input, caller, context);
+        // What its output does not name is for other clients.
+        const result = found.output.parse(await call(found.name, input, caller, context)) as object;
         // The same again as JSON would double what goes over the socket.
         return { result, text: found.say?.(result) ?? null };
       },

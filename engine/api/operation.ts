@@ -235,13 +235,15 @@ export type Wire<T> = T extends readonly (infer E)[]
     : T;
 
 /** Keys of our own objects from camelCase to snake_case, deeply. Maps with keys of the user's own must not pass here. */
-export function toWire(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(toWire);
+export const toWire = <T>(value: T): Wire<T> => withSnakeKeys(value) as Wire<T>;
+
+function withSnakeKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withSnakeKeys);
   if (value === null || typeof value !== 'object') return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => [
       key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      toWire(inner),
+      withSnakeKeys(inner),
     ]),
   );
 }

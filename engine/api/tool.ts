@@ -44,6 +44,9 @@ export const tool = <
 export const sayMore = (more: number): string[] =>
   more === 0 ? [] : [`and ${more} more: raise limit to see them`];
 
+/** The name under which agents are offered an operation: providers take no dot in it. */
+export const toolName = (operation: string): string => operation.replace('.', '_');
+
 export const isTool = (each: Operation): each is Tool => 'output' in each;
 
 /** A tool as `tools/list` of the protocol describes it. */
@@ -81,6 +84,8 @@ interface Described extends Record<string, unknown> {
   maxLength?: number;
   maxItems?: number;
   names?: keyof ToolNames;
+  /** Not told: clients give it, or get it, and agents do not need it. */
+  unlisted?: boolean;
   properties?: Record<string, Described>;
   items?: Described;
 }
@@ -127,6 +132,9 @@ function tidy(schema: Described, io: 'input' | 'output', names: ToolNames): void
     delete schema.description;
     if (Object.keys(schema.items?.properties ?? {}).length === 0) delete schema.items;
   }
+  for (const [name, each] of Object.entries(schema.properties ?? {}))
+    if (each.unlisted === true) delete schema.properties?.[name];
+  if (schema.items?.unlisted === true) delete schema.items;
   if (Object.keys(schema.properties ?? { some: true }).length === 0) delete schema.properties;
   for (const each of Object.values(schema.properties ?? {})) tidy(each, io, names);
   if (schema.items !== undefined) tidy(schema.items, io, names);
@@ -147,7 +155,7 @@ export const describeTool = (
   each: Tool,
   names: ToolNames = { agents: [], projects: [] },
 ): ToolDescription => ({
-  name: each.name,
+  name: toolName(each.name),
   description: each.about,
   inputSchema: schemaOf(each.input, 'input', names),
   outputSchema: schemaOf(each.output, 'output', names),

@@ -1,6 +1,7 @@
 /**
  * The one list of failures. A code is a stable snake_case word; the table maps it to an HTTP status (RFC 9457)
- * and to the command line's exit code. Receiver, tools and command line all answer from this table.
+ * and to the command line's exit code. Receiver, tools and command line all answer from this table. What each code
+ * means and what to do next is in error-meanings.ts.
  */
 
 /** Exit codes of the command line. */
@@ -81,7 +82,6 @@ export const CODES = {
   storage_unsafe: failure(500),
   engine_unreachable: failure(503),
   engine_closing: failure(503),
-  node_too_old: failure(500),
   tool_missing: failure(500),
   confinement_unavailable: failure(500),
   internal: failure(500),

@@ -2,17 +2,15 @@ import {
   closeSync,
   constants,
   fstatSync,
-  fsyncSync,
   lstatSync,
   mkdirSync,
   openSync,
   readSync,
-  renameSync,
-  rmSync,
   type Stats,
   writeSync,
 } from 'node:fs';
-import { dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
+import { writeFileAtomically } from './atomic-file.ts';
 import { SvcError } from './errors.ts';
 
 // What svc keeps lies where a repository, a backup or a worker may have put something before. Nothing here follows a link,
@@ -36,12 +34,6 @@ const unsafeFileError = (path: string, what: string): SvcError =>
     hint: `look at it, then take it away: ls -ld ${path}`,
     data: { path },
   });
-
-/** Whether a path is inside a folder, and not the folder itself; both absolute. */
-export function isBelow(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
-}
 
 /** Why a file cannot be one of ours, as the end of a sentence; null when nothing is wrong. */
 function findFileFault(found: Stats, mayBeLinked: boolean): string | null {
@@ -107,37 +99,9 @@ export function readPrivate(file: string, mostBytes: number, mayBeLinked = false
 export const appendPrivate = (file: string, text: string): void =>
   withPrivate(file, 'add', (fd) => void writeSync(fd, text));
 
-/** Replaces a file in one step, whatever has its name; `isDurable` when it has to outlive a power cut. */
-export function replacePrivate(file: string, text: string, { isDurable = false } = {}): void {
-  const draft = `${file}.${randomName()}.tmp`;
-  try {
-    withPrivate(draft, 'new', (fd) => {
-      writeSync(fd, text);
-      if (isDurable) fsyncSync(fd);
-    });
-    renameSync(draft, file);
-  } catch (error) {
-    rmSync(draft, { force: true });
-    throw error;
-  }
-  if (isDurable) syncFolder(dirname(file));
-}
-
-/** Syncs a folder, so that files created or renamed in it survive a power cut; ignored where unsupported. */
-export function syncFolder(folder: string): void {
-  const fd = openSync(folder, O_RDONLY);
-  try {
-    fsyncSync(fd);
-  } catch {
-    // Some file systems sync no folders.
-  } finally {
-    closeSync(fd);
-  }
-}
-
-/** Not imported: every command would load it. */
-export const randomName = (bytes = 8): string =>
-  process.getBuiltinModule('node:crypto').randomBytes(bytes).toString('hex');
+/** Replaces a file of svc's own, mode 0600, in one step; `isDurable` when it has to outlive a power cut. */
+export const replacePrivate = (file: string, text: string, { isDurable = false } = {}): void =>
+  writeFileAtomically(file, text, { isDurable });
 
 /**
  * Makes a folder below the existing `top`, mode 0700, step by step, so that nothing is created behind a link. Null,

@@ -1,11 +1,9 @@
 import { decisionOperations } from './decisions/operations.ts';
 import type { BoardOperationsDeps } from './deps.ts';
 import { taskOperations } from './tasks/operations.ts';
-import { taskTools } from './tasks/tools.ts';
 
 /** What clients may ask about tasks and decisions. */
 export const boardOperations = (deps: BoardOperationsDeps) => [
-  ...taskTools(deps),
   ...taskOperations(deps),
   ...decisionOperations(deps),
 ];

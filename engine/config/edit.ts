@@ -1,18 +1,7 @@
-import { randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  fchmodSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { mkdirSync, realpathSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { parse, parseDocument } from 'yaml';
+import { writeFileAtomically } from '../base/atomic-file.ts';
 import { SvcError } from '../base/errors.ts';
 import { listChangedSetups, listConsentKeys, listDifferingKeys, recordAgreement } from './consent.ts';
 import { findActor } from './first-use.ts';
@@ -175,24 +164,13 @@ const isBroken = (text: string): boolean =>
   parseDocument(text.replace(/^\uFEFF/, ''), { prettyErrors: false }).errors.length > 0;
 
 /**
- * Replaces a file in one step, keeping its mode; a symbolic link keeps pointing at the file. One that does not exist
- * is made, with its folder and `mode`.
+ * Replaces a file of the user's in one step, keeping its mode; a symbolic link keeps pointing at the file. One that does
+ * not exist is made, with its folder and `mode`.
  */
-export function replaceFile(file: string, text: string, { mode }: { mode?: number } = {}): void {
+export function replaceFile(file: string, text: string, { mode = 0o666 }: { mode?: number } = {}): void {
   const present = statSync(file, { throwIfNoEntry: false });
-  if (!present) mkdirSync(dirname(file), { recursive: true });
-  const target = present ? realpathSync(file) : file;
-  const draft = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`);
-  const handle = openSync(draft, 'wx', mode ?? 0o666);
-  try {
-    // Set apart, because what is given to open is narrowed by the umask.
-    if (present) fchmodSync(handle, present.mode & 0o7777);
-    writeSync(handle, text);
-    fsyncSync(handle);
-    closeSync(handle);
-    renameSync(draft, target);
-  } catch (error) {
-    rmSync(draft, { force: true });
-    throw error;
-  }
+  if (!present) {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileAtomically(file, text, { mode });
+  } else writeFileAtomically(realpathSync(file), text, { mode: present.mode & 0o7777, isModeExact: true });
 }

@@ -1,21 +1,14 @@
-/** Number of edits (insert, delete, replace, swap of neighbours) that turn `a` into `b`. */
-export function editDistance(a: string, b: string): number {
-  let before: number[] = [];
-  let above = Array.from({ length: b.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= a.length; row++) {
-    const line = [row];
-    for (let column = 1; column <= b.length; column++) {
-      const same = a[row - 1] === b[column - 1];
-      let best = Math.min(above[column]! + 1, line[column - 1]! + 1, above[column - 1]! + (same ? 0 : 1));
-      if (row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]) {
-        best = Math.min(best, before[column - 2]! + 1);
-      }
-      line.push(best);
-    }
-    before = above;
-    above = line;
+import leven from 'leven';
+
+/** Slips of the keyboard (insert, delete, replace, one swap of neighbours) that turn `a` into `b`. */
+export function countSlips(a: string, b: string): number {
+  let least = leven(a, b);
+  // leven counts a swap as two.
+  for (let at = 1; at < a.length && least > 1; at += 1) {
+    const swapped = a.slice(0, at - 1) + a.charAt(at) + a.charAt(at - 1) + a.slice(at + 1);
+    least = Math.min(least, 1 + leven(swapped, b));
   }
-  return above[b.length]!;
+  return least;
 }
 
 /** Finds the candidate that `word` most likely means, if one is close enough. */
@@ -25,7 +18,7 @@ export function findNearest(word: string, candidates: Iterable<string>): string 
   let found: string | undefined;
   let least = limit + 1;
   for (const candidate of candidates) {
-    const edits = editDistance(word.toLowerCase(), candidate.toLowerCase());
+    const edits = countSlips(word.toLowerCase(), candidate.toLowerCase());
     if (edits < least) {
       found = candidate;
       least = edits;

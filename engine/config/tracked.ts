@@ -1,6 +1,6 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
+import { runProgramSync } from '../base/run-program.ts';
 
 const PATIENCE_MS = 5000;
 
@@ -37,7 +37,7 @@ const existsSyncOrLink = (path: string): boolean =>
  * Both folders are passed to git: neither its search nor the repository's `core.worktree` decides which one is asked.
  */
 function isInIndex(top: string, place: string, { PATH, HOME }: NodeJS.ProcessEnv): boolean {
-  const { status, stderr } = spawnSync(
+  const { exitCode, stderr } = runProgramSync(
     'git',
     [
       ...HARMLESS,
@@ -59,11 +59,8 @@ function isInIndex(top: string, place: string, { PATH, HOME }: NodeJS.ProcessEnv
         GIT_OPTIONAL_LOCKS: '0',
         GIT_TERMINAL_PROMPT: '0',
       },
-      encoding: 'utf8',
-      stdio: ['ignore', 'ignore', 'pipe'],
-      timeout: PATIENCE_MS,
-      killSignal: 'SIGKILL',
+      timeoutMs: PATIENCE_MS,
     },
   );
-  return status !== 1 || !stderr.includes('did not match any file(s) known to git');
+  return exitCode !== 1 || !stderr.includes('did not match any file(s) known to git');
 }

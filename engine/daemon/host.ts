@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { chmodSync, renameSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { dirname } from 'node:path';
-import { SvcError } from '../base/errors.ts';
 import type { Engine } from '../compose.ts';
+import { listenOn } from '../http/listen.ts';
 import type { ProcessName } from '../runner/processes/index.ts';
 import { removeDaemonRecord, writeDaemonRecord } from '../workspace/daemon-record.ts';
 import { findOwnSupervisor } from '../workspace/own-supervisor.ts';
@@ -65,8 +64,7 @@ export async function hostEngine(engine: Engine): Promise<Host> {
   // name already belongs to a host that died.
   const own = `${path}.${process.pid % 10_000}`;
   rmSync(own, { force: true });
-  server.listen(own);
-  await listening(server, own);
+  await listenOn(server, { path: own });
   chmodSync(own, 0o600);
   renameSync(own, path);
 
@@ -85,9 +83,8 @@ export async function hostEngine(engine: Engine): Promise<Host> {
     }),
   });
   const wanted = engine.daemonAddress();
-  web.listen(wanted.port, wanted.host);
   try {
-    await listening(web, `${wanted.host}:${wanted.port}`);
+    await listenOn(web, wanted);
   } catch (error) {
     // A socket that is still open would keep this process alive, and clients waiting for its end.
     server.close();
@@ -153,15 +150,3 @@ function supervisorOf({ env, startOf }: Pick<Engine, 'env' | 'startOf'>): Proces
 
 /** Root may do as we do anyway; what it is called from still counts. */
 const isOurs = (uid: number): boolean => uid === 0 || uid === process.getuid?.();
-
-/** Resolves when the server listens. Throws `address_in_use`, `address_refused`. */
-async function listening(server: Server, where: string): Promise<void> {
-  try {
-    await once(server, 'listening');
-  } catch (thrown) {
-    const { code, message } = thrown as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE')
-      throw new SvcError('address_in_use', `${where} is in use already`, { cause: thrown });
-    throw new SvcError('address_refused', `cannot listen on ${where}: ${message}`, { cause: thrown });
-  }
-}

@@ -1,7 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
-import { SvcError, toHttpStatus } from '../base/errors.ts';
+import { SvcError } from '../base/errors.ts';
+import { PROBLEM_JSON, problemDetails } from '../http/problem-details.ts';
+import { createLimitedServer } from '../http/server.ts';
 
 export interface HttpDeps {
   /** The Chair's bearer token. */
@@ -44,17 +46,17 @@ function admit(request: IncomingMessage, { token, isRun, isLoopback }: HttpDeps)
 
 /** The daemon's loopback HTTP side: `/healthz` and `/mcp`. */
 export function createHttp(deps: HttpDeps): Server {
-  // An import of node:http loads the whole client behind fetch, which most engines never need, and 50 ms with it.
-  const { createServer } = process.getBuiltinModule('node:http');
-  const server = createServer((request, response) => {
-    answer(deps, request, response).catch((error: unknown) => problem(response, error));
+  const server = createLimitedServer({
+    headersMs: 10_000,
+    // A stream of /mcp stays open for as long as its client listens; what it sends is bounded by this.
+    requestMs: 30_000,
+    // Longer than clients keep a connection that nothing goes over: one that ends first takes their next request with it.
+    idleMs: 120_000,
+    connections: 512,
   });
-  server.headersTimeout = 10_000;
-  // Longer than clients keep a connection that nothing goes over: one that ends first takes their next request with it.
-  server.keepAliveTimeout = 120_000;
-  // A stream of /mcp stays open for as long as its client listens; what it sends is bounded by requestTimeout.
-  server.requestTimeout = 30_000;
-  server.maxConnections = 512;
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    answer(deps, request, response).catch((error: unknown) => sendProblem(response, error));
+  });
   return server;
 }
 
@@ -75,21 +77,14 @@ function send(response: ServerResponse, status: number, type: string, body: obje
   response.end(`${JSON.stringify(body)}\n`);
 }
 
-function problem(response: ServerResponse, error: unknown): void {
+function sendProblem(response: ServerResponse, error: unknown): void {
   if (response.headersSent) {
     response.destroy();
     return;
   }
-  const { code, message } = error instanceof SvcError ? error : new SvcError('internal', 'internal error');
+  const details = problemDetails(error);
   // What is left of the body is not waited for.
-  if (code === 'body_too_large') response.setHeader('connection', 'close');
-  if (code === 'token_invalid') response.setHeader('www-authenticate', 'Bearer');
-  const status = toHttpStatus(code);
-  send(response, status, 'application/problem+json', {
-    type: 'about:blank',
-    title: code.replaceAll('_', ' '),
-    status,
-    detail: message,
-    code,
-  });
+  if (details.code === 'body_too_large') response.setHeader('connection', 'close');
+  if (details.code === 'token_invalid') response.setHeader('www-authenticate', 'Bearer');
+  send(response, details.status, PROBLEM_JSON, details);
 }

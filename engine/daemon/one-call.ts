@@ -4,7 +4,8 @@ import { helloFrom } from './hello.ts';
 import { lineSplitter } from './json-lines.ts';
 import { locateEngine } from './where.ts';
 
-// Loaded at every tool call of every agent: nothing here or below it may load a package.
+// Loaded at every tool call of every agent: nothing here or below it may load a package. The usual client takes 8 ms more
+// of 56, a second round trip, and waits for an engine that starts again, which an agent is not to wait for.
 
 /** A connection for one call. */
 export interface OneCall {

@@ -1,5 +1,6 @@
 import { closeSync, writeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { backoffMs } from '../base/backoff.ts';
 import { readDataFolderId } from '../workspace/data-folder.ts';
 import { SUPERVISOR_VARIABLE } from '../workspace/own-supervisor.ts';
 import { childEnded, READY_FD, type Ready, startHost } from './host-start.ts';
@@ -8,8 +9,7 @@ import { childEnded, READY_FD, type Ready, startHost } from './host-start.ts';
 // after a crash. A worker that did so would give the engine its own. It stays for as long as the engine, so it loads no
 // package. `node supervisor.js <data folder> <program> <argument>…`, in the workspace's folder.
 
-const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 30_000;
+const PAUSES = { firstMs: 100, longestMs: 30_000 };
 /** An engine that lived that long has not failed at its start. */
 const HEALTHY_MS = 60_000;
 /** In a row; with the pauses between them that is about seven minutes. */
@@ -81,7 +81,7 @@ async function supervise(): Promise<number> {
       return 1;
     }
     log(refusal === null ? `the engine is started again: ${why}` : `the engine could not be started: ${why}`);
-    if (!isAwaited) await sleep(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1)));
+    if (!isAwaited) await sleep(backoffMs(failures, PAUSES));
     isAwaited = false;
     if (isOver) return 0;
   }

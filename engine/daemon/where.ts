@@ -17,7 +17,11 @@ export interface EnginePlace {
   isConfined: boolean;
 }
 
-/** The folder with the engine's record and its socket. Only a workspace that moved them has its configuration read. */
+/**
+ * The folder with the engine's record and its socket. Only a workspace whose svc.yaml seems to move them has its
+ * configuration read: that loads zod and yaml, which is 170 ms of every hook and command. To match too much costs
+ * time; what sets one of these keys has its name before a colon, and so is never missed.
+ */
 export async function whereIs(
   root: string,
   file: string,

@@ -49,9 +49,7 @@ export function approvedProfile({ approvals, profile }: Deps, session: Session):
 export function askedOfLive({
   sessions,
 }: Pick<DispatchDeps, 'sessions'>): (decisionId: string) => DispatchOptions | null {
-  const live = new Map(
-    sessions.list({ live: true, limit: 100_000 }).map((session) => [session.decisionId, session]),
-  );
+  const live = new Map(sessions.listLive().map((session) => [session.decisionId, session]));
   return (decisionId) => {
     const session = live.get(decisionId);
     if (session === undefined) return null;

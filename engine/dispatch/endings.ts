@@ -35,7 +35,7 @@ function clearAfter({ worktrees, sessions, log }: DispatchDeps, session: Session
   if (traps.length > 0)
     log.warn({ session: sessionId, traps }, 'the worker left pipes or links for git, which are gone');
   if (worktree !== null) return;
-  const others = sessions.list({ live: true, limit: 100_000 });
+  const others = sessions.listLive();
   if (!others.some((each) => each.inplace && each.sessionId !== sessionId)) worktrees.releaseCheckout(folder);
 }
 

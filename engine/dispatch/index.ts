@@ -235,7 +235,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
 
     async stopAll() {
       await storage.write(() => {
-        for (const { sessionId } of sessions.list({ live: true, limit: 100_000 })) {
+        for (const { sessionId } of sessions.listLive()) {
           stop(sessionId, 'cancelled', { actor: 'svc', via: 'engine' });
         }
       });

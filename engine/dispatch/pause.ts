@@ -1,4 +1,5 @@
 import { findFailure, type StreamFacts } from '../agents/index.ts';
+import { backoffMs } from '../base/backoff.ts';
 import type { Session } from '../sessions/index.ts';
 import type { DispatchDeps } from './context.ts';
 import type { Hearing } from './hear.ts';
@@ -9,8 +10,7 @@ const MOST_RUNS = 20;
 /** So many pauses in a row, each after a run that did nothing, and its limit is none that passes. */
 const MOST_IDLE_PAUSES = 5;
 /** From the second of them on it waits at least so long, twice as long each time. */
-const FIRST_BACKOFF_MS = 30_000;
-const LONGEST_BACKOFF_MS = 10 * 60_000;
+const BACKOFF = { firstMs: 30_000, longestMs: 10 * 60_000 };
 /** A limit that lasts longer is no pause: a weekly one is the longest that is common. */
 const LONGEST_MS = 8 * 86_400_000;
 /** Those who promise a time keep it to the second. */
@@ -53,12 +53,11 @@ export function afterLimit(
       `it met its limit again after ${MOST_IDLE_PAUSES} pauses in which nothing was done`,
     );
   if (session.runs >= MOST_RUNS) return givenUp(verdict, `it met a limit in each of ${session.runs} runs`);
-  const until = Math.max(resetAt, now + backoffMs(idlePauses)) + MARGIN_MS;
+  const until = Math.max(resetAt, now + leastMs(idlePauses)) + MARGIN_MS;
   return { pause: { until, code: failure.code, text: failure.text, idlePauses } };
 }
 
-const backoffMs = (idlePauses: number): number =>
-  idlePauses < 2 ? 0 : Math.min(FIRST_BACKOFF_MS * 2 ** (idlePauses - 2), LONGEST_BACKOFF_MS);
+const leastMs = (idlePauses: number): number => (idlePauses < 2 ? 0 : backoffMs(idlePauses - 1, BACKOFF));
 
 const givenUp = (verdict: Verdict, why: string): { verdict: Verdict } => ({
   verdict: {

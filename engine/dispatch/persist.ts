@@ -1,22 +1,25 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { backoffMs } from '../base/backoff.ts';
 import { asSvcError } from '../base/errors.ts';
 import type { DispatchDeps } from './context.ts';
 
 /** Writes `work` durably; `what` is named while it cannot. */
 export type Persist = <T>(what: string, work: () => T) => Promise<T>;
 
+const PAUSES = { firstMs: 250, longestMs: 10_000 };
+
 /** What happened has happened: a write about it is tried until it succeeds or the host closes. */
 export const createPersist =
   ({ storage, log }: Pick<DispatchDeps, 'storage' | 'log'>, closing: AbortSignal): Persist =>
   async (what, work) => {
-    for (let pause = 250; ; pause = Math.min(pause * 2, 10_000)) {
+    for (let failures = 1; ; failures += 1) {
       try {
         return await storage.write(work);
       } catch (error) {
         const { code, message } = asSvcError(error);
         if ((code !== 'storage_full' && code !== 'storage_failed') || closing.aborted) throw error;
         log.error({ error: message }, `${what} is not saved yet; trying again`);
-        await delay(pause, undefined, { signal: closing });
+        await delay(backoffMs(failures, PAUSES), undefined, { signal: closing });
       }
     }
   };

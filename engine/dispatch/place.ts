@@ -7,7 +7,7 @@ import type { DispatchDeps } from './context.ts';
 
 /** Where the worker works: a worktree of its own, or the project's folder itself. */
 export async function place(deps: DispatchDeps, session: Session): Promise<Placement> {
-  const others = deps.sessions.list({ live: true, limit: 100_000 });
+  const others = deps.sessions.listLive();
   const isQuiet = others.every(
     ({ sessionId, state }) => sessionId === session.sessionId || state === 'queued',
   );

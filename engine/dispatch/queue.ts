@@ -1,4 +1,5 @@
 import type { StreamFacts } from '../agents/index.ts';
+import { createDueTimer } from '../base/due-timer.ts';
 import { asSvcError } from '../base/errors.ts';
 import type { DispatchDeps } from './context.ts';
 import type { Hearing } from './hear.ts';
@@ -14,7 +15,7 @@ interface Owner {
 }
 
 const MIN_WAKE_MS = 50;
-const MAX_WAKE_MS = 30_000;
+const LONGEST_SLEEP_MS = 30_000;
 const LOOK_IN_MS = 2000;
 
 /** Sessions that this host works on, and the start of those that wait. */
@@ -50,7 +51,7 @@ export function createQueue(
   const { sessions, processes, clock, log } = deps;
   /** Queued ones are not among them. */
   const active = new Map<string, Owner>();
-  let wake: NodeJS.Timeout | undefined;
+  const timer = createDueTimer({ clock, onDue: pump, longestSleepMs: LONGEST_SLEEP_MS });
 
   function own(sessionId: string, work: () => Promise<void>): void {
     if (active.has(sessionId)) return;
@@ -72,7 +73,7 @@ export function createQueue(
   }
 
   function pump(): void {
-    clearTimeout(wake);
+    timer.sleepUntil(null);
     // What waits for a consent is taken up once that is given.
     if (closing.aborted || !mayStart(deps)) return;
     const now = clock.now();
@@ -100,10 +101,7 @@ export function createQueue(
       for (const { sessionId } of next) own(sessionId, () => begin(sessionId));
     }
     const due = Math.min(sessions.nextResume(now) ?? Infinity, deps.circuits.findNextTrial(now), unseen);
-    if (due === Infinity) return;
-    // The machine may sleep meanwhile, or its clock be set: never trust one long timer.
-    wake = setTimeout(pump, Math.min(Math.max(due - now, MIN_WAKE_MS), MAX_WAKE_MS));
-    wake.unref();
+    timer.sleepUntil(due, MIN_WAKE_MS);
   }
 
   function ownNext(sessionId: string, work: () => (() => Promise<void>) | null): void {
@@ -129,6 +127,6 @@ export function createQueue(
       return facts === null ? null : ofThisRun(deps, sessions.get(sessionId), facts);
     },
     settled: () => Promise.allSettled([...active.values()].map(({ done }) => done)),
-    close: () => clearTimeout(wake),
+    close: timer.close,
   };
 }

@@ -26,7 +26,7 @@ export async function recover(deps: DispatchDeps, steps: Steps): Promise<void> {
 
 /** Every live session that has no owner in this host gets one: at the start, and when its owner gave up. */
 export function takeUp(deps: DispatchDeps, steps: Steps): void {
-  for (const session of deps.sessions.list({ live: true, limit: 100_000 })) {
+  for (const session of deps.sessions.listLive()) {
     // One that waits is stopped by its end alone; see `stop`.
     if (session.state === 'queued' && session.stopReason === null) continue;
     steps.own(session.sessionId, () => takeOver(deps, steps, session));

@@ -147,7 +147,7 @@ export function createSessionActions(deps: {
         if (found.length > 0)
           log.error({ session: sessionId, found }, 'repositories that it made were moved');
       }
-      const live = sessions.list({ live: true, limit: 100_000 });
+      const live = sessions.listLive();
       if (session.worktree === null && !live.some(({ inplace }) => inplace))
         worktrees.releaseCheckout(folder);
     }

@@ -1,3 +1,4 @@
+import { backoffMs } from '../base/backoff.ts';
 import { signedHeaders } from './signing.ts';
 
 const TRY_MS = 10_000;
@@ -97,7 +98,5 @@ function describeCause(error: unknown, timeout: AbortSignal): string {
 }
 
 /** Exponential backoff with full jitter: anywhere up to 5 s after the first failure, up to an hour in the end. */
-export function backoffMs(failures: number, random: () => number): number {
-  const ceiling = Math.min(LONGEST_MS, FIRST_BACKOFF_MS * 2 ** Math.min(failures - 1, 20));
-  return Math.max(SHORTEST_MS, Math.round(random() * ceiling));
-}
+export const nextTryMs = (failures: number, random: () => number): number =>
+  backoffMs(failures, { firstMs: FIRST_BACKOFF_MS, longestMs: LONGEST_MS, shortestMs: SHORTEST_MS, random });

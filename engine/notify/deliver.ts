@@ -1,8 +1,9 @@
 import type { Clock } from '../base/clock.ts';
+import { createDueTimer } from '../base/due-timer.ts';
 import { asSvcError } from '../base/errors.ts';
 import { shownAddress } from '../base/shown-address.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
-import { attemptDelivery, backoffMs, GIVE_UP_MS, type Outcome } from './attempt.ts';
+import { attemptDelivery, GIVE_UP_MS, nextTryMs, type Outcome } from './attempt.ts';
 import type { Envelope } from './envelope.ts';
 import type { DeliveryRow, Outbox, Settled } from './rows.ts';
 
@@ -33,8 +34,6 @@ export interface Deliverer {
   close(): Promise<void>;
 }
 
-// Timers of node cannot be longer than 24.8 days, and a clock may be set meanwhile.
-const LONGEST_SLEEP_MS = 60_000;
 const STALLED_MS = 5000;
 /** Between two looks for a secret that is missing; what looks for it is a line of a file, or the next engine. */
 const HELD_MS = 60_000;
@@ -51,8 +50,7 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
   const stalled = new Map<string, number>();
   /** Targets without a secret: what is for them waits, however long that takes, and is never sent unsigned. */
   const held = new Map<string, number>();
-  let timer: NodeJS.Timeout | undefined;
-  let nextAt = Number.POSITIVE_INFINITY;
+  const timer = createDueTimer({ clock, onDue: () => wakeLoops() });
 
   async function runLoop(url: string): Promise<void> {
     for (;;) {
@@ -134,28 +132,25 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
 
   /** Starts what is due and sets the timer for what is due next; both by one reading of the clock. */
   function wakeLoops(hasNew = false): void {
-    clearTimeout(timer);
-    nextAt = Number.POSITIVE_INFINITY;
+    timer.sleepUntil(null);
     if (closing.signal.aborted || !storage.db.open) return;
     if (hasNew) held.clear();
+    let nextAt = Number.POSITIVE_INFINITY;
     const now = clock.now();
     for (const url of outbox.dueUrls(now)) {
       const stalledUntil = Math.max(stalled.get(url) ?? 0, held.get(url) ?? 0);
       if (stalledUntil > now) nextAt = Math.min(nextAt, stalledUntil);
       else if (!loops.has(url)) startLoop(url);
     }
-    nextAt = Math.min(nextAt, outbox.nextAfter(now) ?? nextAt);
-    if (nextAt === Number.POSITIVE_INFINITY) return;
-    timer = setTimeout(() => wakeLoops(), Math.min(LONGEST_SLEEP_MS, nextAt - now));
-    timer.unref();
+    timer.sleepUntil(Math.min(nextAt, outbox.nextAfter(now) ?? nextAt));
   }
 
   return {
     wake: wakeLoops,
-    isDue: () => clock.now() >= nextAt,
+    isDue: timer.isDue,
     async close() {
       closing.abort();
-      clearTimeout(timer);
+      timer.close();
       await Promise.all(loops.values());
     },
   };
@@ -170,7 +165,7 @@ function settleLoops(row: DeliveryRow, outcome: Outcome, now: number, random: ()
   if (outcome.ok) return { ...base, state: 'delivered', deliveredAt: now };
   const end = firstAt + GIVE_UP_MS;
   if (outcome.gone || now >= end) return { ...base, state: 'dead' };
-  const pause = outcome.retryAfterMs ?? backoffMs(row.attempts + 1, random);
+  const pause = outcome.retryAfterMs ?? nextTryMs(row.attempts + 1, random);
   // The last try is at the end of the 24 hours, not an hour before.
   return { ...base, state: 'pending', nextAt: Math.min(end, now + pause) };
 }

@@ -1,5 +1,5 @@
 import { SvcError, toHttpStatus } from '../base/errors.ts';
-import type { Storage } from '../storage/index.ts';
+import { createSavepoint, type Storage } from '../storage/index.ts';
 import type { ReplayCache } from './replay.ts';
 import type { Answer } from './request.ts';
 
@@ -43,30 +43,20 @@ interface Batch {
  */
 export function createOnce({ storage, replay }: { storage: Storage; replay: ReplayCache }): Once {
   const { db } = storage;
-  const save = db.prepare('SAVEPOINT request');
-  const release = db.prepare('RELEASE request');
-  const undo = db.prepare('ROLLBACK TO request');
+  const inSavepoint = createSavepoint(db);
   const queue: Job[] = [];
 
   function runPlain({ signature, signedAt, work }: Job): Outcome {
     return replay.rememberSignature(signature, signedAt) ? { answer: work() } : { error: replayedError() };
   }
 
-  function runGuarded({ signature, signedAt, work, refused }: Job): Outcome {
-    save.run();
+  function runGuarded(job: Job): Outcome {
+    const { signature, signedAt, refused } = job;
     try {
-      if (!replay.rememberSignature(signature, signedAt)) {
-        release.run();
-        return { error: replayedError() };
-      }
-      const answer = work();
-      release.run();
-      return { answer };
+      return inSavepoint(() => runPlain(job));
     } catch (error) {
-      // A full disk makes SQLite end the whole transaction by itself.
+      // Without the transaction the batch has failed, not the request.
       if (!db.inTransaction) throw error;
-      undo.run();
-      release.run();
       replay.forgetSignature(signature);
       if (!(error instanceof SvcError) || toHttpStatus(error.code) >= 500) return { error };
       replay.rememberSignature(signature, signedAt);

@@ -1,7 +1,9 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { type Clock, rfc3339 } from '../base/clock.ts';
 import { SvcError } from '../base/errors.ts';
+import { listenOn } from '../http/listen.ts';
+import { createLimitedServer } from '../http/server.ts';
 import type { RouteSecrets } from './config.ts';
 import { BODY_LIMIT, isAnswer, type Receive, tooLargeAnswer } from './receive.ts';
 import type { Answer } from './request.ts';
@@ -58,15 +60,13 @@ export async function serveReceive(
   const { timeoutMs, connections, closeMs } = { ...LIMITS, ...limits };
   let closing = false;
 
-  // Not imported: see createHttp of the daemon.
-  const { createServer } = process.getBuiltinModule('node:http');
-  const server = createServer({
-    headersTimeout: timeoutMs,
-    requestTimeout: timeoutMs,
-    keepAliveTimeout: timeoutMs,
-    connectionsCheckingInterval: Math.min(1000, timeoutMs),
+  const server = createLimitedServer({
+    headersMs: timeoutMs,
+    requestMs: timeoutMs,
+    idleMs: timeoutMs,
+    checkEveryMs: Math.min(1000, timeoutMs),
+    connections,
   });
-  server.maxConnections = connections;
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);
@@ -111,7 +111,7 @@ export async function serveReceive(
     });
   }
 
-  await waitUntilListening(server, host, port);
+  await listenOn(server, { host, port });
   const bound = server.address() as AddressInfo;
   // A name such as localhost is what the machine's tables say it is.
   if (!allowRemote && !isLoopback(bound.address)) {
@@ -185,21 +185,3 @@ const addressRefusedError = (host: string): SvcError =>
       hint: 'listen on 127.0.0.1 or [::1], or pass --allow-remote',
     },
   );
-
-function waitUntilListening(server: Server, host: string, port: number): Promise<void> {
-  const where = `${host === '' ? 'port' : host} ${port}`;
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EADDRINUSE') {
-        const hint = 'stop the program that listens there, or choose another port';
-        reject(new SvcError('address_in_use', `${where} is in use`, { cause: error, hint }));
-      } else {
-        reject(new SvcError('address_refused', `cannot listen on ${where}: ${error.code}`, { cause: error }));
-      }
-    });
-    server.listen({ port, ...(host === '' ? {} : { host }) }, () => {
-      server.removeAllListeners('error');
-      resolve();
-    });
-  });
-}

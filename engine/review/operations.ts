@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { operation } from '../api/operation.ts';
+import { operation, toWire } from '../api/operation.ts';
 import { tool } from '../api/tool.ts';
 import { SvcError } from '../base/errors.ts';
 import { WORKTREE_STATES, type Worktrees } from '../runner/worktrees/index.ts';
@@ -76,34 +76,6 @@ export function worktreeOperations({
       run: actions.tryPromotion,
     }),
     operation({
-      name: 'worktree.promote',
-      about:
-        'Merge or rebase a session’s branch into its base. Fails closed on conflicts; never pushes. With `head`, only if the branch still ends there.',
-      seat: 'chair',
-      changes: true,
-      input: z.strictObject({
-        session: z.string(),
-        base: z.string().optional(),
-        strategy: z.enum(['merge', 'rebase']).optional(),
-        keep: z.boolean().optional(),
-        head: z.string().min(1).optional(),
-      }),
-      run: (input, caller, { key }) => actions.promote(input, caller, key),
-    }),
-    operation({
-      name: 'worktree.prune',
-      about:
-        'Remove worktrees and branches of ended sessions whose work is merged. Never removes unmerged or uncommitted work.',
-      seat: 'chair',
-      changes: true,
-      input: z.strictObject({
-        project: z.string().optional(),
-        base: z.string().optional(),
-        dry_run: z.boolean().optional(),
-      }),
-      run: ({ dry_run, ...wanted }, caller) => actions.pruneWorktrees({ ...wanted, dryRun: dry_run }, caller),
-    }),
-    operation({
       name: 'project.repin',
       about: 'From here on the repository that the folder of a project is in now is the project’s own.',
       seat: 'chair',
@@ -120,7 +92,7 @@ const project = z.string().optional().describe('registered project; default: all
 /** The three tools of the Chair. */
 const worktreeTools = (actions: WorktreeActions) => [
   tool({
-    name: 'worktree_status',
+    name: 'worktree.status',
     about: 'List session worktrees and what they hold.',
     seat: 'chair',
     changes: false,
@@ -154,7 +126,7 @@ const worktreeTools = (actions: WorktreeActions) => [
     },
   }),
   tool({
-    name: 'worktree_promote',
+    name: 'worktree.promote',
     about:
       'Merge a finished session’s branch into its base. On a conflict nothing changes. Never pushes. Look at verify_status first.',
     seat: 'chair',
@@ -164,9 +136,13 @@ const worktreeTools = (actions: WorktreeActions) => [
       base: z.string().optional().describe('takes the work in; default: what it was made from'),
       project: z.string().optional().describe('refuse for another project'),
       strategy: z.enum(['merge', 'rebase']).optional().describe('default merge'),
+      /** Keeps the worktree and the branch. */
+      keep: z.boolean().optional().meta({ unlisted: true }),
+      /** Only if the branch still ends there. */
+      head: z.string().min(1).optional().meta({ unlisted: true }),
     }),
     output: z.object({
-      session: z.string(),
+      session_id: z.string(),
       base: z.string(),
       strategy: z.string(),
       before: z.string(),
@@ -175,59 +151,41 @@ const worktreeTools = (actions: WorktreeActions) => [
       checkout: z.string(),
       removed: z.boolean(),
       sensitive: z
-        .array(z.string())
+        .array(z.object({ path: z.string(), kind: z.string(), change: z.string() }).meta({ unlisted: true }))
         .describe('changed configuration of svc, git, agents, CI, hooks: look at it'),
       warnings: z.array(z.string()),
     }),
-    say: ({ session, base, after, already_merged, sensitive, warnings }) =>
+    say: ({ session_id, base, after, already_merged, sensitive, warnings }) =>
       [
         already_merged
-          ? `${base} held the work of ${session} already.`
-          : `${session} is in ${base} at ${after}.`,
-        ...(sensitive.length === 0 ? [] : [`look at: ${sensitive.join(', ')}`]),
+          ? `${base} held the work of ${session_id} already.`
+          : `${session_id} is in ${base} at ${after}.`,
+        ...(sensitive.length === 0 ? [] : [`look at: ${sensitive.map(({ path }) => path).join(', ')}`]),
         ...warnings.map((each) => `warning: ${each}`),
       ].join('\n'),
-    async run({ project: wanted, ...input }, caller, { key }) {
-      const done = await actions.promote({ ...input, project: wanted }, caller, key);
-      const {
-        sessionId,
-        base,
-        strategy,
-        before,
-        after,
-        alreadyMerged,
-        checkout,
-        removed,
-        sensitive,
-        warnings,
-      } = done;
-      return {
-        session: sessionId,
-        base,
-        strategy,
-        before,
-        after,
-        already_merged: alreadyMerged,
-        checkout,
-        removed,
-        sensitive: sensitive.map(({ path }) => path),
-        warnings,
-      };
-    },
+    run: async (input, caller, { key }) => toWire(await actions.promote(input, caller, key)),
   }),
   tool({
-    name: 'worktree_prune',
+    name: 'worktree.prune',
     about:
       'Remove worktrees and branches of ended sessions whose work is merged. Other work is kept, with the reason.',
     seat: 'chair',
     changes: true,
     destructive: true,
     idempotent: true,
-    input: z.strictObject({ project }),
-    // With what could not be read.
-    output: z.looseObject({ removed: z.array(z.looseObject({})), kept: z.array(z.looseObject({})) }),
-    async run(input, caller) {
-      const pruned = await actions.pruneWorktrees(input, caller);
+    input: z.strictObject({
+      project,
+      base: z.string().optional().meta({ unlisted: true }),
+      dry_run: z.boolean().optional().meta({ unlisted: true }),
+    }),
+    output: z.object({
+      removed: z.array(z.looseObject({})),
+      kept: z.array(z.looseObject({})),
+      /** What could not be read. */
+      problems: z.array(z.looseObject({})),
+    }),
+    async run({ dry_run, ...wanted }, caller) {
+      const pruned = await actions.pruneWorktrees({ ...wanted, dryRun: dry_run }, caller);
       const removed = pruned.flatMap((each) =>
         each.removed.map(({ branch, path, savedRefs, ignored }) => ({
           branch,
@@ -245,7 +203,7 @@ const worktreeTools = (actions: WorktreeActions) => [
       const problems = pruned.flatMap(({ repository, problem }) =>
         problem === null ? [] : [{ repository, ...problem }],
       );
-      return { removed, kept, problems };
+      return { removed, kept, problems, repositories: toWire(pruned) };
     },
   }),
 ];

@@ -1,3 +1,4 @@
+import { createSerialQueue } from '../base/serial-queue.ts';
 import { locatePrivateGit } from '../runner/index.ts';
 import { type Worktrees, watchRefs } from '../runner/worktrees/index.ts';
 import type { Session, Sessions } from '../sessions/index.ts';
@@ -76,16 +77,15 @@ export function createReviews(deps: {
       if (repository === null) return { close: () => undefined };
       const { commonDir: common } = await worktrees.findRepository(repository);
       let isClosed = false;
-      let busy = Promise.resolve();
+      // The last move is always told of.
+      const enqueue = createSerialQueue();
       const beside = worktree === null ? [] : [locatePrivateGit(deps.agentsDir, worktree).refs];
       const watching = watchRefs({ common, beside }, () => {
-        // One after the other, and the last move is always told of.
-        busy = busy
-          .then(async () => {
-            if (isClosed) return;
-            await reconcileRegister(repository);
-            if (!isClosed) onMoved(repository);
-          })
+        enqueue(async () => {
+          if (isClosed) return;
+          await reconcileRegister(repository);
+          if (!isClosed) onMoved(repository);
+        })
           // One that fails must not keep the next from being told of, nor end the engine as an error that nobody takes.
           .catch((error: unknown) =>
             deps.log.warn({ error, repository }, 'a move of its branches could not be followed'),

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { listenOn } from '../http/listen.ts';
 import { writeDaemonRecord } from '../workspace/daemon-record.ts';
 import { makeSocketFolder, resolveSocketFolder } from '../workspace/socket-path.ts';
 
@@ -90,8 +91,7 @@ export function createRunSockets({
         else attached.serve(socket, run);
       });
       server.maxConnections = 2 * MOST_OF_A_RUN;
-      server.listen(path);
-      await once(server, 'listening');
+      await listenOn(server, { path });
       chmodSync(path, 0o600);
       servers.add(server);
       writeDaemonRecord(folder, {

@@ -82,7 +82,7 @@ export function createPeers({ sessions, seats }: { sessions: Sessions; seats: Se
   const live = (): Peer[] => [
     ...seats.live({ kind: 'chair' }).map(ofSeat),
     ...seats.live({ kind: 'plain' }).map(ofSeat),
-    ...sessions.list({ live: true, limit: 100_000 }).map(ofSession),
+    ...sessions.listLive().map(ofSession),
   ];
 
   return {

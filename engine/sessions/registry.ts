@@ -25,6 +25,8 @@ export interface Sessions extends Turns, Pick<ConversationUsages, 'conversationU
    * as many as there are `ids`). What `ids` name and is not there is left out.
    */
   list(filter: SessionFilter): Session[];
+  /** All that have not ended, in the order in which they were made. */
+  listLive(): Session[];
   ofTask(taskId: string): Session[];
   /** The newest session that has the branch. */
   byBranch(branch: string): Session | null;
@@ -197,6 +199,8 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
       if (state !== undefined) return ofState.all(state, limit).map(toSession);
       return (onlyLive ? live.all(limit) : newest.all(limit)).map(toSession);
     },
+    // A negative limit is none.
+    listLive: () => live.all(-1).map(toSession),
     ofTask: (taskId) => ofTaskId.all(parseId('t', taskId)).map(toSession),
     byBranch(branch) {
       const row = branched.get(branch);

@@ -13,16 +13,11 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
+import { randomName, syncFolder } from '../base/atomic-file.ts';
 import { rfc3339, systemClock } from '../base/clock.ts';
 import { asSvcError, SvcError } from '../base/errors.ts';
-import {
-  isBelow,
-  randomName,
-  readPrivate,
-  replacePrivate,
-  syncFolder,
-  withPrivate,
-} from '../base/private-files.ts';
+import { isInsideFolder } from '../base/paths.ts';
+import { readPrivate, replacePrivate, withPrivate } from '../base/private-files.ts';
 import {
   checkKeptPaths,
   type DataFolderFault,
@@ -216,8 +211,6 @@ function countHolding(db: Database.Database): DataFolderHolding {
   };
 }
 
-const isInside = (folder: string, path: string): boolean => path === folder || isBelow(folder, path);
-
 /**
  * Holds everything that would start by itself: approvals expire, sessions end, nothing is delivered; marks, keys and
  * seats belong to nobody. Paths only count where the workspace has them now.
@@ -255,8 +248,8 @@ function holdEverything(db: Database.Database, dataId: string, { root, paths }: 
       const isOurs =
         worktree !== null &&
         dirname(worktree) === paths.worktrees &&
-        isInside(worktree, cwd ?? '/') &&
-        (repository === null || isInside(root, repository) || isInside(repository, root));
+        isInsideFolder(worktree, cwd ?? '/') &&
+        (repository === null || isInsideFolder(root, repository) || isInsideFolder(repository, root));
       if (!isOurs)
         runSql('UPDATE session SET worktree = NULL, cwd = NULL, repository = NULL WHERE id = ?', id);
     }

@@ -1,7 +1,8 @@
 import { closeSync, lstatSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
-import { openPrivate, randomName } from '../base/private-files.ts';
+import { randomName } from '../base/atomic-file.ts';
+import { openPrivate } from '../base/private-files.ts';
 import { dataFolderRefusedError, listDatabaseFiles } from '../workspace/data-folder.ts';
 import { migrateDatabase } from './migrate.ts';
 import { migrations } from './migrations/index.ts';

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { asSvcError, SvcError } from '../base/errors.ts';
+import { createSavepoint } from './savepoint.ts';
 import { toStorageError } from './sqlite-errors.ts';
 
 export interface GroupCommit {
@@ -33,9 +34,7 @@ export function createGroupCommit(db: Database, { isGone }: { isGone(): boolean 
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = db.prepare('COMMIT');
   const rollback = db.prepare('ROLLBACK');
-  const save = db.prepare('SAVEPOINT work');
-  const release = db.prepare('RELEASE work');
-  const undo = db.prepare('ROLLBACK TO work');
+  const inSavepoint = createSavepoint(db);
 
   /** A lone job needs no savepoint, in which SQLite would copy every page before changing it. */
   function runAlone(job: Job): () => void {
@@ -48,16 +47,12 @@ export function createGroupCommit(db: Database, { isGone }: { isGone(): boolean 
   }
 
   function runOne(job: Job): () => void {
-    save.run();
     try {
-      const value = job.work();
-      release.run();
+      const value = inSavepoint(job.work);
       return () => job.resolve(value);
     } catch (error) {
-      // A full disk makes SQLite end the whole transaction by itself; then the batch has failed, not the job.
+      // Without the transaction the batch has failed, not the job.
       if (!db.inTransaction) throw error;
-      undo.run();
-      release.run();
       const failed = mapError(error);
       return () => job.reject(failed);
     }

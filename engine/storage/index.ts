@@ -18,6 +18,7 @@ export { createEventLog } from './event-log.ts';
 export { holdHostLock } from './host-lock.ts';
 export { eventOperations } from './operations.ts';
 export { whenGone } from './presence.ts';
+export { createSavepoint } from './savepoint.ts';
 
 /** How long a foreign lock is waited for. Short, because the wait holds up everything else; only we should write. */
 const BUSY_MS = 300;

@@ -13,15 +13,10 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { randomName, syncFolder } from '../base/atomic-file.ts';
 import { SvcError } from '../base/errors.ts';
-import {
-  isBelow,
-  randomName,
-  readPrivate,
-  replacePrivate,
-  syncFolder,
-  withPrivate,
-} from '../base/private-files.ts';
+import { isBelowFolder } from '../base/paths.ts';
+import { readPrivate, replacePrivate, withPrivate } from '../base/private-files.ts';
 import { quoteForShell } from '../base/text.ts';
 import { resolveMachineHome } from './machine-home.ts';
 import { checkHomeOwner, describeOwner, isTrustedOwner } from './owner.ts';
@@ -133,7 +128,7 @@ export function recordDataFolder(env: NodeJS.ProcessEnv, id: string, data: strin
 
 /** The folders between the workspace's and its data folder; none when that lies elsewhere. */
 function listFoldersBetween({ root, data }: DataPlace): string[] {
-  if (!isBelow(root, dirname(data))) return [];
+  if (!isBelowFolder(root, dirname(data))) return [];
   const parts = relative(root, dirname(data)).split(sep);
   return parts.map((_, index) => join(root, ...parts.slice(0, index + 1)));
 }

@@ -1,6 +1,7 @@
 import { realpathSync, type Stats, statSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { SvcError } from '../base/errors.ts';
+import { isInsideFolder } from '../base/paths.ts';
 
 /** A named path, resolved to the one file or folder that it means. */
 export interface NamedPath {
@@ -47,11 +48,6 @@ function realOf(path: string): string {
   }
 }
 
-const isInside = (folder: string, path: string): boolean => {
-  const way = relative(folder, path);
-  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
-};
-
 export function createWorkspacePaths(deps: {
   /** The workspace's folder, absolute. */
   root: string;
@@ -65,7 +61,7 @@ export function createWorkspacePaths(deps: {
   /** A session's worktree is another copy of the repository: the path that both share is the repository's. */
   function mapOutOfWorktree(path: string): string {
     const worktrees = realOf(deps.worktrees);
-    if (!isInside(worktrees, path)) return path;
+    if (!isInsideFolder(worktrees, path)) return path;
     const [name = '', ...rest] = relative(worktrees, path).split(sep);
     const repository = name === '' ? null : deps.repositoryOf(name);
     return repository === null ? path : realOf(join(repository, ...rest));
@@ -93,7 +89,7 @@ export function createWorkspacePaths(deps: {
       checkPath(path);
       const root = realOf(folder);
       const absolute = realOf(resolve(root, path));
-      if (isInside(root, absolute)) return { absolute, key: formatPathKey(root, absolute) };
+      if (isInsideFolder(root, absolute)) return { absolute, key: formatPathKey(root, absolute) };
       throw new SvcError('path_outside', `${JSON.stringify(path)} is outside the worktree`, {
         hint: `paths are relative to ${folder}`,
       });
@@ -102,10 +98,10 @@ export function createWorkspacePaths(deps: {
       checkPath(path);
       const root = realOf(deps.root);
       const absolute = mapOutOfWorktree(realOf(resolve(root, path)));
-      if (isInside(root, absolute)) {
+      if (isInsideFolder(root, absolute)) {
         return { absolute, key: formatPathKey(root, absolute) };
       }
-      if (deps.projects().some((folder) => isInside(realOf(folder), absolute)))
+      if (deps.projects().some((folder) => isInsideFolder(realOf(folder), absolute)))
         return { absolute, key: absolute };
       throw new SvcError('path_outside', `${JSON.stringify(path)} is outside the workspace`, {
         hint: `paths are relative to ${root}`,

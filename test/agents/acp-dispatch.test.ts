@@ -47,7 +47,7 @@ describe('a dispatch of a real agent on transport acp', { concurrency: 1 }, () =
         ]);
         const answered = new Set<number>();
         const over = async (): Promise<boolean> => {
-          const open = await desk.here.call<Wire<Ask>[]>('ask.list', { status: 'open' });
+          const { asks: open } = await desk.here.call<{ asks: Wire<Ask>[] }>('ask.list', { status: 'open' });
           for (const { ask_id, options, from_session } of open) {
             assert.equal(from_session, run.id);
             answered.add(ask_id);

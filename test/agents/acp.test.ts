@@ -66,7 +66,8 @@ describe('a real agent program on transport acp', () => {
   const openAsk = (playing: Playing, after = 0) =>
     until(async () => {
       assert.equal(playing.child.exitCode, null, playing.told());
-      const [ask] = (await engine.operations.call('ask.list', { status: 'open' }, CHAIR)) as Wire<Ask>[];
+      const { asks } = (await engine.operations.call('ask.list', {}, CHAIR)) as { asks: Wire<Ask>[] };
+      const [ask] = asks;
       return ask !== undefined && ask.ask_id > after && ask;
     }, 'an ask');
 
@@ -135,10 +136,10 @@ describe('a real agent program on transport acp', () => {
           const first = await openAsk(playing);
           assert.match(first.question, new RegExp(`wants to execute: touch ${agent}\\.made`));
           const [allow] = first.options;
-          await engine.operations.call('ask_answer', { id: first.ask_id, answer: allow }, CHAIR);
+          await engine.operations.call('ask.answer', { id: first.ask_id, answer: allow }, CHAIR);
           const second = await openAsk(playing, first.ask_id);
           const reject = second.options.at(-1);
-          await engine.operations.call('ask_answer', { id: second.ask_id, answer: reject }, CHAIR);
+          await engine.operations.call('ask.answer', { id: second.ask_id, answer: reject }, CHAIR);
           const code = await settled(playing.ended, 'the end of the run', 120_000);
           const facts = playing.facts();
           assert.equal(readFileSync(inside, 'utf8'), 'hello', playing.told());

@@ -27,7 +27,7 @@ export async function hooks(): Promise<Figure[]> {
   try {
     const client = await ws.connect();
     await takePart(ws, 'bob');
-    await client.call('lock_acquire', { holder: 'bob', path: 'held.ts' });
+    await client.call('lock.acquire', { holder: 'bob', path: 'held.ts' });
     const socket = JSON.stringify(join(ws.root, '.svc', 'svc.sock'));
     const bareSocket = `require('node:net').connect(${socket}).on('connect',()=>process.exit())`;
     const sent = (path: string): string =>

@@ -88,7 +88,7 @@ async function loadEngine(ws: TestWorkspace, at: number, isOver: () => boolean):
         });
         await client.call('task.list', { limit: 50 });
         await client.call('engine.status');
-        await client.call('msg_send', { to_session: 'chair', body: `about ${id}` });
+        await client.call('msg.send', { to_session: 'chair', body: `about ${id}` });
         await client.call('task.cancel', { id });
         await postTask(receiver);
         calls += 6;
@@ -106,7 +106,7 @@ async function runWorkers(client: EngineClient, isOver: () => boolean): Promise<
   while (!isOver()) {
     const task = { title: 'edits', agent: 'scripted', body: `#agent: edit file-${runs}.txt hello` };
     const { task_id: id } = await client.call('task.add', task);
-    await client.run('task_run', { id, wait: true }, { key: `soak-${runs}` });
+    await client.run('task.run', { id, wait: true }, { key: `soak-${runs}` });
     runs += 1;
     await delay(RUN_PAUSE_MS);
   }

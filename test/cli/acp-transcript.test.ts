@@ -46,3 +46,18 @@ test('what copilot says of its own failures is no word of its model', () => {
   );
   assert.equal(ownWordsOf('opencode'), null);
 });
+
+test('a path in the folder is shown relative to it, also one that begins with two dots', () => {
+  const lines: AcpLine[] = [];
+  const transcript = createTranscript({
+    print: (line) => lines.push(line),
+    cwd: '/project',
+    clean: (text) => text,
+  });
+  for (const path of ['/project/..foo', '/project', '/elsewhere'])
+    transcript.update({ update: { sessionUpdate: 'tool_call', toolCallId: path, locations: [{ path }] } });
+  assert.deepEqual(
+    lines.flatMap((line) => (line.acp === 'tool' ? line.paths : [])),
+    ['..foo', '.', '/elsewhere'],
+  );
+});

@@ -64,9 +64,9 @@ describe('svc acp run', () => {
   });
 
   const asks = async (): Promise<Wire<Ask>[]> =>
-    (await engine.operations.call('ask.list', { status: 'open' }, CHAIR)) as Wire<Ask>[];
+    ((await engine.operations.call('ask.list', {}, CHAIR)) as { asks: Wire<Ask>[] }).asks;
   const answer = (id: number, text: string) =>
-    engine.operations.call('ask_answer', { id, answer: text }, CHAIR);
+    engine.operations.call('ask.answer', { id, answer: text }, CHAIR);
 
   /** The run in this process, with the engine as its link. */
   async function play(directives: string, wish: Wish = {}) {

@@ -195,8 +195,8 @@ describe('svc mcp', { timeout: 120_000 }, () => {
         } else await other.killDaemon();
         // By somebody else, perhaps before the bridge is back.
         const client = await other.connect();
-        await client.call('msg_send', { body: `round ${round}`, to_session: 'chair' });
-        await client.call('task_assign', { id: 't-1', agent: round % 2 === 0 ? 'claude' : 'codex' });
+        await client.call('msg.send', { body: `round ${round}`, to_session: 'chair' });
+        await client.call('task.assign', { id: 't-1', agent: round % 2 === 0 ? 'claude' : 'codex' });
         client.close();
         await until(() => told('svc://task/t-1') === round && told('svc://inbox/chair') === round);
         open.send({ id: 10 + round, method: 'tools/call', params: { name: 'task_list', arguments: {} } });
@@ -305,7 +305,7 @@ describe('svc mcp', { timeout: 120_000 }, () => {
     // Only what a person starts is there again.
     assert.equal(other.daemonPid(), null);
     const client = await other.connect();
-    await client.call('ask_answer', { id: 1, answer: 'this' });
+    await client.call('ask.answer', { id: 1, answer: 'this' });
     assert.equal((await answer).answer, 'this');
     await asker.close();
     await other.close();
@@ -380,12 +380,12 @@ describe('the link of a bridge', () => {
       },
       { patienceMs: 300 },
     );
-    const given = link.call('task_run', { id: 't-1' }, quiet);
+    const given = link.call('task.run', { id: 't-1' }, quiet);
     gone.lose();
     await assert.rejects(given, { code: 'engine_not_running', message: /while this call waited/ });
     assert.deepEqual([...new Set(starts.slice(1))], ['after_crash']);
     const before = starts.length;
-    await assert.rejects(link.call('task_list', {}, quiet), { code: 'engine_not_running' });
+    await assert.rejects(link.call('task.list', {}, quiet), { code: 'engine_not_running' });
     assert.deepEqual(starts.slice(before), ['new_call'], 'told at once, after one try');
     await link.close();
   });

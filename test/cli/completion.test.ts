@@ -3,14 +3,14 @@ import { execFile, spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { GROUPS } from '../../cli/catalogue.ts';
+import { FIRST_WORDS } from '../../cli/catalogue.ts';
 import { temporaryFolder } from '../support/git.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
 
 const has = (shell: string): boolean => spawnSync(shell, ['-c', 'exit 0']).status === 0;
 // What nobody types is not proposed.
 const HIDDEN = ['__complete', 'acp'];
-const first = GROUPS.flatMap(({ words }) => words).filter((word) => !HIDDEN.includes(word));
+const first = FIRST_WORDS.filter((word) => !HIDDEN.includes(word));
 
 /** What each typed line is completed to; what is typed so far is its last word. */
 const CASES: [typed: string, proposed: readonly string[]][] = [

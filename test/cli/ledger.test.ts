@@ -22,7 +22,7 @@ describe('a ledger on the command line', () => {
     );
     const client = await ws.connect();
     await takePart(ws, 'ada');
-    await client.call('task_claim', { holder: 'ada', item: 3, ledger: 'docs/plan.md' });
+    await client.call('task.claim', { holder: 'ada', item: 3, ledger: 'docs/plan.md' });
     const shown = await ws.svc(['ledger', 'show', 'plan.md'], { cwd: join(ws.root, 'docs') });
     assert.equal(shown.code, 0, shown.stderr);
     const [first, , third] = shown.stdout.split('\n').map((line) => line.split('\t'));

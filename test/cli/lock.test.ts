@@ -117,7 +117,7 @@ describe('the hook of svc init --hooks', () => {
   afterEach(async () => {
     const client = await ws.connect();
     for (const { path, holder } of await client.call('lock.list'))
-      await client.call('lock_release', { path, holder });
+      await client.call('lock.release', { path, holder });
     client.close();
     ws.repository.git('reset', '--quiet', '--hard');
   });

@@ -125,8 +125,10 @@ describe('the tools over MCP', () => {
     );
     await assert.rejects(waiting);
     const running = async () => {
-      const { tasks } = await chair.call<{ tasks: { id: string }[] }>('task_list', { status: 'running' });
-      return tasks.some(({ id }) => id === task_id);
+      const { tasks } = await chair.call<{ tasks: { task_id: string }[] }>('task_list', {
+        status: 'running',
+      });
+      return tasks.some((task) => task.task_id === task_id);
     };
     await until(running);
     await ws.svc(['task', 'cancel', task_id]);
@@ -167,10 +169,10 @@ describe('the bridge', () => {
       { onprogress: () => told() },
     );
     await begun;
-    const { tasks } = await chair.call<{ tasks: { session: string }[] }>('task_list', { limit: 1 });
+    const { tasks } = await chair.call<{ tasks: { session_id: string }[] }>('task_list', { limit: 1 });
     await ws.killDaemon();
     // Whoever else comes first may start the next engine; the bridge finds it.
-    const session = tasks[0]?.session ?? '';
+    const session = tasks[0]?.session_id ?? '';
     const client = await ws.connect();
     const [row] = await client.call('session.list', { ids: [session] });
     await until(async () => {
@@ -239,7 +241,7 @@ describe('a seat', () => {
     assert.ok(!inside.stdout.includes('task_add'), inside.stdout);
     assert.ok(inside.stdout.includes('task_list'), inside.stdout);
     await client.call('task.cancel', {
-      id: (await client.call('task.list', { limit: 1 }))[0]?.task_id ?? '',
+      id: (await client.call('task.list', { limit: 1 })).tasks[0]?.task_id ?? '',
     });
   });
 

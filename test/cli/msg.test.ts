@@ -82,7 +82,7 @@ describe('svc msg', () => {
       const to = `survivor-${round}`;
       const answers = await Promise.all(
         Array.from({ length: 30 }, (_, number) =>
-          client.run('msg_send', { body: `number ${number}`, to_session: to }, { key: `${to}-${number}` }),
+          client.run('msg.send', { body: `number ${number}`, to_session: to }, { key: `${to}-${number}` }),
         ),
       );
       await ws.killDaemon();

@@ -126,9 +126,9 @@ describe('a seat over MCP', () => {
       (await chair.refused('task_run', { id: task_id, name: '', timeout_sec: null })).code,
       'tool_missing',
     );
-    const { tasks } = await chair.call<{ tasks: { id: string; status: string }[] }>('task_list');
+    const { tasks } = await chair.call<{ tasks: { task_id: string; status: string }[] }>('task_list');
     assert.deepEqual(
-      tasks.map(({ id, status }) => [id, status]),
+      tasks.map((task) => [task.task_id, task.status]),
       [[task_id, 'assigned']],
     );
   });

@@ -36,8 +36,8 @@ describe('whoever is no Chair speaks for itself only', { timeout: 120_000 }, () 
     });
     mark = await until(() => /SVC_RUN_ID=([^\0]+)/.exec(readFileSync(`/proc/${pid}/environ`, 'utf8'))?.[1]);
     await takePart(ws, 'bob');
-    await client.call('lock_acquire', { holder: 'bob', path: 'src' });
-    await client.call('msg_send', { to_session: 'bob', body: 'for bob' });
+    await client.call('lock.acquire', { holder: 'bob', path: 'src' });
+    await client.call('msg.send', { to_session: 'bob', body: 'for bob' });
   });
   after(() => ws.close());
 

@@ -27,7 +27,7 @@ describe('svc verify', () => {
     ]);
     assert.equal(added.code, 0, added.stderr);
     const session = added.json<{ task: Wire<Task> }>().task.session_id ?? assert.fail();
-    if (evidence !== null) await (await ws.connect()).call('verify_report', { session, ...evidence });
+    if (evidence !== null) await (await ws.connect()).call('verify.report', { session, ...evidence });
     return session;
   }
   const passed = (command: string) => ({ command, result: 'passed' });

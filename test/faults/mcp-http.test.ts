@@ -116,9 +116,9 @@ describe('/mcp under clients that do not behave', { timeout: 200_000 }, () => {
     );
     await assert.rejects(asked);
     await (web.client.transport as unknown as { terminateSession(): Promise<void> }).terminateSession();
-    const { locks } = await client.call('lock_status', {});
+    const { locks } = await client.call('lock.status', {});
     assert.deepEqual(locks, []);
-    const asks = await client.call('ask.list', {});
+    const { asks } = await client.call('ask.list', { status: 'all' });
     assert.equal(asks.find(({ from_session }) => from_session === 'by-web')?.status, 'timeout');
     await web.close();
   });

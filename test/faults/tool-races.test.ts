@@ -165,13 +165,13 @@ describe('sixteen MCP servers on one workspace', { timeout: 200_000 }, () => {
     // Nobody has heard of the reader before the first message to it.
     await until(() => [...acknowledged.values()].some((sent) => sent.length > 0));
     await until(async () => {
-      const { unread } = await reader.call('msg_inbox', { session: 'reader' });
+      const { unread } = await reader.call('msg.inbox', { session: 'reader' });
       return unread > ROUNDS;
     });
     await ws.killDaemon();
     await Promise.all(sending);
     const client = await ws.connect();
-    const { messages } = await client.call('msg_inbox', {
+    const { messages } = await client.call('msg.inbox', {
       session: 'reader',
       limit: 500,
       unread: true,
@@ -190,7 +190,7 @@ describe('sixteen MCP servers on one workspace', { timeout: 200_000 }, () => {
     const killed = racers.slice(0, 4);
     await until(() => killed.every(({ pid }) => pid === null || !isRunning(pid)));
     const client = await ws.connect();
-    const { peers } = await client.call('msg_peers', {});
+    const { peers } = await client.call('msg.peers', {});
     assert.ok(peers.length >= SERVERS - killed.length);
     const db = new Database(join(ws.root, '.svc', 'svc.db'), { readonly: true });
     assert.deepEqual(db.pragma('integrity_check'), [{ integrity_check: 'ok' }]);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { report } from '../support/faults.ts';
@@ -95,7 +95,10 @@ describe('a worker that misbehaves', () => {
   });
 
   test('whose program is missing fails with the name of the program and starts nothing', async () => {
-    await ws.svc(['config', 'set', 'agents.cmds.absent', 'no-such-agent-program -- {{prompt}}']);
+    // There, and yet nothing that can be started: without a file of that name the run would be refused at once.
+    const program = join(ws.repository.folder, 'no-such-agent-program');
+    writeFileSync(program, '#!/no/such/interpreter\n', { mode: 0o755 });
+    await ws.svc(['config', 'set', 'agents.cmds.absent', `${program} -- {{prompt}}`]);
     const ran = await ws.svc(['task', 'add', 'absent', '-a', 'absent', '-p', 'x', '--run', '-f', '--json']);
     const { task } = ran.json<Ended>();
     assert.equal(task.failure?.code, 'agent_not_found');

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import stringWidth from 'string-width';
-import { hasSureWidth } from '../../tui/cells.ts';
-import { layoutOf } from '../../tui/layout/layout.ts';
+import { getLayout } from '../../tui/layout/layout.ts';
 import type { State } from '../../tui/state/model.ts';
+import { hasSureWidth } from '../../tui/text/cells.ts';
 import {
   askRow,
   type Bench,
@@ -36,7 +36,7 @@ interface Border {
 
 /** Every cell of every frame's border, but for what a title and a note write over the upper one. */
 function bordersOf(state: State): Border[] {
-  const layout = layoutOf(state);
+  const layout = getLayout(state);
   const isReading = state.view === 'full';
   const borders: Border[] = [];
   let left = 0;
@@ -78,7 +78,7 @@ const board = (titles: readonly string[], [columns, rows]: readonly [number, num
     tasks: of(28, Math.max(0, titles.length - 28)).map((title, id) => taskRow(id + 1, { title })),
     complete: true,
   });
-  dash.send({ type: 'said', text: titles.slice(0, 3).join(' '), tone: 'bad' });
+  dash.send({ type: 'message', text: titles.slice(0, 3).join(' '), tone: 'bad' });
   return showDecision(dash, 1);
 };
 

@@ -1,6 +1,7 @@
-import type { Effect } from '../../tui/acts/step.ts';
+import type { Effect } from '../../tui/actions/transition.ts';
+import { type DashboardEvent, reduceState } from '../../tui/reducer.ts';
 import type { DataChange } from '../../tui/state/data.ts';
-import { stampOf } from '../../tui/state/details.ts';
+import { getSubjectStamp } from '../../tui/state/details.ts';
 import type {
   AskRow,
   DecisionRow,
@@ -17,8 +18,7 @@ import type {
   Trial,
   Work,
 } from '../../tui/state/model.ts';
-import { initialState } from '../../tui/store.ts';
-import { type Happening, update } from '../../tui/update.ts';
+import { createInitialState } from '../../tui/store.ts';
 
 /** A fixed moment; rows are a few minutes older. */
 export const NOW = Date.parse('2026-03-01T12:00:00Z');
@@ -312,14 +312,14 @@ export const work = (id: number, more: Partial<Work> = {}): Work => ({
   ...more,
 });
 
-/** A dashboard without a terminal and without an engine: happenings in, state and effects out. */
+/** A dashboard without a terminal and without an engine: events in, state and effects out. */
 export interface Bench {
   state(): State;
   /** Each key alone, far enough apart. */
   keys(...keys: string[]): Bench;
   /** Several at once. */
   burst(...keys: string[]): Bench;
-  send(happening: Happening): Bench;
+  send(event: DashboardEvent): Bench;
   data(change: DataChange): Bench;
   /** Lets time pass. */
   wait(ms: number): Bench;
@@ -330,10 +330,10 @@ export interface Bench {
 
 export function bench(columns = 80, rows = 24, { plain = false } = {}): Bench {
   let now = NOW;
-  let state = initialState({ size: { columns, rows }, now, plain });
+  let state = createInitialState({ size: { columns, rows }, now, plain });
   const effects: Effect[] = [];
-  const send = (happening: Happening): Bench => {
-    const step = update(state, happening);
+  const send = (event: DashboardEvent): Bench => {
+    const step = reduceState(state, event);
     state = step.state;
     effects.push(...step.effects);
     return self;
@@ -379,7 +379,7 @@ export function showDecision(
     context: null,
     acceptance_criteria: [],
   };
-  const stamp = stampOf(self.state().data, { kind: 'decision', id: `d-${id}` });
+  const stamp = getSubjectStamp(self.state().data, { kind: 'decision', id: `d-${id}` });
   const detail = { decision, task, plan: plan(id, more), changes: [] };
   return self.send({
     type: 'detail',
@@ -391,13 +391,13 @@ export function showTask(self: Bench, id: number, more: Partial<Plan> = {}): Ben
   const row = self.state().data.tasks.get(`t-${id}`)!;
   const { waits: _waits, ...rest } = row;
   const task = { ...rest, body: row.title, prompt: row.title, context: null, acceptance_criteria: [] };
-  const stamp = stampOf(self.state().data, { kind: 'task', id: `t-${id}` });
+  const stamp = getSubjectStamp(self.state().data, { kind: 'task', id: `t-${id}` });
   const detail = { task, decision: null, sessions: [], timeline: [], plan: plan(id, more) };
   return self.send({ type: 'detail', loaded: { kind: 'task', id: `t-${id}`, stamp, detail, problem: null } });
 }
 
 export function showWork(self: Bench, id: number, more: Partial<Work> = {}): Bench {
-  const stamp = stampOf(self.state().data, { kind: 'session', id: `s-${id}` });
+  const stamp = getSubjectStamp(self.state().data, { kind: 'session', id: `s-${id}` });
   return self.send({
     type: 'detail',
     loaded: { kind: 'work', id: `s-${id}`, stamp, detail: work(id, more), problem: null },
@@ -405,7 +405,7 @@ export function showWork(self: Bench, id: number, more: Partial<Work> = {}): Ben
 }
 
 export function showEvidence(self: Bench, id: number, more: Partial<Evidence> = {}): Bench {
-  const stamp = stampOf(self.state().data, { kind: 'session', id: `s-${id}` });
+  const stamp = getSubjectStamp(self.state().data, { kind: 'session', id: `s-${id}` });
   return self.send({
     type: 'detail',
     loaded: { kind: 'evidence', id: `s-${id}`, stamp, detail: evidence(id, more), problem: null },

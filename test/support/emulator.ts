@@ -18,7 +18,7 @@ const WRAP_OFF = '\u001b[?7l';
 
 /** The dashboard's screen in a terminal emulator: real Ink, with the dashboard's own way to load it. */
 export async function openEmulator(columns: number, rows: number, table?: WidthTable): Promise<Emulator> {
-  const { loadInkLean } = await import('../../tui/lean.ts');
+  const { loadInkLean } = await import('../../tui/text/lean-ink.ts');
   loadInkLean();
   const [{ render }, { createElement }, { Screen }] = await Promise.all([
     import('ink'),

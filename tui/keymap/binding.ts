@@ -1,7 +1,7 @@
-import type { Question, Step } from '../acts/step.ts';
+import type { Question, Transition } from '../actions/transition.ts';
 import type { PaneId, State } from '../state/model.ts';
 
-export const GROUPS = [
+export const KEY_GROUPS = [
   'Move',
   'Panes',
   'View',
@@ -13,37 +13,37 @@ export const GROUPS = [
   'Deliveries',
   'Program',
 ] as const;
-export type Group = (typeof GROUPS)[number];
+export type KeyGroup = (typeof KEY_GROUPS)[number];
 
-/** A key and what it does: input, hint bar, help, palette and docs/keys.md all come from this table. */
+/** A key and what it does. Input, hint bar, help, palette and docs/keys.md all come from this table. */
 export interface Binding {
   id: string;
-  group: Group;
-  /** As `keyName` spells them; the first is shown. */
+  group: KeyGroup;
+  /** Key names as `nameInkKeys` and `nameReadlineKey` spell them. The hint bar shows the first. */
   keys: readonly string[];
   /** One or two words for the hint bar. */
   label: string;
   about: string;
-  /** Without it, in every pane. */
+  /** Panes in which the key works; all panes if left out. */
   panes?: readonly PaneId[];
-  /** Only in this view. */
+  /** The view in which the key works; both if left out. */
   view?: State['view'];
-  /** Accepted from a burst of keys: it only moves. */
+  /** It only moves, so it is accepted from a burst of keys. */
   moves?: true;
-  /** Is about the selected row without asking first: not taken just after the program moved the cursor. */
+  /** It acts on the selected row without asking, so it is ignored just after the program moved the cursor. */
   acts?: true;
-  /** Works while the engine is away. */
+  /** It works while the engine is away. */
   offline?: true;
-  /** Left out of the hint bar. */
+  /** It is left out of the hint bar. */
   quiet?: true;
-  /** Why it cannot be done now; null when it can. */
-  when?(state: State): string | null;
-  run?(state: State): Step;
-  /** Asks first: what spends, destroys or sends is confirmed by a second, different key, one of `confirm`. */
+  /** Why the key does nothing now; null when it works. */
+  disabledReason?(state: State): string | null;
+  run?(state: State): Transition;
+  /** Asks first. Whatever spends, destroys or sends is confirmed by a second, different key from `confirm`. */
   ask?(state: State): Question;
-  /** Agrees to what the preview says: until that is on the screen, the key opens it there and asks nothing. */
+  /** The answer agrees to what the preview says. Until that has been on the screen, the key opens it instead of asking. */
   reads?: true;
   confirm?: readonly string[];
 }
 
-export const isLost = (state: State): boolean => state.link.phase === 'lost';
+export const isEngineGone = (state: State): boolean => state.link.phase === 'lost';

@@ -1,6 +1,7 @@
 import type { PaneId, Size, State } from '../state/model.ts';
-import { isWide } from '../state/size.ts';
-import { messageLines, questionLines } from './bottom.ts';
+import { clampNumber } from '../state/numbers.ts';
+import { isWideScreen } from '../state/size.ts';
+import { renderMessageLines, renderQuestionLines } from './bottom-lines.ts';
 
 /** What a box shows: a pane's list, the preview of the focused pane, or the log of the selected worker. */
 export type Content = { list: PaneId } | { preview: PaneId } | { log: true };
@@ -19,45 +20,45 @@ export interface Layout {
   body: number;
 }
 
-/** Border and heading of a list take three rows, the border of a preview two. */
+/** Rows taken by the border and heading of a list, and by the border of a preview. */
 export const LIST_EDGE = 3;
 export const PREVIEW_EDGE = 2;
 
-/** Size below which there is only a line that says so. */
-export const LEAST: Size = { columns: 40, rows: 10 };
-const TABS: Size = { columns: 60, rows: 15 };
+/** Below this size, one line says what size is needed. */
+export const SMALLEST: Size = { columns: 40, rows: 10 };
+const SMALLEST_TABS: Size = { columns: 60, rows: 15 };
 
-const clamp = (value: number, low: number, high: number): number => Math.max(low, Math.min(value, high));
-
-// A state is never changed, so its layout is worked out once.
+// States are immutable, so each layout is computed once.
 const known = new WeakMap<State, Layout>();
 
-export function layoutOf(state: State): Layout {
-  const layout = known.get(state) ?? computed(state);
+export function getLayout(state: State): Layout {
+  const layout = known.get(state) ?? computeLayout(state);
   known.set(state, layout);
   return layout;
 }
 
-function computed(state: State): Layout {
+function computeLayout(state: State): Layout {
   const { size, view, focus, lists } = state;
   const { columns, rows } = size;
-  if (columns < LEAST.columns || rows < LEAST.rows) return { kind: 'too-small', columns: [], body: rows };
+  if (columns < SMALLEST.columns || rows < SMALLEST.rows)
+    return { kind: 'too-small', columns: [], body: rows };
   const notices =
-    messageLines(state).length +
-    Math.max(0, questionLines(state).length - 1) +
+    renderMessageLines(state).length +
+    Math.max(0, renderQuestionLines(state).length - 1) +
     (state.link.phase === 'lost' ? 1 : 0) +
     ((state.data.status?.consent_pending ?? []).length > 0 ? 1 : 0) +
     (state.data.held.length > 0 ? 1 : 0);
-  const wide = isWide(size);
-  // The header, the tabs where there are any, and the line with the keys.
+  const wide = isWideScreen(size);
+  // Header, tabs (if any) and hint line take the other rows.
   const body = rows - (wide ? 2 : 3) - notices;
   if (view === 'full') {
     const full = { content: { preview: focus }, width: columns, height: body };
     return { kind: wide ? 'wide' : 'tabs', columns: [[full]], body };
   }
-  if (columns < TABS.columns || rows < TABS.rows) return { kind: 'small', columns: [], body };
+  if (columns < SMALLEST_TABS.columns || rows < SMALLEST_TABS.rows)
+    return { kind: 'small', columns: [], body };
   if (!wide) {
-    const list = clamp(lists[focus].ids.length + LIST_EDGE, 6, Math.max(6, Math.floor(body * 0.4)));
+    const list = clampNumber(lists[focus].ids.length + LIST_EDGE, 6, Math.max(6, Math.floor(body * 0.4)));
     const boxes = [
       { content: { list: focus }, width: columns, height: list },
       { content: { preview: focus }, width: columns, height: body - list },
@@ -66,15 +67,20 @@ function computed(state: State): Layout {
   }
   const left = Math.floor(columns * 0.42);
   const right = columns - left;
-  const most = clamp(Math.floor(body * 0.25), 6, 10);
-  const listed = (pane: PaneId, least: number): number =>
-    clamp(lists[pane].ids.length + LIST_EDGE, least, most);
-  const [decisions, asks, workers] = [listed('decisions', 6), listed('asks', 5), listed('workers', 6)];
+  const most = clampNumber(Math.floor(body * 0.25), 6, 10);
+  const fitListHeight = (pane: PaneId, least: number): number =>
+    clampNumber(lists[pane].ids.length + LIST_EDGE, least, most);
+  const [decisions, asks, workers] = [
+    fitListHeight('decisions', 6),
+    fitListHeight('asks', 5),
+    fitListHeight('workers', 6),
+  ];
   const talk: PaneId = focus === 'peers' || focus === 'locks' ? focus : 'bus';
   const bottom: PaneId = focus === 'deliveries' ? 'deliveries' : 'events';
-  // Two rows say that something came; whoever goes there wants to read the list.
-  const below = (pane: PaneId): number => clamp(Math.floor(body * (focus === pane ? 0.3 : 0.16)), 5, 14);
-  const [bus, events] = [below(talk), below(bottom)];
+  // Two rows show that something arrived; with the focus, the list gets more.
+  const fitLowerHeight = (pane: PaneId): number =>
+    clampNumber(Math.floor(body * (focus === pane ? 0.3 : 0.16)), 5, 14);
+  const [bus, events] = [fitLowerHeight(talk), fitLowerHeight(bottom)];
   const log = Math.floor((body - events - bus) * 0.4);
   return {
     kind: 'wide',
@@ -96,15 +102,15 @@ function computed(state: State): Layout {
   };
 }
 
-/** How many rows of a pane's list are visible; in a layout that does not show it, as many as it would get. */
-export function listHeight(layout: Layout, pane: PaneId): number {
+/** How many rows of a pane's list are visible, or would be if the layout showed the list. */
+export function getListHeight(layout: Layout, pane: PaneId): number {
   const boxes = layout.columns.flat();
   const own = boxes.find(({ content }) => 'list' in content && content.list === pane);
   return Math.max(1, (own?.height ?? layout.body) - LIST_EDGE);
 }
 
-/** Inner size of the box that shows the focused pane's preview. */
-export function previewSize(layout: Layout): { cells: number; lines: number } | null {
+/** Inner size of the preview's box; null if the layout has none. */
+export function getPreviewSize(layout: Layout): { cells: number; lines: number } | null {
   const box = layout.columns.flat().find(({ content }) => 'preview' in content);
   return box === undefined ? null : { cells: box.width - 4, lines: Math.max(1, box.height - PREVIEW_EDGE) };
 }

@@ -1,87 +1,99 @@
-import { type Step, step } from '../acts/step.ts';
-import { layoutOf, PREVIEW_EDGE } from '../layout/layout.ts';
-import { insert, isText } from '../state/input.ts';
+import { type Transition, transitionTo } from '../actions/transition.ts';
+import { getLayout, PREVIEW_EDGE } from '../layout/layout.ts';
+import { insertText, isCharacterKey, showCaret } from '../state/input.ts';
 import type { Overlay, State } from '../state/model.ts';
-import { wrap } from '../text.ts';
-import { type Line, span } from '../theme.ts';
-import { agentLines, pressInAgents } from './agent.ts';
-import { answerView, pressInAnswer, takesDigit, typeInAnswer } from './answer.ts';
-import { engineLines } from './engine.ts';
-import { finderLines, pressInFinder, withQuery } from './finder.ts';
-import { isLine, pressInLine, withInput } from './line.ts';
-import { newTaskLines, pressInNewTask, typeInNewTask } from './new-task.ts';
-import { pressInWrite, typeInWrite, writeLines } from './write.ts';
+import { wrapText } from '../text/text.ts';
+import { type Line, span } from '../text/theme.ts';
+import { handleAnswerKey, insertInAnswer, isAnsweredByDigit, renderAnswer } from './answer-ask.ts';
+import { handleLineKey, isLineOverlay, setLineInput } from './bottom-line.ts';
+import { handleAgentKey, renderAgentLines } from './choose-agent.ts';
+import { renderEngineLines } from './engine-status.ts';
+import { handleFinderKey, renderFinderLines, setFinderQuery } from './key-finder.ts';
+import { handleNewTaskKey, insertInNewTask, renderNewTaskLines } from './new-task.ts';
+import { handleMessageKey, insertInMessage, renderMessageForm } from './write-message.ts';
 
-/** A key while an overlay has the keyboard. */
-export function pressInOverlay(state: State, overlay: Overlay, key: string, at: number): Step {
-  if (isLine(overlay)) return pressInLine(state, overlay, key);
+/** Handles a key while an overlay has the keyboard. */
+export function handleOverlayKey(state: State, overlay: Overlay, key: string, at: number): Transition {
+  if (isLineOverlay(overlay)) return handleLineKey(state, overlay, key);
   switch (overlay.kind) {
     case 'help':
     case 'palette':
-      return pressInFinder(state, overlay, key, at);
+      return handleFinderKey(state, overlay, key, at);
     case 'agent':
-      return pressInAgents(state, overlay, key);
+      return handleAgentKey(state, overlay, key);
     case 'new-task':
-      return pressInNewTask(state, overlay, key);
+      return handleNewTaskKey(state, overlay, key);
     case 'answer':
-      return pressInAnswer(state, overlay, key, at);
+      return handleAnswerKey(state, overlay, key, at);
     case 'write':
-      return pressInWrite(state, overlay, key);
+      return handleMessageKey(state, overlay, key);
     case 'text':
     case 'engine': {
       const { top } = overlay;
       const cells = state.size.columns - 4;
-      const last = textOf(state, overlay, cells).length - (layoutOf(state).body - PREVIEW_EDGE);
+      const last = renderReadOnlyLines(state, overlay, cells).length - (getLayout(state).body - PREVIEW_EDGE);
       if (key === 'j' || key === 'down')
-        return step({ ...state, overlay: { ...overlay, top: Math.max(top, Math.min(top + 1, last)) } });
+        return transitionTo({
+          ...state,
+          overlay: { ...overlay, top: Math.max(top, Math.min(top + 1, last)) },
+        });
       if (key === 'k' || key === 'up')
-        return step({ ...state, overlay: { ...overlay, top: Math.max(0, Math.min(top, last) - 1) } });
-      return step(['esc', 'enter', 'q', 'i'].includes(key) ? { ...state, overlay: null } : state);
+        return transitionTo({ ...state, overlay: { ...overlay, top: Math.max(0, Math.min(top, last) - 1) } });
+      return transitionTo(['esc', 'enter', 'q', 'i'].includes(key) ? { ...state, overlay: null } : state);
     }
   }
 }
 
-/** All lines of an overlay that is only read. */
-const textOf = (state: State, overlay: Overlay & { kind: 'text' | 'engine' }, cells: number): Line[] =>
+/** All lines of an overlay that can only be read. */
+const renderReadOnlyLines = (
+  state: State,
+  overlay: Overlay & { kind: 'text' | 'engine' },
+  cells: number,
+): Line[] =>
   overlay.kind === 'engine'
-    ? engineLines(state, cells)
-    : overlay.lines.flatMap((line) => wrap(line, cells).map((part): Line => [span(part)]));
+    ? renderEngineLines(state, cells)
+    : overlay.lines.flatMap((line) => wrapText(line, cells).map((part): Line => [span(part)]));
 
-/** Several characters at once, typed fast or pasted: text for whoever takes text, nothing for all others. */
-export function typeInOverlay(state: State, overlay: Overlay, text: string): State {
-  if (isLine(overlay)) return withInput(state, overlay, insert(overlay.input, text));
+/** Inserts characters that arrived together, typed fast or pasted. Overlays without a text field ignore them. */
+export function insertInOverlay(state: State, overlay: Overlay, text: string): State {
+  if (isLineOverlay(overlay)) return setLineInput(state, overlay, insertText(overlay.input, text));
   if (overlay.kind === 'help' || overlay.kind === 'palette')
-    return withQuery(state, overlay, insert(overlay.input, text));
+    return setFinderQuery(state, overlay, insertText(overlay.input, text));
   switch (overlay.kind) {
     case 'new-task':
-      return typeInNewTask(state, overlay, text);
+      return insertInNewTask(state, overlay, text);
     case 'answer':
-      return typeInAnswer(state, overlay, text);
+      return insertInAnswer(state, overlay, text);
     case 'write':
-      return typeInWrite(state, overlay, text);
+      return insertInMessage(state, overlay, text);
     default:
       return state;
   }
 }
 
-/** Keys that came together while an overlay has the keyboard. None of them is a person's Enter, or a person's choice. */
-export function burstInOverlay(state: State, overlay: Overlay, keys: readonly string[], at: number): Step {
+/** Handles keys that arrived together. Enter and single-key choices are dropped: no person meant them. */
+export function handleOverlayBurst(
+  state: State,
+  overlay: Overlay,
+  keys: readonly string[],
+  at: number,
+): Transition {
   const text = keys
-    .filter((key) => isText(key) || key === 'space')
+    .filter((key) => isCharacterKey(key) || key === 'space')
     .map((key) => (key === 'space' ? ' ' : key));
-  if (text.length === keys.length) return step(typeInOverlay(state, overlay, text.join('')));
-  const choosesByKey = overlay.kind === 'answer' && takesDigit(overlay.ask);
+  if (text.length === keys.length) return transitionTo(insertInOverlay(state, overlay, text.join('')));
+  const choosesByKey = overlay.kind === 'answer' && isAnsweredByDigit(overlay.ask);
   return keys
-    .filter((key) => key !== 'enter' && !(choosesByKey && isText(key)))
-    .reduce<Step>(
+    .filter((key) => key !== 'enter' && !(choosesByKey && isCharacterKey(key)))
+    .reduce<Transition>(
       (sofar, key) =>
-        sofar.state.overlay === null ? sofar : pressInOverlay(sofar.state, sofar.state.overlay, key, at),
-      step(state),
+        sofar.state.overlay === null ? sofar : handleOverlayKey(sofar.state, sofar.state.overlay, key, at),
+      transitionTo(state),
     );
 }
 
-/** What an overlay shows in a frame of its own, and its keys; null for those that live on the bottom line. */
-export function overlayView(
+/** What an overlay shows in a frame, and its keys; null for overlays on the bottom line. */
+export function renderOverlay(
   state: State,
   overlay: Overlay,
   { cells, rows }: { cells: number; rows: number },
@@ -89,38 +101,37 @@ export function overlayView(
   switch (overlay.kind) {
     case 'help':
     case 'palette': {
-      const { value, caret } = overlay.input;
-      const query: Line = [span('> ', 'key'), span(`${value.slice(0, caret)}▏${value.slice(caret)}`)];
+      const query: Line = [span('> ', 'key'), span(showCaret(overlay.input))];
       return {
         title: overlay.kind === 'help' ? 'Help' : 'Commands',
         note: 'type to search, Enter runs',
-        lines: [query, [], ...finderLines(state, overlay, cells, Math.max(1, rows - 2))],
+        lines: [query, [], ...renderFinderLines(state, overlay, cells, Math.max(1, rows - 2))],
         keys: '↑ ↓ choose  Enter run  Esc close',
       };
     }
     case 'agent':
       return {
         title: `Agent for ${overlay.task}`,
-        lines: agentLines(state, overlay, cells, rows),
+        lines: renderAgentLines(state, overlay, cells, rows),
         keys: '↑ ↓ choose  Enter assign (nothing runs yet)  Esc leave it',
       };
     case 'new-task':
       return {
         title: 'New task',
-        lines: newTaskLines(state, overlay, cells),
+        lines: renderNewTaskLines(state, overlay, cells),
         keys: '←→ choose  Tab next  Ctrl-E editor  Enter create  Esc drop it',
       };
     case 'answer':
-      return answerView(state, overlay, { cells, rows });
+      return renderAnswer(state, overlay, { cells, rows });
     case 'write':
       return {
         title: overlay.parent === null ? 'New message' : `Reply to ${overlay.parent.message_id}`,
-        lines: writeLines(overlay, cells),
+        lines: renderMessageForm(overlay, cells),
         keys: '←→ choose  Tab next  Ctrl-E editor  Enter send  Esc drop it',
       };
     case 'text':
     case 'engine': {
-      const lines = textOf(state, overlay, cells);
+      const lines = renderReadOnlyLines(state, overlay, cells);
       const below = lines.length - overlay.top - rows;
       return {
         title: overlay.kind === 'engine' ? 'Engine' : overlay.title,

@@ -1,71 +1,79 @@
-import { type Step, step } from '../acts/step.ts';
-import { addTask } from '../acts/tasks.ts';
-import { edited, insert } from '../state/input.ts';
+import { createNewTask } from '../actions/tasks.ts';
+import { type Transition, transitionTo } from '../actions/transition.ts';
+import { editInput, insertText, showCaret } from '../state/input.ts';
 import type { NewTask, State } from '../state/model.ts';
-import { cleanLines, fill, wrap } from '../text.ts';
-import { type Line, span } from '../theme.ts';
+import { rotateIndex } from '../state/numbers.ts';
+import { splitCleanLines } from '../text/text.ts';
+import { type Line, span } from '../text/theme.ts';
+import { renderEditorText, renderFormField } from './form-field.ts';
 
 const FIELDS = ['who', 'project', 'title', 'prompt', 'criteria', 'context', 'ledger'] as const;
 type Field = (typeof FIELDS)[number];
 
-/** One line, typed here. */
-const isLine = (field: Field | undefined): field is 'title' | 'ledger' =>
+/** Fields of one line, typed in the form. */
+const isLineField = (field: Field | undefined): field is 'title' | 'ledger' =>
   field === 'title' || field === 'ledger';
 
-/** Several lines, from the editor. */
-const isText = (field: Field | undefined): field is 'prompt' | 'criteria' | 'context' =>
+/** Fields of several lines, written in the editor. */
+const isEditorField = (field: Field | undefined): field is 'prompt' | 'criteria' | 'context' =>
   field === 'prompt' || field === 'criteria' || field === 'context';
 
-const EDITOR = '(none; Enter here, or Ctrl-E, opens your editor)';
-const EMPTY: Readonly<Record<'prompt' | 'criteria' | 'context', string>> = {
-  prompt: EDITOR,
+const EDITOR_HINT = '(none; Enter here, or Ctrl-E, opens your editor)';
+const EMPTY_HINTS: Readonly<Record<'prompt' | 'criteria' | 'context', string>> = {
+  prompt: EDITOR_HINT,
   criteria: '(none; one per line: the worker reports each as met or not)',
   context: '(none; what the worker should know beside the prompt)',
 };
 
-const turn = (at: number, by: number, count: number): number => (count === 0 ? 0 : (at + by + count) % count);
-
-const edit = (state: State, overlay: NewTask, field: keyof typeof EMPTY): Step =>
-  step(state, {
+const editField = (state: State, overlay: NewTask, field: keyof typeof EMPTY_HINTS): Transition =>
+  transitionTo(state, {
     do: 'edit',
     text: overlay[field],
     name: `${field}.md`,
-    after: (now, text) =>
-      step(
+    onEdited: (now, text) =>
+      transitionTo(
         now.overlay?.kind === 'new-task'
           ? { ...now, overlay: { ...now.overlay, [field]: text.trimEnd() } }
           : now,
       ),
   });
 
-export function pressInNewTask(state: State, overlay: NewTask, key: string): Step {
+export function handleNewTaskKey(state: State, overlay: NewTask, key: string): Transition {
   const { agents, templates, projects } = state.data.choices!;
-  const put = (change: Partial<NewTask>): Step => step({ ...state, overlay: { ...overlay, ...change } });
+  const changeNewTask = (change: Partial<NewTask>): Transition =>
+    transitionTo({ ...state, overlay: { ...overlay, ...change } });
   const field = FIELDS[overlay.field];
-  if (key === 'esc') return step({ ...state, overlay: null });
-  if (key === 'ctrl+e') return edit(state, overlay, isText(field) ? field : 'prompt');
+  if (key === 'esc') return transitionTo({ ...state, overlay: null });
+  if (key === 'ctrl+e') return editField(state, overlay, isEditorField(field) ? field : 'prompt');
   if (key === 'enter')
-    return isText(field) && overlay[field] === '' ? edit(state, overlay, field) : addTask(state);
-  if (key === 'tab' || key === 'down') return put({ field: turn(overlay.field, 1, FIELDS.length) });
-  if (key === 'shift+tab' || key === 'up') return put({ field: turn(overlay.field, -1, FIELDS.length) });
+    return isEditorField(field) && overlay[field] === ''
+      ? editField(state, overlay, field)
+      : createNewTask(state);
+  if (key === 'tab' || key === 'down')
+    return changeNewTask({ field: rotateIndex(overlay.field, 1, FIELDS.length) });
+  if (key === 'shift+tab' || key === 'up')
+    return changeNewTask({ field: rotateIndex(overlay.field, -1, FIELDS.length) });
   const by = key === 'right' || key === 'space' ? 1 : key === 'left' ? -1 : 0;
-  if (field === 'who') return put({ who: turn(overlay.who, by, agents.length + templates.length) });
-  if (field === 'project') return put({ project: turn(overlay.project, by, projects.length) });
-  if (!isLine(field)) return step(state);
-  const line = edited(overlay[field], key);
-  return line === null ? step(state) : put({ [field]: line });
+  if (field === 'who')
+    return changeNewTask({ who: rotateIndex(overlay.who, by, agents.length + templates.length) });
+  if (field === 'project')
+    return changeNewTask({ project: rotateIndex(overlay.project, by, projects.length) });
+  if (!isLineField(field)) return transitionTo(state);
+  const line = editInput(overlay[field], key);
+  return line === null ? transitionTo(state) : changeNewTask({ [field]: line });
 }
 
-/** Typed or pasted text goes to the field that has the caret; a prompt may have lines. */
-export function typeInNewTask(state: State, overlay: NewTask, text: string): State {
+/** Inserts typed or pasted text into the focused field. Editor fields keep its line breaks. */
+export function insertInNewTask(state: State, overlay: NewTask, text: string): State {
   const field = FIELDS[overlay.field];
-  if (isLine(field)) return { ...state, overlay: { ...overlay, [field]: insert(overlay[field], text) } };
-  return isText(field)
-    ? { ...state, overlay: { ...overlay, [field]: overlay[field] + cleanLines(text).join('\n') } }
+  if (isLineField(field))
+    return { ...state, overlay: { ...overlay, [field]: insertText(overlay[field], text) } };
+  return isEditorField(field)
+    ? { ...state, overlay: { ...overlay, [field]: overlay[field] + splitCleanLines(text).join('\n') } }
     : state;
 }
 
-function whoOf(state: State, { who }: NewTask): string {
+function describeAssignee(state: State, { who }: NewTask): string {
   const { agents, templates } = state.data.choices!;
   const agent = agents[who];
   if (agent !== undefined) return `agent ${agent.id}${agent.installed ? '' : ' (not installed)'}`;
@@ -73,42 +81,26 @@ function whoOf(state: State, { who }: NewTask): string {
   return `template ${template?.id} (${template?.agent ?? 'no agent'})`;
 }
 
-export function newTaskLines(state: State, overlay: NewTask, cells: number): Line[] {
+export function renderNewTaskLines(state: State, overlay: NewTask, cells: number): Line[] {
   const project = state.data.choices!.projects[overlay.project];
   const place =
     project === undefined || project.own ? state.link.workspace : `${project.id} (${project.folder})`;
-  const row = (name: Field, text: string): Line => {
-    const isHere = FIELDS[overlay.field] === name;
-    return [
-      span(`${isHere ? '▶' : ' '} ${fill(name, 9)}`, isHere ? 'key' : 'dim'),
-      span(text, isHere ? 'marked' : undefined),
-    ];
-  };
-  const line = (name: 'title' | 'ledger', empty: string): Line => {
-    const { value, caret } = overlay[name];
-    const isHere = FIELDS[overlay.field] === name;
-    return row(
-      name,
-      isHere ? `${value.slice(0, caret)}▏${value.slice(caret)}` : value === '' ? empty : value,
-    );
-  };
-  const text = (name: keyof typeof EMPTY): Line[] =>
+  const isFocused = (name: Field): boolean => FIELDS[overlay.field] === name;
+  const renderField = (name: Field, text: string): Line => renderFormField(name, text, isFocused(name));
+  const renderLineField = (name: 'title' | 'ledger', emptyHint: string): Line =>
+    renderField(name, isFocused(name) ? showCaret(overlay[name]) : overlay[name].value || emptyHint);
+  const renderEditorField = (name: keyof typeof EMPTY_HINTS): Line[] =>
     overlay[name] === ''
-      ? [row(name, FIELDS[overlay.field] === name ? EDITOR : EMPTY[name])]
-      : [
-          row(name, ''),
-          ...cleanLines(overlay[name]).flatMap((each) =>
-            wrap(each, cells - 4).map((part): Line => [span('  │ ', 'border'), span(part)]),
-          ),
-        ];
+      ? [renderField(name, isFocused(name) ? EDITOR_HINT : EMPTY_HINTS[name])]
+      : [renderField(name, ''), ...renderEditorText(overlay[name], cells)];
   return [
-    row('who', `◂ ${whoOf(state, overlay)} ▸`),
-    row('project', `◂ ${place} ▸`),
-    line('title', ''),
-    ...text('prompt'),
-    ...text('criteria'),
-    ...text('context'),
-    line('ledger', '(none; a file whose ## Clarify items must be ticked before it runs)'),
+    renderField('who', `◂ ${describeAssignee(state, overlay)} ▸`),
+    renderField('project', `◂ ${place} ▸`),
+    renderLineField('title', ''),
+    ...renderEditorField('prompt'),
+    ...renderEditorField('criteria'),
+    ...renderEditorField('context'),
+    renderLineField('ledger', '(none; a file whose ## Clarify items must be ticked before it runs)'),
     [],
     [span('  This creates a task and spends nothing. Running it is asked for apart.', 'dim')],
   ];

@@ -1,26 +1,28 @@
 import type { AskRow, Data, State } from '../state/model.ts';
-import { clean, cleanLines, factLines, wrap } from '../text.ts';
-import { type Line, span } from '../theme.ts';
-import { type Pane, pane } from './pane.ts';
-import { heading, left, quoted, sessionState, since, stateStyle } from './words.ts';
+import { cleanText, renderFacts, splitCleanLines, wrapText } from '../text/text.ts';
+import { type Line, span } from '../text/theme.ts';
+import { renderHeading, renderQuote } from './lines.ts';
+import { definePane, type Pane } from './pane.ts';
+import { describeSessionState, getStateStyle } from './states.ts';
+import { formatTimeLeft, formatTimeSince } from './time.ts';
 
-/** Of those that are closed, as many as one may want to look up. */
-const CLOSED = 30;
+/** How many closed asks are listed. */
+const MOST_CLOSED = 30;
 
-export const isOpen = (ask: AskRow): boolean => ask.status === 'open';
+export const isOpenAsk = (ask: AskRow): boolean => ask.status === 'open';
 
-/** Open ones in the order they came, which nothing may move; then the closed, newest first. */
-function inOrder({ asks }: Data): AskRow[] {
+/** Open asks in the order in which they came, so that arrivals move none of them; then closed ones, newest first. */
+function sortAsks({ asks }: Data): AskRow[] {
   const all = [...asks.values()].sort((one, other) => one.ask_id - other.ask_id);
-  const closed = all.filter((each) => !isOpen(each)).reverse();
-  return [...all.filter(isOpen), ...closed.slice(0, CLOSED)];
+  const closed = all.filter((each) => !isOpenAsk(each)).reverse();
+  return [...all.filter(isOpenAsk), ...closed.slice(0, MOST_CLOSED)];
 }
 
-export const openAsks = ({ asks }: Data): AskRow[] =>
-  [...asks.values()].filter(isOpen).sort((one, other) => one.ask_id - other.ask_id);
+export const listOpenAsks = ({ asks }: Data): AskRow[] =>
+  [...asks.values()].filter(isOpenAsk).sort((one, other) => one.ask_id - other.ask_id);
 
-/** The worker and its agent, as far as they are known; else the session. */
-export function askerOf({ from_session: id }: AskRow, { data }: Pick<State, 'data'>): string {
+/** Who asks: the worker and its agent if they are known, else the session. */
+export function describeAsker({ from_session: id }: AskRow, { data }: Pick<State, 'data'>): string {
   if (id === null) return 'nobody here';
   const session = data.sessions.get(id);
   if (session !== undefined) return `${session.worker_id} ${session.agent}`;
@@ -28,18 +30,18 @@ export function askerOf({ from_session: id }: AskRow, { data }: Pick<State, 'dat
   return peer?.agent ? `${id} ${peer.agent}` : id;
 }
 
-/** What became of it, in one line. */
-export const outcomeOf = ({ status, answer, answered_by: by }: AskRow): string =>
+/** What became of a closed ask, in one line. */
+export const describeOutcome = ({ status, answer, answered_by: by }: AskRow): string =>
   status === 'answered' ? `${by ?? 'someone'} answered: ${answer ?? ''}` : 'it ended without an answer';
 
-export const asksPane = pane<AskRow>({
+export const asksPane = definePane<AskRow>({
   id: 'asks',
   digit: '3',
   title: 'Asks',
-  from: ['asks'],
-  rows: inOrder,
-  idOf: (ask) => String(ask.ask_id),
-  row: (data, id) => data.asks.get(id),
+  dataParts: ['asks'],
+  listRows: sortAsks,
+  getRowId: (ask) => String(ask.ask_id),
+  findRow: (data, id) => data.asks.get(id),
   fields: {
     id: (ask) => String(ask.ask_id),
     status: (ask) => ask.status,
@@ -50,97 +52,104 @@ export const asksPane = pane<AskRow>({
     answer: (ask) => ask.answer,
   },
   columns: [
-    { head: 'id', width: 5, text: (ask) => String(ask.ask_id), style: dimWhenClosed },
-    { head: 'from', width: 12, from: 44, text: askerOf, style: dimWhenClosed },
-    { head: 'age', width: 4, align: 'right', text: (ask, { now }) => since(ask.created_at, now) },
+    { head: 'id', width: 5, text: (ask) => String(ask.ask_id), style: dimClosedAsk },
+    { head: 'from', width: 12, minWidth: 44, text: describeAsker, style: dimClosedAsk },
+    { head: 'age', width: 4, align: 'right', text: (ask, { now }) => formatTimeSince(ask.created_at, now) },
     {
       head: 'left',
       width: 8,
       align: 'right',
-      text: (ask, { now }) => (isOpen(ask) ? left(ask.expires_at, now) : ask.status),
-      style: (ask) => stateStyle(ask.status),
+      text: (ask, { now }) => (isOpenAsk(ask) ? formatTimeLeft(ask.expires_at, now) : ask.status),
+      style: (ask) => getStateStyle(ask.status),
     },
     {
       head: 'question',
-      text: (ask) => (isOpen(ask) ? ask.question : `${ask.question} · ${outcomeOf(ask)}`),
-      style: dimWhenClosed,
+      text: (ask) => (isOpenAsk(ask) ? ask.question : `${ask.question} · ${describeOutcome(ask)}`),
+      style: dimClosedAsk,
     },
   ],
-  count: (data) => openAsks(data).length,
-  /** The shortest time left. */
-  tab({ data, now }) {
-    const ends = openAsks(data).map((each) => each.expires_at);
-    return ends.length === 0 ? '' : ` ${left(ends.sort()[0]!, now)}`;
+  countUnfinished: (data) => listOpenAsks(data).length,
+  /** The shortest time left of all open asks. */
+  describeTab({ data, now }) {
+    const ends = listOpenAsks(data).map((each) => each.expires_at);
+    return ends.length === 0 ? '' : ` ${formatTimeLeft(ends.sort()[0]!, now)}`;
   },
-  // Who comes here wants the question that waits, not the last one that was answered.
-  follows: true,
+  // Whoever comes here looks for the ask that waits, not for the last answered one.
+  staysOnFirstRow: true,
   empty: [
     'Nobody waits for an answer.',
     '',
     'A worker that cannot go on asks here, and waits until it is answered.',
   ],
   note({ data }) {
-    const open = openAsks(data).length;
-    return data.asks.size - open > CLOSED ? `${open} open · newest ${CLOSED} closed` : `${open} open`;
+    const open = listOpenAsks(data).length;
+    return data.asks.size - open > MOST_CLOSED
+      ? `${open} open · newest ${MOST_CLOSED} closed`
+      : `${open} open`;
   },
-  preview: (state, row, cells) => ({
+  renderPreview: (state, row, cells) => ({
     title: `ask ${row.ask_id}`,
-    note: isOpen(row) ? `${left(row.expires_at, state.now)} left` : row.status,
-    lines: [...askLines(state, row, cells), ...(isOpen(row) ? [[], ...optionLines(row, cells)] : [])],
+    note: isOpenAsk(row) ? `${formatTimeLeft(row.expires_at, state.now)} left` : row.status,
+    lines: [
+      ...renderAskLines(state, row, cells),
+      ...(isOpenAsk(row) ? [[], ...renderOptionLines(row, cells)] : []),
+    ],
   }),
 } satisfies Pane<AskRow>);
 
-function dimWhenClosed(ask: AskRow): 'dim' | undefined {
-  return isOpen(ask) ? undefined : 'dim';
+function dimClosedAsk(ask: AskRow): 'dim' | undefined {
+  return isOpenAsk(ask) ? undefined : 'dim';
 }
 
-/** Who asks, about what, and whether anybody still waits for the answer. */
-function askerLines(state: State, ask: AskRow): string[] {
+/** Who asks, about which task, and whether anybody still waits for the answer. */
+function describeAskContext(state: State, ask: AskRow): string[] {
   const { from_session: id, task_id: taskId } = ask;
   const session = id === null ? undefined : state.data.sessions.get(id);
   const task = taskId === null ? undefined : state.data.tasks.get(taskId);
   const peer = state.data.peers.find((each) => each.session_id === id);
   const isGone = session?.state === 'ended' || (session === undefined && peer?.state === 'ended');
-  const waits = !isOpen(ask)
+  const waits = !isOpenAsk(ask)
     ? ''
     : isGone
-      ? ` has ended${session === undefined ? '' : ` (${sessionState(session)})`}: nobody waits any more`
+      ? ` has ended${session === undefined ? '' : ` (${describeSessionState(session)})`}: nobody waits any more`
       : ' is blocked on this';
   const who = session === undefined ? peer?.agent : `worker ${session.worker_id} (${session.agent})`;
   return [
     [who, id === null ? 'from no session' : `session ${id}${waits}`].filter(Boolean).join(' · '),
-    ...(taskId === null ? [] : [`task ${taskId}${task === undefined ? '' : ` "${clean(task.title)}"`}`]),
-    ...(ask.to_session === 'chair' ? [] : [`asked of ${clean(ask.to_session)}`]),
+    ...(taskId === null ? [] : [`task ${taskId}${task === undefined ? '' : ` "${cleanText(task.title)}"`}`]),
+    ...(ask.to_session === 'chair' ? [] : [`asked of ${cleanText(ask.to_session)}`]),
   ];
 }
 
-/** Everything about a question but its options. */
-export function askLines(state: State, ask: AskRow, cells: number): Line[] {
+/** Everything about an ask except its options. */
+export function renderAskLines(state: State, ask: AskRow, cells: number): Line[] {
   const { symbol_ref: ref } = ask;
   const place =
     ref === null ? null : `${ref.path}${ref.line === null ? '' : `:${ref.line}`} ${ref.symbol ?? ''}`.trim();
   return [
-    ...askerLines(state, ask).flatMap((line) => wrap(line, cells).map((text): Line => [span(text, 'dim')])),
-    ...cleanLines(ask.question.trimEnd()).flatMap((line) =>
-      wrap(line, cells).map((text): Line => [span(text, 'strong')]),
+    ...describeAskContext(state, ask).flatMap((line) =>
+      wrapText(line, cells).map((text): Line => [span(text, 'dim')]),
+    ),
+    ...splitCleanLines(ask.question.trimEnd()).flatMap((line) =>
+      wrapText(line, cells).map((text): Line => [span(text, 'strong')]),
     ),
     ...(ask.context === null || ask.context.trim() === ''
       ? []
-      : [heading('Context'), ...quoted(cleanLines(ask.context.trimEnd()), cells)]),
-    ...(isOpen(ask)
+      : [renderHeading('Context'), ...renderQuote(splitCleanLines(ask.context.trimEnd()), cells)]),
+    ...(isOpenAsk(ask)
       ? []
       : [
           [],
-          ...factLines(
+          ...renderFacts(
             [
-              ['status', ask.status, stateStyle(ask.status)],
+              ['status', ask.status, getStateStyle(ask.status)],
               ['answer', ask.answer],
               ['place', place],
               [
                 'by',
                 ask.answered_at === null
                   ? null
-                  : `${ask.answered_by ?? 'someone'}, ${since(ask.answered_at, state.now)}`,
+                  : `${ask.answered_by ?? 'someone'}, ${formatTimeSince(ask.answered_at, state.now)}`,
               ],
               ['options', ask.options.join(' · ')],
             ],
@@ -150,13 +159,13 @@ export function askLines(state: State, ask: AskRow, cells: number): Line[] {
   ];
 }
 
-/** The options by number; without any, that the answer is a text. */
-export function optionLines({ options }: AskRow, cells: number): Line[] {
-  if (options.length === 0) return [heading('Any text answers it')];
+/** The numbered options. Without any, says that a text answers it. */
+export function renderOptionLines({ options }: AskRow, cells: number): Line[] {
+  if (options.length === 0) return [renderHeading('Any text answers it')];
   return [
-    heading('Answer (must be one of these)'),
+    renderHeading('Answer (must be one of these)'),
     ...options.flatMap((option, index) =>
-      wrap(clean(option), cells - 5).map(
+      wrapText(cleanText(option), cells - 5).map(
         (text, row): Line => [
           span(row === 0 ? `${String(index + 1).padStart(3)}  ` : '     ', 'key'),
           span(text),

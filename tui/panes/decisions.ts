@@ -1,9 +1,12 @@
-import { detailOf } from '../state/details.ts';
+import { findDetail } from '../state/details.ts';
 import type { Data, DecisionRow } from '../state/model.ts';
-import { factLines } from '../text.ts';
-import type { Style } from '../theme.ts';
-import { pane } from './pane.ts';
-import { agreementLines, planLines, problemLines, since } from './words.ts';
+import { parseIdNumber } from '../state/numbers.ts';
+import { renderFacts } from '../text/text.ts';
+import type { Style } from '../text/theme.ts';
+import { renderProblem } from './lines.ts';
+import { definePane } from './pane.ts';
+import { renderAgreement, renderPlanLines } from './plan.ts';
+import { formatTimeSince } from './time.ts';
 
 const ROUTES: Readonly<Record<string, string>> = {
   task: 'POST /task',
@@ -11,14 +14,14 @@ const ROUTES: Readonly<Record<string, string>> = {
   chat: 'POST /chat',
 };
 
-/** The route; for a code host and a chat, who or what it was there. */
-const fromOf = ({ source, source_ref: ref, stranger }: DecisionRow): string =>
+/** The receiver's route or, for a code host or chat, the reference there. */
+const describeSource = ({ source, source_ref: ref, stranger }: DecisionRow): string =>
   source === 'task' || ref === null
     ? (ROUTES[source] ?? source)
     : `${stranger === null ? '' : 'stranger: '}${ref}`;
 
-/** What was, and what is: an approval is for the latter. */
-const changeLines = (
+/** Inputs that have changed since the request. An approval is for the new values. */
+const listInputChanges = (
   name: string,
   changes: DecisionRow['changes'],
 ): [name: string, text: string | null, style?: Style][] =>
@@ -28,19 +31,19 @@ const changeLines = (
     'warn',
   ]);
 
-const pending = (data: Data): DecisionRow[] =>
+const listPendingDecisions = (data: Data): DecisionRow[] =>
   [...data.decisions.values()]
     .filter((each) => each.state === 'pending')
-    .sort((one, other) => Number(one.decision_id.slice(2)) - Number(other.decision_id.slice(2)));
+    .sort((one, other) => parseIdNumber(one.decision_id) - parseIdNumber(other.decision_id));
 
-export const decisionsPane = pane<DecisionRow>({
+export const decisionsPane = definePane<DecisionRow>({
   id: 'decisions',
   digit: '2',
   title: 'Decisions',
-  from: ['decisions'],
-  rows: pending,
-  idOf: (decision) => decision.decision_id,
-  row: (data, id) => data.decisions.get(id),
+  dataParts: ['decisions'],
+  listRows: listPendingDecisions,
+  getRowId: (decision) => decision.decision_id,
+  findRow: (data, id) => data.decisions.get(id),
   fields: {
     id: (decision) => decision.decision_id,
     task: (decision) => decision.task_id,
@@ -51,13 +54,18 @@ export const decisionsPane = pane<DecisionRow>({
   },
   columns: [
     { head: 'id', width: 6, text: (decision) => decision.decision_id },
-    { head: 'task', width: 6, from: 52, text: (decision) => decision.task_id },
-    { head: 'agent', width: 9, from: 40, text: (decision) => decision.agent ?? '-' },
-    { head: 'from', width: 12, from: 56, text: (decision) => fromOf(decision) },
-    { head: 'age', width: 4, align: 'right', text: (decision, { now }) => since(decision.created_at, now) },
+    { head: 'task', width: 6, minWidth: 52, text: (decision) => decision.task_id },
+    { head: 'agent', width: 9, minWidth: 40, text: (decision) => decision.agent ?? '-' },
+    { head: 'from', width: 12, minWidth: 56, text: (decision) => describeSource(decision) },
+    {
+      head: 'age',
+      width: 4,
+      align: 'right',
+      text: (decision, { now }) => formatTimeSince(decision.created_at, now),
+    },
     { head: 'title', text: (decision) => decision.title },
   ],
-  count: (data) => pending(data).length,
+  countUnfinished: (data) => listPendingDecisions(data).length,
   empty: [
     'Nothing waits for you.',
     '',
@@ -66,34 +74,39 @@ export const decisionsPane = pane<DecisionRow>({
   ],
   note: ({ lists: { decisions } }) =>
     decisions.ids.length === 0 ? '' : `${decisions.index + 1} of ${decisions.ids.length}, oldest first`,
-  preview(state, row, cells) {
-    const loaded = detailOf(state, 'decision', row.decision_id);
+  renderPreview(state, row, cells) {
+    const loaded = findDetail(state, 'decision', row.decision_id);
     const detail = loaded?.detail;
     const sender = ROUTES[row.source] === undefined ? `from ${row.source}` : `${ROUTES[row.source]}, signed`;
     const agreement =
-      detail && agreementLines({ plan: detail.plan, prompt: detail.task.prompt, hash: row.hash }, cells);
-    const stranger = factLines([['stranger', row.stranger, 'bad']], cells);
+      detail && renderAgreement({ plan: detail.plan, prompt: detail.task.prompt, hash: row.hash }, cells);
+    const stranger = renderFacts([['stranger', row.stranger, 'bad']], cells);
     return {
       title: row.decision_id,
       note: row.task_id,
       ...(agreement ? { essential: { approve: stranger.length + agreement.lines.length } } : {}),
       lines: [
         ...stranger,
-        ...(agreement ? agreement.lines : factLines([['agent', row.agent ?? 'none']], cells)),
-        ...(detail ? planLines(detail.plan, state, cells) : []),
-        ...factLines(
+        ...(agreement ? agreement.lines : renderFacts([['agent', row.agent ?? 'none']], cells)),
+        ...(detail ? renderPlanLines(detail.plan, state, cells) : []),
+        ...renderFacts(
           [
-            ...changeLines('changed', row.changes),
-            ...changeLines('changed since', detail?.changes ?? []),
+            ...listInputChanges('changed', row.changes),
+            ...listInputChanges('changed since', detail?.changes ?? []),
             ['why held', row.why],
-            ['from', [sender, row.source_ref, since(row.created_at, state.now)].filter(Boolean).join(' · ')],
-            // Mostly the first line of the prompt, which stands above.
+            [
+              'from',
+              [sender, row.source_ref, formatTimeSince(row.created_at, state.now)]
+                .filter(Boolean)
+                .join(' · '),
+            ],
+            // The title is usually the first line of the prompt, which is shown above.
             ['title', detail?.task.prompt.startsWith(row.title) ? null : row.title],
             ['template', detail?.task.template],
           ],
           cells,
         ),
-        ...(loaded?.problem ? problemLines({ message: loaded.problem }, cells) : []),
+        ...(loaded?.problem ? renderProblem({ message: loaded.problem }, cells) : []),
         ...(agreement?.whole ?? []),
       ],
     };

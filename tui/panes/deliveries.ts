@@ -1,17 +1,18 @@
 import { formatCount, formatLocalTime } from '../../engine/index.ts';
 import type { DeliveryRow } from '../state/model.ts';
-import { factLines } from '../text.ts';
-import { pane } from './pane.ts';
-import { since, stateStyle } from './words.ts';
+import { renderFacts } from '../text/text.ts';
+import { definePane } from './pane.ts';
+import { getStateStyle } from './states.ts';
+import { formatTimeSince } from './time.ts';
 
-export const deliveriesPane = pane<DeliveryRow>({
+export const deliveriesPane = definePane<DeliveryRow>({
   id: 'deliveries',
   digit: '8',
   title: 'Deliveries',
-  from: ['deliveries'],
-  rows: (data) => [...data.deliveries.values()].sort((one, other) => other.id - one.id),
-  idOf: (delivery) => String(delivery.id),
-  row: (data, id) => data.deliveries.get(id),
+  dataParts: ['deliveries'],
+  listRows: (data) => [...data.deliveries.values()].sort((one, other) => other.id - one.id),
+  getRowId: (delivery) => String(delivery.id),
+  findRow: (data, id) => data.deliveries.get(id),
   fields: {
     event: (delivery) => delivery.event,
     status: (delivery) => delivery.state,
@@ -25,29 +26,38 @@ export const deliveriesPane = pane<DeliveryRow>({
       head: 'state',
       width: 9,
       text: (delivery) => delivery.state,
-      style: (delivery) => stateStyle(delivery.state),
+      style: (delivery) => getStateStyle(delivery.state),
     },
-    { head: 'tries', width: 5, from: 56, align: 'right', text: (delivery) => String(delivery.attempts) },
-    { head: 'age', width: 4, align: 'right', text: (delivery, { now }) => since(delivery.created_at, now) },
+    { head: 'tries', width: 5, minWidth: 56, align: 'right', text: (delivery) => String(delivery.attempts) },
+    {
+      head: 'age',
+      width: 4,
+      align: 'right',
+      text: (delivery, { now }) => formatTimeSince(delivery.created_at, now),
+    },
     { head: 'to', text: (delivery) => delivery.url },
   ],
-  count: (data) => [...data.deliveries.values()].filter((each) => each.state === 'dead').length,
-  quietAtZero: true,
+  countUnfinished: (data) => [...data.deliveries.values()].filter((each) => each.state === 'dead').length,
+  isQuietAtZero: true,
   note({ data: { deliveries, status } }) {
     const { pending = 0, delivered = 0, dead = 0 } = status?.deliveries ?? {};
     const all = pending + delivered + dead;
     return all > deliveries.size ? `newest ${deliveries.size} of ${all}` : undefined;
   },
   empty: ['Nothing has been sent.', '', 'Events go to the addresses of notify.webhooks in svc.yaml.'],
-  preview: (_state, row, cells) => ({
+  renderPreview: (_state, row, cells) => ({
     title: `delivery ${row.id}`,
     note: row.state,
-    lines: factLines(
+    lines: renderFacts(
       [
         ['event', row.event],
         ['to', row.url],
         ['message', row.message_id],
-        ['state', `${row.state} after ${formatCount(row.attempts, 'try', 'tries')}`, stateStyle(row.state)],
+        [
+          'state',
+          `${row.state} after ${formatCount(row.attempts, 'try', 'tries')}`,
+          getStateStyle(row.state),
+        ],
         ['created', formatLocalTime(row.created_at)],
         ['next try', row.next_at === null ? null : formatLocalTime(row.next_at)],
         ['delivered', row.delivered_at === null ? null : formatLocalTime(row.delivered_at)],

@@ -1,8 +1,9 @@
 import { formatCount, VERIFICATION_WORDS } from '../../engine/index.ts';
 import type { Evidence, Work } from '../state/model.ts';
-import { clean, cleanLines, factLines, wrap } from '../text.ts';
-import { type Line, type Style, span } from '../theme.ts';
-import { heading, quoted, since } from './words.ts';
+import { cleanText, renderFacts, splitCleanLines, wrapText } from '../text/text.ts';
+import { type Line, type Style, span } from '../text/theme.ts';
+import { renderHeading, renderQuote } from './lines.ts';
+import { formatTimeSince } from './time.ts';
 
 type Fact = readonly [name: string, text: string, style: Style];
 
@@ -11,13 +12,13 @@ const RERUN_WORDS = {
   waiting: ' · its tests wait to be run again',
 } as const;
 
-const stateWords = (state: Evidence['state'], { rerun_state: rerun }: Evidence): string => {
+const describeVerification = (state: Evidence['state'], { rerun_state: rerun }: Evidence): string => {
   const words = `${state === 'none' ? '' : `${state}: `}${VERIFICATION_WORDS[state]}`;
   if (state === 'verified') return words;
   return `not verified · ${words}${rerun === null ? '' : RERUN_WORDS[rerun]}`;
 };
 
-/** Words that stand beside their signs. */
+/** Signs, and the words that stand beside them. */
 const SIGNS: Readonly<Record<string, readonly [sign: string, word: string, style: Style]>> = {
   met: ['✓', 'met', 'good'],
   not_met: ['✗', 'not met', 'bad'],
@@ -27,20 +28,20 @@ const SIGNS: Readonly<Record<string, readonly [sign: string, word: string, style
   skipped: ['-', 'skipped', 'warn'],
 };
 
-/** A rerun is of a commit: with another one at the end of the branch it is of something else. */
-export const stateAt = ({ state, rerun }: Evidence, head: string | null): Evidence['state'] =>
+/** The state of evidence for a commit. A rerun of another commit makes it stale. */
+export const getStateAtHead = ({ state, rerun }: Evidence, head: string | null): Evidence['state'] =>
   state === 'verified' && head !== null && head !== rerun?.head ? 'stale' : state;
 
-/** The commit that would be promoted, as far as it is known. */
-export const headOf = (work: Work | null | undefined): string | null =>
+/** The commit that would be promoted; null if it is not known. */
+export const getTrialHead = (work: Work | null | undefined): string | null =>
   work && !('problem' in work.trial) ? work.trial.head : null;
 
-/** What was reported, in one line: `3 passed, acceptance 2 of 2 met`. */
-function reportOf({ tests, criteria }: Evidence): string {
-  const count = (result: string): number => tests.filter((each) => each.result === result).length;
+/** The report in one line: `3 passed, acceptance 2 of 2 met`. */
+function summarizeReport({ tests, criteria }: Evidence): string {
+  const countTests = (result: string): number => tests.filter((each) => each.result === result).length;
   const results = ['passed', 'failed', 'skipped']
-    .filter((result) => count(result) > 0)
-    .map((result) => `${count(result)} ${result}`);
+    .filter((result) => countTests(result) > 0)
+    .map((result) => `${countTests(result)} ${result}`);
   const met = criteria.filter((each) => each.status === 'met').length;
   return [
     ...(results.length === 0 ? ['no tests'] : results),
@@ -48,27 +49,30 @@ function reportOf({ tests, criteria }: Evidence): string {
   ].join(', ');
 }
 
-/** What is known of a session's work, and whether that is enough. */
-export function evidenceSummary(evidence: Evidence, head: string | null): { text: string; isGood: boolean } {
-  const state = stateAt(evidence, head);
-  const report = state === 'none' ? '' : `verify_report: ${reportOf(evidence)} · `;
-  return { text: `${report}${stateWords(state, evidence)}`, isGood: state === 'verified' };
+/** What the evidence says in one line, and whether that is enough for a merge. */
+export function summarizeEvidence(
+  evidence: Evidence,
+  head: string | null,
+): { text: string; isGood: boolean } {
+  const state = getStateAtHead(evidence, head);
+  const report = state === 'none' ? '' : `verify_report: ${summarizeReport(evidence)} · `;
+  return { text: `${report}${describeVerification(state, evidence)}`, isGood: state === 'verified' };
 }
 
-function signed(status: string, text: string, note: string | null, cells: number): Line[] {
+function renderSignedLines(status: string, text: string, note: string | null, cells: number): Line[] {
   const [sign, word, style] = SIGNS[status] ?? ['?', status, 'warn' as const];
-  const said = clean(note === null || note === '' ? text : `${text} (${note})`);
-  return wrap(said, Math.max(8, cells - 13)).map((part, index) => [
+  const said = cleanText(note === null || note === '' ? text : `${text} (${note})`);
+  return wrapText(said, Math.max(8, cells - 13)).map((part, index) => [
     span(index === 0 ? `${sign} ${word.padEnd(11)}` : ' '.repeat(13), style),
     span(part),
   ]);
 }
 
 /**
- * All of the evidence: each criterion, each test, what speaks against it, and what
- * a rerun has shown. `commands` is how many of the lines there are up to the last command.
+ * All of the evidence: criteria, tests, doubts and the rerun. `commands` counts the lines down to the last reported
+ * command.
  */
-export function evidenceLines(
+export function renderEvidenceLines(
   evidence: Evidence,
   now: number,
   cells: number,
@@ -77,56 +81,56 @@ export function evidenceLines(
   const { criteria, tests, symbols, reasons, rerun } = evidence;
   const missing = symbols.filter((each) => !each.exists);
   const reported = [
-    ...factLines(
+    ...renderFacts(
       [
         ...lead,
         [
           'reported',
           evidence.reported_at === null
             ? null
-            : `${since(evidence.reported_at, now)} by ${evidence.reported_by ?? evidence.session_id}`,
+            : `${formatTimeSince(evidence.reported_at, now)} by ${evidence.reported_by ?? evidence.session_id}`,
         ],
         ['said', evidence.summary],
         ...reasons.map((reason) => ['because', reason, 'warn'] as const),
       ],
       cells,
     ),
-    ...criteria.flatMap(({ status, criterion, note }) => signed(status, criterion, note, cells)),
-    ...tests.flatMap(({ result, command, note }) => signed(result, command, note, cells)),
+    ...criteria.flatMap(({ status, criterion, note }) => renderSignedLines(status, criterion, note, cells)),
+    ...tests.flatMap(({ result, command, note }) => renderSignedLines(result, command, note, cells)),
   ];
   const lines = [
     ...reported,
     ...missing.flatMap(({ path, symbol }): Line[] => [
-      [span('✗ missing    ', 'bad'), span(clean([path, symbol].filter(Boolean).join(' ')))],
+      [span('✗ missing    ', 'bad'), span(cleanText([path, symbol].filter(Boolean).join(' ')))],
     ]),
-    ...(rerun === null ? [] : rerunLines(rerun, now, cells)),
+    ...(rerun === null ? [] : renderRerunLines(rerun, now, cells)),
   ];
   return { lines, commands: reported.length };
 }
 
-function rerunLines(rerun: NonNullable<Evidence['rerun']>, now: number, cells: number): Line[] {
+function renderRerunLines(rerun: NonNullable<Evidence['rerun']>, now: number, cells: number): Line[] {
   const agrees = rerun.agrees ? 'agrees' : 'DISAGREES';
   return [
-    heading(
-      `run again ${since(rerun.at, now)} by ${clean(rerun.by)} at ${rerun.head?.slice(0, 10) ?? 'a commit that is not known'}: ${agrees} with the report`,
+    renderHeading(
+      `run again ${formatTimeSince(rerun.at, now)} by ${cleanText(rerun.by)} at ${rerun.head?.slice(0, 10) ?? 'a commit that is not known'}: ${agrees} with the report`,
     ),
     ...rerun.results.flatMap(({ command, exit_code: code, agrees: same, output }): Line[] => [
       [
         span(`${same ? '✓ as said' : '✗ other'}`.padEnd(13), same ? 'good' : 'bad'),
-        span(`${clean(command)} ${code === null ? 'was stopped' : `ended with ${code}`}`),
+        span(`${cleanText(command)} ${code === null ? 'was stopped' : `ended with ${code}`}`),
       ],
-      ...(same ? [] : quoted(cleanLines(output.trimEnd()), cells)),
+      ...(same ? [] : renderQuote(splitCleanLines(output.trimEnd()), cells)),
     ]),
   ];
 }
 
-/** One line for a list of facts. */
-export const evidenceFact = (evidence: Evidence, head: string | null): Fact => {
-  const { text, isGood } = evidenceSummary(evidence, head);
+/** The summary as an entry for a list of facts. */
+export const createEvidenceFact = (evidence: Evidence, head: string | null): Fact => {
+  const { text, isGood } = summarizeEvidence(evidence, head);
   return ['tests', text, isGood ? 'good' : 'warn'];
 };
 
-export const lockedBy = (
+export const describeLocksOf = (
   locks: readonly { path: string; holder: string }[],
   session: string | null,
 ): string | null => {

@@ -10,7 +10,7 @@ import { peersPane } from './peers.ts';
 import { tasksPane } from './tasks.ts';
 import { workersPane } from './workers.ts';
 
-/** In the order of their tabs. */
+/** The panes in the order of their tabs. */
 export const PANES: readonly AnyPane[] = [
   tasksPane,
   decisionsPane,
@@ -29,25 +29,25 @@ const byId = Object.fromEntries([...PANES, ...LISTS].map((each) => [each.id, eac
   AnyPane
 >;
 
-export const paneOf = (id: PaneId): AnyPane => byId[id];
+export const getPane = (id: PaneId): AnyPane => byId[id];
 
-/** The pane whose tab a list stands under: its own, or that of the pane it belongs to. */
-export const tabOf = (id: PaneId): PaneId => paneOf(id).under ?? id;
+/** The pane whose tab is active while `id` has the focus: itself, or the pane that it belongs to. */
+export const getTabPane = (id: PaneId): PaneId => getPane(id).parent ?? id;
 
-export function selectedRow(state: State, id: PaneId): object | undefined {
+export function getSelectedRow(state: State, id: PaneId): object | undefined {
   const { selected } = state.lists[id];
-  return selected === null ? undefined : paneOf(id).row(state.data, selected);
+  return selected === null ? undefined : getPane(id).findRow(state.data, selected);
 }
 
-// A state is never changed, so what it shows is worked out once: scrolling and drawing both ask.
+// States are immutable, so each preview is rendered once for both scrolling and drawing.
 const known = new WeakMap<State, { id: PaneId; cells: number; preview: Preview | null }>();
 
 /** The preview of a pane's selected row; null when nothing is selected. */
-export function previewOf(state: State, id: PaneId, cells: number): Preview | null {
+export function getPreview(state: State, id: PaneId, cells: number): Preview | null {
   const last = known.get(state);
   if (last?.id === id && last.cells === cells) return last.preview;
-  const row = selectedRow(state, id);
-  const preview = row === undefined ? null : paneOf(id).preview(state, row as never, cells);
+  const row = getSelectedRow(state, id);
+  const preview = row === undefined ? null : getPane(id).renderPreview(state, row as never, cells);
   known.set(state, { id, cells, preview });
   return preview;
 }

@@ -1,16 +1,16 @@
 import type { Fields } from '../state/filter.ts';
 import type { Data, PaneId, State } from '../state/model.ts';
-import type { Line, Style } from '../theme.ts';
+import type { Line, Style } from '../text/theme.ts';
 
 export interface Column<R> {
   head: string;
-  /** Cells; the column without one takes what the others leave. */
+  /** In cells. The column without a width gets what the others leave. */
   width?: number;
   align?: 'right';
-  /** Changes while work goes on: without a screen it is told with the row, and not whenever it changes. */
+  /** It changes all the time, so plain mode prints it with the row but not whenever it changes. */
   isLively?: true;
-  /** Left out when the list is narrower than this. */
-  from?: number;
+  /** The column is left out when the list has fewer cells than this. */
+  minWidth?: number;
   text(row: R, state: State): string;
   style?(row: R, state: State): Style | undefined;
 }
@@ -19,48 +19,45 @@ export interface Preview {
   title: string;
   /** At the right end of the upper border. */
   note?: string;
-  /** Stay above what is scrolled. */
+  /** Lines that stay above the scrolled ones. */
   pinned?: readonly Line[];
-  /** All of it; the frame shows the part that is scrolled to. */
+  /** All lines; the frame shows a part of them. */
   lines: readonly Line[];
-  /** By key of the table: so many of the first lines have to be on the screen before it can agree to what they say. */
+  /** By binding: how many of the first lines must have been on the screen before its question may be asked. */
   essential?: Readonly<Record<string, number>>;
 }
 
-/**
- * A pane is data: which rows it has in which order, how a row and its preview look, and what is said when there is
- * none. Usage (6) takes its digit when its room exists.
- */
+/** A pane is data: its rows and their order, how a row and its preview look, and what an empty list says. */
 export interface Pane<R> {
   id: PaneId;
-  /** Empty for a list that belongs to another pane. */
+  /** The key that focuses the pane; empty for a list that belongs to another pane. 6 is reserved for Usage. */
   digit: string;
-  /** The pane that it belongs to; Esc goes back there. */
-  under?: PaneId;
+  /** The pane that a list without a tab belongs to. Esc goes back there. */
+  parent?: PaneId;
   title: string;
-  /** The parts of the data that its rows are made of: while these stay, so does the list. */
-  from: readonly (keyof Data)[];
-  /** In the order of the list. */
-  rows(data: Data): readonly R[];
-  idOf(row: R): string;
-  row(data: Data, id: string): R | undefined;
+  /** The parts of the data that the rows depend on. The list is rebuilt only when one of them changes. */
+  dataParts: readonly (keyof Data)[];
+  /** All rows, in the order of the list. */
+  listRows(data: Data): readonly R[];
+  getRowId(row: R): string;
+  findRow(data: Data, id: string): R | undefined;
   fields: Fields<R>;
   columns: readonly Column<R>[];
-  /** The number in the pane's tab: what is not finished. */
-  count(data: Data): number;
-  /** What the tab says after the number, with what stands between the two. */
-  tab?(state: State): string;
-  /** Nothing to count is the normal state, and not shown. */
-  quietAtZero?: true;
-  /** Its cursor stays on the first row while another pane has the keyboard. */
-  follows?: true;
-  /** What would fill it. */
+  /** The number in the pane's tab. */
+  countUnfinished(data: Data): number;
+  /** Text after the number in the tab, with its separator. */
+  describeTab?(state: State): string;
+  /** A count of 0 is normal and not shown. */
+  isQuietAtZero?: true;
+  /** The cursor stays on the first row while another pane has the focus. */
+  staysOnFirstRow?: true;
+  /** What an empty list says. */
   empty: readonly string[];
   /** At the right end of the list's upper border. */
   note?(state: State): string | undefined;
-  preview(state: State, row: R, cells: number): Preview;
+  renderPreview(state: State, row: R, cells: number): Preview;
 }
 
-// The list of all panes holds them with their row type closed over.
+// The list of all panes must hold panes with different row types.
 export type AnyPane = Pane<never>;
-export const pane = <R>(definition: Pane<R>): AnyPane => definition as unknown as AnyPane;
+export const definePane = <R>(definition: Pane<R>): AnyPane => definition as unknown as AnyPane;

@@ -1,19 +1,19 @@
 import { formatLocalTime } from '../../engine/index.ts';
 import type { PeerRow } from '../state/model.ts';
-import { factLines } from '../text.ts';
-import { pane } from './pane.ts';
-import { since } from './words.ts';
+import { renderFacts } from '../text/text.ts';
+import { definePane } from './pane.ts';
+import { formatTimeSince } from './time.ts';
 
-/** Who is here: Chairs, sessions started by hand, workers. */
-export const peersPane = pane<PeerRow>({
+/** Live sessions: Chairs, sessions started by hand, workers. */
+export const peersPane = definePane<PeerRow>({
   id: 'peers',
   digit: '',
-  under: 'bus',
+  parent: 'bus',
   title: 'Who is here',
-  from: ['peers'],
-  rows: ({ peers }) => peers.filter((each) => each.state === 'live'),
-  idOf: (peer) => peer.session_id,
-  row: (data, id) => data.peers.find((each) => each.session_id === id),
+  dataParts: ['peers'],
+  listRows: ({ peers }) => peers.filter((each) => each.state === 'live'),
+  getRowId: (peer) => peer.session_id,
+  findRow: (data, id) => data.peers.find((each) => each.session_id === id),
   fields: {
     id: (peer) => peer.session_id,
     seat: (peer) => peer.seat,
@@ -26,24 +26,24 @@ export const peersPane = pane<PeerRow>({
   columns: [
     { head: 'session', width: 10, text: (peer) => peer.session_id },
     { head: 'seat', width: 6, text: (peer) => peer.seat },
-    { head: 'agent', width: 9, from: 44, text: (peer) => peer.agent ?? '-' },
-    { head: 'task', width: 6, from: 52, text: (peer) => peer.task_id ?? '-' },
-    { head: 'age', width: 4, align: 'right', text: (peer, { now }) => since(peer.since, now) },
+    { head: 'agent', width: 9, minWidth: 44, text: (peer) => peer.agent ?? '-' },
+    { head: 'task', width: 6, minWidth: 52, text: (peer) => peer.task_id ?? '-' },
+    { head: 'age', width: 4, align: 'right', text: (peer, { now }) => formatTimeSince(peer.since, now) },
     { head: 'title', text: (peer) => peer.title ?? '' },
   ],
-  count: ({ peers }) => peers.filter((each) => each.state === 'live').length,
+  countUnfinished: ({ peers }) => peers.filter((each) => each.state === 'live').length,
   empty: [
     'Nobody is here.',
     '',
     'Workers, and agents that have svc mcp as a tool, are listed while they run.',
   ],
   note: ({ lists }) => `${lists.peers.ids.length} here · Esc: messages`,
-  preview: (state, row, cells) => {
+  renderPreview: (state, row, cells) => {
     const held = state.data.locks.filter((each) => each.holder === row.session_id);
     return {
       title: row.session_id,
       note: row.seat,
-      lines: factLines(
+      lines: renderFacts(
         [
           ['seat', row.seat],
           ['agent', row.agent],

@@ -1,22 +1,23 @@
 import type { DecisionRow, PaneId, State } from '../state/model.ts';
-import { askerOf, openAsks } from './asks.ts';
-import { paneOf } from './index.ts';
-import { left } from './words.ts';
-import { waitsForReview } from './workers.ts';
+import { parseIdNumber } from '../state/numbers.ts';
+import { describeAsker, listOpenAsks } from './asks.ts';
+import { getPane } from './index.ts';
+import { formatTimeLeft } from './time.ts';
+import { isWaitingForReview } from './workers.ts';
 
-/** Something that a person is waited for with. */
+/** Something that waits for a person. */
 export interface Waiting {
   pane: PaneId;
   id: string;
   since: string;
-  /** In one line. */
+  /** One line. */
   text: string;
 }
 
-/** Everything that waits for a person: decisions first, then questions, then work to look at. */
-export function waiting(state: State): Waiting[] {
-  const decisions = paneOf('decisions').rows(state.data) as readonly DecisionRow[];
-  const sessions = [...state.data.sessions.values()].filter(waitsForReview);
+/** Everything that waits for a person: decisions first, then asks, then work to review. */
+export function listWaiting(state: State): Waiting[] {
+  const decisions = getPane('decisions').listRows(state.data) as readonly DecisionRow[];
+  const sessions = [...state.data.sessions.values()].filter(isWaitingForReview);
   return [
     ...decisions.map((each) => ({
       pane: 'decisions' as const,
@@ -24,14 +25,14 @@ export function waiting(state: State): Waiting[] {
       since: each.created_at,
       text: `${each.decision_id} ${each.title}`,
     })),
-    ...openAsks(state.data).map((each) => ({
+    ...listOpenAsks(state.data).map((each) => ({
       pane: 'asks' as const,
       id: String(each.ask_id),
       since: each.created_at,
-      text: `ask ${each.ask_id} ${askerOf(each, state)}, ${left(each.expires_at, state.now)} left: ${each.question}`,
+      text: `ask ${each.ask_id} ${describeAsker(each, state)}, ${formatTimeLeft(each.expires_at, state.now)} left: ${each.question}`,
     })),
     ...sessions
-      .sort((one, other) => Number(one.session_id.slice(2)) - Number(other.session_id.slice(2)))
+      .sort((one, other) => parseIdNumber(one.session_id) - parseIdNumber(other.session_id))
       .map((each) => ({
         pane: 'workers' as const,
         id: each.session_id,
@@ -41,6 +42,6 @@ export function waiting(state: State): Waiting[] {
   ];
 }
 
-/** What has waited longest, whatever it is. */
-export const oldestWaiting = (state: State): Waiting | undefined =>
-  waiting(state).sort((one, other) => Date.parse(one.since) - Date.parse(other.since))[0];
+/** Whatever has waited longest. */
+export const findOldestWaiting = (state: State): Waiting | undefined =>
+  listWaiting(state).sort((one, other) => Date.parse(one.since) - Date.parse(other.since))[0];

@@ -1,94 +1,91 @@
 import { formatCount, workLeftBy } from '../../engine/index.ts';
-import { layoutOf, previewSize } from '../layout/layout.ts';
-import { detailOf, workersMode } from '../state/details.ts';
-import { shownLines, unseen } from '../state/log.ts';
+import { getLayout, getPreviewSize } from '../layout/layout.ts';
+import { findDetail, getWorkersMode } from '../state/details.ts';
+import { countUnseenLines, getLogLines } from '../state/log.ts';
 import type { Data, SessionRow, State } from '../state/model.ts';
-import { windowNote } from '../state/windows.ts';
-import { clean } from '../text.ts';
-import { type Line, span } from '../theme.ts';
-import { openAsks } from './asks.ts';
-import { lockedBy } from './evidence.ts';
-import { type Preview, pane } from './pane.ts';
-import { checklist, runLines, tokensOf } from './run.ts';
+import { parseIdNumber } from '../state/numbers.ts';
+import { describeWindow } from '../state/windows.ts';
+import { cleanText } from '../text/text.ts';
+import { type Line, span } from '../text/theme.ts';
+import { listOpenAsks } from './asks.ts';
+import { describeLocksOf } from './evidence.ts';
+import { renderHeading, renderProblem } from './lines.ts';
+import { definePane, type Preview } from './pane.ts';
+import { renderAgreement } from './plan.ts';
+import { formatSessionTokens, renderChecklist, renderRunLines } from './run-facts.ts';
 import {
-  agreementLines,
-  heading,
-  isPaused,
-  isUnread,
-  mayStillRun,
-  problemLines,
-  quiet,
-  sessionState,
-  since,
-  stateStyle,
-  withTime,
-  withWait,
-} from './words.ts';
-import { failureWords, workLines } from './work.ts';
+  addResumeTime,
+  addWait,
+  canStillRun,
+  describeSessionState,
+  getStateStyle,
+  isPausedRun,
+  isUnreadableWork,
+} from './states.ts';
+import { formatQuietTime, formatTimeSince } from './time.ts';
+import { describeFailure, renderWorkLines } from './work-lines.ts';
 
-/** Live ones in the order they came, then the ended, newest first. */
-const inOrder = (data: Data): SessionRow[] => {
-  const number = (session: SessionRow): number => Number(session.session_id.slice(2));
+/** Live sessions in the order in which they came, then ended ones, newest first. */
+const sortSessions = (data: Data): SessionRow[] => {
   const all = [...data.sessions.values()];
-  const live = all.filter((each) => each.state !== 'ended').sort((one, other) => number(one) - number(other));
+  const live = all
+    .filter((each) => each.state !== 'ended')
+    .sort((one, other) => parseIdNumber(one.session_id) - parseIdNumber(other.session_id));
   const ended = all
     .filter((each) => each.state === 'ended')
-    .sort((one, other) => number(other) - number(one));
+    .sort((one, other) => parseIdNumber(other.session_id) - parseIdNumber(one.session_id));
   return [...live, ...ended];
 };
 
-const isLive = (session: SessionRow): boolean => session.state !== 'ended';
+const isLiveSession = (session: SessionRow): boolean => session.state !== 'ended';
 
-/**
- * Work that nobody has looked at: sealed, with commits or with what could not be read, on a branch that is there and not
- * merged.
- */
-export const waitsForReview = (session: SessionRow): boolean =>
-  !isLive(session) &&
+/** Whether a sealed run has unreviewed work: commits, or work that could not be read, on an unmerged branch. */
+export const isWaitingForReview = (session: SessionRow): boolean =>
+  !isLiveSession(session) &&
   session.failure === null &&
   session.branch !== null &&
   ['some', 'unreadable'].includes(workLeftBy(session)) &&
   session.promoted_at === null &&
   session.branch_state === null;
 
-const changed = (session: SessionRow): string =>
+const formatChangedLines = (session: SessionRow): string =>
   session.commits === null
-    ? isUnread(session)
+    ? isUnreadableWork(session)
       ? '?'
       : '-'
     : `+${session.insertions ?? 0} -${session.deletions ?? 0}`;
 
-/** A worker that waits for an answer does nothing else. */
-const stateNow = (session: SessionRow, { data, now }: Pick<State, 'data' | 'now'>): string =>
-  session.state === 'running' && openAsks(data).some((each) => each.from_session === session.session_id)
+/** The state of a session, `blocked` while it waits for an answer. */
+const describeCurrentState = (session: SessionRow, { data, now }: Pick<State, 'data' | 'now'>): string =>
+  session.state === 'running' && listOpenAsks(data).some((each) => each.from_session === session.session_id)
     ? 'blocked'
-    : sessionState(session, now);
+    : describeSessionState(session, now);
 
-/** What it does now, or why it does not; then what it is to do. */
-function doing(session: SessionRow, { now }: Pick<State, 'now'>): string {
+/** What the worker does now, or why it does nothing; then the title of its task. */
+function describeActivity(session: SessionRow, { now }: Pick<State, 'now'>): string {
   const { title, pause } = session;
   const present =
     session.state === 'running'
       ? session.activity
-      : isPaused(session, now)
+      : isPausedRun(session, now)
         ? (pause?.code ?? null)
         : (session.failure?.code ?? null);
   return present === null ? title : `${present} · ${title}`;
 }
 
-export const workersPane = pane<SessionRow>({
+export const workersPane = definePane<SessionRow>({
   id: 'workers',
   digit: '4',
   title: 'Workers',
-  from: ['sessions'],
-  rows: inOrder,
-  idOf: (session) => session.session_id,
-  row: (data, id) => data.sessions.get(id),
+  dataParts: ['sessions'],
+  listRows: sortSessions,
+  getRowId: (session) => session.session_id,
+  findRow: (data, id) => data.sessions.get(id),
   fields: {
     id: (session) => `${session.session_id} ${session.worker_id}`,
     agent: (session) => session.agent,
     task: (session) => session.task_id,
-    status: (session) => sessionState(session),
+    status: (session) => describeSessionState(session),
     model: (session) => session.model,
     branch: (session) => session.branch,
     project: (session) => session.project,
@@ -96,70 +93,77 @@ export const workersPane = pane<SessionRow>({
   },
   columns: [
     { head: 'id', width: 6, text: (session) => session.session_id },
-    { head: 'agent', width: 9, from: 48, text: (session) => session.agent },
+    { head: 'agent', width: 9, minWidth: 48, text: (session) => session.agent },
     { head: 'task', width: 6, text: (session) => session.task_id },
     {
       head: 'state',
       width: 10,
-      text: (session, state) => withWait(stateNow(session, state), session.resume_at, state.now),
-      style: (session, state) => stateStyle(stateNow(session, state)),
+      text: (session, state) => addWait(describeCurrentState(session, state), session.resume_at, state.now),
+      style: (session, state) => getStateStyle(describeCurrentState(session, state)),
     },
-    { head: 'work', width: 9, from: 100, align: 'right', text: changed },
-    { head: 'tokens', width: 6, from: 60, align: 'right', isLively: true, text: tokensOf },
+    { head: 'work', width: 9, minWidth: 100, align: 'right', text: formatChangedLines },
+    { head: 'tokens', width: 6, minWidth: 60, align: 'right', isLively: true, text: formatSessionTokens },
     {
       head: 'quiet',
       width: 5,
-      from: 54,
+      minWidth: 54,
       align: 'right',
       isLively: true,
       text: (session, { now }) =>
-        session.state === 'running' ? quiet(session.log_written_at ?? session.started_at, now) : '-',
+        session.state === 'running'
+          ? formatQuietTime(session.log_written_at ?? session.started_at, now)
+          : '-',
     },
     {
       head: 'age',
       width: 4,
-      from: 88,
+      minWidth: 88,
       align: 'right',
-      text: (session, { now }) => since(session.created_at, now),
+      text: (session, { now }) => formatTimeSince(session.created_at, now),
     },
-    { head: 'doing', isLively: true, text: doing, style: (session) => (isLive(session) ? undefined : 'dim') },
+    {
+      head: 'doing',
+      isLively: true,
+      text: describeActivity,
+      style: (session) => (isLiveSession(session) ? undefined : 'dim'),
+    },
   ],
-  count: (data) => [...data.sessions.values()].filter(isLive).length,
+  countUnfinished: (data) => [...data.sessions.values()].filter(isLiveSession).length,
   empty: [
     'No worker has run yet.',
     '',
     'An approved decision starts one in a git worktree of its own; so does r on a task.',
   ],
   note: ({ data, lists }) => {
-    const review = [...data.sessions.values()].filter(waitsForReview).length;
+    const review = [...data.sessions.values()].filter(isWaitingForReview).length;
     const runs = formatCount(lists.workers.ids.length, 'run');
-    const cut = windowNote('sessions', data.sessions.size);
+    const cut = describeWindow('sessions', data.sessions.size);
     return `${cut === undefined ? runs : `${cut} runs`}${review === 0 ? '' : `, ${review} to review`}`;
   },
-  preview: (state, row, cells) =>
-    workersMode(state) === 'log'
-      ? withRun(state, row, cells, logPreview(state, row))
-      : workPreview(state, row, cells),
+  renderPreview: (state, row, cells) =>
+    getWorkersMode(state) === 'log'
+      ? pinRunFacts(state, row, cells, renderLogPreview(state, row))
+      : renderWorkPreview(state, row, cells),
 });
 
-/** The share of a preview that may stand above the log. */
+/** The share of a preview that facts above the log may take. */
 const HEAD_SHARE = 0.6;
 
-/** The log below what is known of its run. */
-function withRun(state: State, row: SessionRow, cells: number, log: Preview): Preview {
-  const room = Math.floor((previewSize(layoutOf(state))?.lines ?? 0) * HEAD_SHARE) - 1;
+/** Pins facts about the run above its log. */
+function pinRunFacts(state: State, row: SessionRow, cells: number, log: Preview): Preview {
+  const room = Math.floor((getPreviewSize(getLayout(state))?.lines ?? 0) * HEAD_SHARE) - 1;
   if (room < 1) return log;
-  const facts = runLines(state, row, cells).slice(0, room);
-  const pinned = [...facts, ...checklist(row, cells, room - facts.length)];
+  const facts = renderRunLines(state, row, cells).slice(0, room);
+  const pinned = [...facts, ...renderChecklist(row, cells, room - facts.length)];
   return pinned.length === 0 ? log : { ...log, pinned: [...pinned, [span('─'.repeat(cells), 'border')]] };
 }
 
-/** The log as it comes. */
-export function logPreview(state: State, row: SessionRow): Preview {
+/** The log of a worker as it grows. */
+export function renderLogPreview(state: State, row: SessionRow): Preview {
   const { log } = state;
   const isOurs = log.session === row.session_id;
-  const missed = unseen(log);
-  const locked = lockedBy(state.data.locks, row.session_id)?.split(':')[0];
+  const missed = countUnseenLines(log);
+  const locked = describeLocksOf(state.data.locks, row.session_id)?.split(':')[0];
   const following = !isOurs
     ? ''
     : !log.following
@@ -168,45 +172,48 @@ export function logPreview(state: State, row: SessionRow): Preview {
         ? 'ended'
         : 'following';
   const note = [locked, following].filter(Boolean).join(' · ');
-  const lines: Line[] = isOurs ? shownLines(log).map((text) => [span(text)]) : [];
+  const lines: Line[] = isOurs ? getLogLines(log).map((text) => [span(text)]) : [];
   if (isOurs && lines.length === 0)
     lines.push([span(log.ended ? 'it has printed nothing' : 'nothing printed yet', 'dim')]);
   const failure =
-    row.failure === null ? [] : [[], [span(`ended: ${clean(failureWords(row))}`, 'bad')] as Line];
+    row.failure === null ? [] : [[], [span(`ended: ${cleanText(describeFailure(row))}`, 'bad')] as Line];
   return { title: `${row.session_id} log`, note, lines: [...lines, ...(isOurs && log.ended ? failure : [])] };
 }
 
-export function workPreview(state: State, row: SessionRow, cells: number): Preview {
-  const loaded = detailOf(state, 'work', row.session_id);
+export function renderWorkPreview(state: State, row: SessionRow, cells: number): Preview {
+  const loaded = findDetail(state, 'work', row.session_id);
   const isAsked = state.armed?.binding === 'promote';
   const title = isAsked ? `Promote ${row.session_id}` : `${row.session_id} work`;
-  const note = withTime(stateNow(row, state), row.resume_at, state.now);
-  const plan = checklist(row, cells);
-  const run = [...runLines(state, row, cells), ...(plan.length === 0 ? [] : [heading('plan'), ...plan])];
-  // Of one that has ended its work is what counts.
-  const above = isLive(row) && !isAsked && run.length > 0 ? [...run, []] : [];
-  const again = againLines(state, row, cells);
+  const note = addResumeTime(describeCurrentState(row, state), row.resume_at, state.now);
+  const plan = renderChecklist(row, cells);
+  const run = [
+    ...renderRunLines(state, row, cells),
+    ...(plan.length === 0 ? [] : [renderHeading('plan'), ...plan]),
+  ];
+  // For an ended run the work comes first, and the facts about the run below.
+  const above = isLiveSession(row) && !isAsked && run.length > 0 ? [...run, []] : [];
+  const again = renderRetryAgreement(state, row, cells);
   if (!loaded?.detail) {
     const instead: Line[] = loaded?.problem
-      ? problemLines({ message: loaded.problem }, cells)
+      ? renderProblem({ message: loaded.problem }, cells)
       : [[span('looking at the branch …', 'dim')]];
     const lines = [...above, ...instead, ...again];
     return { title, note, lines, ...(again.length === 0 ? {} : { essential: { retry: lines.length } }) };
   }
-  const reported = detailOf(state, 'evidence', row.session_id);
+  const reported = findDetail(state, 'evidence', row.session_id);
   const evidence = reported?.detail ?? reported?.problem ?? null;
   const beside = { evidence, locks: state.data.locks, now: state.now };
-  const below = isLive(row) ? [] : run;
-  const { lines, essential } = workLines(loaded.detail, row, { ...beside, run: below, again }, cells);
+  const below = isLiveSession(row) ? [] : run;
+  const { lines, essential } = renderWorkLines(loaded.detail, row, { ...beside, run: below, again }, cells);
   const shifted = Object.entries(essential).map(([key, count]) => [key, above.length + count]);
   return { title, note, essential: Object.fromEntries(shifted), lines: [...above, ...lines] };
 }
 
-/** What `r` agrees to. The task itself has all of its prompt. */
-function againLines(state: State, row: SessionRow, cells: number): Line[] {
-  const detail = detailOf(state, 'task', row.task_id)?.detail;
-  if (!detail || isLive(row) || !mayStillRun(detail.task)) return [];
+/** What running the task again agrees to. The whole prompt is shown with the task. */
+function renderRetryAgreement(state: State, row: SessionRow, cells: number): Line[] {
+  const detail = findDetail(state, 'task', row.task_id)?.detail;
+  if (!detail || isLiveSession(row) || !canStillRun(detail.task)) return [];
   const { plan, task } = detail;
-  const { lines } = agreementLines({ plan, prompt: task.prompt, hash: plan.hash }, cells);
-  return [heading('running it again'), ...lines];
+  const { lines } = renderAgreement({ plan, prompt: task.prompt, hash: plan.hash }, cells);
+  return [renderHeading('running it again'), ...lines];
 }

@@ -38,14 +38,14 @@ export const EMPTY_DATA: Data = {
   complete: false,
 };
 
-/** What comes with the first screen; all else comes a moment later, with what a new task may name. */
-const FIRST: ReadonlySet<PaneId> = new Set(['tasks', 'decisions', 'asks', 'workers']);
+/** Panes whose rows come with the first screen. The others follow a moment later, together with `choices`. */
+const FIRST_FETCHED_PANES: ReadonlySet<PaneId> = new Set(['tasks', 'decisions', 'asks', 'workers']);
 
-/** Whether the rows of a list are known: only then is an empty one empty. */
-export const isFetched = (pane: PaneId, { link, data }: Pick<State, 'link' | 'data'>): boolean =>
-  link.phase !== 'connecting' && (FIRST.has(pane) || data.choices !== null);
+/** Whether the rows of a pane have been fetched. Before that, an empty list says nothing. */
+export const isPaneFetched = (pane: PaneId, { link, data }: Pick<State, 'link' | 'data'>): boolean =>
+  link.phase !== 'connecting' && (FIRST_FETCHED_PANES.has(pane) || data.choices !== null);
 
-/** Rows that are new or have changed. */
+/** Rows that are new or have changed, as they come from the engine. */
 export interface DataChange {
   tasks?: readonly TaskRow[];
   decisions?: readonly DecisionRow[];
@@ -66,35 +66,35 @@ export interface DataChange {
   status?: Status;
   choices?: Choices;
   complete?: boolean;
-  /** Everything before is of another workspace's life: the data folder was made anew. */
+  /** Drops all earlier data: it belongs to a data folder that no longer exists. */
   reset?: boolean;
 }
 
-/** `arrived`: something new waits for a person. */
-export function applyData(before: Data, change: DataChange): { data: Data; arrived: boolean } {
+/** Merges a change into the data. `arrived` is true if something new waits for a person. */
+export function applyDataChange(before: Data, change: DataChange): { data: Data; arrived: boolean } {
   const base = change.reset ? { ...EMPTY_DATA, choices: before.choices } : before;
   const data: Data = {
-    tasks: merged(base.tasks, change.tasks, (row) => row.task_id),
-    decisions: merged(base.decisions, change.decisions, (row) => row.decision_id),
-    sessions: merged(base.sessions, change.sessions, (row) => row.session_id),
+    tasks: mergeRows(base.tasks, change.tasks, (row) => row.task_id),
+    decisions: mergeRows(base.decisions, change.decisions, (row) => row.decision_id),
+    sessions: mergeRows(base.sessions, change.sessions, (row) => row.session_id),
     deliveries:
       change.deliveries === undefined
         ? base.deliveries
         : new Map(change.deliveries.map((row) => [String(row.id), row])),
-    asks: latestAsks(merged(base.asks, change.asks, (row) => String(row.ask_id))),
-    messages: latest(
-      merged(base.messages, change.messages, (row) => String(row.message_id)),
+    asks: keepLatestAsks(mergeRows(base.asks, change.asks, (row) => String(row.ask_id))),
+    messages: keepLatestRows(
+      mergeRows(base.messages, change.messages, (row) => String(row.message_id)),
       WINDOWS.messages.most,
     ),
     unread: change.unread ?? base.unread,
     peers: change.peers ?? base.peers,
     locks: change.locks ?? base.locks,
     held: change.held ?? base.held,
-    reports: reported(base.reports, change.events),
+    reports: recordReports(base.reports, change.events),
     events:
       change.events === undefined
         ? base.events
-        : inOrder([...base.events, ...change.events]).slice(-WINDOWS.events.most),
+        : sortEvents([...base.events, ...change.events]).slice(-WINDOWS.events.most),
     notices:
       change.notices === undefined
         ? base.notices
@@ -109,7 +109,7 @@ export function applyData(before: Data, change: DataChange): { data: Data; arriv
   return { data, arrived: arrived && !change.reset };
 }
 
-function merged<R>(
+function mergeRows<R>(
   before: ReadonlyMap<string, R>,
   rows: readonly R[] | undefined,
   idOf: (row: R) => string,
@@ -120,25 +120,25 @@ function merged<R>(
   return next;
 }
 
-/** The rows with the highest numbers, where there are more than `most`. */
-function latest<R>(rows: ReadonlyMap<string, R>, most: number): ReadonlyMap<string, R> {
+/** Keeps the `most` rows with the highest numbers. */
+function keepLatestRows<R>(rows: ReadonlyMap<string, R>, most: number): ReadonlyMap<string, R> {
   if (rows.size <= most) return rows;
   const kept = [...rows.keys()].sort((one, other) => Number(other) - Number(one)).slice(0, most);
   return new Map(kept.map((id) => [id, rows.get(id)!]));
 }
 
-/** Every open one, and the latest of the others. */
-function latestAsks(rows: Data['asks']): Data['asks'] {
+/** Keeps every open ask, and the latest of the closed ones. */
+function keepLatestAsks(rows: Data['asks']): Data['asks'] {
   const { most } = WINDOWS.closedAsks;
   if (rows.size <= most) return rows;
-  const isOpen = ([, row]: [string, AskRow]): boolean => row.status === 'open';
-  const closed = new Map([...rows].filter((each) => !isOpen(each)));
+  const isOpenEntry = ([, row]: [string, AskRow]): boolean => row.status === 'open';
+  const closed = new Map([...rows].filter((each) => !isOpenEntry(each)));
   if (closed.size <= most) return rows;
-  return new Map([...[...rows].filter(isOpen), ...latest(closed, most)]);
+  return new Map([...[...rows].filter(isOpenEntry), ...keepLatestRows(closed, most)]);
 }
 
-/** Which sessions have told something new of their evidence. */
-function reported(before: Data['reports'], events: readonly EventRow[] = []): Data['reports'] {
+/** Remembers, for each session, the newest event about its evidence. */
+function recordReports(before: Data['reports'], events: readonly EventRow[] = []): Data['reports'] {
   const told = events.filter(
     ({ kind, session_id: id }) => id !== null && /^verification_(?:reported|rerun)$/.test(kind),
   );
@@ -148,6 +148,6 @@ function reported(before: Data['reports'], events: readonly EventRow[] = []): Da
   return next;
 }
 
-/** Each event once, by its number: a page of older ones and the stream may overlap. */
-const inOrder = (events: readonly EventRow[]): EventRow[] =>
+/** Sorts events and drops duplicates: a page of older events and the stream may overlap. */
+const sortEvents = (events: readonly EventRow[]): EventRow[] =>
   [...new Map(events.map((event) => [event.seq, event])).values()].sort((one, other) => one.seq - other.seq);

@@ -1,22 +1,29 @@
 import type { Data, DetailKind, Loaded, State, Subject } from './model.ts';
-import { isWide } from './size.ts';
+import { isWideScreen } from './size.ts';
 
-/** Enough to go back and forth; each may hold a patch. */
-const KEPT = 20;
+/** How many details are kept. Enough to go back and forth; each may hold a whole patch. */
+const MOST_DETAILS = 20;
 
-export function detailOf<K extends DetailKind>(state: State, kind: K, id: string): Loaded<K> | undefined {
+export function findDetail<K extends DetailKind>(state: State, kind: K, id: string): Loaded<K> | undefined {
   return state.details.find((each) => each.kind === kind && each.id === id) as Loaded<K> | undefined;
 }
 
-export const withDetail = (details: readonly Loaded[], loaded: Loaded): readonly Loaded[] =>
-  [loaded, ...details.filter((each) => each.kind !== loaded.kind || each.id !== loaded.id)].slice(0, KEPT);
+export const addDetail = (details: readonly Loaded[], loaded: Loaded): readonly Loaded[] =>
+  [loaded, ...details.filter((each) => each.kind !== loaded.kind || each.id !== loaded.id)].slice(
+    0,
+    MOST_DETAILS,
+  );
 
-/** Without what was said of the work in a repository, whose branches have moved. */
-export const withoutWork = (details: readonly Loaded[], data: Data, repository: string): readonly Loaded[] =>
+/** Drops details about work in a repository whose branches have moved. */
+export const dropWorkDetails = (
+  details: readonly Loaded[],
+  data: Data,
+  repository: string,
+): readonly Loaded[] =>
   details.filter(({ kind, id }) => kind !== 'work' || data.sessions.get(id)?.repository !== repository);
 
-/** What a detail, or a question that is about to be answered, depends on. Empty when the subject is gone. */
-export function stampOf(data: Data, { kind, id }: Subject): string {
+/** A stamp that changes whenever a detail or an armed question about a subject goes out of date. Empty if it is gone. */
+export function getSubjectStamp(data: Data, { kind, id }: Subject): string {
   switch (kind) {
     case 'task':
       return data.tasks.has(id) ? JSON.stringify(data.tasks.get(id)) : '';
@@ -49,57 +56,61 @@ export function stampOf(data: Data, { kind, id }: Subject): string {
   }
 }
 
-/** Where the log has a box of its own, the preview of a worker is its work; and so it is while a question is about that. */
-export const workersMode = (state: State): State['workers'] =>
+/** What the preview of a worker shows: its work while a question is about it, or while the log has its own box. */
+export const getWorkersMode = (state: State): State['workers'] =>
   ['promote', 'rerun', 'retry'].includes(state.armed?.binding ?? '') ||
-  (isWide(state.size) && state.view === 'list')
+  (isWideScreen(state.size) && state.view === 'list')
     ? 'work'
     : state.workers;
 
-/** What the screen shows and the engine has to be asked for. */
+/** What the screen shows beyond rows, and must be fetched. */
 export interface Wanted {
   details: readonly { kind: DetailKind; id: string; stamp: string }[];
   /** The session whose log is followed. */
   log: string | null;
 }
 
-const of = (data: Data, kind: DetailKind, subject: Subject): Wanted['details'][number] => ({
+const wantDetail = (data: Data, kind: DetailKind, subject: Subject): Wanted['details'][number] => ({
   kind,
   id: subject.id,
-  stamp: stampOf(data, subject),
+  stamp: getSubjectStamp(data, subject),
 });
 
 /** Whether the screen shows what workers do. */
-export const showsWorkers = ({ focus, size }: Pick<State, 'focus' | 'size'>): boolean =>
-  focus === 'workers' || isWide(size);
+export const isShowingWorkers = ({ focus, size }: Pick<State, 'focus' | 'size'>): boolean =>
+  focus === 'workers' || isWideScreen(size);
 
-/** The selected row of the focused pane, and the log of the selected worker where it is seen. */
-export function wanted(state: State): Wanted {
+/** The details of the selected row, and the log of the selected worker if it is visible. */
+export function listWantedDetails(state: State): Wanted {
   const { data, focus, lists } = state;
-  const log = showsWorkers(state) ? lists.workers.selected : null;
+  const log = isShowingWorkers(state) ? lists.workers.selected : null;
   const id = lists[focus].selected;
   if (id === null) return { details: [], log };
   if (focus === 'tasks') {
     const session = data.tasks.get(id)?.session_id ?? null;
-    const evidence = session === null ? [] : [of(data, 'evidence', { kind: 'session', id: session })];
-    return { details: [of(data, 'task', { kind: 'task', id }), ...evidence], log };
+    const evidence = session === null ? [] : [wantDetail(data, 'evidence', { kind: 'session', id: session })];
+    return { details: [wantDetail(data, 'task', { kind: 'task', id }), ...evidence], log };
   }
-  if (focus === 'decisions') return { details: [of(data, 'decision', { kind: 'decision', id })], log };
-  return { details: focus === 'workers' ? ofWorker(state, id) : [], log };
+  if (focus === 'decisions')
+    return { details: [wantDetail(data, 'decision', { kind: 'decision', id })], log };
+  return { details: focus === 'workers' ? listWorkerDetails(state, id) : [], log };
 }
 
-function ofWorker(state: State, id: string): Wanted['details'] {
+function listWorkerDetails(state: State, id: string): Wanted['details'] {
   const { data } = state;
   const session = data.sessions.get(id);
   if (session === undefined) return [];
-  // What a branch holds costs some git calls; while its worker runs they are made only when someone looks.
-  const isLooked = workersMode(state) === 'work' || session.state === 'ended';
+  // Reading a branch takes several git calls, so that of a running worker is read only when it is shown.
+  const isWorkShown = getWorkersMode(state) === 'work' || session.state === 'ended';
   const task = data.tasks.get(session.task_id);
   return [
-    ...(isLooked
-      ? [of(data, 'work', { kind: 'session', id }), of(data, 'evidence', { kind: 'session', id })]
+    ...(isWorkShown
+      ? [
+          wantDetail(data, 'work', { kind: 'session', id }),
+          wantDetail(data, 'evidence', { kind: 'session', id }),
+        ]
       : []),
-    // What running it again would do.
-    ...(task?.status === 'failed' ? [of(data, 'task', { kind: 'task', id: task.task_id })] : []),
+    // The plan says what running a failed task again would do.
+    ...(task?.status === 'failed' ? [wantDetail(data, 'task', { kind: 'task', id: task.task_id })] : []),
   ];
 }

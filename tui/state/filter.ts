@@ -1,4 +1,4 @@
-/** A row's words by field name. */
+/** Reads the text of each filterable field of a row. */
 export type Fields<R> = Readonly<Record<string, (row: R) => string | null>>;
 
 interface Term {
@@ -7,8 +7,8 @@ interface Term {
   negated: boolean;
 }
 
-/** `status:failed agent:claude !word "two words"`: all terms must hold. */
-function termsOf(filter: string): Term[] {
+/** Parses a filter such as `status:failed agent:claude !word "two words"`. All terms must match. */
+function parseFilter(filter: string): Term[] {
   return [...filter.matchAll(/(!?)(?:(\w+):)?(?:"([^"]*)"?|(\S+))/g)].flatMap(
     ([, bang, field, quoted, bare]) => {
       const word = (quoted ?? bare ?? '').toLowerCase();
@@ -18,17 +18,17 @@ function termsOf(filter: string): Term[] {
 }
 
 /**
- * The rows that a filter leaves. A word is looked for in every field; a name that is no field is a part of the word,
- * as in `http://…`. Case does not matter.
+ * The rows that match a filter, ignoring case. A word without a field is looked for in every field. An unknown field name
+ * is part of the word, as in `http://…`.
  */
-export function matching<R>(rows: readonly R[], filter: string, fields: Fields<R>): readonly R[] {
-  const terms = termsOf(filter);
+export function filterRows<R>(rows: readonly R[], filter: string, fields: Fields<R>): readonly R[] {
+  const terms = parseFilter(filter);
   if (terms.length === 0) return rows;
-  const holds = (row: R, { field, word, negated }: Term): boolean => {
+  const matchesTerm = (row: R, { field, word, negated }: Term): boolean => {
     const read = field === null ? undefined : fields[field];
     const wanted = read === undefined && field !== null ? `${field}:${word}` : word;
     const texts = read === undefined ? Object.values(fields) : [read];
     return texts.some((text) => text(row)?.toLowerCase().includes(wanted)) !== negated;
   };
-  return rows.filter((row) => terms.every((term) => holds(row, term)));
+  return rows.filter((row) => terms.every((term) => matchesTerm(row, term)));
 }

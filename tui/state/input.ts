@@ -1,45 +1,49 @@
-import { graphemes } from '../text.ts';
+import { splitGraphemes } from '../text/text.ts';
 import type { Input } from './model.ts';
 
 export const EMPTY_INPUT: Input = { value: '', caret: 0 };
 
-export const inputOf = (value: string): Input => ({ value, caret: value.length });
+export const createInput = (value: string): Input => ({ value, caret: value.length });
 
-/** Text at the caret; line breaks and control characters have no place in one line. */
-export function insert({ value, caret }: Input, text: string): Input {
+/** The line with a bar where the caret is. */
+export const showCaret = ({ value, caret }: Input): string =>
+  `${value.slice(0, caret)}▏${value.slice(caret)}`;
+
+/** Inserts text at the caret. Line breaks become spaces and control characters are dropped: the input is one line. */
+export function insertText({ value, caret }: Input, text: string): Input {
   const plain = text.replace(/[\r\n\t]+/g, ' ').replace(/[\u0000-\u001f\u007f-\u009f]/g, '');
   return { value: value.slice(0, caret) + plain + value.slice(caret), caret: caret + plain.length };
 }
 
-/** Start of the character before, or after, the caret: a character may be several code units. */
-function step(value: string, caret: number, by: -1 | 1): number {
+/** The caret one character further. A character may be several UTF-16 units. */
+function moveCaret(value: string, caret: number, by: -1 | 1): number {
   const side = by < 0 ? value.slice(0, caret) : value.slice(caret);
-  const parts = graphemes(side);
+  const parts = splitGraphemes(side);
   const size = (by < 0 ? parts.at(-1) : parts[0])?.length ?? 0;
   return caret + by * size;
 }
 
-/** The line after an editing key, or null when the key edits nothing. */
-export function edited(input: Input, key: string): Input | null {
+/** Applies an editing key; null if the key edits nothing. */
+export function editInput(input: Input, key: string): Input | null {
   const { value, caret } = input;
   switch (key) {
     case 'left':
-      return { value, caret: step(value, caret, -1) };
+      return { value, caret: moveCaret(value, caret, -1) };
     case 'right':
-      return { value, caret: step(value, caret, 1) };
+      return { value, caret: moveCaret(value, caret, 1) };
     case 'home':
     case 'ctrl+a':
       return { value, caret: 0 };
     case 'end':
     case 'ctrl+e':
-      return inputOf(value);
+      return createInput(value);
     case 'backspace': {
-      const at = step(value, caret, -1);
+      const at = moveCaret(value, caret, -1);
       return { value: value.slice(0, at) + value.slice(caret), caret: at };
     }
     case 'delete':
     case 'ctrl+d':
-      return { value: value.slice(0, caret) + value.slice(step(value, caret, 1)), caret };
+      return { value: value.slice(0, caret) + value.slice(moveCaret(value, caret, 1)), caret };
     case 'ctrl+u':
       return { value: value.slice(caret), caret: 0 };
     case 'ctrl+k':
@@ -49,11 +53,11 @@ export function edited(input: Input, key: string): Input | null {
       return { value: value.slice(0, at) + value.slice(caret), caret: at };
     }
     case 'space':
-      return insert(input, ' ');
+      return insertText(input, ' ');
     default:
-      return isText(key) ? insert(input, key) : null;
+      return isCharacterKey(key) ? insertText(input, key) : null;
   }
 }
 
-/** Whether a key is a character, and not a name such as `enter` or `ctrl+d`. */
-export const isText = (key: string): boolean => graphemes(key).length === 1;
+/** Whether a key is a character and not a name such as `enter` or `ctrl+d`. */
+export const isCharacterKey = (key: string): boolean => splitGraphemes(key).length === 1;

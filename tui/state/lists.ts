@@ -1,15 +1,14 @@
 import type { ListView } from './model.ts';
+import { clampNumber } from './numbers.ts';
 
 export const EMPTY_LIST: ListView = { filter: '', ids: [], selected: null, index: 0, top: 0 };
 
-const clamp = (value: number, low: number, high: number): number => Math.max(low, Math.min(value, high));
-
 /**
- * The list after its rows have changed. The selected row stays selected and stays at its place on the screen, whatever
- * arrived above it; `moved` is true when it is gone and the cursor had to take a neighbour.
+ * Replaces the rows of a list. The selected row stays selected, at the same place on the screen, whatever arrived above
+ * it. `moved` is true if it is gone and its neighbour is selected instead.
  */
-export function withRows(list: ListView, ids: readonly string[]): { list: ListView; moved: boolean } {
-  if (sameIds(list.ids, ids)) return { list, moved: false };
+export function replaceRows(list: ListView, ids: readonly string[]): { list: ListView; moved: boolean } {
+  if (hasSameIds(list.ids, ids)) return { list, moved: false };
   const kept = list.selected === null ? -1 : ids.indexOf(list.selected);
   if (kept >= 0) {
     return {
@@ -17,30 +16,30 @@ export function withRows(list: ListView, ids: readonly string[]): { list: ListVi
       moved: false,
     };
   }
-  const index = clamp(list.index, 0, Math.max(0, ids.length - 1));
+  const index = clampNumber(list.index, 0, Math.max(0, ids.length - 1));
   const selected = ids[index] ?? null;
   return { list: { ...list, ids, index, selected }, moved: list.selected !== null && selected !== null };
 }
 
-/** Scrolls as little as it takes to show the cursor in `height` rows, and leaves no empty rows below the last. */
-export function inView(list: ListView, height: number): ListView {
+/** Scrolls as little as possible to show the cursor in `height` rows, without empty rows below the last one. */
+export function scrollIntoView(list: ListView, height: number): ListView {
   const rows = Math.max(1, height);
   const highest = Math.max(0, list.ids.length - rows);
-  const top = clamp(clamp(list.top, list.index - rows + 1, list.index), 0, highest);
+  const top = clampNumber(clampNumber(list.top, list.index - rows + 1, list.index), 0, highest);
   return top === list.top ? list : { ...list, top };
 }
 
-export function moveTo(list: ListView, index: number): ListView {
-  const to = clamp(index, 0, Math.max(0, list.ids.length - 1));
+export function moveCursorTo(list: ListView, index: number): ListView {
+  const to = clampNumber(index, 0, Math.max(0, list.ids.length - 1));
   return { ...list, index: to, selected: list.ids[to] ?? null };
 }
 
-/** Moves to a row by its id; the same list when it is not there. */
-export function select(list: ListView, id: string): ListView {
+/** Selects a row by id. Returns the same list if the row is not there. */
+export function selectRow(list: ListView, id: string): ListView {
   const index = list.ids.indexOf(id);
-  return index < 0 ? list : moveTo(list, index);
+  return index < 0 ? list : moveCursorTo(list, index);
 }
 
-function sameIds(one: readonly string[], other: readonly string[]): boolean {
+function hasSameIds(one: readonly string[], other: readonly string[]): boolean {
   return one === other || (one.length === other.length && one.every((id, index) => id === other[index]));
 }

@@ -1,6 +1,6 @@
 import type { LogView } from './model.ts';
 
-/** Lines that are kept; the whole log is on disk. */
+/** How many lines are kept. The whole log is on disk. */
 export const LOG_LINES = 500;
 
 export const EMPTY_LOG: LogView = {
@@ -13,8 +13,8 @@ export const EMPTY_LOG: LogView = {
   seen: 0,
 };
 
-/** The log with a further part of it, cleaned already. The last entry of `lines` is the line that has not ended. */
-export function withLines(log: LogView, lines: readonly string[], ended: boolean): LogView {
+/** Appends cleaned lines to a log. The last of them has not ended yet. */
+export function appendLogLines(log: LogView, lines: readonly string[], ended: boolean): LogView {
   const [head = '', ...rest] = lines;
   const all = [log.partial + head, ...rest];
   const partial = all.pop() ?? '';
@@ -24,21 +24,22 @@ export function withLines(log: LogView, lines: readonly string[], ended: boolean
     ...log,
     lines: dropped === 0 ? kept : kept.slice(dropped),
     first: log.first + dropped,
-    // A line that never ends (a progress bar) must not grow without bound.
+    // A line that never ends, such as a progress bar, must not grow without bound.
     partial: partial.slice(-4096),
     ended: log.ended || ended,
   };
 }
 
-export const shownLines = (log: LogView): readonly string[] =>
+export const getLogLines = (log: LogView): readonly string[] =>
   log.partial === '' ? log.lines : [...log.lines, log.partial];
 
-/** The number after the last line. */
-export const endOf = (log: LogView): number => log.first + log.lines.length;
+/** The number that the next line will have. */
+export const getLogEnd = (log: LogView): number => log.first + log.lines.length;
 
-export const unseen = (log: LogView): number => (log.following ? 0 : Math.max(0, endOf(log) - log.seen));
+export const countUnseenLines = (log: LogView): number =>
+  log.following ? 0 : Math.max(0, getLogEnd(log) - log.seen);
 
-export const paused = (log: LogView): LogView =>
-  log.following ? { ...log, following: false, seen: endOf(log) } : log;
+export const pauseLog = (log: LogView): LogView =>
+  log.following ? { ...log, following: false, seen: getLogEnd(log) } : log;
 
-export const followed = (log: LogView): LogView => ({ ...log, following: true });
+export const resumeLog = (log: LogView): LogView => ({ ...log, following: true });

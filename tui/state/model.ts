@@ -20,7 +20,7 @@ import type {
   Wire,
 } from '../../engine/index.ts';
 
-/** A task as lists carry it. */
+/** A task as `task.list` returns it. */
 export type TaskRow = Wire<ListedTask>;
 export type TaskView = Wire<Task>;
 export type DecisionRow = Wire<ListedDecision>;
@@ -31,17 +31,17 @@ export type AskRow = Wire<Ask>;
 export type MessageRow = Wire<BusMessage>;
 export type LockRow = Wire<Lock>;
 export type PeerRow = Wire<Peer>;
-/** An agent that is given no work, because it failed again and again (`agent.held`). */
+/** An agent whose circuit is open: it failed repeatedly and gets no work (`agent.held`). */
 export type HeldRow = Wire<AgentCircuit>;
-/** What a session has reported of its work, and what that is worth now (`verify.show`). */
+/** What a session has reported about its work, and whether that still holds (`verify.show`). */
 export type Evidence = Wire<Verification>;
 export type Status = Wire<EngineStatus>;
 
 /** What a run of a task would do now (`task.plan`). */
 export type Plan = Wire<TaskPlan>;
-/** Whether promoting would go through (`worktree.trial`). */
+/** Whether a promotion would go through (`worktree.trial`). */
 export type Trial = Wire<SessionTrial>;
-/** What a new task may name (`task.choices`). */
+/** Agents, templates and projects that a new task may name (`task.choices`). */
 export type Choices = Wire<TaskChoices>;
 
 /** What a session has changed (`worktree.diff`) and whether it would merge (`worktree.trial`). */
@@ -52,17 +52,17 @@ export interface Work {
   files: { path: string; insertions: number; deletions: number }[];
   patch: { text: string; truncated: boolean };
   trial: Trial | { problem: string };
-  /** When all of this was asked of git. */
+  /** When git was asked for all of this. */
   tried_at: string;
 }
 
-/** Messages that nobody has acknowledged (`message.counts`). */
+/** Counts of messages that nobody has acknowledged (`message.counts`). */
 export interface Unread {
   unread: number;
   alerts: number;
 }
 
-/** Something a worker said, from `.svc/notices`. */
+/** A notice from `.svc/notices`. */
 export interface Notice {
   id: string;
   session: string;
@@ -70,7 +70,7 @@ export interface Notice {
   text: string;
 }
 
-/** What the preview shows beyond the row of the list. */
+/** What previews show beyond the row of the list. */
 export interface Details {
   task: {
     task: TaskView;
@@ -79,7 +79,7 @@ export interface Details {
     timeline: EventRow[];
     plan: Plan;
   };
-  /** `changes` are what an approval would be refused for now. */
+  /** `changes` are inputs that have changed, for which an approval would be refused. */
   decision: { decision: Wire<Decision>; task: TaskView; plan: Plan; changes: DecisionRow['changes'] };
   work: Work;
   evidence: Evidence;
@@ -87,7 +87,7 @@ export interface Details {
 
 export type DetailKind = keyof Details;
 
-/** A detail belongs to a state of its subject (`stampOf`): with another stamp it is out of date, and shown until the next. */
+/** A fetched detail. When the stamp of its subject changes (`getSubjectStamp`), it is shown until it is fetched anew. */
 export interface Loaded<K extends DetailKind = DetailKind> {
   kind: K;
   id: string;
@@ -96,22 +96,22 @@ export interface Loaded<K extends DetailKind = DetailKind> {
   problem: string | null;
 }
 
-/** Everything the engine has told. Maps are replaced, never changed. */
+/** Everything known from the engine. Maps are replaced, never mutated. */
 export interface Data {
   tasks: ReadonlyMap<string, TaskRow>;
   decisions: ReadonlyMap<string, DecisionRow>;
   sessions: ReadonlyMap<string, SessionRow>;
   deliveries: ReadonlyMap<string, DeliveryRow>;
-  /** By their number as text. */
+  /** By number, as text. */
   asks: ReadonlyMap<string, AskRow>;
-  /** By their number as text. */
+  /** By number, as text. */
   messages: ReadonlyMap<string, MessageRow>;
   unread: Unread;
   peers: readonly PeerRow[];
   locks: readonly LockRow[];
-  /** Agents that are given no work. */
+  /** Agents that get no work. */
   held: readonly HeldRow[];
-  /** By session: the newest event that told of its evidence. */
+  /** For each session, the number of the newest event about its evidence. */
   reports: ReadonlyMap<string, number>;
   /** Oldest first. */
   events: readonly EventRow[];
@@ -122,7 +122,7 @@ export interface Data {
   complete: boolean;
 }
 
-/** In the order of their digits; the last two have none and belong to Bus. */
+/** In the order of their digits. The last two have no digit and belong to Bus. */
 export const PANE_IDS = [
   'tasks',
   'decisions',
@@ -136,31 +136,31 @@ export const PANE_IDS = [
 ] as const;
 export type PaneId = (typeof PANE_IDS)[number];
 
-/** A list as it is shown: the order of its rows, and a cursor that belongs to a row and not to a place. */
+/** A list on the screen. The cursor belongs to a row, not to a position. */
 export interface ListView {
   filter: string;
   ids: readonly string[];
   selected: string | null;
   index: number;
-  /** Of the first visible row. */
+  /** Index of the first visible row. */
   top: number;
 }
 
-/** The last lines of one session's log. Line numbers count from the first line that was ever read. */
+/** The last lines of a session's log. Line numbers count from the first line that was read. */
 export interface LogView {
   session: string | null;
   lines: readonly string[];
   /** Number of `lines[0]`. */
   first: number;
-  /** The beginning of a line that has not ended. */
+  /** The line that has not ended yet. */
   partial: string;
   ended: boolean;
   following: boolean;
-  /** Where it was paused: the number of the first line that was not seen. */
+  /** Number of the first line that arrived after the log was paused. */
   seen: number;
 }
 
-/** Where a preview is scrolled to; `of` says whose it is. */
+/** How far a preview is scrolled; `of` is the key of the preview (`getPreviewKey`). */
 export interface Scroll {
   of: string;
   top: number;
@@ -174,10 +174,10 @@ export interface Search {
   at: number;
 }
 
-/** A question on the bottom line that a second, different key answers. */
+/** A question on the bottom line, which a second, different key answers. */
 export interface Armed {
   binding: string;
-  /** What it is about, and the state of that when the question was asked. */
+  /** What the question is about; `stamp` is the subject's when it was asked. */
   subject: Subject;
   stamp: string;
   at: number;
@@ -196,13 +196,13 @@ export interface Input {
   caret: number;
 }
 
-/** What lies over the panes and takes the keyboard; Esc closes it. */
+/** Something over the panes that has the keyboard. Esc closes it. */
 export type Overlay =
   | { kind: 'help' | 'palette'; input: Input; index: number }
   | { kind: 'filter'; pane: PaneId; before: string; input: Input }
   | { kind: 'search'; of: string; input: Input }
   | { kind: 'reason'; decision: string; hash: string; input: Input }
-  /** A stranger's task where nothing would confine it: its id is typed. */
+  /** Asks for the id of a stranger's task that would run without a sandbox. */
   | { kind: 'unconfined'; decision: string; task: string; hash: string; input: Input }
   | { kind: 'agent'; task: string; index: number }
   | AnswerAsk
@@ -214,23 +214,23 @@ export type Overlay =
 export interface NewTask {
   kind: 'new-task';
   field: number;
-  /** Index into `whos` of the choices: agents, then templates. */
+  /** Index into the agents followed by the templates. */
   who: number;
   project: number;
   title: Input;
   prompt: string;
-  /** One per line. */
+  /** One criterion per line. */
   criteria: string;
   context: string;
   ledger: Input;
 }
 
-/** A question that was opened. The row is that of the moment: what was read is what is answered. */
+/** An opened ask. `ask` is the row at that moment, so that the answer goes to what was read. */
 export interface AnswerAsk {
   kind: 'answer';
   ask: AskRow;
   input: Input;
-  /** The first line that is shown. */
+  /** Index of the first visible line. */
   top: number;
   openedAt: number;
 }
@@ -238,15 +238,15 @@ export interface AnswerAsk {
 /** A message that is being written. */
 export interface WriteMessage {
   kind: 'write';
-  /** The message that it answers. */
+  /** The message that this one replies to. */
   parent: MessageRow | null;
-  /** Who was here when it was begun. */
+  /** Who was live when writing began. */
   targets: readonly { session: string; about: string }[];
   to: number;
   message: MessageRow['kind'];
   field: number;
   text: Input;
-  /** From the editor, when it has several lines; it takes the place of `text`. */
+  /** A text of several lines from the editor, which replaces `text`. */
   long: string | null;
 }
 
@@ -258,7 +258,7 @@ export interface Message {
   at: number;
 }
 
-/** The connection: `lost` keeps the last data on screen. */
+/** The connection. While it is `lost`, the last data stays on the screen. */
 export interface Link {
   phase: 'connecting' | 'live' | 'lost';
   since: number;
@@ -272,7 +272,7 @@ export interface Size {
   rows: number;
 }
 
-/** The whole dashboard. Changed by `update` only. */
+/** The whole dashboard. Only the reducer changes it. */
 export interface State {
   size: Size;
   now: number;
@@ -289,17 +289,17 @@ export interface State {
   log: LogView;
   details: readonly Loaded[];
   overlay: Overlay | null;
-  /** A row to go to as soon as its list has it. */
+  /** A row to select as soon as its list has it. */
   jump: { pane: PaneId; id: string } | null;
   armed: Armed | null;
   message: Message | null;
-  /** What was sent to the engine and is not answered, as ids of subjects. */
+  /** Ids of the subjects of calls that the engine has not answered yet. */
   busy: readonly string[];
-  /** When the program itself last moved a selection. */
+  /** When the program, rather than a key, last moved a selection. */
   movedAt: number;
   bell: boolean;
-  /** There is no screen: changes are told as lines. */
+  /** There is no screen; changes are printed as lines. */
   isPlain: boolean;
-  /** Lines for the terminal after the dashboard has ended. */
+  /** Lines to print on the terminal after the dashboard has closed. */
   farewell: readonly string[];
 }

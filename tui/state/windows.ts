@@ -1,6 +1,6 @@
 /**
- * Of what never ends the dashboard holds the newest: `first` of them are fetched when it connects, and no more than `most`
- * are kept while they come in.
+ * How much the dashboard holds of lists that grow forever: the newest `first` are fetched when it connects, and at most
+ * `most` are kept as more arrive.
  */
 export const WINDOWS = {
   events: { first: 200, most: 500 },
@@ -11,6 +11,6 @@ export const WINDOWS = {
   sessions: { first: 1000, most: Number.POSITIVE_INFINITY },
 } as const;
 
-/** Says of a list that may have been cut how much of it is here. */
-export const windowNote = (kind: keyof typeof WINDOWS, held: number): string | undefined =>
+/** Says how many rows a list holds if older ones may be missing. */
+export const describeWindow = (kind: keyof typeof WINDOWS, held: number): string | undefined =>
   held < WINDOWS[kind].first ? undefined : `newest ${held}`;

@@ -1,41 +1,41 @@
 import { Box } from 'ink';
 import type { ReactNode } from 'react';
-import { hasSureWidth } from '../cells.ts';
-import { cut, drawable, drawableLine, fitLine, width } from '../text.ts';
-import { type Line, plainText, span } from '../theme.ts';
-import { Lines } from './lines.tsx';
+import { hasSureWidth, measureCells } from '../text/cells.ts';
+import { fitLine, makeDrawable, makeLineDrawable, truncateText } from '../text/text.ts';
+import { type Line, span, toPlainText } from '../text/theme.ts';
+import { TextLines } from './lines.tsx';
 
 const SINGLE = { corners: ['╭', '╮', '╰', '╯'], across: '─', down: '│' } as const;
 const DOUBLE = { corners: ['╔', '╗', '╚', '╝'], across: '═', down: '║' } as const;
 
-/** What stands in a box; its size is the layout's. */
-export interface Framed {
+/** The content of a box. The layout decides its size. */
+export interface FrameContent {
   title: string;
   /** At the right end of the upper border. */
   note?: string | undefined;
   lines: readonly Line[];
-  /** Has the keyboard: a double border. */
+  /** The box has the keyboard, which a double border shows. */
   focused: boolean;
-  /** Cells that are scrolled away at the left. */
+  /** How many cells are scrolled away at the left. */
   left?: number;
   /**
-   * To be read, over the whole width of the screen: a text is shown as it is, and a line that a terminal may draw in
-   * another width than we count has no border behind it that this could move.
+   * The box spans the screen, to be read. Characters of unsure width are shown as they are, and their lines have no right
+   * border, which would move.
    */
   isWhole?: boolean;
 }
 
-interface Props extends Framed {
+interface Props extends FrameContent {
   width: number;
   height: number;
   colours: boolean;
-  /** Stands in the box instead of the lines. */
+  /** Shown instead of the lines. */
   children?: ReactNode;
 }
 
 /**
- * Lines in a box of exactly `width` by `height`. The borders are texts of their own, which do not change: Ink takes
- * every text of a frame apart again, and lines without borders are shorter and mostly ASCII.
+ * A box of exactly `width` by `height`. The borders are separate texts, which seldom change: Ink parses every text again
+ * for every frame, and lines without borders are shorter and mostly ASCII.
  */
 export function Frame({
   title,
@@ -52,34 +52,37 @@ export function Frame({
   const { corners, across, down } = focused ? DOUBLE : SINGLE;
   const edge = focused ? 'focus' : 'border';
   const [topLeft, topRight, bottomLeft, bottomRight] = corners;
-  const right = note ? ` ${cut(drawable(note), Math.max(0, cells - 12))} ` : '';
-  const name = ` ${cut(drawable(title), Math.max(1, cells - 7 - width(right)))} `;
+  const right = note ? ` ${truncateText(makeDrawable(note), Math.max(0, cells - 12))} ` : '';
+  const name = ` ${truncateText(makeDrawable(title), Math.max(1, cells - 7 - measureCells(right)))} `;
   const top: Line = [
     span(`${topLeft}${across}`, edge),
     span(name, focused ? 'title' : undefined),
-    span(across.repeat(Math.max(0, cells - 4 - width(name) - width(right))), edge),
+    span(across.repeat(Math.max(0, cells - 4 - measureCells(name) - measureCells(right))), edge),
     span(right, 'dim'),
     span(`${across}${topRight}`, edge),
   ];
   const inside = Math.max(0, height - 2);
   const shown = lines
     .slice(0, inside)
-    .map((line) => fitLine(isWhole ? line : drawableLine(line), cells - 4, left));
+    .map((line) => fitLine(isWhole ? line : makeLineDrawable(line), cells - 4, left));
   const side: Line[] = Array.from({ length: inside }, () => [span(down, edge)]);
   const rightSide = side.map((border, index) =>
-    isWhole && !hasSureWidth(plainText(shown[index] ?? [])) ? [span(' ')] : border,
+    isWhole && !hasSureWidth(toPlainText(shown[index] ?? [])) ? [span(' ')] : border,
   );
   return (
     <Box flexDirection="column" width={cells} height={height}>
-      <Lines lines={[top]} colours={colours} />
+      <TextLines lines={[top]} colours={colours} />
       <Box height={inside}>
-        <Lines lines={side} colours={colours} />
+        <TextLines lines={side} colours={colours} />
         <Box width={cells - 2} paddingX={1} overflow="hidden">
-          {children ?? <Lines lines={shown} {...{ colours, isWhole }} />}
+          {children ?? <TextLines lines={shown} {...{ colours, isWhole }} />}
         </Box>
-        <Lines lines={rightSide} colours={colours} />
+        <TextLines lines={rightSide} colours={colours} />
       </Box>
-      <Lines lines={[[span(bottomLeft + across.repeat(cells - 2) + bottomRight, edge)]]} colours={colours} />
+      <TextLines
+        lines={[[span(bottomLeft + across.repeat(cells - 2) + bottomRight, edge)]]}
+        colours={colours}
+      />
     </Box>
   );
 }

@@ -1,9 +1,9 @@
 import { Text } from 'ink';
 import type { ReactNode } from 'react';
-import { type Paint, paint } from '../paint.ts';
-import type { Line } from '../theme.ts';
+import { type PaintOptions, paintLines } from '../text/paint.ts';
+import type { Line } from '../text/theme.ts';
 
-/** Lines as one text node: rows that are strings cost a frame less than rows that are boxes. */
-export function Lines({ lines, ...how }: { lines: readonly Line[] } & Paint): ReactNode {
-  return lines.length === 0 ? null : <Text>{paint(lines, how)}</Text>;
+/** Lines as a single text node, since a box for each line would make frames slower. */
+export function TextLines({ lines, ...how }: { lines: readonly Line[] } & PaintOptions): ReactNode {
+  return lines.length === 0 ? null : <Text>{paintLines(lines, how)}</Text>;
 }

@@ -1,28 +1,30 @@
 import { Text } from 'ink';
 import { Table } from 'ink-table';
 import type { PropsWithChildren, ReactElement } from 'react';
-import { paint } from '../paint.ts';
-import { type Line, span } from '../theme.ts';
+import { paintLines } from '../text/paint.ts';
+import { type Line, span } from '../text/theme.ts';
 
 interface Props {
-  /** Each a name and what is said of it. */
+  /** Each line is a name and a value. */
   lines: readonly Line[];
   colours: boolean;
 }
 
 /**
- * Names with what is said of them, for what seldom changes: every cell is a component, which costs too much for a list
- * that moves. The frame around it is its only border, since a grid would take every other line of a small screen.
+ * A table of names and values that seldom change: each cell is a component, which is too slow for a live list. The frame
+ * around it is its only border, since a grid would take every other line of a small screen.
  */
 export function StillTable({ lines, colours }: Props): ReactElement {
   const styles = new Map(lines.map(([, said]) => [said?.text, said?.style] as const));
-  const Cell = ({ column, children }: PropsWithChildren<{ column: number }>): ReactElement => {
+  const TableCell = ({ column, children }: PropsWithChildren<{ column: number }>): ReactElement => {
     const text = String(children);
     const style = column === 0 ? 'dim' : styles.get(text.trim());
-    return <Text wrap="truncate">{paint([[span(text, style)]], { colours })}</Text>;
+    return <Text wrap="truncate">{paintLines([[span(text, style)]], { colours })}</Text>;
   };
   const data = lines.map(([name, said]) => ({ name: name?.text.trim() ?? '', said: said?.text ?? '' }));
-  return <Table data={data} columns={['name', 'said']} header={Nothing} skeleton={Nothing} cell={Cell} />;
+  return (
+    <Table data={data} columns={['name', 'said']} header={EmptyCell} skeleton={EmptyCell} cell={TableCell} />
+  );
 }
 
-const Nothing = (): ReactElement => <></>;
+const EmptyCell = (): ReactElement => <></>;

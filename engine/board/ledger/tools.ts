@@ -45,7 +45,7 @@ export function ledgerOperations({
 
   return [
     tool({
-      name: 'task_claim',
+      name: 'task.claim',
       about:
         'Claim one checklist item of a ledger before you work on it; again to extend. item_held names who has it: take another.',
       seat: 'any',
@@ -64,7 +64,7 @@ export function ledgerOperations({
       },
     }),
     tool({
-      name: 'task_release',
+      name: 'task.release',
       about:
         'Release a claim, so that others can take the item. Check the item off in the file first when it is done.',
       seat: 'any',

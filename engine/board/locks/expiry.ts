@@ -1,8 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
+import { createDueTimer } from '../../base/due-timer.ts';
 import type { Storage } from '../../storage/index.ts';
 
-/** A look at least this often: timers do not run while a machine sleeps, and clocks are set. */
-const LONGEST_MS = 60_000;
 /** After a write that failed. */
 const PAUSE_MS = 5_000;
 
@@ -27,27 +26,14 @@ export function createExpiry({
   /** Inside `storage.write`. */
   expire(): void;
 }): Expiry {
-  let next: number | null = null;
-  let timer: NodeJS.Timeout | undefined;
   let state: 'off' | 'waiting' | 'expiring' = 'off';
   let hasChanged = false;
   let forget: () => void = () => undefined;
 
-  const isDue = (): boolean => next !== null && next <= clock.now();
+  const timer = createDueTimer({ clock, onDue: expireNow });
 
-  function wait(atLeastMs = 0): void {
-    clearTimeout(timer);
-    if (next === null) return;
-    const pause = Math.min(LONGEST_MS, Math.max(atLeastMs, next - clock.now()));
-    timer = setTimeout(look, pause).unref();
-  }
-
-  function look(): void {
+  function expireNow(): void {
     if (state !== 'waiting') return;
-    if (!isDue()) {
-      wait();
-      return;
-    }
     state = 'expiring';
     storage.write(expire).then(
       () => settled(0),
@@ -58,18 +44,16 @@ export function createExpiry({
   function settled(pauseMs: number): void {
     if (state === 'off') return;
     state = 'waiting';
-    next = nextAt();
-    wait(pauseMs);
+    timer.sleepUntil(nextAt(), pauseMs);
   }
 
   function onCommit(): void {
     if (state !== 'waiting') return;
     if (hasChanged) {
       hasChanged = false;
-      next = nextAt();
-      wait();
+      timer.sleepUntil(nextAt());
     }
-    if (isDue()) look();
+    if (timer.isDue()) expireNow();
   }
 
   return {
@@ -80,12 +64,12 @@ export function createExpiry({
       if (state !== 'off') return;
       forget = storage.onCommit(onCommit);
       state = 'waiting';
-      next = nextAt();
-      look();
+      timer.sleepUntil(nextAt());
+      if (timer.isDue()) expireNow();
     },
     close() {
       state = 'off';
-      clearTimeout(timer);
+      timer.close();
       forget();
     },
   };

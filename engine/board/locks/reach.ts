@@ -1,4 +1,5 @@
 import { dirname, sep } from 'node:path';
+import { isInsideFolder } from '../../base/paths.ts';
 import type { NamedPath } from '../../workspace/workspace-path.ts';
 
 /** Which locks concern a path, by the keys that they have. */
@@ -26,7 +27,7 @@ export function reachOf({ absolute, key }: NamedPath, root: string): Reach {
     if (at === dirname(at)) break;
   }
   // A project may lie around the workspace.
-  const holdsWorkspace = root === absolute || root.startsWith(absolute === sep ? sep : absolute + sep);
+  const holdsWorkspace = isInsideFolder(absolute, root);
   const stem = key === sep ? '' : key;
   // `0` is the character after `/`.
   return { key, above, low: `${stem}/`, high: `${stem}0`, holdsWorkspace };

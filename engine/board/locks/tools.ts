@@ -28,7 +28,7 @@ export function lockOperations({
 }) {
   return [
     tool({
-      name: 'lock_acquire',
+      name: 'lock.acquire',
       about: 'Lock a shared file or folder before you edit it; again to extend. lock_held names who has it.',
       seat: 'any',
       changes: true,
@@ -43,7 +43,7 @@ export function lockOperations({
       },
     }),
     tool({
-      name: 'lock_check',
+      name: 'lock.check',
       about:
         'Whether you hold a valid lock on a path, by itself or a folder above. Fails with lock_denied, naming who holds it.',
       seat: 'any',
@@ -58,7 +58,7 @@ export function lockOperations({
       },
     }),
     tool({
-      name: 'lock_release',
+      name: 'lock.release',
       about: 'Release a lock of yours as soon as you are done with the path.',
       seat: 'any',
       changes: true,
@@ -74,7 +74,7 @@ export function lockOperations({
       },
     }),
     tool({
-      name: 'lock_status',
+      name: 'lock.status',
       about: 'Who holds a path, a folder above it or anything below; without a path every lock that is held.',
       seat: 'any',
       changes: false,

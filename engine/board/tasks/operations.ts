@@ -1,6 +1,20 @@
 import { z } from 'zod';
 import type { AgentChoice, ProjectChoice } from '../../agents/index.ts';
-import { by, type Caller, operation } from '../../api/operation.ts';
+import {
+  actorDenied,
+  type By,
+  by,
+  type Call,
+  type Caller,
+  checkLocalActor,
+  mayAct,
+  operation,
+  toWire,
+} from '../../api/operation.ts';
+import { sayMore, tool } from '../../api/tool.ts';
+import { SvcError } from '../../base/errors.ts';
+import { toPrintable } from '../../base/text.ts';
+import { isOwnSeat, projectOfAddress, type Session } from '../../sessions/index.ts';
 import type { BoardOperationsDeps } from '../deps.ts';
 import {
   agentOverrides,
@@ -9,7 +23,6 @@ import {
   hash,
   id,
   ids,
-  limit,
   optionsOf,
   plannedOptions,
   priority,
@@ -17,7 +30,7 @@ import {
 } from '../input.ts';
 import { checkNotReplaced, type Submitted } from '../workflow/index.ts';
 import { TASK_STATUSES, type Task, type TaskSummary } from './index.ts';
-import { checkOwn, speakerOf } from './tools.ts';
+import { sayEnded, type Verdict, verdictOf, waitForEnd } from './verdict.ts';
 
 /** A task in a list: a board of ten thousand stays small on the wire. */
 export interface ListedTask extends Omit<TaskSummary, 'acceptanceCriteria'> {
@@ -35,60 +48,240 @@ export interface TaskChoices {
   projects: ProjectChoice[];
 }
 
-/** What clients may ask about tasks. */
+/** Taken from clients and not offered to agents, who read every byte of the list at every start. */
+const unlisted = { unlisted: true } as const;
+
+const taskId = id.describe('task, e.g. t-42');
+
+/** How a worker is to be started. */
+const dispatching = {
+  base: dispatchInput.base.meta(unlisted),
+  actor: z.string().min(1).optional().describe('who acts, for records; default: you'),
+  force: z.boolean().optional().describe('pass the ledger gate; recorded'),
+  inplace: z.boolean().optional().describe('in the project’s own folder, without a worktree'),
+  keep_worktree: z.boolean().optional().describe('keep it after a promotion'),
+  name: dispatchInput.name.describe('stable worker id over its sessions'),
+  session: z.string().min(1).optional().describe('parent session; default: yours'),
+  timeout_sec: dispatchInput.timeout_sec.describe('hard limit of the run'),
+  wait: z.boolean().optional().describe('wait for the end; default false'),
+};
+
+/** What agents are given of a task that was made or changed. */
+const taskOutline = z.object({ task_id: z.string(), status: z.string(), agent: z.string().nullable() });
+
+/** What agents are given of a dispatch. */
+const dispatched = z.object({
+  task_id: z.string(),
+  session_id: z.string(),
+  worker_id: z.string(),
+  status: z.string(),
+  verdict: z.looseObject({}).nullable(),
+});
+
+const sayDispatched = (result: z.output<typeof dispatched>): string =>
+  result.verdict === null
+    ? `${result.task_id} is dispatched as ${result.session_id} (worker ${result.worker_id}). Its verdict comes as a handoff message: msg_inbox.`
+    : sayEnded(result.session_id, result.verdict as unknown as Verdict);
+
+/** What agents are given of a task in a list. */
+const listedTask = z
+  .object({
+    task_id: z.string(),
+    title: z.string(),
+    status: z.string(),
+    agent: z.string().nullable(),
+    project: z.string().nullable(),
+    session_id: z.string().nullable(),
+    decision_id: z.string().nullable(),
+    waits: z.boolean(),
+    attempt: z.int(),
+    ledger: z.string().nullable(),
+    failure: z.looseObject({}).nullable(),
+    resume_at: z.string().nullable(),
+    created_at: z.string(),
+    ended_at: z.string().nullable(),
+  })
+  .meta(unlisted);
+
+/** A line is enough to go on with; the rest is in the structured answer. */
+const sayTask = (task: z.output<typeof listedTask>): string =>
+  [
+    `${task.task_id} ${task.status}`,
+    ...(task.failure === null ? [] : [`(${String(task.failure.code)})`]),
+    ...[task.agent, task.session_id, task.project].filter((each) => each !== null),
+    JSON.stringify(toPrintable(task.title)),
+  ].join(' ');
+
+/** What clients may ask about tasks; agents are offered those that are tools. */
 export function taskOperations(deps: BoardOperationsDeps) {
-  const { storage, tasks, decisions, sessions, workflow, plans, agents, actions } = deps;
+  const { storage, tasks, decisions, sessions, workflow, plans, agents, peers, actions } = deps;
   const find = (prefix: string) => tasks.resolve(prefix).taskId;
   /** What a run would be asked for without flags: as its open decision has it. */
   const planOptions = (task: Task, caller: Caller) => plannedOptions(decisions, task.taskId, caller);
 
-  const addInput = z.strictObject({
-    title: z.string().trim().min(1).max(500).optional(),
-    body: body.optional(),
-    agent: z.string().optional(),
-    project: z.string().optional(),
-    template: z.string().optional(),
-    acceptance_criteria: z.array(z.string().min(1)).max(100).optional(),
-    context: z.string().optional(),
-    ledger: z.string().min(1).optional(),
-    timeout_sec: timeout,
-    priority,
+  function who(input: { actor?: string | undefined }, caller: Caller): By {
+    if (caller.seat !== 'chair') return by(caller);
+    if (input.actor !== undefined) checkLocalActor(input.actor);
+    if (input.actor !== undefined && !mayAct(deps.policy(), input.actor)) throw actorDenied(input.actor);
+    return { ...by(caller), actor: input.actor ?? caller.actor };
+  }
+
+  /** The session that gets the verdict. The seat of a Chair is nobody's parent, and has it anyway. */
+  function parentOf(session: string, caller: Caller): string | undefined {
+    if (isOwnSeat(session, caller)) return caller.sessionId ?? undefined;
+    const project = projectOfAddress(session);
+    if (project === undefined) return peers.known(session).sessionId;
+    agents.resolveProjectId(project);
+    return undefined;
+  }
+
+  /** Inside `storage.write`: a failed task is tried again, and one that is wanted elsewhere moves there. */
+  function prepareRun(
+    { taskId, project, status, agent }: Task,
+    input: { project?: string | undefined; actor?: string | undefined },
+    caller: Caller,
+  ): void {
+    if (agent !== null)
+      agents.withOverrides(agentOverrides(caller)).checkInstalled(agent, input.project ?? project);
+    if (status === 'failed') workflow.retry(taskId, who(input, caller));
+    if (input.project === undefined || input.project === project) return;
+    agents.resolveFolder(input.project);
+    workflow.move(taskId, input.project, who(input, caller));
+  }
+
+  const options = (input: z.infer<z.ZodObject<typeof dispatching>>, caller: Caller, call: Call) => ({
+    ...optionsOf(input, caller, call),
+    ...(input.session === undefined ? {} : { parent: parentOf(input.session, caller) }),
   });
 
+  async function answer(submitted: Submitted, wait: boolean | undefined, call: Call) {
+    const { task, session, decision } = checkNotReplaced(submitted);
+    const { sessionId, workerId } = session as Session;
+    const ended = wait === true ? await waitForEnd(deps, sessionId, call) : null;
+    const now = tasks.get(task.taskId);
+    const mayRetry = now.status === 'failed' && now.sessionId === sessionId;
+    return {
+      ...toWire({ task, decision, session: session as Session }),
+      task_id: task.taskId,
+      session_id: sessionId,
+      worker_id: workerId,
+      status: now.status,
+      verdict: ended === null ? null : verdictOf(ended, deps.verificationOf(ended), mayRetry),
+    };
+  }
+
   return [
-    operation({
-      name: 'task.add',
-      about: 'Create a task; with an agent it is assigned, else open.',
+    tool({
+      name: 'dispatch.worker',
+      about:
+        'Create a task and start one worker on it in its own git worktree. Returns at once; the verdict comes as a handoff message.',
       seat: 'chair',
       changes: true,
-      input: addInput,
-      run: (input, caller) => storage.write(() => tasks.create(actions.newTask(input, caller))),
+      input: z.strictObject({
+        agent: z.string().min(1).meta({ description: 'preset that does the work', names: 'agents' }),
+        prompt: z.string().min(1).max(4_000_000).describe('what to do, whole: the worker knows nothing else'),
+        project: z
+          .string()
+          .optional()
+          .meta({ description: 'registered project; default: yours', names: 'projects' }),
+        title: z.string().trim().min(1).max(500).optional().describe('default: first line of the prompt'),
+        ...dispatching,
+      }),
+      output: dispatched,
+      say: sayDispatched,
+      async run(input, caller, call) {
+        const submitted = await storage.write(() => {
+          const known = call.key === null ? null : tasks.byCall(call.key);
+          const { agent, prompt, title, project } = input;
+          if (known === null)
+            agents.withOverrides(agentOverrides(caller)).checkInstalled(agent, project ?? caller.project);
+          const task =
+            known ??
+            tasks.create({
+              ...actions.newTask({ agent, body: prompt, title, project }, caller),
+              actor: who(input, caller).actor,
+              callKey: call.key,
+            });
+          return actions.run(task.taskId, options(input, caller, call), who(input, caller));
+        });
+        return answer(submitted, input.wait, call);
+      },
     }),
-    operation({
-      name: 'task.list',
+    tool({
+      name: 'task.add',
       about:
-        'Tasks, newest first, without their prompts; `waits` when a decision is pending. `ids` names the wanted ones, `before` the task that a page begins after.',
+        'Create a task without starting it. With an agent it is assigned and can be run, else it is open.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({
+        title: z.string().trim().min(1).max(500).optional().describe('one line; default: that of the body'),
+        acceptance_criteria: z
+          .array(z.string().min(1))
+          .max(100)
+          .optional()
+          .describe('each is shown to the worker and reported met or not met'),
+        agent: z.string().min(1).optional().meta({ description: 'preset that shall do it', names: 'agents' }),
+        body: body.optional().describe('what to do; default: the title'),
+        context: z.string().max(1_000_000).optional().describe('what the worker should know beside it'),
+        ledger: z
+          .string()
+          .min(1)
+          .optional()
+          .describe('Markdown checklist; while its ## Clarify has open items, it is not run'),
+        project: z.string().optional().meta(unlisted),
+        template: z.string().optional().meta(unlisted),
+        timeout_sec: timeout.meta(unlisted),
+        priority: priority.meta(unlisted),
+      }),
+      output: taskOutline,
+      say: ({ task_id, status, agent }) => `${task_id} is ${status}${agent === null ? '' : ` to ${agent}`}.`,
+      async run(input, caller, { key }) {
+        const task = await storage.write(() => {
+          const known = key === null ? null : tasks.byCall(key);
+          return known ?? tasks.create({ ...actions.newTask(input, caller), callKey: key });
+        });
+        return toWire(task);
+      },
+    }),
+    tool({
+      name: 'task.list',
+      about: 'Tasks, newest first, without their prompts, and the registered projects.',
       seat: 'any',
       changes: false,
       input: z.strictObject({
+        limit: z.int().min(1).max(100_000).optional().describe('default 50'),
         status: z.enum(TASK_STATUSES).optional(),
-        ids,
-        before: id.optional(),
-        limit,
+        ids: ids.meta(unlisted),
+        /** The task that a page begins after. */
+        before: id.optional().meta(unlisted),
       }),
-      run(input) {
-        const listed = tasks.list(input);
+      output: z.object({ tasks: z.array(listedTask), projects: z.array(z.string()), more: z.int() }),
+      say: ({ tasks: rows, projects, more }) =>
+        [
+          ...rows.map(sayTask),
+          ...(rows.length === 0 ? ['no tasks'] : []),
+          ...sayMore(more),
+          ...(projects.length === 0 ? [] : [`projects: ${projects.join(', ')}`]),
+        ].join('\n'),
+      run({ limit = 50, ...filter }) {
+        const listed = tasks.list({ limit: filter.ids === undefined ? limit : undefined, ...filter });
         // The newest decision of a task is the only one that can be open.
         const asked = listed.flatMap((task) => task.decisionId ?? []);
         const waiting = new Set(
           decisions.list({ state: 'pending', ids: asked }).map((decision) => decision.taskId),
         );
-        return listed.map(
+        const rows = listed.map(
           ({ acceptanceCriteria: _criteria, ...task }): ListedTask => ({
             ...task,
             waits: waiting.has(task.taskId),
           }),
         );
+        const isPart = filter.ids !== undefined || filter.before !== undefined;
+        return {
+          tasks: toWire(rows),
+          projects: [...agents.listNames().projects],
+          more: isPart ? 0 : tasks.count(filter.status) - rows.length,
+        };
       },
     }),
     operation({
@@ -144,20 +337,36 @@ export function taskOperations(deps: BoardOperationsDeps) {
         return plans.of(task, planOptions(task, caller));
       },
     }),
-    operation({
+    tool({
       name: 'task.run',
-      about: 'Dispatch a task; doing so is its approval. With `hash`, only if it still says what will run.',
+      about:
+        'Start a worker on a task, which approves it. Refused while its ledger has open questions. Returns at once; the verdict comes as a handoff message.',
       seat: 'chair',
       changes: true,
-      input: z.strictObject({ id, hash, ...dispatchInput }),
-      run: async (input, caller) =>
-        checkNotReplaced(
-          await storage.write(() => {
-            const task = tasks.resolve(input.id);
+      input: z.strictObject({
+        id: id.describe('task, e.g. t-42; a failed one is tried again'),
+        project: z
+          .string()
+          .optional()
+          .meta({ description: 'run it in this registered project', names: 'projects' }),
+        /** Only if the task still says what will run. */
+        hash: hash.meta(unlisted),
+        ...dispatching,
+      }),
+      output: dispatched,
+      say: sayDispatched,
+      async run(input, caller, call) {
+        const submitted = await storage.write(() => {
+          const task = tasks.resolve(input.id);
+          const isMade = call.key !== null && sessions.byCall(call.key) !== null;
+          if (!isMade) {
             plans.check(task, input.hash, planOptions(task, caller));
-            return actions.run(task.taskId, optionsOf(input, caller), by(caller));
-          }),
-        ),
+            prepareRun(task, input, caller);
+          }
+          return actions.run(task.taskId, options(input, caller, call), who(input, caller));
+        });
+        return answer(submitted, input.wait, call);
+      },
     }),
     operation({
       name: 'task.retry',
@@ -177,15 +386,23 @@ export function taskOperations(deps: BoardOperationsDeps) {
           }),
         ),
     }),
-    operation({
+    tool({
       name: 'task.assign',
-      about: 'Give a task to an agent; an approval for another agent no longer holds.',
+      about: 'Assign a task to an agent; an approval for another agent no longer holds.',
       seat: 'chair',
       changes: true,
-      input: z.strictObject({ id, agent: z.string().min(1) }),
-      run(input, caller) {
+      idempotent: true,
+      input: z.strictObject({
+        agent: z.string().min(1).meta({ description: 'preset', names: 'agents' }),
+        id: taskId,
+      }),
+      output: taskOutline,
+      say: ({ task_id, agent }) => `${task_id} is assigned to ${agent}.`,
+      run(input, caller, { key }) {
         agents.withOverrides(agentOverrides(caller)).findCommand(input.agent);
-        return storage.write(() => workflow.assign(find(input.id), input.agent, by(caller)));
+        return storage.once('task_assign', key, () =>
+          toWire(workflow.assign(find(input.id), input.agent, by(caller))),
+        );
       },
     }),
     operation({
@@ -196,24 +413,43 @@ export function taskOperations(deps: BoardOperationsDeps) {
       input: z.strictObject({ id }),
       run: (input, caller) => storage.write(() => workflow.cancel(find(input.id), by(caller))),
     }),
-    operation({
+    tool({
       name: 'task.done',
       about:
-        'Mark a task done or failed; of one that is worked on only its own worker may, and the end of its run decides.',
+        'Mark a task done or failed. A worker marks its own, after verify_report; while it runs nobody else may.',
       seat: 'any',
       changes: true,
+      idempotent: true,
       input: z.strictObject({
-        id,
-        status: z.enum(['done', 'failed']).optional(),
-        summary: z.string().optional(),
+        id: taskId,
+        status: z.enum(['done', 'failed']).optional().describe('default done'),
+        summary: z.string().optional().meta(unlisted),
       }),
-      run: (input, caller) =>
-        storage.write(() => {
-          const task = tasks.resolve(input.id);
+      output: z.object({ task_id: z.string(), status: z.string() }),
+      say: ({ task_id, status }) => `${task_id} is ${status}.`,
+      run({ id: prefix, status = 'done', summary = null }, caller, { key }) {
+        return storage.once('task_done', key, () => {
+          const task = tasks.resolve(prefix);
           checkOwn(task, caller);
-          const { status = 'done', summary = null } = input;
-          return workflow.done(task.taskId, { status, summary, speaker: speakerOf(caller) }, by(caller));
-        }),
+          const speaker = speakerOf(caller);
+          return toWire(
+            task.status === status
+              ? task
+              : workflow.done(task.taskId, { status, summary, speaker }, by(caller)),
+          );
+        });
+      },
     }),
   ];
+}
+
+/** Who speaks as the worker of a task; null for a Chair. */
+export const speakerOf = ({ seat, sessionId }: Caller): string | null =>
+  seat === 'chair' ? null : sessionId;
+
+/** A worker speaks for its own task only. */
+export function checkOwn(task: Task, caller: Caller): void {
+  if (caller.seat !== 'chair' && (task.sessionId === null || task.sessionId !== caller.sessionId)) {
+    throw new SvcError('chair_only', `${task.taskId} is not the task of this session`);
+  }
 }

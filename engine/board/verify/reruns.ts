@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { By } from '../../api/operation.ts';
 import type { Clock } from '../../base/clock.ts';
 import { asSvcError, SvcError } from '../../base/errors.ts';
+import { createSerialQueue } from '../../base/serial-queue.ts';
 import { toPrintable } from '../../base/text.ts';
 import type { CommandConfinement, SessionCommand } from '../../runner/confine/index.ts';
 import type { CleanCheckouts } from '../../runner/index.ts';
@@ -77,16 +78,10 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
   const closing = new AbortController();
   /** Sessions whose tests are being run again, or wait for their turn because somebody asked. */
   const under = new Set<string>();
-  let last: Promise<unknown> = Promise.resolve();
+  const enqueue = createSerialQueue();
   /** Something has become due; set inside a transaction, acted on after its commit. */
   let hasDue = false;
   let isWorking = false;
-
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = last.then(work);
-    last = result.catch(() => undefined);
-    return result;
-  }
 
   const tellEvent = ({ sessionId, taskId }: Session, by: By, data: Record<string, unknown>): void =>
     void events.append({ kind: 'verification_rerun', sessionId, taskId, ...by, data });
@@ -180,7 +175,7 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
       while (hasDue) {
         hasDue = false;
         // Who waits for a rerun that they asked for has a turn in between.
-        while (await inTurn(runNextDue));
+        while (await enqueue(runNextDue));
       }
     } catch (error) {
       log.warn({ error: asSvcError(error).message }, 'reruns were given up until the next one is due');
@@ -214,7 +209,7 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
       under.add(sessionId);
       try {
         // Until its turn has come something else may have been reported.
-        await inTurn(() =>
+        await enqueue(() =>
           runAll(checkMayRunAgain(sessions.get(sessionId), evidence.newestOf(sessionId)), request),
         );
       } finally {
@@ -231,13 +226,13 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
     },
     start() {
       hasDue = true;
-      inTurn(endLeftOver)
+      enqueue(endLeftOver)
         .catch((error) => log.warn({ error: asSvcError(error).message }, 'a rerun was not cleared away'))
         .then(workOff);
     },
     async close() {
       closing.abort();
-      await last;
+      await enqueue(() => undefined);
     },
   };
 }

@@ -56,7 +56,7 @@ export function verifyTools({ verify, tasks, paths }: VerifyToolsDeps) {
 
   return [
     tool({
-      name: 'verify_report',
+      name: 'verify.report',
       about:
         'Give evidence of your work: after your last commit, before you finish. `reported` until svc runs your tests again; the answer says what is missing.',
       seat: 'any',
@@ -104,7 +104,7 @@ export function verifyTools({ verify, tasks, paths }: VerifyToolsDeps) {
       },
     }),
     tool({
-      name: 'verify_status',
+      name: 'verify.status',
       about:
         'Read the evidence of a session. `reported`: its own word; `verified`: svc ran its tests again. `reasons` say why not.',
       seat: 'any',

@@ -1,5 +1,6 @@
 import type { By } from '../../api/operation.ts';
 import type { Clock } from '../../base/clock.ts';
+import { createDueTimer } from '../../base/due-timer.ts';
 import { SvcError } from '../../base/errors.ts';
 import { asWorkerSession, parseId } from '../../base/ids.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
@@ -64,8 +65,6 @@ export interface Asks {
   close(): void;
 }
 
-/** A machine that slept has lost time that a timer does not know of. */
-const LONGEST_SLEEP_MS = 60_000;
 /** After a write that failed: a full disk is not written to in a loop. */
 const PAUSE_MS = 1000;
 
@@ -121,7 +120,7 @@ export function createAsks({
   const waiting = new Map<number, Set<Waiter>>();
   /** Of the transaction under way, and of ones that failed: whether it is so is read after the next commit. */
   const changed = new Set<number>();
-  let timer: NodeJS.Timeout | undefined;
+  const timer = createDueTimer({ clock, onDue: look });
   let isClosed = false;
 
   function get(askId: number): Ask {
@@ -158,23 +157,15 @@ export function createAsks({
     timedOut(setExpired.all(clock.now()), 'nobody answered in time');
   }
 
-  function sleepUntilNext(atLeastMs = 1): void {
-    clearTimeout(timer);
-    const next = isClosed ? null : (count.get()?.next ?? null);
-    if (next === null) return;
-    const left = Math.max(next - clock.now(), atLeastMs);
-    timer = setTimeout(look, Math.min(left, LONGEST_SLEEP_MS));
-    timer.unref();
+  function sleepUntilNext(atLeastMs = 0): void {
+    if (!isClosed) timer.sleepUntil(count.get()?.next ?? null, atLeastMs);
   }
 
   function look(): void {
-    const next = count.get()?.next ?? null;
-    if (next === null || next > clock.now()) sleepUntilNext();
-    else
-      storage.write(expire).then(
-        () => sleepUntilNext(),
-        () => sleepUntilNext(PAUSE_MS),
-      );
+    storage.write(expire).then(
+      () => sleepUntilNext(),
+      () => sleepUntilNext(PAUSE_MS),
+    );
   }
 
   const unfollow = storage.onCommit(() => {
@@ -274,7 +265,7 @@ export function createAsks({
     start: look,
     close() {
       isClosed = true;
-      clearTimeout(timer);
+      timer.close();
       unfollow();
       for (const [askId, waiters] of waiting) for (const waiter of waiters) waiter.fail(closing(get(askId)));
       waiting.clear();

@@ -1,6 +1,7 @@
 import { readFileSync, realpathSync } from 'node:fs';
-import { relative, resolve, sep } from 'node:path';
+import { resolve } from 'node:path';
 import { SvcError } from '../../base/errors.ts';
+import { isInsideFolder } from '../../base/paths.ts';
 import { formatCount } from '../../base/text.ts';
 import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
 import type { SymbolRef } from './rows.ts';
@@ -85,8 +86,7 @@ function contains(folder: string, absolute: string): boolean {
   } catch {
     // A project's folder that is not there contains nothing.
   }
-  const way = relative(real, absolute);
-  return way !== '..' && !way.startsWith(`..${sep}`) && resolve(real, way) === absolute;
+  return isInsideFolder(real, absolute);
 }
 
 /** Whether the text occurs with no letter, digit, `_` or `$` right before or after it. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { by, type Call, type Caller, operation } from '../../api/operation.ts';
+import { by, type Call, type Caller, operation, toWire } from '../../api/operation.ts';
 import { sayMore, tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
 import { toPrintable } from '../../base/text.ts';
@@ -25,7 +25,6 @@ const named = (max: number) =>
   z.string().refine((text) => text.trim() !== '' && text.length <= max, `is empty, or longer than ${max}`);
 const name = named(200);
 const id = z.int().min(1);
-const limit = z.int().min(1).max(1000);
 
 const askInput = z.strictObject({
   question: said(20_000).describe(
@@ -77,38 +76,32 @@ const pointed = (ref: unknown): string => {
   return ` (see ${path}${line === null ? '' : `:${line}`})`;
 };
 
-const row = (ask: Ask) => ({
-  id: ask.askId,
-  status: ask.status,
-  from: ask.fromSession,
-  task: ask.taskId,
-  to: ask.toSession,
-  question: ask.question,
-  options: ask.options,
-  context: ask.context,
-  created_at: ask.createdAt,
-  expires_at: ask.expiresAt,
-  answer: ask.answer,
-  by: ask.answeredBy,
-});
+/** What agents are given of an ask in a list. */
+const listedAsk = z
+  .object({
+    ask_id: z.int(),
+    status: z.enum(ASK_STATUSES),
+    from_session: z.string().nullable(),
+    task_id: z.string().nullable(),
+    to_session: z.string(),
+    question: z.string(),
+    options: z.array(z.string()),
+    context: z.string().nullable(),
+    created_at: z.string(),
+    expires_at: z.string(),
+    answer: z.string().nullable(),
+    answered_by: z.string().nullable(),
+  })
+  .meta({ unlisted: true });
 
 /** All that somebody needs who is to answer it. */
-function sayAsk({
-  id: number,
-  status,
-  from,
-  to,
-  question,
-  options,
-  context,
-  answer,
-  by,
-}: ReturnType<typeof row>): string {
+function sayAsk(ask: z.output<typeof listedAsk>): string {
+  const { options, context, answer } = ask;
   const parts = [
-    `ask ${number} (${status}) from ${from ?? 'nobody known'} to ${to}: ${question}`,
+    `ask ${ask.ask_id} (${ask.status}) from ${ask.from_session ?? 'nobody known'} to ${ask.to_session}: ${ask.question}`,
     ...(options.length === 0 ? [] : [`options: ${options.map((each) => JSON.stringify(each)).join(', ')}`]),
     ...(context === null ? [] : [`context: ${context}`]),
-    ...(answer === null ? [] : [`answered by ${by}: ${answer}`]),
+    ...(answer === null ? [] : [`answered by ${ask.answered_by}: ${answer}`]),
   ];
   return parts.map((part) => toPrintable(part, { lines: true }).replaceAll('\n', '\n  ')).join('\n  ');
 }
@@ -198,7 +191,7 @@ export function askTools(deps: AskToolsDeps) {
       },
     }),
     tool({
-      name: 'ask_answer',
+      name: 'ask.answer',
       about:
         'Answer an open ask; whoever asked goes on at once. The first answer counts, later ones are told so.',
       seat: 'any',
@@ -240,25 +233,23 @@ export function askTools(deps: AskToolsDeps) {
       },
     }),
     tool({
-      name: 'ask_list',
+      name: 'ask.list',
       about:
         'List asks with their options: open ones oldest first, others newest first. Answer with ask_answer.',
       seat: 'any',
       changes: false,
       input: z.strictObject({
-        limit: limit.default(50),
+        limit: z.int().min(1).max(100_000).default(50),
         session: name.optional().describe('Only what it asked'),
         status: z.enum([...ASK_STATUSES, 'all']).default('open'),
+        /** Exact ids, whatever their status; what is not there is left out of the answer. */
+        ids: z.array(id).max(1000).optional().meta({ unlisted: true }),
       }),
-      output: z.object({
-        asks: z.array(z.looseObject({ id: z.int() })),
-        more: z.int(),
-      }),
+      output: z.object({ asks: z.array(listedAsk), more: z.int() }),
       say: ({ asks: found, more }) =>
-        found.length === 0
-          ? 'no asks'
-          : [...found.map((each) => sayAsk(each as ReturnType<typeof row>)), ...sayMore(more)].join('\n\n'),
-      run({ limit: most, session, status }, caller) {
+        found.length === 0 ? 'no asks' : [...found.map(sayAsk), ...sayMore(more)].join('\n\n'),
+      run({ limit: most, session, status, ids }, caller) {
+        if (ids !== undefined) return { asks: toWire(asks.list({ ids })), more: 0 };
         const from =
           session === undefined
             ? undefined
@@ -266,21 +257,9 @@ export function askTools(deps: AskToolsDeps) {
               ? caller.sessionId
               : peers.known(session).sessionId;
         const filter = { limit: most, from, status: status === 'all' ? undefined : status };
-        const listed = asks.list(filter).map(row);
-        return { asks: listed, more: asks.count(filter) - listed.length };
+        const listed = asks.list(filter);
+        return { asks: toWire(listed), more: asks.count(filter) - listed.length };
       },
-    }),
-    operation({
-      name: 'ask.list',
-      about: 'Asks as the dashboard shows them: newest first; open ones, asked for as such, oldest first.',
-      seat: 'any',
-      changes: false,
-      input: z.strictObject({
-        status: z.enum(ASK_STATUSES).optional(),
-        ids: z.array(id).max(1000).optional(),
-        limit: z.int().min(1).max(100_000).optional(),
-      }),
-      run: (input) => asks.list(input),
     }),
     operation({
       name: 'ask.count',

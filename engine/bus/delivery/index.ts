@@ -1,5 +1,6 @@
 import type { AgentNotify } from '../../agents/index.ts';
 import { type Clock, rfc3339 } from '../../base/clock.ts';
+import { createDueTimer } from '../../base/due-timer.ts';
 import { asSvcError, SvcError } from '../../base/errors.ts';
 import type { PrepareCommand } from '../../runner/processes/index.ts';
 import type { Peers } from '../../sessions/index.ts';
@@ -9,7 +10,7 @@ import type { Notices } from '../notices/index.ts';
 import { needsBase, push } from './http.ts';
 import { createLanes } from './lanes.ts';
 import type { Tried } from './log.ts';
-import { backoffMs, failed, MOST_TRIES, type Outcome, TOLD } from './outcome.ts';
+import { failed, MOST_TRIES, type Outcome, TOLD, tryAgainMs } from './outcome.ts';
 import { pendingRows, type Settled } from './rows.ts';
 import { run } from './shell.ts';
 import { type Target, targetsOf } from './targets.ts';
@@ -48,8 +49,6 @@ export interface Delivery {
   close(): Promise<void>;
 }
 
-// Timers of node cannot be longer than 24.8 days, and a clock may be set meanwhile.
-const LONGEST_SLEEP_MS = 60_000;
 const STALLED_MS = 5000;
 /** After these a session is there that was not. */
 const ARRIVALS = new Set(['session_joined', 'dispatched', 'session_started']);
@@ -69,15 +68,14 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   let isStarted = false;
   let mayBeDue = true;
   let mayHaveArrived = true;
-  let nextAt = Number.POSITIVE_INFINITY;
-  let timer: NodeJS.Timeout | undefined;
+  const timer = createDueTimer({ clock, onDue: wake });
   let woken: NodeJS.Immediate | undefined;
 
   deps.events.onAppend(({ kind }) => {
     if (ARRIVALS.has(kind)) mayHaveArrived = true;
   });
   const stopListening = storage.onCommit(() => {
-    if (mayBeDue || mayHaveArrived || clock.now() >= nextAt) wake();
+    if (mayBeDue || mayHaveArrived || timer.isDue()) wake();
   });
 
   /** After the answers to whoever wrote, which go out first. */
@@ -87,7 +85,6 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
 
   function look(): void {
     woken = undefined;
-    clearTimeout(timer);
     if (closing.signal.aborted || !storage.db.open) return;
     try {
       const now = clock.now();
@@ -95,14 +92,11 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
       mayBeDue = false;
       mayHaveArrived = false;
       for (const id of ids) if (!flying.has(id)) launch(id);
-      nextAt = rows.nextAfter(now) ?? Number.POSITIVE_INFINITY;
+      timer.sleepUntil(rows.nextAfter(now));
     } catch (error) {
       deps.onError(asSvcError(error).message);
-      nextAt = clock.now() + STALLED_MS;
+      timer.sleepUntil(clock.now() + STALLED_MS);
     }
-    if (nextAt === Number.POSITIVE_INFINITY) return;
-    timer = setTimeout(wake, Math.min(LONGEST_SLEEP_MS, Math.max(0, nextAt - clock.now())));
-    timer.unref();
   }
 
   function launch(id: number): void {
@@ -223,7 +217,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     async close() {
       closing.abort();
       stopListening();
-      clearTimeout(timer);
+      timer.close();
       clearImmediate(woken);
       await Promise.all(flying.values());
     },
@@ -243,7 +237,7 @@ function verdict(row: MessageRow, outcomes: readonly Outcome[], now: number): Se
   const error = failures[0]?.error ?? null;
   if (again.length > 0 && tries < MOST_TRIES) {
     const until = Math.max(...again.map((outcome) => outcome.until ?? 0));
-    return { ...base, state: 'pending', error, nextAt: until > now ? until : now + backoffMs(tries) };
+    return { ...base, state: 'pending', error, nextAt: until > now ? until : now + tryAgainMs(tries) };
   }
   const told = outcomes.filter((outcome) => outcome.state === 'told');
   if (told.length > 0) {

@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
-import { backoffMs, type Outcome } from './outcome.ts';
+import { createKeyedQueue } from '../../base/serial-queue.ts';
+import { type Outcome, tryAgainMs } from './outcome.ts';
 
 /** One queue for each address, so that a dead one delays nobody else. */
 export interface Lanes {
@@ -8,7 +9,7 @@ export interface Lanes {
 }
 
 export function createLanes(clock: Clock): Lanes {
-  const tails = new Map<string, Promise<unknown>>();
+  const enqueue = createKeyedQueue();
   const down = new Map<string, { until: number; failures: number; error: string }>();
 
   async function attempt(address: string, work: () => Promise<Outcome | null>): Promise<Outcome | null> {
@@ -22,23 +23,12 @@ export function createLanes(clock: Clock): Lanes {
       return outcome;
     }
     const failures = (known?.failures ?? 0) + 1;
-    const until = clock.now() + backoffMs(failures);
+    const until = clock.now() + tryAgainMs(failures);
     down.set(address, { until, failures, error: outcome.error });
     return { ...outcome, until };
   }
 
   return {
-    run(address, work) {
-      const next = (tails.get(address) ?? Promise.resolve()).then(() => attempt(address, work));
-      const tail = next.then(
-        () => undefined,
-        () => undefined,
-      );
-      tails.set(address, tail);
-      void tail.then(() => {
-        if (tails.get(address) === tail) tails.delete(address);
-      });
-      return next;
-    },
+    run: (address, work) => enqueue(address, () => attempt(address, work)),
   };
 }

@@ -55,7 +55,7 @@ export function peerTools({
 
   return [
     tool({
-      name: 'msg_peers',
+      name: 'msg.peers',
       about: 'List the live sessions that can be written to, or find the session of a worker.',
       seat: 'any',
       changes: false,
@@ -92,7 +92,7 @@ export function peerTools({
       },
     }),
     tool({
-      name: 'msg_roster',
+      name: 'msg.roster',
       about: 'Who is above, beside and below a session: parent, siblings, children.',
       seat: 'any',
       changes: false,

@@ -178,7 +178,7 @@ export function messageTools(deps: MessageToolDeps) {
 
   return [
     tool({
-      name: 'msg_send',
+      name: 'msg.send',
       about:
         'Send a note, handoff or alert to exactly one kind of recipient. known: false means that it is kept for one who has not been seen yet.',
       seat: 'any',
@@ -203,7 +203,7 @@ export function messageTools(deps: MessageToolDeps) {
       },
     }),
     tool({
-      name: 'msg_inbox',
+      name: 'msg.inbox',
       about:
         'Read an inbox: unread messages, oldest first. Acknowledge each with msg_ack once it is dealt with.',
       seat: 'any',
@@ -237,7 +237,7 @@ export function messageTools(deps: MessageToolDeps) {
       },
     }),
     tool({
-      name: 'msg_ack',
+      name: 'msg.ack',
       about:
         'Acknowledge a message to you: it is dealt with. Of several possible takers the first one has it.',
       seat: 'any',
@@ -261,7 +261,7 @@ export function messageTools(deps: MessageToolDeps) {
       say: ({ id, acked_by }) => `message ${id} acknowledged by ${acked_by}`,
     }),
     tool({
-      name: 'msg_stale',
+      name: 'msg.stale',
       about:
         'Alerts to or from you (the Chair: everyone’s) that nobody has acknowledged for too long, oldest first.',
       seat: 'any',

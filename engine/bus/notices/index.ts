@@ -13,7 +13,8 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { SvcError } from '../../base/errors.ts';
-import { isBelow, makePrivateFolder } from '../../base/private-files.ts';
+import { isBelowFolder } from '../../base/paths.ts';
+import { makePrivateFolder } from '../../base/private-files.ts';
 import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
 
 /** Owns the files in which agents find word of new messages. The inbox is the truth; these only make them look. */
@@ -54,7 +55,7 @@ export function createNotices({
 
   function rotate(file: string, length: number): void {
     const limit = maxBytes();
-    if (limit === 0 || !isBelow(folder, file) || !file.endsWith('.md')) return;
+    if (limit === 0 || !isBelowFolder(folder, file) || !file.endsWith('.md')) return;
     const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
     if (size > 0 && size + length > limit) renameSync(file, rotatedName(file));
   }
@@ -64,12 +65,12 @@ export function createNotices({
     file(path) {
       if (!path.startsWith('.svc/')) return paths.resolveNamed(path).absolute;
       const file = resolve(data, path.slice('.svc/'.length));
-      if (isBelow(data, file)) return file;
+      if (isBelowFolder(data, file)) return file;
       throw new SvcError('path_outside', `${JSON.stringify(path)} is outside the data folder`);
     },
     append(file, block) {
       const bytes = Buffer.from(block);
-      if (isBelow(data, file)) makePrivateFolder(data, dirname(file));
+      if (isBelowFolder(data, file)) makePrivateFolder(data, dirname(file));
       else mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
       rotate(file, bytes.length);
       // A symlink, or a pipe that nobody reads, is not what was meant by the path.

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { Wire } from '../../api/operation.ts';
+import { createSerialQueue } from '../../base/serial-queue.ts';
 import type { LoggedEvent } from '../../storage/index.ts';
 import type { EngineLink } from './link.ts';
 import { isChangedBy, readerOf } from './resources.ts';
@@ -26,12 +27,12 @@ export function followResources(server: Server, link: EngineLink): FollowedResou
   const gone = new AbortController();
   let following: ReturnType<EngineLink['onEvent']> | null = null;
   /** Looks into inboxes, one after the other; those that have not begun see whatever comes before they do. */
-  let looking: Promise<void> = Promise.resolve();
+  const enqueue = createSerialQueue();
   const waiting = new Set<string>();
 
   async function inboxState(uri: string): Promise<InboxState | null> {
     const { operation, input } = readerOf(uri);
-    if (operation !== 'msg_inbox') return null;
+    if (operation !== 'msg.inbox') return null;
     const options = { key: randomUUID(), signal: gone.signal, onProgress: () => undefined };
     const { unread, read } = await link.call(operation, { ...input, limit: 1 }, options);
     return { unread, read };
@@ -56,7 +57,7 @@ export function followResources(server: Server, link: EngineLink): FollowedResou
       if (isChanged === true) tell(uri);
       if (isChanged !== 'perhaps' || waiting.has(uri)) continue;
       waiting.add(uri);
-      looking = looking.then(() => look(uri));
+      void enqueue(() => look(uri));
     }
   }
 
@@ -73,7 +74,7 @@ export function followResources(server: Server, link: EngineLink): FollowedResou
         following ??= link.onEvent(hear);
         await following.begun;
         // Behind the looks that are on their way: this one is what later ones are held against.
-        const state = await looking.then(() => inboxState(uri));
+        const state = await enqueue(() => inboxState(uri));
         if (followed.get(uri) === null) followed.set(uri, state);
       } catch (error) {
         followed.delete(uri);

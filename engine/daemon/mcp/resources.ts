@@ -28,12 +28,12 @@ export const taskUri = (id: string): string => `svc://task/${encodeURIComponent(
 export function readerOf(
   uri: string,
 ):
-  | { operation: 'msg_inbox'; input: Api['msg_inbox']['input'] }
+  | { operation: 'msg.inbox'; input: Api['msg.inbox']['input'] }
   | { operation: 'task.show'; input: Api['task.show']['input'] } {
   const match = /^svc:\/\/(inbox|task)\/([^/?#]+)$/.exec(uri);
   const name = match === null ? '' : decoded(match[2] ?? '');
   if (match?.[1] === 'inbox' && name !== '')
-    return { operation: 'msg_inbox', input: { session: name, unread: false } };
+    return { operation: 'msg.inbox', input: { session: name, unread: false } };
   if (match?.[1] === 'task' && name !== '') return { operation: 'task.show', input: { id: name } };
   throw new SvcError('not_found', `no resource ${uri}`, {
     hint: 'svc://inbox/{session} and svc://task/{id}',

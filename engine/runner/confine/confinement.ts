@@ -1,16 +1,17 @@
-import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { findProgram } from '../../agents/index.ts';
 import type { HomeShare } from '../../agents/presets/index.ts';
 import { SvcError } from '../../base/errors.ts';
+import { isInsideFolder } from '../../base/paths.ts';
 import { makePrivateFolder } from '../../base/private-files.ts';
+import { type ProgramResult, runProgram } from '../../base/run-program.ts';
 import { SEAT_FOLDER } from '../../workspace/seat-folder.ts';
 import { REAL_OBJECTS } from '../private-git.ts';
 import { resolveProgram } from '../processes/start.ts';
 import { buildHomeRules } from './home.ts';
 import { buildKernelArgs } from './kernel.ts';
-import { isFolder, isWithin, realOf } from './paths.ts';
+import { isFolder, realOf } from './paths.ts';
 import { buildProbeCommand, findOpenings, type ProbeWish } from './probe.ts';
 import { buildProgramRules } from './programs.ts';
 import { buildInplaceRules, buildReadOnlyRules, buildWorktreeRules, findGitFolders } from './repository.ts';
@@ -116,21 +117,8 @@ const buildNamespaceArgs = (uid: number | null, { canShutUserns }: Ability): str
 
 const chooseUid = (): number | null => (process.getuid?.() === 0 ? chooseUserInside() : null);
 
-interface Answer {
-  error: Error | null;
-  stdout: string;
-  stderr: string;
-}
-
-function runOnce(program: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Answer> {
-  return new Promise((done) => {
-    const options = { env, timeout: TRIAL_MS, killSignal: 'SIGKILL', maxBuffer: 4 * 1024 * 1024 } as const;
-    const child = execFile(program, [...args], options, (error, stdout, stderr) =>
-      done({ error, stdout, stderr }),
-    );
-    child.stdin?.end();
-  });
-}
+const runOnce = (program: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<ProgramResult> =>
+  runProgram(program, args, { env, timeoutMs: TRIAL_MS, mostBytes: 4 * 1024 * 1024 });
 
 /** Whether this bubblewrap can disable user namespaces here: it needs 0.8, and a writable /proc outside. */
 async function detectAbility(program: string, env: NodeJS.ProcessEnv): Promise<Ability> {
@@ -209,7 +197,9 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
   /** Hides folders in which a worker sees nothing, or only what is shown on purpose. */
   function hideFolders(home: string | null): Place[] {
     // A database or socket outside the data folder is hidden with its folder, since the file may be created anew.
-    const apart = [paths.db, paths.socket].map(dirname).filter((folder) => !isWithin(paths.data, folder));
+    const apart = [paths.db, paths.socket]
+      .map(dirname)
+      .filter((folder) => !isInsideFolder(paths.data, folder));
     return [
       ...['/tmp', '/var/tmp'].flatMap((path) => hidePath(path, 'empty', '1777')),
       ...['/run', '/var/run', ...SERVICE_FOLDERS].flatMap((path) => hidePath(path, 'shut')),
@@ -234,7 +224,7 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
     const hiddenFolders = hides.map(({ path }) => path);
     const { seatFolder } = spec;
     const isSeat = (path: string): boolean =>
-      seatFolder !== null && isWithin(realOf(seatFolder) ?? seatFolder, path);
+      seatFolder !== null && isInsideFolder(realOf(seatFolder) ?? seatFolder, path);
     const seat: Place[] =
       seatFolder === null
         ? []
@@ -267,7 +257,11 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
     const real = realOf(writable) ?? writable;
     // Last, when all visible paths are known. Sockets in the worktree are the worker's own.
     for (const path of findListeningSockets().files)
-      if (!isWithin(real, path) && !['empty', 'shut'].includes(findShownAs(path, rules)) && !isSeat(path))
+      if (
+        !isInsideFolder(real, path) &&
+        !['empty', 'shut'].includes(findShownAs(path, rules)) &&
+        !isSeat(path)
+      )
         rules.push({ path, show: 'read', from: '/dev/null' });
     if (findShownAs(real, rules) !== 'write')
       throw unavailableError(

@@ -2,8 +2,9 @@ import { constants, copyFileSync, existsSync, lstatSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path';
 import type { HomeShare } from '../../agents/presets/index.ts';
 import { SvcError } from '../../base/errors.ts';
+import { isInsideFolder } from '../../base/paths.ts';
 import { makeFoldersWithin } from '../../base/private-files.ts';
-import { isFolder, isWithin, realOf } from './paths.ts';
+import { isFolder, realOf } from './paths.ts';
 import { type Place, showPath } from './rules.ts';
 
 /** git's identity and settings, without the `credentials` beside them. */
@@ -41,7 +42,7 @@ export function buildHomeRules(home: string, share: HomeShare | null, kept: stri
   const showInHome = (path: string, show: 'read' | 'write'): Place[] => {
     const from = realOf(join(home, path));
     if (from === null) return [];
-    if (share?.own.some((folder) => isWithin(folder, path))) clearMountPoint(kept, path, from);
+    if (share?.own.some((folder) => isInsideFolder(folder, path))) clearMountPoint(kept, path, from);
     return [{ path: join(home, path), show, from }];
   };
   const git = GIT.flatMap((path) => showPath(join(home, path), 'read'));

@@ -1,11 +1,5 @@
 import { lstatSync, realpathSync, statSync } from 'node:fs';
-import { dirname, isAbsolute, join, relative, sep } from 'node:path';
-
-/** Whether `path` is `folder` or lies below it; both absolute. */
-export function isWithin(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
-}
+import { dirname, join, sep } from 'node:path';
 
 /** The result of `look`; null where nothing exists or this user may not look. */
 function tryOrNull<T>(look: () => T): T | null {

@@ -1,4 +1,4 @@
-import { isWithin } from './paths.ts';
+import { isInsideFolder } from '../../base/paths.ts';
 import { findShownAs, type Place } from './rules.ts';
 
 /**
@@ -83,7 +83,9 @@ function selectReachable(mounts: readonly Mount[]): Mount[] {
           other !== self &&
           other.id !== other.parent &&
           ((other.parent === self.id && other.path === self.path && other !== below) ||
-            (other.parent === self.parent && other.path !== self.path && isWithin(other.path, self.path))),
+            (other.parent === self.parent &&
+              other.path !== self.path &&
+              isInsideFolder(other.path, self.path))),
       );
       if (isCovered) return false;
       if (at.parent === at.id) break;
@@ -93,7 +95,7 @@ function selectReachable(mounts: readonly Mount[]): Mount[] {
 }
 
 /** Created for the sandbox itself. */
-const isSandboxOwn = (path: string): boolean => path === '/proc' || isWithin('/dev', path);
+const isSandboxOwn = (path: string): boolean => path === '/proc' || isInsideFolder('/dev', path);
 
 /** Lists what is open in a sandbox but should not be, one sentence each, from the probe's output. */
 export function findOpenings(told: string, { places }: Pick<ProbeWish, 'places'>): string[] {

@@ -1,6 +1,7 @@
 import { type Dirent, existsSync, readdirSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
-import { findFolderAbove, isFolder, isWithin, realOf } from './paths.ts';
+import { isInsideFolder } from '../../base/paths.ts';
+import { findFolderAbove, isFolder, realOf } from './paths.ts';
 import { type Place, showPath } from './rules.ts';
 
 /** Tool chains and what they install in the person's home. None of these folders is meant for secrets. */
@@ -62,7 +63,7 @@ function findInstallation(real: string, hidden: readonly string[]): string {
   if (modules !== null) return modules;
   const folder = isFolder(real) ? real : dirname(real);
   const prefix = dirname(folder);
-  const roots = hidden.filter((root) => isWithin(root, prefix));
+  const roots = hidden.filter((root) => isInsideFolder(root, prefix));
   const root = roots.sort((one, other) => other.length - one.length)[0];
   if (root === undefined || !['bin', 'sbin', 'shims'].includes(basename(folder))) return real;
   const way = relative(root, prefix);
@@ -94,12 +95,12 @@ export function buildProgramRules(options: {
 }): Place[] {
   const { env, home, hidden, programs, svc, written } = options;
   const isWritten = (path: string): boolean =>
-    [written, realOf(written) ?? written].some((folder) => isWithin(folder, path));
-  const isHidden = (path: string): boolean => hidden.some((root) => isWithin(root, path));
+    [written, realOf(written) ?? written].some((folder) => isInsideFolder(folder, path));
+  const isHidden = (path: string): boolean => hidden.some((root) => isInsideFolder(root, path));
   /** Never show a folder that contains a hidden one, since everything in it would be visible. */
   const showUnlessHiding = (path: string): Place[] => {
     const real = realOf(path);
-    if (real === null || hidden.some((root) => isWithin(real, root))) return [];
+    if (real === null || hidden.some((root) => isInsideFolder(real, root))) return [];
     return showPath(path, 'read');
   };
   const showWithNeeds = (path: string): Place[] => {

@@ -1,5 +1,6 @@
 import { dirname, sep } from 'node:path';
-import { findLinks, isWithin, realOf } from './paths.ts';
+import { isInsideFolder } from '../../base/paths.ts';
+import { findLinks, realOf } from './paths.ts';
 
 /**
  * What a confined run sees at a path and below: `empty` is a private folder in memory, `shut` an empty one that
@@ -124,7 +125,8 @@ export function buildMountArgs(places: readonly Place[]): string[] {
 export function findShownAs(path: string, places: readonly Place[]): Rule['show'] {
   let best: Rule = { path: sep, show: 'read' };
   for (const place of selectStrongest(places).values()) {
-    if ('show' in place && isWithin(place.path, path) && place.path.length >= best.path.length) best = place;
+    if ('show' in place && isInsideFolder(place.path, path) && place.path.length >= best.path.length)
+      best = place;
   }
   return best.show;
 }

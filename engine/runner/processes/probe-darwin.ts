@@ -1,23 +1,15 @@
-import { execFileSync } from 'node:child_process';
+import { runProgramSync } from '../../base/run-program.ts';
 import type { Probe, ProcessEntry } from './probe.ts';
 
 /** macOS, best effort through `ps`. Not tested: no such machine was at hand when this was written. */
 export function createDarwinProbe(): Probe {
   const columns = 'pid=,ppid=,pgid=,state=,lstart=';
-  const ps = (args: string[]): { status: number | null; text: string } => {
-    try {
-      const text = execFileSync('/bin/ps', args, {
-        encoding: 'utf8',
-        env: { LC_ALL: 'C' },
-        maxBuffer: 64 * 1024 * 1024,
-        stdio: ['ignore', 'pipe', 'ignore'],
-        timeout: 5000,
-      });
-      return { status: 0, text };
-    } catch (error) {
-      return { status: (error as { status?: number | null }).status ?? null, text: '' };
-    }
-  };
+  const ps = (args: string[]): { exitCode: number | null; stdout: string } =>
+    runProgramSync('/bin/ps', args, {
+      env: { LC_ALL: 'C' },
+      mostBytes: 64 * 1024 * 1024,
+      timeoutMs: 5000,
+    });
   const parseLine = (line: string): ProcessEntry | null => {
     const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(.+)$/.exec(line);
     if (!match) return null;
@@ -31,17 +23,17 @@ export function createDarwinProbe(): Probe {
       start: String(began / 1000),
     };
   };
-  const readEnvironment = (pid: number): string => ps(['-Eww', '-o', 'command=', '-p', String(pid)]).text;
+  const readEnvironment = (pid: number): string => ps(['-Eww', '-o', 'command=', '-p', String(pid)]).stdout;
   return {
     read(pid) {
-      const { status, text } = ps(['-o', columns, '-p', String(pid)]);
-      if (status === 1) return 'gone';
-      return (status === 0 && parseLine(text.trimEnd())) || 'unknown';
+      const { exitCode, stdout } = ps(['-o', columns, '-p', String(pid)]);
+      if (exitCode === 1) return 'gone';
+      return (exitCode === 0 && parseLine(stdout.trimEnd())) || 'unknown';
     },
     async list() {
-      const { status, text } = ps(['-axo', columns]);
-      if (status !== 0) return null;
-      return text.split('\n').flatMap((line) => parseLine(line) ?? []);
+      const { exitCode, stdout } = ps(['-axo', columns]);
+      if (exitCode !== 0) return null;
+      return stdout.split('\n').flatMap((line) => parseLine(line) ?? []);
     },
     readRunMark: (pid) => / SVC_RUN_ID=(\S+)/.exec(readEnvironment(pid))?.[1] ?? null,
     isEngineChild: (pid) => / SVC_ENGINE_CHILD=\S/.test(readEnvironment(pid)),

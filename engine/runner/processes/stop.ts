@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { backoffMs } from '../../base/backoff.ts';
 import { type Probe, type ProcessEntry, probeLiveness } from './probe.ts';
 
 export interface StopTarget {
@@ -22,6 +23,8 @@ export interface StopResult {
 }
 
 const ROUNDS = 30;
+/** Between two looks whether it has ended. */
+const PAUSES = { firstMs: 5, longestMs: 100 };
 
 /** Processes already known to belong to the run: pid → start time. */
 type Known = Map<number, string>;
@@ -154,11 +157,11 @@ export async function stopRun(
     return !(await noteMembers()).some((entry) => entry.pgid === pid);
   };
   const deadline = performance.now() + graceMs;
-  for (let pause = 5; ; pause = Math.min(pause * 2, 100)) {
+  for (let looks = 1; ; looks += 1) {
     if (await hasEnded()) break;
     const left = deadline - performance.now();
     if (left <= 0) break;
-    await delay(Math.min(pause, left));
+    await delay(Math.min(backoffMs(looks, PAUSES), left));
   }
   await noteMembers();
   if (isGroupLeader()) trySignal(-pid, 'SIGKILL');

@@ -9,7 +9,8 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { dirname, join, normalize, relative, sep } from 'node:path';
+import { dirname, join, normalize, sep } from 'node:path';
+import { isInsideFolder } from '../../base/paths.ts';
 
 export interface EnvFiles {
   /** Relative to both folders. */
@@ -23,11 +24,6 @@ export interface EnvFiles {
   /** Whether git ignores the file there, so that it is never committed. */
   isIgnored(file: string): Promise<boolean>;
 }
-
-const isIn = (folder: string, path: string): boolean => {
-  const way = relative(folder, path);
-  return way !== '..' && !way.startsWith(`..${sep}`);
-};
 
 /** Copies the files that can be copied and returns the reason for each other one. Nothing is ever overwritten. */
 export async function copyEnvFiles(wanted: EnvFiles): Promise<{ file: string; why: string }[]> {
@@ -45,7 +41,7 @@ export async function copyEnvFiles(wanted: EnvFiles): Promise<{ file: string; wh
 async function copyEnvFile({ from, to, scratch, isIgnored }: EnvFiles, file: string): Promise<string | null> {
   if (!existsSync(join(from, file))) return 'the project does not have it';
   const source = realpathSync(join(from, file));
-  if (!isIn(realpathSync(from), source)) return 'it leads out of the project';
+  if (!isInsideFolder(realpathSync(from), source)) return 'it leads out of the project';
   const { mode } = statSync(source);
   if (!statSync(source).isFile()) return 'it is no file';
   if (!makeFolderInside(to, dirname(file))) return 'its folder leads out of the worktree';
@@ -72,7 +68,7 @@ function makeFolderInside(top: string, folder: string): boolean {
   for (const part of folder.split(sep)) {
     at = join(at, part);
     if (lstatSync(at, { throwIfNoEntry: false }) === undefined) mkdirSync(at, { mode: 0o755 });
-    if (!isIn(inside, realpathSync(at))) return false;
+    if (!isInsideFolder(inside, realpathSync(at))) return false;
   }
   return true;
 }

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { asSvcError, SvcError } from '../../base/errors.ts';
+import { isInsideFolder } from '../../base/paths.ts';
 import { makePrivateFolder } from '../../base/private-files.ts';
 import type { Placement, Session } from '../../sessions/index.ts';
 import type { CommandConfinement } from '../confine/commands.ts';
@@ -75,13 +76,12 @@ export interface Setup {
 
 const TEARDOWN_MS = 60_000;
 
-const isIn = (folder: string, path: string): boolean => {
-  const way = relative(realpathSync(folder), realpathSync(path));
-  return way !== '..' && !way.startsWith(`..${sep}`);
-};
+const leadsInto = (folder: string, path: string): boolean =>
+  isInsideFolder(realpathSync(folder), realpathSync(path));
 
 function checkInside(worktree: string, place: string): void {
-  if (!isIn(worktree, place)) throw new SvcError('worktree_unsafe', `${place} leads out of the worktree`);
+  if (!leadsInto(worktree, place))
+    throw new SvcError('worktree_unsafe', `${place} leads out of the worktree`);
 }
 
 export function createSetup(deps: SetupDeps): Setup {
@@ -133,7 +133,7 @@ export function createSetup(deps: SetupDeps): Setup {
     try {
       const project = requireConsentedSetup(deps.where(), session.project);
       if (project.teardown.length === 0 || cwd === null || !existsSync(cwd)) return [];
-      if (!isIn(worktree, cwd)) throw new SvcError('path_outside', `${cwd} leads out of the worktree`);
+      if (!leadsInto(worktree, cwd)) throw new SvcError('path_outside', `${cwd} leads out of the worktree`);
       makePrivateFolder(agentsDir, join(agentsDir, sessionId));
       const runId = randomUUID();
       const env = buildEnvironment(session);

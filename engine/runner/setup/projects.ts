@@ -1,7 +1,8 @@
 import { realpathSync } from 'node:fs';
-import { relative, resolve, sep } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { type Consents, digestSetup, readConsents } from '../../access/index.ts';
 import { SvcError } from '../../base/errors.ts';
+import { isInsideFolder } from '../../base/paths.ts';
 
 /** The parts of the configuration about projects and their setup. */
 export interface SetupConfig {
@@ -49,13 +50,12 @@ const NOTHING = { setup: [], teardown: [], env_files: [] };
 
 /** Whether the folder is outside the workspace, links included. */
 function isOutside(root: string, folder: string): boolean {
-  let way = relative(root, folder);
   try {
-    way = relative(realpathSync(root), realpathSync(folder));
+    return !isInsideFolder(realpathSync(root), realpathSync(folder));
   } catch {
     // It does not exist, so its name decides.
+    return !isInsideFolder(root, folder);
   }
-  return way === '..' || way.startsWith(`..${sep}`) || resolve(way) === way;
 }
 
 /** Whether somebody agreed to a configuration file with this entry and path. */

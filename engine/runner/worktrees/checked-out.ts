@@ -1,6 +1,6 @@
-import { spawnSync } from 'node:child_process';
 import { lstatSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { runProgramSync } from '../../base/run-program.ts';
 import type { Git } from './git.ts';
 import { isObjectId } from './refs.ts';
 import { readRegularFile } from './traps.ts';
@@ -44,15 +44,8 @@ export function readCheckedOut(git: Pick<Git, 'env'>, folder: string): string | 
 
 function askGitForHead({ env }: Pick<Git, 'env'>, cwd: string): string | null {
   const ask = (...args: string[]): string | null => {
-    const { status, stdout } = spawnSync('git', args, {
-      cwd,
-      env,
-      encoding: 'utf8',
-      timeout: PATIENCE_MS,
-      killSignal: 'SIGKILL',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    return status === 0 ? stdout.trimEnd() : null;
+    const { exitCode, stdout } = runProgramSync('git', args, { cwd, env, timeoutMs: PATIENCE_MS });
+    return exitCode === 0 ? stdout.trimEnd() : null;
   };
   return ask('symbolic-ref', '--quiet', '--short', 'HEAD') ?? ask('rev-parse', '--verify', '--quiet', 'HEAD');
 }

@@ -11,9 +11,9 @@ import {
 import { dirname, join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { asSvcError, SvcError } from '../../base/errors.ts';
+import type { KeyedQueue } from '../../base/serial-queue.ts';
 import { type Git, NOT_INSIDE } from './git.ts';
 import { inspectWorktree, verifyToplevel } from './inspect.ts';
-import type { Queue } from './queue.ts';
 import { branchRef, isAncestor, resolveBranchOrCommit, resolveCommit, SESSION_PREFIX } from './refs.ts';
 import {
   findRepository,
@@ -183,7 +183,7 @@ const isBranchName = async (git: Git, root: string, branch: string): Promise<boo
  */
 export async function createWorktree(
   git: Git,
-  queue: Queue,
+  queue: KeyedQueue,
   request: CreateRequest,
 ): Promise<CreatedWorktree> {
   const { worktreePath: path, branch } = request;

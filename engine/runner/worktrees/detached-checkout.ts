@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { SvcError } from '../../base/errors.ts';
+import type { KeyedQueue } from '../../base/serial-queue.ts';
 import { excludeSvcFolder } from './create.ts';
 import type { Git } from './git.ts';
 import { inspectWorktree } from './inspect.ts';
-import type { Queue } from './queue.ts';
 import { findRepository } from './repository.ts';
 
 export interface DetachedCheckout {
@@ -16,7 +16,7 @@ export interface DetachedCheckout {
 /** Checks a commit out in a folder of its own, on no branch. Throws `git_failed` when there is no such commit. */
 export async function addDetachedCheckout(
   git: Git,
-  queue: Queue,
+  queue: KeyedQueue,
   { repository, path, commit }: DetachedCheckout & { commit: string },
 ): Promise<void> {
   const { root, commonDir } = await findRepository(git, repository);
@@ -32,7 +32,7 @@ export async function addDetachedCheckout(
 /** Removes such a checkout with everything in it, even one that is only half made. */
 export async function removeDetachedCheckout(
   git: Git,
-  queue: Queue,
+  queue: KeyedQueue,
   { repository, path }: DetachedCheckout,
 ): Promise<void> {
   await rm(path, { recursive: true, force: true });

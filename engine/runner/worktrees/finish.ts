@@ -1,13 +1,13 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { asSvcError, SvcError } from '../../base/errors.ts';
+import type { KeyedQueue } from '../../base/serial-queue.ts';
 import { formatCount } from '../../base/text.ts';
 import { type Contents, readContents } from './contents.ts';
 import { type CountRequest, countWork, type Seen, UNREAD, type WorkCounts } from './count-work.ts';
 import type { Git } from './git.ts';
 import { type Inspection, inspectWorktree } from './inspect.ts';
 import { readCommonDir, verifyOwnGitDir } from './own-git-dir.ts';
-import type { Queue } from './queue.ts';
 import { branchRef, compareAndSetRef, isAncestor, resolveCommit, sessionNameOf } from './refs.ts';
 import { findOperation, listWorktrees } from './repository.ts';
 import { repairIndex, type SavedWork, saveWork } from './save-work.ts';
@@ -143,7 +143,7 @@ const hasNothingToCommit = ({ changed, untracked, nested, isWhole }: Contents): 
 export async function finishWorktree(
   git: Git,
   folders: WorkingFolders,
-  queue: Queue,
+  queue: KeyedQueue,
   request: FinishRequest,
   taken: TakenOver | null,
 ): Promise<FinishResult> {

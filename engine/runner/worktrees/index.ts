@@ -1,4 +1,5 @@
 import { basename, join } from 'node:path';
+import { createKeyedQueue } from '../../base/serial-queue.ts';
 import { removePrivateGit } from '../private-git.ts';
 import { readCheckedOut } from './checked-out.ts';
 import { listUncommitted } from './contents.ts';
@@ -23,7 +24,6 @@ import { listRepositories, setAsideRepositories } from './planted-repositories.t
 import { type PromoteRequest, type PromoteResult, promoteBranch } from './promote.ts';
 import { type PruneResult, pruneWorktrees } from './prune.ts';
 import { type PruneEntry, type PrunePlan, type PruneRequest, planPrune } from './prune-plan.ts';
-import { createQueue } from './queue.ts';
 import { branchRef, listBranchTips, resolveCommit, SESSION_PREFIX } from './refs.ts';
 import { findRepository, type Repository, resolveRepository } from './repository.ts';
 import { type RepositoryStatus, readWorktreeStatus, type StatusRequest } from './status.ts';
@@ -164,7 +164,9 @@ export function createWorktrees({
   );
   const pins = createRepositoryPins(agentsDir === undefined ? null : join(agentsDir, '.repositories.json'));
   const git = createGit(env, { findOverrides: programs.findOverrides });
-  const queue = createQueue();
+  // Changes to one repository's refs and worktree list go one at a time: git itself answers a second one with "index.lock
+  // exists" or "cannot lock ref" instead of waiting. Reads do not queue.
+  const queue = createKeyedQueue();
   // Branches are read in the repository, so first copy there what their workers have committed meanwhile.
   const takeOver = agentsDir === undefined ? null : createTakeOver(git, agentsDir);
   const followBranch = async (branch: string | null | undefined): Promise<void> => {

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { asSvcError } from '../../base/errors.ts';
+import { mapLimit } from '../../base/map-limit.ts';
 import { type Contents, readContents } from './contents.ts';
 import type { Git } from './git.ts';
 import { selectIgnoredWork } from './ignored.ts';
@@ -13,7 +14,6 @@ import {
   resolveBaseName,
 } from './listing.ts';
 import { findMergeStates, type MergeState } from './merge-state.ts';
-import { mapLimit } from './queue.ts';
 import { isAncestor } from './refs.ts';
 import { findOperation, mayExist, resolveRepository } from './repository.ts';
 import { findProcessesInside, type WorkingFolders } from './working-folders.ts';

@@ -1,5 +1,6 @@
 import { renameSync, rmdirSync, rmSync } from 'node:fs';
 import { asSvcError, SvcError } from '../../base/errors.ts';
+import type { KeyedQueue } from '../../base/serial-queue.ts';
 import { readContents } from './contents.ts';
 import type { Git } from './git.ts';
 import { keepIgnoredFiles } from './ignored.ts';
@@ -14,7 +15,6 @@ import {
   type PrunePlan,
   pairingPath,
 } from './prune-plan.ts';
-import type { Queue } from './queue.ts';
 import { branchRef, compareAndSetRef, resolveCommit } from './refs.ts';
 import { mayExist } from './repository.ts';
 import type { WorkingFolders } from './working-folders.ts';
@@ -93,7 +93,7 @@ export interface PruneSteps {
 export async function pruneWorktrees(
   git: Git,
   folders: WorkingFolders,
-  queue: Queue,
+  queue: KeyedQueue,
   plan: PrunePlan,
   { before, findKeptFolder }: PruneSteps = {},
 ): Promise<PruneResult> {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { asSvcError, SvcError } from '../../base/errors.ts';
+import { mapLimit } from '../../base/map-limit.ts';
 import { listUncommitted } from './contents.ts';
 import type { Git } from './git.ts';
 import { gitDirOfWorktree } from './inspect.ts';
@@ -12,7 +13,6 @@ import {
   resolveBaseName,
 } from './listing.ts';
 import { findMergeStates, type MergeState, readTrees } from './merge-state.ts';
-import { mapLimit } from './queue.ts';
 import { branchRef } from './refs.ts';
 import {
   findOperation,

@@ -1,6 +1,7 @@
 import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { asSvcError, SvcError } from '../../base/errors.ts';
+import { createKeyedQueue } from '../../base/serial-queue.ts';
 import {
   listPrivateGits,
   locatePrivateGit,
@@ -88,17 +89,7 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
   /** Tips that could not be taken over during their run; the end of the run will say why. */
   const refused = new Map<string, string>();
   /** Work runs one at a time for each private folder. */
-  const last = new Map<string, Promise<unknown>>();
-
-  function inTurn<T>(folder: string, work: () => Promise<T>): Promise<T> {
-    const result = (last.get(folder) ?? Promise.resolve()).then(work, work);
-    const settled = result.catch(() => undefined);
-    last.set(folder, settled);
-    void settled.then(() => {
-      if (last.get(folder) === settled) last.delete(folder);
-    });
-    return result;
-  }
+  const enqueue = createKeyedQueue();
 
   const quotePath = (path: string): string => JSON.stringify(path);
   const realObjectsFolder = ({ common }: PrivateGitRecord): string => join(common, 'objects');
@@ -204,7 +195,7 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
     if (record === null || record.refused !== null) return;
     const tip = readPrivateTip(store, record);
     if (tip === null || tip === record.known || refused.get(store.folder) === tip) return;
-    await inTurn(store.folder, async () => {
+    await enqueue(store.folder, async () => {
       const seen = readPrivateGit(store);
       if (seen === null || seen.known === tip) return;
       try {
@@ -219,7 +210,7 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
   }
 
   /** Commits named by the worktree's own folder and by other private branches, with the names to keep them under. */
-  function listCommitsBeside(
+  function beside(
     store: PrivateGit,
     { common, branch, worktree }: PrivateGitRecord,
   ): Map<string, string | null> {
@@ -246,7 +237,7 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
   }
 
   async function takeBeside(store: PrivateGit, record: PrivateGitRecord): Promise<string[]> {
-    const named = listCommitsBeside(store, record);
+    const named = beside(store, record);
     const lacking = await listMissing(record, [...named.keys()]);
     await takeObjects(store, record, { wanted: lacking, known: [record.known], timeoutMs: END_MS });
     const git = gitIn(record);
@@ -294,7 +285,7 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
       env: record.refused === null ? env : {},
       async takeCommit(commit) {
         const now = readPrivateGit(store) ?? record;
-        await inTurn(store.folder, () =>
+        await enqueue(store.folder, () =>
           takeObjects(store, now, { wanted: [commit], known: [now.known], timeoutMs: END_MS }),
         );
       },
@@ -348,7 +339,7 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
     async takeOverAtEnd(worktree, { index = false } = {}) {
       const store = locatePrivateGit(agentsDir, worktree);
       refused.delete(store.folder);
-      return inTurn(store.folder, async () => {
+      return enqueue(store.folder, async () => {
         const record = readPrivateGit(store);
         return record === null ? null : settleStore(store, record, index);
       });

@@ -1,6 +1,6 @@
-import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
-import { sep } from 'node:path';
+import { isInsideFolder } from '../../base/paths.ts';
+import { runProgramSync } from '../../base/run-program.ts';
 
 /** Maps pids to the current folder of every process that we may inspect; null when the process table cannot be read. */
 export type WorkingFolders = () => Map<number, string> | null;
@@ -26,23 +26,18 @@ function readFoldersFromProc(): Map<number, string> | null {
 
 /** macOS, best effort. Not tested there. */
 function readFoldersFromLsof(): Map<number, string> | null {
-  try {
-    const text = execFileSync('lsof', ['-w', '-d', 'cwd', '-Fpn'], {
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-      timeout: 10_000,
-      maxBuffer: 64 * 1024 * 1024,
-    });
-    const folders = new Map<number, string>();
-    let pid = 0;
-    for (const line of text.split('\n')) {
-      if (line.startsWith('p')) pid = Number(line.slice(1));
-      else if (line.startsWith('n')) folders.set(pid, line.slice(1));
-    }
-    return folders.size === 0 ? null : folders;
-  } catch {
-    return null;
+  const { exitCode, stdout } = runProgramSync('lsof', ['-w', '-d', 'cwd', '-Fpn'], {
+    timeoutMs: 10_000,
+    mostBytes: 64 * 1024 * 1024,
+  });
+  if (exitCode !== 0) return null;
+  const folders = new Map<number, string>();
+  let pid = 0;
+  for (const line of stdout.split('\n')) {
+    if (line.startsWith('p')) pid = Number(line.slice(1));
+    else if (line.startsWith('n')) folders.set(pid, line.slice(1));
   }
+  return folders.size === 0 ? null : folders;
 }
 
 export const readWorkingFolders: WorkingFolders = () =>
@@ -57,9 +52,7 @@ export function findProcessesInside(path: string, folders: Map<number, string> |
   } catch {
     return [];
   }
-  return [...folders].flatMap(([pid, folder]) =>
-    folder === real || folder.startsWith(real + sep) ? [pid] : [],
-  );
+  return [...folders].flatMap(([pid, folder]) => (isInsideFolder(real, folder) ? [pid] : []));
 }
 
 /** Whether a git command that names this folder is still running: it can outlive a host that was killed meanwhile. */

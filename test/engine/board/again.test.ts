@@ -48,32 +48,32 @@ describe('a call that is sent again after its answer was lost', { timeout: 60_00
   }
 
   test('is told again that a lock or a claim was given back, also when another has it now', async () => {
-    await here.call('lock_acquire', { holder: 'alice', path: 'src' });
-    await twice('lock_release', { holder: 'alice', path: 'src' }, () =>
-      here.call('lock_acquire', { holder: 'bob', path: 'src' }),
+    await here.call('lock.acquire', { holder: 'alice', path: 'src' });
+    await twice('lock.release', { holder: 'alice', path: 'src' }, () =>
+      here.call('lock.acquire', { holder: 'bob', path: 'src' }),
     );
-    const { locks } = await here.call<{ locks: { holder: string }[] }>('lock_status', {});
+    const { locks } = await here.call<{ locks: { holder: string }[] }>('lock.status', {});
     assert.deepEqual(
       locks.map(({ holder }) => holder),
       ['bob'],
     );
-    await here.call('task_claim', { holder: 'alice', ledger: 'PLAN.md', item: 1 });
-    await twice('task_release', { holder: 'alice', ledger: 'PLAN.md', item: 1 });
+    await here.call('task.claim', { holder: 'alice', ledger: 'PLAN.md', item: 1 });
+    await twice('task.release', { holder: 'alice', ledger: 'PLAN.md', item: 1 });
     // Another call is another call.
-    await assert.rejects(keyed('lock_release', { holder: 'alice', path: 'src' }, 'new'), {
+    await assert.rejects(keyed('lock.release', { holder: 'alice', path: 'src' }, 'new'), {
       code: 'holder_mismatch',
     });
   });
 
   test('does not end, assign, read or report what has moved on meanwhile', async () => {
-    const { task_id: id } = await twice('task_add', { title: 'one' });
-    await twice('task_assign', { id, agent: 'scripted' });
-    await twice('task_done', { id, status: 'failed' }, () => here.call('task.retry', { id, hold: true }));
+    const { task_id: id } = await twice('task.add', { title: 'one' });
+    await twice('task.assign', { id, agent: 'scripted' });
+    await twice('task.done', { id, status: 'failed' }, () => here.call('task.retry', { id, hold: true }));
     const shown = await here.call<{ task: { status: string } }>('task.show', { id: id as string });
     assert.equal(shown.task.status, 'assigned', 'the retry stands');
-    const sent = await twice('msg_send', { to_session: 'chair', body: 'x' });
+    const sent = await twice('msg.send', { to_session: 'chair', body: 'x' });
     const [message] = sent.messages as { id: number }[];
-    await twice('msg_ack', { id: message?.id });
+    await twice('msg.ack', { id: message?.id });
     await here.engine.attend({
       kind: 'plain',
       name: 'alice',
@@ -84,18 +84,18 @@ describe('a call that is sent again after its answer was lost', { timeout: 60_00
       pid: null,
     });
     const tests = [{ command: 'true', passed: true }];
-    await twice('verify_report', { session: 'alice', tests });
+    await twice('verify.report', { session: 'alice', tests });
   });
 
   test('finds the worker that it has started, and the merge that it has made', async () => {
-    const run = await twice('dispatch_worker', {
+    const run = await twice('dispatch.worker', {
       agent: 'scripted',
       prompt: '#agent: edit again.txt x',
       wait: true,
     });
-    const promoted = await twice('worktree_promote', { session: run.session_id });
+    const promoted = await twice('worktree.promote', { session: run.session_id });
     assert.deepEqual([promoted.removed, promoted.already_merged], [true, false]);
-    const failing = await here.call<{ task_id: string }>('dispatch_worker', {
+    const failing = await here.call<{ task_id: string }>('dispatch.worker', {
       agent: 'scripted',
       prompt: '#agent: exit 3',
     });
@@ -104,8 +104,8 @@ describe('a call that is sent again after its answer was lost', { timeout: 60_00
       const { task } = await here.call<{ task: { status: string } }>('task.show', { id });
       return task.status === 'failed';
     });
-    const again = await keyed('task_run', { id, wait: true }, 'retried');
-    assert.equal((await keyed('task_run', { id, wait: true }, 'retried')).session_id, again.session_id);
+    const again = await keyed('task.run', { id, wait: true }, 'retried');
+    assert.equal((await keyed('task.run', { id, wait: true }, 'retried')).session_id, again.session_id);
     const { sessions } = await here.call<{ sessions: unknown[] }>('task.show', { id });
     assert.equal(sessions.length, 2);
   });

@@ -336,7 +336,7 @@ describe('a ledger in the engine', () => {
   test('shows who works on what, and how much of Clarify is open', async () => {
     write('show.md', '## Clarify', '- [ ] who', '## Plan', '- [ ] what');
     const me = await session();
-    const claim = await here.call('task_claim', { holder: me, item: 2, ledger: 'show.md' }, worker(me));
+    const claim = await here.call('task.claim', { holder: me, item: 2, ledger: 'show.md' }, worker(me));
     assert.deepEqual(Object.keys(claim as object).sort(), ['expires_at', 'holder', 'item', 'ledger', 'text']);
     const shown = await here.call<Wire<Ledger>>('ledger.show', { ledger: 'show.md' });
     assert.deepEqual(shown, {
@@ -377,24 +377,24 @@ describe('a ledger in the engine', () => {
     const [me, other] = [await session(), await session()];
     const input = { item: 1, ledger: 'own.md' };
     await assert.rejects(
-      here.call('task_claim', { holder: other, ...input }, worker(me)),
+      here.call('task.claim', { holder: other, ...input }, worker(me)),
       refusal('holder_mismatch'),
     );
-    await here.call('task_claim', { holder: other, ...input }, worker(other));
+    await here.call('task.claim', { holder: other, ...input }, worker(other));
     for (const holder of ['*', other])
       await assert.rejects(
-        here.call('task_release', { holder, ...input }, worker(me)),
+        here.call('task.release', { holder, ...input }, worker(me)),
         refusal('holder_mismatch'),
         holder,
       );
-    assert.deepEqual(await here.call('task_release', { holder: '*', ...input }, worker(other)), {
+    assert.deepEqual(await here.call('task.release', { holder: '*', ...input }, worker(other)), {
       ledger: 'own.md',
       item: 1,
       text: 'one',
       released: true,
     });
-    await here.call('task_claim', { holder: other, ...input }, worker(other));
-    await here.call('task_release', { holder: '*', ...input });
+    await here.call('task.claim', { holder: other, ...input }, worker(other));
+    await here.call('task.release', { holder: '*', ...input });
   });
 
   test('gives an item to one of 32 calls at once', async () => {
@@ -402,7 +402,7 @@ describe('a ledger in the engine', () => {
     await here.join(...Array.from({ length: 32 }, (_, index) => `p-${index}`));
     const tries = await Promise.allSettled(
       Array.from({ length: 32 }, (_, index) =>
-        here.call<{ holder: string }>('task_claim', { holder: `p-${index}`, item: 1, ledger: 'race.md' }),
+        here.call<{ holder: string }>('task.claim', { holder: `p-${index}`, item: 1, ledger: 'race.md' }),
       ),
     );
     const winners = tries.filter(({ status }) => status === 'fulfilled');

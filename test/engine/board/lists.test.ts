@@ -12,7 +12,7 @@ describe('the lists of a board', () => {
     here = await engineHere(ws, { workerCap: 0 });
     // t-1 to t-5; t-2 and t-4 have a decision behind them, t-5 failed.
     for (let count = 1; count <= 5; count += 1) {
-      await here.call('task.add', { title: `number ${count}`, agent: 'claude' });
+      await here.call('task.add', { title: `number ${count}`, agent: 'scripted' });
     }
     for (const id of ['t-2', 't-4']) {
       await here.call('task.run', { id });
@@ -27,7 +27,7 @@ describe('the lists of a board', () => {
   });
 
   const tasks = async (input: object): Promise<string[]> =>
-    (await here.call<Wire<ListedTask>[]>('task.list', input)).map((each) => each.task_id);
+    (await here.call<{ tasks: Wire<ListedTask>[] }>('task.list', input)).tasks.map((each) => each.task_id);
   const decisions = async (input: object): Promise<string[]> =>
     (await here.call<Wire<ListedDecision>[]>('decision.list', input)).map((each) => each.decision_id);
 
@@ -61,7 +61,7 @@ describe('the lists of a board', () => {
 
   test('say of each task whether it waits for a decision', async () => {
     const waiting = async (input: object) =>
-      (await here.call<Wire<ListedTask>[]>('task.list', input)).flatMap((each) =>
+      (await here.call<{ tasks: Wire<ListedTask>[] }>('task.list', input)).tasks.flatMap((each) =>
         each.waits ? [each.task_id] : [],
       );
     assert.deepEqual(await waiting({ limit: 1000 }), []);

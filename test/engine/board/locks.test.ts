@@ -219,20 +219,20 @@ describe('the tools for locks', () => {
   test('answer who holds what until when, under which fence', async () => {
     const path = 'app/main.txt';
     const lock = await here.call<Record<string, unknown>>(
-      'lock_acquire',
+      'lock.acquire',
       { holder: session, path: 'app' },
       worker(session),
     );
     assert.deepEqual(Object.keys(lock).sort(), ['expires_at', 'fence', 'holder', 'path']);
-    assert.deepEqual(await here.call('lock_check', { holder: session, path }, worker(session)), {
+    assert.deepEqual(await here.call('lock.check', { holder: session, path }, worker(session)), {
       ...lock,
       path,
       covered_by: 'app',
     });
-    const status = await here.call<{ locks: Wire<Lock>[] }>('lock_status', { path });
+    const status = await here.call<{ locks: Wire<Lock>[] }>('lock.status', { path });
     assert.deepEqual(status, { locks: await here.call('lock.list') });
-    assert.deepEqual(await here.call('lock_status'), status);
-    assert.deepEqual(await here.call('lock_status', { path: '' }), status);
+    assert.deepEqual(await here.call('lock.status'), status);
+    assert.deepEqual(await here.call('lock.status', { path: '' }), status);
     assert.deepEqual(Object.keys(status.locks[0] ?? {}).sort(), [
       'acquired_at',
       'expires_at',
@@ -240,17 +240,17 @@ describe('the tools for locks', () => {
       'holder',
       'path',
     ]);
-    assert.deepEqual(await here.call('lock_status', { path: 'README.md' }), { locks: [] });
-    assert.deepEqual(await here.call('lock_release', { holder: session, path: './app/' }, worker(session)), {
+    assert.deepEqual(await here.call('lock.status', { path: 'README.md' }), { locks: [] });
+    assert.deepEqual(await here.call('lock.release', { holder: session, path: './app/' }, worker(session)), {
       path: 'app',
       released: true,
     });
   });
 
   test('deny who holds none, and say who does', async () => {
-    await here.call('lock_acquire', { holder: 'ada', path: 'app' });
+    await here.call('lock.acquire', { holder: 'ada', path: 'app' });
     await assert.rejects(
-      here.call('lock_check', { holder: session, path: 'app/main.txt' }, worker(session)),
+      here.call('lock.check', { holder: session, path: 'app/main.txt' }, worker(session)),
       (error: SvcError) => {
         assert.match(
           error.message,
@@ -264,8 +264,8 @@ describe('the tools for locks', () => {
         return true;
       },
     );
-    await here.call('lock_release', { holder: 'ada', path: 'app' });
-    await assert.rejects(here.call('lock_check', { holder: 'ada', path: 'app' }), (error: SvcError) => {
+    await here.call('lock.release', { holder: 'ada', path: 'app' });
+    await assert.rejects(here.call('lock.check', { holder: 'ada', path: 'app' }), (error: SvcError) => {
       assert.match(error.message, /nobody does/);
       assert.match(error.hint ?? '', /lock_acquire/);
       return true;
@@ -274,29 +274,29 @@ describe('the tools for locks', () => {
 
   test('let a worker act for itself only, and the Chair for everyone', async () => {
     for (const [name, input] of [
-      ['lock_acquire', { holder: 'ada', path: 'app' }],
-      ['lock_check', { holder: 'ada', path: 'app' }],
-      ['lock_release', { holder: 'ada', path: 'app' }],
+      ['lock.acquire', { holder: 'ada', path: 'app' }],
+      ['lock.check', { holder: 'ada', path: 'app' }],
+      ['lock.release', { holder: 'ada', path: 'app' }],
       ['lock.over', { paths: ['app'], except: 'ada' }],
     ] as const) {
       await assert.rejects(here.call(name, input, worker(session)), refusal('holder_mismatch'), name);
     }
-    await here.call('lock_acquire', { holder: session, path: 'app' }, worker(session));
-    await here.call('lock_release', { holder: session, path: 'app' });
+    await here.call('lock.acquire', { holder: session, path: 'app' }, worker(session));
+    await here.call('lock.release', { holder: session, path: 'app' });
   });
 
   test('free what an ended session held, in the transaction of its end', async () => {
-    await here.call('lock_acquire', { holder: session, path: 'app' }, worker(session));
-    const { task_id } = (await here.call<Wire<Task>[]>('task.list'))[0] ?? assert.fail();
+    await here.call('lock.acquire', { holder: session, path: 'app' }, worker(session));
+    const { task_id } = (await here.call<{ tasks: Wire<Task>[] }>('task.list')).tasks[0] ?? assert.fail();
     await here.call('task.cancel', { id: task_id });
     assert.deepEqual(await here.call('lock.list'), []);
-    await assert.rejects(here.call('lock_acquire', { holder: session, path: 'app' }), refusal('conflict'));
+    await assert.rejects(here.call('lock.acquire', { holder: session, path: 'app' }), refusal('conflict'));
     const timeline = here.engine.events.listOfTask(task_id).map(({ kind }) => kind);
     assert.ok(timeline.includes('lock_acquired') && timeline.includes('lock_released'), timeline.join());
   });
 
   test('leave out what is outside when they are asked about many paths', async () => {
-    await here.call('lock_acquire', { holder: 'ada', path: 'app' });
+    await here.call('lock.acquire', { holder: 'ada', path: 'app' });
     const over = await here.call<{ path: string; lock: Wire<Lock> }[]>('lock.over', {
       paths: ['README.md', '/etc/passwd', 'app/main.txt'],
     });
@@ -305,7 +305,7 @@ describe('the tools for locks', () => {
       [['app/main.txt', 'app', 'ada']],
     );
     assert.deepEqual(await here.call('lock.over', { paths: ['app'], except: 'ada' }), []);
-    await here.call('lock_release', { holder: 'ada', path: 'app' });
+    await here.call('lock.release', { holder: 'ada', path: 'app' });
   });
 
   test('refuse a time or a holder that is none', async () => {
@@ -316,13 +316,13 @@ describe('the tools for locks', () => {
       { holder: 'a\u001b[2J', path: 'app' },
       { holder: '*', path: 'app' },
     ])
-      await assert.rejects(here.call('lock_acquire', input), refusal('fields_invalid'));
+      await assert.rejects(here.call('lock.acquire', input), refusal('fields_invalid'));
   });
 
   test('raced for by 32 calls at once have one winner, the others hear of it', async () => {
     const tries = await Promise.allSettled(
       Array.from({ length: 32 }, (_, index) =>
-        here.call('lock_acquire', { holder: `p-${index}`, path: 'app' }),
+        here.call('lock.acquire', { holder: `p-${index}`, path: 'app' }),
       ),
     );
     const [lock] = await here.call<Wire<Lock>[]>('lock.list');
@@ -334,7 +334,7 @@ describe('the tools for locks', () => {
   });
 
   test('are small, and say what each parameter means', () => {
-    const names = /^(?:lock_|task_claim|task_release)/;
+    const names = /^(?:lock\.(?:acquire|check|release|status)|task\.claim|task\.release)$/;
     const all: readonly Operation[] = here.engine.operations.all;
     const tools = all.filter(isTool).filter(({ name }) => names.test(name));
     assert.equal(tools.length, 6);

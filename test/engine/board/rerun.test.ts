@@ -69,7 +69,7 @@ describe('under a strict guard', { skip: impossible ?? false }, () => {
     return session;
   }
   const lettersOf = async (session: string): Promise<Letter[]> =>
-    (await here.call<{ messages: Letter[] }>('msg_inbox')).messages.filter(({ from }) => from === session);
+    (await here.call<{ messages: Letter[] }>('msg.inbox')).messages.filter(({ from }) => from === session);
   const leftOf = (session: string): string[] =>
     readdirSync(join(ws.root, '.svc', 'agents', session)).filter((name) => name.startsWith('verify-'));
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Decision, Host, Session, Wire } from '../../../engine/index.ts';
 import type { EngineHere } from '../../support/engine.ts';
+import { temporaryFolder } from '../../support/git.ts';
 import { takePart } from '../../support/seats.ts';
 import { ended, openHere, started } from '../../support/strict.ts';
 import { until } from '../../support/wait.ts';
@@ -13,24 +14,31 @@ describe('answers of the board', () => {
   let ws: TestWorkspace;
   let here: EngineHere;
   let host: Host;
+  let programs: string;
   before(async () => {
-    ws = await makeWorkspace({ commands: { gone: '/nowhere/at-all {{prompt}}' } });
+    programs = temporaryFolder('svc-programs-');
+    const broken = join(programs, 'broken');
+    writeFileSync(broken, '#!/nowhere/at-all\n', { mode: 0o755 });
+    ws = await makeWorkspace({
+      commands: { gone: '/nowhere/at-all {{prompt}}', broken: `${broken} {{prompt}}` },
+    });
     ({ here, host } = await openHere(ws));
   });
   after(async () => {
     await here?.call('engine.stop', { stop_workers: true }).catch(() => undefined);
     await host?.close();
     await ws?.close();
+    rmSync(programs, { recursive: true, force: true });
   });
 
   test('items of a ledger are numbered over checked ones too, and every answer names the item by its text', async () => {
     await takePart(ws, 'a', 'b');
     writeFileSync(join(ws.root, 'plan.md'), '- [x] agree\n- [ ] build\n- [x] ask\n- [ ] ship\n');
     const claim = (holder: string, item: number) =>
-      here.call('task_claim', { holder, item, ledger: 'plan.md' });
+      here.call('task.claim', { holder, item, ledger: 'plan.md' });
     const release = (holder: string, item: number) =>
-      here.call<{ text: string }>('task_release', { holder, item, ledger: 'plan.md' });
-    const claimed = await here.call<{ item: number; text: string }>('task_claim', {
+      here.call<{ text: string }>('task.release', { holder, item, ledger: 'plan.md' });
+    const claimed = await here.call<{ item: number; text: string }>('task.claim', {
       holder: 'a',
       item: 2,
       ledger: 'plan.md',
@@ -60,14 +68,14 @@ describe('answers of the board', () => {
     });
     await assert.rejects(here.call('task.add', { body: half }), refused('body'));
     await assert.rejects(
-      here.call('task_add', { title: 'x', acceptance_criteria: ['a', half] }),
+      here.call('task.add', { title: 'x', acceptance_criteria: ['a', half] }),
       refused('acceptance_criteria\\.1'),
     );
     await assert.rejects(
-      here.call('dispatch_worker', { agent: 'scripted', prompt: half }),
+      here.call('dispatch.worker', { agent: 'scripted', prompt: half }),
       refused('prompt'),
     );
-    await assert.rejects(here.call('msg_send', { to_role: 'parent', body: half }), refused('body'));
+    await assert.rejects(here.call('msg.send', { to_role: 'parent', body: half }), refused('body'));
     await assert.rejects(here.ask(half), /422.*half a character|half a character/s);
     let deep: unknown = half;
     for (let levels = 0; levels < 100_000; levels += 1) deep = [deep];
@@ -104,7 +112,7 @@ describe('answers of the board', () => {
   });
 
   test('the log of a run that never started is an error which says why, and not empty', async () => {
-    const { task_id } = await here.call<{ task_id: string }>('task.add', { body: 'x', agent: 'gone' });
+    const { task_id } = await here.call<{ task_id: string }>('task.add', { body: 'x', agent: 'broken' });
     const { session } = await here.call<{ session: Wire<Session> }>('task.run', { id: task_id });
     await until(() => here.engine.sessionEnded(session.session_id));
     for (const words of [

@@ -71,8 +71,8 @@ describe('evidence', () => {
       caller,
       worktree: worktree ?? '',
       commit: (files) => ws.repository.commit(files, 'work', worktree ?? ''),
-      report: (input) => here.call<Reported>('verify_report', input, caller),
-      status: () => here.call<Shown>('verify_status', {}, caller),
+      report: (input) => here.call<Reported>('verify.report', input, caller),
+      status: () => here.call<Shown>('verify.status', {}, caller),
       async end() {
         writeFileSync(go, '');
         return until(async () => {
@@ -163,7 +163,7 @@ describe('evidence', () => {
     // A rerun of what was reported of another commit is no evidence of this one.
     assert.equal((await here.call<Shown>('verify.rerun', { session: work.id })).state, 'stale');
 
-    assert.equal((await here.call<Reported>('verify_report', { session: work.id, tests })).state, 'reported');
+    assert.equal((await here.call<Reported>('verify.report', { session: work.id, tests })).state, 'reported');
     assert.equal((await here.call<Shown>('verify.rerun', { session: work.id })).state, 'verified');
     ws.repository.git('branch', '--force', 'elsewhere', `svc/${work.id}`);
     const next = ws.repository.git('commit-tree', '-p', 'elsewhere', '-m', 'more', 'elsewhere^{tree}');
@@ -237,14 +237,14 @@ describe('evidence', () => {
     await assert.rejects(one.report({ task: two.taskId, tests }), { code: 'holder_mismatch' });
     await assert.rejects(one.report({ task: 't-9999', tests }), { code: 'not_found' });
     const plain = { seat: 'plain', sessionId: null } as const;
-    await assert.rejects(here.call('verify_report', { session: one.id, tests }, plain), {
+    await assert.rejects(here.call('verify.report', { session: one.id, tests }, plain), {
       code: 'holder_mismatch',
     });
-    await assert.rejects(here.call('verify_report', { tests }), { code: 'fields_invalid' });
-    await assert.rejects(here.call('verify_report', { session: 's-9999', tests }), { code: 'not_found' });
-    await assert.rejects(here.call('verify_status', {}), { code: 'fields_invalid' });
+    await assert.rejects(here.call('verify.report', { tests }), { code: 'fields_invalid' });
+    await assert.rejects(here.call('verify.report', { session: 's-9999', tests }), { code: 'not_found' });
+    await assert.rejects(here.call('verify.status', {}), { code: 'fields_invalid' });
     assert.equal((await one.status()).state, 'none');
-    await here.call('verify_report', { session: two.id, tests }, { sessionId: null });
+    await here.call('verify.report', { session: two.id, tests }, { sessionId: null });
     assert.equal((await two.status()).reported_by, 'ada');
     const seat = {
       kind: 'plain',
@@ -257,16 +257,16 @@ describe('evidence', () => {
     await here.engine.attend({ ...seat, name: 'by-hand' });
     const byHand = { seat: 'plain', sessionId: 'by-hand', env: { SVC_TASK: one.taskId } } as const;
     const symbols = [{ path: 'README.md' }];
-    assert.deepEqual(await here.call('verify_report', { tests, symbols }, byHand), {
+    assert.deepEqual(await here.call('verify.report', { tests, symbols }, byHand), {
       session: 'by-hand',
       task: one.taskId,
       state: 'reported',
       reasons: [OWN_WORD],
     });
-    await assert.rejects(here.call('verify_report', { symbols: [{ path: '../x' }] }, byHand), {
+    await assert.rejects(here.call('verify.report', { symbols: [{ path: '../x' }] }, byHand), {
       code: 'path_outside',
     });
-    assert.equal((await here.call<Shown>('verify_status', {}, byHand)).task_id, one.taskId);
+    assert.equal((await here.call<Shown>('verify.status', {}, byHand)).task_id, one.taskId);
     await Promise.all([one.end(), two.end()]);
   });
 
@@ -380,7 +380,7 @@ describe('evidence', () => {
       assert.match(output, /^line \d+\n/);
       assert.match(output, /the end\n$/);
       const again = { session: work.id, tests: [{ command: 'true', passed: true }] };
-      assert.equal((await here.call<Reported>('verify_report', again)).state, 'reported');
+      assert.equal((await here.call<Reported>('verify.report', again)).state, 'reported');
     });
 
     test('ends what takes too long, and leaves no process behind, whatever the command detached', async () => {

@@ -94,10 +94,13 @@ describe('a question', () => {
     return { id: Number(/^ask (\d+) /.exec(message)?.[1]), message, answered };
   }
   const answer = (id: number, text: string, more: object = {}, caller: Partial<Caller> = chair) =>
-    here.call<Outcome>('ask_answer', { id, answer: text, ...more }, caller);
+    here.call<Outcome>('ask.answer', { id, answer: text, ...more }, caller);
   const list = async (input: object = {}) =>
-    (await here.call<{ asks: { id: number; status: string; to: string; from: string }[] }>('ask_list', input))
-      .asks;
+    (
+      await here.call<{
+        asks: { ask_id: number; status: string; to_session: string; from_session: string }[];
+      }>('ask.list', input)
+    ).asks;
   const events = (id: number): LoggedEvent[] =>
     here.engine.events.listEvents({ limit: 500 }).filter(({ data }) => data.ask_id === id);
 
@@ -137,7 +140,7 @@ describe('a question', () => {
     assert.match(outcome.note ?? '', /nobody answered/);
     await assert.rejects(answer(id, 'too late'), { code: 'ask_closed' });
     assert.equal(events(id)[0]?.kind, 'ask_timeout');
-    assert.deepEqual((await list({ status: 'timeout' })).map((each) => each.id).includes(id), true);
+    assert.deepEqual((await list({ status: 'timeout' })).map((each) => each.ask_id).includes(id), true);
   });
 
   test('whose asker stopped waiting stays open, and the same call sent again has its answer', async () => {
@@ -147,7 +150,7 @@ describe('a question', () => {
     stop.abort();
     await assert.rejects(first.answered, { code: 'cancelled', message: new RegExp(`ask ${first.id} `) });
     assert.equal(
-      (await list()).some(({ id }) => id === first.id),
+      (await list()).some(({ ask_id }) => ask_id === first.id),
       true,
     );
     const again = await asks('Still there?', {}, worker, { key });
@@ -164,7 +167,9 @@ describe('a question', () => {
   test('goes to the session that is named, the Chair of a project, or the Chair of the own one', async () => {
     const to = async (input: object, caller: Partial<Caller> = worker): Promise<string> => {
       const { id } = await asks('To whom?', input, caller);
-      const [ask] = await here.call<Wire<Ask>[]>('ask.list', { ids: [id] });
+      const {
+        asks: [ask],
+      } = await here.call<{ asks: Wire<Ask>[] }>('ask.list', { ids: [id] });
       return `${ask?.to_session} ${ask?.project}`;
     };
     assert.equal(await to({}), 'chair null');
@@ -303,13 +308,13 @@ describe('a question', () => {
     const one = (await asks('one', {}, plain)).id;
     const two = (await asks('two', {}, plain)).id;
     const mine = async (input: object = {}) =>
-      (await list({ session: 'by-hand', ...input })).map(({ id }) => id);
+      (await list({ session: 'by-hand', ...input })).map(({ ask_id }) => ask_id);
     assert.deepEqual(await mine(), [one, two]);
     assert.deepEqual(await mine({ limit: 1 }), [one]);
     assert.deepEqual(await mine({ status: 'all' }), [two, one]);
     await answer(one, '1');
     assert.deepEqual([await mine(), await mine({ status: 'answered' })], [[two], [one]]);
-    const rows = await here.call<Wire<Ask>[]>('ask.list', { ids: [one, two, 999_999] });
+    const { asks: rows } = await here.call<{ asks: Wire<Ask>[] }>('ask.list', { ids: [one, two, 999_999] });
     assert.deepEqual(
       rows.map((row) => [row.ask_id, row.status]),
       [
@@ -337,7 +342,7 @@ describe('a question', () => {
     const [event] = events(id);
     assert.deepEqual([event?.kind, event?.data.reason], ['ask_timeout', 'the session ended']);
     assert.equal(
-      (await list()).some((each) => each.id === kept.id),
+      (await list()).some((each) => each.ask_id === kept.id),
       true,
     );
     await assert.rejects((await asks('Hello?', { to_session: short.sessionId })).answered, {
@@ -396,9 +401,9 @@ describe('a daemon that is killed', () => {
     );
     await until(() => again !== '');
     assert.match(again, new RegExp(`^ask ${id} waits`));
-    await (await ws.connect()).call('ask_answer', { id, answer: 'I did' });
+    await (await ws.connect()).call('ask.answer', { id, answer: 'I did' });
     assert.deepEqual([(await answered).id, (await answered).answer], [id, 'I did']);
-    assert.equal((await second.call('ask.list')).length, 1);
+    assert.equal((await second.call('ask.list', { status: 'all' })).asks.length, 1);
   });
 
   test('closes what ran out while it was gone, and keeps the time of what did not', async () => {
@@ -411,7 +416,7 @@ describe('a daemon that is killed', () => {
     const kind = 'ask_timeout';
     await awaitEvent(next, (event) => event.kind === kind && event.data.ask_id === brief.ask_id);
     await awaitEvent(next, (event) => event.kind === kind && event.data.ask_id === later.ask_id);
-    const rows = await next.call('ask.list', { status: 'timeout' });
+    const { asks: rows } = await next.call('ask.list', { status: 'timeout' });
     assert.deepEqual(
       rows.map((row) => row.ask_id),
       [later.ask_id, brief.ask_id],

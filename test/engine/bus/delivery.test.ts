@@ -86,7 +86,7 @@ describe('the notice of a message', () => {
   const notice = (session: string): string => joinPath(ws.root, '.svc/notices', `${session}.md`);
   const textOf = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8') : '');
   async function send(input: object): Promise<number> {
-    const { messages } = await here.call<Sent>('msg_send', { body: 'hello', ...input });
+    const { messages } = await here.call<Sent>('msg.send', { body: 'hello', ...input });
     return messages[0]?.id ?? 0;
   }
   async function message(id: number): Promise<Wire<Message>> {
@@ -138,7 +138,7 @@ describe('the notice of a message', () => {
     await Promise.all(
       senders.map(async ({ caller }) => {
         for (let number = 0; number < 10; number += 1) {
-          await here.call('msg_send', { to_session: to, body: `n${number} ${'x'.repeat(2000)}` }, caller);
+          await here.call('msg.send', { to_session: to, body: `n${number} ${'x'.repeat(2000)}` }, caller);
         }
       }),
     );
@@ -186,7 +186,7 @@ describe('the notice of a message', () => {
     assert.match((await tried(await send({ to_session: 'beyond' }))).last_error ?? '', /^path_outside/);
     assert.equal(existsSync(joinPath(ws.repository.folder, 'out')), false);
     // The inbox has them all the same.
-    const { unread } = await here.call<{ unread: number }>('msg_inbox', { session: 'reader' });
+    const { unread } = await here.call<{ unread: number }>('msg.inbox', { session: 'reader' });
     assert.equal(unread, 6);
   });
 
@@ -336,7 +336,7 @@ describe('the notice of a message', () => {
 
   test('that was read before is not given any more', async () => {
     const id = await send({ to_agent: 'droid' });
-    await here.call('msg_ack', { id, agent: 'droid' });
+    await here.call('msg.ack', { id, agent: 'droid' });
     assert.equal((await message(id)).delivery, 'none');
     await join(here, { name: 'late', agent: 'droid' });
     await tried(await send({ to_session: 'late' }));

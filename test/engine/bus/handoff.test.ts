@@ -21,7 +21,7 @@ describe('at the end of a session its Chair gets a handoff', () => {
     const { task_id } = await here.call<{ task_id: string }>('task.add', { body: prompt, agent: 'scripted' });
     const { session } = await here.call<{ session: { session_id: string } }>('task.run', { id: task_id });
     return until(async () => {
-      const { messages } = await here.call<Inbox>('msg_inbox');
+      const { messages } = await here.call<Inbox>('msg.inbox');
       return messages.find(({ from }) => from === session.session_id);
     }, 'the handoff');
   }

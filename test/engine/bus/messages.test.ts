@@ -35,12 +35,12 @@ describe('messages', () => {
       env: {},
     };
     const from = { ...person, ...caller };
-    return here.engine.operations.call('msg_send', { body: 'hello', ...input }, from, {
+    return here.engine.operations.call('msg.send', { body: 'hello', ...input }, from, {
       key,
     }) as Promise<Sent>;
   };
   const inbox = (input: object, caller: Partial<Caller> = {}): Promise<Inbox> =>
-    here.call<Inbox>('msg_inbox', input, caller);
+    here.call<Inbox>('msg.inbox', input, caller);
   const idOf = async (sent: Promise<Sent>): Promise<number> => (await sent).messages[0]?.id ?? 0;
   const events = (kind: string) =>
     here.engine.events.listEvents({ limit: 500 }).filter((each) => each.kind === kind);
@@ -50,8 +50,8 @@ describe('messages', () => {
     const ids = [];
     for (const body of ['one', 'two', 'three', 'four'])
       ids.push(await idOf(send({ to_session: session, body })));
-    await here.call('msg_ack', { id: ids[0] }, worker(session));
-    await here.call('msg_ack', { id: ids[1] }, worker(session));
+    await here.call('msg.ack', { id: ids[0] }, worker(session));
+    await here.call('msg.ack', { id: ids[1] }, worker(session));
     const waiting = await inbox({}, worker(session));
     assert.deepEqual(
       [waiting.messages.map(({ body }) => body), waiting.unread, waiting.read],
@@ -132,7 +132,7 @@ describe('messages', () => {
     assert.deepEqual([session, messages.map(({ body }) => body)], [chair.id, ['for the shop']]);
     const person = await inbox({}, { seat: 'chair', project: 'shop' });
     assert.deepEqual([person.session, person.messages.length], ['chair@shop', 1]);
-    await here.call('msg_ack', { id: messages[0]?.id }, chair.caller);
+    await here.call('msg.ack', { id: messages[0]?.id }, chair.caller);
     assert.equal((await inbox({ unread: true }, { project: 'shop' })).unread, 0);
   });
 
@@ -148,7 +148,7 @@ describe('messages', () => {
       (await inbox({}, worker(second))).messages.map((each) => each.id),
       [id],
     );
-    const { peers } = await here.call<{ peers: { session: string; state: string }[] }>('msg_peers', {
+    const { peers } = await here.call<{ peers: { session: string; state: string }[] }>('msg.peers', {
       to_worker: 'carol',
     });
     assert.deepEqual(
@@ -165,7 +165,7 @@ describe('messages', () => {
     const id = await idOf(send({ to_agent: 'kimi' }));
     assert.equal((await inbox({ unread: true }, takers[7]?.caller)).unread, 1);
     const results = await Promise.allSettled(
-      takers.map(({ caller }) => here.call('msg_ack', { id }, caller)),
+      takers.map(({ caller }) => here.call('msg.ack', { id }, caller)),
     );
     assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 1);
     for (const result of results) {
@@ -184,18 +184,18 @@ describe('messages', () => {
   test('are acknowledged by their recipient only; a second time is the same answer', async () => {
     const [session, other] = [await dispatched(here), await dispatched(here)];
     const id = await idOf(send({ to_session: session }));
-    await assert.rejects(here.call('msg_ack', { id }, worker(other)), {
+    await assert.rejects(here.call('msg.ack', { id }, worker(other)), {
       code: 'holder_mismatch',
       message: new RegExp(`is to ${session}, not to ${other}`),
     });
-    await assert.rejects(here.call('msg_ack', { id, session }, worker(other)), { code: 'holder_mismatch' });
-    await assert.rejects(here.call('msg_ack', { id, agent: 'claude' }, worker(session)), {
+    await assert.rejects(here.call('msg.ack', { id, session }, worker(other)), { code: 'holder_mismatch' });
+    await assert.rejects(here.call('msg.ack', { id, agent: 'claude' }, worker(session)), {
       code: 'holder_mismatch',
     });
-    const first = await here.call('msg_ack', { id }, worker(session));
-    assert.deepEqual(await here.call('msg_ack', { id }, worker(session)), first);
-    assert.deepEqual(await here.call('msg_ack', { id, session }), first, 'a Chair may act for others');
-    await assert.rejects(here.call('msg_ack', { id: 999_999 }), { code: 'not_found' });
+    const first = await here.call('msg.ack', { id }, worker(session));
+    assert.deepEqual(await here.call('msg.ack', { id }, worker(session)), first);
+    assert.deepEqual(await here.call('msg.ack', { id, session }), first, 'a Chair may act for others');
+    await assert.rejects(here.call('msg.ack', { id: 999_999 }), { code: 'not_found' });
   });
 
   test('of anyone are acknowledged by the person at the dashboard, under their name', async () => {
@@ -203,7 +203,7 @@ describe('messages', () => {
     const id = await idOf(send({ to_session: session }));
     const acked = await here.call<{ acked_by: string }>('message.ack', { id });
     assert.equal(acked.acked_by, 'ada');
-    await assert.rejects(here.call('msg_ack', { id }, worker(session)), {
+    await assert.rejects(here.call('msg.ack', { id }, worker(session)), {
       code: 'conflict',
       message: /by ada/,
     });
@@ -217,7 +217,7 @@ describe('messages', () => {
       parent: { session: string };
       children: unknown[];
       siblings: { session: string }[];
-    }>('msg_roster', { session: one });
+    }>('msg.roster', { session: one });
     assert.ok(['chair', chair.id].includes(roster.parent.session));
     assert.ok(roster.siblings.some(({ session }) => session === two));
     assert.ok(roster.siblings.every(({ session }) => session !== one && !session.startsWith('chair')));
@@ -234,7 +234,7 @@ describe('messages', () => {
       message: /live child/,
     });
     await assert.rejects(send({ to_role: 'parent' }, chair.caller), { code: 'not_found' });
-    await assert.rejects(here.call('msg_roster', { session: 's-99999' }), { code: 'not_found' });
+    await assert.rejects(here.call('msg.roster', { session: 's-99999' }), { code: 'not_found' });
   });
 
   test('that answer one go back to its sender', async () => {
@@ -328,9 +328,9 @@ describe('messages', () => {
     assert.doesNotMatch(JSON.stringify(here.engine.events.listEvents({ limit: 500 })), /the secret/);
     await here.close();
     here = await engineHere(ws, { workerCap: 0 });
-    const { messages } = await here.call<Inbox>('msg_stale', { older_min: 0 });
+    const { messages } = await here.call<Inbox>('msg.stale', { older_min: 0 });
     assert.ok(messages.some((each) => each.id === id));
-    assert.deepEqual((await here.call<Inbox>('msg_stale')).messages, []);
+    assert.deepEqual((await here.call<Inbox>('msg.stale')).messages, []);
   });
 
   test('are counted and listed for the dashboard, newest first', async () => {
@@ -391,7 +391,7 @@ describe('messages', () => {
     const chair = await join(here, { project: 'shop', agent: 'claude' });
     const plain = await join(here, { name: 'helper', project: 'shop', title: 'by hand' });
     const peers = async (input: object) =>
-      (await here.call<{ peers: { session: string }[] }>('msg_peers', input)).peers.map(
+      (await here.call<{ peers: { session: string }[] }>('msg.peers', input)).peers.map(
         ({ session }) => session,
       );
     const shop = await peers({ to_project: 'shop' });

@@ -16,7 +16,7 @@ import {
   readHome,
   resolveMachineHome,
 } from '../../../engine/config/index.ts';
-import { editDistance } from '../../../engine/config/nearest.ts';
+import { countSlips } from '../../../engine/config/nearest.ts';
 import { folder } from './support.ts';
 
 test('durations count in milliseconds', () => {
@@ -103,9 +103,12 @@ test('only what this machine alone can reach is loopback', () => {
 });
 
 test('the nearest word counts a swap as one slip and gives up when nothing is near', () => {
-  assert.equal(editDistance('timout', 'timeout'), 1);
-  assert.equal(editDistance('cluade', 'claude'), 1);
-  assert.equal(editDistance('', 'abc'), 3);
+  assert.equal(countSlips('timout', 'timeout'), 1);
+  assert.equal(countSlips('cluade', 'claude'), 1);
+  assert.equal(countSlips('', 'abc'), 3);
+  assert.equal(countSlips('hepl', 'help'), 1);
+  assert.equal(countSlips('same', 'same'), 0);
+  assert.equal(findNearest('tsak', ['ask', 'task', 'tool']), 'task');
   assert.equal(findNearest('timout_sec', ['timeout_sec', 'idle_timeout_sec']), 'timeout_sec');
   assert.equal(findNearest('zzz', ['timeout_sec']), undefined);
 });

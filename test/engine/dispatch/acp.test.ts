@@ -92,7 +92,7 @@ async function makeRig(flags: Record<string, unknown> = {}): Promise<AcpRig> {
     },
     ask: (id) =>
       until(async () => {
-        const open = await call<Wire<Ask>[]>('ask.list', { status: 'open' });
+        const { asks: open } = await call<{ asks: Wire<Ask>[] }>('ask.list', { status: 'open' });
         return open.find(({ from_session }) => from_session === id);
       }, `a question of ${id}`),
     log: (id) => readFileSync(join(ws.root, '.svc', 'agents', id, 'log'), 'utf8'),
@@ -137,7 +137,7 @@ describe('a worker on transport acp', { concurrency: 3 }, () => {
       ],
     );
     assert.match(shown.activity ?? '', /make all|inside\.txt/);
-    await rig.call('ask_answer', { id: ask.ask_id, answer: 'Reject' });
+    await rig.call('ask.answer', { id: ask.ask_id, answer: 'Reject' });
     const ended = await rig.settled(id);
     assert.equal(ended.failure, null, rig.log(id));
     assert.deepEqual([ended.commits, ended.transport, ended.usage?.input], [1, 'acp', 30]);
@@ -209,7 +209,7 @@ test('a worker on transport acp and its question outlive the engine; its time li
       ).run(late.slice(2));
       db.close();
     });
-    await rig.call('ask_answer', { id: ask_id, answer: 'Allow (once)' });
+    await rig.call('ask.answer', { id: ask_id, answer: 'Allow (once)' });
     const ended = await rig.settled(asking);
     assert.deepEqual([ended.failure, ended.commits], [null, 1], rig.log(asking));
     assert.match(rig.log(asking), /make all was answered once/);
@@ -234,7 +234,7 @@ test('a worker on transport acp works confined, with its questions and our tools
   try {
     const id = await rig.run(['permission execute make all', ...WORK, `call verify_report ${REPORT}`]);
     const { ask_id } = await rig.ask(id);
-    await rig.call('ask_answer', { id: ask_id, answer: 'Allow (once)' });
+    await rig.call('ask.answer', { id: ask_id, answer: 'Allow (once)' });
     const ended = await rig.settled(id);
     assert.deepEqual([ended.failure, ended.commits, ended.profile], [null, 1, 'strict'], rig.log(id));
     const { state } = await rig.call<{ state: string }>('verify.show', { session: id });

@@ -60,7 +60,7 @@ describe("a worker's word of its task, and the end of its run", () => {
         const isWell = end === 'well' && word !== 'failed';
         const lines = [...commands.map((each) => `run ${each}`), 'no-change', ...directives];
         const prompt = ['do it', ...lines.map((each) => `#agent: ${each}`)].join('\n');
-        const answer = await here.call<Ended & Run>('dispatch_worker', {
+        const answer = await here.call<Ended & Run>('dispatch.worker', {
           agent: 'scripted',
           prompt,
           wait: true,
@@ -81,11 +81,11 @@ describe("a worker's word of its task, and the end of its run", () => {
           told.map(({ kind }) => kind).filter((kind) => kind === 'sealed' || kind === 'failed'),
           [isWell ? 'sealed' : 'failed'],
         );
-        const { messages } = await here.call<{ messages: { from: string; body: string }[] }>('msg_inbox');
+        const { messages } = await here.call<{ messages: { from: string; body: string }[] }>('msg.inbox');
         const body = messages.find(({ from }) => from === session_id)?.body ?? '';
         assert.match(body, isWell ? /^- verdict: sealed$/m : /^- verdict: failed: /m);
         assert.equal(/task_run/.test(body), !isWell);
-        if (isWell) await assert.rejects(here.call('task_run', { id: task_id }), { code: 'conflict' });
+        if (isWell) await assert.rejects(here.call('task.run', { id: task_id }), { code: 'conflict' });
         else await here.call('task.retry', { id: task_id, hold: true });
       });
 
@@ -93,9 +93,8 @@ describe("a worker's word of its task, and the end of its run", () => {
     const go = join(ws.root, 'go-chair');
     const { task_id, session_id } = await working(go);
     for (const [name, status] of [
-      ['task_done', 'done'],
-      ['task_done', 'failed'],
       ['task.done', 'done'],
+      ['task.done', 'failed'],
     ] as const)
       await assert.rejects(here.call(name, { id: task_id, status }), {
         code: 'conflict',
@@ -109,16 +108,16 @@ describe("a worker's word of its task, and the end of its run", () => {
 
   test('a task that its worker has marked is not tried again while that runs, and can be cancelled', async () => {
     const { task_id, session_id } = await working(join(ws.root, 'never'));
-    await here.call('task_done', { id: task_id, status: 'failed' }, asWorker(session_id));
-    for (const name of ['task.retry', 'task_run'])
+    await here.call('task.done', { id: task_id, status: 'failed' }, asWorker(session_id));
+    for (const name of ['task.retry', 'task.run'])
       await assert.rejects(here.call(name, { id: task_id }), { code: 'conflict', message: /still works on/ });
     // The last word counts.
-    await here.call('task_done', { id: task_id }, asWorker(session_id));
+    await here.call('task.done', { id: task_id }, asWorker(session_id));
     assert.deepEqual([(await task(task_id)).status, (await session(session_id)).own_word], ['done', 'done']);
     await here.call('task.cancel', { id: task_id });
     assert.equal((await ended(here, session_id)).failure?.code, 'cancelled');
     const { status, failure } = await task(task_id);
     assert.deepEqual([status, failure?.code], ['failed', 'cancelled']);
-    await assert.rejects(here.call('task_done', { id: task_id }, asWorker(session_id)), { code: 'conflict' });
+    await assert.rejects(here.call('task.done', { id: task_id }, asWorker(session_id)), { code: 'conflict' });
   });
 });

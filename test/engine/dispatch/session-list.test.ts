@@ -12,6 +12,10 @@ describe('the list of sessions', () => {
   before(async () => {
     // A command of the person's own that runs an agent which is known.
     ws = await makeWorkspace({ commands: { wrapped: 'copilot --prompt={{prompt}}' } });
+    const bin = join(ws.repository.folder, 'bin');
+    mkdirSync(bin);
+    writeFileSync(join(bin, 'copilot'), '#!/bin/sh\n', { mode: 0o755 });
+    ws.env.PATH = `${bin}:${ws.env.PATH}`;
     // No worker starts: the sessions wait, and their logs are what the test writes.
     here = await engineHere(ws, { workerCap: 0 });
     for (let count = 1; count <= 4; count += 1) {

@@ -44,7 +44,8 @@ describe('two workspaces in one repository', () => {
     }, `the end of ${task_id}`);
   }
   const prune = async (where: EngineHere, input: object = {}): Promise<Pruned> => {
-    const [pruned, ...others] = await where.call<Pruned[]>('worktree.prune', input);
+    const { repositories } = await where.call<{ repositories: Pruned[] }>('worktree.prune', input);
+    const [pruned, ...others] = repositories;
     assert.deepEqual(others, []);
     return pruned ?? assert.fail();
   };

@@ -63,7 +63,8 @@ describe('projects in two repositories', () => {
     }, `the end of ${task_id}`);
   }
   const list = (input: object = {}) => here.call<Listed>('worktree.list', input);
-  const prune = (input: object = {}) => here.call<Pruned[]>('worktree.prune', input);
+  const prune = async (input: object = {}) =>
+    (await here.call<{ repositories: Pruned[] }>('worktree.prune', input)).repositories;
   const branchesOf = ({ worktrees }: Listed, repository: string): string[] =>
     worktrees.flatMap((row) => (row.repository === repository ? [row.branch] : [])).sort();
 

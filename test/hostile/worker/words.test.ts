@@ -46,7 +46,7 @@ hostile(
       );
       assert.match(out, /holder_mismatch|not chair/);
       const client = await ws.connect();
-      const { messages } = await client.call('msg_inbox', {
+      const { messages } = await client.call('msg.inbox', {
         session: 'somebody',
       });
       assert.equal(messages.length, 4, out);
@@ -132,7 +132,7 @@ hostile(
           id: task_id,
         });
         assert.ok(session);
-        await client.call('msg_send', { to_session: session.session_id, body: 'x' });
+        await client.call('msg.send', { to_session: session.session_id, body: 'x' });
         const file = (n: number) => `${out(ws, 'notice')}-${n}`;
         await until(() => existsSync(file(3)), 'the notice to have tried');
         for (const n of [1, 2, 3])
@@ -176,11 +176,11 @@ hostile(
       for (const [at, address] of addresses.entries()) {
         const env = { SVC_SESSION: `listener-${at}`, SVC_AGENT: 'opencode', SVC_NOTIFY_URL: address };
         await ws.program(['msg', 'list'], { env });
-        await client.call('msg_send', { to_session: `listener-${at}`, body: 'x' });
+        await client.call('msg.send', { to_session: `listener-${at}`, body: 'x' });
       }
       const good = { SVC_SESSION: 'good', SVC_AGENT: 'opencode', SVC_NOTIFY_URL: base };
       await ws.program(['msg', 'list'], { env: good });
-      await client.call('msg_send', { to_session: 'good', body: 'x' });
+      await client.call('msg.send', { to_session: 'good', body: 'x' });
       await until(() => asked.length >= 2, 'the good one to be told');
       assert.deepEqual([...new Set(asked)].sort(), ['POST /tui/append-prompt', 'POST /tui/submit-prompt']);
     } finally {

@@ -1,11 +1,13 @@
-import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { backoffMs } from '../../../base/backoff.ts';
+import { readProgram } from '../../../base/run-program.ts';
 
 /** How long to wait for a cgroup to become empty. */
 const END_MS = 3000;
 const FREEZE_MS = 500;
+const PAUSES = { firstMs: 1, longestMs: 50 };
 /** Deeper and larger than on any real system. */
 const MAX_DEPTH = 12;
 const MAX_FOLDERS = 20_000;
@@ -46,10 +48,8 @@ export async function findCgroupBase(name: string, own = findOwnCgroup()): Promi
   const trial = join(base, 'trial');
   try {
     makeCgroup(trial);
-    await new Promise<void>((done, fail) => {
-      const args = ['-c', JOIN, 'svc-run', join(trial, 'cgroup.procs'), '/bin/sh', '-c', ':'];
-      execFile('/bin/sh', args, { timeout: 5000 }, (error) => (error === null ? done() : fail(error)));
-    });
+    const args = ['-c', JOIN, 'svc-run', join(trial, 'cgroup.procs'), '/bin/sh', '-c', ':'];
+    await readProgram('/bin/sh', args, { timeoutMs: 5000 });
     return base;
   } catch {
     removeIfEmpty(base);
@@ -123,9 +123,9 @@ const isPopulated = (folder: string): boolean => {
 export async function endCgroup(folder: string, { atOnce = true } = {}): Promise<number[]> {
   if (!existsSync(folder)) return [];
   const deadline = performance.now() + END_MS;
-  for (let pause = 1; isPopulated(folder) && performance.now() < deadline; pause = Math.min(pause * 2, 50)) {
+  for (let tries = 1; isPopulated(folder) && performance.now() < deadline; tries += 1) {
     await killCgroup(folder, atOnce);
-    await delay(pause);
+    await delay(backoffMs(tries, PAUSES));
   }
   removeIfEmpty(folder);
   return listPids(folder);

@@ -1,6 +1,6 @@
-import { execFile } from 'node:child_process';
 import { sep } from 'node:path';
 import { findProgram } from '../../../agents/index.ts';
+import { runProgram } from '../../../base/run-program.ts';
 
 /** Everything as outside except the process table. Root keeps its rights; an ordinary user has none to keep. */
 const buildNamespaceWrapper = (): string[] => [
@@ -16,11 +16,9 @@ export async function findNamespaceTool(path: string | undefined): Promise<strin
   if (process.platform !== 'linux') return null;
   const program = findProgram('bwrap', { cwd: sep, path });
   if (program === undefined) return null;
-  return new Promise((done) => {
-    execFile(program, [...buildNamespaceWrapper(), '--', '/bin/sh', '-c', ':'], { timeout: 5000 }, (error) =>
-      done(error === null ? program : null),
-    );
-  });
+  const trial = [...buildNamespaceWrapper(), '--', '/bin/sh', '-c', ':'];
+  const { exitCode } = await runProgram(program, trial, { timeoutMs: 5000 });
+  return exitCode === 0 ? program : null;
 }
 
 export const wrapInNamespace = (program: string, argv: readonly string[]): string[] => [

@@ -71,7 +71,7 @@ describe('what is run for a strict session besides its agent', { skip: impossibl
     const session = await started(here, 'claims\n#agent: no-change');
     assert.equal((await ended(here, session)).failure, null);
     const tests = commands.map((command) => ({ command, result: 'passed' }));
-    await here.call('verify_report', { session, tests });
+    await here.call('verify.report', { session, tests });
     return session;
   }
 
@@ -88,7 +88,7 @@ describe('what is run for a strict session besides its agent', { skip: impossibl
     await ended(here, first);
     // As if by the worker; git ignores it, so that the worktree may go.
     writeFileSync(join(worktreeOf(first), 'teardown.out'), attempts(tries(first)));
-    const [pruned] = await here.call<Pruned[]>('worktree.prune', {});
+    const [pruned] = (await here.call<{ repositories: Pruned[] }>('worktree.prune', {})).repositories;
     assert.deepEqual(
       pruned?.removed.map(({ branch }) => branch).filter((branch) => branch === `svc/${first}`),
       [`svc/${first}`],
@@ -104,7 +104,7 @@ describe('what is run for a strict session besides its agent', { skip: impossibl
     const { PATH } = ws.env;
     try {
       ws.env.PATH = ws.repository.folder;
-      const [told] = await here.call<Pruned[]>('worktree.prune', {});
+      const [told] = (await here.call<{ repositories: Pruned[] }>('worktree.prune', {})).repositories;
       assert.match(told?.warnings.join() ?? '', new RegExp(`teardown of ${second} failed: .*bwrap`));
     } finally {
       ws.env.PATH = PATH;
@@ -115,7 +115,7 @@ describe('what is run for a strict session besides its agent', { skip: impossibl
   test('evidence is run again in the sandbox of its worker, which nothing of it outlives', async () => {
     const session = await claims('true');
     const leaves = `setsid env -i sh -c '(setsid sleep 98771 &) ; exec sleep 98772' & sleep 0.1`;
-    await here.call('verify_report', {
+    await here.call('verify.report', {
       session,
       tests: [attempts(tries(session)), 'exit 3', leaves, 'sleep 98773'].map((command) => ({
         command,

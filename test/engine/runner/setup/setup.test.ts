@@ -88,7 +88,7 @@ describe('what a project carries for its worktrees', () => {
     assert.match(rig.log(one.session_id), /\[svc: teardown\] exit code 3 after/);
     // Withdrawn: it is left out, and said so.
     await rig.here().call('project.untrust', { id: 'own' });
-    const [pruned] = await rig.here().call<Told[]>('worktree.prune', {});
+    const [pruned] = (await rig.here().call<{ repositories: Told[] }>('worktree.prune', {})).repositories;
     assert.match(pruned!.warnings.join(), /was left out: .*agreed to/);
     assert.equal(existsSync(other.worktree!), false);
     assert.equal(read('torn'), `${one.worktree}\n`);
@@ -102,10 +102,10 @@ describe('what a project carries for its worktrees', () => {
   test('that leaves a file behind in its teardown keeps the worktree: nothing is removed unseen', async () => {
     await carryTrusted({ teardown: [sh('echo left >not-ignored.txt')] });
     const session = await rig.run(['no-change', claudeSays.result()]).then(ended);
-    const [pruned] = await rig
-      .here()
-      .call<{ refused: { branch: string; reasons: string[] }[] }[]>('worktree.prune', {});
-    const refused = pruned!.refused.find(({ branch }) => branch === session.branch);
+    const { repositories } = await rig.here().call<{
+      repositories: { refused: { branch: string; reasons: string[] }[] }[];
+    }>('worktree.prune', {});
+    const refused = repositories[0]!.refused.find(({ branch }) => branch === session.branch);
     assert.match(refused?.reasons.join() ?? '', /untracked files: not-ignored\.txt/);
     assert.ok(existsSync(session.worktree!));
   });

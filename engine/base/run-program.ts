@@ -1,0 +1,103 @@
+import type { ExecFileException } from 'node:child_process';
+
+/** How a helper program is run. */
+export interface ProgramRun {
+  /** The current folder unless it is given. */
+  cwd?: string;
+  /** The own environment unless it is given. */
+  env?: NodeJS.ProcessEnv;
+  /** It is killed after so long; it may take forever unless this is given. */
+  timeoutMs?: number;
+  /** It is killed once it has printed more, to either side. */
+  mostBytes?: number;
+}
+
+/** What came of a helper program. */
+export interface ProgramResult {
+  /** Null when it was not started, or ended by a signal. */
+  exitCode: number | null;
+  stdout: string;
+  stderr: string;
+  /** Null for exit code 0; `ENOENT` as its code when there is no such program. */
+  error: (Error & { code?: unknown; stderr?: string }) | null;
+}
+
+const MOST_BYTES = 1024 * 1024;
+
+const optionsFor = ({ cwd, env, timeoutMs, mostBytes = MOST_BYTES }: ProgramRun) =>
+  ({
+    encoding: 'utf8',
+    killSignal: 'SIGKILL',
+    maxBuffer: mostBytes,
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(env === undefined ? {} : { env }),
+    ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }),
+  }) as const;
+
+/**
+ * Runs a helper program, without a shell and with nothing to read, and gives what it printed. Never rejects: what
+ * outlives it, needs a terminal or has to be held together is started otherwise.
+ */
+export function runProgram(
+  program: string,
+  args: readonly string[],
+  options: ProgramRun = {},
+): Promise<ProgramResult> {
+  // Not imported: every command would load it.
+  const { execFile } = process.getBuiltinModule('node:child_process');
+  return new Promise((resolve) => {
+    const done = (error: ExecFileException | null, stdout = '', stderr = ''): void => {
+      const code = error === null ? 0 : error.code;
+      resolve({
+        exitCode: typeof code === 'number' ? code : null,
+        stdout,
+        stderr,
+        error: error === null ? null : Object.assign(error, { stderr }),
+      });
+    };
+    try {
+      const child = execFile(program, args, optionsFor(options), done);
+      // A program that reads its standard input would wait for the person at the terminal.
+      child.stdin?.on('error', () => undefined).end();
+    } catch (error) {
+      // An argument or a variable with a zero byte.
+      done(error as ExecFileException);
+    }
+  });
+}
+
+/** The same for callers that cannot wait; everything else stands still meanwhile. Never throws. */
+export function runProgramSync(
+  program: string,
+  args: readonly string[],
+  options: ProgramRun = {},
+): ProgramResult {
+  const { spawnSync } = process.getBuiltinModule('node:child_process');
+  try {
+    const { status, signal, stdout, stderr, error } = spawnSync(program, args, {
+      ...optionsFor(options),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const words = `${[program, ...args].join(' ')} ended with ${signal ?? `exit code ${status}`}`;
+    return {
+      exitCode: error === undefined ? status : null,
+      // Null when it was not started.
+      stdout: stdout ?? '',
+      stderr: stderr ?? '',
+      error: status === 0 && error === undefined ? null : (error ?? new Error(words)),
+    };
+  } catch (error) {
+    return { exitCode: null, stdout: '', stderr: '', error: error as Error };
+  }
+}
+
+/** What a helper program prints. Rejects with the error of `ProgramResult`, which has what it said as `stderr`. */
+export async function readProgram(
+  program: string,
+  args: readonly string[],
+  options: ProgramRun = {},
+): Promise<string> {
+  const { stdout, error } = await runProgram(program, args, options);
+  if (error !== null) throw error;
+  return stdout;
+}

@@ -1,0 +1,85 @@
+import type { Call } from '../../api/operation.ts';
+import { SvcError } from '../../base/errors.ts';
+import { formatCount } from '../../base/text.ts';
+import { type NextStep, outcomeOfSession, type Session, type Sessions } from '../../sessions/index.ts';
+import type { Storage } from '../../storage/index.ts';
+
+/** What came of a run, for who waited for it. */
+export type Verdict = ReturnType<typeof verdictOf>;
+
+const countedIfRead = (count: number | null, what: string): string =>
+  count === null ? `its ${what}s could not be read` : formatCount(count, what);
+
+const STEPS: Readonly<Record<NextStep, string>> = {
+  read_log: 'svc worker log has what it printed',
+  look_at_branch: 'look at the branch and at verify_status',
+  look_at_folder: "look at the changes in the project's folder",
+  find_work: 'look at worktree_status: what it left could not be read',
+  promote: 'worktree_promote',
+  retry: 'task_run tries it again',
+  decide: 'its new decision has to be approved',
+};
+
+/** What came of it, and what its reader does next. */
+export function sayEnded(sessionId: string, verdict: Verdict): string {
+  const { reason, commits, files, branch, verification, contradiction, next } = verdict;
+  const made = `${countedIfRead(commits, 'commit')}, ${countedIfRead(files, 'file')}${branch === null ? '' : ` on ${branch}`}, evidence: ${verification}`;
+  const steps = next.map((step) => STEPS[step]).join(', then ');
+  return [
+    reason === null
+      ? `${sessionId} ended well`
+      : `${sessionId} failed: ${reason}${contradiction === null ? '' : ` (${contradiction})`}`,
+    made,
+    steps === '' ? 'Nothing is left to do' : `Next: ${steps}`,
+    '',
+  ]
+    .join('. ')
+    .trimEnd();
+}
+
+export const verdictOf = (session: Session, verification: string, mayRetry: boolean) => ({
+  sealed: session.failure === null,
+  ...nextAfter(session, mayRetry),
+  reason: session.failure?.text ?? null,
+  exit_code: session.exitCode,
+  branch: session.branch,
+  commits: session.commits,
+  files: session.files,
+  insertions: session.insertions,
+  deletions: session.deletions,
+  verification,
+});
+
+const nextAfter = (session: Session, mayRetry: boolean) => {
+  const { contradiction, next } = outcomeOfSession(session, { mayRetry });
+  return { contradiction, next };
+};
+
+/** The session when it has ended. Giving up the wait leaves the worker as it is. */
+export function waitForEnd(
+  { storage, sessions }: { storage: Storage; sessions: Sessions },
+  sessionId: string,
+  { signal, progress }: Call,
+): Promise<Session> {
+  progress(`${sessionId} works; waiting for its end`);
+  return new Promise((resolve, reject) => {
+    const stopListening = storage.onCommit(look);
+    signal.addEventListener('abort', giveUp, { once: true });
+    function done(): void {
+      stopListening();
+      signal.removeEventListener('abort', giveUp);
+    }
+    function look(): void {
+      const session = sessions.get(sessionId);
+      if (session.state !== 'ended') return;
+      done();
+      resolve(session);
+    }
+    function giveUp(): void {
+      done();
+      reject(new SvcError('cancelled', `nobody waits for ${sessionId} any more; it goes on`));
+    }
+    if (signal.aborted) giveUp();
+    else look();
+  });
+}

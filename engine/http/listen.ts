@@ -1,0 +1,38 @@
+import type { Server } from 'node:net';
+import { SvcError } from '../base/errors.ts';
+
+/** A port of this machine, on every interface where `host` is ''; or the path of a socket. */
+export type ListenAddress = { host: string; port: number } | { path: string };
+
+/** Resolves when the server listens, of HTTP or not. Throws `address_in_use`, `address_refused`. */
+export async function listenOn(server: Server, address: ListenAddress): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject);
+  server.listen('path' in address || address.host !== '' ? address : { port: address.port }, resolve);
+  try {
+    await promise;
+  } catch (thrown) {
+    throw listenError(thrown as NodeJS.ErrnoException, address);
+  } finally {
+    server.off('error', reject);
+  }
+}
+
+function listenError(cause: NodeJS.ErrnoException, address: ListenAddress): SvcError {
+  const where = nameOf(address);
+  if (cause.code !== 'EADDRINUSE')
+    return new SvcError('address_refused', `cannot listen on ${where}: ${cause.code ?? cause.message}`, {
+      cause,
+    });
+  return new SvcError('address_in_use', `${where} is in use`, {
+    cause,
+    ...('path' in address ? {} : { hint: 'stop the program that listens there, or choose another port' }),
+  });
+}
+
+function nameOf(address: ListenAddress): string {
+  if ('path' in address) return address.path;
+  const { host, port } = address;
+  if (host === '') return `port ${port}`;
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}

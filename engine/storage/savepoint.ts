@@ -1,0 +1,28 @@
+import type { Database } from 'better-sqlite3';
+
+/** Runs a part of a transaction; what it changed is undone when it throws, and only that. May be nested. */
+export type Savepoint = <T>(work: () => T) => T;
+
+/**
+ * The error of `work` is thrown on. A full disk makes SQLite end the whole transaction by itself: `db.inTransaction` says
+ * whether there is still one to go on with.
+ */
+export function createSavepoint(db: Database): Savepoint {
+  const save = db.prepare('SAVEPOINT part');
+  const release = db.prepare('RELEASE part');
+  const undo = db.prepare('ROLLBACK TO part');
+  return (work) => {
+    save.run();
+    try {
+      const value = work();
+      release.run();
+      return value;
+    } catch (error) {
+      if (db.inTransaction) {
+        undo.run();
+        release.run();
+      }
+      throw error;
+    }
+  };
+}

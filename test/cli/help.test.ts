@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { after, describe, test } from 'node:test';
+import { allCommands, findCommand } from '../../cli/catalogue.ts';
+import { parseArguments } from '../../cli/parse.ts';
+import { type Ran, runHere } from '../support/command-line.ts';
+import { temporaryFolder } from '../support/git.ts';
+
+/** A line of an example as a shell would split it, up to what is for the shell alone. */
+function splitExample(line: string): string[] {
+  const words = line.match(/'[^']*'|"[^"]*"|[^\s'"]+/g) ?? [];
+  const shell = words.findIndex((word) => /^[<>|]$/.test(word));
+  return words.slice(0, shell === -1 ? undefined : shell).map((word) => word.replace(/^(['"])(.*)\1$/, '$2'));
+}
+
+describe('help', () => {
+  const cwd = temporaryFolder();
+  after(() => rmSync(cwd, { recursive: true, force: true }));
+  const run = (args: readonly string[]): Promise<Ran> => runHere(args, { cwd, env: {}, input: '' });
+
+  test('lists every command once, under the title of its group', async () => {
+    const { code, stdout } = await run(['--help']);
+    assert.equal(code, 0);
+    const titles = stdout.match(/^\w[\w ]*(?=:$)/gm);
+    assert.deepEqual(titles, [
+      'start here',
+      'work',
+      'decide',
+      'talk',
+      'worktrees',
+      'agents',
+      'configuration',
+      'engine',
+    ]);
+    const listed = stdout.split('\n').flatMap((line) => /^ {2}(\S+(?: \S+)?) {2,}\S/.exec(line)?.[1] ?? []);
+    const shown = (await allCommands()).filter(({ hidden }) => !hidden).map(({ name }) => name);
+    assert.deepEqual(listed, shown);
+    assert.equal((await run(['help'])).stdout, stdout);
+  });
+
+  test('of each command has an example', async () => {
+    const usual = (await allCommands()).filter(({ name }) => name !== 'tool call');
+    for (const { name } of usual) {
+      const { stdout } = await run([...name.split(' '), '--help']);
+      assert.match(stdout, /\n\nexamples:\n {2}svc /, name);
+    }
+  });
+
+  test('shows examples that the command line takes', async () => {
+    for (const { name, examples } of await allCommands()) {
+      assert.ok(examples.length > 0, name);
+      for (const example of examples) {
+        const words = splitExample(example);
+        const found = await findCommand(words.slice(0, 2).filter((word) => !word.startsWith('-')));
+        assert.equal(found?.command.name, name, example);
+        await assert.doesNotReject(parseArguments(found!.command, words.slice(found!.taken)), example);
+      }
+    }
+  });
+});
+
+describe('svc alone without a terminal', () => {
+  const cwd = temporaryFolder();
+  after(() => rmSync(cwd, { recursive: true, force: true }));
+  const run = (args: readonly string[]): Promise<Ran> => runHere(args, { cwd, env: {}, input: '' });
+
+  test('fits one screen with what svc is, what to begin with and where help is', async () => {
+    const { code, stdout, stderr } = await run([]);
+    assert.equal(code, 2);
+    assert.match(stderr, /^error: the dashboard needs a terminal\nhint: /);
+    const lines = `${stdout}${stderr}`.trimEnd().split('\n');
+    const height = lines.reduce((sum, line) => sum + Math.ceil(Math.max(1, line.length) / 80), 0);
+    assert.ok(height <= 24, `${height} lines:\n${lines.join('\n')}`);
+    assert.ok(Math.max(...stdout.split('\n').map((line) => line.length)) <= 80);
+    for (const word of ['svc init', 'svc demo', 'svc decision approve', 'svc --help', 'svc <command> --help'])
+      assert.ok(stdout.includes(word), word);
+  });
+
+  test('names commands that exist, with options that they have', async () => {
+    const { stdout } = await run([]);
+    const lines = stdout.split('\n').flatMap((line) => /^ {2}svc (.+?)(?: {2,}|$)/.exec(line)?.[1] ?? []);
+    assert.ok(lines.length >= 8);
+    for (const line of lines) {
+      const words = splitExample(line);
+      const found = await findCommand(words.slice(0, 2));
+      assert.ok(found, line);
+      await assert.doesNotReject(parseArguments(found.command, words.slice(found.taken)), line);
+    }
+  });
+
+  test('is only the error for who asked for the dashboard, or for JSON', async () => {
+    for (const args of [['dash'], ['--bell']]) {
+      const { code, stdout } = await run(args);
+      assert.deepEqual([code, stdout], [2, ''], args.join(' '));
+    }
+    const { code, json } = await run(['--json']);
+    assert.equal(code, 2);
+    assert.equal(json<{ error: { code: string } }>().error.code, 'usage');
+  });
+});

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
+
+// What a start costs is what it loads. Each test guards a shortcut that is worth its lines only while it holds.
+
+const REPORTER = new URL('../support/report-loaded.js', import.meta.url).href;
+const PACKAGE = /\/node_modules\/(?:.*\/node_modules\/)?((?:@[^/]+\/)?[^/]+)\//;
+
+interface Loaded {
+  urls: string[];
+  packages: Set<string>;
+  stdout: string;
+}
+
+describe('a start', () => {
+  let ws: TestWorkspace;
+  let reports = 0;
+  before(async () => {
+    ws = await makeWorkspace();
+  });
+  after(() => ws.close());
+
+  /** Runs Node with these arguments, and reads what it has loaded by its end. */
+  function runNode(args: readonly string[], input = ''): Promise<Loaded> {
+    reports += 1;
+    const file = join(ws.repository.folder, `loaded-${reports}`);
+    const child = spawn(process.execPath, ['--import', REPORTER, ...args], {
+      cwd: ws.root,
+      env: { ...ws.env, SVC_TEST_LOADED: file },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    child.stdin.end(input);
+    const parts: Buffer[] = [];
+    child.stdout.on('data', (part: Buffer) => parts.push(part));
+    return new Promise((resolve) =>
+      child.on('close', () => {
+        const urls = readFileSync(file, 'utf8').split('\n');
+        const packages = new Set(urls.flatMap((url) => PACKAGE.exec(url)?.[1] ?? []));
+        resolve({ urls, packages, stdout: Buffer.concat(parts).toString('utf8') });
+      }),
+    );
+  }
+
+  const isLoaded = ({ urls }: Loaded, part: string): boolean => urls.some((url) => url.endsWith(part));
+
+  test('of a hook loads no package, no usual client and no crypto', async () => {
+    await ws.svc(['up']);
+    const bob = { env: { SVC_SESSION: 'bob' } };
+    const locked = await ws.svc(['lock', 'acquire', 'held.txt'], bob);
+    assert.equal(locked.code, 0, locked.stderr);
+    const call = { tool_name: 'Write', tool_input: { file_path: 'held.txt' }, cwd: ws.root };
+    const loaded = await runNode([SVC, 'hook', 'pre-write', '--agent', 'claude'], JSON.stringify(call));
+    assert.match(loaded.stdout, /bob/, 'it has asked the engine');
+    assert.deepEqual([...loaded.packages], []);
+    for (const part of ['engine/index.js', 'daemon/client.js', 'error-meanings.js', 'NativeModule crypto'])
+      assert.ok(!isLoaded(loaded, part), part);
+  });
+
+  test('of a command that asks the engine loads the client of its socket alone', async () => {
+    const loaded = await runNode([SVC, 'task', 'list', '--json', '--limit', '5', '-s', 'open']);
+    assert.deepEqual(JSON.parse(loaded.stdout), []);
+    assert.deepEqual([...loaded.packages], ['json-rpc-2.0']);
+    for (const part of ['config/index.js', 'error-meanings.js', 'NativeModule crypto'])
+      assert.ok(!isLoaded(loaded, part), part);
+  });
+
+  test('of a command whose options are written in another way has them read by meow', async () => {
+    const loaded = await runNode([SVC, 'task', 'list', '--json=true', '--limit=5']);
+    assert.deepEqual(JSON.parse(loaded.stdout), []);
+    assert.ok(loaded.packages.has('meow'));
+  });
+
+  test('of an engine with its receiver loads neither the client behind fetch nor HTTP 2', async () => {
+    await ws.svc(['down']);
+    const running = runNode([SVC, 'daemon']);
+    assert.match(await ws.receiver(), /:\d+$/);
+    assert.equal((await ws.svc(['down'])).code, 0);
+    const loaded = await running;
+    assert.ok(isLoaded(loaded, 'NativeModule http'), 'it serves HTTP');
+    for (const part of ['NativeModule internal/deps/undici/undici', 'NativeModule http2'])
+      assert.ok(!isLoaded(loaded, part), part);
+  });
+
+  test('of the dashboard loads one function of es-toolkit, not all of them', async () => {
+    const at = (path: string): string => JSON.stringify(pathToFileURL(join(SVC, '../..', path)).href);
+    const loaded = await runNode([
+      '--input-type=module',
+      '-e',
+      `(await import(${at('tui/lean.js')})).loadInkLean(); await import(${at('tui/start.js')})`,
+    ]);
+    assert.ok(loaded.packages.has('ink'));
+    const parts = loaded.urls.filter((url) => PACKAGE.exec(url)?.[1] === 'es-toolkit');
+    assert.ok(parts.some((url) => /throttle/.test(url)));
+    assert.ok(parts.length < 40, `${parts.length} files of es-toolkit`);
+  });
+});

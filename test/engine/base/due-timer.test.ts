@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { createDueTimer } from '../../../engine/base/due-timer.ts';
+
+/** A clock that can be set apart from the timers. */
+function setUp(t: TestContext, longestSleepMs?: number) {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const clock = { at: 1_000_000, now: () => clock.at };
+  const seen: number[] = [];
+  const timer = createDueTimer({
+    clock,
+    onDue: () => seen.push(clock.at),
+    ...(longestSleepMs === undefined ? {} : { longestSleepMs }),
+  });
+  t.after(() => timer.close());
+  return {
+    clock,
+    seen,
+    timer,
+    /** Both go on. */
+    pass(ms: number) {
+      clock.at += ms;
+      t.mock.timers.tick(ms);
+    },
+    /** Only timers go on: the clock was set back by as much. */
+    tick: (ms: number) => t.mock.timers.tick(ms),
+  };
+}
+
+test('what is due is called once, at its time', (t) => {
+  const { seen, timer, pass } = setUp(t);
+  timer.sleepUntil(1_000_500);
+  pass(499);
+  assert.deepEqual([seen, timer.isDue()], [[], false]);
+  pass(1);
+  assert.deepEqual([seen, timer.isDue()], [[1_000_500], true]);
+  pass(200_000);
+  assert.equal(seen.length, 1);
+});
+
+test('what is due already is called soon, and not from inside', (t) => {
+  const { seen, timer, pass } = setUp(t);
+  timer.sleepUntil(5);
+  assert.deepEqual([seen, timer.isDue()], [[], true]);
+  pass(1);
+  assert.equal(seen.length, 1);
+});
+
+test('the newest time counts, and nothing to wait for is no timer', (t) => {
+  const { seen, timer, pass } = setUp(t);
+  timer.sleepUntil(1_000_100);
+  timer.sleepUntil(1_000_300);
+  pass(200);
+  assert.deepEqual(seen, []);
+  timer.sleepUntil(null);
+  pass(1000);
+  timer.sleepUntil(Number.POSITIVE_INFINITY);
+  pass(1000);
+  assert.deepEqual([seen, timer.isDue()], [[], false]);
+});
+
+test('a month is waited for in steps, as no timer is that long', (t) => {
+  const { seen, timer, pass } = setUp(t, 86_400_000);
+  timer.sleepUntil(1_000_000 + 30 * 86_400_000);
+  for (let day = 0; day < 29; day += 1) pass(86_400_000);
+  assert.deepEqual(seen, []);
+  pass(86_400_000);
+  assert.equal(seen.length, 1);
+});
+
+test('a clock that is set forward is noticed within a minute, one that is set back is waited for', (t) => {
+  const { clock, seen, timer, tick, pass } = setUp(t);
+  timer.sleepUntil(1_000_000 + 3_600_000);
+  clock.at += 3_600_000;
+  assert.equal(timer.isDue(), true);
+  tick(60_000);
+  assert.equal(seen.length, 1);
+  timer.sleepUntil(clock.at + 50_000);
+  clock.at -= 100_000;
+  tick(50_000);
+  assert.equal(seen.length, 1);
+  pass(150_000);
+  assert.equal(seen.length, 2);
+});
+
+test('after a failure it pauses, though something is due', (t) => {
+  const { seen, timer, pass } = setUp(t);
+  timer.sleepUntil(5, 1000);
+  pass(999);
+  assert.deepEqual(seen, []);
+  pass(1);
+  assert.equal(seen.length, 1);
+});
+
+test('closed, it calls nothing any more', (t) => {
+  const { seen, timer, pass } = setUp(t);
+  timer.sleepUntil(1_000_100);
+  timer.close();
+  timer.sleepUntil(1_000_200);
+  pass(1000);
+  assert.deepEqual(seen, []);
+});

@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { describeChanges } from '../../../tui/plain/describe-changes.ts';
+import { askRow, type Bench, bench, decisionRow, NOW, sessionRow, taskRow } from '../../support/dashboard.ts';
+import { screenOf } from '../../support/render.tsx';
+
+const asked = (...asks: ReturnType<typeof askRow>[]): Bench =>
+  bench()
+    .keys('3')
+    .data({
+      asks,
+      sessions: [sessionRow(1, { state: 'running', ended_at: null })],
+      tasks: [taskRow(1, { session_id: 's-1', status: 'running' })],
+    });
+const said = (dash: Bench): string => dash.state().message?.text ?? '';
+const answers = (id: number, answer: string) => [{ operation: 'ask.answer', input: { id, answer } }];
+
+describe('answering takes two keys: Enter opens, a digit sends', () => {
+  it('the digit sends the option that stands beside it', () => {
+    const dash = asked(askRow(31)).keys('enter');
+    assert.deepEqual(dash.calls(), []);
+    assert.deepEqual(dash.keys('2').calls(), answers(31, 'keep the second'));
+    assert.equal(dash.state().overlay, null);
+  });
+
+  it('no other key sends, and Esc goes back', () => {
+    const dash = asked(askRow(31)).keys('enter', '4', '0', '9', 'y', 'enter', 'space', 'tab');
+    assert.equal(dash.state().overlay?.kind, 'answer');
+    assert.match(said(dash), /nothing was sent/);
+    assert.deepEqual(dash.keys('esc', '1').calls(), []);
+    assert.equal(dash.state().focus, 'tasks');
+  });
+
+  it('without options a text is typed, and Enter sends it', () => {
+    const dash = asked(askRow(31, { options: [] })).keys('enter', 'enter');
+    assert.match(said(dash), /an answer is needed/);
+    dash.keys('1', '.', '2', 'space', 'q').send({ type: 'paste', text: 'x\ny' });
+    assert.deepEqual(dash.calls(), []);
+    assert.deepEqual(dash.keys('enter').calls(), answers(31, '1.2 qx y'));
+  });
+
+  it('of more options than there are digits the number is typed', () => {
+    const options = Array.from({ length: 12 }, (_, index) => `way ${index + 1}`);
+    const dash = asked(askRow(31, { options })).keys('enter', '1', '9', 'enter');
+    assert.match(said(dash), /a number from 1 to 12/);
+    assert.deepEqual(dash.keys('backspace', '1', 'enter').calls(), answers(31, 'way 11'));
+  });
+
+  it('a closed one is opened to be read', () => {
+    const dash = asked(askRow(31, { status: 'answered', answer: 'yes', answered_by: 'chair-3' })).keys(
+      'enter',
+    );
+    assert.equal(dash.state().view, 'full');
+    assert.deepEqual(dash.keys('1').calls(), []);
+  });
+});
+
+describe('an answer goes to the question that was read', () => {
+  it('arrivals change nothing of what was opened', () => {
+    const dash = asked(askRow(31), askRow(32))
+      .keys('j', 'enter')
+      .data({ asks: [askRow(30), askRow(33)] });
+    assert.deepEqual(dash.keys('1').calls(), answers(32, 'keep the first'));
+  });
+
+  it('one that was answered meanwhile is withdrawn, and it is told by whom', () => {
+    const dash = asked(askRow(31))
+      .keys('enter')
+      .data({ asks: [askRow(31, { status: 'answered', answer: 'merge both', answered_by: 'chair-3' })] });
+    assert.equal(dash.state().overlay, null);
+    assert.match(said(dash), /ask 31 is closed, nothing was sent: chair-3 answered: merge both/);
+    assert.deepEqual(dash.keys('1').calls(), []);
+  });
+
+  it('one that ran out of time is withdrawn, whatever was typed', () => {
+    const dash = asked(askRow(31, { options: [] }))
+      .keys('enter', 'n', 'o')
+      .data({ asks: [askRow(31, { status: 'timeout', options: [] })] });
+    assert.match(said(dash), /ask 31 is closed, nothing was sent/);
+    assert.deepEqual(dash.keys('enter').calls(), []);
+  });
+
+  it('while one answer is under way there is no second', () => {
+    const dash = asked(askRow(31)).keys('enter', '1', 'enter', '2');
+    assert.equal(dash.calls().length, 1);
+  });
+
+  it('nothing is sent while the engine is away', () => {
+    const dash = asked(askRow(31))
+      .keys('enter')
+      .send({ type: 'link', link: { phase: 'lost', reason: 'gone', since: NOW } })
+      .keys('1');
+    assert.deepEqual(dash.calls(), []);
+    assert.match(said(dash), /was not sent/);
+    assert.equal(dash.state().overlay?.kind, 'answer');
+  });
+});
+
+describe('what no hand has pressed sends nothing', () => {
+  it('keys of one burst, in the list and in the question', () => {
+    const dash = asked(askRow(31)).burst('enter', '1');
+    assert.equal(dash.state().overlay, null);
+    dash.keys('enter').burst('1', '1').burst('1', 'enter').burst('enter', '2', 'down');
+    assert.deepEqual(dash.calls(), []);
+    const text = asked(askRow(31, { options: [] }))
+      .keys('enter')
+      .burst('o', 'k', 'enter');
+    assert.deepEqual(text.calls(), []);
+    assert.equal(text.state().overlay?.kind, 'answer');
+  });
+
+  it('a paste', () => {
+    const dash = asked(askRow(31)).keys('enter').send({ type: 'paste', text: '1' });
+    assert.deepEqual(dash.calls(), []);
+    assert.match(said(dash), /pasted text/);
+  });
+
+  it('a digit faster than a hand follows Enter', () => {
+    const dash = asked(askRow(31));
+    const at = dash.state().now + 1000;
+    dash.send({ type: 'keys', keys: ['enter'], at }).send({ type: 'keys', keys: ['1'], at: at + 5 });
+    assert.deepEqual(dash.calls(), []);
+    dash.send({ type: 'keys', keys: ['1'], at: at + 90 });
+    assert.equal(dash.calls().length, 1);
+  });
+
+  it('Enter just after the cursor was moved by the program', () => {
+    const dash = asked(askRow(31), askRow(32)).data({ asks: [askRow(31, { status: 'timeout' })] });
+    const { selected } = dash.state().lists.asks;
+    // It stays with its row, which is closed now; so nothing was moved.
+    assert.equal(selected, '31');
+    const at = dash.state().now;
+    const moved = dash.data({ reset: true, asks: [askRow(40)] });
+    moved.send({ type: 'keys', keys: ['enter'], at: at + 100 });
+    assert.equal(moved.state().overlay, null);
+    assert.match(said(moved), /has just moved/);
+  });
+});
+
+describe('the list of questions', () => {
+  it('open ones in the order they came, then the closed, newest first', () => {
+    const closed = (id: number) => askRow(id, { status: 'answered', answer: 'x' });
+    const dash = asked(closed(1), askRow(5), closed(3), askRow(2));
+    assert.deepEqual(dash.state().lists.asks.ids, ['2', '5', '3', '1']);
+  });
+
+  it('the tab counts the open ones and has the shortest time left', () => {
+    const dash = asked(
+      askRow(1, { expires_at: new Date(NOW + 9 * 60_000).toISOString() }),
+      askRow(2, { expires_at: new Date(NOW + 4.5 * 60_000).toISOString() }),
+      askRow(3, { status: 'timeout' }),
+    );
+    assert.match(screenOf(dash.state())[1] ?? '', /\[3 Asks 2 4m\]/);
+    dash.wait(4 * 60_000);
+    assert.match(screenOf(dash.state())[1] ?? '', /\[3 Asks 2 20s\]/);
+  });
+
+  it('the time left is drawn anew only when its words change', () => {
+    const dash = asked(askRow(1, { expires_at: new Date(NOW + 10 * 60_000 + 5000).toISOString() }));
+    let drawn = screenOf(dash.state()).join('\n');
+    let changes = 0;
+    for (let second = 0; second < 600; second += 10) {
+      const next = screenOf(dash.wait(10_000).state()).join('\n');
+      if (next !== drawn) changes += 1;
+      drawn = next;
+    }
+    // Ages and times left by the minute, and ten-second steps in the last one.
+    assert.ok(changes <= 30, `${changes} changes in ten minutes`);
+    assert.match(drawn, /1 open/);
+  });
+
+  it('as lines it is told once, and not again for the time that goes by', () => {
+    const dash = asked(askRow(31));
+    const before = dash.state();
+    assert.deepEqual(describeChanges(before, dash.wait(120_000).state()), []);
+    const open = dash.state();
+    const text = describeChanges(open, dash.keys('enter').state()).join('\n');
+    for (const part of [
+      'Answer ask 31. 1-3 sends that answer',
+      's-1 is blocked on this',
+      '2  keep the second',
+    ])
+      assert.ok(text.includes(part), `${part} is not in\n${text}`);
+    const opened = dash.state();
+    assert.match(describeChanges(opened, dash.keys('2').state()).join('\n'), /answering ask 31/);
+  });
+
+  it('. goes to decisions, then to open questions, then to work', () => {
+    const dash = bench().data({
+      decisions: [decisionRow(1)],
+      asks: [askRow(7), askRow(8, { status: 'timeout' })],
+      sessions: [sessionRow(4)],
+    });
+    const seen = [1, 2, 3].map(() => {
+      dash.keys('.');
+      const { focus, lists } = dash.state();
+      return `${focus} ${lists[focus].selected}`;
+    });
+    assert.deepEqual(seen, ['asks 7', 'workers s-4', 'decisions d-1']);
+  });
+
+  it('who comes to the pane finds what waits, and who is there keeps their row', () => {
+    const closed = askRow(1, { status: 'answered', answer: 'x' });
+    const away = bench()
+      .data({ asks: [closed] })
+      .data({ asks: [askRow(2)] });
+    assert.equal(away.state().lists.asks.selected, '2');
+    assert.equal(
+      asked(closed)
+        .data({ asks: [askRow(2)] })
+        .state().lists.asks.selected,
+      '1',
+    );
+  });
+
+  it('a new question rings, moves nothing and opens nothing', () => {
+    const dash = asked(askRow(31)).data({ asks: [askRow(2)] });
+    assert.equal(dash.state().lists.asks.selected, '31');
+    assert.equal(dash.state().overlay, null);
+  });
+
+  it('says who asks and whether somebody still waits', () => {
+    const text = (dash: Bench): string => screenOf(dash.state()).join('\n');
+    const running = text(asked(askRow(31, { context: 'Two files add the column.' })));
+    for (const part of [
+      'w-1 claude',
+      't-1 "Task number 1"',
+      's-1 is blocked on this',
+      'Two files',
+      '2  keep the second',
+    ])
+      assert.ok(running.includes(part), `${part} is not in\n${running}`);
+    const ended = asked(askRow(31)).data({ sessions: [sessionRow(1)] });
+    assert.match(text(ended), /has ended \(done\): nobody waits/);
+  });
+});

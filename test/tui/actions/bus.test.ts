@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Bench, bench, lockRow, messageRow, peerRow, sessionRow } from '../../support/dashboard.ts';
+import { screenOf } from '../../support/render.tsx';
+
+const bus = (): Bench =>
+  bench()
+    .keys('5')
+    .data({
+      messages: [
+        messageRow(1, { acked_at: '2026-03-01T11:59:00Z', acked_by: 'chair-1' }),
+        messageRow(2),
+        messageRow(3, { kind: 'alert', parent_id: 2, from_session: null, from_agent: null }),
+        messageRow(4, { from_session: 's-2', to_session: 's-1' }),
+      ],
+      unread: { unread: 2, alerts: 1 },
+      peers: [peerRow('chair-1', { seat: 'chair', worker_id: null, task_id: null }), peerRow('s-1')],
+      locks: [lockRow('docs', { fence: 4 }), lockRow('engine/a.ts')],
+      sessions: [sessionRow(1, { state: 'running', ended_at: null })],
+    });
+const said = (dash: Bench): string => dash.state().message?.text ?? '';
+const at = (dash: Bench, id: number): Bench => {
+  dash.send({ type: 'go', pane: 'bus', id: String(id) });
+  return dash;
+};
+const text = (dash: Bench): string => screenOf(dash.state()).join('\n');
+
+describe('messages', () => {
+  it('newest first, with the unread ones marked and alerts counted apart', () => {
+    const dash = bus();
+    assert.deepEqual(dash.state().lists.bus.ids, ['4', '3', '2', '1']);
+    assert.match(text(dash), /\[5 Bus 2, 1 alert\]/);
+    assert.match(text(at(dash, 2)), /▶2 +new note +s-1/);
+  });
+
+  it('the preview has the whole text, the thread and how the notice went', () => {
+    const failed = {
+      delivery: 'failed',
+      attempts: 3,
+      last_error: 'HTTP 500',
+      payload_path: 'out/a.md',
+    } as const;
+    const shown = text(at(bus().data({ messages: [messageRow(2, failed)] }), 2));
+    for (const part of ['with a second line', 'out/a.md', 'failed after 3 tries', 'HTTP 500', '1 reply'])
+      assert.ok(shown.includes(part), `${part} is not in\n${shown}`);
+    assert.match(text(at(bus(), 3)), /reply to 2 s-1 claude: Message number 2/);
+  });
+
+  it('a acknowledges, once, and leaves alone what a session here has to read', () => {
+    assert.deepEqual(at(bus(), 2).keys('a').calls(), [{ operation: 'message.ack', input: { id: 2 } }]);
+    assert.match(said(at(bus(), 1).keys('a')), /acknowledged already/);
+    const other = at(bus(), 4).keys('a');
+    assert.match(said(other), /s-1 is here and has to read it itself/);
+    assert.deepEqual(other.calls(), []);
+  });
+
+  it('a burst, and a key just after the cursor was moved, acknowledges nothing', () => {
+    const dash = at(bus(), 2).burst('a', 'a');
+    assert.deepEqual(dash.calls(), []);
+    dash.data({ reset: true, messages: [messageRow(9)] });
+    dash.send({ type: 'keys', keys: ['a'], at: dash.state().now + 50 });
+    assert.deepEqual(dash.calls(), []);
+  });
+
+  it('r replies to the sender, in the thread', () => {
+    const dash = at(bus(), 2).keys('r', 'o', 'k').send({ type: 'paste', text: ' then\n' });
+    assert.deepEqual(dash.calls(), []);
+    assert.deepEqual(dash.keys('enter').calls(), [
+      { operation: 'msg.send', input: { to_session: 's-1', kind: 'note', body: 'ok then', parent_id: 2 } },
+    ]);
+    assert.match(said(at(bus(), 3).keys('r')), /came from no session/);
+  });
+
+  it('n writes to whom is chosen, with a kind, and a text from the editor', () => {
+    const dash = bus().keys('n', 'right', 'right', 'tab', 'left', 'tab', 'ctrl+e');
+    const effect = dash.effects().find((each) => each.do === 'edit')!;
+    dash.send({ type: 'edited', effect: effect as never, text: 'one\ntwo\n' });
+    // Who comes and goes meanwhile does not change to whom it goes.
+    dash.data({ peers: [] }).keys('enter');
+    assert.deepEqual(dash.calls(), [
+      { operation: 'msg.send', input: { to_session: 's-1', kind: 'alert', body: 'one\ntwo' } },
+    ]);
+  });
+
+  it('an empty message is not sent, and Esc drops it', () => {
+    const dash = bus().keys('n', 'enter');
+    assert.match(said(dash), /needs a text/);
+    assert.deepEqual(dash.keys('esc', 'enter').calls(), []);
+  });
+});
+
+describe('who is here, and locks', () => {
+  it('w and L show them in the place of the messages, Esc goes back', () => {
+    const dash = bus().keys('w');
+    assert.equal(dash.state().focus, 'peers');
+    assert.match(text(dash), /\[5 Bus 2, 1 alert · Who is here\]/);
+    assert.deepEqual(dash.state().lists.peers.ids, ['chair-1', 's-1']);
+    assert.equal(dash.keys('L').state().focus, 'locks');
+    assert.equal(dash.keys('esc').state().focus, 'bus');
+    assert.equal(dash.keys('w', 'tab').state().focus, 'events');
+  });
+
+  it('n writes to the one under the cursor', () => {
+    const dash = bus().keys('w', 'j', 'n', 'h', 'i', 'enter');
+    assert.deepEqual(dash.calls(), [
+      { operation: 'msg.send', input: { to_session: 's-1', kind: 'note', body: 'hi' } },
+    ]);
+  });
+
+  it('x y releases the lock that was seen, and no other', () => {
+    const dash = bus().keys('L', 'x');
+    assert.match(
+      dash.state().armed?.question ?? '',
+      /Release engine\/a\.ts, held by s-1, worker w-1 \(claude\), running\? It may be writing there/,
+    );
+    assert.deepEqual(dash.keys('y').calls(), [
+      { operation: 'lock.release', input: { holder: 's-1', path: 'engine/a.ts' } },
+    ]);
+    const changed = bus()
+      .keys('L', 'x')
+      .data({ locks: [lockRow('engine/a.ts', { holder: 's-9', fence: 7 })] });
+    assert.deepEqual(changed.keys('y').calls(), []);
+    assert.match(said(changed), /nothing|changed/);
+  });
+
+  it('a worker that holds locks shows them', () => {
+    assert.match(text(bus().keys('4')), /2 locks/);
+  });
+});

@@ -1,0 +1,512 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { KEYMAP } from '../../../tui/keymap/index.ts';
+import { reduceState } from '../../../tui/reducer.ts';
+import { PANE_IDS } from '../../../tui/state/model.ts';
+import {
+  type Bench,
+  bench,
+  decisionRow,
+  sessionRow,
+  showDecision,
+  showEvidence,
+  showTask,
+  showWork,
+  taskRow,
+  trial,
+} from '../../support/dashboard.ts';
+
+const waiting = (): Bench =>
+  showDecision(
+    bench().data({ decisions: [decisionRow(1), decisionRow(2)], tasks: [taskRow(1), taskRow(2)] }),
+    1,
+  );
+
+describe('approving takes two keys, and binds what was seen', () => {
+  it('a asks, y approves with the hash', () => {
+    const dash = waiting().keys('a');
+    assert.match(dash.state().armed?.question ?? '', /Approve d-1 and start claude on t-1\?/);
+    assert.deepEqual(dash.calls(), []);
+    dash.keys('y');
+    assert.deepEqual(dash.calls(), [
+      { operation: 'decision.approve', input: { id: 'd-1', hash: decisionRow(1).hash } },
+    ]);
+  });
+
+  it("a stranger's task without a sandbox takes a third, spelt-out key: its id", () => {
+    const stranger = { stranger: "the issue's author codehost:eve is not owner, member or collaborator" };
+    const problem = { code: 'tool_missing', message: 'bwrap is not on PATH', hint: null } as const;
+    const decisions = [decisionRow(1, stranger)];
+    const open = () => showDecision(bench().data({ decisions, tasks: [taskRow(1)] }), 1, { problem });
+    const dash = open().keys('a');
+    assert.match(
+      dash.state().armed?.question ?? '',
+      /^BY A STRANGER: the issue's author .* without a sandbox\?$/,
+    );
+    dash.keys('y');
+    assert.deepEqual(dash.calls(), [], 'two keys start nothing');
+    dash.keys('t', '-', '2', 'enter');
+    assert.deepEqual(dash.calls(), [], 'another word starts nothing');
+    dash.keys('backspace', '1', 'enter');
+    assert.deepEqual(dash.calls(), [
+      { operation: 'decision.approve', input: { id: 'd-1', hash: decisionRow(1).hash, unconfined: 't-1' } },
+    ]);
+    assert.deepEqual(open().keys('a', 'y', 't', '-', '1', 'esc').calls(), []);
+    const confined = showDecision(bench().data({ decisions, tasks: [taskRow(1)] }), 1).keys('a');
+    assert.match(confined.state().armed?.question ?? '', /^BY A STRANGER: .* Approve d-1/);
+    assert.deepEqual(confined.keys('y').calls().length, 1, 'one that runs confined takes two');
+    const known = showDecision(bench().data({ decisions: [decisionRow(1)], tasks: [taskRow(1)] }), 1, {
+      problem,
+    });
+    assert.equal(known.keys('a').state().armed, null, 'and nobody else has a third');
+  });
+
+  it('every other key leaves it waiting', () => {
+    for (const key of ['a', 'n', 'enter', 'esc', 'j', 'Y', 'q', 'space', '1', 'd']) {
+      const dash = waiting().keys('a', key);
+      assert.equal(dash.state().armed, null, key);
+      assert.deepEqual(dash.calls(), [], key);
+    }
+  });
+
+  it('a is refused until what would run was fetched, and says so', () => {
+    const dash = bench()
+      .data({ decisions: [decisionRow(1)] })
+      .keys('a', 'y');
+    assert.deepEqual(dash.calls(), []);
+    assert.match(dash.keys('a').state().message?.text ?? '', /still being fetched/);
+  });
+
+  it('a decision that could not start says why', () => {
+    const problem = { code: 'not_a_repository', message: 'no repository here', hint: null } as const;
+    const dash = showDecision(bench().data({ decisions: [decisionRow(1)] }), 1, { problem });
+    assert.match(dash.keys('a').state().message?.text ?? '', /could not start: no repository here/);
+    assert.equal(dash.state().armed, null);
+  });
+
+  it('the second key does not count faster than a hand presses it, and the question stays', () => {
+    const dash = waiting();
+    const at = dash.state().now + 1000;
+    dash.send({ type: 'keys', keys: ['a'], at });
+    for (let ms = 5; ms <= 100; ms += 5) dash.send({ type: 'keys', keys: ['y'], at: at + ms });
+    assert.deepEqual(dash.calls(), []);
+    dash.send({ type: 'keys', keys: ['y'], at: at + 200 });
+    assert.equal(dash.calls().length, 1);
+  });
+
+  it('keys of one burst never act, they only move', () => {
+    const dash = waiting().burst('a', 'y').burst('j', 'a', 'y').burst('a', 'enter');
+    assert.deepEqual(dash.calls(), []);
+    assert.equal(dash.state().armed, null);
+    assert.equal(dash.state().lists.decisions.selected, 'd-2');
+  });
+
+  it('a burst while armed disarms', () => {
+    const dash = waiting().keys('a').burst('y', 'y');
+    assert.deepEqual(dash.calls(), []);
+    assert.equal(dash.state().armed, null);
+  });
+
+  it('pasted text does nothing, and disarms', () => {
+    const dash = waiting().keys('a').send({ type: 'paste', text: 'y' }).keys('y');
+    assert.deepEqual(dash.calls(), []);
+    assert.match(dash.state().message?.text ?? '', /pasted text/);
+  });
+
+  it('an arrival while armed changes counts and nothing else', () => {
+    const dash = waiting()
+      .keys('a')
+      .data({ decisions: [decisionRow(3)] });
+    assert.equal(dash.state().armed?.subject.id, 'd-1');
+    assert.equal(dash.state().lists.decisions.ids.length, 3);
+    dash.keys('y');
+    assert.deepEqual(
+      dash.calls().map((each) => (each.input as { id: string }).id),
+      ['d-1'],
+    );
+  });
+
+  it('the same id with another hash while armed withdraws the question', () => {
+    const dash = waiting()
+      .keys('a')
+      .data({ decisions: [decisionRow(1, { hash: 'e'.repeat(64) })] });
+    assert.equal(dash.state().armed, null);
+    assert.match(dash.state().message?.text ?? '', /d-1 has changed/);
+    dash.keys('y');
+    assert.deepEqual(dash.calls(), []);
+  });
+
+  it('a decision that someone else has decided while armed withdraws the question', () => {
+    const dash = waiting()
+      .keys('a')
+      .data({ decisions: [decisionRow(1, { state: 'approved' })] })
+      .keys('y');
+    assert.deepEqual(dash.calls(), []);
+    assert.equal(dash.state().lists.decisions.selected, 'd-2');
+  });
+
+  it('just after the program moved the selection, keys that act are ignored', () => {
+    const dash = waiting().data({ decisions: [decisionRow(1, { state: 'denied' })] });
+    showDecision(dash, 2);
+    const at = dash.state().now;
+    dash.send({ type: 'keys', keys: ['a'], at: at + 100 });
+    assert.equal(dash.state().armed, null);
+    assert.match(dash.state().message?.text ?? '', /has just moved/);
+    dash.send({ type: 'keys', keys: ['a'], at: at + 400 });
+    assert.equal(dash.state().armed?.subject.id, 'd-2');
+  });
+
+  it('one answer under way is not followed by a second', () => {
+    const dash = waiting().keys('a', 'y', 'a', 'y');
+    assert.equal(dash.calls().length, 1);
+  });
+});
+
+describe('denying', () => {
+  it('d y denies at once, d r asks for a reason', () => {
+    assert.deepEqual(waiting().keys('d', 'y').calls(), [
+      { operation: 'decision.deny', input: { id: 'd-1', reason: 'denied in the dashboard' } },
+    ]);
+    const dash = waiting().keys('d', 'r').keys('n', 'o', 'space', 'y').keys('enter');
+    assert.deepEqual(dash.calls(), [{ operation: 'decision.deny', input: { id: 'd-1', reason: 'no y' } }]);
+  });
+
+  it('without a reason it goes on waiting, and the typed text never becomes keys', () => {
+    const dash = waiting().keys('d', 'r', 'enter', 'a', 'y', 'esc');
+    assert.deepEqual(dash.calls(), []);
+    assert.equal(dash.state().overlay, null);
+  });
+
+  it('a reason for a decision that has changed is not sent', () => {
+    const dash = waiting()
+      .keys('d', 'r', 'n')
+      .data({ decisions: [decisionRow(1, { hash: 'e'.repeat(64) })] })
+      .keys('enter');
+    assert.deepEqual(dash.calls(), []);
+  });
+});
+
+describe('editing the prompt', () => {
+  const edited = (text: string): Bench => {
+    const dash = waiting().keys('e');
+    const effect = dash.effects().find((each) => each.do === 'edit')!;
+    assert.equal(effect.do === 'edit' && effect.text, 'Prompt of task 1');
+    return dash.send({ type: 'edited', effect: effect as never, text });
+  };
+
+  it('another text makes another decision', () => {
+    assert.deepEqual(edited('Something else\n').calls(), [
+      {
+        operation: 'decision.edit',
+        input: { id: 'd-1', hash: decisionRow(1).hash, prompt: 'Something else\n' },
+      },
+    ]);
+  });
+
+  it('the same text, or none, changes nothing', () => {
+    assert.deepEqual(edited('Prompt of task 1\n').calls(), []);
+    assert.deepEqual(edited(' \n').calls(), []);
+  });
+});
+
+describe('tasks', () => {
+  const tasks = (more: Parameters<typeof taskRow>[1] = {}): Bench =>
+    bench()
+      .keys('1')
+      .data({ tasks: [taskRow(1, more)] });
+
+  it('r says what it spends, y runs exactly that', () => {
+    const dash = showTask(tasks(), 1).keys('r');
+    assert.match(
+      dash.state().armed?.question ?? '',
+      /Run t-1 with claude\? It spends claude's tokens, up to 60m/,
+    );
+    assert.deepEqual(dash.keys('y').calls(), [
+      { operation: 'task.run', input: { id: 't-1', hash: 'f'.repeat(64) } },
+    ]);
+  });
+
+  it('r on a failed task runs it again', () => {
+    const dash = showTask(tasks({ status: 'failed', session_id: 's-1' }), 1).keys('r', 'y');
+    assert.deepEqual(dash.calls(), [{ operation: 'task.retry', input: { id: 't-1', hash: 'f'.repeat(64) } }]);
+  });
+
+  it('a task that its ledger holds back is started with a key of its own', () => {
+    const problem = { code: 'ledger_gate', message: '2 items of LEDGER.md are open', hint: null } as const;
+    const dash = showTask(tasks(), 1, { problem }).keys('r');
+    assert.match(dash.state().armed?.question ?? '', /HELD BY ITS LEDGER: 2 items of LEDGER.md are open/);
+    assert.deepEqual(dash.keys('y', 'r').calls(), []);
+    assert.deepEqual(dash.keys('f').calls(), [
+      { operation: 'task.run', input: { id: 't-1', hash: 'f'.repeat(64), force: true } },
+    ]);
+  });
+
+  it('a task that changed while armed is not run', () => {
+    const dash = showTask(tasks(), 1)
+      .keys('r')
+      .data({ tasks: [taskRow(1, { agent: 'codex' })] })
+      .keys('y');
+    assert.deepEqual(dash.calls(), []);
+  });
+
+  it('what cannot be done says why', () => {
+    const running = showTask(tasks({ status: 'running', session_id: 's-1' }), 1);
+    assert.match(running.keys('r').state().message?.text ?? '', /t-1 is running already/);
+    const done = showTask(tasks({ status: 'done' }), 1);
+    assert.match(done.keys('x').state().message?.text ?? '', /has ended \(done\)/);
+    assert.match(done.keys('l').state().message?.text ?? '', /no worker has run it/);
+  });
+
+  it('x y cancels, D y marks done, D f marks failed', () => {
+    assert.deepEqual(tasks().keys('x', 'y').calls(), [{ operation: 'task.cancel', input: { id: 't-1' } }]);
+    assert.deepEqual(tasks().keys('D', 'y').calls(), [
+      { operation: 'task.done', input: { id: 't-1', status: 'done' } },
+    ]);
+    assert.deepEqual(tasks().keys('D', 'f').calls(), [
+      { operation: 'task.done', input: { id: 't-1', status: 'failed' } },
+    ]);
+  });
+
+  const choices = {
+    agents: ['claude', 'codex'].map((id) => ({
+      id,
+      command: `${id} -p {{prompt}}`,
+      installed: id === 'codex',
+    })),
+    default_agent: 'codex',
+    templates: [{ id: 'fix', agent: 'claude', project: null }],
+    projects: [
+      { id: 'acme', folder: '/repository', own: true },
+      { id: 'docs', folder: '/docs', own: false },
+    ],
+  };
+
+  /** What the editor was opened with last comes back as `text`. */
+  const edited = (dash: Bench, text: string): Bench => {
+    const effect = dash.effects().findLast((each) => each.do === 'edit')!;
+    return dash.send({ type: 'edited', effect: effect as never, text });
+  };
+
+  it('A gives the task to the agent that is chosen', () => {
+    const dash = tasks().data({ choices }).keys('A', 'j', 'enter');
+    assert.deepEqual(dash.calls(), [{ operation: 'task.assign', input: { id: 't-1', agent: 'codex' } }]);
+  });
+
+  it('n creates a task and runs nothing', () => {
+    const dash = tasks()
+      .data({ choices })
+      .keys('n', 'tab', 'right', 'tab')
+      .send({ type: 'paste', text: 'Say\nhello' });
+    dash.keys('tab', 'enter');
+    edited(dash, 'Say hello\nin two lines\n').keys('enter');
+    assert.deepEqual(dash.calls(), [
+      {
+        operation: 'task.add',
+        input: { title: 'Say hello', body: 'Say hello\nin two lines', agent: 'codex', project: 'docs' },
+      },
+    ]);
+  });
+
+  it('n takes acceptance criteria, one per line, a context and a ledger', () => {
+    const dash = tasks().data({ choices }).keys('n', 'tab', 'tab', 'H', 'i', 'tab', 'tab', 'enter');
+    edited(dash, '- it says hello\n\n- [ ] twice\n  and no more\n').keys('tab', 'ctrl+e');
+    edited(dash, 'It is a greeting.\n').keys('tab').burst('L', '.', 'm', 'd').keys('enter');
+    assert.deepEqual(dash.calls(), [
+      {
+        operation: 'task.add',
+        input: {
+          title: 'Hi',
+          acceptance_criteria: ['it says hello', 'twice', 'and no more'],
+          context: 'It is a greeting.',
+          ledger: 'L.md',
+          agent: 'codex',
+        },
+      },
+    ]);
+  });
+
+  it('n with a template names no agent', () => {
+    const dash = tasks().data({ choices }).keys('n', 'right', 'enter');
+    assert.deepEqual(dash.calls(), [{ operation: 'task.add', input: { template: 'fix' } }]);
+  });
+});
+
+describe('workers', () => {
+  const ended = (more: Parameters<typeof sessionRow>[1] = {}): Bench =>
+    bench()
+      .keys('4')
+      .data({ sessions: [sessionRow(1, more)], tasks: [taskRow(1, { session_id: 's-1' })] });
+
+  it('p asks, m merges and b rebases what was seen', () => {
+    const input = { session: 's-1', base: 'main', head: 'c'.repeat(40) };
+    const shown = (): Bench => showEvidence(showWork(ended(), 1), 1);
+    assert.deepEqual(shown().keys('p', 'm').calls(), [
+      { operation: 'worktree.promote', input: { ...input, strategy: 'merge' } },
+    ]);
+    assert.deepEqual(shown().keys('p', 'b').calls(), [
+      { operation: 'worktree.promote', input: { ...input, strategy: 'rebase' } },
+    ]);
+    assert.deepEqual(shown().keys('p', 'p').calls(), []);
+  });
+
+  it('p says why not: running, conflicts, a dirty checkout, nothing to merge', () => {
+    const reason = (dash: Bench): string => dash.keys('p').state().message?.text ?? '';
+    assert.match(reason(ended({ state: 'running' })), /still running/);
+    assert.match(reason(ended({ commits: 0 })), /no commits/);
+    assert.match(reason(ended()), /trial merge/);
+    assert.match(
+      reason(showWork(ended(), 1, { trial: trial(1, { conflicts: ['a.txt'] }) })),
+      /conflicts in a.txt/,
+    );
+    const checkout = {
+      state: 'dirty',
+      path: '/repository',
+      paths: ['b.txt'],
+      reason: 'has changes in b.txt',
+    } as const;
+    const dirty = { trial: trial(1, { checkout: { ...checkout, paths: ['b.txt'] } }) };
+    assert.match(reason(showWork(ended(), 1, dirty)), /has changes in b.txt/);
+  });
+
+  it('x y stops a running worker', () => {
+    const dash = ended({ state: 'running', ended_at: null, commits: null }).keys('x');
+    assert.match(dash.state().armed?.question ?? '', /Stop s-1 and cancel t-1\?/);
+    assert.deepEqual(dash.keys('y').calls(), [{ operation: 'task.cancel', input: { id: 't-1' } }]);
+  });
+
+  it('r on a failed run runs its task again, once what would run is known', () => {
+    const dash = bench()
+      .keys('4')
+      .data({
+        sessions: [sessionRow(1, { failure: { code: 'exit', text: 'exit code 3' } })],
+        tasks: [taskRow(1, { session_id: 's-1', status: 'failed' })],
+      });
+    assert.match(dash.keys('r').state().message?.text ?? '', /still being fetched/);
+    showTask(dash, 1).keys('r', 'y');
+    assert.deepEqual(dash.calls(), [{ operation: 'task.retry', input: { id: 't-1', hash: 'f'.repeat(64) } }]);
+    assert.match(ended().keys('r').state().message?.text ?? '', /t-1/);
+  });
+
+  it('o shows commands in which nothing can break out of its quotes', () => {
+    const dash = ended({ title: `it's $(rm -rf ~) \u001b[31m` }).keys('o');
+    const { overlay } = dash.state();
+    assert.equal(overlay?.kind, 'text');
+    const lines = overlay?.kind === 'text' ? overlay.lines.join('\n') : '';
+    assert.match(lines, /git push --set-upstream origin 'svc\/s-1'/);
+    assert.ok(lines.includes(`--title 'it'\\''s $(rm -rf ~) '`), lines);
+    assert.deepEqual(dash.calls(), []);
+    assert.equal(dash.state().farewell.length, 3);
+  });
+});
+
+describe('while the engine is away', () => {
+  it('actions say why not, moving and reading go on, u starts it', () => {
+    const dash = waiting().send({ type: 'link', link: { phase: 'lost', reason: 'gone', since: 0 } });
+    assert.match(dash.keys('a').state().message?.text ?? '', /the engine is away; u starts it/);
+    assert.equal(dash.keys('j').state().lists.decisions.selected, 'd-2');
+    dash.keys('u');
+    assert.deepEqual(dash.effects(), [{ do: 'start-engine' }]);
+  });
+
+  it('losing it withdraws an armed question', () => {
+    const dash = waiting()
+      .keys('a')
+      .send({ type: 'link', link: { phase: 'lost', reason: 'gone', since: 0 } })
+      .keys('y');
+    assert.deepEqual(dash.calls(), []);
+  });
+});
+
+describe('the bell', () => {
+  const arrival = { type: 'data', at: 0, change: { decisions: [decisionRow(7)] } } as const;
+
+  it('rings for a decision that arrives, and only where it was asked for', () => {
+    const { state } = bench();
+    assert.deepEqual(reduceState(state(), arrival).effects, []);
+    assert.deepEqual(reduceState({ ...state(), bell: true }, arrival).effects, [{ do: 'bell' }]);
+  });
+
+  it('does not ring for what was there, or was decided', () => {
+    const state = {
+      ...bench()
+        .data({ decisions: [decisionRow(7)] })
+        .state(),
+      bell: true,
+    };
+    assert.deepEqual(reduceState(state, arrival).effects, []);
+    const decided = { ...arrival, change: { decisions: [decisionRow(8, { state: 'approved' })] } };
+    assert.deepEqual(reduceState(state, decided).effects, []);
+    const first = { ...arrival, change: { decisions: [decisionRow(9)], reset: true } };
+    assert.deepEqual(reduceState(state, first).effects, []);
+  });
+});
+
+describe('the keymap', () => {
+  it('gives a key one meaning in one place', () => {
+    for (const view of ['list', 'full'] as const) {
+      for (const focus of PANE_IDS) {
+        const here = KEYMAP.filter(
+          (each) => (each.panes?.includes(focus) ?? true) && (each.view ?? view) === view,
+        );
+        const keys = here.flatMap((each) => each.keys);
+        assert.deepEqual(keys, [...new Set(keys)], `${focus} ${view}`);
+      }
+    }
+  });
+
+  it('lets nothing that spends, destroys or sends act on its first key', () => {
+    const acting = ['approve', 'deny', 'run', 'cancel', 'done', 'stop', 'promote', 'retry'];
+    acting.push('redeliver', 'rerun', 'release', 'resume', 'unhold');
+    for (const id of acting) {
+      const binding = KEYMAP.find((each) => each.id === id)!;
+      assert.ok(binding.ask !== undefined && binding.run === undefined, id);
+    }
+  });
+
+  it('confirms with a key that is not the first one, and help tells the keys that are asked for', () => {
+    for (const { id, ask, confirm, keys } of KEYMAP) {
+      assert.equal(ask === undefined, confirm === undefined, id);
+      assert.ok(!confirm?.some((key) => keys.includes(key)), id);
+    }
+    const answers = (dash: Bench, key: string): string[] =>
+      dash
+        .keys('esc', 'esc', key)
+        .state()
+        .armed?.answers.map((each) => each.key) ?? [];
+    const told = (id: string): readonly string[] => KEYMAP.find((each) => each.id === id)?.confirm ?? [];
+    const gate = { code: 'ledger_gate', message: 'LEDGER.md is not clear', hint: null } as const;
+    const held = showDecision(bench().data({ decisions: [decisionRow(1)] }), 1, { problem: gate });
+    assert.deepEqual([...answers(waiting(), 'a'), ...answers(held, 'a')], told('approve'));
+    assert.deepEqual(answers(waiting(), 'd'), told('deny'));
+    const task = showTask(
+      bench()
+        .keys('1')
+        .data({ tasks: [taskRow(1)] }),
+      1,
+    );
+    assert.deepEqual(answers(task, 'r'), ['y']);
+    assert.deepEqual(answers(showTask(task, 1, { problem: gate }), 'r'), ['f']);
+    assert.deepEqual(told('run'), ['y', 'f']);
+    for (const [key, id] of [
+      ['x', 'cancel'],
+      ['D', 'done'],
+    ] as const) {
+      assert.deepEqual(answers(task, key), told(id), id);
+    }
+    const ended = showEvidence(
+      showWork(
+        bench(80, 40)
+          .keys('4')
+          .data({ sessions: [sessionRow(1)] }),
+        1,
+      ),
+      1,
+    );
+    assert.deepEqual(answers(ended, 'p'), told('promote'));
+    assert.deepEqual(answers(ended, 'V'), told('rerun'));
+    const running = bench()
+      .keys('4')
+      .data({ sessions: [sessionRow(1, { state: 'running' })], tasks: [taskRow(1)] });
+    assert.deepEqual(answers(running, 'x'), told('stop'));
+  });
+});

@@ -1,0 +1,285 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Bench, bench, decisionRow, sessionRow, showTask, taskRow } from '../../support/dashboard.ts';
+
+const tasks = (count: number, from = 1) => Array.from({ length: count }, (_, index) => taskRow(from + index));
+const cursor = (dash: Bench, pane: 'tasks' | 'decisions' | 'workers' = 'tasks') => {
+  const { selected, index, top } = dash.state().lists[pane];
+  return { selected, index, top };
+};
+
+describe('the cursor belongs to a row', () => {
+  it('arrivals never move it', () => {
+    const dash = bench()
+      .keys('1')
+      .data({ tasks: tasks(3, 5) })
+      .keys('j');
+    assert.equal(cursor(dash).selected, 't-6');
+    dash.data({ tasks: [taskRow(1), taskRow(2), taskRow(9)] });
+    assert.equal(cursor(dash).selected, 't-6');
+    assert.equal(cursor(dash).index, 3);
+  });
+
+  it('the row keeps its place on the screen when rows above it come or go', () => {
+    const dash = bench()
+      .keys('1')
+      .data({ tasks: tasks(100, 50) })
+      .keys('G');
+    const before = cursor(dash);
+    dash.data({ tasks: tasks(20, 10) });
+    const after = cursor(dash);
+    assert.equal(after.selected, before.selected);
+    assert.equal(after.index - after.top, before.index - before.top);
+  });
+
+  it('when its row is gone it takes the neighbour', () => {
+    const dash = bench()
+      .data({ decisions: [1, 2, 3].map((id) => decisionRow(id)) })
+      .keys('j');
+    dash.data({ decisions: [decisionRow(2, { state: 'denied' })] });
+    assert.equal(cursor(dash, 'decisions').selected, 'd-3');
+    dash.data({ decisions: [decisionRow(3, { state: 'denied' })] });
+    assert.equal(cursor(dash, 'decisions').selected, 'd-1');
+  });
+
+  it('in Events it stays on the newest while another pane has the keyboard, and with its row otherwise', () => {
+    const event = (seq: number) => ({
+      seq,
+      at: new Date(Date.parse('2026-03-01T11:00:00Z') + seq * 1000).toISOString(),
+      kind: 'task_created' as const,
+      task_id: `t-${seq}`,
+      decision_id: null,
+      session_id: null,
+      actor: null,
+      via: null,
+      data: {},
+    });
+    const selected = (dash: Bench) => dash.state().lists.events.selected;
+    const dash = bench(140, 40).data({ events: [event(1)] });
+    assert.equal(selected(dash.data({ events: [event(2)] })), 'e-2');
+    assert.equal(selected(dash.keys('7').data({ events: [event(3)] })), 'e-2');
+  });
+
+  it('finished tasks stand below the others, newest first', () => {
+    const dash = bench()
+      .keys('1')
+      .data({
+        tasks: [
+          taskRow(1, { status: 'done', ended_at: '2026-03-01T10:00:00Z' }),
+          taskRow(2, { status: 'failed', ended_at: '2026-03-01T11:00:00Z' }),
+          taskRow(3),
+          taskRow(10),
+        ],
+      });
+    assert.deepEqual(dash.state().lists.tasks.ids, ['t-3', 't-10', 't-2', 't-1']);
+  });
+});
+
+describe('ten thousand tasks', () => {
+  it('no key of a long burst is dropped', () => {
+    const dash = bench()
+      .keys('1')
+      .data({ tasks: tasks(10_000) });
+    dash.burst(...Array.from({ length: 500 }, () => 'j'));
+    assert.equal(cursor(dash).index, 500);
+    dash.burst(...Array.from({ length: 200 }, () => 'k'));
+    assert.equal(cursor(dash).selected, 't-301');
+    assert.equal(cursor(dash.keys('G')).selected, 't-10000');
+    assert.equal(cursor(dash.keys('g')).selected, 't-1');
+  });
+});
+
+describe('filters', () => {
+  const board = (): Bench =>
+    bench()
+      .keys('1')
+      .data({
+        tasks: [
+          taskRow(1, {
+            title: 'Fix the retry test',
+            agent: 'claude',
+            status: 'failed',
+            ended_at: '2026-03-01T10:00:00Z',
+          }),
+          taskRow(2, {
+            title: 'Fix docs',
+            agent: 'codex',
+            status: 'failed',
+            ended_at: '2026-03-01T11:00:00Z',
+          }),
+          taskRow(3, { title: 'Write https://example.org/x', agent: 'claude' }),
+        ],
+      });
+  const filtered = (text: string): readonly string[] =>
+    board().keys('/').send({ type: 'paste', text }).state().lists.tasks.ids;
+
+  it('fields, words, negation and quotes all hold together', () => {
+    assert.deepEqual(filtered('status:failed'), ['t-2', 't-1']);
+    assert.deepEqual(filtered('status:failed agent:claude'), ['t-1']);
+    assert.deepEqual(filtered('fix !docs'), ['t-1']);
+    assert.deepEqual(filtered('!agent:codex'), ['t-3', 't-1']);
+    assert.deepEqual(filtered('"retry test"'), ['t-1']);
+    assert.deepEqual(filtered('https://example'), ['t-3']);
+    assert.deepEqual(filtered('nothing'), []);
+  });
+
+  it('Enter keeps it, Esc in the line undoes it, Esc in the list clears it', () => {
+    const dash = board().keys('/', 'd', 'o', 'c', 's', 'enter');
+    assert.equal(dash.state().lists.tasks.filter, 'docs');
+    dash.keys('/', 'x', 'esc');
+    assert.equal(dash.state().lists.tasks.filter, 'docs');
+    dash.keys('esc');
+    assert.equal(dash.state().lists.tasks.filter, '');
+    assert.equal(dash.state().lists.tasks.ids.length, 3);
+  });
+
+  it('keys typed into it are text, whatever they would do elsewhere', () => {
+    const dash = board().keys('/', 'q', 'x', 'y', '?', ':').burst('n', 'r', 'enter', 'y');
+    assert.equal(dash.state().lists.tasks.filter, 'qxy?:nry');
+    assert.deepEqual(dash.effects(), []);
+  });
+});
+
+describe('Esc is one level back', () => {
+  it('from search to full view to list', () => {
+    const dash = showTask(
+      bench()
+        .keys('1')
+        .data({ tasks: tasks(3) }),
+      1,
+    )
+      .keys('enter', '/')
+      .keys('T', 'a', 's', 'k', 'enter');
+    assert.equal(dash.state().search?.query, 'Task');
+    dash.keys('esc');
+    assert.equal(dash.state().search, null);
+    assert.equal(dash.state().view, 'full');
+    assert.equal(dash.keys('esc').state().view, 'list');
+  });
+});
+
+describe('. goes to what waits', () => {
+  it('decisions first, then work to look at, round and round', () => {
+    const dash = bench().data({
+      decisions: [decisionRow(1), decisionRow(2)],
+      sessions: [
+        sessionRow(4),
+        sessionRow(5, { promoted_at: '2026-03-01T11:00:00Z' }),
+        sessionRow(6, { commits: 0 }),
+      ],
+    });
+    const seen = ['d-1', 'd-2', 's-4', 'd-1'].map(() => {
+      const { focus, lists } = dash.state();
+      const at = lists[focus].selected;
+      dash.keys('.');
+      return at;
+    });
+    assert.deepEqual(seen, ['d-1', 'd-2', 's-4', 'd-1']);
+  });
+
+  it('says when nothing does', () => {
+    assert.match(bench().keys('.').state().message?.text ?? '', /nothing waits/);
+  });
+});
+
+describe('help and palette', () => {
+  it('Enter does what the highlighted key does, and a dangerous one still asks', () => {
+    const dash = bench()
+      .keys('1')
+      .data({ tasks: tasks(1) });
+    dash.keys(':').send({ type: 'paste', text: 'cancel the task' }).keys('enter');
+    assert.equal(dash.state().armed?.binding, 'cancel');
+    assert.deepEqual(dash.calls(), []);
+  });
+
+  it('a key of another pane leads there', () => {
+    const dash = bench().data({ decisions: [decisionRow(1)] });
+    dash.keys('?').send({ type: 'paste', text: 'promote' }).keys('enter');
+    assert.equal(dash.state().focus, 'workers');
+    assert.equal(dash.state().armed, null);
+  });
+});
+
+describe('the log', () => {
+  const log = (dash: Bench, lines: string[], ended = false): Bench =>
+    dash.send({ type: 'log', session: 's-1', lines, ended, reset: false });
+  const running = (): Bench =>
+    bench()
+      .keys('4')
+      .data({ sessions: [sessionRow(1, { state: 'running' })] })
+      .send({ type: 'log', session: 's-1', lines: [''], ended: false, reset: true });
+
+  it('lines that come in parts are put together, and 500 are kept', () => {
+    const dash = log(log(running(), ['one', 'tw']), ['o', 'three', '']);
+    assert.deepEqual(dash.state().log.lines, ['one', 'two', 'three']);
+    log(dash, [...Array.from({ length: 600 }, (_, index) => `line ${index}`), '']);
+    assert.equal(dash.state().log.lines.length, 500);
+    assert.equal(dash.state().log.lines.at(-1), 'line 599');
+  });
+
+  it('f pauses and counts what is missed, f again follows', () => {
+    const dash = log(log(running(), ['one', '']).keys('f'), ['two', 'three', '']);
+    assert.equal(dash.state().log.following, false);
+    assert.equal(dash.state().log.seen, 1);
+    assert.equal(dash.keys('f').state().log.following, true);
+  });
+
+  it('scrolling up pauses, reaching the end follows again', () => {
+    const dash = log(running(), [...Array.from({ length: 80 }, (_, index) => `line ${index}`), '']).keys(
+      'pageup',
+    );
+    assert.equal(dash.state().log.following, false);
+    dash.keys('enter', 'G');
+    assert.equal(dash.state().log.following, true);
+  });
+
+  it('lines of a session that is no longer shown are dropped', () => {
+    const dash = running().send({
+      type: 'log',
+      session: 's-9',
+      lines: ['other', ''],
+      ended: false,
+      reset: false,
+    });
+    assert.deepEqual(dash.state().log.lines, []);
+  });
+});
+
+describe('a list that is longer than what comes first', () => {
+  const page = (from: number, to: number) =>
+    Array.from({ length: to - from + 1 }, (_, at) => taskRow(from + at, { status: 'open' }));
+
+  it('has its cursor on the first row when all of it is there', () => {
+    const dash = bench()
+      .data({ tasks: page(101, 300), complete: false })
+      .keys('1');
+    assert.equal(dash.state().lists.tasks.selected, 't-101');
+    dash.data({ tasks: page(51, 100), complete: false }).data({ tasks: page(1, 50), complete: true });
+    assert.equal(dash.state().lists.tasks.selected, 't-1');
+    assert.equal(dash.state().lists.tasks.top, 0);
+    dash.data({ tasks: [taskRow(301, { status: 'open' })] });
+    assert.equal(dash.state().lists.tasks.selected, 't-1');
+  });
+
+  it('keeps it where a hand has moved it, and where a question stands', () => {
+    const moved = bench()
+      .data({ tasks: page(101, 300), complete: false })
+      .keys('1', 'j');
+    moved.data({ tasks: page(1, 100), complete: true });
+    assert.equal(moved.state().lists.tasks.selected, 't-102');
+    const asked = bench()
+      .data({ tasks: page(101, 300), complete: false })
+      .keys('1', 'x');
+    asked.data({ tasks: page(1, 100), complete: true });
+    assert.equal(asked.state().lists.tasks.selected, 't-101');
+  });
+
+  it('takes no key that acts just after it was carried there', () => {
+    const dash = bench()
+      .data({ tasks: page(101, 300), complete: false })
+      .keys('1');
+    const at = dash.state().now;
+    dash.data({ tasks: page(1, 100), complete: true }).send({ type: 'keys', keys: ['x'], at: at + 100 });
+    assert.equal(dash.state().armed, null);
+  });
+});

@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  type Bench,
+  bench,
+  evidence,
+  sessionRow,
+  showEvidence,
+  showTask,
+  showWork,
+  taskRow,
+  trial,
+} from '../../support/dashboard.ts';
+import { screenOf } from '../../support/render.tsx';
+
+const ended = (): Bench =>
+  showWork(
+    bench(100, 33)
+      .keys('4')
+      .data({ sessions: [sessionRow(1)], tasks: [taskRow(1, { session_id: 's-1', status: 'done' })] }),
+    1,
+  );
+const text = (dash: Bench): string => screenOf(dash.state()).join('\n');
+const question = (dash: Bench): string => dash.keys('p').state().armed?.question ?? '';
+
+describe('before a merge', () => {
+  it('p shows what was reported and that it is verified', () => {
+    const dash = showEvidence(ended(), 1).keys('p');
+    assert.match(dash.state().armed?.question ?? '', /Promote svc\/s-1 into main\? It is verified\./);
+    const shown = text(dash);
+    assert.match(shown, /Promote s-1/);
+    assert.match(shown, /tests +verify_report: 3 passed, acceptance 2 of 2 met · verified/);
+  });
+
+  it('says plainly when it is not', () => {
+    const none = { state: 'none', tests: [], criteria: [], reported_at: null } as const;
+    const failed = {
+      state: 'reported',
+      tests: [{ command: 'npm test', result: 'failed', note: null }],
+      criteria: [{ criterion: 'it works', status: 'unreported', note: null }],
+    } as const;
+    assert.match(
+      question(showEvidence(ended(), 1, { ...none, tests: [], criteria: [] })),
+      /NOT VERIFIED: nothing was reported/,
+    );
+    assert.match(
+      question(
+        showEvidence(ended(), 1, { ...failed, tests: [...failed.tests], criteria: [...failed.criteria] }),
+      ),
+      /NOT VERIFIED: 1 failed, acceptance 0 of 1 met · reported: the worker's own word/,
+    );
+    assert.match(question(showEvidence(ended(), 1, { state: 'disagrees' })), /NOT VERIFIED.*disagrees/);
+  });
+
+  it('a report about another commit than the one that would be merged is stale', () => {
+    const moved = showEvidence(showWork(ended(), 1, { trial: trial(1, { head: 'd'.repeat(40) }) }), 1);
+    assert.match(question(moved), /NOT VERIFIED.*stale/);
+  });
+
+  it('a report that svc has not run again is the word of the worker, and says whether a rerun is on its way', () => {
+    const said = (rerun_state: 'waiting' | 'running' | null) =>
+      question(showEvidence(ended(), 1, { state: 'reported', rerun: null, rerun_state }));
+    assert.match(said(null), /NOT VERIFIED: 3 passed, .* · reported: the worker's own word\.$/);
+    assert.match(said('waiting'), /own word · its tests wait to be run again/);
+    assert.match(said('running'), /own word · its tests are being run again/);
+  });
+
+  it('waits for the evidence, and asks anew when something is reported meanwhile', () => {
+    assert.equal(question(ended()), '');
+    const dash = showEvidence(ended(), 1).keys('p');
+    const event = {
+      seq: 9,
+      at: '2026-03-01T12:00:00Z',
+      kind: 'verification_reported',
+      task_id: 't-1',
+      decision_id: null,
+      session_id: 's-1',
+      actor: null,
+      via: null,
+      data: {},
+    } as const;
+    dash.data({ events: [event] }).keys('m');
+    assert.deepEqual(dash.calls(), []);
+    assert.match(dash.state().message?.text ?? '', /s-1/);
+  });
+
+  it('an error where it could not be read is not taken for a good sign', () => {
+    const dash = ended();
+    const loaded = {
+      kind: 'evidence',
+      id: 's-1',
+      stamp: '',
+      detail: null,
+      problem: 'no such session',
+    } as const;
+    assert.match(
+      question(dash.send({ type: 'detail', loaded })),
+      /NOT VERIFIED: its evidence could not be read/,
+    );
+  });
+});
+
+describe('acceptance criteria and tests', () => {
+  const mixed = {
+    state: 'reported',
+    reasons: ['1 of 2 criteria is not met'],
+    criteria: [
+      { criterion: 'the first holds', status: 'met' as const, note: null },
+      { criterion: 'the second holds', status: 'not_met' as const, note: 'no time' },
+      { criterion: 'the third holds', status: 'unreported' as const, note: null },
+    ],
+    tests: [{ command: 'npm test', result: 'passed' as const, note: null }],
+  } as const;
+  const parts = [
+    '✓ met        the first holds',
+    '✗ not met    the second holds (no time)',
+    '? unreported the third holds',
+    '✓ passed     npm test',
+  ];
+  const more = {
+    ...mixed,
+    reasons: [...mixed.reasons],
+    criteria: [...mixed.criteria],
+    tests: [...mixed.tests],
+  };
+
+  it('stand in the view of the task and in that of the worker, each sign with its word', () => {
+    const inTask = text(showEvidence(showTask(ended(), 1).keys('1', 'enter'), 1, more));
+    const inWork = text(showEvidence(ended().keys('v', 'enter'), 1, more));
+    for (const part of [...parts, '1 of 2 criteria is not met']) {
+      assert.ok(inTask.includes(part), `${part} is not in\n${inTask}`);
+      assert.ok(inWork.includes(part), `${part} is not in\n${inWork}`);
+    }
+  });
+
+  it('of a task that nobody has worked on are listed as unreported', () => {
+    const dash = showTask(
+      bench()
+        .keys('1')
+        .data({ tasks: [taskRow(1)] }),
+      1,
+    );
+    const loaded = structuredClone(dash.state().details[0]!);
+    (loaded.detail as { task: { acceptance_criteria: string[] } }).task.acceptance_criteria = [
+      'it says hello',
+    ];
+    assert.match(text(dash.send({ type: 'detail', loaded })), /\? unreported it says hello/);
+  });
+
+  it('a rerun that disagrees shows what came out', () => {
+    const rerun = {
+      at: '2026-03-01T11:59:00Z',
+      by: 'user',
+      head: 'c'.repeat(40),
+      agrees: false,
+      results: [{ command: 'npm test', exit_code: 1, agrees: false, output: '1 failing' }],
+    };
+    const shown = text(showEvidence(ended().keys('v', 'enter'), 1, { state: 'disagrees', rerun }));
+    for (const part of ['DISAGREES with the report', '✗ other', 'npm test ended with 1', '│ 1 failing'])
+      assert.ok(shown.includes(part), `${part} is not in\n${shown}`);
+  });
+});
+
+describe('running the reported tests again', () => {
+  it('V names the commands, y runs them', () => {
+    const dash = showEvidence(ended(), 1).keys('V');
+    assert.match(
+      dash.state().armed?.question ?? '',
+      /Run 3 reported commands .* of s-1\? npm test -- part1 ; /,
+    );
+    assert.deepEqual(dash.calls(), []);
+    assert.deepEqual(dash.keys('y').calls(), [{ operation: 'verify.rerun', input: { session: 's-1' } }]);
+    const inTasks = showEvidence(showTask(ended(), 1), 1).keys('1', 'V', 'y');
+    assert.deepEqual(inTasks.calls(), [{ operation: 'verify.rerun', input: { session: 's-1' } }]);
+  });
+
+  it('says why not: nothing reported, still running', () => {
+    const said = (dash: Bench): string => dash.keys('V').state().message?.text ?? '';
+    assert.match(said(showEvidence(ended(), 1, { tests: [] })), /has reported no tests/);
+    const running = ended().data({ sessions: [sessionRow(1, { state: 'running' })] });
+    assert.match(said(showEvidence(running, 1)), /still running/);
+    assert.match(said(ended()), /still being fetched/);
+  });
+
+  it('tells whether it agrees', () => {
+    const dash = showEvidence(ended(), 1).keys('V', 'y');
+    const effect = dash.effects().at(-1)!;
+    const rerun = {
+      at: '2026-03-01T12:00:00Z',
+      by: 'user',
+      head: 'c'.repeat(40),
+      agrees: false,
+      results: [],
+    };
+    dash.send({
+      type: 'answered',
+      effect: effect as never,
+      answer: evidence(1, { state: 'disagrees', rerun }),
+    });
+    assert.match(dash.state().message?.text ?? '', /did not end as it was reported/);
+    assert.equal(dash.state().message?.tone, 'bad');
+  });
+});

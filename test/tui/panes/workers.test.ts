@@ -1,0 +1,357 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import stringWidth from 'string-width';
+import { describeChanges } from '../../../tui/plain/describe-changes.ts';
+import type { EventRow, HeldRow, SessionRow } from '../../../tui/state/model.ts';
+import { type Bench, bench, NOW, sessionRow, showTask, showWork, taskRow } from '../../support/dashboard.ts';
+import { screenOf } from '../../support/render.tsx';
+
+const later = (minutes: number): string => new Date(NOW + minutes * 60_000).toISOString();
+const clock = (minutes: number): string =>
+  new Date(NOW + minutes * 60_000).toLocaleTimeString('sv-SE', { hour12: false }).slice(0, 5);
+
+const STEPS = ['read the code', 'find the race', 'fix it', 'add a test', 'run all of it'];
+const running = (id: number, more: Partial<SessionRow> = {}): SessionRow =>
+  sessionRow(id, {
+    state: 'running',
+    ended_at: null,
+    activity: 'edit src/a.ts',
+    model: 'a-model',
+    transport: 'acp',
+    auth: 'gateway',
+    profile: 'strict',
+    usage: { input: 40_000, cached: 30_000, output: 1200, cost_usd: 0.25 },
+    tool_calls: 12,
+    plan: STEPS.map((text, at) => ({ text, state: at < 2 ? 'done' : at === 2 ? 'active' : 'pending' })),
+    ...more,
+  });
+const paused = (id: number, more: Partial<SessionRow> = {}): SessionRow =>
+  sessionRow(id, {
+    state: 'queued',
+    ended_at: null,
+    resume_at: later(40),
+    pause: { code: 'usage_limit', text: 'You have hit your limit' },
+    ...more,
+  });
+const failed = (id: number, more: Partial<SessionRow> = {}): SessionRow =>
+  sessionRow(id, { failure: { code: 'turn_limit', text: 'too many turns' }, ...more });
+const held = (agent: string, more: Partial<HeldRow> = {}): HeldRow => ({
+  agent,
+  failures: 3,
+  code: 'auth_failed',
+  text: 'token expired',
+  opened_at: later(-1),
+  reopen_at: later(5),
+  ...more,
+});
+
+const workers = (...sessions: SessionRow[]): Bench => bench().keys('4').data({ sessions });
+const textOf = (dash: Bench): string => screenOf(dash.state()).join('\n');
+const armed = (dash: Bench): string => dash.state().armed?.question ?? '';
+const said = (dash: Bench): string => dash.state().message?.text ?? '';
+
+describe('what a worker does', () => {
+  it('stands in its row and, with its plan, above its log', () => {
+    const dash = workers(running(1));
+    assert.match(textOf(dash), /▶s-1 +claude +t-1 +running +41\.2k +\S+ edit src\/a\.ts · Task/);
+    for (const part of [
+      'does  edit src/a.ts',
+      'with  a-model · acp · gateway · strict',
+      'spent 40.0k in (30.0k cached), 1.2k out · $0.25 · 12 tool calls',
+      'plan  2 of 5 done · ▷ fix it',
+    ])
+      assert.ok(textOf(dash).includes(part), `${part} is not in\n${textOf(dash)}`);
+    dash.data({ sessions: [running(1, { activity: 'run npm test', runs: 2 })] });
+    assert.match(textOf(dash), /does {2}run npm test.*strict · run 2/s);
+    // There is room for all of it where the preview has the screen.
+    for (const part of ['▣ read the code', '▣ find the race', '▷ fix it', '☐ add a test', '☐ run all of it'])
+      assert.ok(textOf(dash.keys('enter').keys('esc').keys('enter')).includes(part), part);
+  });
+
+  it('comes with what its agent does not say, of which silence is no good sign', () => {
+    const untold = ['when its model declines', 'when an answer was cut off'];
+    const dash = workers(running(1, { untold, plan: [] })).keys('enter');
+    assert.match(textOf(dash), /untold this agent does not say when its model declines, or when an answer /);
+    assert.doesNotMatch(textOf(workers(running(2)).keys('enter')), /untold/);
+  });
+
+  it('where all panes are on the screen its preview has the facts, and the log a box of its own', () => {
+    const dash = bench(140, 40)
+      .keys('4')
+      .data({ sessions: [running(1)] });
+    const lines = screenOf(dash.state());
+    const log = lines.findIndex((line) => line.includes('s-1 log'));
+    const fact = lines.findIndex((line) => line.includes('with  a-model · acp · gateway · strict'));
+    assert.ok(fact > 0 && fact < log, lines.join('\n'));
+    assert.ok(lines.some((line) => line.includes('▷ fix it')));
+    assert.equal(lines.filter((line) => line.includes('with  a-model')).length, 1);
+  });
+
+  it('a long plan keeps the step that is under way in sight', () => {
+    const plan = Array.from({ length: 40 }, (_, at) => ({
+      text: `step ${at}`,
+      state: at < 30 ? ('done' as const) : at === 30 ? ('active' as const) : ('pending' as const),
+    }));
+    const text = textOf(workers(running(1, { plan })).keys('enter'));
+    assert.match(text, /plan {2}30 of 40 done/);
+    assert.match(text, /▣ step 29.*▷ step 30.*☐ step 31/s);
+  });
+
+  it('what stands above the log stays there while the log is read', () => {
+    const dash = workers(running(1)).keys('enter');
+    const lines = Array.from({ length: 100 }, (_, at) => `line ${at}`);
+    dash.send({ type: 'log', session: 's-1', lines: [''], ended: false, reset: true });
+    dash.send({ type: 'log', session: 's-1', lines: [...lines, ''], ended: false, reset: false });
+    assert.match(textOf(dash), /does {2}edit.*line 99/s);
+    assert.match(textOf(dash.keys('g')), /does {2}edit.*line 0/s);
+    assert.match(textOf(dash.keys('G')), /does {2}edit.*line 99/s);
+    assert.equal(dash.state().log.following, true);
+  });
+});
+
+describe('a paused worker', () => {
+  it('has the keys that do something with it in the last line of a narrow screen, and plain says that a question was left', () => {
+    const dash = bench(80, 24)
+      .keys('4')
+      .data({ sessions: [paused(1)] });
+    assert.match(screenOf(dash.state()).at(-1) ?? '', /x stop +R go on +A attach .*\? help +q quit/);
+    const asked = dash.keys('R').state();
+    assert.deepEqual(describeChanges(asked, dash.keys('esc').state()), ['nothing was done']);
+  });
+
+  it('is told from a queued one, for how long in lists and until when in previews', () => {
+    const dash = workers(paused(1), paused(2, { resume_at: later(-1) }));
+    assert.match(textOf(dash), /▶s-1 .*paused 40m .*usage_limit · Task number 1/);
+    assert.match(textOf(dash), /s-2 .*queued/);
+    assert.match(textOf(dash), new RegExp(`paused until ${clock(40)}, 40m from now; R`));
+    assert.match(textOf(dash), /why +usage_limit: You have hit your limit/);
+    assert.match(textOf(dash.wait(39.5 * 60_000)), /paused <1m/);
+    assert.match(textOf(dash.wait(60_000)), /▶s-1 .*queued/);
+  });
+
+  it('so is its task', () => {
+    const at = { resume_at: later(40), session_id: 's-1' };
+    const dash = bench()
+      .keys('1')
+      .data({ tasks: [taskRow(1, at)], sessions: [paused(1)] });
+    assert.match(textOf(dash), /▶t-1 +paused 40m/);
+    assert.match(textOf(dash), new RegExp(`─ paused until ${clock(40)}`));
+    assert.match(textOf(dash), /paused +until .*: usage_limit: You have hit/);
+    assert.match(said(showTask(dash, 1).keys('r')), /t-1 is paused already/);
+    dash.keys('/').send({ type: 'paste', text: 'status:paused' });
+    assert.deepEqual(dash.state().lists.tasks.ids, ['t-1']);
+  });
+
+  it('R y lets it go on now', () => {
+    const dash = workers(paused(1)).keys('R');
+    assert.match(
+      armed(dash),
+      new RegExp(`Let s-1 go on now and not at ${clock(40)}\\?.*spends claude's tokens`),
+    );
+    assert.deepEqual(dash.keys('R').calls(), []);
+    assert.deepEqual(dash.keys('R', 'y').calls(), [
+      { operation: 'worker.resume', input: { session: 's-1' } },
+    ]);
+  });
+
+  it('the question is withdrawn when it goes on by itself', () => {
+    const dash = workers(paused(1))
+      .keys('R')
+      .data({ sessions: [running(1)] });
+    assert.equal(armed(dash), '');
+    assert.deepEqual(dash.keys('y').calls(), []);
+  });
+});
+
+describe('going on and entering', () => {
+  it('a failed one goes on as a new session, which is gone to', () => {
+    const dash = workers(failed(1, { agent_session: 'c-1' })).keys('R');
+    assert.match(armed(dash), /Let s-1 go on in its worktree and conversation, as a new session\?/);
+    dash.keys('y');
+    const effect = dash.effects().find((each) => each.do === 'call')!;
+    dash.send({ type: 'answered', effect: effect as never, answer: running(2, { continues: 's-1' }) });
+    assert.equal(said(dash), 's-1 goes on as s-2');
+    dash.data({ sessions: [running(2, { continues: 's-1' })] });
+    assert.equal(dash.state().lists.workers.selected, 's-2');
+  });
+
+  it('R says why it cannot', () => {
+    const reason = (...sessions: SessionRow[]): string => said(workers(...sessions).keys('R'));
+    assert.match(reason(running(1)), /s-1 is running and has nothing to go on with/);
+    assert.match(reason(sessionRow(1)), /s-1 has done its work/);
+    assert.match(reason(failed(1, { worktree: null })), /worktree of s-1 is no longer there/);
+    assert.match(reason(paused(1, { resume_at: null })), /waits for a free worker/);
+    const both = workers(failed(1), failed(2, { task_id: 't-1' })).keys('G', 'R');
+    assert.match(said(both), /t-1 has gone on since, as s-2/);
+  });
+
+  it('A runs svc worker attach, not while its agent runs', () => {
+    const run = (dash: Bench) => dash.effects().filter((each) => each.do === 'command');
+    const [effect, ...others] = run(workers(paused(1)).keys('A'));
+    assert.deepEqual(effect?.words, ['worker', 'attach', 's-1']);
+    assert.equal(others.length, 0);
+    assert.deepEqual(run(workers(running(1)).keys('A')), []);
+    assert.match(said(workers(running(1)).keys('A')), /s-1 is running: its agent works alone/);
+    const back = workers(paused(1)).keys('A');
+    assert.match(
+      said(back.send({ type: 'exited', effect: effect!, code: 0 })),
+      /you have left s-1; it goes on at/,
+    );
+    assert.match(said(back.send({ type: 'exited', effect: effect!, code: 3 })), /ended with exit code 3/);
+  });
+});
+
+describe('agents that are held back', () => {
+  it('stand above everything, and leave no row out of place', () => {
+    const dash = bench().data({ held: [held('claude'), held('codex', { reopen_at: later(-1) })] });
+    const lines = screenOf(dash.state());
+    assert.equal(lines.length, 24);
+    assert.match(
+      lines[2] ?? '',
+      new RegExp(`held back: claude \\(auth_failed, tried again ${clock(5)}\\), codex.*· H gives work again`),
+    );
+    assert.doesNotMatch(textOf(dash.data({ held: [] })), /held back/);
+  });
+
+  it('H y gives work again, first to the agent of the selected worker', () => {
+    const dash = workers(paused(1, { agent: 'codex' })).data({ held: [held('claude'), held('codex')] });
+    assert.match(textOf(dash), /waits +codex is held back until/);
+    assert.match(
+      armed(dash.keys('H')),
+      /Give codex work again\? It failed 3 times .*auth_failed: token expired/,
+    );
+    assert.deepEqual(dash.keys('y').calls(), [{ operation: 'agent.reset', input: { agent: 'codex' } }]);
+    assert.match(said(bench().keys('H')), /no agent is held back/);
+  });
+
+  it('a plan says so before its run is agreed to, and how it would run', () => {
+    const dash = bench()
+      .keys('1')
+      .data({ tasks: [taskRow(1)] });
+    const until = { until: later(5), code: 'auth_failed', text: 'token expired' };
+    showTask(dash, 1, { held_back: until, starts: 'queued', transport: 'acp', auth: 'gateway' });
+    const text = textOf(dash.keys('enter'));
+    assert.match(text, /how +acp · gateway · lite/);
+    assert.match(text, new RegExp(`held back claude until ${clock(5)}: auth_failed: token expired`));
+    assert.match(armed(dash.keys('esc', 'r')), /but it is held back until/);
+  });
+});
+
+describe('every size', () => {
+  it('is filled exactly with workers that run and pause, and agents that are held back', () => {
+    for (const [columns, rows] of [
+      [40, 10],
+      [60, 15],
+      [80, 24],
+      [120, 34],
+      [240, 67],
+    ] as const) {
+      const sessions = [running(1), paused(2), failed(3)];
+      const dash = bench(columns, rows).data({ sessions, held: [held('claude')] });
+      for (const keys of [['4'], ['j'], ['enter'], ['esc', 'v', 'enter'], ['esc', 'k', 'R'], ['esc', 'H']]) {
+        const lines = screenOf(dash.keys(...keys).state());
+        assert.equal(lines.length, rows, `${columns}x${rows} ${keys}`);
+        for (const line of lines) assert.ok(stringWidth(line) <= columns, line);
+      }
+    }
+  });
+});
+
+describe('what happened to workers', () => {
+  const event = (seq: number, kind: EventRow['kind'], data: object): EventRow => ({
+    seq,
+    at: later(0),
+    kind,
+    task_id: null,
+    decision_id: null,
+    session_id: null,
+    actor: null,
+    via: null,
+    data: data as EventRow['data'],
+  });
+  const events = [
+    event(1, 'session_paused', { reason: 'claude ended with usage_limit', title: 'T', resume_at: later(40) }),
+    event(2, 'session_resumed', { title: 'T', agent: 'claude' }),
+    event(3, 'circuit_reset', { agent: 'claude' }),
+  ];
+
+  it('reads well in Events', () => {
+    const text = textOf(bench(120, 33).keys('7').data({ events }));
+    assert.match(
+      text,
+      new RegExp(`session_paused .*claude ended with usage_limit · it goes on ${clock(40)} · T`),
+    );
+    assert.match(text, /session_resumed +claude +T/);
+    assert.match(text, /circuit_reset +claude +claude is given work again/);
+  });
+
+  it('and as lines, where a row is told once and not whenever its worker does something', () => {
+    const dash = workers(running(1)).data({ events: events.slice(0, 1) });
+    const before = dash.state();
+    dash.data({ sessions: [running(1, { activity: 'run npm test', tool_calls: 13 })] });
+    assert.deepEqual(describeChanges(before, dash.state()), []);
+    const told = describeChanges(before, dash.data({ events }).state()).join('\n');
+    assert.match(told, /circuit_reset claude: claude is given work again/);
+    const opened = describeChanges(before, dash.keys('enter').state()).join('\n');
+    assert.match(opened, /\[x\] read the code\n\[>\] fix it|\[x\] find the race\n\[>\] fix it/);
+    assert.doesNotMatch(opened, /[▣▷☐─]/);
+  });
+});
+
+describe('what is still to be reviewed', () => {
+  const notes = (...sessions: SessionRow[]): string =>
+    screenOf(bench().data({ sessions, complete: true }).keys('4').state()).join('\n');
+
+  it('is what has commits on a branch that is there and not merged', () => {
+    assert.match(notes(sessionRow(1), sessionRow(2)), /2 runs, 2 to review/);
+    assert.doesNotMatch(notes(sessionRow(1, { branch_state: 'merged' })), /to review/);
+    assert.doesNotMatch(notes(sessionRow(1, { branch_state: 'gone' })), /to review/);
+    assert.doesNotMatch(notes(sessionRow(1, { promoted_at: later(-1) })), /to review/);
+    const over = [sessionRow(1, { branch_state: 'merged' }), sessionRow(2, { branch_state: 'gone' })];
+    const dash = bench().data({ sessions: over, complete: true }).keys('.');
+    assert.equal(dash.state().message?.text, 'nothing waits for you');
+  });
+
+  it('is also what could not be read, until its branch is gone', () => {
+    const unread = { commits: null, cwd: '/repository/.svc/worktrees/s-1' };
+    assert.match(notes(sessionRow(1, unread)), /1 run, 1 to review/);
+    const dash = bench()
+      .data({ sessions: [sessionRow(1, unread)], complete: true })
+      .keys('.');
+    assert.equal(dash.state().lists.workers.selected, 's-1');
+    for (const over of [
+      { branch_state: 'gone' },
+      { cwd: null },
+      { commits: 0 },
+      { repository: null },
+    ] as const)
+      assert.doesNotMatch(notes(sessionRow(1, { ...unread, ...over })), /to review/);
+  });
+
+  it('a run that could not start was not merged, whatever became of its branch', () => {
+    const failure = { code: 'tool_missing', text: 'claude is not installed' };
+    const started = sessionRow(1, { failure, commits: 0, promoted_at: later(-1) });
+    assert.match(notes(started), /▶s-1 .* failed /);
+    assert.match(notes(sessionRow(1, { promoted_at: later(-1) })), /▶s-1 .* merged /);
+    assert.match(notes(sessionRow(1, { branch_state: 'merged' })), /▶s-1 .* merged /);
+  });
+});
+
+describe('what the screen says of a branch', () => {
+  it('has its time, and is dropped when a branch of its repository has moved', () => {
+    const dash = showWork(
+      bench(80, 24)
+        .data({ sessions: [sessionRow(1)], complete: true })
+        .keys('4', 'v'),
+      1,
+    );
+    const text = (): string => screenOf(dash.state()).join('\n');
+    assert.match(text(), /no conflicts, tried \d\d:\d\d:\d\d/);
+    dash.send({ type: 'refs', repository: '/another' });
+    assert.match(text(), /no conflicts/);
+    dash.send({ type: 'refs', repository: '/repository' });
+    assert.match(text(), /looking at the branch/);
+    assert.doesNotMatch(text(), /no conflicts/);
+    assert.equal(dash.keys('p').state().armed, null);
+  });
+});

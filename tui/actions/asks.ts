@@ -1,0 +1,58 @@
+import { describeOutcome, isOpenAsk } from '../panes/asks.ts';
+import { EMPTY_INPUT } from '../state/input.ts';
+import type { AnswerAsk, AskRow, State } from '../state/model.ts';
+import { callEngine, showMessage, type Transition, transitionTo } from './transition.ts';
+
+export function getSelectedAsk(state: State): AskRow | undefined {
+  const { selected } = state.lists.asks;
+  return selected === null ? undefined : state.data.asks.get(selected);
+}
+
+/** How messages and the list of pending calls refer to an ask. */
+const nameAsk = ({ ask_id: id }: AskRow): string => `ask ${id}`;
+
+export function checkCanOpenAsk(state: State): string | null {
+  const ask = getSelectedAsk(state);
+  if (ask === undefined) return 'nothing is selected';
+  return state.busy.includes(nameAsk(ask)) ? `${nameAsk(ask)}: the answer is on its way` : null;
+}
+
+/** Opens an open ask to be answered, a closed one to be read. */
+export function openAsk(state: State): Transition {
+  const ask = getSelectedAsk(state)!;
+  if (!isOpenAsk(ask)) return transitionTo({ ...state, view: 'full' });
+  return transitionTo({
+    ...state,
+    message: null,
+    overlay: { kind: 'answer', ask, input: EMPTY_INPUT, top: 0, openedAt: state.now },
+  });
+}
+
+/** Sends an answer to the ask that was on the screen, even if the selection has moved since. */
+export function sendAnswer(state: State, { ask }: AnswerAsk, answer: string): Transition {
+  if (state.link.phase === 'lost')
+    return transitionTo(
+      showMessage(state, 'the engine is away: the answer was not sent', 'bad', 'Esc, then u starts it'),
+    );
+  return callEngine(
+    { ...state, overlay: null },
+    {
+      operation: 'ask.answer',
+      input: { id: ask.ask_id, answer },
+      busy: nameAsk(ask),
+      doing: `answering ${nameAsk(ask)}`,
+      describeAnswer: () => `${nameAsk(ask)} is answered: ${answer}`,
+    },
+  );
+}
+
+/** Closes the answer overlay when its ask was answered by someone else or has expired. */
+export function closeStaleAnswer(state: State): State {
+  const { overlay } = state;
+  if (overlay?.kind !== 'answer') return state;
+  const now = state.data.asks.get(String(overlay.ask.ask_id));
+  if (now !== undefined && isOpenAsk(now)) return state;
+  const what = now === undefined ? 'it is gone' : describeOutcome(now);
+  const text = `${nameAsk(overlay.ask)} is closed, nothing was sent: ${what}`;
+  return showMessage({ ...state, overlay: null }, text, 'bad');
+}

@@ -1,0 +1,166 @@
+import { describeRecipient } from '../panes/bus.ts';
+import { describeHolder } from '../panes/locks.ts';
+import { EMPTY_INPUT } from '../state/input.ts';
+import type { MessageRow, PaneId, PeerRow, State, WriteMessage } from '../state/model.ts';
+import { callEngine, type Question, showMessage, type Transition, transitionTo } from './transition.ts';
+
+export function getSelectedMessage(state: State): MessageRow | undefined {
+  const { selected } = state.lists.bus;
+  return selected === null ? undefined : state.data.messages.get(selected);
+}
+
+const NOTHING_SELECTED = 'no message is selected';
+
+/** The live session that will read a message itself; undefined when a person may acknowledge it instead. */
+function findLiveReader({ data: { peers } }: State, message: MessageRow): PeerRow | undefined {
+  const { to_session: session, to_worker: worker, to_agent: agent } = message;
+  return peers.find(
+    (each) =>
+      each.state === 'live' &&
+      each.seat !== 'chair' &&
+      (each.session_id === session ||
+        (worker !== null && each.worker_id === worker) ||
+        (agent !== null && each.agent === agent)),
+  );
+}
+
+export function checkCanAcknowledge(state: State): string | null {
+  const message = getSelectedMessage(state);
+  if (message === undefined) return NOTHING_SELECTED;
+  if (message.acked_at !== null) return `message ${message.message_id} is acknowledged already`;
+  const reader = findLiveReader(state, message);
+  return reader === undefined ? null : `${reader.session_id} is here and has to read it itself`;
+}
+
+/** Acknowledges the selected message. It destroys nothing, so it needs no confirmation. */
+export function acknowledgeMessage(state: State): Transition {
+  const { message_id: id } = getSelectedMessage(state)!;
+  return callEngine(state, {
+    operation: 'message.ack',
+    input: { id },
+    busy: `message ${id}`,
+    doing: `acknowledging message ${id}`,
+    describeAnswer: () => `message ${id} is acknowledged`,
+  });
+}
+
+export function checkCanReply(state: State): string | null {
+  const message = getSelectedMessage(state);
+  if (message === undefined) return NOTHING_SELECTED;
+  return message.from_session === null
+    ? `message ${message.message_id} came from no session: nobody could read the reply`
+    : null;
+}
+
+const EMPTY_MESSAGE = {
+  kind: 'write',
+  to: 0,
+  message: 'note',
+  text: EMPTY_INPUT,
+  long: null,
+} as const;
+
+export function openReply(state: State): Transition {
+  const parent = getSelectedMessage(state)!;
+  const { from_name: name, from_agent: agent, from_session: session } = parent;
+  const target = { session: session!, about: name ?? agent ?? '' };
+  return transitionTo({ ...state, overlay: { ...EMPTY_MESSAGE, parent, targets: [target], field: 2 } });
+}
+
+const describePeer = ({ seat, agent, task_id: task, title }: PeerRow): string =>
+  [seat, agent, task, title].filter(Boolean).join(' · ');
+
+/** Opens a new message to the Chair's seat or to a live session, starting with the one under the cursor. */
+export function openNewMessage(state: State): Transition {
+  const here = state.data.peers.filter((each) => each.state === 'live');
+  const targets = [
+    { session: 'chair', about: "the Chair's seat, whoever has it" },
+    ...here.map((each) => ({ session: each.session_id, about: describePeer(each) })),
+  ];
+  const wanted = state.focus === 'peers' ? state.lists.peers.selected : null;
+  const to = Math.max(
+    0,
+    targets.findIndex((each) => each.session === wanted),
+  );
+  return transitionTo({
+    ...state,
+    overlay: { ...EMPTY_MESSAGE, parent: null, targets, to, field: wanted === null ? 0 : 2 },
+  });
+}
+
+export function sendWrittenMessage(state: State, overlay: WriteMessage): Transition {
+  const body = overlay.long ?? overlay.text.value.trim();
+  const target = overlay.targets[overlay.to];
+  if (target === undefined || body.trim() === '')
+    return transitionTo(
+      showMessage(state, 'a message needs a text', 'bad', 'type it, or press Ctrl-E for your editor'),
+    );
+  if (state.link.phase === 'lost')
+    return transitionTo(
+      showMessage(state, 'the engine is away: the message was not sent', 'bad', 'Esc, then u starts it'),
+    );
+  const { parent, message: kind } = overlay;
+  return callEngine(
+    { ...state, overlay: null },
+    {
+      operation: 'msg.send',
+      input: {
+        to_session: target.session,
+        kind,
+        body,
+        ...(parent === null ? {} : { parent_id: parent.message_id }),
+      },
+      busy: `message to ${target.session}`,
+      doing: `sending to ${target.session}`,
+      describeAnswer: ({ known }) =>
+        known === false
+          ? `the ${kind} is kept for ${target.session}, which nobody knows yet`
+          : `the ${kind} is sent to ${target.session}`,
+    },
+  );
+}
+
+/** Shows the list of peers or locks in place of the messages; Esc goes back. */
+export const openBusList =
+  (pane: PaneId) =>
+  (state: State): Transition =>
+    transitionTo({ ...state, focus: pane, view: 'list' });
+
+const getSelectedLock = (state: State) =>
+  state.data.locks.find((each) => each.path === state.lists.locks.selected);
+
+export const checkCanReleaseLock = (state: State): string | null =>
+  getSelectedLock(state) === undefined ? 'no lock is selected' : null;
+
+export function askToReleaseLock(state: State): Question {
+  const { path, holder } = getSelectedLock(state)!;
+  const { sessions } = state.data;
+  const isLive = sessions.get(holder)?.state !== 'ended';
+  return {
+    subject: { kind: 'lock', id: path },
+    text: `Release ${path}, held by ${describeHolder(holder, sessions)}?${isLive ? ' It may be writing there.' : ''}`,
+    answers: [
+      {
+        key: 'y',
+        label: 'release',
+        run: (now) =>
+          callEngine(now, {
+            operation: 'lock.release',
+            input: { holder, path },
+            busy: path,
+            doing: `releasing ${path}`,
+            describeAnswer: () => `${path} is released`,
+          }),
+      },
+    ],
+  };
+}
+
+/** The worker that sent the selected message or, failing that, the one it is for. */
+export function findMessageWorker(state: State): string | null {
+  const message = getSelectedMessage(state);
+  if (message === undefined) return null;
+  const knownSession = (id: string | null): string | null =>
+    id !== null && state.data.sessions.has(id) ? id : null;
+  return knownSession(message.from_session) ?? knownSession(describeRecipient(message));
+}

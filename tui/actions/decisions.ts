@@ -1,0 +1,157 @@
+import { findDetail, getSubjectStamp } from '../state/details.ts';
+import { EMPTY_INPUT } from '../state/input.ts';
+import type { DecisionRow, Plan, State } from '../state/model.ts';
+import { splitCleanLines } from '../text/text.ts';
+import { jumpToWorker } from './navigation.ts';
+import { isHeldByLedger } from './tasks.ts';
+import { callEngine, type Question, showMessage, type Transition, transitionTo } from './transition.ts';
+
+export function getSelectedDecision(state: State): DecisionRow | undefined {
+  const { selected } = state.lists.decisions;
+  return selected === null ? undefined : state.data.decisions.get(selected);
+}
+
+/** An approval needs the current plan on the screen: an older one may describe another run. */
+function checkPlanIsFetched(state: State, { decision_id: id }: DecisionRow): string | null {
+  const loaded = findDetail(state, 'decision', id);
+  const isCurrent = loaded?.stamp === getSubjectStamp(state.data, { kind: 'decision', id });
+  return loaded?.detail && isCurrent ? null : 'what would run is still being fetched';
+}
+
+export function checkCanDecide(state: State): string | null {
+  const decision = getSelectedDecision(state);
+  if (decision === undefined) return 'no decision is selected';
+  if (decision.state !== 'pending') return `${decision.decision_id} is ${decision.state}`;
+  return checkPlanIsFetched(state, decision);
+}
+
+export function checkCanApprove(state: State): string | null {
+  const decision = getSelectedDecision(state);
+  const reason = checkCanDecide(state);
+  if (reason !== null || decision === undefined) return reason;
+  const plan = findDetail(state, 'decision', decision.decision_id)?.detail?.plan;
+  const isHeld = plan?.problem && !isHeldByLedger(plan) && !isUnconfinable(decision, plan);
+  return isHeld ? `it could not start: ${plan.problem?.message}` : null;
+}
+
+/** A stranger's task that no sandbox can hold here. A person may still run it by typing its id. */
+const isUnconfinable = ({ stranger }: DecisionRow, { problem }: Plan): boolean =>
+  stranger !== null && (problem?.code === 'confinement_unavailable' || problem?.code === 'tool_missing');
+
+export function askToApprove(state: State): Question {
+  const decision = getSelectedDecision(state)!;
+  const { decision_id: id, task_id: taskId, agent, hash } = decision;
+  const plan = findDetail(state, 'decision', id)?.detail?.plan;
+  const gate = plan !== undefined && isHeldByLedger(plan) ? plan.problem : null;
+  const what = `${id} and start ${agent ?? 'the agent'} on ${taskId}`;
+  const approveWith = (how: { force?: true }) => (now: State) =>
+    callEngine(now, {
+      operation: 'decision.approve',
+      input: { id, hash, ...how },
+      busy: id,
+      doing: `approving ${id}`,
+      describeAnswer: ({ session }) => `${id} approved: ${session?.session_id ?? 'it'} starts on ${taskId}`,
+      onAnswer: (later, { session }) => jumpToWorker(later, session),
+    });
+  if (plan !== undefined && isUnconfinable(decision, plan)) {
+    const input = EMPTY_INPUT;
+    return {
+      subject: { kind: 'decision', id },
+      text: `BY A STRANGER: ${decision.stranger}. ${plan.problem?.message}. Approve ${what} without a sandbox?`,
+      answers: [
+        {
+          key: 'y',
+          label: 'go on to type its id',
+          run: (now) =>
+            transitionTo({
+              ...now,
+              overlay: { kind: 'unconfined', decision: id, task: taskId, hash, input },
+            }),
+        },
+      ],
+    };
+  }
+  return {
+    subject: { kind: 'decision', id },
+    text:
+      gate === null
+        ? `${decision.stranger === null ? '' : `BY A STRANGER: ${decision.stranger}. `}Approve ${what}?`
+        : `HELD BY ITS LEDGER: ${gate.message}. Approve ${what} all the same?`,
+    answers: [
+      gate === null
+        ? { key: 'y', label: 'approve', run: approveWith({}) }
+        : { key: 'f', label: 'force, which is recorded', run: approveWith({ force: true }) },
+    ],
+  };
+}
+
+/** Approves a stranger's task without a sandbox, after its id was typed. */
+export const approveUnconfined = (
+  state: State,
+  { decision: id, task, hash }: { decision: string; task: string; hash: string },
+): Transition =>
+  callEngine(state, {
+    operation: 'decision.approve',
+    input: { id, hash, unconfined: task },
+    busy: id,
+    doing: `approving ${id}`,
+    describeAnswer: ({ session }) =>
+      `${id} approved without a sandbox: ${session?.session_id ?? 'it'} starts on ${task}`,
+    onAnswer: (later, { session }) => jumpToWorker(later, session),
+  });
+
+export function askToDeny(state: State): Question {
+  const { decision_id: id, hash, task_id: taskId } = getSelectedDecision(state)!;
+  return {
+    subject: { kind: 'decision', id },
+    text: `Deny ${id}? ${taskId} fails and can be retried.`,
+    answers: [
+      { key: 'y', label: 'deny', run: (now) => denyWithReason(now, id, 'denied in the dashboard') },
+      {
+        key: 'r',
+        label: 'deny with a reason',
+        run: (now) =>
+          transitionTo({ ...now, overlay: { kind: 'reason', decision: id, hash, input: EMPTY_INPUT } }),
+      },
+    ],
+  };
+}
+
+export const denyWithReason = (state: State, id: string, reason: string): Transition =>
+  callEngine(state, {
+    operation: 'decision.deny',
+    input: { id, reason },
+    busy: id,
+    doing: `denying ${id}`,
+    describeAnswer: () => `${id} denied: ${reason}`,
+  });
+
+/** Opens the prompt in the person's editor. A changed text makes a new decision, so nobody approves unread text. */
+export function editDecisionPrompt(state: State): Transition {
+  const { decision_id: id, hash } = getSelectedDecision(state)!;
+  const { body, title } = findDetail(state, 'decision', id)!.detail!.task;
+  const before = body === '' ? title : body;
+  return transitionTo(state, {
+    do: 'edit',
+    text: before,
+    name: `${id}.md`,
+    onEdited(now, text) {
+      if (text.trimEnd() === before.trimEnd())
+        return transitionTo(showMessage(now, `${id} is as it was: the text did not change`));
+      if (text.trim() === '')
+        return transitionTo(showMessage(now, `${id} is as it was: an empty prompt runs nothing`, 'bad'));
+      return callEngine(now, {
+        operation: 'decision.edit',
+        input: { id, hash, prompt: text },
+        busy: id,
+        doing: `saving the prompt of ${id}`,
+        describeAnswer: ({ decision }) =>
+          `${decision.decision_id} takes the place of ${id}: ${splitCleanLines(text)[0]}`,
+        onAnswer: (later, { decision }) => ({
+          ...later,
+          jump: { pane: 'decisions', id: decision.decision_id },
+        }),
+      });
+    },
+  });
+}

@@ -1,0 +1,206 @@
+import { getLayout, getListHeight, getPreviewSize } from '../layout/layout.ts';
+import { getPreview, getTabPane, PANES } from '../panes/index.ts';
+import { listWaiting } from '../panes/waiting.ts';
+import { getWorkersMode } from '../state/details.ts';
+import { createInput, EMPTY_INPUT } from '../state/input.ts';
+import { moveCursorTo, selectRow } from '../state/lists.ts';
+import { pauseLog, resumeLog } from '../state/log.ts';
+import type { PaneId, Scroll, State } from '../state/model.ts';
+import { toPlainText } from '../text/theme.ts';
+import { showMessage, type Transition, transitionTo } from './transition.ts';
+
+export const replaceList = (state: State, pane: PaneId, list: State['lists'][PaneId]): State => ({
+  ...state,
+  lists: { ...state.lists, [pane]: list },
+});
+
+/** Identifies what the preview shows. Another item starts at its top. */
+export const getPreviewKey = (state: State): string =>
+  `${state.focus} ${state.lists[state.focus].selected} ${getWorkersMode(state)}`;
+
+export const getScroll = (state: State): Scroll =>
+  state.scroll.of === getPreviewKey(state) ? state.scroll : { of: getPreviewKey(state), top: 0, left: 0 };
+
+/** Whether the preview is a log. A followed log shows its end; anything else stays where it was scrolled to. */
+export const isShowingLog = (state: State): boolean =>
+  state.focus === 'workers' && getWorkersMode(state) === 'log';
+
+function measurePreview(state: State): { end: number; page: number } {
+  const size = getPreviewSize(getLayout(state));
+  if (size === null) return { end: 0, page: 1 };
+  const preview = getPreview(state, state.focus, size.cells);
+  const page = Math.max(1, size.lines - (preview?.pinned?.length ?? 0));
+  return { end: Math.max(0, (preview?.lines.length ?? 0) - page), page };
+}
+
+/** The first visible line of the focused preview. */
+export function getPreviewTop(state: State): number {
+  const { end } = measurePreview(state);
+  return isShowingLog(state) && state.log.following ? end : Math.min(getScroll(state).top, end);
+}
+
+function scrollPreviewTo(state: State, top: number): State {
+  const { end } = measurePreview(state);
+  const to = Math.max(0, Math.min(top, end));
+  const scrolled = { ...state, scroll: { ...getScroll(state), top: to } };
+  if (!isShowingLog(state)) return scrolled;
+  // Reaching the end of a log resumes following it.
+  return { ...scrolled, log: to >= end ? resumeLog(state.log) : pauseLog(state.log) };
+}
+
+const scrollPreviewBy =
+  (lines: number) =>
+  (state: State): Transition =>
+    transitionTo(scrollPreviewTo(state, getPreviewTop(state) + lines));
+
+const moveCursorBy =
+  (by: (state: State) => number) =>
+  (state: State): Transition => {
+    const list = state.lists[state.focus];
+    return transitionTo(replaceList(state, state.focus, moveCursorTo(list, list.index + by(state))));
+  };
+
+/** Picks what a key moves: the cursor in a list, the text in a full preview. */
+const inListOrPreview =
+  (inList: (state: State) => Transition, inFull: (state: State) => Transition) =>
+  (state: State): Transition =>
+    state.view === 'full' ? inFull(state) : inList(state);
+
+const getPreviewPage = (state: State): number => Math.max(1, measurePreview(state).page - 1);
+
+export const moveUp = inListOrPreview(
+  moveCursorBy(() => -1),
+  scrollPreviewBy(-1),
+);
+export const moveDown = inListOrPreview(
+  moveCursorBy(() => 1),
+  scrollPreviewBy(1),
+);
+export const moveToTop = inListOrPreview(
+  moveCursorBy(() => -Infinity),
+  (state) => transitionTo(scrollPreviewTo(state, 0)),
+);
+export const moveToBottom = inListOrPreview(
+  moveCursorBy((state) => state.lists[state.focus].ids.length),
+  (state) => transitionTo(scrollPreviewTo(state, Number.MAX_SAFE_INTEGER)),
+);
+export const scrollPageUp = (state: State): Transition =>
+  transitionTo(scrollPreviewTo(state, getPreviewTop(state) - getPreviewPage(state)));
+export const scrollPageDown = (state: State): Transition =>
+  transitionTo(scrollPreviewTo(state, getPreviewTop(state) + getPreviewPage(state)));
+
+const getListPage = (state: State): number => getListHeight(getLayout(state), state.focus);
+export const pageListUp = inListOrPreview(
+  moveCursorBy((state) => -getListPage(state)),
+  scrollPageUp,
+);
+export const pageListDown = inListOrPreview(moveCursorBy(getListPage), scrollPageDown);
+
+export const scrollSideways =
+  (cells: number) =>
+  (state: State): Transition => {
+    const scroll = getScroll(state);
+    return transitionTo({ ...state, scroll: { ...scroll, left: Math.max(0, scroll.left + cells) } });
+  };
+
+export const focusPane =
+  (pane: PaneId) =>
+  (state: State): Transition =>
+    transitionTo({ ...state, focus: pane, view: 'list' });
+
+export const focusNextPane =
+  (by: 1 | -1) =>
+  (state: State): Transition => {
+    const at = PANES.findIndex((each) => each.id === getTabPane(state.focus));
+    const next = PANES[(at + by + PANES.length) % PANES.length]!;
+    return focusPane(next.id)(state);
+  };
+
+export function goToNextWaiting(state: State): Transition {
+  const all = listWaiting(state);
+  if (state.link.phase === 'connecting')
+    return transitionTo(showMessage(state, 'what waits is not known yet: connecting'));
+  if (all.length === 0) return transitionTo(showMessage(state, 'nothing waits for you', 'good'));
+  const here = all.findIndex(({ pane, id }) => pane === state.focus && id === state.lists[pane].selected);
+  const { pane, id } = all[(here + 1) % all.length]!;
+  const isReview = pane === 'workers';
+  return transitionTo({
+    ...state,
+    focus: pane,
+    view: 'list',
+    jump: { pane, id },
+    ...(isReview ? { workers: 'work' as const } : {}),
+  });
+}
+
+export function openPreview(state: State): Transition {
+  if (state.lists[state.focus].selected === null)
+    return transitionTo(showMessage(state, 'nothing is selected'));
+  return transitionTo({ ...state, view: 'full', workers: getWorkersMode(state) });
+}
+
+/** Goes back one level: search, full view, message, filter, then the pane that a list belongs to. */
+export function goBack(state: State): Transition {
+  if (state.search !== null && state.view === 'full') return transitionTo({ ...state, search: null });
+  if (state.view === 'full') return transitionTo({ ...state, view: 'list' });
+  if (state.message !== null) return transitionTo({ ...state, message: null });
+  const list = state.lists[state.focus];
+  if (list.filter !== '') return transitionTo(replaceList(state, state.focus, { ...list, filter: '' }));
+  return transitionTo({ ...state, focus: getTabPane(state.focus) });
+}
+
+export function openFilter(state: State): Transition {
+  const { filter: before } = state.lists[state.focus];
+  return transitionTo({
+    ...state,
+    overlay: { kind: 'filter', pane: state.focus, before, input: createInput(before) },
+  });
+}
+
+export const openSearch = (state: State): Transition =>
+  transitionTo({ ...state, overlay: { kind: 'search', of: getPreviewKey(state), input: EMPTY_INPUT } });
+
+const findHits = (state: State, query: string): number[] => {
+  const size = getPreviewSize(getLayout(state));
+  const lines = size === null ? [] : (getPreview(state, state.focus, size.cells)?.lines ?? []);
+  const wanted = query.toLowerCase();
+  return lines.flatMap((line, index) => (toPlainText(line).toLowerCase().includes(wanted) ? [index] : []));
+};
+
+export const goToNextHit =
+  (by: 1 | -1) =>
+  (state: State): Transition => {
+    const { search } = state;
+    if (search === null) return transitionTo(state);
+    const found = findHits(state, search.query);
+    if (found.length === 0) return transitionTo(showMessage(state, `no line holds ${search.query}`));
+    const next =
+      by > 0
+        ? (found.find((line) => line > search.at) ?? found[0]!)
+        : (found.findLast((line) => line < search.at) ?? found.at(-1)!);
+    const note = showMessage(state, `${search.query}: ${found.indexOf(next) + 1} of ${found.length}`);
+    return transitionTo(scrollPreviewTo({ ...note, search: { ...search, at: next } }, next));
+  };
+
+/** Starts a search at the first visible line. */
+export function searchPreview(state: State, query: string): Transition {
+  if (query === '') return transitionTo({ ...state, search: null });
+  return goToNextHit(1)({
+    ...state,
+    search: { of: getPreviewKey(state), query, at: getPreviewTop(state) - 1 },
+  });
+}
+
+/** Selects the worker that was just started, so that its log is shown next. */
+export const jumpToWorker = (state: State, session: { session_id: string } | null): State =>
+  session === null ? state : { ...state, jump: { pane: 'workers', id: session.session_id } };
+
+/** Selects the row of a pending jump as soon as it is listed. A filter that hides it is cleared. */
+export function finishJump(state: State): State {
+  const { jump } = state;
+  if (jump === null) return state;
+  const list = state.lists[jump.pane];
+  if (list.ids.includes(jump.id))
+    return { ...replaceList(state, jump.pane, selectRow(list, jump.id)), jump: null };
+  return list.filter === '' ? state : replaceList(state, jump.pane, { ...list, filter: '' });
+}

@@ -1,0 +1,38 @@
+import { getLayout, getPreviewSize } from '../layout/layout.ts';
+import { getPreview } from '../panes/index.ts';
+import type { Armed, State } from '../state/model.ts';
+import { getPreviewTop, getScroll, scrollPageDown } from './navigation.ts';
+import { type Transition, transitionTo } from './transition.ts';
+
+/** Shows a worker's work instead of its log, as a question about it does. */
+const switchToWork = (state: State): State =>
+  state.focus === 'workers' ? { ...state, workers: 'work' } : state;
+
+/**
+ * Whether the person has seen everything that a key agrees to. Beside a list all of it must be visible at once, before
+ * and while the question is asked. In the full view, lines scrolled past count as seen. In plain mode only an opened
+ * item has been printed.
+ */
+export const isEssentialRead = (state: State, armed: Armed): boolean =>
+  isEssentialVisible(state, armed.binding) &&
+  (state.view === 'full' || isEssentialVisible({ ...state, armed, message: null }, armed.binding));
+
+function isEssentialVisible(given: State, binding: string): boolean {
+  const state = switchToWork(given);
+  const size = getPreviewSize(getLayout(state));
+  if (size === null) return false;
+  const preview = getPreview(state, state.focus, size.cells);
+  const essential = preview?.essential?.[binding];
+  if (essential === undefined) return false;
+  if (state.isPlain) return state.view === 'full';
+  const top = getPreviewTop(state);
+  const isFromTop = state.view === 'full' || (top === 0 && getScroll(state).left === 0);
+  return isFromTop && essential <= top + size.lines - (preview?.pinned?.length ?? 0);
+}
+
+/** Opens the preview over the whole screen; if it is open already, scrolls one page on. */
+export function readFurther(state: State): Transition {
+  if (state.view === 'full') return scrollPageDown(state);
+  const opened: State = { ...switchToWork(state), view: 'full' };
+  return transitionTo({ ...opened, scroll: { ...getScroll(opened), top: 0, left: 0 } });
+}

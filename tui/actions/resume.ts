@@ -1,0 +1,129 @@
+import { formatCount } from '../../engine/index.ts';
+import { describeSessionState, isPausedRun } from '../panes/states.ts';
+import { describeRetryTime, formatClockTime } from '../panes/time.ts';
+import type { HeldRow, SessionRow, State } from '../state/model.ts';
+import { parseIdNumber } from '../state/numbers.ts';
+import { jumpToWorker } from './navigation.ts';
+import { callEngine, type Question, showMessage, type Transition, transitionTo } from './transition.ts';
+import { getSelectedSession } from './workers.ts';
+
+/** Exit code of a program that Ctrl-C ended. */
+const INTERRUPTED = 130;
+
+const NOTHING_SELECTED = 'no worker is selected';
+
+const hasWorkFolder = ({ worktree, inplace }: SessionRow): boolean => worktree !== null || inplace;
+
+/** A later session of the same task. */
+const findLaterSession = ({ data }: State, session: SessionRow): SessionRow | undefined =>
+  [...data.sessions.values()].find(
+    (each) =>
+      each.task_id === session.task_id && parseIdNumber(each.session_id) > parseIdNumber(session.session_id),
+  );
+
+export function checkCanResume(state: State): string | null {
+  const session = getSelectedSession(state);
+  if (session === undefined) return NOTHING_SELECTED;
+  const { session_id: id, task_id: task } = session;
+  if (session.state === 'queued' && isPausedRun(session, state.now)) return null;
+  if (session.state === 'queued') return `${id} waits for a free worker`;
+  if (session.state !== 'ended')
+    return `${id} is ${describeSessionState(session)} and has nothing to go on with`;
+  const next = findLaterSession(state, session);
+  if (next !== undefined) return `${task} has gone on since, as ${next.session_id}`;
+  if (session.failure === null) return `${id} has done its work`;
+  return hasWorkFolder(session) ? null : `the worktree of ${id} is no longer there`;
+}
+
+/** Asks to resume: a paused worker before its time, or a failed one as a new session. Both spend tokens. */
+export function askToResume(state: State): Question {
+  const session = getSelectedSession(state)!;
+  const { session_id: id, agent, agent_session: conversation, resume_at: at, pause } = session;
+  const held = state.data.held.find((each) => each.agent === agent);
+  const but =
+    held === undefined ? '' : `, but it is held back ${describeRetryTime(held.reopen_at, state.now)}`;
+  const isWaiting = at !== null && session.state === 'queued';
+  return {
+    subject: { kind: 'session', id },
+    text: isWaiting
+      ? `Let ${id} go on now and not at ${formatClockTime(at, state.now)}? It stopped with ${pause?.code ?? 'a limit'} and spends ${agent}'s tokens${but}.`
+      : `Let ${id} go on in its worktree${conversation === null ? '' : ' and conversation'}, as a new session? It spends ${agent}'s tokens${but}.`,
+    answers: [
+      {
+        key: 'y',
+        label: 'go on',
+        run: (now) =>
+          callEngine(now, {
+            operation: 'worker.resume',
+            input: { session: id },
+            busy: id,
+            doing: `letting ${id} go on`,
+            describeAnswer: (answer) =>
+              answer.session_id === id ? `${id} goes on` : `${id} goes on as ${answer.session_id}`,
+            onAnswer: (since, answer) => (answer.session_id === id ? since : jumpToWorker(since, answer)),
+          }),
+      },
+    ],
+  };
+}
+
+export function checkCanAttach(state: State): string | null {
+  const session = getSelectedSession(state);
+  if (session === undefined) return NOTHING_SELECTED;
+  const { session_id: id } = session;
+  if (session.state !== 'ended' && session.resume_at === null)
+    return `${id} is ${describeSessionState(session)}: its agent works alone until it pauses or ends`;
+  return hasWorkFolder(session) ? null : `the worktree of ${id} is no longer there`;
+}
+
+/** Hands the terminal to the session's agent through `svc worker attach`, which asks the engine itself. */
+export function attachToSession(state: State): Transition {
+  const { session_id: id } = getSelectedSession(state)!;
+  return transitionTo(state, {
+    do: 'command',
+    words: ['worker', 'attach', id],
+    onExit(now, code) {
+      if (code !== 0 && code !== INTERRUPTED)
+        return showMessage(now, `svc worker attach ${id} ended with exit code ${code}`, 'bad');
+      const session = now.data.sessions.get(id);
+      const at = session?.resume_at ?? null;
+      const next =
+        at === null || session === undefined || !isPausedRun(session, now.now)
+          ? ''
+          : `; it goes on at ${formatClockTime(at, now.now)}, or with R`;
+      return showMessage(now, `you have left ${id}${next}`, 'good');
+    },
+  });
+}
+
+/** The held-back agent of the selected worker, else the first one. */
+function findHeldAgent(state: State): HeldRow | undefined {
+  const { held } = state.data;
+  const agent = state.focus === 'workers' ? getSelectedSession(state)?.agent : undefined;
+  return held.find((each) => each.agent === agent) ?? held[0];
+}
+
+export const checkCanResetAgent = (state: State): string | null =>
+  findHeldAgent(state) === undefined ? 'no agent is held back' : null;
+
+export function askToResetAgent(state: State): Question {
+  const { agent, failures, code, text } = findHeldAgent(state)!;
+  return {
+    subject: { kind: 'agent', id: agent },
+    text: `Give ${agent} work again? It failed ${formatCount(failures, 'time')} in a row (${code}: ${text}). What waits for it starts at once and spends tokens.`,
+    answers: [
+      {
+        key: 'y',
+        label: 'give work',
+        run: (now) =>
+          callEngine(now, {
+            operation: 'agent.reset',
+            input: { agent },
+            busy: agent,
+            doing: `giving ${agent} work again`,
+            describeAnswer: () => `${agent} is given work again`,
+          }),
+      },
+    ],
+  };
+}

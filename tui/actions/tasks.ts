@@ -1,0 +1,259 @@
+import { describeTaskState } from '../panes/states.ts';
+import { describeRetryTime, formatSeconds } from '../panes/time.ts';
+import { findDetail } from '../state/details.ts';
+import { EMPTY_INPUT } from '../state/input.ts';
+import type { Plan, SessionRow, State, TaskRow } from '../state/model.ts';
+import { jumpToWorker } from './navigation.ts';
+import { callEngine, type Question, showMessage, type Transition, transitionTo } from './transition.ts';
+
+export function getSelectedTask(state: State): TaskRow | undefined {
+  const { selected } = state.lists.tasks;
+  return selected === null ? undefined : state.data.tasks.get(selected);
+}
+
+const isEndedTask = (task: TaskRow): boolean => task.status === 'done' || task.status === 'failed';
+const NOTHING_SELECTED = 'no task is selected';
+
+const findTaskPlan = (state: State, { task_id: id }: TaskRow): Plan | undefined =>
+  findDetail(state, 'task', id)?.detail?.plan;
+
+/** Whether only its ledger holds the task back. A person may override that. */
+export const isHeldByLedger = ({ problem }: Plan): boolean => problem?.code === 'ledger_gate';
+
+export const checkCanRunSelectedTask = (state: State): string | null =>
+  checkCanRunTask(state, getSelectedTask(state));
+export const askToRunSelectedTask = (state: State): Question => askToRunTask(state, getSelectedTask(state)!);
+
+export function checkCanRunTask(state: State, task: TaskRow | undefined): string | null {
+  if (task === undefined) return NOTHING_SELECTED;
+  if (task.status === 'done') return `${task.task_id} is done`;
+  if (task.status !== 'failed' && task.session_id !== null)
+    return `${task.task_id} is ${describeTaskState(task, state.now)} already`;
+  const session = findLiveSession(state, task);
+  if (task.status === 'failed' && session !== null)
+    return `${session.session_id} still works on it: x ends that`;
+  const plan = findTaskPlan(state, task);
+  if (plan === undefined) return 'what would run is still being fetched';
+  return plan.problem === null || isHeldByLedger(plan) ? null : `it could not start: ${plan.problem.message}`;
+}
+
+export function askToRunTask(state: State, task: TaskRow): Question {
+  const plan = findTaskPlan(state, task)!;
+  const { hash, agent, timeout_sec: timeout, starts, held_back: held } = plan;
+  const again = task.status === 'failed';
+  const verb = again ? 'Run again' : 'Run';
+  const cost = `It spends ${agent}'s tokens, up to ${formatSeconds(timeout)}${starts === 'now' ? '' : held === null ? ', when a worker is free' : `, but it is held back ${describeRetryTime(held.until, state.now)}`}.`;
+  const { task_id: id } = task;
+  const gate = isHeldByLedger(plan) ? plan.problem : null;
+  return {
+    subject: { kind: 'task', id },
+    text:
+      gate === null
+        ? `${verb} ${id} with ${agent}? ${cost}`
+        : `HELD BY ITS LEDGER: ${gate.message}. ${verb} ${id} with ${agent} all the same? ${cost}`,
+    answers: [
+      gate === null
+        ? { key: 'y', label: again ? 'run again' : 'run', run: (now) => startTask(now, id, { hash }, again) }
+        : {
+            key: 'f',
+            label: 'force, which is recorded',
+            run: (now) => startTask(now, id, { hash, force: true }, again),
+          },
+    ],
+  };
+}
+
+const startTask = (
+  state: State,
+  id: string,
+  how: { hash: string; force?: true },
+  again: boolean,
+): Transition =>
+  callEngine(state, {
+    operation: again ? 'task.retry' : 'task.run',
+    input: { id, ...how },
+    busy: id,
+    doing: `starting ${id}`,
+    describeAnswer: ({ session }) => `${id} starts as ${session?.session_id ?? 'soon as it can'}`,
+    onAnswer: (later, { session }) => jumpToWorker(later, session),
+  });
+
+export function checkCanCancelTask(state: State): string | null {
+  const task = getSelectedTask(state);
+  if (task === undefined) return NOTHING_SELECTED;
+  return isEndedTask(task) && findLiveSession(state, task) === null
+    ? `${task.task_id} has ended (${task.status})`
+    : null;
+}
+
+/** While a worker runs, only that worker marks its task. */
+export function checkCanMarkTask(state: State): string | null {
+  const task = getSelectedTask(state);
+  if (task === undefined) return NOTHING_SELECTED;
+  if (isEndedTask(task)) return `${task.task_id} has ended (${task.status})`;
+  const session = findLiveSession(state, task);
+  return session === null || session.state === 'queued'
+    ? null
+    : `${session.session_id} works on it: x ends that`;
+}
+
+/** The live session of a task. A worker may have marked its task already, but the end of the run decides. */
+function findLiveSession({ data }: State, { session_id: id }: TaskRow): SessionRow | null {
+  const session = id === null ? undefined : data.sessions.get(id);
+  return session === undefined || session.state === 'ended' ? null : session;
+}
+
+export const askToCancelSelectedTask = (state: State): Question => askToCancelTask(getSelectedTask(state)!);
+
+/** Asks to cancel a task, which stops its worker too. */
+export const askToCancelTask = (task: TaskRow): Question => {
+  const { task_id: id, session_id: session } = task;
+  return {
+    subject: { kind: 'task', id },
+    text:
+      session === null
+        ? `Cancel ${id}? It fails with code cancelled and can be retried.`
+        : `Stop ${session} and cancel ${id}? What it has done so far is kept on its branch.`,
+    answers: [
+      {
+        key: 'y',
+        label: session === null ? 'cancel' : 'stop',
+        run: (now) =>
+          callEngine(now, {
+            operation: 'task.cancel',
+            input: { id },
+            busy: id,
+            doing: `stopping ${id}`,
+            describeAnswer: () => `${id} is cancelled`,
+          }),
+      },
+    ],
+  };
+};
+
+export function askToMarkTask(state: State): Question {
+  const { task_id: id } = getSelectedTask(state)!;
+  const markAs = (status: 'done' | 'failed') => (now: State) =>
+    callEngine(now, {
+      operation: 'task.done',
+      input: { id, status },
+      busy: id,
+      doing: `marking ${id}`,
+      describeAnswer: () => `${id} is marked ${status}`,
+    });
+  return {
+    subject: { kind: 'task', id },
+    text: `Mark ${id} without running it?`,
+    answers: [
+      { key: 'y', label: 'done', run: markAs('done') },
+      { key: 'f', label: 'failed', run: markAs('failed') },
+    ],
+  };
+}
+
+export function checkCanAssignTask(state: State): string | null {
+  const task = getSelectedTask(state);
+  if (task === undefined) return NOTHING_SELECTED;
+  if (state.data.choices === null) return 'the agents are still being fetched';
+  if (isEndedTask(task)) return `${task.task_id} has ended (${task.status})`;
+  return task.session_id === null ? null : `${task.task_id} is ${describeTaskState(task, state.now)} already`;
+}
+
+export function openAgentChoice(state: State): Transition {
+  const task = getSelectedTask(state)!;
+  const index = Math.max(
+    0,
+    state.data.choices!.agents.findIndex((each) => each.id === task.agent),
+  );
+  return transitionTo({ ...state, overlay: { kind: 'agent', task: task.task_id, index } });
+}
+
+export const assignTask = (state: State, id: string, agent: string): Transition =>
+  callEngine(state, {
+    operation: 'task.assign',
+    input: { id, agent },
+    busy: id,
+    doing: `assigning ${id}`,
+    describeAnswer: () => `${id} is assigned to ${agent}; nothing runs yet`,
+  });
+
+export const checkCanAddTask = (state: State): string | null =>
+  state.data.choices === null ? 'the agents are still being fetched' : null;
+
+export function openNewTask(state: State): Transition {
+  const { agents, default_agent: fallback } = state.data.choices!;
+  const who = Math.max(
+    0,
+    agents.findIndex((each) => each.id === fallback),
+  );
+  return transitionTo({
+    ...state,
+    overlay: {
+      kind: 'new-task',
+      field: 0,
+      who,
+      project: 0,
+      title: EMPTY_INPUT,
+      prompt: '',
+      criteria: '',
+      context: '',
+      ledger: EMPTY_INPUT,
+    },
+  });
+}
+
+/** Reads acceptance criteria, one per line. Markdown bullets and check boxes are dropped. */
+const parseCriteria = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.replace(/^\s*(?:[-*+]\s+(?:\[[ xX]\]\s+)?)?/, '').trim())
+    .filter((line) => line !== '');
+
+/** Creates the task that was filled in. That spends nothing; running it is a separate step. */
+export function createNewTask(state: State): Transition {
+  const { overlay } = state;
+  if (overlay?.kind !== 'new-task') return transitionTo(state);
+  const { agents, templates, projects } = state.data.choices!;
+  const template = templates[overlay.who - agents.length]?.id;
+  const agent = agents[overlay.who]?.id;
+  const project = projects[overlay.project];
+  const title = overlay.title.value.trim();
+  const { prompt, context } = overlay;
+  const ledger = overlay.ledger.value.trim();
+  const criteria = parseCriteria(overlay.criteria);
+  if (title === '' && prompt.trim() === '' && template === undefined) {
+    return transitionTo(
+      showMessage(
+        state,
+        'a task needs a title or a prompt',
+        'bad',
+        'type a title, or press Ctrl-E for the prompt',
+      ),
+    );
+  }
+  return callEngine(
+    { ...state, overlay: null },
+    {
+      operation: 'task.add',
+      input: {
+        ...(title === '' ? {} : { title }),
+        ...(prompt.trim() === '' ? {} : { body: prompt }),
+        ...(criteria.length === 0 ? {} : { acceptance_criteria: criteria }),
+        ...(context.trim() === '' ? {} : { context }),
+        ...(ledger === '' ? {} : { ledger }),
+        ...(agent === undefined ? {} : { agent }),
+        ...(template === undefined ? {} : { template }),
+        ...(project === undefined || project.own ? {} : { project: project.id }),
+      },
+      busy: 'new task',
+      doing: 'creating the task',
+      describeAnswer: (task) => `${task.task_id} is created; r runs it`,
+      onAnswer: (later, task) => ({
+        ...later,
+        focus: 'tasks',
+        view: 'list',
+        jump: { pane: 'tasks', id: task.task_id },
+      }),
+    },
+  );
+}

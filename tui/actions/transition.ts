@@ -1,0 +1,78 @@
+import { type Api, localizeTimes } from '../../engine/index.ts';
+import type { Message, State, Subject } from '../state/model.ts';
+
+/** Work outside the state. The reducer only requests it; the engine sync and the terminal carry it out. */
+export type Effect =
+  | {
+      do: 'call';
+      operation: keyof Api;
+      input: object;
+      /** Id of the subject that accepts no second call until this one is answered. */
+      busy: string;
+      /** One line that tells the person what happened. */
+      describeAnswer(answer: never): string;
+      /** What else the answer changes, such as the selection. */
+      onAnswer?(state: State, answer: never): State;
+    }
+  | { do: 'edit'; text: string; name: string; onEdited(state: State, text: string): Transition }
+  /** Hands the terminal to `svc` with these arguments. */
+  | { do: 'command'; words: readonly string[]; onExit(state: State, code: number): State }
+  | { do: 'start-engine' }
+  | { do: 'suspend' }
+  | { do: 'redraw' }
+  | { do: 'bell' }
+  | { do: 'quit' };
+
+/** The next state, and the effects that it requests. */
+export interface Transition {
+  state: State;
+  effects: readonly Effect[];
+}
+
+export const transitionTo = (state: State, ...effects: Effect[]): Transition => ({ state, effects });
+
+export const showMessage = (
+  state: State,
+  text: string,
+  tone: Message['tone'] = 'info',
+  hint?: string,
+): State => ({
+  ...state,
+  message: {
+    text: localizeTimes(text),
+    tone,
+    hint: hint === undefined ? hint : localizeTimes(hint),
+    at: state.now,
+  },
+});
+
+/** Calls the engine. The subject is busy until the answer arrives. */
+export function callEngine<K extends keyof Api>(
+  state: State,
+  request: {
+    operation: K;
+    input: Api[K]['input'];
+    busy: string;
+    doing: string;
+    describeAnswer(answer: Api[K]['output']): string;
+    onAnswer?(state: State, answer: Api[K]['output']): State;
+  },
+): Transition {
+  const { operation, input, busy, doing } = request;
+  const next = showMessage({ ...state, busy: [...state.busy, busy] }, `${doing} …`);
+  return transitionTo(next, {
+    do: 'call',
+    operation,
+    input,
+    busy,
+    describeAnswer: request.describeAnswer,
+    ...(request.onAnswer ? { onAnswer: request.onAnswer } : {}),
+  } as Effect);
+}
+
+/** A question that a second key answers. The answer runs only if its subject has not changed since it was asked. */
+export interface Question {
+  subject: Subject;
+  text: string;
+  answers: readonly { key: string; label: string; run(state: State): Transition }[];
+}

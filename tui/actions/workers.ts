@@ -1,0 +1,203 @@
+import { describeSensitive, formatCount, quoteForShell } from '../../engine/index.ts';
+import { getTrialHead, summarizeEvidence } from '../panes/evidence.ts';
+import { describeSessionState, isUnreadableWork } from '../panes/states.ts';
+import { explainCheckout } from '../panes/work-lines.ts';
+import { findDetail } from '../state/details.ts';
+import { pauseLog, resumeLog } from '../state/log.ts';
+import type { Evidence, SessionRow, State, Trial } from '../state/model.ts';
+import { isWideScreen } from '../state/size.ts';
+import { cleanText } from '../text/text.ts';
+import { askToCancelTask, askToRunTask, checkCanRunTask } from './tasks.ts';
+import { callEngine, type Question, showMessage, type Transition, transitionTo } from './transition.ts';
+
+export function getSelectedSession(state: State): SessionRow | undefined {
+  const { selected } = state.lists.workers;
+  return selected === null ? undefined : state.data.sessions.get(selected);
+}
+
+const NOTHING_SELECTED = 'no worker is selected';
+/** How many files a question names; the preview lists them all. */
+const MOST_NAMED_FILES = 3;
+const findSessionTask = (state: State) => state.data.tasks.get(getSelectedSession(state)?.task_id ?? '');
+
+export const toggleLogFollowing = (state: State): Transition =>
+  transitionTo({ ...state, log: state.log.following ? pauseLog(state.log) : resumeLog(state.log) });
+
+/** Switches between log and work. On a wide screen both are visible, so it opens the log in full. */
+export const toggleWorkersMode = (state: State): Transition =>
+  isWideScreen(state.size) && state.view === 'list'
+    ? transitionTo({ ...state, view: 'full', workers: 'log' })
+    : transitionTo({ ...state, workers: state.workers === 'log' ? 'work' : 'log' });
+
+export function checkCanStop(state: State): string | null {
+  const session = getSelectedSession(state);
+  if (session === undefined) return NOTHING_SELECTED;
+  if (session.state === 'ended') return `${session.session_id} has ended`;
+  if (session.stop_reason !== null) return `${session.session_id} is being stopped`;
+  return findSessionTask(state) === undefined ? 'its task is still being fetched' : null;
+}
+
+export const askToStop = (state: State): Question => askToCancelTask(findSessionTask(state)!);
+
+export function checkCanRetry(state: State): string | null {
+  const session = getSelectedSession(state);
+  if (session === undefined) return NOTHING_SELECTED;
+  if (session.state !== 'ended') return `${session.session_id} is still ${describeSessionState(session)}`;
+  const task = findSessionTask(state);
+  return task?.status === 'done' ? `${task.task_id} is done` : checkCanRunTask(state, task);
+}
+
+export const askToRetry = (state: State): Question => askToRunTask(state, findSessionTask(state)!);
+
+/** Goes to the task of the selected worker. */
+export function goToTask(state: State): Transition {
+  const id = getSelectedSession(state)!.task_id;
+  return transitionTo({ ...state, focus: 'tasks', view: 'list', jump: { pane: 'tasks', id } });
+}
+
+/** Goes to a worker, for example from its task or its message. */
+export function goToWorker(state: State, session: string): Transition {
+  return transitionTo({ ...state, focus: 'workers', view: 'list', jump: { pane: 'workers', id: session } });
+}
+
+const findTrial = (state: State): Trial | { problem: string } | undefined => {
+  const session = getSelectedSession(state);
+  return session === undefined ? undefined : findDetail(state, 'work', session.session_id)?.detail?.trial;
+};
+
+export function checkCanPromote(state: State): string | null {
+  const session = getSelectedSession(state);
+  if (session === undefined) return NOTHING_SELECTED;
+  const id = session.session_id;
+  if (session.state !== 'ended') return `${id} is still ${describeSessionState(session)}`;
+  if (session.branch === null) return `${id} has no branch of its own`;
+  if (isUnreadableWork(session)) return `what ${id} did could not be read: look at its folder by hand`;
+  if ((session.commits ?? 0) === 0) return `${id} has no commits`;
+  if (session.promoted_at !== null || session.branch_state === 'merged') return `${id} was merged already`;
+  if (session.branch_state === 'gone') return `the branch of ${id} is gone`;
+  const trial = findTrial(state);
+  if (trial === undefined) return 'the trial merge is still under way';
+  if ('problem' in trial) return trial.problem;
+  if (trial.conflicts.length > 0) return `conflicts in ${trial.conflicts.join(', ')}`;
+  if (trial.checkout.state === 'dirty') return explainCheckout(trial);
+  return findDetail(state, 'evidence', id) === undefined ? 'its evidence is still being fetched' : null;
+}
+
+/** Why the evidence is not enough for a merge; null when it is verified. */
+function describeDoubt(state: State, id: string): string | null {
+  const { detail, problem } = findDetail(state, 'evidence', id) ?? {};
+  if (!detail) return `its evidence could not be read (${problem ?? 'unknown'})`;
+  const { text, isGood } = summarizeEvidence(detail, getTrialHead(findDetail(state, 'work', id)?.detail));
+  return isGood ? null : text.replace(/^verify_report: /, '').replace(/not verified · /, '');
+}
+
+/** Evidence of the selected worker or, in Tasks, of the latest run of the selected task. */
+function findSelectedEvidence(
+  state: State,
+): { id: string; session: SessionRow | undefined; evidence: Evidence | null } | null {
+  const id =
+    state.focus === 'tasks'
+      ? (state.data.tasks.get(state.lists.tasks.selected ?? '')?.session_id ?? null)
+      : state.lists.workers.selected;
+  if (id === null) return null;
+  return {
+    id,
+    session: state.data.sessions.get(id),
+    evidence: findDetail(state, 'evidence', id)?.detail ?? null,
+  };
+}
+
+export function checkCanRerunTests(state: State): string | null {
+  const shown = findSelectedEvidence(state);
+  if (shown === null) return state.focus === 'tasks' ? 'no worker has run it' : NOTHING_SELECTED;
+  const { id, session, evidence } = shown;
+  if (session !== undefined && session.state !== 'ended')
+    return `${id} is still ${describeSessionState(session)}`;
+  // In Tasks the evidence is shown below the task's details, so these are needed too.
+  const task = state.lists.tasks.selected ?? '';
+  if (evidence === null || (state.focus === 'tasks' && !findDetail(state, 'task', task)?.detail))
+    return `the evidence of ${id} is still being fetched`;
+  return evidence.tests.length === 0 ? `${id} has reported no tests` : null;
+}
+
+const describeRerun = ({ session_id: id, rerun, state }: Evidence): string =>
+  rerun?.agrees === false
+    ? `${id}: a command did not end as it was reported; the preview has its output`
+    : `${id}: every command ended as it was reported; the evidence is ${state === 'none' ? 'empty' : state}`;
+
+/** Asks to run the reported commands again. A worker chose them, so the question shows them. */
+export function askToRerunTests(state: State): Question {
+  const { id, evidence } = findSelectedEvidence(state)!;
+  const commands = evidence!.tests.map((each) => each.command);
+  return {
+    subject: { kind: 'session', id },
+    text: `Run ${formatCount(commands.length, 'reported command')} in a clean checkout of ${id}? ${commands.join(' ; ')}`,
+    answers: [
+      {
+        key: 'y',
+        label: 'run',
+        run: (now) =>
+          callEngine(now, {
+            operation: 'verify.rerun',
+            input: { session: id },
+            busy: id,
+            doing: `running the tests of ${id} again`,
+            describeAnswer: (answer) => describeRerun(answer),
+            // `describeAnswer` is shown as good news, which a disagreement is not.
+            onAnswer: (later, answer) =>
+              answer.rerun?.agrees === false ? showMessage(later, describeRerun(answer), 'bad') : later,
+          }),
+      },
+    ],
+  };
+}
+
+export function askToPromote(state: State): Question {
+  const { session_id: id } = getSelectedSession(state)!;
+  const { branch, base, head, sensitive } = findTrial(state) as Trial;
+  const warning = describeDoubt(state, id);
+  const named =
+    sensitive.length === 0 ? '' : ` LOOK AT ${cleanText(describeSensitive(sensitive, MOST_NAMED_FILES))}.`;
+  const promoteWith = (strategy: 'merge' | 'rebase') => (now: State) =>
+    callEngine(now, {
+      operation: 'worktree.promote',
+      input: { session: id, strategy, base, head },
+      busy: id,
+      doing: `promoting ${branch}`,
+      describeAnswer: (promoted) =>
+        promoted.already_merged
+          ? `${base} held ${branch} already`
+          : `${branch} is in ${base} (${strategy}, ${promoted.after.slice(0, 10)}); nothing was pushed`,
+    });
+  return {
+    subject: { kind: 'session', id },
+    text: `Promote ${branch} into ${base}?${named}${warning === null ? ' It is verified.' : ` NOT VERIFIED: ${warning}.`}`,
+    answers: [
+      { key: 'm', label: 'merge', run: promoteWith('merge') },
+      { key: 'b', label: 'rebase', run: promoteWith('rebase') },
+    ],
+  };
+}
+
+export function checkCanPublish(state: State): string | null {
+  const session = getSelectedSession(state);
+  if (session === undefined) return NOTHING_SELECTED;
+  if (session.branch === null) return `${session.session_id} has no branch of its own`;
+  return (session.commits ?? 0) > 0 ? null : `${session.session_id} has no commits`;
+}
+
+/** Shows the commands that open a pull request, and leaves them on the terminal after quitting. svc never pushes. */
+export function showPublishCommands(state: State): Transition {
+  const session = getSelectedSession(state)!;
+  const { branch, base, title, task_id: task, repository } = session;
+  const lines = [
+    ...(repository === null ? [] : [`cd ${quoteForShell(repository)}`]),
+    `git push --set-upstream origin ${quoteForShell(branch!)}`,
+    `gh pr create --head ${quoteForShell(branch!)} --base ${quoteForShell(base ?? 'main')} --title ${quoteForShell(cleanText(title))} --body ${quoteForShell(`${task}, run ${session.session_id}`)}`,
+  ];
+  return transitionTo({
+    ...state,
+    overlay: { kind: 'text', title: 'Open a pull request', lines, top: 0 },
+    farewell: [...state.farewell.filter((line) => !lines.includes(line)), ...lines],
+  });
+}

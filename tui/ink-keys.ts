@@ -1,0 +1,29 @@
+import type { Key } from 'ink';
+import { splitGraphemes } from './text/text.ts';
+
+/** Translates a key from Ink into the keymap's spelling. Several characters at once give one name each. */
+export function nameInkKeys(input: string, key: Key): string[] {
+  if (key.upArrow) return ['up'];
+  if (key.downArrow) return ['down'];
+  if (key.leftArrow) return ['left'];
+  if (key.rightArrow) return ['right'];
+  if (key.pageUp) return ['pageup'];
+  if (key.pageDown) return ['pagedown'];
+  if (key.home) return ['home'];
+  if (key.end) return ['end'];
+  if (key.return) return ['enter'];
+  if (key.escape) return ['esc'];
+  if (key.tab) return [key.shift ? 'shift+tab' : 'tab'];
+  if (key.backspace) return ['backspace'];
+  if (key.delete) return ['delete'];
+  if (key.ctrl && input !== '') return [`ctrl+${input}`];
+  // The keymap has no keys with Alt.
+  if (key.meta) return [];
+  return splitGraphemes(input).map(nameCharacterKey);
+}
+
+function nameCharacterKey(character: string): string {
+  if (character === ' ') return 'space';
+  if (character === '\r' || character === '\n' || character === '\r\n') return 'enter';
+  return character === '\t' ? 'tab' : character;
+}

@@ -1,0 +1,112 @@
+import * as asks from '../actions/asks.ts';
+import * as bus from '../actions/bus.ts';
+import * as workers from '../actions/workers.ts';
+import type { State } from '../state/model.ts';
+import type { Binding } from './binding.ts';
+
+const inAsks = { group: 'Asks', panes: ['asks'] } as const;
+const inBus = { group: 'Bus', panes: ['bus'] } as const;
+
+const findAskingWorker = (state: State): string | null => {
+  const id = asks.getSelectedAsk(state)?.from_session ?? null;
+  return id !== null && state.data.sessions.has(id) ? id : null;
+};
+
+/** Keys of asks, messages and locks. */
+export const BUS_KEYS: readonly Binding[] = [
+  {
+    id: 'answer',
+    ...inAsks,
+    view: 'list',
+    keys: ['enter'],
+    label: 'open',
+    about: 'open the question: a digit sends that answer, or a text and Enter',
+    offline: true,
+    acts: true,
+    disabledReason: asks.checkCanOpenAsk,
+    run: asks.openAsk,
+  },
+  {
+    id: 'asker',
+    ...inAsks,
+    keys: ['l'],
+    label: 'worker',
+    about: 'go to the worker that asks',
+    offline: true,
+    disabledReason: (state) => (findAskingWorker(state) === null ? 'no worker asks here' : null),
+    run: (state) => workers.goToWorker(state, findAskingWorker(state)!),
+  },
+
+  {
+    id: 'ack',
+    ...inBus,
+    keys: ['a'],
+    label: 'ack',
+    about: 'acknowledge the message: it has been read',
+    disabledReason: bus.checkCanAcknowledge,
+    acts: true,
+    run: bus.acknowledgeMessage,
+  },
+  {
+    id: 'reply',
+    ...inBus,
+    keys: ['r'],
+    label: 'reply',
+    about: 'reply to the sender of the message',
+    disabledReason: bus.checkCanReply,
+    acts: true,
+    run: bus.openReply,
+  },
+  {
+    id: 'write',
+    group: 'Bus',
+    panes: ['bus', 'peers'],
+    view: 'list',
+    keys: ['n'],
+    label: 'new',
+    about: 'write a message to the Chair or to a session that is here',
+    acts: true,
+    run: bus.openNewMessage,
+  },
+  {
+    id: 'who',
+    group: 'Bus',
+    panes: ['bus', 'locks'],
+    keys: ['w'],
+    label: 'who',
+    about: 'who is here; Esc goes back to the messages',
+    offline: true,
+    run: bus.openBusList('peers'),
+  },
+  {
+    id: 'locks',
+    group: 'Bus',
+    panes: ['bus', 'peers'],
+    keys: ['L'],
+    label: 'locks',
+    about: 'which paths are locked, and by whom; Esc goes back to the messages',
+    offline: true,
+    run: bus.openBusList('locks'),
+  },
+  {
+    id: 'sender',
+    ...inBus,
+    keys: ['l'],
+    label: 'worker',
+    about: 'go to the worker that sent the message, or gets it',
+    offline: true,
+    disabledReason: (state) => (bus.findMessageWorker(state) === null ? 'no worker is in it' : null),
+    run: (state) => workers.goToWorker(state, bus.findMessageWorker(state)!),
+  },
+  {
+    id: 'release',
+    group: 'Bus',
+    panes: ['locks'],
+    keys: ['x'],
+    label: 'release',
+    about: 'release the lock of another',
+    disabledReason: bus.checkCanReleaseLock,
+    ask: bus.askToReleaseLock,
+    confirm: ['y'],
+  },
+];

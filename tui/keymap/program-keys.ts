@@ -1,0 +1,104 @@
+import { transitionTo } from '../actions/transition.ts';
+import { checkCanTrust, runTrustCommand } from '../actions/trust.ts';
+import { EMPTY_INPUT } from '../state/input.ts';
+import { type Binding, isEngineGone } from './binding.ts';
+
+const always = { offline: true, quiet: true } as const;
+
+/** Keys of the program itself. */
+export const PROGRAM_KEYS: readonly Binding[] = [
+  {
+    id: 'palette',
+    group: 'Program',
+    keys: [':'],
+    label: 'commands',
+    about: 'every action by name',
+    offline: true,
+    run: (state) => transitionTo({ ...state, overlay: { kind: 'palette', input: EMPTY_INPUT, index: 0 } }),
+  },
+  {
+    id: 'help',
+    group: 'Program',
+    keys: ['?'],
+    label: 'help',
+    about: 'these keys, searchable; Enter runs one',
+    offline: true,
+    run: (state) => transitionTo({ ...state, overlay: { kind: 'help', input: EMPTY_INPUT, index: 0 } }),
+  },
+  {
+    id: 'engine',
+    ...always,
+    group: 'Program',
+    keys: ['i'],
+    label: 'engine',
+    about: 'what runs, where it listens, what it uses',
+    run: (state) => transitionTo({ ...state, overlay: { kind: 'engine', top: 0 } }),
+  },
+  {
+    id: 'message',
+    ...always,
+    group: 'Program',
+    keys: ['!'],
+    label: 'message',
+    about: 'the last message in full',
+    disabledReason: (state) => (state.message === null ? 'there is no message' : null),
+    run: (state) =>
+      transitionTo({
+        ...state,
+        overlay: {
+          kind: 'text',
+          title: 'Message',
+          lines: [state.message!.text, ...(state.message!.hint ? [`next: ${state.message!.hint}`] : [])],
+          top: 0,
+        },
+      }),
+  },
+  {
+    id: 'trust',
+    group: 'Program',
+    quiet: true,
+    keys: ['T'],
+    label: 'trust',
+    about: 'show what svc.yaml says under a key that nobody has agreed to here, and ask',
+    disabledReason: checkCanTrust,
+    run: runTrustCommand,
+  },
+  {
+    id: 'start-engine',
+    group: 'Program',
+    keys: ['u'],
+    label: 'start engine',
+    about: 'start the engine when none runs',
+    offline: true,
+    quiet: true,
+    disabledReason: (state) => (isEngineGone(state) ? null : 'the engine runs'),
+    run: (state) => transitionTo(state, { do: 'start-engine' }),
+  },
+  {
+    id: 'redraw',
+    ...always,
+    group: 'Program',
+    keys: ['ctrl+l'],
+    label: 'redraw',
+    about: 'draw the whole screen anew, whatever else has written to the terminal',
+    run: (state) => transitionTo(state, { do: 'redraw' }),
+  },
+  {
+    id: 'suspend',
+    ...always,
+    group: 'Program',
+    keys: ['ctrl+z'],
+    label: 'suspend',
+    about: 'back to the shell; fg returns',
+    run: (state) => transitionTo(state, { do: 'suspend' }),
+  },
+  {
+    id: 'quit',
+    group: 'Program',
+    keys: ['q', 'ctrl+c'],
+    label: 'quit',
+    about: 'leave the dashboard; the engine goes on',
+    offline: true,
+    run: (state) => transitionTo(state, { do: 'quit' }),
+  },
+];

@@ -1,0 +1,61 @@
+import { isEssentialRead, readFurther } from '../actions/required-reading.ts';
+import { showMessage, type Transition, transitionTo } from '../actions/transition.ts';
+import { getSubjectStamp } from '../state/details.ts';
+import type { Armed, State } from '../state/model.ts';
+import { type Binding, getDisabledReason, KEYMAP } from './index.ts';
+
+/** A key pressed this soon after the program moved the selection was meant for the row before. */
+const SETTLE_MS = 250;
+/** No hand presses two different keys this fast; a paste without brackets does. */
+const TOO_FAST_MS = 30;
+
+/** Runs a binding, chosen by its key or in the palette; or asks, or says why it does nothing. */
+export function runBinding(state: State, binding: Binding, at: number): Transition {
+  const reason = getDisabledReason(binding, state);
+  if (reason !== null) return transitionTo(showMessage(state, `${binding.label}: ${reason}`));
+  const acts = binding.ask !== undefined || binding.acts === true;
+  if (acts && at - state.movedAt < SETTLE_MS) {
+    return transitionTo(showMessage(state, 'the selection has just moved: look, then press again'));
+  }
+  if (binding.ask === undefined) return binding.run?.(state) ?? transitionTo(state);
+  const { subject, text, answers } = binding.ask(state);
+  if (state.busy.includes(subject.id))
+    return transitionTo(showMessage(state, `${subject.id}: the answer is on its way`));
+  const armed: Armed = {
+    binding: binding.id,
+    subject,
+    stamp: getSubjectStamp(state.data, subject),
+    at,
+    question: text,
+    answers: answers.map(({ key, label }) => ({ key, label })),
+  };
+  if (binding.reads === true && !isEssentialRead(state, armed)) return readFurther(state);
+  return transitionTo({ ...state, armed, message: null });
+}
+
+/** Handles the second key. Only a key of the question acts; every other one leaves things as they are. */
+export function answerQuestion(state: State, key: string, at: number): Transition {
+  const { armed } = state;
+  if (armed === null) return transitionTo(state);
+  const disarmed = { ...state, armed: null };
+  const binding = KEYMAP.find((each) => each.id === armed.binding);
+  const question =
+    binding !== undefined && getDisabledReason(binding, state) === null ? binding.ask?.(state) : undefined;
+  const chosen = question?.answers.find((each) => each.key === key);
+  const isSame = question?.subject.id === armed.subject.id && question.subject.kind === armed.subject.kind;
+  if (chosen === undefined || !isSame) {
+    return transitionTo(
+      key === 'esc' ? disarmed : showMessage(disarmed, `${armed.subject.id}: nothing was done`),
+    );
+  }
+  // The question stays for a real answer; each further key of a burst restarts the time.
+  if (at - armed.at < TOO_FAST_MS) return transitionTo({ ...state, armed: { ...armed, at } });
+  return chosen.run(disarmed);
+}
+
+/** Withdraws a question whose subject has changed since it was asked. */
+export function disarmIfChanged(state: State): State {
+  const { armed } = state;
+  if (armed === null || getSubjectStamp(state.data, armed.subject) === armed.stamp) return state;
+  return showMessage({ ...state, armed: null }, `${armed.subject.id} has changed: look again`, 'bad');
+}

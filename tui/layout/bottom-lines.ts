@@ -1,0 +1,40 @@
+import type { State } from '../state/model.ts';
+import { measureCells } from '../text/cells.ts';
+import { makeDrawable, truncateText, wrapText } from '../text/text.ts';
+import { type Line, type Style, span } from '../text/theme.ts';
+
+/** How many lines a failure may take. `!` shows all of it. */
+const MOST_LINES = 3;
+
+const TONES: Readonly<Record<string, Style>> = { good: 'good', bad: 'bad' };
+const GLYPHS: Readonly<Record<string, string>> = { good: '✓', bad: '✗', info: '·' };
+
+/** The last message, with what to do next. */
+export function renderMessageLines({ message, size }: Pick<State, 'message' | 'size'>): Line[] {
+  if (message === null) return [];
+  const { text, hint, tone } = message;
+  const said = makeDrawable(`${GLYPHS[tone]} ${text}${hint === undefined ? '' : ` · next: ${hint}`}`);
+  const lines = wrapText(said, size.columns - 2);
+  const shown = lines.slice(0, tone === 'bad' ? MOST_LINES : 1);
+  if (shown.length < lines.length)
+    shown[shown.length - 1] = `${truncateText(shown.at(-1) ?? '', size.columns - 14)} … ! for all`;
+  return shown.map((each) => [span(` ${each}`, TONES[tone])]);
+}
+
+/** The armed question and the keys that answer it. The keys are never cut. */
+export function renderQuestionLines({ armed, size }: Pick<State, 'armed' | 'size'>): Line[] {
+  if (armed === null) return [];
+  const answers: Line = [
+    ...armed.answers.flatMap(({ key, label }) => [span(`   ${key}`, 'key'), span(` ${label}`)]),
+    span('   Esc', 'key'),
+    span(' leave it'),
+  ];
+  const cells = answers.reduce((sum, each) => sum + measureCells(each.text), 0);
+  const question = makeDrawable(` ${armed.question}`);
+  if (measureCells(question) + cells <= size.columns) return [[span(question, 'question'), ...answers]];
+  const lines = wrapText(question.trim(), size.columns - 2);
+  const shown = lines.slice(0, MOST_LINES);
+  if (shown.length < lines.length)
+    shown[shown.length - 1] = `${truncateText(shown.at(-1) ?? '', size.columns - 4)} …`;
+  return [...shown.map((text): Line => [span(` ${text}`, 'question')]), answers];
+}

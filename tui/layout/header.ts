@@ -1,0 +1,128 @@
+import { formatCount, formatLocalTime } from '../../engine/index.ts';
+import { getPane, getTabPane, PANES } from '../panes/index.ts';
+import { alignEnds } from '../panes/lines.ts';
+import { describeSessionState } from '../panes/states.ts';
+import { formatClockTime } from '../panes/time.ts';
+import type { State } from '../state/model.ts';
+import { measureCells } from '../text/cells.ts';
+import { makeDrawable, truncateText } from '../text/text.ts';
+import { type Line, type Span, span } from '../text/theme.ts';
+
+const formatNonZero = (count: number, what: string): string | null =>
+  count === 0 ? null : `${count} ${what}`;
+
+const countPausedSessions = ({ data, now }: State): number =>
+  [...data.sessions.values()].filter((each) => describeSessionState(each, now) === 'paused').length;
+
+/** The workspace at the left, the engine at the right. */
+export function renderHeaderLine(state: State): Line {
+  const { link, data, size } = state;
+  const { columns } = size;
+  const left = ` svc · ${makeDrawable(link.workspace)}`;
+  const { status } = data;
+  const receiver = status?.receivers[0];
+  const parts = [
+    link.phase === 'live' ? 'engine ok' : link.phase === 'connecting' ? 'connecting' : 'engine gone',
+    status === null
+      ? ''
+      : receiver === undefined
+        ? 'receiver off'
+        : columns < 100
+          ? `recv :${receiver.port}`
+          : `receiver ${receiver.host}:${receiver.port}`,
+    status === null
+      ? ''
+      : [
+          `${status.workers.running} live`,
+          formatNonZero(status.workers.queued, 'queued'),
+          formatNonZero(countPausedSessions(state), 'paused'),
+        ]
+          .filter((each) => each !== null)
+          .join(', '),
+    status !== null && status.deliveries.dead > 0 ? `${status.deliveries.dead} dead deliveries` : '',
+    status?.config_problem ? 'svc.yaml has errors' : '',
+    (status?.consent_pending ?? []).length > 0 ? 'svc.yaml waits' : '',
+    data.notices.length === 0 ? '' : formatCount(data.notices.length, 'notice'),
+  ].filter((part) => part !== '');
+  const right = `${parts.join(' · ')} `;
+  const shown = truncateText(left, Math.max(8, columns - measureCells(right) - 1));
+  const text = truncateText(alignEnds(shown, right, columns), columns);
+  return [
+    span(text.slice(0, shown.length), 'title'),
+    span(text.slice(shown.length), link.phase === 'lost' ? 'bad' : undefined),
+  ];
+}
+
+/** The panes with their counts. The focused one is in brackets. */
+export function renderTabsLine(state: State): Line {
+  const tabs = PANES.map((pane) => {
+    const count = pane.countUnfinished(state.data);
+    const isHere = pane.id === getTabPane(state.focus);
+    const within = isHere && pane.id !== state.focus ? ` · ${getPane(state.focus).title}` : '';
+    const counts = `${count === 0 && pane.isQuietAtZero ? '' : ` ${count}`}${pane.describeTab?.(state) ?? ''}`;
+    // Nothing has been fetched yet, so 0 would be wrong.
+    const shown = state.link.phase === 'connecting' ? (pane.isQuietAtZero ? '' : ' …') : counts;
+    return {
+      waits: (pane.id === 'decisions' || pane.id === 'asks') && count > 0,
+      isHere,
+      short: `${pane.digit}${shown.replace(' ', ':')}`,
+      text: `${pane.digit} ${pane.title}${shown}${within}`,
+    };
+  });
+  // If not all tabs fit, they shrink to digit and count, the last one first.
+  let room = tabs.reduce((sum, each) => sum + each.text.length + 2, 1);
+  for (const tab of tabs.toReversed()) {
+    if (room <= state.size.columns || tab.isHere) continue;
+    room -= tab.text.length - tab.short.length;
+    tab.text = tab.short;
+  }
+  return [
+    span(' '),
+    ...tabs.map(
+      ({ isHere, text, waits }): Span =>
+        isHere ? span(`[${text}] `, 'title') : span(`${text}  `, waits ? 'warn' : undefined),
+    ),
+  ];
+}
+
+/** The agents that are held back, why, and when each is tried again. */
+export function renderHeldLines({ data: { held }, now, size }: State): Line[] {
+  if (held.length === 0) return [];
+  const each = held.map(({ agent, code, reopen_at: at }) => {
+    const isDue = Date.parse(at) <= now;
+    return `${makeDrawable(agent)} (${code}, tried again ${isDue ? 'with its next run' : formatClockTime(at, now)})`;
+  });
+  const keys = ' · H gives work again';
+  const text = ` held back: ${each.join(', ')}`;
+  return [[span(truncateText(text, size.columns - measureCells(keys)), 'bad'), span(keys)]];
+}
+
+/** Keys of svc.yaml that wait for consent, and what is in use meanwhile. */
+export function renderConsentLines({ data: { status }, size }: State): Line[] {
+  const waits = status?.consent_pending ?? [];
+  if (waits.length === 0) return [];
+  const [first = '', ...others] = waits;
+  const which =
+    others.length === 0
+      ? `${first} waits, its earlier value is in use`
+      : `${first} and ${others.length} more wait, the earlier values are in use`;
+  // The key comes first, since a narrow terminal cuts the end.
+  const what =
+    status?.consent === 'none'
+      ? `svc.yaml was never agreed to here: nothing is started (${waits.join(', ')})`
+      : `svc.yaml: ${which}`;
+  const keys = ' · T shows it and asks';
+  return [[span(truncateText(` ${what}`, size.columns - measureCells(keys)), 'bad'), span(keys)]];
+}
+
+/** Lines above the panes: the engine is gone, svc.yaml waits for consent, agents are held back. */
+export function renderBannerLines(state: State): Line[] {
+  return [...renderEngineGoneLines(state), ...renderConsentLines(state), ...renderHeldLines(state)];
+}
+
+function renderEngineGoneLines({ link, size }: State): Line[] {
+  if (link.phase !== 'lost') return [];
+  const since = formatLocalTime(new Date(link.since).toISOString()).slice(5);
+  const text = ` ENGINE GONE since ${since} · this is the last known state · u starts it · connecting`;
+  return [[span(truncateText(text, size.columns), 'bad')]];
+}

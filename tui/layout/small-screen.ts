@@ -1,0 +1,45 @@
+import { getPane, getSelectedRow, PANES } from '../panes/index.ts';
+import type { Pane } from '../panes/pane.ts';
+import { findOldestWaiting } from '../panes/waiting.ts';
+import { isPaneFetched } from '../state/data.ts';
+import type { State } from '../state/model.ts';
+import { makeDrawable, truncateText, wrapText } from '../text/text.ts';
+import { type Line, span } from '../text/theme.ts';
+import { explainEmptyList } from './list-lines.ts';
+
+/** What a screen without room for lists shows: the selected row, what has waited longest, and counts. */
+export function renderSmallScreen(state: State, rows: number): Line[] {
+  const { columns } = state.size;
+  const pane = getPane(state.focus) as unknown as Pane<object>;
+  const row = getSelectedRow(state, state.focus);
+  const list = state.lists[state.focus];
+  const head = `${pane.title}: ${!isPaneFetched(state.focus, state) ? '…' : list.ids.length === 0 ? 'none' : `${list.index + 1} of ${list.ids.length}`}`;
+  const texts =
+    row === undefined
+      ? []
+      : pane.columns.map((column) => ({ head: column.head, text: makeDrawable(column.text(row, state)) }));
+  const title = texts.find((each) => /^(?:title|text|question|path|doing)$/.test(each.head))?.text ?? '';
+  const others = texts.filter((each) => each.text !== title).map((each) => each.text.trim());
+  const counts = PANES.map(
+    (each) =>
+      `${each.title.toLowerCase()} ${state.link.phase !== 'connecting' ? each.countUnfinished(state.data) : '…'}${each.describeTab?.(state) ?? ''}`,
+  ).join(' · ');
+  const oldest = findOldestWaiting(state);
+  const isHere = oldest?.pane === state.focus && oldest.id === list.selected;
+  const lines: Line[] = [
+    [span(` ${head}`, 'title')],
+    ...(row === undefined
+      ? [[span(` ${explainEmptyList(pane, state)[0]}`, 'dim')]]
+      : [
+          [span(truncateText(` ▶ ${others.join(' ')}`, columns), 'marked')],
+          ...wrapText(title, columns - 4)
+            .slice(0, 2)
+            .map((text): Line => [span(`   ${text}`)]),
+        ]),
+    ...(oldest === undefined || isHere
+      ? []
+      : [[span(truncateText(` . waits: ${makeDrawable(oldest.text)}`, columns), 'warn')] as Line]),
+    ...wrapText(counts, columns - 2).map((text): Line => [span(` ${text}`, 'dim')]),
+  ];
+  return lines.slice(0, rows);
+}

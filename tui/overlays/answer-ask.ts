@@ -1,0 +1,104 @@
+import { sendAnswer } from '../actions/asks.ts';
+import { showMessage, type Transition, transitionTo } from '../actions/transition.ts';
+import { getLayout, getPreviewSize } from '../layout/layout.ts';
+import { renderAskLines, renderOptionLines } from '../panes/asks.ts';
+import { formatTimeLeft } from '../panes/time.ts';
+import { editInput, insertText, showCaret } from '../state/input.ts';
+import type { AnswerAsk, AskRow, State } from '../state/model.ts';
+import { type Line, span } from '../text/theme.ts';
+
+/** How many options single digits can name. */
+const DIGITS = 9;
+/** No hand presses Enter and then a digit this fast, see `run-binding.ts`. */
+const TOO_FAST_MS = 30;
+
+/** Whether a single digit sends the answer. With no options, or too many for digits, a line is typed instead. */
+export const isAnsweredByDigit = ({ options }: AskRow): boolean =>
+  options.length > 0 && options.length <= DIGITS;
+
+export function handleAnswerKey(state: State, overlay: AnswerAsk, key: string, at: number): Transition {
+  const { ask } = overlay;
+  if (key === 'esc') return transitionTo({ ...state, overlay: null });
+  const by = { up: -1, down: 1, pageup: -10, pagedown: 10 }[key];
+  if (by !== undefined) return transitionTo(scrollAnswer(state, overlay, by));
+  if (!isAnsweredByDigit(ask))
+    return key === 'enter' ? submitTypedAnswer(state, overlay) : editAnswer(state, overlay, key);
+  const chosen = /^[1-9]$/.test(key) ? ask.options[Number(key) - 1] : undefined;
+  if (chosen === undefined)
+    return transitionTo(showMessage(state, `nothing was sent: ${describeAnswerKeys(ask)}`));
+  return at - overlay.openedAt < TOO_FAST_MS ? transitionTo(state) : sendAnswer(state, overlay, chosen);
+}
+
+function editAnswer(state: State, overlay: AnswerAsk, key: string): Transition {
+  const input = editInput(overlay.input, key);
+  return transitionTo(input === null ? state : { ...state, overlay: { ...overlay, input } });
+}
+
+/** Sends what was typed: any text or, if there are options, one of them or its number. */
+function submitTypedAnswer(state: State, overlay: AnswerAsk): Transition {
+  const { options } = overlay.ask;
+  const value = overlay.input.value.trim();
+  if (value === '') return transitionTo(showMessage(state, 'an answer is needed; Esc goes back without one'));
+  if (options.length === 0) return sendAnswer(state, overlay, value);
+  const chosen = /^\d+$/.test(value) ? options[Number(value) - 1] : options.find((each) => each === value);
+  return chosen === undefined
+    ? transitionTo(
+        showMessage(state, `nothing was sent: it takes a number from 1 to ${options.length}`, 'bad'),
+      )
+    : sendAnswer(state, overlay, chosen);
+}
+
+/** Characters that arrived together may be typed text, but never choose an answer. */
+export function insertInAnswer(state: State, overlay: AnswerAsk, text: string): State {
+  return isAnsweredByDigit(overlay.ask)
+    ? showMessage(state, 'pasted text does nothing here')
+    : { ...state, overlay: { ...overlay, input: insertText(overlay.input, text) } };
+}
+
+function scrollAnswer(state: State, overlay: AnswerAsk, by: number): State {
+  const { body } = getLayout(state);
+  const end = Math.max(0, renderAskBody(state, overlay.ask, state.size.columns - 4).length - (body - 2));
+  return { ...state, overlay: { ...overlay, top: Math.max(0, Math.min(overlay.top + by, end)) } };
+}
+
+const renderAskBody = (state: State, ask: AskRow, cells: number): Line[] => [
+  ...renderAskLines(state, ask, cells),
+  [],
+  ...renderOptionLines(ask, cells),
+];
+
+/** Whether the whole ask fits in the preview's box, so that the list can stay beside it. */
+export function fitsInPreview(state: State, { ask }: AnswerAsk): boolean {
+  const size = state.view === 'list' ? getPreviewSize(getLayout(state)) : null;
+  if (size === null) return false;
+  const typed = isAnsweredByDigit(ask) ? 0 : 2;
+  return renderAskBody(state, ask, size.cells).length + typed <= size.lines;
+}
+
+const describeAnswerKeys = ({ options }: AskRow): string =>
+  options.length === 1
+    ? '1 sends that answer, Esc goes back'
+    : `1-${options.length} sends that answer, Esc goes back`;
+
+export function renderAnswer(
+  state: State,
+  { ask, input, top }: AnswerAsk,
+  { cells, rows }: { cells: number; rows: number },
+): { title: string; note: string; lines: Line[]; keys: string } {
+  const line: Line[] = isAnsweredByDigit(ask) ? [] : [[], [span('> ', 'key'), span(showCaret(input))]];
+  const all = renderAskBody(state, ask, cells);
+  // The typed line stays visible, however long the question is.
+  const room = Math.max(1, rows - line.length);
+  const shown = all.slice(top, top + room);
+  const below = all.length - top - shown.length;
+  return {
+    title: `Answer ask ${ask.ask_id}`,
+    note: [`${formatTimeLeft(ask.expires_at, state.now)} left`, below > 0 ? `▼ ${below} more` : '']
+      .filter(Boolean)
+      .join(' · '),
+    lines: [...shown, ...line],
+    keys: isAnsweredByDigit(ask)
+      ? describeAnswerKeys(ask)
+      : `${ask.options.length === 0 ? 'type the answer' : 'type the number'}, Enter sends it, Esc goes back`,
+  };
+}

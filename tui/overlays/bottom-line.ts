@@ -1,0 +1,62 @@
+import { approveUnconfined, denyWithReason } from '../actions/decisions.ts';
+import { replaceList, searchPreview } from '../actions/navigation.ts';
+import { showMessage, type Transition, transitionTo } from '../actions/transition.ts';
+import { editInput } from '../state/input.ts';
+import type { Overlay, State } from '../state/model.ts';
+
+/** Overlays that are a line of text at the bottom of the screen. */
+export type LineOverlay = Extract<Overlay, { kind: 'filter' | 'search' | 'reason' | 'unconfined' }>;
+
+export const isLineOverlay = (overlay: Overlay): overlay is LineOverlay =>
+  ['filter', 'search', 'reason', 'unconfined'].includes(overlay.kind);
+
+export const describeLineOverlay = (overlay: LineOverlay): { label: string; hint: string } => {
+  switch (overlay.kind) {
+    case 'filter':
+      return { label: 'filter', hint: 'status:failed agent:claude !word   Enter keep  Esc undo' };
+    case 'search':
+      return { label: 'search', hint: 'Enter search  Esc back' };
+    case 'reason':
+      return { label: `deny ${overlay.decision} because`, hint: 'Enter deny  Esc keep waiting' };
+    case 'unconfined':
+      return {
+        label: `NOTHING WOULD CONFINE IT. Type ${overlay.task} to run it all the same`,
+        hint: 'Enter run  Esc keep waiting',
+      };
+  }
+};
+
+const setPaneFilter = (state: State, overlay: Extract<Overlay, { kind: 'filter' }>, filter: string): State =>
+  replaceList(state, overlay.pane, { ...state.lists[overlay.pane], filter });
+
+/** Sets the typed text. A filter takes effect at once. */
+export function setLineInput(state: State, overlay: LineOverlay, input: LineOverlay['input']): State {
+  const next = { ...state, overlay: { ...overlay, input } };
+  return overlay.kind === 'filter' ? setPaneFilter(next, overlay, input.value) : next;
+}
+
+export function handleLineKey(state: State, overlay: LineOverlay, key: string): Transition {
+  const closed = { ...state, overlay: null };
+  if (key === 'esc')
+    return transitionTo(overlay.kind === 'filter' ? setPaneFilter(closed, overlay, overlay.before) : closed);
+  if (key !== 'enter') {
+    const input = editInput(overlay.input, key);
+    return transitionTo(input === null ? state : setLineInput(state, overlay, input));
+  }
+  const value = overlay.input.value.trim();
+  if (overlay.kind === 'filter') return transitionTo(closed);
+  if (overlay.kind === 'search') return searchPreview(closed, value);
+  const decision = state.data.decisions.get(overlay.decision);
+  if (decision?.state !== 'pending' || decision.hash !== overlay.hash) {
+    return transitionTo(showMessage(closed, `${overlay.decision} has changed: look again`, 'bad'));
+  }
+  if (overlay.kind === 'unconfined')
+    return value === overlay.task
+      ? approveUnconfined(closed, overlay)
+      : transitionTo(
+          showMessage(state, `${overlay.decision} waits: only ${overlay.task} runs it; Esc keeps it waiting`),
+        );
+  return value === ''
+    ? transitionTo(showMessage(state, 'a reason is needed; Esc keeps it waiting'))
+    : denyWithReason(closed, overlay.decision, value);
+}

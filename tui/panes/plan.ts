@@ -1,0 +1,104 @@
+import { describeConsent, formatCount, listSetupFacts } from '../../engine/index.ts';
+import type { Plan, SessionRow, State } from '../state/model.ts';
+import { renderFacts, splitCleanLines } from '../text/text.ts';
+import { type Line, type Style, span } from '../text/theme.ts';
+import { renderHeading, renderProblem, renderQuote } from './lines.ts';
+import { describeRetryTime, formatSeconds } from './time.ts';
+
+/** Protocol, account and guard profile of a run, as far as they are known. */
+export const describeRunMode = ({
+  transport,
+  auth,
+  profile,
+}: Pick<SessionRow, 'transport' | 'auth' | 'profile'>): string =>
+  [transport, auth, profile].filter((each) => each !== null).join(' · ');
+
+const describeCost = ({ agent, auth }: Plan): string =>
+  `one run of ${agent ?? 'an agent'}${auth === null ? '' : auth === 'gateway' ? ', through the gateway' : ', on its own account'}; what it spends is told while it runs`;
+
+/** Commands of the project that run outside the sandbox. A person reads them before consenting. */
+const listCarriedFacts = ({ carries }: Plan): [name: string, text: string | null, style?: Style][] =>
+  carries === null
+    ? []
+    : [
+        ...listSetupFacts(carries),
+        ['consent', describeConsent(carries), carries.consent === 'given' ? 'warn' : 'bad'],
+      ];
+
+/** What a run would do, when it would start and what it would cost. */
+export function renderPlanLines(
+  plan: Plan,
+  { link, now }: Pick<State, 'link' | 'now'>,
+  cells: number,
+): Line[] {
+  const { agent, command, project, base, workers, held_back: held } = plan;
+  const where = base === null ? 'in the folder itself' : `new worktree ${plan.branch_prefix}… from ${base}`;
+  const at =
+    plan.base_commit === null || plan.base_commit === base
+      ? null
+      : `${base}@${plan.base_commit.slice(0, 10)}`;
+  const queue = `${workers.running} of ${formatCount(workers.cap, 'worker')} busy`;
+  return [
+    ...renderFacts(
+      [
+        [
+          'will run',
+          `${agent ?? 'no agent'} in ${project ?? link.workspace} · ${where} · timeout ${formatSeconds(plan.timeout_sec)}`,
+        ],
+        ['command', command],
+        ['how', [describeRunMode(plan), at].filter(Boolean).join(' · ')],
+        ...listCarriedFacts(plan),
+        [
+          'starts',
+          plan.starts === 'now'
+            ? `at once (${queue})`
+            : held === null
+              ? `when a worker is free (${queue})`
+              : `when ${agent ?? 'the agent'} is tried again (${queue})`,
+          plan.starts === 'now' ? undefined : 'warn',
+        ],
+        [
+          'held back',
+          held === null
+            ? null
+            : `${agent} ${describeRetryTime(held.until, now)}: ${held.code}: ${held.text}; H gives it work again`,
+          'bad',
+        ],
+        ['cost', describeCost(plan)],
+      ],
+      cells,
+    ),
+    ...(plan.problem === null ? [] : renderProblem(plan.problem, cells)),
+  ];
+}
+
+/** How many lines of a prompt are shown as its beginning. */
+const BEGINNING_LINES = 3;
+
+/**
+ * What a person agrees to: the agent, its guard profile, and the length and beginning of the prompt. `whole` is the full
+ * prompt, or empty if the beginning is all of it.
+ */
+export function renderAgreement(
+  { plan, prompt, hash }: { plan: Plan; prompt: string; hash: string },
+  cells: number,
+): { lines: Line[]; whole: Line[] } {
+  const all = renderQuote(splitCleanLines(prompt.trimEnd()), cells);
+  const more = all.length - BEGINNING_LINES;
+  const length = `${prompt.length} chars, sha ${hash.slice(0, 16)}…`;
+  return {
+    lines: [
+      ...renderFacts([['agent ', [plan.agent ?? 'none', plan.profile].filter(Boolean).join(' · ')]], cells),
+      [span('prompt ', 'dim'), span(length)],
+      ...all.slice(0, BEGINNING_LINES),
+    ],
+    whole:
+      more <= 0
+        ? []
+        : [
+            [],
+            renderHeading(`the whole prompt, ${formatCount(more, 'line')} more than its beginning`),
+            ...all,
+          ],
+  };
+}

@@ -1,0 +1,115 @@
+import { formatCount } from '../../engine/index.ts';
+import type { Data, SessionRow, State } from '../state/model.ts';
+import { cleanText, renderFacts, truncateText, wrapText } from '../text/text.ts';
+import { type Line, type Style, span } from '../text/theme.ts';
+import { describeRunMode } from './plan.ts';
+import { isPausedRun } from './states.ts';
+import { describeRetryTime, formatClockTime, formatWait } from './time.ts';
+
+/** Formats a count in at most five cells, up to a hundred million. */
+export function formatTokenCount(count: number): string {
+  if (count < 1000) return String(count);
+  if (count < 99_950) return `${(count / 1000).toFixed(1)}k`;
+  if (count < 999_500) return `${Math.round(count / 1000)}k`;
+  return count < 99_950_000 ? `${(count / 1e6).toFixed(1)}M` : `${Math.round(count / 1e6)}M`;
+}
+
+/** All tokens of a session, input and output. */
+export const formatSessionTokens = ({ usage }: SessionRow): string =>
+  usage === null ? '-' : formatTokenCount(usage.input + usage.output);
+
+const formatDollars = (cost: number): string => `$${cost.toFixed(cost < 0.01 ? 4 : 2)}`;
+
+function describeSpending({ usage, tool_calls: calls, token_budget: budget }: SessionRow): string {
+  return [
+    usage === null
+      ? null
+      : `${formatTokenCount(usage.input)} in (${formatTokenCount(usage.cached)} cached), ${formatTokenCount(usage.output)} out`,
+    budget === null ? null : `at most ${formatTokenCount(budget)}`,
+    usage?.cost_usd == null ? null : formatDollars(usage.cost_usd),
+    calls === null || calls === 0 ? null : formatCount(calls, 'tool call'),
+  ]
+    .filter((each) => each !== null)
+    .join(' · ');
+}
+
+const findHeldRow = ({ held }: Data, { agent, state }: SessionRow) =>
+  state === 'queued' ? held.find((each) => each.agent === agent) : undefined;
+
+/** What a run waits for or does, with which agent and model, and what it has cost. Unknown facts are left out. */
+export function renderRunLines(
+  { data, now }: Pick<State, 'data' | 'now'>,
+  row: SessionRow,
+  cells: number,
+): Line[] {
+  const { pause, resume_at: at, runs, continues, model, untold } = row;
+  const held = findHeldRow(data, row);
+  const isWaiting = at !== null && isPausedRun(row, now);
+  const how = [model, describeRunMode(row), runs > 1 ? `run ${runs}` : ''].filter(Boolean).join(' · ');
+  return renderFacts(
+    [
+      [
+        'paused',
+        isWaiting
+          ? `until ${formatClockTime(at, now)}, ${formatWait(at, now)} from now; R lets it go on now, A opens it here`
+          : null,
+        'warn',
+      ],
+      ['why', isWaiting && pause !== null ? `${pause.code}: ${pause.text}` : null],
+      [
+        'waits',
+        held === undefined
+          ? null
+          : `${held.agent} is held back ${describeRetryTime(held.reopen_at, now)}: ${held.code}: ${held.text}`,
+        'bad',
+      ],
+      ['does', row.state === 'running' ? row.activity : null, 'live'],
+      ['with', how],
+      ['after', continues === null ? null : `${continues}, whose worktree and conversation it goes on with`],
+      ['spent', describeSpending(row)],
+      ['untold', untold.length === 0 ? null : `this agent does not say ${untold.join(', or ')}`, 'warn'],
+    ],
+    cells,
+  );
+}
+
+/** A mark for each state. Plain mode spells them `[x]`, `[>]` and `[ ]` (`PLAIN_MARKS`). */
+const MARKS: Readonly<Record<SessionRow['plan'][number]['state'], { mark: string; style?: Style }>> = {
+  done: { mark: '▣', style: 'good' },
+  active: { mark: '▷', style: 'live' },
+  pending: { mark: '☐' },
+};
+
+export const PLAIN_MARKS: Readonly<Record<string, string>> = { '▣': '[x]', '▷': '[>]', '☐': '[ ]' };
+
+const renderPlanSummary = ({ plan }: SessionRow, cells: number): Line => {
+  const done = plan.filter((each) => each.state === 'done').length;
+  const next = plan.find((each) => each.state === 'active') ?? plan.find((each) => each.state === 'pending');
+  const counts = `plan  ${done} of ${plan.length} done`;
+  if (next === undefined) return [span(counts, 'dim')];
+  const { mark, style } = MARKS[next.state];
+  const text = truncateText(cleanText(next.text), Math.max(1, cells - counts.length - 5));
+  return [span(`${counts} · `, 'dim'), span(`${mark} `, style), span(text)];
+};
+
+/** The plan as a checklist of at most `rows` lines. With few rows, only a summary with the current step. */
+export function renderChecklist(row: SessionRow, cells: number, rows = Number.POSITIVE_INFINITY): Line[] {
+  const { plan } = row;
+  if (plan.length === 0 || rows < 1) return [];
+  const all = plan.map((each): Line[] => {
+    const { mark, style } = MARKS[each.state];
+    const texts = wrapText(cleanText(each.text), cells - 2);
+    return texts.map((text, index) => [
+      span(index === 0 ? `${mark} ` : '  ', style),
+      span(text, each.state === 'done' ? 'dim' : undefined),
+    ]);
+  });
+  if (all.flat().length <= rows) return all.flat();
+  const counts = renderPlanSummary(row, cells);
+  if (rows < 4) return [counts];
+  // The steps around the current one, each cut to one line.
+  const room = rows - 1;
+  const at = plan.findIndex((each) => each.state !== 'done');
+  const from = Math.max(0, Math.min((at < 0 ? plan.length : at) - 1, plan.length - room));
+  return [counts, ...all.slice(from, from + room).map((lines) => lines[0]!)];
+}

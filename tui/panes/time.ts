@@ -1,0 +1,51 @@
+import { formatAge, formatLocalTime } from '../../engine/index.ts';
+
+/** How long ago. Whole minutes, so that a quiet screen is not redrawn every second. */
+export function formatTimeSince(at: string | null, now: number): string {
+  if (at === null) return '-';
+  const ms = now - Date.parse(at);
+  return ms < 60_000 ? 'now' : ms < 100_000 ? '1m' : formatAge(at, now);
+}
+
+/** How long a worker has printed nothing. */
+export function formatQuietTime(at: string | null, now: number): string {
+  if (at === null) return '-';
+  const seconds = Math.max(0, Math.floor((now - Date.parse(at)) / 10_000) * 10);
+  return seconds < 60 ? (seconds === 0 ? 'now' : `${seconds}s`) : formatTimeSince(at, now);
+}
+
+/** How long is left: whole minutes, then steps of ten seconds, so that the text seldom changes. */
+export function formatTimeLeft(until: string, now: number): string {
+  const seconds = Math.floor((Date.parse(until) - now) / 1000);
+  if (seconds <= 0) return '0s';
+  if (seconds < 10) return '<10s';
+  if (seconds < 60) return `${Math.floor(seconds / 10) * 10}s`;
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 100 ? `${minutes}m` : `${Math.floor(minutes / 60)}h`;
+}
+
+export function formatSeconds(seconds: number): string {
+  if (seconds < 120) return `${seconds}s`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 120 ? `${minutes}m` : `${Math.round(minutes / 6) / 10}h`;
+}
+
+/** How long until something resumes. The last minute is not counted down. */
+export function formatWait(until: string, now: number): string {
+  const minutes = Math.ceil((Date.parse(until) - now) / 60_000);
+  if (minutes <= 1) return '<1m';
+  if (minutes < 100) return `${minutes}m`;
+  const hours = Math.round(minutes / 60);
+  return hours < 48 ? `${hours}h` : `${Math.round(hours / 24)}d`;
+}
+
+/** The local time to the minute, with the date unless it is today. */
+export function formatClockTime(at: string, now: number): string {
+  const text = formatLocalTime(at);
+  const isToday = text.slice(0, 10) === formatLocalTime(new Date(now).toISOString()).slice(0, 10);
+  return text.slice(isToday ? 11 : 5, 16);
+}
+
+/** Until when an agent is held back. After that, single runs try it again. */
+export const describeRetryTime = (reopenAt: string, now: number): string =>
+  Date.parse(reopenAt) > now ? `until ${formatClockTime(reopenAt, now)}` : 'until a run of it goes well';

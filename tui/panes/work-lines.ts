@@ -1,0 +1,186 @@
+import {
+  describeSensitive,
+  formatCount,
+  formatLocalTime,
+  outcomeOfSession,
+  workLeftBy,
+} from '../../engine/index.ts';
+import type { Evidence, LockRow, SessionRow, Trial, Work } from '../state/model.ts';
+import { measureCells } from '../text/cells.ts';
+import { cleanText, makeDrawable, renderFacts, splitCleanLines, truncateText } from '../text/text.ts';
+import { type Line, type Style, span } from '../text/theme.ts';
+import { createEvidenceFact, describeLocksOf, getTrialHead, renderEvidenceLines } from './evidence.ts';
+import { renderHeading, renderProblem } from './lines.ts';
+
+const BAR_CELLS = 24;
+
+/** The style of a line of a unified diff, by its beginning. */
+function getPatchStyle(line: string): Style | undefined {
+  if (
+    /^(?:diff |index |--- |\+\+\+ |new file|deleted file|old mode|new mode|similarity|rename|Binary)/.test(
+      line,
+    )
+  )
+    return 'strong';
+  if (line.startsWith('@@')) return 'hunk';
+  if (line.startsWith('+')) return 'added';
+  if (line.startsWith('-')) return 'removed';
+  return line.startsWith('\\') ? 'dim' : undefined;
+}
+
+// A patch may have tens of thousands of lines, so it is split only once.
+const patches = new WeakMap<Work, readonly Line[]>();
+
+function renderPatchLines(work: Work): readonly Line[] {
+  const known = patches.get(work);
+  if (known) return known;
+  const lines = splitCleanLines(work.patch.text.trimEnd()).map(
+    (text): Line => [span(text, getPatchStyle(text))],
+  );
+  patches.set(work, lines);
+  return lines;
+}
+
+/** Why the checkout of the base cannot follow a promotion. */
+export const explainCheckout = ({ base, checkout }: Trial): string =>
+  `the checkout of ${base} ${checkout.reason ?? `has changes in ${checkout.paths.slice(0, 5).join(', ')}`}`;
+
+/** Whether a promotion would go through. */
+function listTrialFacts({ trial, tried_at: at }: Work): readonly (readonly [string, string, Style?])[] {
+  const tried = `tried ${formatLocalTime(at).slice(11)}`;
+  if ('problem' in trial) return [['trial', `${trial.problem} (${tried})`, 'warn']];
+  if (trial.refused !== null)
+    return [['trial', `${trial.refused.message}. ${trial.refused.hint ?? ''} (${tried})`, 'warn']];
+  if (trial.already_merged) return [['trial', `${trial.base} holds this work already, ${tried}`, 'good']];
+  const facts: (readonly [string, string, Style?])[] =
+    trial.conflicts.length === 0
+      ? [['trial', `no conflicts, ${tried} (nothing was written)`, 'good']]
+      : [['trial', `conflicts in ${trial.conflicts.join(', ')}, ${tried}`, 'bad']];
+  if (trial.sensitive.length > 0) facts.push(['look at', describeSensitive(trial.sensitive), 'warn']);
+  if (trial.checkout.state === 'dirty') {
+    facts.push(['checkout', explainCheckout(trial), 'warn']);
+  }
+  return facts;
+}
+
+/** What a preview shows beside the work itself. */
+export interface WorkContext {
+  /** Null while it is being fetched, an error message if that failed. */
+  evidence: Evidence | string | null;
+  locks: readonly LockRow[];
+  /** Facts about the run. */
+  run: readonly Line[];
+  /** What running the task again would do; empty if it cannot be run again. */
+  again: readonly Line[];
+  now: number;
+}
+
+function listEvidenceFacts(
+  { evidence }: WorkContext,
+  head: string | null,
+): readonly (readonly [string, string, Style?])[] {
+  if (evidence === null) return [];
+  return [typeof evidence === 'string' ? ['tests', evidence, 'warn'] : createEvidenceFact(evidence, head)];
+}
+
+/** Trial merge, evidence, commits, files and patch of a session. What a promotion depends on comes first. */
+export function renderWorkLines(
+  work: Work,
+  row: SessionRow,
+  beside: WorkContext,
+  cells: number,
+): { lines: Line[]; essential: Record<string, number> } {
+  const { evidence } = beside;
+  const head = getTrialHead(work);
+  const { commits, files, patch } = work;
+  const added = files.reduce((sum, each) => sum + each.insertions, 0);
+  const removed = files.reduce((sum, each) => sum + each.deletions, 0);
+  const isPromoted = row.promoted_at !== null;
+  const essential: (readonly [string, string, Style?])[] = [
+    [
+      'branch',
+      `${work.branch ?? 'gone'} → ${work.base ?? 'no branch'}   ${formatCount(commits.length, 'commit')} · ${formatCount(files.length, 'file')} · +${added} -${removed}`,
+    ],
+    ...(isPromoted ? [['promoted', `into ${work.base}`, 'good'] as const] : listTrialFacts(work)),
+    ...listEvidenceFacts(beside, head),
+  ];
+  const reported =
+    evidence === null || typeof evidence === 'string'
+      ? null
+      : renderEvidenceLines(evidence, beside.now, cells);
+  const ofRun = [
+    ...renderFacts(
+      [...essential, ['locks', describeLocksOf(beside.locks, row.session_id)], ['title', row.title]],
+      cells,
+    ),
+    ...beside.run,
+    ...(row.failure === null
+      ? []
+      : renderProblem({ message: `the run failed: ${describeFailure(row)}` }, cells)),
+    ...beside.again,
+  ];
+  const above = [
+    ...ofRun,
+    ...(commits.length === 0 ? [[span(explainNoCommits(row), 'dim')] as Line] : []),
+    ...commits.map(
+      (commit): Line => [
+        span(commit.id.slice(0, 10), 'dim'),
+        span(` ${cleanText(commit.subject)}`),
+        span(` (${cleanText(commit.author)})`, 'dim'),
+      ],
+    ),
+    ...(files.length === 0 ? [] : [[]]),
+    ...renderStatLines(files, cells),
+    ...(reported === null ? [] : [[]]),
+  ];
+  const lines = [
+    ...above,
+    ...(reported?.lines ?? []),
+    ...(patch.text === '' ? [] : [[], renderHeading('patch'), ...renderPatchLines(work)]),
+    ...(patch.truncated
+      ? [[span('the patch goes on: svc worktree diff shows all of it', 'warn')] as Line]
+      : []),
+  ];
+  return {
+    lines,
+    essential: {
+      promote: renderFacts(essential, cells).length,
+      ...(beside.again.length === 0 ? {} : { retry: ofRun.length }),
+      ...(reported === null ? {} : { rerun: above.length + reported.commands }),
+    },
+  };
+}
+
+/** Why the run failed, and what its worker reported if that differs. */
+export const describeFailure = (row: SessionRow): string => {
+  const { failure, contradiction } = getOutcome(row);
+  return `${failure?.text ?? ''}${contradiction === null ? '' : ` (${contradiction})`}`;
+};
+
+const getOutcome = (row: SessionRow) =>
+  outcomeOfSession({ ...row, ownWord: row.own_word }, { mayRetry: false });
+
+const explainNoCommits = (row: SessionRow): string => {
+  if (row.state !== 'ended') return 'no commits yet';
+  return workLeftBy(row) === 'unreadable'
+    ? 'its commits could not be read when it ended'
+    : 'no commits: the worker changed nothing';
+};
+
+/** Path, count and bar of each file, as in `git diff --stat`. */
+function renderStatLines(files: Work['files'], cells: number): Line[] {
+  const most = Math.max(1, ...files.map((each) => each.insertions + each.deletions));
+  const scale = Math.min(1, BAR_CELLS / most);
+  const scaleBar = (count: number): number => (count === 0 ? 0 : Math.max(1, Math.round(count * scale)));
+  const longest = Math.max(0, ...files.map((each) => measureCells(makeDrawable(each.path))));
+  const room = Math.max(8, Math.min(longest, cells - BAR_CELLS - 9));
+  return files.map(({ path, insertions, deletions }) => {
+    const name = truncateText(makeDrawable(path), room);
+    return [
+      span(name + ' '.repeat(Math.max(0, room - measureCells(name)))),
+      span(` | ${String(insertions + deletions).padStart(4)} `, 'dim'),
+      span('+'.repeat(scaleBar(insertions)), 'added'),
+      span('-'.repeat(scaleBar(deletions)), 'removed'),
+    ];
+  });
+}

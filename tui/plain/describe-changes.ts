@@ -1,0 +1,158 @@
+import { formatCount, formatLocalTime } from '../../engine/index.ts';
+import { isShowingLog } from '../actions/navigation.ts';
+import { renderQuestionLines } from '../layout/bottom-lines.ts';
+import { renderConsentLines, renderHeldLines } from '../layout/header.ts';
+import { renderHintLine } from '../layout/hint-line.ts';
+import { explainEmptyList } from '../layout/list-lines.ts';
+import { describeLineOverlay, isLineOverlay } from '../overlays/bottom-line.ts';
+import { renderOverlay } from '../overlays/index.ts';
+import { describeEvent, describeEventSubjects } from '../panes/events.ts';
+import { getPane, getPreview, getSelectedRow } from '../panes/index.ts';
+import type { Pane } from '../panes/pane.ts';
+import { PLAIN_MARKS } from '../panes/run-facts.ts';
+import { getLogEnd } from '../state/log.ts';
+import type { EventRow, PaneId, State } from '../state/model.ts';
+import { cleanText, splitCleanLines } from '../text/text.ts';
+import { type Line, toPlainText } from '../text/theme.ts';
+
+const MOST_ROWS = 1000;
+
+/**
+ * Describes what has changed between two states, most important first, for screen readers and logs. State, keys and
+ * actions are those of the screen; only the output differs.
+ */
+export function describeChanges(before: State, after: State): string[] {
+  return [
+    ...describeConnectionChange(before, after),
+    ...describeArrivals(before, after),
+    ...describeNewMessage(before, after),
+    ...describeCursorChange(before, after),
+    ...describeNewText(before, after),
+    ...describeOverlayChange(before, after),
+    ...describeQuestionChange(before, after),
+  ];
+}
+
+function describeConnectionChange({ link: before }: State, after: State): string[] {
+  const { link, data } = after;
+  if (link.phase === before.phase) return [];
+  if (link.phase === 'lost') return [`ENGINE GONE: ${cleanText(link.reason ?? 'unknown')}. u starts it.`];
+  const countIn = (id: PaneId): number => getPane(id).countUnfinished(data);
+  return [
+    ...[...renderConsentLines(after), ...renderHeldLines(after)].map((line) => toPlainText(line).trim()),
+    `Connected to ${cleanText(link.workspace)}: ${formatCount(countIn('decisions'), 'decision waits', 'decisions wait')}, ${formatCount(countIn('asks'), 'ask waits', 'asks wait')}, ${formatCount(countIn('bus'), 'unread message')}, ${formatCount(countIn('tasks'), 'open task')}, ${formatCount(countIn('workers'), 'live worker')}.`,
+  ];
+}
+
+/** Events and notices that arrived since the dashboard was opened. */
+function describeArrivals(before: State, after: State): string[] {
+  const { events: known } = before.data;
+  const last = known.at(-1)?.seq;
+  const events =
+    last === undefined || after.data.events === known
+      ? []
+      : after.data.events.filter((each) => each.seq > last);
+  const notices = after.data.notices.filter((each) => !before.data.notices.includes(each));
+  return [
+    ...events.map(formatEventLine),
+    ...notices.flatMap((each) =>
+      splitCleanLines(each.text)
+        .filter((line) => line.trim() !== '')
+        .map((line) => `notice to ${cleanText(each.session)}: ${line}`),
+    ),
+  ];
+}
+
+function formatEventLine(event: EventRow): string {
+  const text = describeEvent(event);
+  return `${formatLocalTime(event.at).slice(11)} ${event.kind} ${describeEventSubjects(event)}${text === '' ? '' : `: ${text}`}`;
+}
+
+function describeNewMessage({ message: before }: State, { message }: State): string[] {
+  if (message === null || message === before) return [];
+  const prefix = message.tone === 'bad' ? 'FAILED: ' : '';
+  return [
+    `${prefix}${cleanText(message.text)}${message.hint === undefined ? '' : `. Next: ${cleanText(message.hint)}`}`,
+  ];
+}
+
+/** The row under the cursor, if it is another row or its text has changed. The passing of time alone is no change. */
+function describeCursorChange(before: State, after: State): string[] {
+  if (after.link.phase === 'connecting') return [];
+  const then = { ...before, now: after.now };
+  const isSame =
+    before.link.phase !== 'connecting' &&
+    describeCursorRow(after, { isWhole: false }) === describeCursorRow(then, { isWhole: false });
+  return isSame ? [] : [describeCursorRow(after, { isWhole: true })];
+}
+
+function describeCursorRow(state: State, { isWhole }: { isWhole: boolean }): string {
+  const pane = getPane(state.focus) as unknown as Pane<object>;
+  const list = state.lists[state.focus];
+  const row = getSelectedRow(state, state.focus);
+  if (row === undefined) return `${pane.title}: ${explainEmptyList(pane, state)[0]}`;
+  const cells = pane.columns
+    .filter((column) => isWhole || !column.isLively)
+    .map((column) => cleanText(column.text(row, state)))
+    .filter((text) => text.trim() !== '');
+  return `${pane.title} ${list.index + 1} of ${list.ids.length}: ${cells.join(', ')}`;
+}
+
+/** The whole text of an item that was opened; for a log, the lines that were added. */
+function describeNewText(before: State, after: State): string[] {
+  if (after.view !== 'full') return [];
+  if (isShowingLog(after) && before.view === 'full') {
+    const from = before.log.session === after.log.session ? getLogEnd(before.log) : after.log.first;
+    return after.log.lines.slice(Math.max(0, from - after.log.first));
+  }
+  const isNew =
+    before.view !== 'full' ||
+    (before.details !== after.details && formatPreview(before) !== formatPreview(after));
+  return isNew ? [formatPreview(after)] : [];
+}
+
+function formatPreview(state: State): string {
+  const preview = getPreview(state, state.focus, state.size.columns);
+  if (preview === null) return 'nothing is selected';
+  const lines = [...(preview.pinned ?? []), ...preview.lines].slice(0, MOST_ROWS).map(formatSpokenLine);
+  return [
+    `${preview.title}${preview.note ? `, ${preview.note}` : ''}`,
+    ...lines,
+    `end of ${preview.title}. Esc goes back.`,
+  ].join('\n');
+}
+
+/** Drops rules and spells out marks, since a screen reader would read their Unicode names. */
+const formatSpokenLine = (line: Line): string => {
+  const text = toPlainText(line).trimEnd();
+  return /^─+$/.test(text)
+    ? ''
+    : text.replace(/^(\s*|.* · )([▣▷☐])(?= )/, (_, before, mark) => before + PLAIN_MARKS[mark]);
+};
+
+function describeOverlayChange({ overlay: before }: State, after: State): string[] {
+  const { overlay, size } = after;
+  if (overlay === before) return [];
+  if (overlay === null) return ['closed'];
+  if (isLineOverlay(overlay)) return [`${describeLineOverlay(overlay).label}: ${overlay.input.value}`];
+  const view = renderOverlay(after, overlay, { cells: size.columns, rows: MOST_ROWS });
+  if (view === null) return [];
+  const lines = view.lines.map((line) => toPlainText(line).trimEnd());
+  if (before?.kind !== overlay.kind) return [`${view.title}. ${view.keys}`, ...lines];
+  // While the person types, only lines that have changed.
+  const known = renderOverlay(after, before, { cells: size.columns, rows: MOST_ROWS })?.lines ?? [];
+  const told = new Set(known.map((line) => toPlainText(line).trimEnd()));
+  return lines.filter((line) => !told.has(line));
+}
+
+function describeQuestionChange(before: State, after: State): string[] {
+  if (after.armed === before.armed) return [];
+  if (after.armed !== null) return renderQuestionLines(after).map((line) => toPlainText(line).trim());
+  // An answer that does something changes the message, the pending calls or the overlay.
+  const isLeft = (['message', 'busy', 'overlay'] as const).every((each) => after[each] === before[each]);
+  return isLeft ? ['nothing was done'] : [];
+}
+
+/** The keys that work now. */
+export const describeCurrentKeys = (state: State): string =>
+  `Keys: ${toPlainText(renderHintLine(state)).trim().replace(/ {2,}/g, ', ')}`;

@@ -1,0 +1,201 @@
+import { closeStaleAnswer } from './actions/asks.ts';
+import { finishJump, replaceList } from './actions/navigation.ts';
+import { type Effect, showMessage, type Transition, transitionTo } from './actions/transition.ts';
+import { findBinding } from './keymap/index.ts';
+import { answerQuestion, disarmIfChanged, runBinding } from './keymap/run-binding.ts';
+import { getLayout, getListHeight } from './layout/layout.ts';
+import { handleOverlayBurst, handleOverlayKey, insertInOverlay } from './overlays/index.ts';
+import { getPane } from './panes/index.ts';
+import type { Pane } from './panes/pane.ts';
+import { applyDataChange, type DataChange } from './state/data.ts';
+import { addDetail, dropWorkDetails } from './state/details.ts';
+import { filterRows } from './state/filter.ts';
+import { moveCursorTo, replaceRows, scrollIntoView } from './state/lists.ts';
+import { appendLogLines, EMPTY_LOG } from './state/log.ts';
+import {
+  type Link,
+  type Loaded,
+  type Message,
+  PANE_IDS,
+  type PaneId,
+  type Size,
+  type State,
+} from './state/model.ts';
+
+/** Everything that can happen to the dashboard. `at` is wall-clock time in milliseconds. */
+export type DashboardEvent =
+  /** Keys that arrived together: a single one from a hand, several from a paste or a held key. */
+  | { type: 'keys'; keys: readonly string[]; at: number }
+  | { type: 'paste'; text: string }
+  | { type: 'resize'; size: Size }
+  | { type: 'tick'; at: number }
+  | { type: 'link'; link: Partial<Link> }
+  | { type: 'data'; change: DataChange; at: number }
+  | { type: 'detail'; loaded: Loaded }
+  /** Branches of a repository have moved. */
+  | { type: 'refs'; repository: string }
+  | { type: 'log'; session: string; lines: readonly string[]; ended: boolean; reset: boolean }
+  | { type: 'answered'; effect: Extract<Effect, { do: 'call' }>; answer: unknown }
+  | { type: 'refused'; busy: string; text: string; hint?: string | undefined }
+  | { type: 'edited'; effect: Extract<Effect, { do: 'edit' }>; text: string }
+  | { type: 'exited'; effect: Extract<Effect, { do: 'command' }>; code: number }
+  | { type: 'message'; text: string; tone: Message['tone']; hint?: string | undefined }
+  | { type: 'go'; pane: PaneId; id: string };
+
+const GOOD_NEWS_MS = 8000;
+
+/** The only place where the state changes. It is pure, so tests can prove what a key does without terminal or engine. */
+export function reduceState(before: State, event: DashboardEvent): Transition {
+  const { state, effects } = applyEvent(before, event);
+  return { state: settleLists(before, closeStaleAnswer(disarmIfChanged(state))), effects };
+}
+
+function applyEvent(state: State, event: DashboardEvent): Transition {
+  switch (event.type) {
+    case 'keys':
+      return handleKeys({ ...state, now: Math.max(state.now, event.at) }, event.keys, event.at);
+    case 'paste':
+      if (state.overlay !== null) return transitionTo(insertInOverlay(state, state.overlay, event.text));
+      return transitionTo(showMessage({ ...state, armed: null }, 'pasted text does nothing here'));
+    case 'resize':
+      return transitionTo({ ...state, size: event.size });
+    case 'tick':
+      return transitionTo(expireMessage({ ...state, now: event.at }));
+    case 'link':
+      return transitionTo({
+        ...state,
+        link: { ...state.link, ...event.link },
+        ...(event.link.phase === 'lost' ? { armed: null, busy: [] } : {}),
+      });
+    case 'data': {
+      const { data, arrived } = applyDataChange(state.data, event.change);
+      // With another configuration or engine, what a run would do may have changed.
+      const isOther = event.change.events?.some(({ kind }) =>
+        /^(?:config_reloaded|engine_started)$/.test(kind),
+      );
+      const details = isOther ? [] : state.details;
+      const next = { ...state, data, details, now: Math.max(state.now, event.at) };
+      return arrived && state.bell ? transitionTo(next, { do: 'bell' }) : transitionTo(next);
+    }
+    case 'detail':
+      return transitionTo({ ...state, details: addDetail(state.details, event.loaded) });
+    case 'refs':
+      return transitionTo({
+        ...state,
+        details: dropWorkDetails(state.details, state.data, event.repository),
+      });
+    case 'log': {
+      const log = event.reset ? { ...EMPTY_LOG, session: event.session } : state.log;
+      return transitionTo(
+        log.session === event.session
+          ? { ...state, log: appendLogLines(log, event.lines, event.ended) }
+          : state,
+      );
+    }
+    case 'answered': {
+      const { effect, answer: answered } = event;
+      const text = effect.describeAnswer(answered as never);
+      const next = showMessage({ ...state, busy: removeOne(state.busy, effect.busy) }, text, 'good');
+      return transitionTo(effect.onAnswer?.(next, answered as never) ?? next);
+    }
+    case 'refused':
+      return transitionTo(
+        showMessage({ ...state, busy: removeOne(state.busy, event.busy) }, event.text, 'bad', event.hint),
+      );
+    case 'edited':
+      return event.effect.onEdited(state, event.text);
+    case 'exited':
+      return transitionTo(event.effect.onExit(state, event.code));
+    case 'message':
+      return transitionTo(showMessage(state, event.text, event.tone, event.hint));
+    case 'go':
+      return transitionTo({
+        ...state,
+        focus: event.pane,
+        view: 'list',
+        jump: { pane: event.pane, id: event.id },
+      });
+  }
+}
+
+const removeOne = (all: readonly string[], one: string): string[] => {
+  const at = all.indexOf(one);
+  return all.filter((_, index) => index !== at);
+};
+
+/** Removes a message after a while, unless it is a failure: that stays until it is dismissed. */
+const expireMessage = (state: State): State =>
+  state.message !== null && state.message.tone !== 'bad' && state.now - state.message.at > GOOD_NEWS_MS
+    ? { ...state, message: null }
+    : state;
+
+function handleKeys(state: State, keys: readonly string[], at: number): Transition {
+  const [only] = keys;
+  if (keys.length === 1 && only !== undefined) return handleKey(state, only, at);
+  if (state.overlay !== null) return handleOverlayBurst(state, state.overlay, keys, at);
+  // A burst disarms and moves, but never acts.
+  const moved = keys.reduce<State>(
+    (sofar, key) => {
+      const binding = findBinding(key, sofar);
+      return binding?.moves ? (binding.run?.(sofar).state ?? sofar) : sofar;
+    },
+    { ...state, armed: null },
+  );
+  const acts = keys.some((key) => findBinding(key, state)?.moves === undefined);
+  return transitionTo(
+    acts ? showMessage(moved, 'keys that arrive together only move: press them one after the other') : moved,
+  );
+}
+
+function handleKey(state: State, key: string, at: number): Transition {
+  // These work everywhere, and leave an armed question armed.
+  if (key === 'ctrl+c') return transitionTo(state, { do: 'quit' });
+  if (key === 'ctrl+l') return transitionTo(state, { do: 'redraw' });
+  if (state.armed !== null) return answerQuestion(state, key, at);
+  if (state.overlay !== null) return handleOverlayKey(state, state.overlay, key, at);
+  const binding = findBinding(key, state);
+  return binding === undefined ? transitionTo(state) : runBinding(state, binding, at);
+}
+
+/** Brings every list in line with its data, filter and height. */
+function settleLists(before: State, after: State): State {
+  let state = after;
+  for (const id of PANE_IDS) {
+    const list = state.lists[id];
+    const hasChanged = getPane(id).dataParts.some((part) => state.data[part] !== before.data[part]);
+    if (hasChanged || list.filter !== before.lists[id].filter) {
+      const { list: next, moved } = replaceRows(list, listRowIds(state, id));
+      const isFollowing = getPane(id).staysOnFirstRow && id !== state.focus && list.index === 0;
+      // Older tasks arrive later and belong above the first page. An untouched cursor stays at the top meanwhile.
+      const isFilling = id === 'tasks' && !before.data.complete && list.index === 0 && state.armed === null;
+      const toTop = isFollowing || isFilling;
+      const isCarried = toTop && list.selected !== null && next.index !== 0;
+      state = replaceList(state, id, toTop ? { ...moveCursorTo(next, 0), top: 0 } : next);
+      if ((moved || isCarried) && id === state.focus && list.filter === before.lists[id].filter)
+        state = { ...state, movedAt: state.now };
+    }
+  }
+  state = finishJump(state);
+  // The filter that hid the row was just cleared, so the row can be found now.
+  if (state.jump !== null && state.lists[state.jump.pane].filter !== after.lists[state.jump.pane].filter) {
+    const { pane } = state.jump;
+    state = finishJump(
+      replaceList(state, pane, replaceRows(state.lists[pane], listRowIds(state, pane)).list),
+    );
+  }
+  // The jump finished later, so the program moved the cursor and not a key.
+  if (before.jump?.pane === state.focus && state.jump === null) state = { ...state, movedAt: state.now };
+  const layout = getLayout(state);
+  for (const id of PANE_IDS) {
+    const list = scrollIntoView(state.lists[id], getListHeight(layout, id));
+    if (list !== state.lists[id]) state = replaceList(state, id, list);
+  }
+  return state;
+}
+
+function listRowIds(state: State, id: PaneId): readonly string[] {
+  const pane = getPane(id) as unknown as Pane<object>;
+  return filterRows(pane.listRows(state.data), state.lists[id].filter, pane.fields).map((row) =>
+    pane.getRowId(row),
+  );
+}

@@ -1,0 +1,180 @@
+import { asSvcError, type EngineClient } from '../../engine/index.ts';
+import type { Effect } from '../actions/transition.ts';
+import type { DataChange } from '../state/data.ts';
+import type { Store } from '../store.ts';
+import { keepConnected } from './connection.ts';
+import { fetchDetails } from './fetch-details.ts';
+import { fetchDeliveries, fetchMessages, fetchSessions } from './fetch-rows.ts';
+import { followEngineEvents, type ResumePoint } from './follow-events.ts';
+import { followLogs } from './follow-logs.ts';
+import { followRefs } from './follow-refs.ts';
+import { pollWorkers } from './poll-workers.ts';
+import { watchNotices } from './watch-notices.ts';
+
+/** How often ages are brought up to date. Nothing is written when no text changes. */
+const TICK_MS = 10_000;
+/** How often to ask for what changes without an event: deliveries, message notices, details. */
+const POLL_MS = 2000;
+
+export interface EngineSync {
+  /** Sends a call that the reducer requested, and sends the answer to the store. */
+  performCall(effect: Extract<Effect, { do: 'call' }>): void;
+  /** Starts the engine after it has gone. */
+  startEngine(): void;
+  close(): Promise<void>;
+}
+
+/** Keeps the store in sync with the engine. Only this folder talks to the engine and watches files. */
+export function createEngineSync(options: {
+  store: Store;
+  /** With `start`, an engine may be started. */
+  connect(start: boolean): Promise<EngineClient>;
+  /** The first connection failed, so there is nothing to show. */
+  onHopeless(error: unknown): void;
+}): EngineSync {
+  const { store } = options;
+  const closing = new AbortController();
+  let point: ResumePoint | null = null;
+  let notices: Promise<{ close(): Promise<void> }> | null = null;
+  let isFirst = true;
+
+  const sendWhileOpen: Store['send'] = (event) => {
+    if (!closing.signal.aborted) store.send(event);
+  };
+  const sendDataChange = (data: DataChange): void =>
+    sendWhileOpen({ type: 'data', change: data, at: Date.now() });
+
+  const link = keepConnected({
+    signal: closing.signal,
+    async connect(start) {
+      try {
+        return await options.connect(start);
+      } catch (error) {
+        if (isFirst) options.onHopeless(error);
+        throw error;
+      }
+    },
+    async onConnected(client) {
+      const { workspace, root, data } = client.welcome;
+      sendWhileOpen({ type: 'link', link: { workspace, root } });
+      await followEngineEvents({
+        client,
+        from: point,
+        complete: store.getState().data.complete,
+        onChange: sendDataChange,
+        onPoint: (next) => {
+          point = next;
+        },
+        onFailed: (error) => {
+          const { message, hint } = asSvcError(error);
+          sendWhileOpen({ type: 'message', text: message, tone: 'bad', hint });
+        },
+      });
+      logs.restart();
+      refs.restart();
+      sendWhileOpen({ type: 'link', link: { phase: 'live', since: Date.now(), reason: null } });
+      if (!isFirst) sendWhileOpen({ type: 'message', text: 'connected again', tone: 'good' });
+      isFirst = false;
+      await (await notices)?.close();
+      notices = watchNotices({
+        folder: `${data}/notices`,
+        onNotices: (all) => sendDataChange({ notices: all }),
+      });
+    },
+    onLost(reason) {
+      const { phase, since } = store.getState().link;
+      sendWhileOpen({
+        type: 'link',
+        link: { phase: 'lost', since: phase === 'lost' ? since : Date.now(), reason },
+      });
+    },
+  });
+
+  const details = fetchDetails({
+    client: link.client,
+    getState: store.getState,
+    onLoaded: (loaded) => sendWhileOpen({ type: 'detail', loaded }),
+  });
+  const logs = followLogs({
+    client: link.client,
+    getState: store.getState,
+    onLines: (session, lines, ended, reset) => sendWhileOpen({ type: 'log', session, lines, ended, reset }),
+  });
+  const workers = pollWorkers({
+    client: link.client,
+    getState: store.getState,
+    onSessions: (sessions) => sendDataChange({ sessions }),
+  });
+  /** Drops details about work in a repository whose branches moved, and fetches anew what waits for review there. */
+  async function refreshMovedWork(repository: string): Promise<void> {
+    details.discardPendingWork();
+    sendWhileOpen({ type: 'refs', repository });
+    const rows = [...store.getState().data.sessions.values()].filter(
+      (each) => each.repository === repository && each.state === 'ended' && each.promoted_at === null,
+    );
+    const ids = rows.map((each) => each.session_id);
+    if (ids.length > 0) sendDataChange({ sessions: await fetchSessions(link.client(), ids) });
+  }
+  const refs = followRefs({
+    client: link.client,
+    getState: store.getState,
+    onMoved: (repository) => void refreshMovedWork(repository).catch(() => undefined),
+  });
+  const unsubscribe = store.subscribe(() => {
+    details.onStateChange();
+    logs.onStateChange();
+    refs.onStateChange();
+    workers.onStateChange();
+  });
+
+  /** The events at the last poll. Newer ones may have caused deliveries. */
+  let seen = store.getState().data.events;
+  async function pollPending(): Promise<void> {
+    const { link: now, data } = store.getState();
+    if (now.phase !== 'live') return;
+    details.retryUnsettled();
+    const isPending = [...data.deliveries.values()].some((each) => each.state === 'pending');
+    const hasNew = data.events !== seen;
+    seen = data.events;
+    const messages = [...data.messages.values()].filter((each) => each.delivery === 'pending');
+    if (messages.length > 0) {
+      const ids = messages.map((each) => each.message_id);
+      sendDataChange({ messages: await fetchMessages(link.client(), ids) });
+    }
+    if (isPending || hasNew) sendDataChange({ deliveries: await fetchDeliveries(link.client()) });
+  }
+  const timers = [
+    setInterval(() => sendWhileOpen({ type: 'tick', at: Date.now() }), TICK_MS),
+    setInterval(() => void pollPending().catch(() => undefined), POLL_MS),
+  ];
+
+  return {
+    performCall(effect) {
+      const { operation, input, busy } = effect;
+      Promise.resolve()
+        .then(() => link.client().callByName(operation, input))
+        .then(
+          (answer) => sendWhileOpen({ type: 'answered', effect, answer }),
+          (error: unknown) => {
+            const { message, hint } = asSvcError(error);
+            sendWhileOpen({ type: 'refused', busy, text: message, hint });
+          },
+        );
+    },
+    startEngine: () => link.startEngine(),
+    async close() {
+      closing.abort();
+      unsubscribe();
+      details.close();
+      logs.close();
+      workers.close();
+      for (const timer of timers) clearInterval(timer);
+      try {
+        link.client().close();
+      } catch {
+        // There is no connection to close.
+      }
+      await (await notices)?.close();
+    },
+  };
+}

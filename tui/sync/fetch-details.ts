@@ -1,0 +1,122 @@
+import { isDeepStrictEqual } from 'node:util';
+import { asSvcError, type EngineClient } from '../../engine/index.ts';
+import { findDetail, listWantedDetails, type Wanted } from '../state/details.ts';
+import type { Details, Loaded, State } from '../state/model.ts';
+
+/** The cursor must rest this long before details are fetched: a held key flies over a list. */
+const REST_MS = 50;
+
+type Detail = Wanted['details'][number];
+
+const getDetailKey = ({ kind, id, stamp }: Detail): string => `${kind} ${id} ${stamp}`;
+
+/** Fetches what the preview of the selected row needs beyond the row. */
+export function fetchDetails(options: {
+  client(): EngineClient;
+  getState(): State;
+  onLoaded(loaded: Loaded): void;
+}): { onStateChange(): void; retryUnsettled(): void; discardPendingWork(): void; close(): void } {
+  let timer: NodeJS.Timeout | null = null;
+  let underWay = new Set<string>();
+
+  const listMissing = (state: State): Detail[] =>
+    listWantedDetails(state).details.filter(
+      (each) =>
+        !underWay.has(getDetailKey(each)) && findDetail(state, each.kind, each.id)?.stamp !== each.stamp,
+    );
+
+  async function fetchDetail(detail: Detail): Promise<void> {
+    const { kind, id, stamp } = detail;
+    const asked = underWay;
+    asked.add(getDetailKey(detail));
+    const loaded = await loadDetail(options.client(), kind, id)
+      .then(
+        (value) => ({ detail: value, problem: null }),
+        (error: unknown) => ({ detail: null, problem: asSvcError(error).message }),
+      )
+      .finally(() => asked.delete(getDetailKey(detail)));
+    if (kind === 'work' && asked !== underWay) return;
+    options.onLoaded(
+      keepUnchangedWork({ kind, id, stamp, ...loaded }, findDetail(options.getState(), kind, id)),
+    );
+  }
+
+  const fetchWhileLive = (details: readonly Detail[]): void => {
+    if (options.getState().link.phase !== 'live') return;
+    for (const each of details) void fetchDetail(each).catch(() => undefined);
+  };
+
+  return {
+    onStateChange() {
+      if (listMissing(options.getState()).length === 0) return;
+      if (timer !== null) clearTimeout(timer);
+      timer = setTimeout(() => {
+        timer = null;
+        fetchWhileLive(listMissing(options.getState()));
+      }, REST_MS);
+    },
+    /** Fetches details with a problem again. It may be gone: a commit was made, a file moved, a program installed. */
+    retryUnsettled() {
+      const state = options.getState();
+      fetchWhileLive(
+        listWantedDetails(state).details.filter(
+          (each) => !isDetailSettled(findDetail(state, each.kind, each.id)),
+        ),
+      );
+    },
+    /** Ignores pending answers about work, since branches have moved after they were requested. */
+    discardPendingWork() {
+      underWay = new Set();
+    },
+    close() {
+      if (timer !== null) clearTimeout(timer);
+    },
+  };
+}
+
+/** Keeps the earlier object, with its time, if the work is unchanged, so that nothing is redrawn. */
+function keepUnchangedWork(loaded: Loaded, before: Loaded | undefined): Loaded {
+  if (!loaded.detail || !before?.detail || !('tried_at' in loaded.detail) || !('tried_at' in before.detail))
+    return loaded;
+  const then = { ...loaded.detail, tried_at: before.detail.tried_at };
+  return isDeepStrictEqual(then, before.detail) ? { ...loaded, detail: before.detail } : loaded;
+}
+
+/** Whether a detail only changes with an event. One with a problem may change by itself. */
+function isDetailSettled(loaded: Loaded | undefined): boolean {
+  if (!loaded?.detail) return loaded?.problem == null;
+  if ('plan' in loaded.detail) return loaded.detail.plan.problem === null;
+  if (!('trial' in loaded.detail)) return true;
+  const { trial } = loaded.detail;
+  return !('problem' in trial) && trial.checkout.state !== 'dirty';
+}
+
+async function loadDetail(
+  client: EngineClient,
+  kind: Loaded['kind'],
+  id: string,
+): Promise<Details[Loaded['kind']]> {
+  switch (kind) {
+    case 'task': {
+      const [shown, plan] = await Promise.all([
+        client.call('task.show', { id }),
+        client.call('task.plan', { id }),
+      ]);
+      return { ...shown, plan };
+    }
+    case 'decision':
+      return client.call('decision.show', { id });
+    case 'evidence':
+      return client.call('verify.show', { session: id });
+    case 'work': {
+      const triedAt = new Date().toISOString();
+      const [diff, trial] = await Promise.all([
+        client.call('worktree.diff', { session: id }),
+        client
+          .call('worktree.trial', { session: id })
+          .catch((error: unknown) => ({ problem: asSvcError(error).message })),
+      ]);
+      return { ...diff, trial, tried_at: triedAt };
+    }
+  }
+}

@@ -1,0 +1,171 @@
+import type { Api, EngineClient } from '../../engine/index.ts';
+import type { DataChange } from '../state/data.ts';
+import type {
+  AskRow,
+  DeliveryRow,
+  EventRow,
+  HeldRow,
+  MessageRow,
+  SessionRow,
+  TaskRow,
+} from '../state/model.ts';
+import { WINDOWS } from '../state/windows.ts';
+
+/** A small first page, so that the first screen does not wait for ten thousand rows. */
+const FIRST_PAGE = 200;
+const PAGE = 1000;
+const IDS_PER_CALL = 500;
+
+async function fetchTasks(client: EngineClient, wanted: Api['task.list']['input']): Promise<TaskRow[]> {
+  const { tasks } = await client.call('task.list', wanted);
+  return tasks;
+}
+
+async function fetchAsks(client: EngineClient, wanted: Api['ask.list']['input']): Promise<AskRow[]> {
+  const { asks } = await client.call('ask.list', wanted);
+  return asks;
+}
+
+/** Fetches what the first screen shows. */
+export async function fetchFirstRows(client: EngineClient): Promise<DataChange> {
+  const [status, tasks, decisions, sessions, asks, unread, held] = await Promise.all([
+    client.call('engine.status'),
+    fetchTasks(client, { limit: FIRST_PAGE }),
+    client.call('decision.list', { state: 'pending', limit: 10_000 }),
+    client.call('session.list', { limit: 100 }),
+    fetchAsks(client, { status: 'open', limit: 1000 }),
+    client.call('message.counts'),
+    fetchHeldAgents(client),
+  ]);
+  return { status, tasks, decisions, sessions, asks, unread, held, complete: tasks.length < FIRST_PAGE };
+}
+
+/** Deliveries change without an event, so they are polled. */
+export const fetchDeliveries = (client: EngineClient): Promise<DeliveryRow[]> =>
+  client.call('notify.deliveries', { limit: WINDOWS.deliveries.first });
+
+const fetchHeldAgents = (client: EngineClient): Promise<HeldRow[]> => client.call('agent.held');
+
+/** Fetches what can arrive a moment after the first screen. */
+export async function fetchLaterRows(client: EngineClient): Promise<DataChange> {
+  const [events, deliveries, choices, sessions, asks, messages, unread, peers, locks] = await Promise.all([
+    client.call('event.list', { limit: WINDOWS.events.first }),
+    fetchDeliveries(client),
+    client.call('task.choices'),
+    client.call('session.list', { limit: WINDOWS.sessions.first }),
+    fetchAsks(client, { status: 'all', limit: WINDOWS.closedAsks.first }),
+    client.call('message.list', { limit: WINDOWS.messages.first }),
+    client.call('message.list', { unread: true, limit: WINDOWS.messages.first }),
+    client.call('peer.list'),
+    client.call('lock.list'),
+  ]);
+  return {
+    events,
+    deliveries,
+    choices,
+    sessions,
+    asks,
+    messages: [...messages, ...unread],
+    peers,
+    locks,
+  };
+}
+
+/** Messages by id. No event says how the notice of a message went, so pending ones are polled. */
+export const fetchMessages = (client: EngineClient, ids: readonly number[]): Promise<MessageRow[]> =>
+  fetchRowsByIds(ids, (part) => client.call('message.list', { ids: part, limit: IDS_PER_CALL }));
+
+/** Asks and messages that events refer to, and peers and locks if events changed them. */
+async function fetchBusRows(client: EngineClient, events: readonly EventRow[]): Promise<DataChange> {
+  const collectNumbers = (key: 'ask_id' | 'message_id'): number[] => {
+    const all = events.map(({ data }) => data[key]);
+    return [...new Set(all.filter((id): id is number => typeof id === 'number'))];
+  };
+  const hasEventOfKind = (kinds: RegExp): boolean => events.some(({ kind }) => kinds.test(kind));
+  const [asks, messages, unread, peers, locks] = await Promise.all([
+    fetchRowsByIds(collectNumbers('ask_id'), (part) => fetchAsks(client, { ids: part, limit: IDS_PER_CALL })),
+    fetchMessages(client, collectNumbers('message_id')),
+    hasEventOfKind(/^message_/) ? client.call('message.counts') : undefined,
+    hasEventOfKind(/^(?:session_(?:joined|left|started)|dispatched|sealed|failed)$/)
+      ? client.call('peer.list')
+      : undefined,
+    hasEventOfKind(/^lock_/) ? client.call('lock.list') : undefined,
+  ]);
+  return {
+    asks,
+    messages,
+    ...(unread === undefined ? {} : { unread }),
+    ...(peers === undefined ? {} : { peers }),
+    ...(locks === undefined ? {} : { locks }),
+  };
+}
+
+/** Fetches older tasks page by page, newest first. */
+export async function* fetchOlderTasks(client: EngineClient, before: string): AsyncGenerator<DataChange> {
+  let oldest = before;
+  for (;;) {
+    const tasks = await fetchTasks(client, { before: oldest, limit: PAGE });
+    const complete = tasks.length < PAGE;
+    yield { tasks, complete };
+    if (complete) return;
+    oldest = tasks.at(-1)?.task_id ?? oldest;
+  }
+}
+
+/** The rows that events refer to, and whatever any event may change. */
+export async function fetchChangedRows(
+  client: EngineClient,
+  events: readonly EventRow[],
+): Promise<DataChange> {
+  const collectIds = (key: 'task_id' | 'decision_id' | 'session_id'): Set<string> =>
+    new Set(events.flatMap((event) => event[key] ?? []));
+  const [decisionIds, sessionIds] = [collectIds('decision_id'), collectIds('session_id')];
+  const isConfig = events.some(({ kind }) => kind === 'config_reloaded' || kind === 'engine_started');
+  // The end of a run may open or close the circuit of its agent.
+  const isEnd = events.some(({ kind }) => /^(?:sealed|failed|alert|circuit_reset)$/.test(kind));
+  const fetchDecisions = (wanted: readonly string[]) =>
+    fetchRowsByIds(wanted, (part) => client.call('decision.list', { ids: part, limit: IDS_PER_CALL }));
+  const [status, tasks, decisions, sessions, choices, held, bus] = await Promise.all([
+    client.call('engine.status'),
+    fetchRowsByIds([...collectIds('task_id')], (part) =>
+      fetchTasks(client, { ids: part, limit: IDS_PER_CALL }),
+    ),
+    fetchDecisions([...decisionIds]),
+    fetchSessions(client, [...sessionIds]),
+    isConfig ? client.call('task.choices') : undefined,
+    isEnd ? fetchHeldAgents(client) : undefined,
+    fetchBusRows(client, events),
+  ]);
+  // A task may already name a decision and a session that no event has named yet.
+  const others = await Promise.all([
+    fetchDecisions(tasks.flatMap(({ decision_id: id }) => (id === null || decisionIds.has(id) ? [] : [id]))),
+    fetchSessions(
+      client,
+      tasks.flatMap(({ session_id: id }) => (id === null || sessionIds.has(id) ? [] : [id])),
+    ),
+  ]);
+  return {
+    ...bus,
+    events,
+    status,
+    tasks,
+    decisions: [...decisions, ...others[0]],
+    sessions: [...sessions, ...others[1]],
+    ...(choices === undefined ? {} : { choices }),
+    ...(held === undefined ? {} : { held }),
+  };
+}
+
+/** Sessions by id. */
+export const fetchSessions = (client: EngineClient, ids: readonly string[]): Promise<SessionRow[]> =>
+  fetchRowsByIds(ids, (part) => client.call('session.list', { ids: part, limit: IDS_PER_CALL }));
+
+/** Fetches rows by id, in as few calls as the engine allows. */
+async function fetchRowsByIds<I, R>(ids: readonly I[], read: (part: I[]) => Promise<R[]>): Promise<R[]> {
+  const rows: R[] = [];
+  for (let at = 0; at < ids.length; at += IDS_PER_CALL) {
+    const part = ids.slice(at, at + IDS_PER_CALL);
+    rows.push(...(await read(part)));
+  }
+  return rows;
+}
