@@ -32,7 +32,7 @@ export function buildUserArgs(uid: number, { home, folder }: { home: string; fol
   try {
     return ['--ro-bind', file, realpathSync(PASSWD)];
   } catch {
-    return []; // names of users are kept elsewhere here
+    return []; // user names are kept elsewhere on this machine
   }
 }
 
