@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { printable } from '../engine/index.ts';
+import { toPrintable } from '../engine/index.ts';
 
 interface Terminal {
   stdin: NodeJS.ReadStream;
@@ -11,7 +11,7 @@ interface Terminal {
 export async function askForLine({ stdin, stderr, signal }: Terminal, question: string): Promise<string> {
   const lines = createInterface({ input: stdin, output: stderr });
   try {
-    return (await lines.question(`${printable(question, { lines: true })} `, { signal })).trim();
+    return (await lines.question(`${toPrintable(question, { lines: true })} `, { signal })).trim();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ABORT_ERR') throw error;
     // The cursor still stands behind the question.

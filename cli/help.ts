@@ -1,4 +1,4 @@
-import { codeMeanings, exitCode, httpStatus, isErrorCode } from '../engine/index.ts';
+import { codeMeanings, isErrorCode, toExitCode, toHttpStatus } from '../engine/index.ts';
 import { type Command, type Flag, toKebabCase } from './command.ts';
 
 export const formatUsage = (command: Command): string => {
@@ -61,13 +61,17 @@ svc ${word} <command> --help says more.
 
 /** `svc help <code>`: what a code of an error or of a failed session says; null for any other word. */
 export async function renderCodeHelp(word: string): Promise<string | null> {
-  const { ERROR_MEANINGS, failureOf } = await codeMeanings();
+  const { ERROR_MEANINGS, findFailure } = await codeMeanings();
   const lines: string[] = [];
   if (isErrorCode(word)) {
     const { means, next } = ERROR_MEANINGS[word];
-    lines.push(`${word}: ${means}`, `next: ${next}`, `HTTP ${httpStatus(word)}, exit code ${exitCode(word)}`);
+    lines.push(
+      `${word}: ${means}`,
+      `next: ${next}`,
+      `HTTP ${toHttpStatus(word)}, exit code ${toExitCode(word)}`,
+    );
   }
-  const failure = failureOf(word);
+  const failure = findFailure(word);
   if (failure !== null) lines.push(`of a session: ${failure.means}`, `next: ${failure.next}`);
   return lines.length === 0 ? null : `${lines.join('\n')}\n`;
 }

@@ -3,15 +3,15 @@ import {
   connect,
   type EngineClient,
   EXIT,
-  exitCode,
+  findNearest,
   hintForCommands,
-  nearest,
-  printable,
-  printableJson,
-  printableMessage,
+  localizeTimes,
   SvcError,
+  toExitCode,
+  toPrintable,
+  toPrintableJson,
+  toPrintableMessage,
   version,
-  withLocalTimes,
 } from '../engine/index.ts';
 import { FIRST_WORDS, findCommand, loadCommandGroups, loadCommands } from './catalogue.ts';
 import type { Context } from './command.ts';
@@ -40,12 +40,12 @@ export async function main(argv: readonly string[], around: Surroundings): Promi
     const hint = argv[0] === 'tool' || error.hint === undefined ? error.hint : hintForCommands(error.hint);
     if (isJson) {
       const { code, message, data } = error;
-      stdout.write(`${printableJson({ error: { code, message, hint: hint ?? null, data } })}\n`);
+      stdout.write(`${toPrintableJson({ error: { code, message, hint: hint ?? null, data } })}\n`);
     }
-    stderr.write(`error: ${printableMessage(withLocalTimes(error.message))}\n`);
-    if (hint !== undefined) stderr.write(`hint: ${printableMessage(withLocalTimes(hint))}\n`);
+    stderr.write(`error: ${toPrintableMessage(localizeTimes(error.message))}\n`);
+    if (hint !== undefined) stderr.write(`hint: ${toPrintableMessage(localizeTimes(hint))}\n`);
     if (error.code === 'internal' && env.DEBUG) stderr.write(`${(error.cause as Error)?.stack ?? ''}\n`);
-    return exitCode(error.code);
+    return toExitCode(error.code);
   }
 }
 
@@ -100,12 +100,12 @@ async function runCommandLine(argv: readonly string[], around: Surroundings): Pr
       return client;
     },
     result(value, text) {
-      const shown = (): string => (stdout.isTTY ? printable(text(value), { lines: true }) : text(value));
-      const out = json ? printableJson(value, 2) : shown();
+      const shown = (): string => (stdout.isTTY ? toPrintable(text(value), { lines: true }) : text(value));
+      const out = json ? toPrintableJson(value, 2) : shown();
       if (out !== '') stdout.write(`${out}\n`);
     },
     note(line) {
-      if (!json) stderr.write(`${printable(line, { lines: true })}\n`);
+      if (!json) stderr.write(`${toPrintable(line, { lines: true })}\n`);
     },
   };
   try {
@@ -153,7 +153,7 @@ async function createUnknownCommandError(words: readonly string[]): Promise<SvcE
       },
     );
   }
-  const close = nearest(first, FIRST_WORDS);
+  const close = findNearest(first, FIRST_WORDS);
   return new SvcError('usage', `no command svc ${first}`, {
     hint: close === undefined ? 'svc help lists the commands' : `did you mean svc ${close}?`,
   });

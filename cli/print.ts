@@ -1,4 +1,4 @@
-import { cut, printable } from '../engine/index.ts';
+import { cutToWidth, toPrintable } from '../engine/index.ts';
 
 export interface TextColumn<R> {
   head: string;
@@ -17,7 +17,7 @@ export async function formatRows<R>(
   columns: readonly TextColumn<R>[],
   out: { isTTY?: boolean; columns?: number },
 ): Promise<string> {
-  const cells = rows.map((row) => columns.map((column) => printable(String(column.value(row) ?? '-'))));
+  const cells = rows.map((row) => columns.map((column) => toPrintable(String(column.value(row) ?? '-'))));
   if (rows.length === 0) return '';
   if (!out.isTTY) return cells.map((row) => row.join('\t')).join('\n');
   const width = await loadWidth(cells);
@@ -32,7 +32,7 @@ export async function formatRows<R>(
   const line = (row: readonly string[]): string =>
     row
       .map((cell, index) => {
-        const shown = cut(cell, widths[index] ?? 0, width);
+        const shown = cutToWidth(cell, widths[index] ?? 0, width);
         const fill = ' '.repeat(Math.max(0, (widths[index] ?? 0) - width(shown)));
         return columns[index]?.right ? fill + shown : shown + fill;
       })
@@ -54,5 +54,5 @@ export function formatFacts(
 ): string {
   const shown = pairs.filter(([, value]) => value !== null && value !== undefined && value !== '');
   const width = Math.max(0, ...shown.map(([name]) => name.length));
-  return shown.map(([name, value]) => `${name.padEnd(width)}  ${printable(String(value))}`).join('\n');
+  return shown.map(([name, value]) => `${name.padEnd(width)}  ${toPrintable(String(value))}`).join('\n');
 }

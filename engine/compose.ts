@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 import { dirname } from 'node:path';
-import { untoldBy } from './agents/command.ts';
+import { listUntoldBy } from './agents/command.ts';
 import { circuitOperations } from './agents/operations.ts';
 import { toolOperations } from './api/manifest.ts';
 import { type ApiOf, createOperations, type Operations } from './api/operation.ts';
@@ -14,12 +14,12 @@ import { version } from './base/version.ts';
 import { secretOperations } from './config/compare-secrets.ts';
 import {
   type Config,
-  dataPaths,
+  consentMissingForStart,
+  findSecrets,
   isLoopback,
+  listReceiverSecrets,
   parseAddress,
-  receiverSecrets,
-  secretsIn,
-  startsNothing,
+  resolveDataPaths,
 } from './config/index.ts';
 import { createConfigKeeper } from './config/keeper.ts';
 import { configOperations } from './config/operations.ts';
@@ -30,20 +30,25 @@ import { type EngineStatus, engineOperations } from './operations.ts';
 import { createConfiguredReceiver } from './receiver/configured.ts';
 import { worktreeOperations } from './review/operations.ts';
 import { createRooms } from './rooms.ts';
-import { ownersOfConnection, ownersOfPort, type Standing, type TcpEnds } from './runner/processes/index.ts';
+import {
+  findConnectionOwners,
+  findPortOwners,
+  type ProcessOrigin,
+  type TcpEnds,
+} from './runner/processes/index.ts';
 import { projectOperations } from './runner/setup/operations.ts';
-import { carriedSetups } from './runner/setup/projects.ts';
-import { trackedFiles } from './runner/worktrees/tracked.ts';
+import { readProjectSetups } from './runner/setup/projects.ts';
+import { listTrackedFiles } from './runner/worktrees/tracked.ts';
 import { isPlainName } from './sessions/seats/index.ts';
 import { createEventLog, eventOperations, holdHostLock, openStorage, whenGone } from './storage/index.ts';
 import {
   checkKeptPaths,
   claimDataFolder,
-  databaseFiles,
-  dataFolderRefused,
+  dataFolderRefusedError,
+  listDatabaseFiles,
 } from './workspace/data-folder.ts';
-import { workspaceHostedBy } from './workspace/neighbours.ts';
-import { ownSupervisor } from './workspace/own-supervisor.ts';
+import { findWorkspaceHostedBy } from './workspace/neighbours.ts';
+import { findOwnSupervisor } from './workspace/own-supervisor.ts';
 
 export interface OpenOptions {
   /** Path of svc.yaml. */
@@ -84,17 +89,17 @@ export async function openEngine(options: OpenOptions) {
   });
   const { root, file, lookup } = keeper.loaded();
   const config = (): Config => keeper.loaded().config;
-  const paths = dataPaths(keeper.loaded());
+  const paths = resolveDataPaths(keeper.loaded());
   /** While nobody has ever agreed to svc.yaml, nothing is started. */
   function requireConsent(): void {
     const { state, pending } = keeper.loaded().consent;
-    if (state === 'none') throw startsNothing(file, pending);
+    if (state === 'none') throw consentMissingForStart(file, pending);
   }
 
-  const kept = databaseFiles(paths.db).filter((file) => dirname(file) !== paths.data);
-  const tracked = await trackedFiles([paths.data, ...kept], env);
+  const kept = listDatabaseFiles(paths.db).filter((file) => dirname(file) !== paths.data);
+  const tracked = await listTrackedFiles([paths.data, ...kept], env);
   if (tracked[0] !== undefined)
-    throw dataFolderRefused(
+    throw dataFolderRefusedError(
       tracked[0],
       'tracked',
       'is tracked by git, which may replace it at any time',
@@ -140,7 +145,7 @@ export async function openEngine(options: OpenOptions) {
     const { sessions, processes, agents, worktrees, bus, board, notify, listeners, logs } = rooms;
     const { tasks, dispatcher } = board;
     // It would end with the run, and has the environment that the worker gave it.
-    if (processes.runsAbove(process.pid).some((runId) => sessions.byRunId(runId) !== null))
+    if (processes.listRunsAbove(process.pid).some((runId) => sessions.byRunId(runId) !== null))
       throw new SvcError('engine_not_running', `no engine runs for ${root}, and a worker cannot start one`, {
         hint: 'wait until the person has started it again',
       });
@@ -148,11 +153,11 @@ export async function openEngine(options: OpenOptions) {
     const receiver = createConfiguredReceiver({
       listeners,
       address: () => parseAddress(config().ui.addr),
-      secrets: () => receiverSecrets(config(), lookup),
+      secrets: () => listReceiverSecrets(config(), lookup),
       async whoListens(port) {
-        const [pid] = await ownersOfPort(port);
+        const [pid] = await findPortOwners(port);
         if (pid === undefined) return null;
-        const workspace = workspaceHostedBy(pid, env);
+        const workspace = findWorkspaceHostedBy(pid, env);
         return workspace === null ? `pid ${pid}` : `the engine of ${workspace} (pid ${pid})`;
       },
       warn: (facts, text) => log.warn(facts, text),
@@ -173,13 +178,13 @@ export async function openEngine(options: OpenOptions) {
       http,
       receivers: listeners.addresses(),
       receiverProblem: receiver.problem(),
-      supervisor: ownSupervisor(env),
-      secrets: secretsIn(config(), lookup),
+      supervisor: findOwnSupervisor(env),
+      secrets: findSecrets(config(), lookup),
       tasks: tasks.counts(),
       decisionsPending: board.decisions.count('pending'),
       workers: { ...sessions.counts(), cap: dispatcher.cap },
       containment,
-      heldAgents: rooms.circuits.all().map(({ agent }) => agent),
+      heldAgents: rooms.circuits.listCircuits().map(({ agent }) => agent),
       deliveries: notify.counts(),
       configProblem: keeper.problem(),
       restartNeeded: keeper.restartNeeded(),
@@ -202,7 +207,7 @@ export async function openEngine(options: OpenOptions) {
     };
     const declared = [
       ...engineOperations({ status, reload, stop, policy: () => config().policy }),
-      ...secretOperations({ secrets: () => secretsIn(config(), lookup), lookup }),
+      ...secretOperations({ secrets: () => findSecrets(config(), lookup), lookup }),
       ...eventOperations({ events, taskId: (prefix) => tasks.resolve(prefix).taskId }),
       ...board.operations,
       ...bus.operations,
@@ -215,14 +220,14 @@ export async function openEngine(options: OpenOptions) {
           (session && board.decisions.boundTo(session.decisionId).inputs?.permissions) ??
           config().agents.permissions,
         circuits: rooms.circuits,
-        untold: (session) => untoldBy(rooms.agents, session),
+        untold: (session) => listUntoldBy(rooms.agents, session),
       }),
       ...circuitOperations({ storage, circuits: rooms.circuits, look: dispatcher.look }),
       ...configOperations({
         file,
         env,
         keeper,
-        carried: () => carriedSetups(rooms.carried()),
+        carried: () => readProjectSetups(rooms.carried()),
         storage,
         events,
         clock,
@@ -232,13 +237,13 @@ export async function openEngine(options: OpenOptions) {
         actions: rooms.worktreeActions,
         sessions,
         worktrees,
-        folder: (project) => rooms.agents.folder(project === config().project.name ? null : project),
+        folder: (project) => rooms.agents.resolveFolder(project === config().project.name ? null : project),
       }),
       ...notifyOperations(notify),
       ...hookOperations(rooms.hooks),
     ];
     const callOne: Operations['call'] = (...call) => operations.call(...call);
-    const all = [...declared, ...toolOperations(declared, callOne, agents.names)];
+    const all = [...declared, ...toolOperations(declared, callOne, agents.listNames)];
     const operations: Operations<(typeof all)[number]> = createOperations(all, {
       policy: () => config().policy,
     });
@@ -280,15 +285,15 @@ export async function openEngine(options: OpenOptions) {
     board.start();
     bus.start();
     const live = new Set(sessions.listLive().map(({ sessionId }) => sessions.private(sessionId).runId));
-    await processes.endOthers((runId) => live.has(runId));
+    await processes.endUnknownRuns((runId) => live.has(runId));
     await dispatcher.recover();
     await rooms.sessionActions.reap();
     // Branches may have been merged or deleted while no engine ran.
     void rooms.reviews
-      .reconcile()
+      .reconcileRegister()
       .catch((error: unknown) => log.warn({ error }, 'branches were not compared'));
     // Before the first run has to wait for it.
-    void processes.containmentKind().then((kind) => {
+    void processes.findContainmentKind().then((kind) => {
       containment = kind;
     });
     log.info({ pid: process.pid, version, root }, 'engine open');
@@ -315,21 +320,21 @@ export async function openEngine(options: OpenOptions) {
         isWorkerSession: sessions.isKnown,
         isPlainName,
       },
-      projectAt: agents.projectAt,
+      projectAt: agents.findProjectAt,
       attend: bus.attend,
       seatSeen: bus.seats.seen,
       leave: bus.leave,
       holdSeat: bus.seats.hold,
       seatHolders: bus.seats.holders,
-      startOf: processes.startOf,
-      standingOf: processes.standingOf,
+      startOf: processes.readStartTime,
+      standingOf: processes.traceProcess,
       /** The lowest of all that hold the other end of a loopback connection. */
-      async standingOfClient(ends: TcpEnds): Promise<Standing> {
-        const standings = (await ownersOfConnection(ends)).map((pid) => {
-          const pidStart = processes.startOf(pid);
-          return processes.standingOf(pidStart === null ? null : { pid, pidStart });
+      async standingOfClient(ends: TcpEnds): Promise<ProcessOrigin> {
+        const standings = (await findConnectionOwners(ends)).map((pid) => {
+          const pidStart = processes.readStartTime(pid);
+          return processes.traceProcess(pidStart === null ? null : { pid, pidStart });
         });
-        if (standings.length === 0) return processes.standingOf(null);
+        if (standings.length === 0) return processes.traceProcess(null);
         return {
           runs: standings.flatMap((each) => each.runs),
           isOfEngine: standings.some((each) => each.isOfEngine),
@@ -341,7 +346,7 @@ export async function openEngine(options: OpenOptions) {
       resolveSession: sessions.resolve,
       sessionEnded: (sessionId: string) => sessions.get(sessionId).state === 'ended',
       sessionCounts: sessions.counts,
-      followRefs: rooms.reviews.follow,
+      followRefs: rooms.reviews.followBranches,
       /** Opens a receiver; it closes with the engine at the latest. */
       listen: listeners.open,
       /** Opens the receiver that svc.yaml describes. */

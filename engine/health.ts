@@ -2,7 +2,7 @@ import { statfsSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { loadKernel } from './daemon/kernel.ts';
 import { type ContainmentKind, createContainment } from './runner/processes/index.ts';
-import { networkFileSystem } from './storage/network-file-system.ts';
+import { findNetworkFileSystem } from './storage/network-file-system.ts';
 
 /** The version of the SQLite that is built in, from a database that was really opened. Throws when it does not load. */
 export function sqliteVersion(): string {
@@ -19,7 +19,7 @@ export function sqliteVersion(): string {
 /** What a folder lies on: the free bytes, and the name of a network file system or null. */
 export function diskOf(folder: string): { freeBytes: number; network: string | null } {
   const { bavail, bsize, type } = statfsSync(folder);
-  return { freeBytes: bavail * bsize, network: networkFileSystem(type) };
+  return { freeBytes: bavail * bsize, network: findNetworkFileSystem(type) };
 }
 
 /** Why the engine could not tell here who calls it; null when it can. */

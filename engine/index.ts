@@ -21,24 +21,24 @@ export {
   CODES,
   type ErrorCode,
   EXIT,
-  exitCode,
-  httpStatus,
   isErrorCode,
   SvcError,
+  toExitCode,
+  toHttpStatus,
 } from './base/errors.ts';
 export { isInsideFolder } from './base/paths.ts';
 export { readProgram, runProgram } from './base/run-program.ts';
 export { createSerialQueue } from './base/serial-queue.ts';
 export {
-  age,
-  counted,
-  cut,
-  localTime,
-  printable,
-  printableJson,
-  printableMessage,
-  shellWord,
-  withLocalTimes,
+  cutToWidth,
+  formatAge,
+  formatCount,
+  formatLocalTime,
+  localizeTimes,
+  quoteForShell,
+  toPrintable,
+  toPrintableJson,
+  toPrintableMessage,
 } from './base/text.ts';
 export { version } from './base/version.ts';
 export type { Decision } from './board/decisions/index.ts';
@@ -59,7 +59,7 @@ export type { PendingKey } from './config/consent.ts';
 export type { ConsentView } from './config/consent-view.ts';
 export type { DifferenceLine } from './config/consent-words.ts';
 export type { FreeAddresses } from './config/free-addresses.ts';
-export { nearest } from './config/nearest.ts';
+export { findNearest } from './config/nearest.ts';
 export {
   type ApiInput,
   type ConnectOptions,
@@ -76,16 +76,16 @@ export type { Delivery } from './notify/rows.ts';
 export type { EngineStatus } from './operations.ts';
 export type { Access } from './receiver/serve.ts';
 export type { SessionTrial } from './review/worktree-actions.ts';
-export type { CarriedSetup } from './runner/setup/projects.ts';
-export { carriedFacts, consentWords } from './runner/setup/words.ts';
+export { describeConsent, listSetupFacts } from './runner/setup/consent-text.ts';
+export type { ProjectSetup } from './runner/setup/projects.ts';
 export type { PromoteResult, PruneEntry, SessionWorktree } from './runner/worktrees/index.ts';
-export { type SensitiveChange, sensitiveWords } from './runner/worktrees/sensitive.ts';
+export { describeSensitive, type SensitiveChange } from './runner/worktrees/sensitive.ts';
 export { WORKTREE_STATES, type WorktreeState } from './runner/worktrees/states.ts';
 export type { Session } from './sessions/index.ts';
 export { type NextStep, outcomeOfSession, workLeftBy } from './sessions/outcome.ts';
 export type { Peer } from './sessions/peers.ts';
 export type { LoggedEvent } from './storage/index.ts';
-export { readRecord } from './workspace/daemon-record.ts';
+export { readDaemonRecord } from './workspace/daemon-record.ts';
 export { findWorkspace } from './workspace/find.ts';
 
 /** Opens the whole system for the workspace of `options.file`; the caller is its only host until `close()`. */

@@ -1,6 +1,6 @@
-import { type Agents, type Circuits, createAgents, createCircuits, readerFor } from './agents/index.ts';
+import { type Agents, type Circuits, createAgents, createCircuits, createReaderFor } from './agents/index.ts';
 import { TO_FILE } from './agents/presets/notify.ts';
-import { fillPlaceholders, tokenise } from './agents/template.ts';
+import { fillPlaceholders, splitCommand } from './agents/template.ts';
 import type { Clock } from './base/clock.ts';
 import type { Log } from './base/log.ts';
 import { version } from './base/version.ts';
@@ -11,9 +11,9 @@ import {
   type Config,
   type DataPaths,
   isLoopback,
-  machineHome,
+  listSecretVariables,
   parseAddress,
-  secretVariables,
+  resolveMachineHome,
 } from './config/index.ts';
 import {
   agentDir,
@@ -25,7 +25,7 @@ import {
 } from './dispatch/index.ts';
 import { createSessionActions, type SessionActions } from './dispatch/session-actions.ts';
 import { createKeys } from './gateway/keys/index.ts';
-import { createHooks, type Hooks, heldPaths, newMessages, standing } from './hooks/index.ts';
+import { createHooks, describeStanding, type Hooks, listHeldPaths, listNewMessages } from './hooks/index.ts';
 import { createNotify } from './notify/index.ts';
 import { createReceiver } from './receiver/index.ts';
 import { createListeners, type Listeners } from './receiver/listeners.ts';
@@ -35,13 +35,13 @@ import { createCleanCheckouts } from './runner/clean-checkout.ts';
 import { createCommandConfinement } from './runner/confine/commands.ts';
 import { checkConfinement, createConfinement } from './runner/confine/index.ts';
 import {
+  buildWorkerEnvironment,
   createCommands,
   createContainment,
   createProcesses,
   ENGINE_MARK,
   hidesOtherUsers,
   type Processes,
-  workerEnvironment,
   workspaceMark,
 } from './runner/processes/index.ts';
 import { createRunSockets, type RunSockets } from './runner/run-sockets.ts';
@@ -108,12 +108,12 @@ export function createRooms(ground: Ground): Rooms {
   const agents = createAgents({ root, config, env, waitingKeys: ground.waitingKeys });
   const runSockets = createRunSockets({ root, version, env });
   closing(runSockets.close);
-  const secretNames = () => secretVariables(config());
+  const secretNames = () => listSecretVariables(config());
   /** Of whatever the engine starts: with the machine home, and with a mark so that it is never taken for the person. */
   const childEnvironment = (extra: Record<string, string> = {}) =>
-    workerEnvironment(
+    buildWorkerEnvironment(
       env,
-      { SVC_HOME: machineHome(env), [ENGINE_MARK]: workspaceMark(paths.data), ...extra },
+      { SVC_HOME: resolveMachineHome(env), [ENGINE_MARK]: workspaceMark(paths.data), ...extra },
       secretNames(),
     );
   // A worker can write the filters and drivers that git runs in its repository; they see what git sees.
@@ -121,7 +121,7 @@ export function createRooms(ground: Ground): Rooms {
   const workspacePaths = createWorkspacePaths({
     root,
     worktrees: paths.worktrees,
-    projects: () => agents.projects().map(({ folder }) => folder),
+    projects: () => agents.listProjects().map(({ folder }) => folder),
     repositoryOf: (name) => sessions.byBranch(`svc/${name}`)?.repository ?? null,
   });
   const confinement = createConfinement({
@@ -129,11 +129,11 @@ export function createRooms(ground: Ground): Rooms {
     root,
     configFile: ground.file,
     paths,
-    machineHome: machineHome(env),
+    machineHome: resolveMachineHome(env),
     svc: ground.svc,
   });
   const confine = createCommandConfinement(confinement, paths.agents);
-  const carried = (): Where => ({ root, config: config(), home: machineHome(env) });
+  const carried = (): Where => ({ root, config: config(), home: resolveMachineHome(env) });
   const setup = createSetup({
     processes,
     worktrees,
@@ -149,7 +149,7 @@ export function createRooms(ground: Ground): Rooms {
   const isStrict = () => config().guard.profile === 'strict';
 
   const logs = createSessionLogs(paths, (sessionId) =>
-    readerFor(
+    createReaderFor(
       { agents, approvals: { boundTo: (id) => board.decisions.boundTo(id) } },
       sessions.get(sessionId),
     ),
@@ -166,20 +166,20 @@ export function createRooms(ground: Ground): Rooms {
     sessions,
     paths: workspacePaths,
     config,
-    projectId: agents.projectId,
-    folder: agents.folder,
+    projectId: agents.resolveProjectId,
+    folder: agents.resolveFolder,
     root,
     data: paths.data,
     prepare: createCommands(processes, childEnvironment),
     seatClosed: (sessionId) => board.sessionEnded(sessionId),
-    startOf: processes.startOf,
-    isAlive: processes.isAlive,
+    startOf: processes.readStartTime,
+    isAlive: processes.checkLiveness,
     async takeUp() {
       await board.dispatcher.takeUp();
       await sessionActions.reap();
     },
     briefOf,
-    templates: { fallback: TO_FILE, words: tokenise, fill: fillPlaceholders, isLoopback },
+    templates: { fallback: TO_FILE, words: splitCommand, fill: fillPlaceholders, isLoopback },
     log,
   });
   closing(bus.close);
@@ -201,7 +201,7 @@ export function createRooms(ground: Ground): Rooms {
       setup,
       processes,
       agentsDir: paths.agents,
-      projectFolder: agents.folder,
+      projectFolder: agents.resolveFolder,
       log,
       graceMs: ground.graceMs,
     }),
@@ -262,10 +262,10 @@ export function createRooms(ground: Ground): Rooms {
     sessions,
     worktrees,
     worktreesDir: paths.worktrees,
-    folder: agents.folder,
-    projects: () => [null, ...config().projects.map((project) => project.id)],
-    evidence: board.evidence,
-    tearDown: setup.tearDown,
+    resolveFolder: agents.resolveFolder,
+    listProjects: () => [null, ...config().projects.map((project) => project.id)],
+    readEvidence: board.evidence,
+    tearDownWorktree: setup.tearDownWorktree,
     isStrict,
   });
 
@@ -318,20 +318,20 @@ export function createRooms(ground: Ground): Rooms {
   const hooks = createHooks({
     log,
     contributors: [
-      heldPaths({
+      listHeldPaths({
         isOn: () => config().guard.profile !== 'none',
         over: locks.holderOver,
         isOwn: (holder, caller) => holdsForCaller(holder, caller, bus.peers),
         find: bus.peers.find,
       }),
-      standing({
+      describeStanding({
         sessionOf: (sessionId) => (sessions.isKnown(sessionId) ? sessions.get(sessionId) : null),
         briefOf,
         task: tasks.get,
         asksOf: (from) => bus.asks.list({ status: 'open', from }),
         locksOf: (holder) => locks.around().filter((lock) => lock.holder === holder),
       }),
-      newMessages({ surface: bus.surface }),
+      listNewMessages({ surface: bus.surface }),
     ],
   });
 

@@ -51,7 +51,7 @@ export async function runAcp(run: AcpRun): Promise<number> {
   const print = (line: AcpLine): void => void stdout.write(`${JSON.stringify(line)}\n`);
   const ownWords = findOwnWords(argv[0] ?? '');
   const transcript = createTranscript({ print, cwd, clean, ownWords });
-  const { failureOfStop } = await acpStream();
+  const { findStopFailure } = await acpStream();
 
   let agent: AgentProcess | null = null;
   let ending: Ending;
@@ -69,7 +69,7 @@ export async function runAcp(run: AcpRun): Promise<number> {
   const usage = transcript.usage(ending.answer);
   if (usage !== null) print(usage);
   const stop = ending.answer?.stopReason ?? null;
-  const error = ending.failure ?? failureOfStop(stop ?? '');
+  const error = ending.failure ?? findStopFailure(stop ?? '');
   const isCancelled = ending.answer === null && ending.isCancelled === true;
   if (error !== null && stop === null && !isCancelled) print({ acp: 'error', ...error });
   print({ acp: 'end', stop_reason: isCancelled ? 'cancelled' : stop, error });

@@ -74,8 +74,8 @@ export async function openSession(agent: ClientContext, wish: SessionWish): Prom
 /** Reads a failure from an agent's error response; null for an error that is not one. */
 async function readFailure(error: unknown) {
   if (!(error instanceof RequestError)) return null;
-  const { failureOfError } = await acpStream();
-  return failureOfError(describeError(error, (text) => text));
+  const { judgeAcpError } = await acpStream();
+  return judgeAcpError(describeError(error, (text) => text));
 }
 
 async function requestSession(

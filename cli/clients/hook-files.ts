@@ -94,8 +94,8 @@ export const findHookFile = (agent: string): HookFile | undefined =>
 
 /** Loads the hooks of the agent from its preset. */
 export async function loadAgentHooks({ agent }: HookFile): Promise<AgentHooks> {
-  const { presetNamed } = await presets();
-  return presetNamed(agent)!.hooks!;
+  const { findPreset } = await presets();
+  return findPreset(agent)!.hooks!;
 }
 
 /** The command of each moment. */

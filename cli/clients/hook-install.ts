@@ -37,7 +37,7 @@ export async function planHooks(agent: HookFile, place: InstallPlace, svc: Words
   const present = readIfThere(file);
   if (hasOwnFile(agent)) return planOwnFile(agent, file, present, svc);
   const format = chooseFormat(agent);
-  const wanted = svc === null ? [] : (await loadAgentHooks(agent)).entries(writeHookLines(agent, svc));
+  const wanted = svc === null ? [] : (await loadAgentHooks(agent)).listEntries(writeHookLines(agent, svc));
   const shown = format.show(wanted);
   if (present === undefined || present.trim() === '') {
     if (svc === null) return { file, change: 'none', shown, text: present ?? null };
@@ -105,12 +105,12 @@ async function planOwnFile(
 
 /** The whole file. */
 async function writeOwnFile(agent: HookFile, svc: Words): Promise<string> {
-  const { entries, plugin } = await loadAgentHooks(agent);
+  const { listEntries, buildPlugin } = await loadAgentHooks(agent);
   const lines = writeHookLines(agent, svc);
-  if (plugin === undefined)
-    return `${JSON.stringify({ ...agent.start, hooks: groupByList(entries(lines)) }, null, 2)}\n`;
+  if (buildPlugin === undefined)
+    return `${JSON.stringify({ ...agent.start, hooks: groupByList(listEntries(lines)) }, null, 2)}\n`;
   const name = agent.agent;
-  return `// ${MADE} ${name}; svc hooks remove ${name} removes it.\n${plugin(lines)}`;
+  return `// ${MADE} ${name}; svc hooks remove ${name} removes it.\n${buildPlugin(lines)}`;
 }
 
 const MADE = 'Made by svc hooks install';

@@ -1,11 +1,11 @@
 import {
   configuration,
-  counted,
   dataFolders,
   EXIT,
   findWorkspace,
-  printable,
+  formatCount,
   SvcError,
+  toPrintable,
 } from '../../engine/index.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
 import { askForYes } from '../confirm.ts';
@@ -27,8 +27,8 @@ async function askForConsent(
   question: string,
   words: string,
 ): Promise<boolean> {
-  const { environmentFlag } = await configuration();
-  if (isYes || environmentFlag(context.env, 'SVC_SETUP_YES')) return true;
+  const { readEnvironmentFlag } = await configuration();
+  if (isYes || readEnvironmentFlag(context.env, 'SVC_SETUP_YES')) return true;
   if (!context.stdin.isTTY || context.json)
     throw new SvcError('usage', 'nobody is here to be asked', {
       hint: `svc adopt ${words}--yes agrees to what was shown`,
@@ -37,7 +37,7 @@ async function askForConsent(
 }
 
 const formatReport = ({ path, why, holds }: Report): string =>
-  printable(
+  toPrintable(
     formatFacts([
       ['folder', path],
       ['refused', why],
@@ -55,9 +55,9 @@ const formatReport = ({ path, why, holds }: Report): string =>
             ],
             [
               'to be sent',
-              `${counted(holds.deliveriesPending, 'event')}, ${counted(holds.messagesPending, 'message')}`,
+              `${formatCount(holds.deliveriesPending, 'event')}, ${formatCount(holds.messagesPending, 'message')}`,
             ],
-            ['tokens', counted(holds.tokens, 'key that still holds', 'keys that still hold')],
+            ['tokens', formatCount(holds.tokens, 'key that still holds', 'keys that still hold')],
           ] as [string, string][])),
     ]),
     { lines: true },
@@ -69,7 +69,7 @@ function noteConsent({ note }: Pick<Context, 'note'>, { state, pending }: Consen
     note('next: svc trust shows what svc.yaml names; nothing is started before it was agreed to');
   else if (pending.length > 0)
     note(
-      `next: svc trust; until then ${counted(pending.length, 'key of svc.yaml waits', 'keys of svc.yaml wait')}`,
+      `next: svc trust; until then ${formatCount(pending.length, 'key of svc.yaml waits', 'keys of svc.yaml wait')}`,
     );
 }
 
@@ -87,9 +87,9 @@ async function startFresh(
     context.result({ moved: [], untracked: [] }, () => `${data} is not strange; nothing was moved`);
     return 0;
   }
-  context.note(printable(`${data}: ${report.why ?? 'strange'}`));
+  context.note(toPrintable(`${data}: ${report.why ?? 'strange'}`));
   const untracks =
-    tracked.length === 0 ? '' : `, and take ${counted(tracked.length, 'file')} of it out of git's index`;
+    tracked.length === 0 ? '' : `, and take ${formatCount(tracked.length, 'file')} of it out of git's index`;
   const question = `Move it aside as it is${untracks}, and start anew?`;
   if (!(await askForConsent(context, isYes, question, '--fresh '))) {
     context.note('nothing was moved');
@@ -97,7 +97,7 @@ async function startFresh(
   }
   const moved = folders.setDataFolderAside(place, tracked);
   if (tracked.length > 0)
-    for (const path of [data, ...folders.databaseFiles(place.paths.db)])
+    for (const path of [data, ...folders.listDatabaseFiles(place.paths.db)])
       await folders.untrackFiles(path, context.env);
   context.result({ moved, untracked: tracked }, () =>
     [
@@ -124,12 +124,12 @@ const adopt = defineCommand({
   async run(context) {
     const { env } = context;
     const isYes = context.flags.yes;
-    const { dataPaths, loadConfig } = await configuration();
+    const { resolveDataPaths, loadConfig } = await configuration();
     const folders = await dataFolders();
     const loaded = loadConfig({ file: findWorkspace(context).file, env });
-    const paths = dataPaths(loaded);
+    const paths = resolveDataPaths(loaded);
     const place = { root: loaded.root, paths, env };
-    const tracked = await folders.trackedFiles([paths.data, ...folders.databaseFiles(paths.db)], env);
+    const tracked = await folders.listTrackedFiles([paths.data, ...folders.listDatabaseFiles(paths.db)], env);
     if (context.flags.fresh) return startFresh(context, isYes, folders, place, tracked, loaded.consent);
     const report = folders.inspectDataFolder(place, tracked);
     if (report.state !== 'strange') {

@@ -1,11 +1,11 @@
 import {
   configuration,
-  counted,
   findWorkspace,
-  localTime,
+  formatCount,
+  formatLocalTime,
   presets,
-  printable,
   SvcError,
+  toPrintable,
 } from '../../engine/index.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
 import { formatRows } from '../print.ts';
@@ -48,11 +48,11 @@ const list = defineCommand({
   async run(context) {
     const { cwd, env } = context;
     const { file, agents } = await loadAgents(context);
-    const { findProgram, tokenise } = await presets();
+    const { findProgram, splitCommand } = await presets();
     const start = (commands: Readonly<Record<string, string>>, agent: string): Start | null => {
       const text = commands[agent];
       if (text === undefined) return null;
-      const program = tokenise(text)[0] ?? '';
+      const program = splitCommand(text)[0] ?? '';
       return { command: text, program, path: findProgram(program, { cwd, path: env.PATH }) ?? null };
     };
     const { cmds, interactive, acp, notify } = agents;
@@ -82,7 +82,7 @@ const list = defineCommand({
     context.result(rows, () => text);
     for (const { agent, failures, code, text: why, reopen_at } of held)
       context.note(
-        `${agent} is given no work until ${localTime(reopen_at)}: it failed ${counted(failures, 'time')} in a row (${code}: ${printable(why)}); svc agents reset ${agent} lets it go on now`,
+        `${agent} is given no work until ${formatLocalTime(reopen_at)}: it failed ${formatCount(failures, 'time')} in a row (${code}: ${toPrintable(why)}); svc agents reset ${agent} lets it go on now`,
       );
     const byDefault =
       agents.default_preset === '' ? '' : `; ${agents.default_preset} runs tasks that name none`;

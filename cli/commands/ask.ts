@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import {
   type Api,
   type Ask,
-  age,
   connect,
   EXIT,
-  localTime,
-  printable,
+  formatAge,
+  formatLocalTime,
   SvcError,
+  toPrintable,
   type Wire,
 } from '../../engine/index.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
@@ -68,8 +68,8 @@ const list = defineCommand({
         { head: 'status', value: (each) => each.status },
         { head: 'from', value: (each) => each.from_session },
         { head: 'to', value: (each) => each.to_session },
-        { head: 'age', value: (each) => age(each.created_at), right: true },
-        { head: 'until', value: (each) => localTime(each.expires_at) },
+        { head: 'age', value: (each) => formatAge(each.created_at), right: true },
+        { head: 'until', value: (each) => formatLocalTime(each.expires_at) },
         { head: 'question', value: (each) => each.question, flexible: true },
       ],
       context.stdout,
@@ -87,7 +87,7 @@ const show = defineCommand({
   examples: ['ask show 31'],
   async run(context) {
     const ask = await findAsk(context, context.args[0]);
-    const lines = (text: string): string[] => printable(text, { lines: true }).split('\n');
+    const lines = (text: string): string[] => toPrintable(text, { lines: true }).split('\n');
     context.result(ask, () =>
       [
         formatFacts([
@@ -95,18 +95,18 @@ const show = defineCommand({
           ['from', ask.from_session],
           ['task', ask.task_id],
           ['to', ask.to_session],
-          ['asked', localTime(ask.created_at)],
-          ['until', ask.status === 'open' ? localTime(ask.expires_at) : null],
+          ['asked', formatLocalTime(ask.created_at)],
+          ['until', ask.status === 'open' ? formatLocalTime(ask.expires_at) : null],
           [
             'answered',
-            ask.answered_at === null ? null : `${localTime(ask.answered_at)} by ${ask.answered_by}`,
+            ask.answered_at === null ? null : `${formatLocalTime(ask.answered_at)} by ${ask.answered_by}`,
           ],
           ['place', formatPlace(ask.symbol_ref)],
         ]),
         '',
         ...lines(ask.question),
         ...(ask.context === null ? [] : ['', ...lines(ask.context)]),
-        ...ask.options.map((option, index) => `  ${index + 1}. ${printable(option)}`),
+        ...ask.options.map((option, index) => `  ${index + 1}. ${toPrintable(option)}`),
         ...(ask.answer === null ? [] : ['', 'answer', ...lines(ask.answer).map((line) => `  ${line}`)]),
       ].join('\n'),
     );
@@ -144,7 +144,7 @@ const answer = defineCommand({
     });
     context.result(answered, ({ id, by, symbol_ref }) => {
       const at = formatPlace(symbol_ref);
-      return `ask ${id} is answered by ${by}: ${printable(text)}${at === null ? '' : ` (${printable(at)})`}`;
+      return `ask ${id} is answered by ${by}: ${toPrintable(text)}${at === null ? '' : ` (${toPrintable(at)})`}`;
     });
   },
 });
@@ -184,12 +184,12 @@ const open = defineCommand({
     const outcome = await waitForAnswer(context, input);
     const { id, status, by, symbol_ref } = outcome;
     context.result(outcome, () =>
-      status === 'answered' ? printable(outcome.answer ?? '', { lines: true }) : '',
+      status === 'answered' ? toPrintable(outcome.answer ?? '', { lines: true }) : '',
     );
     const at = formatPlace(symbol_ref);
     context.note(
       status === 'answered'
-        ? `ask ${id} was answered by ${by}${at === null ? '' : `, see ${printable(at)}`}`
+        ? `ask ${id} was answered by ${by}${at === null ? '' : `, see ${toPrintable(at)}`}`
         : `ask ${id}: timeout, nobody answered`,
     );
     return status === 'answered' ? 0 : EXIT.failure;
@@ -203,7 +203,7 @@ async function waitForAnswer(
 ): Promise<Outcome> {
   let told = '';
   const onProgress = (message: string): void => {
-    if (message !== told) note(printable(message));
+    if (message !== told) note(toPrintable(message));
     told = message;
   };
   const link = createEngineLink((start) =>

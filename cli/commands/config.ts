@@ -4,8 +4,8 @@ import {
   EXIT,
   configuration as engine,
   ownSeat,
-  printable,
   SvcError,
+  toPrintable,
 } from '../../engine/index.ts';
 import { actAsChair } from '../chair-act.ts';
 import { type Command, type Context, defineCommand, type FlagTable } from '../command.ts';
@@ -27,9 +27,9 @@ const show = defineCommand({
   flags: { sources: { type: 'boolean', about: 'say for every key where its value comes from' } },
   examples: ['config show', 'config show --sources --json'],
   async run(context) {
-    const { describeKeys, getAt, masked } = await engine();
+    const { describeKeys, getAt, maskSecrets } = await engine();
     const loaded = await loadWorkspaceConfig(context);
-    const config = masked(loaded.config);
+    const config = maskSecrets(loaded.config);
     if (!context.flags.sources) {
       const { stringify } = await import('yaml');
       context.result(config, (value) =>
@@ -54,11 +54,11 @@ const get = defineCommand({
   args: [{ name: 'key', about: 'dotted key, such as agents.timeout_sec', completes: 'key' }],
   examples: ['config get agents.timeout_sec', 'config get agents.cmds.claude'],
   async run(context) {
-    const { getAt, keyPath, masked } = await engine();
+    const { getAt, resolveKeyPath, maskSecrets } = await engine();
     const [name = ''] = context.args;
-    const path = keyPath(name);
+    const path = resolveKeyPath(name);
     const loaded = await loadWorkspaceConfig(context);
-    const config = masked(loaded.config);
+    const config = maskSecrets(loaded.config);
     const value = getAt(config, path) ?? null;
     const { stringify } = await import('yaml');
     context.result(value, (it) =>
@@ -72,12 +72,12 @@ const get = defineCommand({
 
 /** Describes what it means that a key has no value, and how to set one. */
 async function describeUnset(name: string, config: object): Promise<string> {
-  const { describeKeys, getAt, mapOf, suggestion } = await engine();
-  const map = mapOf(name);
+  const { describeKeys, getAt, findMapKey, suggestName } = await engine();
+  const map = findMapKey(name);
   if (map !== undefined) {
     const entry = name.slice(map.key.length + 1);
     const entries = Object.keys(getAt(config, map.key.split('.')) ?? {});
-    return `note: ${map.key} has no entry ${entry}${suggestion(entry, entries)}`;
+    return `note: ${map.key} has no entry ${entry}${suggestName(entry, entries)}`;
   }
   const meaning = describeKeys().find(({ key }) => key === name)?.unset;
   return `note: ${name} is unset${meaning ? ` (${meaning})` : ''}; svc config set ${name} <value> sets it`;
@@ -114,18 +114,18 @@ const set = defineCommand({
   ],
   examples: ['config set agents.timeout_sec 1800', "config set policy.actors '[alice, bob]'"],
   async run(context) {
-    const { findWorkspace, getAt, keyPath, masked, setKey } = await engine();
+    const { findWorkspace, getAt, resolveKeyPath, maskSecrets, setKey } = await engine();
     const { cwd, env } = context;
     const [name = '', text = ''] = context.args;
     const { file } = findWorkspace({ cwd, env });
-    const path = keyPath(name);
+    const path = resolveKeyPath(name);
     const done = await actAsChair<Changed & { value: unknown; source: string }>(context, 'svc config set', {
       patienceMs: PATIENCE_MS,
       ask: (client) => client.call('config.set', { key: name, value: text }),
       async alone() {
         const loaded = setKey({ file, env, name, text });
         return {
-          value: getAt(masked(loaded.config), path) ?? null,
+          value: getAt(maskSecrets(loaded.config), path) ?? null,
           source: loaded.sources.get(name) ?? 'workspace',
           restart_needed: [],
           consent: await readConsentView(context),
@@ -145,7 +145,7 @@ const edit = defineCommand({
     'open svc.yaml in $VISUAL or $EDITOR; it is checked before it is written, and opened again on an error',
   examples: ['config edit'],
   async run(context) {
-    const { actorOf, configText, findWorkspace, loadConfig, writeConfig } = await engine();
+    const { findActor, readConfigText, findWorkspace, loadConfig, writeConfig } = await engine();
     const { cwd, env, stdin, stdout } = context;
     const what = 'svc config edit';
     // The engine decides when it is asked to write; here so that nobody writes a text for nothing.
@@ -155,7 +155,7 @@ const edit = defineCommand({
         hint: 'svc config set changes one key',
       });
     const { file } = findWorkspace({ cwd, env });
-    const seen = configText(file);
+    const seen = readConfigText(file);
     const { editText, keepText } = await import('../../tui/editor.ts');
     let text = seen;
     const kept = (): string => `your text is kept in ${keepText(text, 'svc.yaml')}`;
@@ -179,7 +179,7 @@ const edit = defineCommand({
       } catch (thrown) {
         const { code, message } = asSvcError(thrown);
         if (code !== 'config_invalid') throw thrown;
-        context.note(printable(message, { lines: true }));
+        context.note(toPrintable(message, { lines: true }));
         if (await askForYes(context, 'Edit it again?')) continue;
         context.note(`nothing was written; ${kept()}`);
         return EXIT.failure;
@@ -190,12 +190,12 @@ const edit = defineCommand({
         patienceMs: PATIENCE_MS,
         ask: (client) => client.call('config.write', { text, seen }),
         async alone() {
-          writeConfig({ file, env, text, seen, actor: actorOf(env) });
+          writeConfig({ file, env, text, seen, actor: findActor(env) });
           return { restart_needed: [], consent: await readConsentView(context) };
         },
       }),
     );
-    context.result({ file, changed: true }, () => `wrote ${printable(file)}`);
+    context.result({ file, changed: true }, () => `wrote ${toPrintable(file)}`);
     noteChanged(context, done);
     return 0;
   },
@@ -206,7 +206,7 @@ const check = defineCommand({
   about: 'check svc.yaml, the environment and the machine home',
   examples: ['config check'],
   async run(context) {
-    const { describeKeys, findWorkspace, loadConfig, pendingWords } = await engine();
+    const { describeKeys, findWorkspace, loadConfig, describePending } = await engine();
     const { cwd, env } = context;
     const { file } = findWorkspace({ cwd, env });
     const { warnings, consent, sources } = loadConfig({ file, env });
@@ -217,7 +217,7 @@ const check = defineCommand({
     context.result({ file, ok: true, warnings, pending: waiting, unused }, () =>
       [
         ...warnings.map((warning) => `warning: ${warning}`),
-        ...unused.map((each) => `pending: ${each.key}. ${pendingWords(each.for)}`),
+        ...unused.map((each) => `pending: ${each.key}. ${describePending(each.for)}`),
         `${file} is valid`,
       ].join('\n'),
     );
@@ -230,7 +230,7 @@ const keys = defineCommand({
   about: 'list every key with its type, default and meaning',
   examples: ['config keys', 'config keys --json'],
   async run(context) {
-    const { describeKeys, pendingWords } = await engine();
+    const { describeKeys, describePending } = await engine();
     context.result(describeKeys(), (all) =>
       alignColumns([
         ['KEY', 'TYPE', 'DEFAULT', 'MEANING'],
@@ -243,7 +243,7 @@ const keys = defineCommand({
             allowed && !type.includes('bool') ? `Allowed: ${allowed.join(', ')}.` : '',
             unset ? `Unset: ${unset}.` : '',
             consent ? 'Counts once agreed to (svc trust).' : '',
-            pending === null ? '' : pendingWords(pending),
+            pending === null ? '' : describePending(pending),
           ]
             .filter((part) => part !== '')
             .join(' '),
@@ -258,8 +258,8 @@ const schema = defineCommand({
   about: 'print the JSON Schema of svc.yaml, for editors',
   examples: ['config schema > svc.schema.json'],
   async run(context) {
-    const { configJsonSchema } = await engine();
-    context.result(configJsonSchema(), (value) => JSON.stringify(value, null, 2));
+    const { buildJsonSchema } = await engine();
+    context.result(buildJsonSchema(), (value) => JSON.stringify(value, null, 2));
   },
 });
 

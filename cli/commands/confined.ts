@@ -31,26 +31,26 @@ export async function confineStart(
   start: AgentStart,
   { cwd, env, file }: { cwd: string; env: NodeJS.ProcessEnv; file: string },
 ): Promise<ConfinedStart> {
-  const { dataPaths, loadConfig, machineHome, secretVariables } = await configuration();
-  const { createConfinement, terminalGuard, workerEnvironment } = await confinement();
-  const { presetNamed, presetOfProgram, withArguments } = await presets();
+  const { resolveDataPaths, loadConfig, resolveMachineHome, listSecretVariables } = await configuration();
+  const { createConfinement, chooseTerminalGuard, buildWorkerEnvironment } = await confinement();
+  const { findPreset, findPresetOfProgram, withArguments } = await presets();
   const loaded = loadConfig({ file, env });
-  const paths = dataPaths(loaded);
+  const paths = resolveDataPaths(loaded);
   // To the engine it is nobody's run, and so not the Chair, should it come by loopback with a token that it has found.
   const own = { ...start.env, SVC_RUN_ID: randomUUID() };
-  const given = workerEnvironment(env, own, secretVariables(loaded.config));
+  const given = buildWorkerEnvironment(env, own, listSecretVariables(loaded.config));
   const [program = ''] = start.argv;
-  const preset = presetOfProgram(program) ?? presetNamed(start.preset);
+  const preset = findPresetOfProgram(program) ?? findPreset(start.preset);
   // It cannot write its settings inside, and would ask again and again; what it trusts there can do no more than itself.
-  const trusting = preset?.trusting?.([cwd, row.repository ?? cwd]) ?? [];
+  const trusting = preset?.trustFolders?.([cwd, row.repository ?? cwd]) ?? [];
   try {
-    const filter = terminalGuard();
+    const filter = chooseTerminalGuard();
     const words = await createConfinement({
       env,
       root: loaded.root,
       configFile: file,
       paths,
-      machineHome: machineHome(env),
+      machineHome: resolveMachineHome(env),
       svc: getSvcCommand(),
     }).wrap({
       // Undone for the agent what is done below.

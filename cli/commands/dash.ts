@@ -1,4 +1,4 @@
-import { connect, printable, SvcError } from '../../engine/index.ts';
+import { connect, SvcError, toPrintable } from '../../engine/index.ts';
 import type { DashboardOptions } from '../../tui/index.ts';
 import { type Context, defineCommand } from '../command.ts';
 import { getDaemonCommand, getSvcCommand } from '../self.ts';
@@ -57,7 +57,7 @@ export const dashCommand = defineCommand({
       plain,
       bell: context.flags.bell,
     });
-    for (const line of farewell) context.stdout.write(`${printable(line)}\n`);
+    for (const line of farewell) context.stdout.write(`${toPrintable(line)}\n`);
     context.note('the engine goes on; svc down stops it');
   },
 });

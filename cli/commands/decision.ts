@@ -1,13 +1,13 @@
 import {
-  age,
-  carriedFacts,
-  consentWords,
+  describeConsent,
   type Edited,
   type EngineClient,
-  localTime,
-  printable,
+  formatAge,
+  formatLocalTime,
+  listSetupFacts,
   SvcError,
   type TaskPlan,
+  toPrintable,
   type Wire,
 } from '../../engine/index.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
@@ -57,7 +57,7 @@ const list = defineCommand({
           head: 'from',
           value: (each) => `${each.stranger === null ? '' : 'stranger: '}${each.source_ref ?? each.source}`,
         },
-        { head: 'age', value: (each) => age(each.created_at), right: true },
+        { head: 'age', value: (each) => formatAge(each.created_at), right: true },
         { head: 'title', value: (each) => each.title, flexible: true },
       ],
       context.stdout,
@@ -95,7 +95,7 @@ function formatPlan(plan: Wire<TaskPlan>): (readonly [name: string, value: strin
     ],
     ...(plan.carries === null
       ? []
-      : ([...carriedFacts(plan.carries), ['consent', consentWords(plan.carries)]] as const)),
+      : ([...listSetupFacts(plan.carries), ['consent', describeConsent(plan.carries)]] as const)),
     ['timeout', `${plan.timeout_sec} s${idle}`],
     ['waits', plan.starts === 'now' ? null : `${running} running, ${queued} queued, at most ${cap}`],
     [
@@ -141,12 +141,12 @@ const show = defineCommand({
             'from',
             decision.source_ref === null ? decision.source : `${decision.source} (${decision.source_ref})`,
           ],
-          ['asked', localTime(decision.created_at)],
+          ['asked', formatLocalTime(decision.created_at)],
           [
             'decided',
             decision.decided_at === null
               ? null
-              : `${localTime(decision.decided_at)} by ${decision.decided_by} (${decision.decided_via})`,
+              : `${formatLocalTime(decision.decided_at)} by ${decision.decided_by} (${decision.decided_via})`,
           ],
           ['reason', decision.reason],
           ['session', decision.session_id],
@@ -154,7 +154,7 @@ const show = defineCommand({
         ]),
         '',
         'prompt',
-        ...printable(task.prompt, { lines: true })
+        ...toPrintable(task.prompt, { lines: true })
           .split('\n')
           .map((line) => `  ${line}`),
       ].join('\n'),
@@ -213,7 +213,7 @@ async function typeTask(
   stderr.write(
     [
       `${task.task_id} is by a stranger: ${task.stranger ?? 'no'}. Nothing would confine it: it could do whatever you can.`,
-      ...printable(task.prompt, { lines: true })
+      ...toPrintable(task.prompt, { lines: true })
         .split('\n')
         .map((line) => `  ${line}`),
       '',
@@ -265,7 +265,7 @@ const edit = defineCommand({
         : await client.call('decision.edit', { ...wanted, prompt: given });
     context.result(edited, ({ task, decision, changed }) =>
       changed
-        ? `${decision.decision_id} waits for ${task.task_id}: ${printable(task.title)}`
+        ? `${decision.decision_id} waits for ${task.task_id}: ${toPrintable(task.title)}`
         : `${decision.decision_id} says so already`,
     );
   },
@@ -286,7 +286,7 @@ async function editOnTerminal(
     return await client.call('decision.edit', { hash, ...wanted, id, prompt });
   } catch (error) {
     // The file is gone: what a person wrote must not be lost with it.
-    stdout.write(`${printable(prompt, { lines: true })}\n`);
+    stdout.write(`${toPrintable(prompt, { lines: true })}\n`);
     throw error;
   }
 }

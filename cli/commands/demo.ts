@@ -7,9 +7,9 @@ import {
   configuration,
   connect,
   type EngineClient,
-  printable,
   readProgram,
   SvcError,
+  toPrintable,
 } from '../../engine/index.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
 import { getDaemonCommand, SVC } from '../self.ts';
@@ -67,7 +67,7 @@ export const demoCommand: Command = defineCommand({
     const events = await startCatchServer(secret, (event) => {
       const about = [event.task_id, event.decision_id, event.session_id].filter(Boolean).join(' ');
       say(
-        `   event    ${String(event.event).padEnd(14)} ${about}${event.reason ? ` (${printable(String(event.reason))})` : ''}, signature ${event.verified ? 'verified' : 'WRONG'}`,
+        `   event    ${String(event.event).padEnd(14)} ${about}${event.reason ? ` (${toPrintable(String(event.reason))})` : ''}, signature ${event.verified ? 'verified' : 'WRONG'}`,
       );
     });
     let client: EngineClient | undefined;
@@ -195,7 +195,7 @@ async function showDemo(
 /** Reports how the task ended and what the worker did. */
 async function reportEnd({ client }: Demo, id: string, say: Speech['say'], told = ''): Promise<number> {
   const { task } = await client.call('task.show', { id });
-  const why = task.failure === null ? '' : `: ${printable(task.failure.text)}`;
+  const why = task.failure === null ? '' : `: ${toPrintable(task.failure.text)}`;
   say(`5. ${task.task_id} is ${task.status}${why}${told}`);
   if (task.status !== 'done' || task.session_id === null) {
     if (task.session_id === null) say('   nothing ran');
@@ -203,8 +203,8 @@ async function reportEnd({ client }: Demo, id: string, say: Speech['say'], told 
   }
   const work = await client.call('worktree.diff', { session: task.session_id });
   say(`6. the work is on branch ${work.branch}`);
-  for (const commit of work.commits) say(`   ${commit.id.slice(0, 10)} ${printable(commit.subject)}`);
-  say(printable(work.patch.text, { lines: true }).trimEnd().replace(/^/gm, '   '));
+  for (const commit of work.commits) say(`   ${commit.id.slice(0, 10)} ${toPrintable(commit.subject)}`);
+  say(toPrintable(work.patch.text, { lines: true }).trimEnd().replace(/^/gm, '   '));
   return work.commits.length > 0 ? 0 : 1;
 }
 

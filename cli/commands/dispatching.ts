@@ -1,9 +1,9 @@
 import {
   type Decision,
   type EngineClient,
-  printable,
   type Session,
   type Task,
+  toPrintable,
   type Wire,
 } from '../../engine/index.ts';
 import type { Context, FlagTable } from '../command.ts';
@@ -76,4 +76,4 @@ export async function reportDispatch(
 const formatEnd = (task: ShownTask): string =>
   task.failure === null
     ? `${task.task_id} ${task.status}`
-    : `${task.task_id} failed: ${printable(formatFailure(task.failure))}`;
+    : `${task.task_id} failed: ${toPrintable(formatFailure(task.failure))}`;

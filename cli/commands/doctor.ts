@@ -1,4 +1,4 @@
-import { configuration, printable } from '../../engine/index.ts';
+import { configuration, toPrintable } from '../../engine/index.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { type Check, reportWarning } from '../doctor/check.ts';
 import { checkClock, checkData } from '../doctor/data.ts';
@@ -43,7 +43,7 @@ export const doctorCommand: Command = defineCommand({
       workspace === null ? [] : checkRuns(env, workspace, engine),
       checkAgents(env, workspace),
     ]);
-    const { machineHome } = await configuration();
+    const { resolveMachineHome } = await configuration();
     const checks: Check[] = [
       ...machine,
       ...(running === null ? listUnchecked(configured) : [running.check]),
@@ -51,7 +51,7 @@ export const doctorCommand: Command = defineCommand({
       ...place,
       ...addresses,
       ...(workspace === null ? [] : [...checkSecrets(workspace, engine), ...checkReceiverProfile(workspace)]),
-      checkKeysFile(machineHome(env)),
+      checkKeysFile(resolveMachineHome(env)),
       ...repository,
       ...strict,
       ...(workspace === null ? [] : [checkConsent(workspace, place)]),
@@ -74,8 +74,8 @@ function formatChecks(checks: readonly Check[]): string {
   const width = Math.max(...checks.map(({ check }) => check.length));
   const indent = ' '.repeat('fail  '.length + width + 2);
   const lines = checks.flatMap(({ check, state, found, remedy }) => [
-    `${state.padEnd(4)}  ${check.padEnd(width)}  ${printable(found, { lines: true }).replaceAll('\n', `\n${indent}`)}`,
-    ...(remedy === null ? [] : [`${indent}→ ${printable(remedy)}`]),
+    `${state.padEnd(4)}  ${check.padEnd(width)}  ${toPrintable(found, { lines: true }).replaceAll('\n', `\n${indent}`)}`,
+    ...(remedy === null ? [] : [`${indent}→ ${toPrintable(remedy)}`]),
   ]);
   const count = (state: Check['state']): number => checks.filter((each) => each.state === state).length;
   return [...lines, '', `${count('ok')} ok, ${count('warn')} to look at, ${count('fail')} failed`].join('\n');

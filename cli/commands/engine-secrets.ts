@@ -20,14 +20,14 @@ export async function findDifferingSecrets(
   { secrets }: Wire<Pick<EngineStatus, 'secrets'>>,
   env: NodeJS.ProcessEnv,
 ): Promise<DifferingSecret[]> {
-  const { machineHome, readHome, secretLookup } = await configuration();
-  const lookup = secretLookup(env, readHome(machineHome(env)));
-  const { proofOf } = await secretProof();
+  const { resolveMachineHome, readHome, createSecretLookup } = await configuration();
+  const lookup = createSecretLookup(env, readHome(resolveMachineHome(env)));
+  const { proveSecret } = await secretProof();
   const nonce = randomUUID();
   const proofs = Object.fromEntries(
     secrets.flatMap(({ name }) => {
       const secret = lookup(name);
-      return secret === undefined ? [] : [[name, proofOf(secret, nonce)]];
+      return secret === undefined ? [] : [[name, proveSecret(secret, nonce)]];
     }),
   );
   if (Object.keys(proofs).length === 0) return [];

@@ -2,11 +2,11 @@ import { closeSync, readFileSync, writeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   asSvcError,
-  counted,
   type Engine,
   type EngineStatus,
   EXIT,
   findWorkspace,
+  formatCount,
   type Host,
   hostEngine,
   launching,
@@ -58,7 +58,7 @@ export function formatStatus(status: Status): string {
     ['secrets', formatSecrets(status)],
     ['http', status.http === null ? null : formatHostPort(status.http)],
     ['tasks', tasks.join(', ')],
-    ['waiting', counted(status.decisions_pending, 'decision')],
+    ['waiting', formatCount(status.decisions_pending, 'decision')],
     [
       'workers',
       `${status.workers.running} running, ${status.workers.queued} queued, ${status.workers.paused} paused, at most ${status.workers.cap}`,

@@ -1,4 +1,4 @@
-import { type EngineClient, printable, SvcError } from '../../engine/index.ts';
+import { type EngineClient, SvcError, toPrintable } from '../../engine/index.ts';
 import type { Context, FlagTable } from '../command.ts';
 import { describeWait, formatFailure, loadOpenAsks } from './session-text.ts';
 
@@ -46,7 +46,7 @@ export async function followLog(
       isQuiet = false;
       if (!context.json) {
         if (dropped > 0) context.stdout.write(`[svc: ${dropped} bytes of earlier output dropped]\n`);
-        context.stdout.write(raw ? text : printable(text, { lines: true }));
+        context.stdout.write(raw ? text : toPrintable(text, { lines: true }));
       }
       if (isLast) finish();
     },
@@ -60,7 +60,7 @@ export async function followLog(
     const row = await client.call('session.show', { session });
     const asks = row.state === 'running' ? await loadOpenAsks(client) : null;
     const wait = describeWait(row, asks?.get(row.session_id));
-    if (wait !== null && wait !== said) context.note(printable(`${row.session_id}: ${wait}`));
+    if (wait !== null && wait !== said) context.note(toPrintable(`${row.session_id}: ${wait}`));
     said = wait;
   }
   const watch = setInterval(() => {
@@ -82,7 +82,7 @@ async function checkEverStarted(client: EngineClient, session: string): Promise<
   if (row.state !== 'ended' || row.started_at !== null) return;
   const { end } = await client.call('session.log', { session, lines: 0 });
   if (end > 0) return;
-  const why = row.failure === null ? '' : `: ${printable(formatFailure(row.failure))}`;
+  const why = row.failure === null ? '' : `: ${toPrintable(formatFailure(row.failure))}`;
   throw new SvcError('not_found', `${row.session_id} never started, and so it has no log${why}`, {
     hint: `svc task show ${row.task_id} says what to do next`,
   });
@@ -105,5 +105,5 @@ export async function showLog(
   const text = part.text.replace(/\n$/, '');
   // Asked for by name, so it goes past what makes results fit for a terminal.
   if (raw && !context.json) context.stdout.write(text === '' ? '' : `${text}\n`);
-  else context.result(part, () => printable(text, { lines: true }));
+  else context.result(part, () => toPrintable(text, { lines: true }));
 }

@@ -1,6 +1,12 @@
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { isInsideFolder, readProgram, SvcError, shellWord, writeFileAtomically } from '../../engine/index.ts';
+import {
+  isInsideFolder,
+  quoteForShell,
+  readProgram,
+  SvcError,
+  writeFileAtomically,
+} from '../../engine/index.ts';
 import { SVC } from '../self.ts';
 
 /** What became of the hook. */
@@ -54,19 +60,19 @@ export function findLastingFile(file: string, { top, mainTop }: HookPlace): stri
 
 /** What the hook does for one workspace, as a line that stands alone. Only a denial stops the commit. */
 const formatHookLine = (file: string): string =>
-  `SVC_CONFIG=${shellWord(file)} ${shellWord(process.execPath)} ${shellWord(SVC)} lock check --staged || [ $? -ne 3 ] || exit 1`;
+  `SVC_CONFIG=${quoteForShell(file)} ${quoteForShell(process.execPath)} ${quoteForShell(SVC)} lock check --staged || [ $? -ne 3 ] || exit 1`;
 
 const writeHookScript = (files: readonly string[]): string => `#!/bin/sh
 # ${MARK}: refuses commits to paths that somebody else holds a lock on.
 check() {
   # A workspace that is gone has no locks.
   [ -f "$1" ] || return 0
-  SVC_CONFIG="$1" ${shellWord(process.execPath)} ${shellWord(SVC)} lock check --staged
+  SVC_CONFIG="$1" ${quoteForShell(process.execPath)} ${quoteForShell(SVC)} lock check --staged
   code=$?
   [ "$code" -ne 3 ] || exit 1
   [ "$code" -eq 0 ] || echo "svc: the locks of $1 were not checked (exit code $code); svc init --hooks renews this hook" >&2
 }
-${files.map((file) => `check ${shellWord(file)}`).join('\n')}
+${files.map((file) => `check ${quoteForShell(file)}`).join('\n')}
 exit 0
 `;
 

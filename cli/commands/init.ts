@@ -52,12 +52,12 @@ export const initCommand: Command = defineCommand({
     const {
       agreeToFile,
       detectAgents,
-      environmentFlag,
-      freeAddresses,
+      readEnvironmentFlag,
+      findFreeAddresses,
       HEADLESS,
-      machineHome,
+      resolveMachineHome,
       refuseInsideRun,
-      starterYaml,
+      renderStarterYaml,
     } = await loadEngineParts();
     const { cwd, env, stdin, flags, note } = context;
     const wanted = resolve(cwd, flags.dir ?? '.');
@@ -80,7 +80,7 @@ export const initCommand: Command = defineCommand({
     let root = folder;
     // A folder named with --dir is meant; only the current folder may be a subfolder by accident.
     if (gitRoot !== undefined && gitRoot !== folder && flags.dir === undefined) {
-      const yes = flags.yes || environmentFlag(env, 'SVC_SETUP_YES');
+      const yes = flags.yes || readEnvironmentFlag(env, 'SVC_SETUP_YES');
       const question = `This folder is inside the repository ${gitRoot}. Set up the workspace there instead?`;
       if (yes || (stdin.isTTY && !context.json && (await askForYes(context, question)))) root = gitRoot;
       else note(`note: the repository begins at ${gitRoot}; run svc init there to cover all of it`);
@@ -92,10 +92,10 @@ export const initCommand: Command = defineCommand({
     const file = join(root, 'svc.yaml');
     const installHook = flags.hooks ? planGitHook(await findGitHook(root, env), file) : () => null;
     refuseInsideRun('svc init', env);
-    const addresses = await freeAddresses(machineHome(env));
+    const addresses = await findFreeAddresses(resolveMachineHome(env));
     writeNewFile(
       file,
-      starterYaml({ name: basename(root) || 'workspace', preset, installed, addresses: addresses.set }),
+      renderStarterYaml({ name: basename(root) || 'workspace', preset, installed, addresses: addresses.set }),
     );
     try {
       agreeToFile({ file, env });

@@ -1,4 +1,4 @@
-import { type GatewayRoute, presets, shellWord } from '../../engine/index.ts';
+import { type GatewayRoute, presets, quoteForShell } from '../../engine/index.ts';
 import { findClient, isInstalled } from '../clients/install.ts';
 import type { Context } from '../command.ts';
 import { findMcpCommand } from '../self.ts';
@@ -36,13 +36,13 @@ export async function prepareStart(
   { cwd, env }: Pick<Context, 'cwd' | 'env'>,
   { agentSession = null, reachesEngine = true, routed = null }: StartWish = {},
 ): Promise<AgentStart> {
-  const { presetNamed, renderCommand, withArguments, writeAnew } = await presets();
+  const { findPreset, renderCommand, withArguments, writeAnew } = await presets();
   const own: Record<string, string> = { SVC_AGENT: preset };
   const port = template.includes('{{notify_port}}') ? String(await findFreePort()) : '';
   if (port !== '') own.SVC_NOTIFY_URL = `http://127.0.0.1:${port}`;
   const rendered = renderCommand(template, { notify_port: port }).argv;
   const { command, args } = await findMcpCommand({ cwd, env });
-  const known = presetNamed(preset);
+  const known = findPreset(preset);
   const argv =
     agentSession === null ? rendered : (known?.resumeInteractive?.(rendered, agentSession) ?? rendered);
   // With its own login some cannot be told of the tools.
@@ -50,7 +50,7 @@ export async function prepareStart(
   const forRun =
     known === null || (!isTold && routed === null)
       ? null
-      : known.setUp({
+      : known.setUpRun({
           mcp: isTold ? { command, args, env: {} } : null,
           gateway: routed?.gateway ?? null,
           hooks: null,
@@ -88,4 +88,5 @@ export function formatShellLine({ argv, env, unset }: AgentStart): string {
 }
 
 /** Quotes a word for a shell, only where it needs quotes. */
-export const quoteWord = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : shellWord(text));
+export const quoteWord = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : quoteForShell(text);

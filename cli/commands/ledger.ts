@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type Ledger, localTime, printable, SvcError, type Wire } from '../../engine/index.ts';
+import { formatLocalTime, type Ledger, SvcError, toPrintable, type Wire } from '../../engine/index.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
 import { formatRows } from '../print.ts';
 import { holderFlag, readHolder } from './holder.ts';
@@ -44,7 +44,7 @@ const show = defineCommand({
         { head: 'item', value: (each) => each.item, right: true },
         { head: 'done', value: (each) => (each.checked ? 'x' : '-') },
         { head: 'holder', value: (each) => each.holder },
-        { head: 'until', value: (each) => each.expires_at && localTime(each.expires_at) },
+        { head: 'until', value: (each) => each.expires_at && formatLocalTime(each.expires_at) },
         {
           head: 'text',
           value: (each) =>
@@ -56,7 +56,7 @@ const show = defineCommand({
     );
     context.result(shown, () => text);
     if (shown.items.length === 0)
-      context.note(`${printable(shown.ledger)} has no items: no line with - [ ] or - [x]`);
+      context.note(`${toPrintable(shown.ledger)} has no items: no line with - [ ] or - [x]`);
     context.note(formatClarify(shown));
   },
 });
@@ -78,7 +78,7 @@ const claim = defineCommand({
     context.result(
       claimed,
       ({ holder, item, text, expires_at }) =>
-        `${holder} has item ${item} until ${localTime(expires_at)}: ${printable(text)}`,
+        `${holder} has item ${item} until ${formatLocalTime(expires_at)}: ${toPrintable(text)}`,
     );
   },
 });
@@ -97,7 +97,7 @@ const release = defineCommand({
     });
     context.result(
       done,
-      ({ ledger, item, text }) => `item ${item} of ${printable(ledger)} is free: ${printable(text)}`,
+      ({ ledger, item, text }) => `item ${item} of ${toPrintable(ledger)} is free: ${toPrintable(text)}`,
     );
   },
 });

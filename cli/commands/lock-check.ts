@@ -2,11 +2,11 @@ import { relative, resolve } from 'node:path';
 import {
   asSvcError,
   type EngineClient,
+  formatLocalTime,
   type HeldPath,
-  localTime,
-  printable,
   readProgram,
   SvcError,
+  toPrintable,
   type Wire,
 } from '../../engine/index.ts';
 import type { Context } from '../command.ts';
@@ -57,7 +57,7 @@ export async function checkPaths(
     allowed
       .map(
         (each) =>
-          `${printable(each.path)}: ${holder} holds ${printable(each.covered_by)} until ${localTime(each.expires_at)}`,
+          `${toPrintable(each.path)}: ${holder} holds ${toPrintable(each.covered_by)} until ${formatLocalTime(each.expires_at)}`,
       )
       .join('\n'),
   );
@@ -79,7 +79,7 @@ const PATIENCE_MS = 10_000;
  */
 export async function checkStaged(context: Context, holder: string | undefined): Promise<number> {
   const pass = (why: string): number => {
-    context.stderr.write(`svc: the locks were not checked: ${printable(why)}\n`);
+    context.stderr.write(`svc: the locks were not checked: ${toPrintable(why)}\n`);
     context.result({ checked: false, reason: why, staged: 0 }, () => '');
     return 0;
   };
@@ -116,8 +116,8 @@ function refuseHeldPaths(cwd: string, held: readonly Held[]): void {
   if (held.length === 0) return;
   const named = held.slice(0, NAMED).map(({ path, lock }) => {
     const way = relative(cwd, path) || '.';
-    const over = way === lock.path ? '' : ` (lock on ${printable(lock.path)})`;
-    return `${printable(way)} is held by ${lock.holder} until ${localTime(lock.expires_at)}${over}`;
+    const over = way === lock.path ? '' : ` (lock on ${toPrintable(lock.path)})`;
+    return `${toPrintable(way)} is held by ${lock.holder} until ${formatLocalTime(lock.expires_at)}${over}`;
   });
   const more = held.length > NAMED ? `; and ${held.length - NAMED} more` : '';
   throw new SvcError('lock_denied', `${named.join('; ')}${more}`, {

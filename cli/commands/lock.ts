@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { localTime, printable, SvcError } from '../../engine/index.ts';
+import { formatLocalTime, SvcError, toPrintable } from '../../engine/index.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
 import { formatRows } from '../print.ts';
 import { holderFlag, readHolder } from './holder.ts';
@@ -29,7 +29,7 @@ const acquire = defineCommand({
     context.result(
       lock,
       ({ path, holder, expires_at, fence }) =>
-        `${holder} holds ${printable(path)} until ${localTime(expires_at)} (fence ${fence})`,
+        `${holder} holds ${toPrintable(path)} until ${formatLocalTime(expires_at)} (fence ${fence})`,
     );
   },
 });
@@ -65,7 +65,7 @@ const release = defineCommand({
     const holder = readHolder(context);
     const client = await context.engine();
     const done = await client.call('lock.release', { holder, path: resolvePath(context) });
-    context.result(done, ({ path }) => `${printable(path)} is free`);
+    context.result(done, ({ path }) => `${toPrintable(path)} is free`);
   },
 });
 
@@ -85,7 +85,7 @@ const list = defineCommand({
       [
         { head: 'path', value: (each) => each.path, flexible: true },
         { head: 'holder', value: (each) => each.holder },
-        { head: 'until', value: (each) => localTime(each.expires_at) },
+        { head: 'until', value: (each) => formatLocalTime(each.expires_at) },
         { head: 'fence', value: (each) => each.fence, right: true },
       ],
       context.stdout,

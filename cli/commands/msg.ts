@@ -1,4 +1,4 @@
-import { age, localTime, printable, SvcError } from '../../engine/index.ts';
+import { formatAge, formatLocalTime, SvcError, toPrintable } from '../../engine/index.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { defineLimitFlag, noteCut, noteCutByCount } from '../list-limit.ts';
 import { formatFacts, formatRows } from '../print.ts';
@@ -85,7 +85,7 @@ const send = defineCommand({
       from_session: flags.session,
     });
     context.result(sent, ({ messages }) =>
-      messages.map(({ id, to }) => `message ${id} to ${printable(to)}`).join('\n'),
+      messages.map(({ id, to }) => `message ${id} to ${toPrintable(to)}`).join('\n'),
     );
     if (!sent.known) context.note('nobody of that name has been seen yet; the message is kept');
   },
@@ -97,14 +97,14 @@ function formatInbox({ session, messages, unread, read }: Inbox): string {
     const facts = [
       `${each.id} ${each.kind}${each.acked === null ? '' : ' (read)'}`,
       `from ${from || '-'} to ${each.to}`,
-      `${age(each.at)} ago`,
+      `${formatAge(each.at)} ago`,
       ...(each.parent_id === null ? [] : [`answers ${each.parent_id}`]),
       ...(each.payload_path === null ? [] : [`with ${each.payload_path}`]),
     ];
-    const lines = printable(each.body, { lines: true }).trimEnd().split('\n');
-    return [printable(facts.join(', ')), ...lines.map((line) => `  ${line}`)].join('\n');
+    const lines = toPrintable(each.body, { lines: true }).trimEnd().split('\n');
+    return [toPrintable(facts.join(', ')), ...lines.map((line) => `  ${line}`)].join('\n');
   });
-  return [`${printable(session ?? '-')}: ${unread} unread, ${read} read`, ...blocks].join('\n\n');
+  return [`${toPrintable(session ?? '-')}: ${unread} unread, ${read} read`, ...blocks].join('\n\n');
 }
 
 const inbox = defineCommand({
@@ -150,7 +150,7 @@ const ack = defineCommand({
       session,
       agent,
     });
-    context.result(acked, ({ id, acked_by }) => `message ${id} acknowledged by ${printable(acked_by)}`);
+    context.result(acked, ({ id, acked_by }) => `message ${id} acknowledged by ${toPrintable(acked_by)}`);
   },
 });
 
@@ -176,7 +176,7 @@ const list = defineCommand({
         { head: 'kind', value: (each) => each.kind },
         { head: 'from', value: (each) => each.from_session ?? each.from_agent },
         { head: 'to', value: (each) => each.to_session ?? each.to_worker ?? each.to_agent },
-        { head: 'age', value: (each) => age(each.created_at), right: true },
+        { head: 'age', value: (each) => formatAge(each.created_at), right: true },
         { head: 'read by', value: (each) => each.acked_by },
         { head: 'notice', value: (each) => each.delivery },
         { head: 'text', value: (each) => each.body.trim().split('\n', 1)[0], flexible: true },
@@ -213,14 +213,14 @@ const show = defineCommand({
           ['message', `${each.message_id} ${each.kind}`],
           ['from', each.from_session ?? each.from_agent],
           ['to', each.to_session ?? each.to_worker ?? each.to_agent],
-          ['sent', localTime(each.created_at)],
+          ['sent', formatLocalTime(each.created_at)],
           ['answers', each.parent_id],
           ['with', each.payload_path],
           ['read by', each.acked_by],
           ['notice', each.last_error === null ? each.delivery : `${each.delivery}: ${each.last_error}`],
         ]),
         '',
-        printable(each.body, { lines: true }).trimEnd(),
+        toPrintable(each.body, { lines: true }).trimEnd(),
       ].join('\n'),
     );
   },
@@ -242,7 +242,7 @@ const peers = defineCommand({
         { head: 'project', value: (peer) => peer.project },
         { head: 'worker', value: (peer) => peer.worker_id },
         { head: 'task', value: (peer) => peer.task_id },
-        { head: 'since', value: (peer) => age(peer.since), right: true },
+        { head: 'since', value: (peer) => formatAge(peer.since), right: true },
         { head: 'title', value: (peer) => peer.title, flexible: true },
       ],
       context.stdout,

@@ -1,4 +1,4 @@
-import { age, localTime } from '../../engine/index.ts';
+import { formatAge, formatLocalTime } from '../../engine/index.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { defineLimitFlag, noteCutByCount } from '../list-limit.ts';
 import { formatRows } from '../print.ts';
@@ -43,8 +43,8 @@ const deliveries = defineCommand({
         { head: 'event', value: (row) => row.event },
         { head: 'state', value: (row) => row.state },
         { head: 'tries', value: (row) => row.attempts, right: true },
-        { head: 'age', value: (row) => age(row.created_at), right: true },
-        { head: 'next', value: (row) => (row.state === 'pending' ? localTime(row.next_at) : null) },
+        { head: 'age', value: (row) => formatAge(row.created_at), right: true },
+        { head: 'next', value: (row) => (row.state === 'pending' ? formatLocalTime(row.next_at) : null) },
         { head: 'answer', value: (row) => row.last_error ?? row.last_status },
         { head: 'to', value: (row) => row.url, flexible: true },
       ],

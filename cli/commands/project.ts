@@ -1,18 +1,18 @@
 import {
-  type CarriedSetup,
-  carriedFacts,
   configuration,
-  counted,
   EXIT,
-  printable,
+  formatCount,
+  listSetupFacts,
+  type ProjectSetup,
   SvcError,
+  toPrintable,
   type Wire,
 } from '../../engine/index.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { askForYes } from '../confirm.ts';
 import { formatRows } from '../print.ts';
 
-type Project = Wire<CarriedSetup>;
+type Project = Wire<ProjectSetup>;
 
 const CONSENT: Record<Project['consent'], string> = {
   not_needed: '-',
@@ -25,12 +25,12 @@ const describeSetup = ({ setup, teardown, env_files }: Project): string =>
   [
     ...(setup.length === 0 ? [] : [`${setup.length} setup`]),
     ...(teardown.length === 0 ? [] : [`${teardown.length} teardown`]),
-    ...(env_files.length === 0 ? [] : [counted(env_files.length, 'file')]),
+    ...(env_files.length === 0 ? [] : [formatCount(env_files.length, 'file')]),
   ].join(', ') || 'nothing';
 
 /** Exactly what a consent is about, a line each. */
 const formatProject = (project: Project): string =>
-  [['project', project.id], ['folder', project.folder], ...carriedFacts(project)]
+  [['project', project.id], ['folder', project.folder], ...listSetupFacts(project)]
     .map(([name = '', text = '']) => `${name.padEnd(10)}${text}`)
     .join('\n');
 
@@ -68,7 +68,7 @@ const trust = defineCommand({
   },
   examples: ['project trust api', 'project trust api --yes'],
   async run(context) {
-    const { environmentFlag } = await configuration();
+    const { readEnvironmentFlag } = await configuration();
     const client = await context.engine();
     const project = await client.call('project.show', { id: context.arg(0) });
     const { id, consent, digest } = project;
@@ -78,8 +78,8 @@ const trust = defineCommand({
       );
       return 0;
     }
-    context.note(printable(formatProject(project), { lines: true }));
-    const isYes = context.flags.yes || environmentFlag(context.env, 'SVC_SETUP_YES');
+    context.note(toPrintable(formatProject(project), { lines: true }));
+    const isYes = context.flags.yes || readEnvironmentFlag(context.env, 'SVC_SETUP_YES');
     if (!isYes) {
       if (!context.stdin.isTTY || context.json)
         throw new SvcError('usage', 'nobody is here to be asked', {

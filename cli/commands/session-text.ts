@@ -1,13 +1,13 @@
 import {
-  age,
   codeMeanings,
-  counted,
   type EngineClient,
+  formatAge,
+  formatCount,
+  formatLocalTime,
   type ListedSession,
-  localTime,
   type NextStep,
   outcomeOfSession,
-  printable,
+  toPrintable,
   type Wire,
   workLeftBy,
 } from '../../engine/index.ts';
@@ -44,9 +44,9 @@ export const formatState = ({ state, resume_at, failure }: ShownSession): string
 export function describeWait(row: ShownSession, ask?: OpenAsk): string | null {
   const { session_id, state, resume_at, pause, held } = row;
   if (resume_at !== null)
-    return `paused until ${localTime(resume_at)}: ${pause?.text ?? pause?.code ?? ''}; svc worker resume ${session_id} lets it go on now`;
+    return `paused until ${formatLocalTime(resume_at)}: ${pause?.text ?? pause?.code ?? ''}; svc worker resume ${session_id} lets it go on now`;
   if (held !== null)
-    return `${held.agent} is given no work until ${localTime(held.reopen_at)}, since it failed ${counted(held.failures, 'time')} in a row (${held.code}); svc agents reset ${held.agent} lets it go on now`;
+    return `${held.agent} is given no work until ${formatLocalTime(held.reopen_at)}, since it failed ${formatCount(held.failures, 'time')} in a row (${held.code}); svc agents reset ${held.agent} lets it go on now`;
   if (state === 'queued') return 'waits for a free place among the workers';
   if (ask !== undefined) return `asks: ${ask.question} (svc ask show ${ask.ask_id})`;
   return null;
@@ -84,8 +84,8 @@ const STEPS: Readonly<Record<NextStep, (row: EndedRow) => string | null>> = {
 export async function describeNextStep(row: EndedRow, task: { mayRetry: boolean }): Promise<string | null> {
   if (row.promoted_at !== null) return null;
   const { failure, next } = outcomeOfSession({ ...row, ownWord: row.own_word }, task);
-  const { failureOf } = await codeMeanings();
-  const remedy = failure === null ? undefined : failureOf(failure.code)?.next;
+  const { findFailure } = await codeMeanings();
+  const remedy = failure === null ? undefined : findFailure(failure.code)?.next;
   const steps = [remedy, ...next.map((step) => STEPS[step](row))].filter((each) => each != null);
   return steps.length === 0 ? null : steps.join('; then ');
 }
@@ -107,13 +107,13 @@ export function formatSession(
 ): string {
   const { usage, failure, started_at, ended_at, idle_timeout_sec, token_budget, untold } = row;
   const cost = usage?.cost_usd == null ? '' : `, $${usage.cost_usd.toFixed(4)}`;
-  const plan = row.plan.map(({ text, state }) => `  ${MARKS[state]} ${printable(text)}`);
+  const plan = row.plan.map(({ text, state }) => `  ${MARKS[state]} ${toPrintable(text)}`);
   const limits = [
     `${row.timeout_sec} s`,
     ...(idle_timeout_sec > 0 ? [`${idle_timeout_sec} s without output`] : []),
     ...(token_budget === null ? [] : [`${token_budget} tokens of its task`]),
   ];
-  const took = (from: string, to: string): string => age(from, Date.parse(to));
+  const took = (from: string, to: string): string => formatAge(from, Date.parse(to));
   const lives = row.state === 'running' || row.state === 'starting';
   return [
     formatFacts([
@@ -124,12 +124,12 @@ export function formatSession(
       ['said', row.own_word === null ? null : `its worker marked the task ${row.own_word}`],
       ['next', next],
       ['worker', `${row.worker_id}, agent ${row.agent}${row.model === null ? '' : `, model ${row.model}`}`],
-      ['began', started_at === null ? null : localTime(started_at)],
+      ['began', started_at === null ? null : formatLocalTime(started_at)],
       [
         'ended',
         ended_at === null
           ? null
-          : `${localTime(ended_at)}${started_at === null ? '' : `, after ${took(started_at, ended_at)}`}`,
+          : `${formatLocalTime(ended_at)}${started_at === null ? '' : `, after ${took(started_at, ended_at)}`}`,
       ],
       ['runs', row.runs > 1 ? row.runs : null],
       ['continues', row.continues],
@@ -157,7 +157,7 @@ export function formatSession(
         'work',
         row.commits === null
           ? describeUnread(row)
-          : `${counted(row.commits, 'commit')}, ${counted(row.files ?? 0, 'file')}, +${row.insertions} -${row.deletions}`,
+          : `${formatCount(row.commits, 'commit')}, ${formatCount(row.files ?? 0, 'file')}, +${row.insertions} -${row.deletions}`,
       ],
       ['process', lives ? row.pid : null],
     ]),

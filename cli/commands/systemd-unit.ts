@@ -13,8 +13,8 @@ const formatAssignment = (name: string, value: string): string =>
 /** A unit of this user's systemd that hosts the workspace's engine in its foreground, and starts it again after a crash. */
 export async function writeSystemdUnit({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promise<string> {
   const { root, file } = findWorkspace({ cwd, env });
-  const { machineHome } = await configuration();
-  const home = machineHome(env);
+  const { resolveMachineHome } = await configuration();
+  const home = resolveMachineHome(env);
   const path = env.PATH ?? '/usr/local/bin:/usr/bin:/bin';
   return `# Install it: svc up --unit > ~/.config/systemd/user/svc-NAME.service && systemctl --user daemon-reload
 # Start it:   systemctl --user enable --now svc-NAME.service; svc down before, svc status afterwards

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import {
-  age,
-  counted,
+  formatAge,
+  formatCount,
+  formatLocalTime,
   type LoggedEvent,
-  localTime,
-  printable,
   SvcError,
+  toPrintable,
   type Wire,
 } from '../../engine/index.ts';
 import { type Command, defineCommand, type Proposal } from '../command.ts';
@@ -86,7 +86,7 @@ const add = defineCommand({
       const outcome = await client.call('task.run', { id: task.task_id, ...readRunInput(context) });
       return reportDispatch(context, client, outcome);
     }
-    context.result(task, () => `${task.task_id} ${task.status}: ${printable(task.title)}`);
+    context.result(task, () => `${task.task_id} ${task.status}: ${toPrintable(task.title)}`);
     return 0;
   },
 });
@@ -118,7 +118,7 @@ const list = defineCommand({
           value: (task) => (task.waits ? `waits ${task.decision_id}` : formatTaskState(task)),
         },
         { head: 'agent', value: (task) => task.agent },
-        { head: 'age', value: (task) => age(task.created_at), right: true },
+        { head: 'age', value: (task) => formatAge(task.created_at), right: true },
         {
           head: 'title',
           value: (task) => `${task.stranger === null ? '' : '(by a stranger) '}${task.title}`,
@@ -166,7 +166,7 @@ function formatTask(
       ? null
       : last.commits === null
         ? describeUnread(last)
-        : `${counted(last.commits, 'commit')}, ${counted(last.files ?? 0, 'file')}, +${last.insertions} -${last.deletions}`;
+        : `${formatCount(last.commits, 'commit')}, ${formatCount(last.files ?? 0, 'file')}, +${last.insertions} -${last.deletions}`;
   const decided =
     decision === null
       ? null
@@ -202,17 +202,17 @@ function formatTask(
     ]),
     '',
     'prompt',
-    ...printable(task.prompt, { lines: true })
+    ...toPrintable(task.prompt, { lines: true })
       .split('\n')
       .map((line) => `  ${line}`),
     '',
     timeline.length === total
       ? 'timeline'
-      : `timeline (the newest ${timeline.length} of ${counted(total, 'event')})`,
+      : `timeline (the newest ${timeline.length} of ${formatCount(total, 'event')})`,
     ...timeline.map(({ at, kind, actor, via, data }) => {
       const who = actor === null ? '' : `  ${actor}${via === null ? '' : ` (${via})`}`;
       const why = data.detail ?? data.reason;
-      return `  ${localTime(at)}  ${kind}${printable(who)}${typeof why === 'string' ? `  ${printable(why)}` : ''}`;
+      return `  ${formatLocalTime(at)}  ${kind}${toPrintable(who)}${typeof why === 'string' ? `  ${toPrintable(why)}` : ''}`;
     }),
   ];
   return lines.join('\n');

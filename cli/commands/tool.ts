@@ -1,10 +1,10 @@
 import {
   asSvcError,
   type EngineClient,
-  nearest,
-  printableJson,
+  findNearest,
   SvcError,
   type ToolDescription,
+  toPrintableJson,
 } from '../../engine/index.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
 import { formatRows } from '../print.ts';
@@ -87,7 +87,7 @@ function parseToolArguments(
 }
 
 function suggestTool(name: string, tools: readonly ToolDescription[]): string {
-  const close = nearest(
+  const close = findNearest(
     name,
     tools.map((each) => each.name),
   );
@@ -108,7 +108,7 @@ async function callTool({ args, signal, stdout, engine: open }: Context): Promis
       if (data.unknownTool !== name) throw thrown;
       throw new SvcError(code, message, { cause: thrown, hint: suggestTool(name, tools), data });
     });
-  stdout.write(`${printableJson(result, 2)}\n`);
+  stdout.write(`${toPrintableJson(result, 2)}\n`);
 }
 
 /** Formats a tool for a person who calls it by hand. */

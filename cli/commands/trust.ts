@@ -1,14 +1,14 @@
 import {
   type ConsentView,
-  carriedFacts,
   configuration,
-  counted,
   EXIT,
   findWorkspace,
+  formatCount,
+  listSetupFacts,
   type PendingKey,
-  printable,
   projectSetups,
   SvcError,
+  toPrintable,
 } from '../../engine/index.ts';
 import { actAsChair } from '../chair-act.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
@@ -16,11 +16,11 @@ import { askForYes } from '../confirm.ts';
 
 /** Reads what waits for consent from the files, without an engine. */
 export async function readConsentView({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promise<ConsentView> {
-  const { consentView, loadConfig } = await configuration();
-  const { carriedSetups } = await projectSetups();
+  const { buildConsentView, loadConfig } = await configuration();
+  const { readProjectSetups } = await projectSetups();
   const loaded = loadConfig({ file: findWorkspace({ cwd, env }).file, env });
   const { root, config, home } = loaded;
-  return consentView(loaded, carriedSetups({ root, config, home: home.path }));
+  return buildConsentView(loaded, readProjectSetups({ root, config, home: home.path }));
 }
 
 /** The difference, key by key and entry by entry, as lines. */
@@ -28,15 +28,15 @@ async function formatDifference(
   pending: readonly PendingKey[],
   setups: ConsentView['setups'],
 ): Promise<string[]> {
-  const { pendingLines } = await configuration();
-  const keys = pendingLines(pending).flatMap(({ key, old, new: now }) => [
+  const { listPendingLines } = await configuration();
+  const keys = listPendingLines(pending).flatMap(({ key, old, new: now }) => [
     key,
     `  in use    ${old ?? '(not set)'}`,
     `  svc.yaml  ${now ?? '(not set)'}`,
   ]);
   const projects = setups.flatMap((each) => [
     `project ${each.id}, in every new worktree of ${each.folder}`,
-    ...carriedFacts(each).map(([name, text]) => `  ${name.padEnd(8)}  ${text}`),
+    ...listSetupFacts(each).map(([name, text]) => `  ${name.padEnd(8)}  ${text}`),
   ]);
   return [...keys, ...projects];
 }
@@ -72,7 +72,7 @@ export const trustCommand: Command = defineCommand({
   examples: ['trust', 'trust --key agents.cmds', 'trust --yes'],
   async run(context) {
     const { cwd, env, flags, json, stdin } = context;
-    const { actorOf, environmentFlag, trustConfig } = await configuration();
+    const { findActor, readEnvironmentFlag, trustConfig } = await configuration();
     const what = 'svc trust';
     const view = await actAsChair(context, what, {
       ask: (client) => client.call('config.consent'),
@@ -81,15 +81,15 @@ export const trustCommand: Command = defineCommand({
     const { file, digest } = view;
     const { pending, setups } = choosePending(view, flags.key);
     if (pending.length + setups.length === 0) {
-      context.result(view, () => `${printable(file)}: nothing waits for a consent`);
+      context.result(view, () => `${toPrintable(file)}: nothing waits for a consent`);
       return 0;
     }
     const left = view.pending.length - pending.length;
     context.note(
-      printable(`${file} names programs, addresses, guards or paths that were not agreed to here:`),
+      toPrintable(`${file} names programs, addresses, guards or paths that were not agreed to here:`),
     );
-    for (const line of await formatDifference(pending, setups)) context.note(printable(line));
-    if (!(flags.yes || environmentFlag(env, 'SVC_SETUP_YES'))) {
+    for (const line of await formatDifference(pending, setups)) context.note(toPrintable(line));
+    if (!(flags.yes || readEnvironmentFlag(env, 'SVC_SETUP_YES'))) {
       if (!stdin.isTTY || json)
         throw new SvcError('usage', 'nobody is here to be asked', {
           hint: `svc trust ${flags.key.map((key) => `--key ${key} `).join('')}--yes agrees to what was shown`,
@@ -105,7 +105,7 @@ export const trustCommand: Command = defineCommand({
     const after = await actAsChair<ConsentView & { restart_needed?: string[] }>(context, what, {
       ask: (client) => client.call('config.trust', { digest, ...(keys === undefined ? {} : { keys }) }),
       async alone() {
-        trustConfig({ file: findWorkspace({ cwd, env }).file, env, digest, keys, actor: actorOf(env) });
+        trustConfig({ file: findWorkspace({ cwd, env }).file, env, digest, keys, actor: findActor(env) });
         return readConsentView(context);
       },
     });
@@ -114,7 +114,7 @@ export const trustCommand: Command = defineCommand({
       () =>
         `agreed to on this machine: ${[...pending.map(({ key }) => key), ...setups.map(({ id }) => `project ${id}`)].join(', ')}`,
     );
-    if (left > 0) context.note(`note: ${counted(left, 'more waits', 'more wait')}`);
+    if (left > 0) context.note(`note: ${formatCount(left, 'more waits', 'more wait')}`);
     const { restart_needed: restart } = after;
     if (restart !== undefined && restart.length > 0)
       context.note(`note: ${restart.join(', ')} count after svc down and svc up`);

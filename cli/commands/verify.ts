@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import {
   EXIT,
-  localTime,
-  printable,
+  formatLocalTime,
+  toPrintable,
   VERIFICATION_WORDS,
   type Verification,
   type Wire,
@@ -18,7 +18,7 @@ const sessionArg = [
 
 /** A text of the worker's, each further line below the first. */
 const indentLines = (text: string, indent: string): string =>
-  printable(text, { lines: true }).trimEnd().split('\n').join(`\n${indent}`);
+  toPrintable(text, { lines: true }).trimEnd().split('\n').join(`\n${indent}`);
 
 const formatItem = (word: string, text: string, note: string | null): string =>
   `  ${word.padEnd(10)}  ${indentLines(text, ' '.repeat(14))}${note === null ? '' : `\n${' '.repeat(14)}(${indentLines(note, ' '.repeat(15))})`}`;
@@ -34,7 +34,7 @@ function formatEvidence(view: View): string {
       ['task', view.task_id],
       [
         'reported',
-        view.reported_at === null ? null : `${localTime(view.reported_at)} by ${view.reported_by}`,
+        view.reported_at === null ? null : `${formatLocalTime(view.reported_at)} by ${view.reported_by}`,
       ],
       ['commit', view.head_commit?.slice(0, 10)],
       ['summary', view.summary],
@@ -60,7 +60,7 @@ function formatEvidence(view: View): string {
     ...formatSection(
       rerun === null
         ? ''
-        : `run again ${localTime(rerun.at)} by ${printable(rerun.by)} at ${rerun.head?.slice(0, 10) ?? 'a commit that is not known'}`,
+        : `run again ${formatLocalTime(rerun.at)} by ${toPrintable(rerun.by)} at ${rerun.head?.slice(0, 10) ?? 'a commit that is not known'}`,
       (rerun?.results ?? []).flatMap(({ agrees, command: line, exit_code, output }) => [
         formatItem(
           agrees ? 'agrees' : 'disagrees',
@@ -100,7 +100,7 @@ const rerun = defineCommand({
       {
         key: randomUUID(),
         signal: context.signal,
-        onProgress: (message) => context.note(printable(message)),
+        onProgress: (message) => context.note(toPrintable(message)),
       },
     );
     context.result(view, formatEvidence);

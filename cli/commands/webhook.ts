@@ -4,10 +4,10 @@ import {
   connect,
   dataFolders,
   findWorkspace,
-  printable,
-  printableJson,
   SvcError,
   samples,
+  toPrintable,
+  toPrintableJson,
   type Wire,
 } from '../../engine/index.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
@@ -15,7 +15,7 @@ import { formatFacts } from '../print.ts';
 import { hostHere } from './engine.ts';
 
 const formatAccess = (entry: Wire<Access>): string =>
-  printable(
+  toPrintable(
     [
       entry.at,
       entry.remote,
@@ -31,13 +31,19 @@ const formatAccess = (entry: Wire<Access>): string =>
 
 /** The workspace's configuration, with what reads its values. */
 async function loadReceiverConfig({ cwd, env }: Pick<Context, 'cwd' | 'env'>) {
-  const { dataPaths, isLoopback, loadConfig, parseAddress, receiverSecrets, startsNothing } =
-    await configuration();
+  const {
+    resolveDataPaths,
+    isLoopback,
+    loadConfig,
+    parseAddress,
+    listReceiverSecrets,
+    consentMissingForStart,
+  } = await configuration();
   const { root, file } = findWorkspace({ cwd, env });
   const loaded = loadConfig({ file, env });
   const { config, lookup, consent } = loaded;
   // Else it would seem as if the file named no secret.
-  if (consent.state === 'none') throw startsNothing(file, consent.pending);
+  if (consent.state === 'none') throw consentMissingForStart(file, consent.pending);
   return {
     isLoopback,
     /** Where the receiver is, or is to be. */
@@ -45,12 +51,12 @@ async function loadReceiverConfig({ cwd, env }: Pick<Context, 'cwd' | 'env'>) {
     name: config.workspace.name,
     /** The id of the data folder; null while there is none, and so no receiver either. */
     async id() {
-      const { lookAtDataFolder } = await dataFolders();
-      const found = lookAtDataFolder({ root, data: dataPaths(loaded).data }, env);
+      const { inspectOwnDataFolder } = await dataFolders();
+      const found = inspectOwnDataFolder({ root, data: resolveDataPaths(loaded).data }, env);
       return found.state === 'ours' ? found.id : null;
     },
     /** The shared secrets. Throws `secret_missing`. */
-    secrets: () => receiverSecrets(config, lookup),
+    secrets: () => listReceiverSecrets(config, lookup),
   };
 }
 
@@ -82,7 +88,7 @@ const serve = defineCommand({
         `receiver on http://${at.host.includes(':') ? `[${at.host}]` : at.host}:${at.port} (${where})`,
       );
     const print = (entry: Wire<Access>): void => {
-      context.stdout.write(`${context.json ? printableJson(entry) : formatAccess(entry)}\n`);
+      context.stdout.write(`${context.json ? toPrintableJson(entry) : formatAccess(entry)}\n`);
     };
 
     const client = await connect({ cwd: context.cwd, env: context.env }).catch((error: unknown) => {
@@ -168,11 +174,12 @@ const test = defineCommand({
     const workspace = await loadReceiverConfig(context);
     const route = (flags.route ?? 'task') as 'task';
     const secret = findRouteSecret(workspace.secrets(), flags.route ?? 'task');
-    const { signedSample, WORKSPACE_HEADER, workspaceHeader, workspaceNamed } = await samples();
-    const request = signedSample({
+    const { buildSignedSample, WORKSPACE_HEADER, formatWorkspaceHeader, parseWorkspaceName } =
+      await samples();
+    const request = buildSignedSample({
       route,
       secret,
-      workspace: workspaceHeader({ id: (await workspace.id()) ?? 'none', name: workspace.name }),
+      workspace: formatWorkspaceHeader({ id: (await workspace.id()) ?? 'none', name: workspace.name }),
       now: Date.now(),
       dispatch: flags.dispatch,
       approve: flags.approve,
@@ -196,7 +203,7 @@ const test = defineCommand({
       });
     });
     const answer = (await response.json().catch(() => ({}))) as Record<string, unknown>;
-    const answered = workspaceNamed(response.headers.get(WORKSPACE_HEADER));
+    const answered = parseWorkspaceName(response.headers.get(WORKSPACE_HEADER));
     context.result({ status: response.status, workspace: answered, body: answer }, () =>
       formatFacts([
         ['http', response.status],

@@ -1,8 +1,8 @@
 import {
-  age,
   configuration,
   type EngineClient,
   findWorkspace,
+  formatAge,
   presets,
   SvcError,
 } from '../../engine/index.ts';
@@ -69,7 +69,7 @@ const list = defineCommand({
         { head: 'task', value: (row) => row.task_id },
         { head: 'agent', value: (row) => row.agent },
         { head: 'state', value: formatState },
-        { head: 'age', value: (row) => age(row.run_started_at ?? row.created_at), right: true },
+        { head: 'age', value: (row) => formatAge(row.run_started_at ?? row.created_at), right: true },
         { head: 'tokens', value: formatTokens, right: true },
         { head: 'doing', value: (row) => describeActivity(row, asks.get(row.session_id)), flexible: true },
       ],
@@ -166,7 +166,7 @@ const resume = defineCommand({
 });
 
 const hasRoutedHome = async (agent: string): Promise<boolean> =>
-  (await presets()).presetNamed(agent)?.hasRoutedHome === true;
+  (await presets()).findPreset(agent)?.hasRoutedHome === true;
 
 const createUnprintableError = ({ session_id }: Row, { isConfined }: { isConfined: boolean }): SvcError =>
   isConfined

@@ -1,12 +1,12 @@
 import {
   type Api,
+  describeSensitive,
   type ErrorCode,
   EXIT,
-  exitCode,
   type PruneEntry,
-  printable,
   type SessionTrial,
-  sensitiveWords,
+  toExitCode,
+  toPrintable,
   type Wire,
   WORKTREE_STATES,
   type WorktreeState,
@@ -40,11 +40,11 @@ function reportProblems(
 ): number {
   for (const { repository, message, hint } of problems)
     note(
-      printable(`${repository} could not be read: ${message}${hint === null ? '' : `\n  ${hint}`}`, {
+      toPrintable(`${repository} could not be read: ${message}${hint === null ? '' : `\n  ${hint}`}`, {
         lines: true,
       }),
     );
-  return problems.length === 0 ? 0 : exitCode(problems[0]!.code);
+  return problems.length === 0 ? 0 : toExitCode(problems[0]!.code);
 }
 
 const sessionArg = [
@@ -54,7 +54,7 @@ const sessionArg = [
 const intoFlag = { type: 'string', value: 'branch', about: 'into this branch' } as const;
 
 const noteWarnings = ({ note }: Pick<Context, 'note'>, warnings: readonly string[]): void => {
-  for (const each of warnings) note(`warning: ${printable(each)}`);
+  for (const each of warnings) note(`warning: ${toPrintable(each)}`);
 };
 
 const list = defineCommand({
@@ -99,7 +99,7 @@ const list = defineCommand({
     if (entries.length < total)
       context.note(`${entries.length} of ${total}, the newest; --limit ${total} shows all`);
     for (const each of entries)
-      if (each.unreadable !== null) context.note(printable(`${each.branch}: ${each.unreadable}`));
+      if (each.unreadable !== null) context.note(toPrintable(`${each.branch}: ${each.unreadable}`));
     return reportProblems(context, problems);
   },
 });
@@ -119,10 +119,10 @@ const diff = defineCommand({
     context.result(shown, ({ commits, files, patch }) =>
       [
         ...commits.map(
-          (each) => `${each.id.slice(0, 10)} ${printable(each.subject)} (${printable(each.author)})`,
+          (each) => `${each.id.slice(0, 10)} ${toPrintable(each.subject)} (${toPrintable(each.author)})`,
         ),
-        ...files.map((each) => ` ${printable(each.path)}  +${each.insertions} -${each.deletions}`),
-        ...(context.flags.stat ? [] : ['', printable(patch.text, { lines: true }).trimEnd()]),
+        ...files.map((each) => ` ${toPrintable(each.path)}  +${each.insertions} -${each.deletions}`),
+        ...(context.flags.stat ? [] : ['', toPrintable(patch.text, { lines: true }).trimEnd()]),
         ...(patch.truncated && !context.flags.stat ? ['[the patch goes on]'] : []),
       ].join('\n'),
     );
@@ -149,7 +149,7 @@ const trial = defineCommand({
         ['why', each.refused?.message ?? null],
         ['instead', each.refused?.hint ?? null],
         ['conflicts', each.conflicts.join(', ')],
-        ['look at', sensitiveWords(each.sensitive) || null],
+        ['look at', describeSensitive(each.sensitive) || null],
         ['checkout', checkout.path === null ? null : `${checkout.path} ${checkout.reason ?? 'is clean'}`],
       ]),
     );
@@ -195,7 +195,7 @@ const promote = defineCommand({
             : `${each.branch} into ${each.base} (${each.strategy})`,
         ],
         ['commit', `${each.before.slice(0, 10)} → ${each.after.slice(0, 10)}`],
-        ['look at', sensitiveWords(each.sensitive) || null],
+        ['look at', describeSensitive(each.sensitive) || null],
         ['checkout', each.checkout === 'updated' ? 'brought along' : null],
         ['worktree', each.removed ? 'removed' : `kept: ${each.kept.join('; ')}`],
       ]),
@@ -245,7 +245,7 @@ const prune = defineCommand({
         ...gone.map((each) => `already gone: ${each.branch}`),
       ]);
       if (lines.length === 0) return all.every(({ problem }) => problem === null) ? 'nothing to prune' : '';
-      return printable(lines.join('\n'), { lines: true });
+      return toPrintable(lines.join('\n'), { lines: true });
     });
     for (const { warnings } of repositories) noteWarnings(context, warnings);
     return reportProblems(context, problems);

@@ -1,4 +1,4 @@
-import { shellWord } from '../../engine/index.ts';
+import { quoteForShell } from '../../engine/index.ts';
 import type { Command } from '../command.ts';
 import {
   type Completion,
@@ -16,7 +16,7 @@ export const listValuedFlags = ({ flags }: Completion): string =>
 /** What a script calls for a value: `_svc_` and then this. */
 const nameProposer = (from: Kind | readonly string[]): string =>
   typeof from !== 'string'
-    ? `words ${shellWord(from.join(' '))}`
+    ? `words ${quoteForShell(from.join(' '))}`
     : from === 'file' || from === 'folder'
       ? from
       : `ask ${from}`;
@@ -28,7 +28,7 @@ export function writeValueCases(completions: readonly Completion[], indent: stri
       flags.flatMap(({ long, short, choices, kind }) => {
         if (choices.length === 0 && kind === null) return [];
         const patterns = [long, ...(short === null ? [] : [short])].map((flag) =>
-          shellWord(`${name} ${flag}`),
+          quoteForShell(`${name} ${flag}`),
         );
         return [`${indent}${patterns.join('|')}) _svc_${nameProposer(kind ?? choices)}; return ;;`];
       }),
@@ -41,9 +41,9 @@ export const writeArgumentCases = (completions: readonly Completion[], indent: s
   completions
     .flatMap(({ name, args, rest }) => [
       ...args.flatMap((from, at) =>
-        from === null ? [] : [`${indent}${shellWord(`${name} ${at}`)}) _svc_${nameProposer(from)} ;;`],
+        from === null ? [] : [`${indent}${quoteForShell(`${name} ${at}`)}) _svc_${nameProposer(from)} ;;`],
       ),
-      ...(rest === null ? [] : [`${indent}${shellWord(`${name} `)}*) _svc_${nameProposer(rest)} ;;`]),
+      ...(rest === null ? [] : [`${indent}${quoteForShell(`${name} `)}*) _svc_${nameProposer(rest)} ;;`]),
     ])
     .join('\n');
 
@@ -67,7 +67,7 @@ _svc() {
   elif [[ $prev == "=" ]]; then prev=\${COMP_WORDS[COMP_CWORD-2]}
   fi
   if ((COMP_CWORD == 1)); then
-    _svc_words ${shellWord([...words.map(([word]) => word), 'help'].join(' '))}
+    _svc_words ${quoteForShell([...words.map(([word]) => word), 'help'].join(' '))}
     return
   fi
 
@@ -76,7 +76,7 @@ _svc() {
 ${nested
   .map(
     ([word, below]) =>
-      `    ${word})\n      if ((COMP_CWORD == 2)); then _svc_words ${shellWord(below.map(takeSecondWord).join(' '))}; return; fi\n      command+=" \${COMP_WORDS[2]}" at=3 ;;`,
+      `    ${word})\n      if ((COMP_CWORD == 2)); then _svc_words ${quoteForShell(below.map(takeSecondWord).join(' '))}; return; fi\n      command+=" \${COMP_WORDS[2]}" at=3 ;;`,
   )
   .join('\n')}
   esac
@@ -84,7 +84,7 @@ ${nested
 ${all
   .map(
     (each) =>
-      `    ${shellWord(each.name)}) flags=${shellWord(each.flags.map(({ long }) => long).join(' '))} valued=${shellWord(listValuedFlags(each))} ;;`,
+      `    ${quoteForShell(each.name)}) flags=${quoteForShell(each.flags.map(({ long }) => long).join(' '))} valued=${quoteForShell(listValuedFlags(each))} ;;`,
   )
   .join('\n')}
     *) return ;;

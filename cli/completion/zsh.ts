@@ -1,4 +1,4 @@
-import { shellWord } from '../../engine/index.ts';
+import { quoteForShell } from '../../engine/index.ts';
 import type { Command } from '../command.ts';
 import { listValuedFlags, writeArgumentCases, writeValueCases } from './bash.ts';
 import {
@@ -11,7 +11,7 @@ import {
 } from './describe.ts';
 
 /** An entry of `_describe`: the word, a colon, what it means. */
-const formatEntry = (word: string, about: string): string => shellWord(`${word}:${about}`);
+const formatEntry = (word: string, about: string): string => quoteForShell(`${word}:${about}`);
 
 const formatFlagEntries = ({ flags }: Completion): string =>
   flags.map(({ long, about }) => formatEntry(long, about)).join(' ');
@@ -46,7 +46,7 @@ ${nested
   .join('\n')}
   esac
   case $command in
-${all.map((each) => `    ${shellWord(each.name)}) flags=(${formatFlagEntries(each)}) valued=${shellWord(listValuedFlags(each))} ;;`).join('\n')}
+${all.map((each) => `    ${quoteForShell(each.name)}) flags=(${formatFlagEntries(each)}) valued=${quoteForShell(listValuedFlags(each))} ;;`).join('\n')}
     *) return 1 ;;
   esac
 

@@ -16,7 +16,7 @@ type Configuration = Awaited<ReturnType<typeof configuration>>;
 /** What the checks of a workspace look at. */
 export interface Workspace {
   loaded: ReturnType<Configuration['loadConfig']>;
-  paths: ReturnType<Configuration['dataPaths']>;
+  paths: ReturnType<Configuration['resolveDataPaths']>;
   configuration: Configuration;
   env: NodeJS.ProcessEnv;
 }

@@ -86,10 +86,10 @@ function checkSpace(bytes: number, folder: string): Check {
 /** Whether what is there was made by svc on this machine, as every command asks before it uses anything of it. */
 async function checkOwnership({ loaded: { root }, paths, env }: Workspace): Promise<Check> {
   const name = 'data folder is ours';
-  const { checkKeptPaths, databaseFiles, lookAtDataFolder, trackedFiles } = await dataFolders();
+  const { checkKeptPaths, listDatabaseFiles, inspectOwnDataFolder, listTrackedFiles } = await dataFolders();
   try {
-    const found = lookAtDataFolder({ root, data: paths.data }, env);
-    const [tracked] = await trackedFiles([paths.data, ...databaseFiles(paths.db)], env);
+    const found = inspectOwnDataFolder({ root, data: paths.data }, env);
+    const [tracked] = await listTrackedFiles([paths.data, ...listDatabaseFiles(paths.db)], env);
     if (tracked !== undefined)
       return reportFailure(
         name,
@@ -107,9 +107,9 @@ async function checkOwnership({ loaded: { root }, paths, env }: Workspace): Prom
 
 async function checkSocket({ paths: { data, socket }, env }: Workspace): Promise<Check> {
   const name = 'socket path';
-  const { checkSocket: check, socketPath } = await dataFolders();
+  const { checkSocket: check, resolveSocketPath } = await dataFolders();
   try {
-    const path = socketPath(socket, env);
+    const path = resolveSocketPath(socket, env);
     check(path, data);
     const length = Buffer.byteLength(socket);
     return path === socket

@@ -1,5 +1,5 @@
 import { connect as connectSocket, createServer } from 'node:net';
-import { asSvcError, dataFolders, readRecord, version } from '../../engine/index.ts';
+import { asSvcError, dataFolders, readDaemonRecord, version } from '../../engine/index.ts';
 import type { Context } from '../command.ts';
 import {
   type Check,
@@ -20,15 +20,15 @@ export async function checkEngine(
 ): Promise<{ check: Check; engine: RunningEngine | null }> {
   const failed = (check: Check) => ({ check, engine: null });
   async function isOurs(): Promise<boolean> {
-    const { lookAtDataFolder } = await dataFolders();
+    const { inspectOwnDataFolder } = await dataFolders();
     try {
-      return lookAtDataFolder({ root, data: paths.data }, env).state === 'ours';
+      return inspectOwnDataFolder({ root, data: paths.data }, env).state === 'ours';
     } catch {
       return false;
     }
   }
   // What a strange data folder says of an engine is not asked.
-  const record = (await isOurs()) ? readRecord(paths.data) : null;
+  const record = (await isOurs()) ? readDaemonRecord(paths.data) : null;
   if (record !== null && (await probeSocket(record.socket)) === 'silent') {
     return failed(
       reportFailure(

@@ -1,4 +1,4 @@
-import { asSvcError, confinement, health, presets, printable } from '../../engine/index.ts';
+import { asSvcError, confinement, health, presets, toPrintable } from '../../engine/index.ts';
 import {
   type Check,
   isAtLeast,
@@ -63,7 +63,7 @@ export async function checkStrict(env: NodeJS.ProcessEnv, workspace: Workspace |
 
 /** Sockets without a file belong to the network, which workers can reach. X11 lets any client read every key that is typed. */
 function checkReachableSockets(name: string, sockets: readonly string[]): Check {
-  const named = sockets.slice(0, 3).map((each) => printable(each).slice(0, 60));
+  const named = sockets.slice(0, 3).map((each) => toPrintable(each).slice(0, 60));
   const more = sockets.length > 3 ? ` and ${sockets.length - 3} more` : '';
   const text = `strict workers reach what listens at ${named.join(', ')}${more}`;
   if (!sockets.some((each) => each.includes('.X11-unix'))) return reportPass(name, text);
@@ -79,7 +79,7 @@ export function checkReceiverProfile(workspace: Workspace): Check[] {
   const { config, lookup } = workspace.loaded;
   const { webhook, guard } = config;
   const isOpen = workspace.configuration
-    .namedSecrets(webhook.secret_env)
+    .listSecrets(webhook.secret_env)
     .some(({ names }) => names.some((name) => lookup(name) !== undefined));
   if (!isOpen || guard.profile === 'strict') return [];
   const profile = guard.profile || 'lite';
@@ -148,7 +148,7 @@ export async function checkAgents(env: NodeJS.ProcessEnv, workspace: Workspace |
 async function readVersion(path: string, env: NodeJS.ProcessEnv): Promise<string> {
   try {
     const line = (await readOutput(path, ['--version'], { env })).trim().split('\n')[0] ?? '';
-    return line === '' ? 'installed' : printable(line).slice(0, 80);
+    return line === '' ? 'installed' : toPrintable(line).slice(0, 80);
   } catch (error) {
     const { killed } = error as { killed?: boolean };
     return killed ? 'installed, gives no version within 5 s' : 'installed, gives no version';
@@ -165,10 +165,10 @@ function removeSecrets(env: NodeJS.ProcessEnv, workspace: Workspace | null): Nod
 export function listSecretNames({ loaded, configuration }: Workspace): { key: string; names: string[] }[] {
   const { webhook, notify } = loaded.config;
   return [
-    ...configuration.namedSecrets(webhook.secret_env),
+    ...configuration.listSecrets(webhook.secret_env),
     ...notify.webhooks.flatMap(({ secret_env }, at) =>
       secret_env
-        ? [{ key: `notify.webhooks[${at}].secret_env`, names: configuration.variableNames(secret_env) }]
+        ? [{ key: `notify.webhooks[${at}].secret_env`, names: configuration.parseVariableNames(secret_env) }]
         : [],
     ),
   ];

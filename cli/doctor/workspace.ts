@@ -43,7 +43,12 @@ export async function checkConfiguration({
   const config = await configuration();
   try {
     const loaded = config.loadConfig({ file, env });
-    const workspace: Workspace = { loaded, paths: config.dataPaths(loaded), configuration: config, env };
+    const workspace: Workspace = {
+      loaded,
+      paths: config.resolveDataPaths(loaded),
+      configuration: config,
+      env,
+    };
     // What is said of keys.env has a check of its own.
     const warnings = loaded.warnings.filter((each) => !each.startsWith(join(loaded.home.path, 'keys.env')));
     const check =
@@ -116,9 +121,9 @@ export function checkKeysFile(path: string): Check {
 
 /** Projects with commands or files for their worktrees that nobody has agreed to here: their workers do not start. */
 export async function checkProjects({ loaded }: Workspace): Promise<Check[]> {
-  const { carriedSetups } = await projectSetups();
+  const { readProjectSetups } = await projectSetups();
   const { root, config, home } = loaded;
-  const all = carriedSetups({ root, config, home: home.path });
+  const all = readProjectSetups({ root, config, home: home.path });
   const needing = all.filter(({ consent }) => consent !== 'not_needed');
   if (needing.length === 0) return [];
   const lacking = needing.filter(({ consent }) => consent !== 'given');

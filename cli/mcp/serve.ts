@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
-import { connect, mcpServer, printable, version } from '../../engine/index.ts';
+import { connect, mcpServer, toPrintable, version } from '../../engine/index.ts';
 import { createEngineLink } from '../link.ts';
 import { getDaemonCommand } from '../self.ts';
 import { createPipeTransport } from './pipe-transport.ts';
@@ -39,7 +39,7 @@ export async function serveMcp(options: {
   await turn();
   const { createMcpServer, readInstructions, ...codec } = await mcpServer();
   const transport = createPipeTransport(stdin, stdout, codec, (message) => {
-    stderr.write(`svc mcp: ${printable(message.slice(0, 300))}\n`);
+    stderr.write(`svc mcp: ${toPrintable(message.slice(0, 300))}\n`);
   });
   const server = createMcpServer(link, {
     version,

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { httpUrl } from '../base/values/variable.ts';
+import { httpUrlKey } from '../base/values/variable.ts';
 
 /** The `policy` section: who may change anything. */
 export const policySchema = z.strictObject({
@@ -25,7 +25,7 @@ export const policySchema = z.strictObject({
 
 /** The `server` section: the linked server. */
 export const serverSchema = z.strictObject({
-  url: httpUrl().default('').meta({
+  url: httpUrlKey().default('').meta({
     pending: 'the linked server',
     consent: true,
     notation: 'string',

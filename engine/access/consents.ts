@@ -42,16 +42,16 @@ export interface Consents {
   problem: string | null;
 }
 
-const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+const digestText = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** The same lists in the same place have the same digest. */
-export const digestOfSetup = (setup: {
+/** Digest of a setup: the same lists in the same place have the same one. */
+export const digestSetup = (setup: {
   path: string;
   setup: readonly string[];
   teardown: readonly string[];
   envFiles: readonly string[];
 }): string =>
-  digestOf(
+  digestText(
     JSON.stringify({
       env_files: setup.envFiles,
       path: setup.path,
@@ -60,30 +60,35 @@ export const digestOfSetup = (setup: {
     }),
   );
 
-/** The file of a workspace; other workspaces' engines write other files. */
-export const consentsFile = (home: string, root: string): string =>
-  join(home, 'consents', `${digestOf(realpathSync(root)).slice(0, 16)}.json`);
+/** The consents file of a workspace; engines of other workspaces write other files. */
+export const resolveConsentsFile = (home: string, root: string): string =>
+  join(home, 'consents', `${digestText(realpathSync(root)).slice(0, 16)}.json`);
 
 const NOTHING = { projects: {}, files: {}, waiting: {} };
 
-/** Read anew at each call. A file that others can change, or that cannot be read, holds nothing and says why. */
+/**
+ * Reads the consents anew at each call. A file that others can change, or that cannot be read, counts as empty and
+ * says why.
+ */
 export function readConsents(home: string, root: string): Consents {
-  const file = consentsFile(home, root);
-  const unusable = (why: string): Consents => ({ ...NOTHING, problem: `${file} ${why}` });
+  const file = resolveConsentsFile(home, root);
+  const unusableConsents = (why: string): Consents => ({ ...NOTHING, problem: `${file} ${why}` });
   try {
     const found = statSync(file, { throwIfNoEntry: false });
     if (found === undefined) return { ...NOTHING, problem: null };
     const isOthers = process.getuid !== undefined && found.uid !== process.getuid();
     if (isOthers || (found.mode & 0o022) !== 0)
-      return unusable('can be changed by others, so it does not count');
+      return unusableConsents('can be changed by others, so it does not count');
     const { root: of, ...consents } = stored.parse(JSON.parse(readFileSync(file, 'utf8')));
-    return of === realpathSync(root) ? { ...consents, problem: null } : unusable('is of another workspace');
+    return of === realpathSync(root)
+      ? { ...consents, problem: null }
+      : unusableConsents('is of another workspace');
   } catch {
-    return unusable('cannot be read');
+    return unusableConsents('cannot be read');
   }
 }
 
-/** Changes what is recorded for a workspace and returns the file. What did not count before is not kept. */
+/** Changes a workspace's record and returns the file. Content that did not count before is dropped. */
 export function changeConsents(
   home: string,
   root: string,
@@ -91,15 +96,15 @@ export function changeConsents(
 ): string {
   const { problem: _, ...consents } = structuredClone(readConsents(home, root));
   change(consents);
-  const file = consentsFile(home, root);
+  const file = resolveConsentsFile(home, root);
   mkdirSync(join(home, 'consents'), { recursive: true, mode: 0o700 });
   const text = JSON.stringify({ root: realpathSync(root), ...consents }, null, 2);
   writeFileAtomically(file, `${text}\n`);
   return file;
 }
 
-/** The configuration files of the workspaces that a person has used on this machine, absolute; some may be gone. */
-export function knownConfigFiles(home: string): string[] {
+/** Lists the configuration files of workspaces that a person has used on this machine, absolute; some may be gone. */
+export function listKnownConfigFiles(home: string): string[] {
   const folder = join(home, 'consents');
   const names = (() => {
     try {

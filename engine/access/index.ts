@@ -2,10 +2,10 @@ export {
   type AgreedFile,
   type Consents,
   changeConsents,
-  consentsFile,
-  digestOfSetup,
-  knownConfigFiles,
+  digestSetup,
+  listKnownConfigFiles,
   readConsents,
+  resolveConsentsFile,
   writeProjectConsent,
 } from './consents.ts';
-export { type SeatClaim, seatOf } from './seats.ts';
+export { decideSeat, type SeatClaim } from './seats.ts';

@@ -23,18 +23,18 @@ export interface SeatClaim {
 export interface DecidedSeat {
   seat: Seat;
   sessionId: string | null;
-  /** Why it is not the Chair's, a clause; null for the Chair, and for a worker, of whom it is plain. */
+  /** Why the seat is not the Chair's, as a clause; null for the Chair, and for a worker, where it is obvious. */
   reason: string | null;
 }
 
 /**
- * Whose seat a local caller has (03 §7). A run that the caller belongs to, or whose mark it shows as a token, makes it
- * that worker. Nobody is the Chair by lacking a mark: the machine has to tell who calls, that it lives, and that nothing
- * above it is a run's or the engine's. Naming a session can only lower a seat. Throws `fields_invalid` for a name that
- * no session can have.
+ * Decides the seat of a local caller (03 §7). A run that the caller belongs to, or whose mark it shows as a token,
+ * makes it that worker. Nobody becomes the Chair by lacking a mark: the machine has to tell who calls, that it lives,
+ * and that nothing above it belongs to a run or the engine. Naming a session can only lower a seat. Throws
+ * `fields_invalid` for a name that no session can have.
  */
-export function seatOf(claim: SeatClaim, deps: SeatDeps): DecidedSeat {
-  // All of them: one that the caller has made up must not hide the run around it.
+export function decideSeat(claim: SeatClaim, deps: SeatDeps): DecidedSeat {
+  // Check all: a made-up one must not hide the real run around it.
   const marks = [...claim.runs, ...(claim.runId === null ? [] : [claim.runId])];
   for (const mark of marks) {
     const session = deps.sessionOfRun(mark);
@@ -46,14 +46,14 @@ export function seatOf(claim: SeatClaim, deps: SeatDeps): DecidedSeat {
   if (named !== null) {
     const isName = deps.isPlainName(named);
     // Of a run of another workspace it is the name there, which nobody here has chosen.
-    if (!isName && marks.length === 0) throw noSuchName(named);
+    if (!isName && marks.length === 0) throw noSuchNameError(named);
     return { seat: 'plain', sessionId: isName ? named : null, reason: 'SVC_SESSION names a session' };
   }
   const reason = marks.length > 0 ? 'it belongs to a run that is not of this workspace' : claim.doubt;
   return { seat: reason === null ? 'chair' : 'plain', sessionId: null, reason };
 }
 
-const noSuchName = (named: string): SvcError =>
+const noSuchNameError = (named: string): SvcError =>
   new SvcError(
     'fields_invalid',
     `SVC_SESSION is ${JSON.stringify(named)}, which is no session and no name for one`,

@@ -1,14 +1,14 @@
 import { backoffMs } from '../base/backoff.ts';
 import { type Clock, rfc3339 } from '../base/clock.ts';
-import { counted } from '../base/text.ts';
+import { formatCount } from '../base/text.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
-import { failureOf } from './failures.ts';
+import { findFailure } from './failures.ts';
 
-/** So many failures of its own, one after the other, and an agent is given no more work. */
+/** After this many agent failures in a row the circuit opens: the agent gets no more work. */
 export const FAILURES = 3;
 const PAUSES = { firstMs: 5 * 60_000, longestMs: 60 * 60_000 };
 
-/** An agent that is given no work. Times are RFC 3339 UTC. */
+/** An open circuit: the agent gets no work. Times are RFC 3339 UTC. */
 export interface Circuit {
   agent: string;
   failures: number;
@@ -16,7 +16,7 @@ export interface Circuit {
   code: string;
   text: string;
   openedAt: string;
-  /** From then on one session at a time may try. */
+  /** From then on one trial session at a time may run. */
   reopenAt: string;
 }
 
@@ -30,20 +30,23 @@ interface Row {
 }
 
 /**
- * Knows which agents fail again and again for reasons of their own, so that a queue is not burnt on a login that has
- * run out. After a while one session may try; its end opens or closes the way.
+ * Owns one circuit per agent. It opens after repeated failures of the agent itself, so that the queue is not wasted
+ * on an expired login. After a pause one trial session may run; its end closes the circuit or keeps it open.
  */
 export interface Circuits {
-  /** Inside `storage.write`, at every end: `failure` null for work that was done. */
-  record(agent: string, failure: { code: string; text: string } | null): void;
-  /** How many sessions of an agent may run at once now: 0, or 1 for a trial. Without an entry there is no limit. */
-  limits(): Map<string, number>;
-  of(agent: string): Circuit | null;
-  all(): Circuit[];
-  /** Inside `storage.write`: a person says that it is in order again. False when nothing was open. */
-  reset(agent: string, by: { actor: string; via: string }): boolean;
-  /** When the next one may be tried that may not at `now`, Unix ms; Infinity when there is none. */
-  nextTrial(now: number): number;
+  /** Inside `storage.write`, at every end of a session; `failure` is null for a success. */
+  recordEnd(agent: string, failure: { code: string; text: string } | null): void;
+  /**
+   * How many sessions of an agent with an open circuit may run now: 0, or 1 for a trial. Agents without an entry have
+   * no limit.
+   */
+  listLimits(): Map<string, number>;
+  findCircuit(agent: string): Circuit | null;
+  listCircuits(): Circuit[];
+  /** Inside `storage.write`: a person closes the circuit. False when none was open. */
+  resetCircuit(agent: string, by: { actor: string; via: string }): boolean;
+  /** When the next trial becomes possible after `now`, Unix ms; Infinity when there is none. */
+  findNextTrial(now: number): number;
 }
 
 export function createCircuits({
@@ -73,10 +76,10 @@ export function createCircuits({
   });
 
   return {
-    record(agent, failure) {
-      // What was stopped, or failed in its task, says nothing of the agent.
+    recordEnd(agent, failure) {
+      // A session that was stopped, or failed in its task, says nothing about the agent.
       if (failure === null) remove.run(agent);
-      if (failure === null || !failureOf(failure.code)?.isOfAgent) return;
+      if (failure === null || !findFailure(failure.code)?.isOfAgent) return;
       const before = one.get(agent);
       const failures = (before?.failures ?? 0) + 1;
       const isOpen = failures >= FAILURES;
@@ -90,7 +93,7 @@ export function createCircuits({
         reopen_at: isOpen ? now + pauseMs : null,
       });
       if (!isOpen || before?.opened_at != null) return;
-      const reason = `${agent} is given no more work: it failed ${counted(failures, 'time')} in a row (${failure.code})`;
+      const reason = `circuit open: ${agent} failed ${formatCount(failures, 'time')} in a row (${failure.code}) and gets no more work`;
       events.append({
         kind: 'alert',
         via: 'engine',
@@ -102,21 +105,21 @@ export function createCircuits({
         },
       });
     },
-    limits() {
+    listLimits() {
       const now = clock.now();
       return new Map(open.all().map((row) => [row.agent, (row.reopen_at ?? 0) > now ? 0 : 1]));
     },
-    of(agent) {
+    findCircuit(agent) {
       const row = one.get(agent);
       return row === undefined || row.opened_at === null ? null : toCircuit(row);
     },
-    all: () => open.all().map(toCircuit),
-    reset(agent, by) {
+    listCircuits: () => open.all().map(toCircuit),
+    resetCircuit(agent, by) {
       if (remove.run(agent).changes === 0) return false;
       events.append({ kind: 'circuit_reset', ...by, data: { agent } });
       return true;
     },
-    nextTrial: (now) =>
+    findNextTrial: (now) =>
       Math.min(...open.all().flatMap(({ reopen_at: at }) => (at !== null && at > now ? [at] : []))),
   };
 }

@@ -1,37 +1,37 @@
 import { SvcError } from '../base/errors.ts';
 import type { Session } from '../sessions/index.ts';
-import { type Preset, presetNamed, presetOfProgram, untoldOf } from './presets/index.ts';
+import { findPreset, findPresetOfProgram, listUntold, type Preset } from './presets/index.ts';
 import type { AgentCommand, AgentOverrides, Agents } from './registry.ts';
-import { acpReader } from './streams/acp.ts';
+import { createAcpReader } from './streams/acp.ts';
 import type { StreamReader } from './streams/stream.ts';
-import { type RenderedCommand, renderCommand, tokenise } from './template.ts';
+import { type RenderedCommand, renderCommand, splitCommand } from './template.ts';
 
 /** Linux refuses one argument of 128 KiB or more; a longer prompt goes through its file. */
 const MAX_ARGUMENT_BYTES = 120 * 1024;
 
 /** What a run is asked to do. */
-export interface Told {
+export interface RunInput {
   text: string;
   /** The file that has this text. */
   file: string;
   /** The worker's name. */
   name: string;
-  /** The agent's own session that is to go on; null for a new one. */
+  /** The agent's own session to resume; null for a new one. */
   agentSession: string | null;
 }
 
 /**
- * The words of a run's command, before anything is put in for this run alone.
- * @param isArgvSeen whether other users of the machine can read the arguments of our processes: a built-in command then
- *   gives the prompt by its file wherever its agent has such a way
+ * Builds the argv of a run's command, without what is added for this run alone.
+ * @param isArgvSeen whether other users of the machine can read our processes' arguments: a built-in command then
+ * passes the prompt as a file, if its agent can read one
  */
-export function commandOf(
+export function buildCommand(
   command: AgentCommand,
-  told: Told,
+  told: RunInput,
   preset: Preset | null,
   isArgvSeen: boolean,
 ): RenderedCommand {
-  if (command.transport === 'acp') return { argv: tokenise(command.template) };
+  if (command.transport === 'acp') return { argv: splitCommand(command.template) };
   const isLong = Buffer.byteLength(told.text) > MAX_ARGUMENT_BYTES;
   const byFile = (isLong || isArgvSeen) && command.isBuiltIn;
   const long = byFile ? (preset?.headlessLong ?? null) : null;
@@ -48,11 +48,11 @@ export function commandOf(
   return { ...rendered, argv: preset.resume(rendered.argv, told.agentSession) };
 }
 
-/** The protocol server of an agent, behind our own client of it, which prints what happens. */
-export function behindHost(
+/** Wraps an agent's protocol server in our own client, which prints what happens. */
+export function wrapInAcpHost(
   svc: readonly string[] | null,
   argv: readonly string[],
-  { file, agentSession }: Told,
+  { file, agentSession }: RunInput,
 ): string[] {
   if (svc === null)
     throw new SvcError('spawn_failed', 'transport acp needs the svc command, which this host does not have');
@@ -60,74 +60,80 @@ export function behindHost(
   return [...svc, 'acp', 'run', '--prompt-file', file, ...resume, '--', ...argv];
 }
 
-/** The agent that a command starts: by its program, else by the name that it goes under. */
-export const presetOf = (command: AgentCommand, agent: string): Preset | null =>
-  presetOfProgram(tokenise(command.template)[0] ?? '') ?? presetNamed(agent);
+/** Finds the preset of the agent that a command starts: by its program, else by the agent's name. */
+export const findPresetOfCommand = (command: AgentCommand, agent: string): Preset | null =>
+  findPresetOfProgram(splitCommand(command.template)[0] ?? '') ?? findPreset(agent);
 
-/** What finds the command of a session. */
+/** Dependencies for finding a session's command. */
 export interface CommandDeps {
-  agents: Pick<Agents, 'under'>;
+  agents: Pick<Agents, 'withOverrides'>;
   /** What a decision binds its run to. */
   approvals: { boundTo(decisionId: string): { options: { agents?: AgentOverrides | undefined } } };
 }
 
-/** Its agent's, as its dispatch was approved. Throws `unknown_agent`. */
-export const commandOfSession = (
+/** The command of a session's agent as approved for its dispatch. Throws `unknown_agent`. */
+export const findCommandOfSession = (
   { agents, approvals }: CommandDeps,
   { agent, decisionId }: Pick<Session, 'agent' | 'decisionId'>,
-): AgentCommand => agents.under(approvals.boundTo(decisionId).options.agents).command(agent);
+): AgentCommand => agents.withOverrides(approvals.boundTo(decisionId).options.agents).findCommand(agent);
 
-/** The preset of a session's agent as it is configured now; by its name alone when it is configured no longer. */
-export function presetFor(deps: CommandDeps, session: Pick<Session, 'agent' | 'decisionId'>): Preset | null {
+/** The preset of a session's agent as configured now; by name alone when the agent is no longer configured. */
+export function findPresetOfSession(
+  deps: CommandDeps,
+  session: Pick<Session, 'agent' | 'decisionId'>,
+): Preset | null {
   try {
-    return presetOf(commandOfSession(deps, session), session.agent);
+    return findPresetOfCommand(findCommandOfSession(deps, session), session.agent);
   } catch {
-    return presetNamed(session.agent);
+    return findPreset(session.agent);
   }
 }
 
 /**
- * What a run that did its work prints: a stream with an end, something at least, or maybe nothing. A command of the
- * person's own may have its agent print plain text.
+ * What a successful run prints: a stream with an end, at least some text, or maybe nothing. The agent in a person's
+ * own command may print plain text.
  */
 export type Expectation = 'stream' | 'words' | 'nothing';
 
-export function expectationOf(
+export function findExpectation(
   deps: CommandDeps,
   session: Pick<Session, 'agent' | 'decisionId' | 'transport'>,
 ): Expectation {
   if (session.transport === 'acp') return 'stream';
-  if (presetFor(deps, session)?.reader == null) return 'nothing';
+  if (findPresetOfSession(deps, session)?.reader == null) return 'nothing';
   try {
-    return commandOfSession(deps, session).isBuiltIn ? 'stream' : 'words';
+    return findCommandOfSession(deps, session).isBuiltIn ? 'stream' : 'words';
   } catch {
-    // It is configured no longer.
+    // The agent is no longer configured.
     return 'words';
   }
 }
 
 /**
- * What reads the output of a session's runs; null when nothing is known of its form. `now` is when the lines were
- * printed, Unix ms, which tells what a time of day in them means.
+ * Creates the reader for the output of a session's runs; null for an unknown format. `now` is when the lines were
+ * printed, Unix ms, for resolving times of day in them.
  */
-export function readerFor(
+export function createReaderFor(
   deps: CommandDeps,
   session: Pick<Session, 'agent' | 'decisionId' | 'transport'>,
   now: () => number = Date.now,
 ): StreamReader | null {
-  if (session.transport === 'acp') return acpReader();
-  return presetFor(deps, session)?.reader?.(now) ?? null;
+  if (session.transport === 'acp') return createAcpReader();
+  return findPresetOfSession(deps, session)?.reader?.(now) ?? null;
 }
 
-/** What the output of a session's runs does not say, in words that follow "it does not say"; by its agent as it is configured now. */
-export function untoldBy(
-  agents: Pick<Agents, 'command'>,
+/**
+ * Lists what the output of a session's runs never says, in words that follow "it does not say", for its agent as
+ * configured now.
+ */
+export function listUntoldBy(
+  agents: Pick<Agents, 'findCommand'>,
   { agent, transport }: Pick<Session, 'agent' | 'transport'>,
 ): string[] {
   if (transport === 'acp') return [];
   try {
-    return untoldOf(presetOf(agents.command(agent), agent));
+    return listUntold(findPresetOfCommand(agents.findCommand(agent), agent));
   } catch {
-    return untoldOf(presetNamed(agent));
+    return listUntold(findPreset(agent));
   }
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { reporting } from '../base/values/duration.ts';
+import { refineWith } from '../base/values/duration.ts';
 import { agentNotify } from './notify-entry.ts';
 import { DEFAULT_PERMISSIONS, parsePermission } from './permissions.ts';
 import { ACP, HEADLESS, INTERACTIVE, NOTIFY } from './presets/index.ts';
@@ -10,11 +10,13 @@ const DEFAULT_TIMEOUT_SEC = 600;
 const presetId = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'expected a preset id: letters, digits, . _ -');
-const headless = z.string().superRefine(reporting(checkHeadlessCommand));
-const interactive = z.string().superRefine(reporting((text) => checkCommand(text, INTERACTIVE_PLACEHOLDERS)));
-const acpServer = z.string().superRefine(reporting((text) => checkCommand(text, [])));
+const headless = z.string().superRefine(refineWith(checkHeadlessCommand));
+const interactive = z
+  .string()
+  .superRefine(refineWith((text) => checkCommand(text, INTERACTIVE_PLACEHOLDERS)));
+const acpServer = z.string().superRefine(refineWith((text) => checkCommand(text, [])));
 // A user's entry adds or replaces one preset, never the whole map.
-const over = <V>(defaults: Readonly<Record<string, V>>) => {
+const mergeOver = <V>(defaults: Readonly<Record<string, V>>) => {
   return (own: Record<string, V>): Record<string, V> => ({ ...defaults, ...own });
 };
 
@@ -22,7 +24,7 @@ const over = <V>(defaults: Readonly<Record<string, V>>) => {
 export const agentsSchema = z.strictObject({
   default_cmd: z
     .string()
-    .superRefine(reporting((text) => text === '' || checkHeadlessCommand(text)))
+    .superRefine(refineWith((text) => text === '' || checkHeadlessCommand(text)))
     .default('')
     .meta({
       consent: true,
@@ -55,20 +57,20 @@ export const agentsSchema = z.strictObject({
       'Stops a headless agent that has printed nothing for this many seconds; timeout_sec remains the outer bound.',
     unset: '0 means off',
   }),
-  cmds: z.record(presetId, headless).prefault({}).transform(over(HEADLESS)).meta({
+  cmds: z.record(presetId, headless).prefault({}).transform(mergeOver(HEADLESS)).meta({
     consent: true,
     notation: 'map string->string',
     description:
       'Headless command per preset. Placeholders {{prompt}}, {{prompt_file}}, {{name}}; words are split before they are filled in, and < {{prompt_file}} opens the file as standard input.',
     unset: 'the nine built-in presets; an entry adds or replaces one of them',
   }),
-  interactive: z.record(presetId, interactive).prefault({}).transform(over(INTERACTIVE)).meta({
+  interactive: z.record(presetId, interactive).prefault({}).transform(mergeOver(INTERACTIVE)).meta({
     consent: true,
     notation: 'map string->string',
     description: 'Command per preset that opens the agent for a person. Placeholder {{notify_port}}.',
     unset: 'the eleven built-in presets; an entry adds or replaces one of them',
   }),
-  notify: z.record(presetId, agentNotify).prefault({}).transform(over(NOTIFY)).meta({
+  notify: z.record(presetId, agentNotify).prefault({}).transform(mergeOver(NOTIFY)).meta({
     consent: true,
     notation: 'map string->AgentNotify',
     description:
@@ -87,14 +89,14 @@ export const agentsSchema = z.strictObject({
       unset: 'subprocess for every preset',
       example: { claude: 'acp' },
     }),
-  acp: z.record(presetId, acpServer).prefault({}).transform(over(ACP)).meta({
+  acp: z.record(presetId, acpServer).prefault({}).transform(mergeOver(ACP)).meta({
     consent: true,
     notation: 'map string->string',
     description: 'Protocol server command per preset; a preset without an entry cannot use transport acp.',
     unset: 'the two built-in presets; an entry adds or replaces one of them',
   }),
   permissions: z
-    .array(z.string().superRefine(reporting(parsePermission)))
+    .array(z.string().superRefine(refineWith(parsePermission)))
     .default([...DEFAULT_PERMISSIONS])
     .meta({
       consent: true,

@@ -3,11 +3,11 @@ import type { ErrorCode } from '../base/errors.ts';
 import type { StopReason } from '../sessions/index.ts';
 import type { EndCode } from './streams/stream.ts';
 
-/** What a code of a session that failed says. */
+/** The meaning of a failed session's code. */
 export interface Failure extends Meaning {
-  /** It says something of the agent, its login or its model, and nothing of the task: such failures hold an agent back. */
+  /** The failure concerns the agent, its login or its model, not the task: such failures open the agent's circuit. */
   isOfAgent?: true;
-  /** A limit that passes by itself: with a time that is known it is a pause and no failure. */
+  /** A limit that ends by itself: if the time is known, it is a pause and no failure. */
   isLimit?: true;
 }
 
@@ -113,6 +113,6 @@ export const SESSION_FAILURES: Readonly<Record<AtEnd | keyof typeof AT_START, Fa
   ...AT_START,
 };
 
-/** What is known of a code; null of one that is not of the table. */
-export const failureOf = (code: string): Failure | null =>
+/** Finds the meaning of a code; null for one that is not in the table. */
+export const findFailure = (code: string): Failure | null =>
   Object.hasOwn(SESSION_FAILURES, code) ? SESSION_FAILURES[code as keyof typeof SESSION_FAILURES] : null;

@@ -1,17 +1,17 @@
-/** What is known of agent programs: presets, what their output means, which are given work. */
+/** Knows agent programs: presets, the meaning of their output, and which of them get work. */
 export { type Circuit, type Circuits, createCircuits } from './circuit.ts';
 export {
-  behindHost,
-  commandOf,
-  commandOfSession,
+  buildCommand,
+  createReaderFor,
   type Expectation,
-  expectationOf,
-  presetFor,
-  presetOf,
-  readerFor,
-  type Told,
+  findCommandOfSession,
+  findExpectation,
+  findPresetOfCommand,
+  findPresetOfSession,
+  type RunInput,
+  wrapInAcpHost,
 } from './command.ts';
-export { failureOf } from './failures.ts';
+export { findFailure } from './failures.ts';
 export type { AgentNotify } from './notify-entry.ts';
 export { findProgram } from './program.ts';
 export {
@@ -22,9 +22,9 @@ export {
   createAgents,
   type ProjectChoice,
 } from './registry.ts';
-export { oneLine } from './streams/json-lines.ts';
-export { tellsLoss } from './streams/lost.ts';
-export { keptText } from './streams/recent.ts';
+export { toOneLine } from './streams/json-lines.ts';
+export { cutToKeep } from './streams/recent.ts';
+export { isSessionLoss } from './streams/session-loss.ts';
 export {
   END_CODES,
   NO_FACTS,
@@ -33,4 +33,4 @@ export {
   type StreamReader,
   type Usage,
 } from './streams/stream.ts';
-export { tokenise } from './template.ts';
+export { splitCommand } from './template.ts';

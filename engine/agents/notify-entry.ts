@@ -1,15 +1,17 @@
 import * as z from 'zod';
-import { reporting } from '../base/values/duration.ts';
+import { refineWith } from '../base/values/duration.ts';
 import { checkNotifyCommand, checkPlaceholders, NOTIFY_PLACEHOLDERS } from './template.ts';
 
-const notifyText = () =>
-  z.string().superRefine(reporting((text) => checkPlaceholders(text, NOTIFY_PLACEHOLDERS)));
+const notifyTemplate = () =>
+  z.string().superRefine(refineWith((text) => checkPlaceholders(text, NOTIFY_PLACEHOLDERS)));
 
 const request = {
   method: z.string().optional().meta({ description: 'HTTP method, POST when left out' }),
-  url: notifyText().optional().meta({ description: 'address of the request' }),
-  body: notifyText().optional().meta({ description: 'body of the request, or what is appended to the file' }),
-  headers: z.record(z.string(), notifyText()).optional().meta({ description: 'headers of the request' }),
+  url: notifyTemplate().optional().meta({ description: 'address of the request' }),
+  body: notifyTemplate()
+    .optional()
+    .meta({ description: 'body of the request, or what is appended to the file' }),
+  headers: z.record(z.string(), notifyTemplate()).optional().meta({ description: 'headers of the request' }),
 };
 
 /** An entry of `agents.notify`. */
@@ -19,10 +21,10 @@ export const agentNotify = z
     ...request,
     cmd: z
       .string()
-      .superRefine(reporting(checkNotifyCommand))
+      .superRefine(refineWith(checkNotifyCommand))
       .optional()
       .meta({ description: 'command template of mode shell' }),
-    path: notifyText().optional().meta({ description: 'file path template of mode file' }),
+    path: notifyTemplate().optional().meta({ description: 'file path template of mode file' }),
     steps: z
       .array(z.strictObject(request))
       .optional()

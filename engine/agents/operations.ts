@@ -22,7 +22,7 @@ export function circuitOperations({
       seat: 'any',
       changes: false,
       input: z.strictObject({}),
-      run: () => circuits.all(),
+      run: () => circuits.listCircuits(),
     }),
     operation({
       name: 'agent.reset',
@@ -31,8 +31,8 @@ export function circuitOperations({
       changes: true,
       input: z.strictObject({ agent: z.string() }),
       async run({ agent }, caller) {
-        const was = circuits.of(agent);
-        const done = await storage.write(() => circuits.reset(agent, by(caller)));
+        const was = circuits.findCircuit(agent);
+        const done = await storage.write(() => circuits.resetCircuit(agent, by(caller)));
         if (!done)
           throw new SvcError('conflict', `${agent} is not held back`, {
             hint: 'svc agents lists those that are',

@@ -1,6 +1,6 @@
 import { SvcError } from '../base/errors.ts';
 
-/** What an agent may ask leave for, in the words of the agent client protocol. */
+/** Kinds of tool calls that an agent may request, in the terms of the agent client protocol. */
 export const TOOL_KINDS = [
   'read',
   'edit',
@@ -15,7 +15,7 @@ export const TOOL_KINDS = [
 ] as const;
 export type ToolKind = (typeof TOOL_KINDS)[number];
 
-/** Without a person: whatever stays in the worktree, where nothing is lost and nothing leaves the machine. */
+/** Allowed without a person: whatever stays in the worktree, where nothing is lost and nothing leaves the machine. */
 export const DEFAULT_PERMISSIONS: readonly string[] = [
   'read',
   'edit',
@@ -48,35 +48,42 @@ export function parsePermission(text: string): Entry {
           .slice(at + 1)
           .replace(/^\.\//, '')
           .replace(/\/+$/, '');
-  const wrong = (why: string): SvcError => new SvcError('config_invalid', why);
-  if (!isKind(kind)) throw wrong(`expected one of ${TOOL_KINDS.join(', ')}, or one of them with :path`);
+  const invalidEntry = (why: string): SvcError => new SvcError('config_invalid', why);
+  if (!isKind(kind))
+    throw invalidEntry(`expected one of ${TOOL_KINDS.join(', ')}, or one of them with :path`);
   if (pattern === null) return { kind, pattern };
-  if (!NARROWED.has(kind)) throw wrong(`${kind} takes no path: what it touches is not known beforehand`);
+  if (!NARROWED.has(kind))
+    throw invalidEntry(`${kind} takes no path: what it touches is not known beforehand`);
   if (pattern === '' || pattern.startsWith('/') || pattern.split('/').includes('..')) {
-    throw wrong('a path is relative to the worktree, and in it');
+    throw invalidEntry('a path is relative to the worktree, and in it');
   }
   return { kind, pattern };
 }
 
-/** Whether a request needs no person. `paths` are all that it names, relative to the worktree; null for one outside. */
+/**
+ * Whether a request needs no person. `paths` are all paths that it names, relative to the worktree; null for one
+ * outside.
+ */
 export function isPermitted(
   entries: readonly string[],
   { kind, paths }: { kind: string; paths: readonly (string | null)[] },
 ): boolean {
   const mine = entries.map(parsePermission).filter((entry) => entry.kind === kind);
   if (mine.length === 0) return false;
-  // A command reaches what it likes: the paths that an agent names for it say nothing.
+  // A command can reach anything: the paths that an agent names for it mean nothing.
   if (kind === 'execute') return true;
   if (paths.length === 0) return !CHANGES.has(kind) && mine.some(({ pattern }) => pattern === null);
   return paths.every(
-    (path) => path !== null && mine.some(({ pattern }) => pattern === null || matches(pattern, path)),
+    (path) => path !== null && mine.some(({ pattern }) => pattern === null || matchesPattern(pattern, path)),
   );
 }
 
 const isKind = (word: string): word is ToolKind => (TOOL_KINDS as readonly string[]).includes(word);
 
-/** A folder with all that is in it, or a glob: `*` and `?` within a name, `**` over names; hidden names count. */
-function matches(pattern: string, path: string): boolean {
+/**
+ * Matches a folder and everything in it, or a glob: `*` and `?` within a name, `**` across names; hidden names count.
+ */
+function matchesPattern(pattern: string, path: string): boolean {
   const source = pattern.replace(/[.+^$(){}|[\]\\]/g, '\\$&').replace(/\*\*\/|\*\*|\*|\?/g, (wild) => {
     if (wild === '**/') return '(?:[^/]+/)*';
     return wild === '**' ? '.*' : wild === '*' ? '[^/]*' : '[^/]';

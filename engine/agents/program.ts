@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 
-/** Where programs are looked for when nobody says, as execvp does. */
+/** The default search path, as for execvp. */
 const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
 
 /** The program's absolute path, as execvp would find it from the folder `cwd`; undefined when there is none. */

@@ -2,16 +2,16 @@ import { resolve } from 'node:path';
 import { asSvcError, SvcError } from '../base/errors.ts';
 import { isInsideFolder } from '../base/paths.ts';
 import { detectAgents } from './presets/detect.ts';
-import { presetNamed } from './presets/index.ts';
-import { checkHeadlessCommand, tokenise } from './template.ts';
+import { findPreset } from './presets/index.ts';
+import { checkHeadlessCommand, splitCommand } from './template.ts';
 
-/** What a client's own environment says of agents, for what it dispatches: `SVC_AGENT_CMD` and its like. */
+/** What a client's environment says about agents for its dispatches: `SVC_AGENT_CMD` and others. */
 export interface AgentOverrides {
   /** In place of agents.default_cmd. */
   command?: string | undefined;
   /** In place of agents.default_preset. */
   preset?: string | undefined;
-  /** Of every preset; acp of those that can speak it. */
+  /** For every preset; acp only for those that support it. */
   transport?: 'subprocess' | 'acp' | undefined;
   /** In place of agents.timeout_sec. */
   timeoutSec?: number | undefined;
@@ -32,7 +32,7 @@ export interface AgentsConfig {
   projects: readonly { id: string; path: string }[];
 }
 
-/** How an agent is spoken to: its output is read, or it is a server of the agent client protocol. */
+/** How svc talks to an agent: by reading its output, or as a client of the agent client protocol. */
 export type Transport = 'subprocess' | 'acp';
 /** Whose credentials its model calls have. */
 export type Auth = 'account' | 'gateway';
@@ -40,9 +40,9 @@ export type Auth = 'account' | 'gateway';
 /** What is run for an agent. */
 export interface AgentCommand {
   transport: Transport;
-  /** Its placeholders not filled in; that of a protocol server has none. */
+  /** With unfilled placeholders; a protocol server's command has none. */
   template: string;
-  /** It is the one that svc brings, so that its other forms fit as well. */
+  /** It is svc's built-in command, so its other forms apply as well. */
   isBuiltIn: boolean;
 }
 
@@ -63,14 +63,14 @@ export interface ProjectChoice {
   own: boolean;
 }
 
-const of = <V>(map: Readonly<Record<string, V>>, key: string): V | undefined =>
+const ownValue = <V>(map: Readonly<Record<string, V>>, key: string): V | undefined =>
   Object.hasOwn(map, key) ? map[key] : undefined;
 
 /** What agents.default_cmd runs as. */
 const DEFAULT = 'default';
 
-/** The configuration as a dispatch has it whose client says otherwise in its own environment. */
-function overridden(config: AgentsConfig, overrides: AgentOverrides): AgentsConfig {
+/** Applies a client's overrides to the configuration of its dispatch. */
+function applyOverrides(config: AgentsConfig, overrides: AgentOverrides): AgentsConfig {
   const { command, preset, transport } = overrides;
   const { agents } = config;
   const names = Object.keys(transport === 'acp' ? agents.acp : { ...agents.cmds, ...agents.transport });
@@ -78,7 +78,7 @@ function overridden(config: AgentsConfig, overrides: AgentOverrides): AgentsConf
     ...config,
     agents: {
       ...agents,
-      // A preset that the client names is what it wants, whatever command the file has.
+      // A preset named by the client wins over the file's command.
       default_cmd: command ?? (preset === undefined ? agents.default_cmd : ''),
       default_preset: preset ?? agents.default_preset,
       transport:
@@ -89,7 +89,7 @@ function overridden(config: AgentsConfig, overrides: AgentOverrides): AgentsConf
   };
 }
 
-/** Throws `config_invalid`: unlike what svc.yaml says, it was read by nobody before. */
+/** Checks a command from the environment, which unlike svc.yaml was not validated before. Throws `config_invalid`. */
 function checkOverride(command: string): void {
   try {
     checkHeadlessCommand(command);
@@ -100,27 +100,27 @@ function checkOverride(command: string): void {
 
 /** Looks agents and projects up in the configuration as it is now. */
 export interface Agents {
-  /** The same for a dispatch whose client says otherwise of agents; itself when it says nothing. */
-  under(overrides: AgentOverrides | undefined): Agents;
-  all(): AgentChoice[];
-  /** Presets that are installed, and registered projects beside the workspace's own, for whoever is to name one. */
-  names(): { agents: string[]; projects: string[] };
+  /** The same with a client's overrides; itself without any. */
+  withOverrides(overrides: AgentOverrides | undefined): Agents;
+  listAgents(): AgentChoice[];
+  /** Installed presets, and registered projects other than the workspace's own, for whoever has to name one. */
+  listNames(): { agents: string[]; projects: string[] };
   /** The workspace's own project first. */
-  projects(): ProjectChoice[];
+  listProjects(): ProjectChoice[];
   /** The name under which a task without an agent runs: a preset, or `default` for agents.default_cmd; null for none. */
-  fallback(): string | null;
+  findDefaultAgent(): string | null;
   /** Throws `unknown_agent`. */
-  command(agent: string): AgentCommand;
+  findCommand(agent: string): AgentCommand;
   /** Throws `unknown_agent`, `unknown_project`, and `tool_missing` for one whose program is not found from the project's folder. */
   checkInstalled(agent: string, project: string | null): void;
   /** Whose credentials a run of it has. */
-  auth(agent: string): Auth;
+  findAuth(agent: string): Auth;
   /** Absolute folder; null is the workspace's own project. Throws `unknown_project`. */
-  folder(project: string | null): string;
-  /** A project's id as the register has it: null for the workspace's own, also when it is named. Throws `unknown_project`. */
-  projectId(project: string | null): string | null;
+  resolveFolder(project: string | null): string;
+  /** Resolves a project's id: null for the workspace's own, even when named. Throws `unknown_project`. */
+  resolveProjectId(project: string | null): string | null;
   /** The registered project whose folder contains `cwd`, the innermost one; null is the workspace's own. */
-  projectAt(cwd: string | null): string | null;
+  findProjectAt(cwd: string | null): string | null;
 }
 
 export function createAgents(deps: {
@@ -128,21 +128,21 @@ export function createAgents(deps: {
   config(): AgentsConfig;
   /** Where the programs are looked for. */
   env: NodeJS.ProcessEnv;
-  /** Keys of svc.yaml that are not in use before somebody agrees to them: an agent that is not found may stand there. */
+  /** Keys of svc.yaml that wait for consent: an agent that is not found may be defined there. */
   waitingKeys(): readonly string[];
   overrides?: AgentOverrides;
 }): Agents {
   const { root, env, waitingKeys, overrides } = deps;
-  const config = (): AgentsConfig =>
-    overrides === undefined ? deps.config() : overridden(deps.config(), overrides);
+  const readConfig = (): AgentsConfig =>
+    overrides === undefined ? deps.config() : applyOverrides(deps.config(), overrides);
 
-  function waitsHint(section: string): string {
+  function describeWaiting(section: string): string {
     const keys = waitingKeys().filter((key) => key.startsWith(section));
     return keys.length === 0 ? '' : `${keys.join(', ')} of svc.yaml wait for svc trust; `;
   }
 
-  function folder(project: string | null): string {
-    const { project: own, projects } = config();
+  function resolveFolder(project: string | null): string {
+    const { project: own, projects } = readConfig();
     if (project === null || project === own.name) return resolve(root, own.root);
     const entry = projects.find(({ id }) => id === project);
     if (entry) return resolve(root, entry.path);
@@ -151,22 +151,22 @@ export function createAgents(deps: {
     });
   }
 
-  function commands(): Readonly<Record<string, string>> {
-    const { cmds, default_cmd } = config().agents;
+  function listCommands(): Readonly<Record<string, string>> {
+    const { cmds, default_cmd } = readConfig().agents;
     return default_cmd === '' ? cmds : { ...cmds, [DEFAULT]: default_cmd };
   }
 
-  const installedOnes = (): string[] => detectAgents(commands(), env, root).map(({ preset }) => preset);
+  const listInstalled = (): string[] => detectAgents(listCommands(), env, root).map(({ preset }) => preset);
 
-  function command(agent: string): AgentCommand {
-    const { cmds, default_cmd, transport, acp } = config().agents;
+  function findCommand(agent: string): AgentCommand {
+    const { cmds, default_cmd, transport, acp } = readConfig().agents;
     if (agent === DEFAULT && default_cmd !== '') {
       if (overrides?.command !== undefined) checkOverride(default_cmd);
       return { transport: 'subprocess', template: default_cmd, isBuiltIn: false };
     }
-    const way = of(transport ?? {}, agent) ?? 'subprocess';
-    const template = of(way === 'acp' ? acp : cmds, agent);
-    const preset = presetNamed(agent);
+    const way = ownValue(transport ?? {}, agent) ?? 'subprocess';
+    const template = ownValue(way === 'acp' ? acp : cmds, agent);
+    const preset = findPreset(agent);
     if (template !== undefined)
       return {
         transport: way,
@@ -174,18 +174,18 @@ export function createAgents(deps: {
         isBuiltIn: template === (way === 'acp' ? preset?.acp : preset?.headless),
       };
     throw new SvcError('unknown_agent', `no agent ${JSON.stringify(agent)} in agents.cmds`, {
-      hint: `${waitsHint('agents.')}known: ${Object.keys(cmds).sort().join(', ')}`,
+      hint: `${describeWaiting('agents.')}known: ${Object.keys(cmds).sort().join(', ')}`,
     });
   }
 
   const agents: Agents = {
-    under: (wanted) => (wanted === undefined ? agents : createAgents({ ...deps, overrides: wanted })),
-    names: () => ({ agents: installedOnes(), projects: config().projects.map(({ id }) => id) }),
+    withOverrides: (wanted) => (wanted === undefined ? agents : createAgents({ ...deps, overrides: wanted })),
+    listNames: () => ({ agents: listInstalled(), projects: readConfig().projects.map(({ id }) => id) }),
     checkInstalled(agent, project) {
-      const { template } = command(agent);
-      if (detectAgents({ [agent]: template }, env, folder(project)).length > 0) return;
-      const installed = installedOnes();
-      const program = tokenise(template)[0] ?? '';
+      const { template } = findCommand(agent);
+      if (detectAgents({ [agent]: template }, env, resolveFolder(project)).length > 0) return;
+      const installed = listInstalled();
+      const program = splitCommand(template)[0] ?? '';
       throw new SvcError('tool_missing', `${agent} is not installed: ${program} was not found`, {
         hint:
           installed.length === 0
@@ -194,37 +194,37 @@ export function createAgents(deps: {
         data: { agent, program, installed },
       });
     },
-    all() {
-      const installed = new Set(detectAgents(commands(), env, root).map(({ preset }) => preset));
-      return Object.entries(commands()).map(([id, command]) => ({
+    listAgents() {
+      const installed = new Set(detectAgents(listCommands(), env, root).map(({ preset }) => preset));
+      return Object.entries(listCommands()).map(([id, command]) => ({
         id,
         command,
         installed: installed.has(id),
       }));
     },
-    projects() {
-      const { project, projects } = config();
+    listProjects() {
+      const { project, projects } = readConfig();
       const own = { id: project.name, folder: resolve(root, project.root), own: true };
       return [own, ...projects.map(({ id, path }) => ({ id, folder: resolve(root, path), own: false }))];
     },
-    fallback() {
-      const { default_cmd, default_preset } = config().agents;
+    findDefaultAgent() {
+      const { default_cmd, default_preset } = readConfig().agents;
       return default_cmd !== '' ? DEFAULT : default_preset === '' ? null : default_preset;
     },
-    command,
-    auth(agent) {
-      const { auth, gateway_route } = config().agents;
+    findCommand,
+    findAuth(agent) {
+      const { auth, gateway_route } = readConfig().agents;
       if (gateway_route === false) return 'account';
-      return of(auth ?? {}, agent) ?? presetNamed(agent)?.auth ?? 'account';
+      return ownValue(auth ?? {}, agent) ?? findPreset(agent)?.auth ?? 'account';
     },
-    folder,
-    projectId(project) {
-      folder(project);
-      return project === config().project.name ? null : project;
+    resolveFolder,
+    resolveProjectId(project) {
+      resolveFolder(project);
+      return project === readConfig().project.name ? null : project;
     },
-    projectAt(cwd) {
+    findProjectAt(cwd) {
       if (cwd === null) return null;
-      const around = config()
+      const around = readConfig()
         .projects.map(({ id, path }) => ({ id, folder: resolve(root, path) }))
         .filter(({ folder }) => isInsideFolder(folder, cwd))
         .sort((one, other) => other.folder.length - one.folder.length);

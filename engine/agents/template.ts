@@ -37,13 +37,13 @@ export const NOTIFY_PLACEHOLDERS = [
  * Splits a template into words as a shell would, with quotes and backslashes and nothing else: no variables, no globs,
  * no command substitution. Throws `config_invalid` for an open quote.
  */
-export const tokenise = (template: string): string[] => words(template).map((word) => word.text);
+export const splitCommand = (template: string): string[] => parseWords(template).map((word) => word.text);
 
-function words(template: string): Word[] {
+function parseWords(template: string): Word[] {
   const found: Word[] = [];
   let word: Word | undefined;
   let quote: '"' | "'" | undefined;
-  const add = (text: string, bare: boolean): void => {
+  const addText = (text: string, bare: boolean): void => {
     word ??= { text: '', bare: true };
     word.text += text;
     word.bare &&= bare;
@@ -52,24 +52,24 @@ function words(template: string): Word[] {
     const char = template[at]!;
     if (quote === "'") {
       if (char === quote) quote = undefined;
-      else add(char, false);
+      else addText(char, false);
     } else if (char === '\\') {
       const next = template[++at];
       if (next === undefined) throw new SvcError('config_invalid', 'the command ends in a lone backslash');
       if (next === '\n') continue;
       // Inside double quotes a backslash is only special before the characters that are special there.
-      add(quote === '"' && !'"\\$`'.includes(next) ? `\\${next}` : next, false);
+      addText(quote === '"' && !'"\\$`'.includes(next) ? `\\${next}` : next, false);
     } else if (quote === '"') {
       if (char === quote) quote = undefined;
-      else add(char, false);
+      else addText(char, false);
     } else if (char === '"' || char === "'") {
       quote = char;
-      add('', false);
+      addText('', false);
     } else if (/\s/.test(char)) {
       if (word) found.push(word);
       word = undefined;
     } else {
-      add(char, true);
+      addText(char, true);
     }
   }
   if (quote) throw new SvcError('config_invalid', `the command has an unbalanced ${quote} quote`);
@@ -82,10 +82,10 @@ function words(template: string): Word[] {
  * prompt can neither add an argument nor name another placeholder. Throws `config_invalid`.
  */
 export function renderCommand(template: string, values: TemplateValues): RenderedCommand {
-  const { argv, stdin } = split(template);
-  const fill = (text: string): string => fillPlaceholders(text, values);
-  const rendered: RenderedCommand = { argv: argv.map(fill) };
-  if (stdin !== undefined) rendered.stdinFile = fill(stdin);
+  const { argv, stdin } = parseCommand(template);
+  const fillIn = (text: string): string => fillPlaceholders(text, values);
+  const rendered: RenderedCommand = { argv: argv.map(fillIn) };
+  if (stdin !== undefined) rendered.stdinFile = fillIn(stdin);
   if (rendered.argv.some((argument) => argument.includes('\0'))) {
     throw new SvcError('spawn_failed', 'an argument of the command contains a zero byte', {
       hint: 'take the zero byte out of the prompt',
@@ -98,15 +98,15 @@ export function renderCommand(template: string, values: TemplateValues): Rendere
 export function fillPlaceholders(text: string, values: TemplateValues): string {
   return text.replace(PLACEHOLDER, (_, name: string) => {
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
-    if (value === undefined) throw unknownPlaceholder(name, Object.keys(values));
+    if (value === undefined) throw unknownPlaceholderError(name, Object.keys(values));
     return value;
   });
 }
 
-function split(template: string): { argv: string[]; stdin: string | undefined } {
+function parseCommand(template: string): { argv: string[]; stdin: string | undefined } {
   const argv: string[] = [];
   let stdin: string | undefined;
-  const all = words(template);
+  const all = parseWords(template);
   for (let at = 0; at < all.length; at++) {
     const { text, bare } = all[at]!;
     if (!bare || text !== '<') {
@@ -126,7 +126,7 @@ function split(template: string): { argv: string[]; stdin: string | undefined } 
 /** Throws `config_invalid` when the text names a placeholder outside `allowed`. */
 export function checkPlaceholders(text: string, allowed: readonly string[]): void {
   for (const [, name] of text.matchAll(PLACEHOLDER)) {
-    if (!allowed.includes(name!)) throw unknownPlaceholder(name!, allowed);
+    if (!allowed.includes(name!)) throw unknownPlaceholderError(name!, allowed);
   }
 }
 
@@ -134,10 +134,10 @@ export function checkPlaceholders(text: string, allowed: readonly string[]): voi
 export function checkCommand(template: string, allowed: readonly string[]): void {
   // Before the split: `{{ prompt }}` would fall into three words and lose its meaning in silence.
   checkPlaceholders(template, allowed);
-  const { argv } = split(template);
+  const { argv } = parseCommand(template);
   if (argv[0]!.includes('{{'))
     throw new SvcError('config_invalid', 'the program itself cannot be a placeholder');
-  for (const { text, bare } of words(template)) {
+  for (const { text, bare } of parseWords(template)) {
     if (bare && /^(?:\||\|\||&|&&|;|\d?>.*|<.+)$/.test(text)) {
       throw new SvcError(
         'config_invalid',
@@ -161,7 +161,7 @@ export function checkHeadlessCommand(template: string): void {
 /** Throws `config_invalid` for a command of bus delivery (`agents.notify`) that could not be started safely. */
 export function checkNotifyCommand(template: string): void {
   checkPlaceholders(template, NOTIFY_PLACEHOLDERS);
-  const argv = tokenise(template);
+  const argv = splitCommand(template);
   if (argv.length === 0) throw new SvcError('config_invalid', 'the command is empty');
   if (argv[0]!.includes('{{'))
     throw new SvcError('config_invalid', 'the program itself cannot be a placeholder');
@@ -186,7 +186,7 @@ function checkShellCode(
   }
 }
 
-const unknownPlaceholder = (name: string, allowed: readonly string[]): SvcError =>
+const unknownPlaceholderError = (name: string, allowed: readonly string[]): SvcError =>
   new SvcError(
     'config_invalid',
     allowed.length === 0

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { SvcError } from '../base/errors.ts';
-import { counted, findHalfCharacter } from '../base/text.ts';
+import { findHalfCharacter, formatCount } from '../base/text.ts';
 import { withoutBlanks } from './absent.ts';
 
 /** Who may do what: the Chair seat decides and dispatches, a worker works, a plain session takes part. */
@@ -218,8 +218,8 @@ function boundWords(bound: 'at least' | 'at most', limit: number | bigint, origi
   if (origin === 'string')
     return bound === 'at least' && limit === 1
       ? 'must not be empty'
-      : `must have ${bound} ${counted(Number(limit), 'character')}`;
-  if (origin === 'array') return `must have ${bound} ${counted(Number(limit), 'entry', 'entries')}`;
+      : `must have ${bound} ${formatCount(Number(limit), 'character')}`;
+  if (origin === 'array') return `must have ${bound} ${formatCount(Number(limit), 'entry', 'entries')}`;
   return `must be ${bound} ${limit}`;
 }
 

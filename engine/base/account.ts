@@ -10,7 +10,7 @@ export function accountName(): string {
   }
 }
 
-/** HOME, else what the system says. Throws `config_invalid` where neither knows one. */
+/** The user's home: HOME, else what the system says. Throws `config_invalid` where neither knows one. */
 export function homeOfUser(env: NodeJS.ProcessEnv): string {
   if (env.HOME) return env.HOME;
   try {

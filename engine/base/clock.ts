@@ -15,10 +15,13 @@ export const systemClock: Clock = {
 };
 
 /** RFC 3339 in UTC with milliseconds, e.g. `2026-11-21T07:00:00.000Z`. */
-export const rfc3339 = lastResult((ms: number) => new Date(ms).toISOString());
+export const rfc3339 = rememberLast((ms: number) => new Date(ms).toISOString());
 
-/** The rows of one commit share their millisecond, and formatting it again for each is a part of a request's time. */
-function lastResult(format: (ms: number) => string): (ms: number) => string {
+/**
+ * Caches the last result: the rows of one commit share their millisecond, and formatting it again for each costs
+ * noticeable time.
+ */
+function rememberLast(format: (ms: number) => string): (ms: number) => string {
   let last = Number.NaN;
   let text = '';
   return (ms) => {

@@ -97,9 +97,9 @@ export interface SvcErrorOptions {
   data?: Record<string, unknown>;
 }
 
-/** What a caller sent is repeated in messages: whoever sends megabytes is not sent them back. */
+/** Messages repeat what a caller sent, but not megabytes of it. */
 const LONGEST_MESSAGE = 8000;
-const clipped = (text: string): string =>
+const clipText = (text: string): string =>
   text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE)}…` : text;
 
 /** The only error class. `message` says what happened and to which id; `hint` says what to do next. */
@@ -109,7 +109,7 @@ export class SvcError extends Error {
   readonly data: Record<string, unknown>;
 
   constructor(code: ErrorCode, message: string, options: SvcErrorOptions = {}) {
-    super(clipped(message), options.cause === undefined ? undefined : { cause: options.cause });
+    super(clipText(message), options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'SvcError';
     this.code = code;
     this.hint = options.hint;
@@ -117,8 +117,8 @@ export class SvcError extends Error {
   }
 }
 
-export const httpStatus = (code: ErrorCode): number => CODES[code][0];
-export const exitCode = (code: ErrorCode): number => CODES[code][1];
+export const toHttpStatus = (code: ErrorCode): number => CODES[code][0];
+export const toExitCode = (code: ErrorCode): number => CODES[code][1];
 export const isErrorCode = (word: unknown): word is ErrorCode =>
   typeof word === 'string' && Object.hasOwn(CODES, word);
 
@@ -129,14 +129,14 @@ export interface Problem {
   hint: string | null;
 }
 
-/** What was thrown as a problem; faults of our own are thrown on. */
-export function problemOf(thrown: unknown): Problem {
+/** Converts a thrown value to a problem; faults of our own are rethrown. */
+export function toProblem(thrown: unknown): Problem {
   if (!(thrown instanceof SvcError)) throw thrown;
   const { code, message, hint = null } = thrown;
   return { code, message, hint };
 }
 
-/** Any thrown value as an SvcError; faults of our own become `internal` and keep their cause. */
+/** Converts any thrown value to an SvcError; faults of our own become `internal` and keep their cause. */
 export function asSvcError(thrown: unknown): SvcError {
   if (thrown instanceof SvcError) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);

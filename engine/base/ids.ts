@@ -21,14 +21,16 @@ const LISTED_BY = {
   w: 'svc task show',
 } as const satisfies Record<IdKind, string>;
 
-function numberIn(kind: IdKind, text: string): number | null {
+function parseNumberOf(kind: IdKind, text: string): number | null {
   const match = /^(?:([a-z])-)?([1-9]\d{0,14})$/.exec(text);
   return match && (match[1] === undefined || match[1] === kind) ? Number(match[2]) : null;
 }
 
-/** The number in an identifier; `t-42` and plain `42` are both accepted. Throws `not_found` for anything else. */
+/**
+ * Parses the number of an identifier; `t-42` and plain `42` are both accepted. Throws `not_found` for anything else.
+ */
 export function parseId(kind: IdKind, text: string): number {
-  const number = numberIn(kind, text);
+  const number = parseNumberOf(kind, text);
   if (number !== null) return number;
   throw new SvcError('not_found', `no ${NOUNS[kind]} ${JSON.stringify(text)}`, {
     hint: `a ${NOUNS[kind]} id looks like ${kind}-42`,
@@ -36,14 +38,17 @@ export function parseId(kind: IdKind, text: string): number {
 }
 
 /** The worker session that an id names; null for the sessions of Chairs and plain ones, which have names of their own. */
-export const workerSession = (sessionId: string | null): string | null =>
+export const asWorkerSession = (sessionId: string | null): string | null =>
   sessionId !== null && /^s-[1-9]\d{0,14}$/.test(sessionId) ? sessionId : null;
 
-/** Identifiers as the JSON array of numbers that SQL reads with `json_each`; what is no identifier names nothing. */
-export const idArray = (kind: IdKind, texts: readonly string[]): string =>
-  JSON.stringify(texts.map((text) => numberIn(kind, text)).filter((number) => number !== null));
+/** Formats identifiers as the JSON array of numbers that SQL reads with `json_each`; invalid ones are dropped. */
+export const formatIdArray = (kind: IdKind, texts: readonly string[]): string =>
+  JSON.stringify(texts.map((text) => parseNumberOf(kind, text)).filter((number) => number !== null));
 
-/** The one row that `prefix` names: exactly, or as the only one whose number begins so. `not_found`, `conflict`. */
+/**
+ * Finds the one row that `prefix` names: exactly, or as the only one whose number begins so. Throws `not_found`,
+ * `conflict`.
+ */
 export function findByPrefix<R>(
   kind: IdKind,
   prefix: string,

@@ -22,7 +22,7 @@ export function openLog(dataDir: string): { log: Logger; close(): void } {
     readdirSync(folder).flatMap((name) => Number(/^engine\.(\d+)\.log$/.exec(name)?.[1] ?? []));
 
   let newest = Math.max(1, ...numbers());
-  /** There and ours, before the library opens it by its name. */
+  /** Make sure that it exists and is ours before the library opens it by name. */
   const made = (file: string): string => {
     closeSync(openPrivate(file, 'add'));
     return file;

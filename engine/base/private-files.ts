@@ -29,14 +29,14 @@ const FLAGS: Record<PrivateUse, number> = {
   new: O_WRONLY | O_CREAT | O_EXCL,
 };
 
-const unsafe = (path: string, what: string): SvcError =>
+const unsafeFileError = (path: string, what: string): SvcError =>
   new SvcError('storage_unsafe', `${path} ${what}, and svc opens no such file`, {
     hint: `look at it, then take it away: ls -ld ${path}`,
     data: { path },
   });
 
-/** What keeps a file from being one of ours, as the end of a sentence; null for nothing. */
-function faultOf(found: Stats, mayBeLinked: boolean): string | null {
+/** Why a file cannot be one of ours, as the end of a sentence; null when nothing is wrong. */
+function findFileFault(found: Stats, mayBeLinked: boolean): string | null {
   if (found.isSymbolicLink()) return 'is a link';
   if (!found.isFile()) return 'is not a file';
   return found.nlink > 1 && !mayBeLinked ? 'has a second name (a hard link)' : null;
@@ -53,15 +53,15 @@ export function openPrivate(file: string, use: PrivateUse, mayBeLinked = false):
     fd = openSync(file, FLAGS[use] | O_NOFOLLOW | O_NONBLOCK, 0o600);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ELOOP' || code === 'EMLINK') throw unsafe(file, 'is a link');
+    if (code === 'ELOOP' || code === 'EMLINK') throw unsafeFileError(file, 'is a link');
     // A pipe that nobody reads, or a socket.
-    if (code === 'ENXIO' || code === 'EISDIR') throw unsafe(file, 'is not a file');
+    if (code === 'ENXIO' || code === 'EISDIR') throw unsafeFileError(file, 'is not a file');
     throw error;
   }
-  const fault = faultOf(fstatSync(fd), mayBeLinked);
+  const fault = findFileFault(fstatSync(fd), mayBeLinked);
   if (fault === null) return fd;
   closeSync(fd);
-  throw unsafe(file, fault);
+  throw unsafeFileError(file, fault);
 }
 
 /** Runs `work` with the open file and closes it. Throws as `openPrivate`. */
@@ -83,7 +83,7 @@ export function withPrivate<T>(
 export function readPrivate(file: string, mostBytes: number, mayBeLinked = false): string | null {
   const read = (fd: number): string => {
     const { size } = fstatSync(fd);
-    if (size > mostBytes) throw unsafe(file, `has ${size} bytes`);
+    if (size > mostBytes) throw unsafeFileError(file, `has ${size} bytes`);
     const bytes = Buffer.alloc(size);
     return bytes.toString('utf8', 0, readSync(fd, bytes, 0, size, 0));
   };
@@ -104,7 +104,7 @@ export const replacePrivate = (file: string, text: string, { isDurable = false }
   writeFileAtomically(file, text, { isDurable });
 
 /**
- * Makes a folder below `top`, mode 0700, step by step, so that nothing is made behind a link. `top` has to be there. Null,
+ * Makes a folder below the existing `top`, mode 0700, step by step, so that nothing is created behind a link. Null,
  * or the path that is in the way.
  */
 export function makeFoldersWithin(top: string, folder: string): string | null {
@@ -128,5 +128,5 @@ export function makeFoldersWithin(top: string, folder: string): string | null {
 /** Makes a folder of svc's own below one that is there. Throws `storage_unsafe` for a link or a file in the way. */
 export function makePrivateFolder(top: string, folder: string): void {
   const inTheWay = makeFoldersWithin(top, folder);
-  if (inTheWay !== null) throw unsafe(inTheWay, 'is not a folder');
+  if (inTheWay !== null) throw unsafeFileError(inTheWay, 'is not a folder');
 }

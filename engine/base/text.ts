@@ -1,10 +1,10 @@
 import { stripVTControlCharacters } from 'node:util';
 
 /**
- * Text from outside, made safe for a terminal: no escape sequences, no control characters, nothing that changes the
+ * Makes text from outside safe for a terminal: no escape sequences, no control characters, nothing that changes the
  * direction of writing. Newlines stay only where `lines` is set.
  */
-export function printable(text: string, { lines = false } = {}): string {
+export function toPrintable(text: string, { lines = false } = {}): string {
   const plain = stripVTControlCharacters(text).replace(/[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]/g, '');
   return lines
     ? plain.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '')
@@ -21,7 +21,7 @@ export function findHalfCharacter(value: unknown): string[] | null {
   for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
     const { value: inner, key } = place;
     if ((typeof inner === 'string' && !inner.isWellFormed()) || key?.isWellFormed() === false)
-      return pathOf(place);
+      return buildPath(place);
     if (inner === null || typeof inner !== 'object') continue;
     for (const [name, each] of Object.entries(inner)) waiting.push({ value: each, key: name, above: place });
   }
@@ -35,7 +35,7 @@ interface Place {
   above: Place | null;
 }
 
-function pathOf(place: Place): string[] {
+function buildPath(place: Place): string[] {
   const path: string[] = [];
   for (let at: Place | null = place; at !== null; at = at.above)
     if (at.key !== null) path.unshift(at.key.toWellFormed());
@@ -49,7 +49,7 @@ const ACTS_ON_TERMINAL = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u
  * A value as JSON that is safe to show on a terminal: what would act upon one is written as `\uXXXX`, so that the value
  * is the same to whoever parses it.
  */
-export const printableJson = (value: unknown, indent?: number): string =>
+export const toPrintableJson = (value: unknown, indent?: number): string =>
   JSON.stringify(value, null, indent).replace(
     ACTS_ON_TERMINAL,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
@@ -59,14 +59,15 @@ export const printableJson = (value: unknown, indent?: number): string =>
  * A message of several lines under a word such as `error: `. What it quotes may hold line breaks, so its further lines
  * are indented: none can pass for a line of our own.
  */
-export const printableMessage = (text: string): string =>
-  printable(text, { lines: true }).replace(/\n(?=\S)/g, '\n  ');
+export const toPrintableMessage = (text: string): string =>
+  toPrintable(text, { lines: true }).replace(/\n(?=\S)/g, '\n  ');
 
 /**
- * The text in at most `width` cells, the last of them an ellipsis where something is missing. Never splits what a
- * reader sees as one character. `measured` is passed in because the library that knows wide characters is costly to load.
+ * Cuts a text to at most `width` cells, the last of them an ellipsis where something is missing. Never splits what a
+ * reader sees as one character. `measured` is passed in because the library that knows wide characters is costly to
+ * load.
  */
-export function cut(text: string, width: number, measured: (text: string) => number): string {
+export function cutToWidth(text: string, width: number, measured: (text: string) => number): string {
   if (measured(text) <= width) return text;
   if (width < 1) return '';
   let kept = '';
@@ -84,7 +85,7 @@ const TITLE_LENGTH = 120;
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** A title for a prompt: its first line that says something, without control characters, at most 120 characters. */
-export function titleOf(prompt: string): string {
+export function makeTitle(prompt: string): string {
   for (const line of prompt.slice(0, 8192).split(/[\r\n\u2028\u2029]+/, 64)) {
     const text = stripVTControlCharacters(line).replace(CONTROL, ' ').replace(/\s+/g, ' ').trim();
     if (text === '') continue;
@@ -98,7 +99,7 @@ export function titleOf(prompt: string): string {
 }
 
 /** `45s`, `12m`, `3h`, `5d`: how long ago, or `-`. */
-export function age(at: string | null, now: number = Date.now()): string {
+export function formatAge(at: string | null, now: number = Date.now()): string {
   if (at === null) return '-';
   const seconds = Math.max(0, Math.round((now - Date.parse(at)) / 1000));
   if (seconds < 100) return `${seconds}s`;
@@ -108,26 +109,26 @@ export function age(at: string | null, now: number = Date.now()): string {
   return hours < 72 ? `${hours}h` : `${Math.round(hours / 24)}d`;
 }
 
-const two = (part: number): string => String(part).padStart(2, '0');
+const padTwo = (part: number): string => String(part).padStart(2, '0');
 
 /** Local time, to the second. */
-export function localTime(at: string | null): string {
+export function formatLocalTime(at: string | null): string {
   if (at === null) return '-';
   const date = new Date(at);
-  const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-');
-  return `${day} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':')}`;
+  const day = [date.getFullYear(), padTwo(date.getMonth() + 1), padTwo(date.getDate())].join('-');
+  return `${day} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(padTwo).join(':')}`;
 }
 
 /** Where a sentence names a time; what it quotes of others may hold one anywhere else. */
 const TIME_IN_SENTENCE = /\b(until|since|at|on) (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z)(?![\w-])/g;
 
 /** A sentence of the engine for a screen: its times, which are UTC for agents and scripts, as local time. */
-export const withLocalTimes = (sentence: string): string =>
-  sentence.replace(TIME_IN_SENTENCE, (_, word: string, at: string) => `${word} ${localTime(at)}`);
+export const localizeTimes = (sentence: string): string =>
+  sentence.replace(TIME_IN_SENTENCE, (_, word: string, at: string) => `${word} ${formatLocalTime(at)}`);
 
 /** A number with its noun: `1 task`, `2 tasks`, `3 tries` where the plural is not made with an s. */
-export const counted = (count: number, one: string, many = `${one}s`): string =>
+export const formatCount = (count: number, one: string, many = `${one}s`): string =>
   `${count} ${count === 1 ? one : many}`;
 
 /** A text as one word of a POSIX shell, whatever is in it. */
-export const shellWord = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+export const quoteForShell = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

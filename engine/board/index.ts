@@ -114,7 +114,7 @@ export function createBoard<D extends Dispatch & Planner>(deps: BoardDeps<D>): B
       workflow,
       agents,
       templates,
-      ledgerKey: (path) => deps.paths.named(path).key,
+      ledgerKey: (path) => deps.paths.resolveNamed(path).key,
     }),
     policy: deps.policy,
     checkConfinement: deps.checkConfinement,

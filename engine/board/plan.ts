@@ -1,5 +1,5 @@
-import { type Problem, problemOf, SvcError } from '../base/errors.ts';
-import type { CarriedSetup } from '../runner/setup/index.ts';
+import { type Problem, SvcError, toProblem } from '../base/errors.ts';
+import type { ProjectSetup } from '../runner/setup/index.ts';
 import { hashOfInputs, type RunInputs } from './decisions/inputs.ts';
 import type { DispatchOptions } from './dispatch-options.ts';
 import type { LedgerGate } from './ledger/index.ts';
@@ -22,7 +22,7 @@ export interface RunPlan {
   folder: string | null;
   inplace: false;
   /** What would be run in its worktree and copied to it, if that is agreed to; null for an unknown project. */
-  carries: CarriedSetup | null;
+  carries: ProjectSetup | null;
   /** Top folder of the checkout. */
   repository: string | null;
   /** The branch, or with a detached HEAD the commit, that the worktree would be made from. */
@@ -78,13 +78,13 @@ export function createPlans({
       tasks.checkDispatchable(task.taskId);
       return null;
     } catch (error) {
-      return problemOf(error);
+      return toProblem(error);
     }
   }
 
   function gateProblem(task: Task, { force }: Pick<DispatchOptions, 'force'>): Problem | null {
     const held = force === true ? null : gate(task);
-    return held === null ? null : problemOf(held);
+    return held === null ? null : toProblem(held);
   }
 
   return {

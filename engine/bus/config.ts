@@ -1,14 +1,14 @@
 import * as z from 'zod';
-import { duration, parseDuration } from '../base/values/duration.ts';
+import { durationKey, parseDuration } from '../base/values/duration.ts';
 
 /** The `bus` section: how long messages and their traces are kept. */
 export const busSchema = z.strictObject({
-  retain_acked: duration().default('24h').meta({
+  retain_acked: durationKey().default('24h').meta({
     notation: 'string',
     description: 'Age at which an acknowledged message is removed.',
     unset: '24h',
   }),
-  retain_unread: duration().default('168h').meta({
+  retain_unread: durationKey().default('168h').meta({
     notation: 'string',
     description: 'Age at which an unread message is removed; unread alerts never are.',
     unset: '168h',
@@ -23,10 +23,10 @@ export const busSchema = z.strictObject({
     description: 'Size in bytes at which a log is rotated.',
     unset: '524288; an explicit 0 means unlimited',
   }),
-  notices_retain: duration()
+  notices_retain: durationKey()
     .default('24h')
     .meta({ notation: 'string', description: 'Age at which a delivered notice is removed.', unset: '24h' }),
-  surfaced_retain: duration().default('48h').meta({
+  surfaced_retain: durationKey().default('48h').meta({
     notation: 'string',
     description: 'Age at which the list of messages that a hook has already shown is removed.',
     unset: '48h',

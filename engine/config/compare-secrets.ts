@@ -3,16 +3,16 @@ import { z } from 'zod';
 import { operation } from '../api/operation.ts';
 import type { NamedSecret, SecretLookup } from './index.ts';
 
-/** What stands for a secret where it is compared: useless without it, and with another nonce another one. */
-export const proofOf = (secret: string, nonce: string): string =>
+/** A proof of a secret for comparing it: useless without the secret, and different for every nonce. */
+export const proveSecret = (secret: string, nonce: string): string =>
   createHmac('sha256', secret).update(nonce).digest('hex');
 
-const isSame = (one: string, other: string): boolean =>
+const isSameProof = (one: string, other: string): boolean =>
   one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
 
 /**
- * Lets whoever is about to rely on the engine find out whether it has the secrets that they have: an engine keeps the
- * environment that it was started with.
+ * Lets a client find out whether the engine has the same secrets: an engine keeps the environment that it was started
+ * with.
  */
 export const secretOperations = (deps: { secrets(): readonly NamedSecret[]; lookup: SecretLookup }) => [
   operation({
@@ -32,7 +32,7 @@ export const secretOperations = (deps: { secrets(): readonly NamedSecret[]; look
         if (proof === undefined) return [];
         const own = deps.lookup(name);
         if (own === undefined) return [{ name, state: 'missing' }];
-        return isSame(proof, proofOf(own, nonce)) ? [] : [{ name, state: 'other' }];
+        return isSameProof(proof, proveSecret(own, nonce)) ? [] : [{ name, state: 'other' }];
       });
     },
   }),

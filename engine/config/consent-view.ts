@@ -1,12 +1,12 @@
-import type { CarriedSetup } from '../runner/setup/index.ts';
+import type { ProjectSetup } from '../runner/setup/index.ts';
 import type { ConfigConsent, PendingKey } from './consent.ts';
 import type { Loaded } from './load.ts';
 
-/** What waits for a person's consent, in the form in which clients have it. */
+/** What waits for a person's consent, in the form that clients have. */
 export interface ConsentView {
   file: string;
   state: ConfigConsent['state'];
-  /** Names what the file says; what is given back to agree to it. */
+  /** Digest of what the file says; passed back to agree to it. */
   digest: string;
   pending: PendingKey[];
   /** Projects whose commands, files or folder nobody has agreed to in this form. */
@@ -16,14 +16,14 @@ export interface ConsentView {
     setup: readonly string[];
     teardown: readonly string[];
     env_files: readonly string[];
-    consent: CarriedSetup['consent'];
+    consent: ProjectSetup['consent'];
   }[];
   problem: string | null;
 }
 
-export function consentView(
+export function buildConsentView(
   { file, consent }: Pick<Loaded, 'file' | 'consent'>,
-  carried: readonly CarriedSetup[],
+  carried: readonly ProjectSetup[],
 ): ConsentView {
   const { state, digest, pending, problem } = consent;
   return {

@@ -11,8 +11,8 @@ export interface DifferenceLine {
   new: string | null;
 }
 
-/** A person has to see all of what they agree to: what a terminal hides, reorders or obeys is written out. */
-const seen = (text: string): string =>
+/** Escapes what a terminal hides, reorders or obeys: a person must see everything they agree to. */
+const escapeUnseen = (text: string): string =>
   text.replace(/[\p{C}\p{Zl}\p{Zp}\p{DI}]|(?! )\p{Zs}/gu, (character) =>
     character
       .split('')
@@ -20,29 +20,31 @@ const seen = (text: string): string =>
       .join(''),
   );
 
-const asText = (value: unknown): string | null =>
-  value === null || value === undefined ? null : seen(JSON.stringify(value));
+const formatForConsent = (value: unknown): string | null =>
+  value === null || value === undefined ? null : escapeUnseen(JSON.stringify(value));
 
-/** What waits, entry by entry, fit for a terminal. */
-export function pendingLines(pending: readonly PendingKey[]): DifferenceLine[] {
-  return pending.flatMap(({ key, old, new: now }) => linesOf(seen(key), old, now));
+/** Lists what waits, entry by entry, safe for a terminal. */
+export function listPendingLines(pending: readonly PendingKey[]): DifferenceLine[] {
+  return pending.flatMap(({ key, old, new: now }) => listDifferenceLines(escapeUnseen(key), old, now));
 }
 
-function linesOf(key: string, old: unknown, now: unknown): DifferenceLine[] {
-  // One that was a map and is none any more, or the other way round, is shown as a whole.
+function listDifferenceLines(key: string, old: unknown, now: unknown): DifferenceLine[] {
+  // A value that changed between map and non-map is shown as a whole.
   const isMap = (value: unknown): boolean => isTree(value) || value === null || value === undefined;
   if ((isTree(old) || isTree(now)) && isMap(old) && isMap(now)) {
     const [before, after] = [isTree(old) ? old : {}, isTree(now) ? now : {}];
     const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-    const lines = names.flatMap((name) => linesOf(`${key}.${seen(name)}`, before[name], after[name]));
-    return lines.length > 0 ? lines : [{ key, old: asText(old), new: asText(now) }];
+    const lines = names.flatMap((name) =>
+      listDifferenceLines(`${key}.${escapeUnseen(name)}`, before[name], after[name]),
+    );
+    return lines.length > 0 ? lines : [{ key, old: formatForConsent(old), new: formatForConsent(now) }];
   }
-  const [before, after] = [asText(old), asText(now)];
+  const [before, after] = [formatForConsent(old), formatForConsent(now)];
   return before === after ? [] : [{ key, old: before, new: after }];
 }
 
-/** The refusal of whatever would start something while nobody has agreed to the workspace's configuration. */
-export const startsNothing = (file: string, pending: readonly PendingKey[]): SvcError =>
+/** The error for anything that would start something while nobody has agreed to the workspace's configuration. */
+export const consentMissingForStart = (file: string, pending: readonly PendingKey[]): SvcError =>
   new SvcError(
     'consent_missing',
     `nobody on this machine has agreed to ${file} (${pending.map(({ key }) => key).join(', ')}), so nothing is started`,

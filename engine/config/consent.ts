@@ -4,7 +4,7 @@ import {
   type AgreedFile,
   type Consents,
   changeConsents,
-  digestOfSetup,
+  digestSetup,
   readConsents,
 } from '../access/index.ts';
 import { SvcError } from '../base/errors.ts';
@@ -17,7 +17,7 @@ import { isTrackedByGit } from './tracked.ts';
 /** A key whose value in the file waits until somebody agrees to it. */
 export interface PendingKey {
   key: string;
-  /** What is in force instead, as the file said it; null is the default. Secrets are digests. */
+  /** The value in force instead, as the file had it; null is the default. Secrets are digests. */
   old: unknown;
   /** What the file says; null when it leaves the key out. */
   new: unknown;
@@ -28,11 +28,11 @@ export interface ConfigConsent {
   /** `changed`: the values agreed to last are in force; `none`: nobody ever agreed, and nothing is started. */
   state: 'given' | 'changed' | 'none';
   pending: PendingKey[];
-  /** Names exactly what the file says under these keys; what `svc trust` agrees to. */
+  /** Digest of exactly what the file says under these keys; `svc trust` agrees to it. */
   digest: string;
   /** Why a recorded consent does not count; null when nothing is wrong with the record. */
   problem: string | null;
-  /** What is to be recorded of this first look; null when there is a record already. */
+  /** What to record about this first use; null when there is a record already. */
   firstUse: 'agreed' | 'waits' | null;
 }
 
@@ -42,90 +42,93 @@ export interface ConfigConsent {
  */
 const BY_ITS_USE = 'projects';
 
-// The schema does not change, and walking it takes longer than all the rest of a look.
+// Computed once: walking the schema takes longer than everything else.
 let known: readonly string[] | undefined;
 
-/** Keys whose values in a file count once they were agreed to. */
-export function consentKeys(): readonly string[] {
+/** Lists the keys whose values in a file only count after consent. */
+export function listConsentKeys(): readonly string[] {
   known ??= describeKeys().flatMap(({ key, consent }) => (consent ? [key] : []));
   return known;
 }
 
-const heldKeys = (): string[] => consentKeys().filter((key) => key !== BY_ITS_USE);
+const listHeldKeys = (): string[] => listConsentKeys().filter((key) => key !== BY_ITS_USE);
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+const hashText = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** The same for the same values, in whatever order a file has them. */
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+/** Formats a value canonically, independent of the order in a file. */
+function formatCanonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(formatCanonical).join(',')}]`;
   if (!isTree(value)) return JSON.stringify(value) ?? 'null';
   const names = Object.keys(value).filter((name) => value[name] !== undefined);
   return `{${names
     .sort()
-    .map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`)
+    .map((name) => `${JSON.stringify(name)}:${formatCanonical(value[name])}`)
     .join(',')}}`;
 }
 
 const SEALED = 'svc-sealed-sha256:';
 
-/** The value with every secret in it as a digest: what is recorded, compared and shown. */
-function withoutSecrets(value: unknown, name = '', inHeaders = false): unknown {
-  if (Array.isArray(value)) return value.map((entry) => withoutSecrets(entry, name, inHeaders));
+/** Replaces every secret in a value by its digest: the form that is recorded, compared and shown. */
+function digestSecrets(value: unknown, name = '', inHeaders = false): unknown {
+  if (Array.isArray(value)) return value.map((entry) => digestSecrets(entry, name, inHeaders));
   if (isTree(value)) {
     return Object.fromEntries(
-      Object.entries(value).map(([key, member]) => [key, withoutSecrets(member, key, name === 'headers')]),
+      Object.entries(value).map(([key, member]) => [key, digestSecrets(member, key, name === 'headers')]),
     );
   }
   if (typeof value !== 'string' || value === '') return value;
-  if (name === 'api_key' || (inHeaders && SECRET_NAME.test(name))) return SEALED + sha256(value);
+  if (name === 'api_key' || (inHeaders && SECRET_NAME.test(name))) return SEALED + hashText(value);
   return value.replace(
     /^(https?:\/\/)([^/?#@\s]+)@/i,
-    (_, scheme: string, who: string) => `${scheme}sealed-${sha256(who).slice(0, 16)}@`,
+    (_, scheme: string, who: string) => `${scheme}sealed-${hashText(who).slice(0, 16)}@`,
   );
 }
 
-/** A recorded value that can be used: a secret that was not recorded is none. */
-function usable(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(usable);
+/** Makes a recorded value usable: secrets were not recorded, so they are dropped. */
+function dropSecrets(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(dropSecrets);
   if (isTree(value))
-    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, usable(member)]));
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, dropSecrets(member)]));
   return typeof value === 'string' && value.startsWith(SEALED) ? '' : value;
 }
 
-const at = (tree: unknown, key: string): unknown => getAt(tree, key.split('.'));
+const valueAt = (tree: unknown, key: string): unknown => getAt(tree, key.split('.'));
 
-/** Only these keys of a tree that holds no secrets any more. */
-function picked(sealed: Tree, keys: readonly string[]): Tree {
+/** Picks these keys from a tree without secrets. */
+function pickKeys(sealed: Tree, keys: readonly string[]): Tree {
   const found: Tree = {};
   for (const key of keys) {
-    const value = at(sealed, key);
+    const value = valueAt(sealed, key);
     if (value !== undefined) setAt(found, key.split('.'), value);
   }
   return found;
 }
 
-const sealed = (tree: Tree): Tree => withoutSecrets(tree) as Tree;
+const digestTree = (tree: Tree): Tree => digestSecrets(tree) as Tree;
 
-/** Names what a file says under these keys, whatever its comments, layout and order. */
-export const consentDigest = (tree: Tree): string => sha256(canonical(picked(sealed(tree), consentKeys())));
+/** Digest of what a file says under the keys that need consent, independent of comments, layout and order. */
+export const digestConsent = (tree: Tree): string =>
+  hashText(formatCanonical(pickKeys(digestTree(tree), listConsentKeys())));
 
-/** Keys under which the file says something else than what was agreed to. */
-function differences(tree: Tree, agreed: Tree): PendingKey[] {
-  const keys = heldKeys();
-  const [said, held] = [picked(sealed(tree), keys), picked(agreed, keys)];
-  if (canonical(said) === canonical(held)) return [];
-  // A key that says what its default says has not changed; nor has one that is written in another way.
+/** Lists keys whose value in the file differs from what was agreed to. */
+function listDifferences(tree: Tree, agreed: Tree): PendingKey[] {
+  const keys = listHeldKeys();
+  const [said, held] = [pickKeys(digestTree(tree), keys), pickKeys(agreed, keys)];
+  if (formatCanonical(said) === formatCanonical(held)) return [];
+  // A key set to its default has not changed; nor has one that is written differently.
   const [one, other] = [configSchema.safeParse(said), configSchema.safeParse(held)];
   return keys.flatMap((key) => {
-    const [old, now] = [at(held, key), at(said, key)];
+    const [old, now] = [valueAt(held, key), valueAt(said, key)];
     const isSame =
-      canonical(old) === canonical(now) ||
-      (one.success && other.success && canonical(at(one.data, key)) === canonical(at(other.data, key)));
+      formatCanonical(old) === formatCanonical(now) ||
+      (one.success &&
+        other.success &&
+        formatCanonical(valueAt(one.data, key)) === formatCanonical(valueAt(other.data, key)));
     return isSame ? [] : [{ key, old: old ?? null, new: now ?? null }];
   });
 }
 
-/** What is known of a file before it is decided which of its values count. */
+/** What is known about a file before deciding which of its values count. */
 export interface ConsentQuestion {
   file: string;
   /** What the file says. */
@@ -133,19 +136,22 @@ export interface ConsentQuestion {
   /** The machine home. */
   home: string;
   env: NodeJS.ProcessEnv;
-  /** What is recorded, when it was read already. */
+  /** The recorded consents, if already read. */
   consents?: Consents | undefined;
 }
 
-/** Whether the values of a file count, by what is recorded on this machine and, for a first use, by what git tracks. */
-export function consentTo({ file, tree, home, env, consents }: ConsentQuestion): {
+/**
+ * Decides whether the values of a file count, by what is recorded on this machine and, for a first use, by what git
+ * tracks.
+ */
+export function judgeConsent({ file, tree, home, env, consents }: ConsentQuestion): {
   consent: ConfigConsent;
   agreed: AgreedFile | null;
 } {
   const { files, waiting, problem } = consents ?? readConsents(home, dirname(file));
   const agreed = files[basename(file)] ?? null;
-  const pending = differences(tree, agreed?.tree ?? {});
-  const about = { digest: consentDigest(tree), problem, firstUse: null };
+  const pending = listDifferences(tree, agreed?.tree ?? {});
+  const about = { digest: digestConsent(tree), problem, firstUse: null };
   if (pending.length === 0)
     return { agreed, consent: { ...about, state: 'given', pending, firstUse: agreed ? null : 'agreed' } };
   if (agreed !== null) return { agreed, consent: { ...about, state: 'changed', pending } };
@@ -156,12 +162,12 @@ export function consentTo({ file, tree, home, env, consents }: ConsentQuestion):
     : { agreed, consent: { ...about, state: 'given', pending: [], firstUse: 'agreed' } };
 }
 
-/** What a file says, with the values agreed to last, or none, under the keys that wait. */
-export function inForce(tree: Tree, agreed: AgreedFile | null, { pending }: ConfigConsent): Tree {
+/** Applies consent: what a file says, with the values agreed to last, or none, under the keys that wait. */
+export function applyConsent(tree: Tree, agreed: AgreedFile | null, { pending }: ConfigConsent): Tree {
   const held = structuredClone(tree);
   for (const { key } of pending) {
     const path = key.split('.');
-    const old = usable(at(agreed?.tree ?? {}, key));
+    const old = dropSecrets(valueAt(agreed?.tree ?? {}, key));
     if (old !== undefined) setAt(held, path, old);
     else removeAt(held, path);
   }
@@ -169,27 +175,29 @@ export function inForce(tree: Tree, agreed: AgreedFile | null, { pending }: Conf
 }
 
 /** Keys under consent whose values differ between two texts of a file. */
-export function differingKeys(before: Tree, after: Tree): string[] {
-  return consentKeys().filter((key) => canonical(at(before, key)) !== canonical(at(after, key)));
+export function listDifferingKeys(before: Tree, after: Tree): string[] {
+  return listConsentKeys().filter(
+    (key) => formatCanonical(valueAt(before, key)) !== formatCanonical(valueAt(after, key)),
+  );
 }
 
-/** What the entries of `projects` carry for worktrees, as it is agreed to: those that `before` does not have like this. */
-export function changedSetups(before: Tree, after: Tree, root: string): { id: string; digest: string }[] {
-  const entriesOf = (tree: Tree) => {
+/** Lists setups of `projects` entries that `before` does not have in the same form, with the digest to agree to. */
+export function listChangedSetups(before: Tree, after: Tree, root: string): { id: string; digest: string }[] {
+  const parseEntries = (tree: Tree) => {
     const parsed = configSchema.shape.projects.safeParse(tree.projects);
     return parsed.success ? parsed.data : [];
   };
-  const known = new Set(entriesOf(before).map(canonical));
-  return entriesOf(after)
-    .filter((entry) => !known.has(canonical(entry)))
+  const known = new Set(parseEntries(before).map(formatCanonical));
+  return parseEntries(after)
+    .filter((entry) => !known.has(formatCanonical(entry)))
     .map(({ id, path, setup, teardown, env_files: envFiles }) => ({
       id,
-      digest: digestOfSetup({ path: relative(root, resolve(root, path)), setup, teardown, envFiles }),
+      digest: digestSetup({ path: relative(root, resolve(root, path)), setup, teardown, envFiles }),
     }));
 }
 
-/** All of what a file said when it was agreed to. */
-export const allAgreed = (agreed: AgreedFile | null): Tree => usable(agreed?.tree ?? {}) as Tree;
+/** Everything that a file said when it was agreed to. */
+export const readAgreed = (agreed: AgreedFile | null): Tree => dropSecrets(agreed?.tree ?? {}) as Tree;
 
 function removeAt(tree: Tree, path: readonly string[]): void {
   const around = getAt(tree, path.slice(0, -1));
@@ -208,21 +216,21 @@ export interface Agreement {
   setups?: readonly { id: string; digest: string }[] | undefined;
 }
 
-/** What is recorded once a file's values were agreed to. */
-export function agreedTo(tree: Tree, before: AgreedFile | null, given: Agreement): AgreedFile {
+/** Builds the record of an agreement to a file's values. */
+export function buildAgreement(tree: Tree, before: AgreedFile | null, given: Agreement): AgreedFile {
   const { how, actor, at: when, keys } = given;
-  const now = sealed(tree);
+  const now = digestTree(tree);
   if (keys === undefined) return { tree: now, how, actor, at: when };
-  // What needs no consent is recorded as it is: it is what the rest was seen together with.
+  // Values without need of consent are recorded too: the rest was seen together with them.
   const [said, recorded] = [now, structuredClone(now)];
-  for (const key of consentKeys()) {
+  for (const key of listConsentKeys()) {
     if (keys.includes(key)) continue;
-    const old = at(before?.tree ?? {}, key);
+    const old = valueAt(before?.tree ?? {}, key);
     if (old === undefined) removeAt(recorded, key.split('.'));
     else setAt(recorded, key.split('.'), structuredClone(old));
-    // An entry of a map: the others wait on.
+    // One entry of a map: the others keep waiting.
     for (const name of keys.filter((each) => each.startsWith(`${key}.`))) {
-      const value = at(said, name);
+      const value = valueAt(said, name);
       if (value === undefined) removeAt(recorded, name.split('.'));
       else setAt(recorded, name.split('.'), value);
     }
@@ -251,14 +259,16 @@ export function recordAgreement(
 ): string {
   return changeConsentsOf(home, file, ({ files, waiting, projects }) => {
     const name = basename(file);
-    files[name] = agreedTo(tree, files[name] ?? null, given);
+    files[name] = buildAgreement(tree, files[name] ?? null, given);
     delete waiting[name];
     for (const { id, digest } of given.setups ?? [])
       projects[id] = { digest, at: given.at, actor: given.actor };
   });
 }
 
-/** Records that a file was found waiting: it is no first use any more when git tracks it no longer. */
+/**
+ * Records that a file was found waiting, so that it does not count as a first use later when git no longer tracks it.
+ */
 export const recordWaiting = (
   { home, file }: Pick<ConsentQuestion, 'home' | 'file'>,
   since: string,

@@ -1,19 +1,19 @@
-import { cannotRoute } from '../agents/presets/index.ts';
-import { suggestion } from './nearest.ts';
+import { findRouteObstacle } from '../agents/presets/index.ts';
+import { suggestName } from './nearest.ts';
 import type { Finding } from './problems.ts';
 import type { Config } from './schema.ts';
-import { namedSecrets } from './secrets.ts';
+import { listSecrets } from './secrets.ts';
 
-/** What no single key can know about itself: errors stop the load, warnings are only said. */
-export function crossCheck(config: Config): { errors: Finding[]; warnings: Finding[] } {
-  const warnings: Finding[] = sharedSecrets(config);
+/** Checks keys against each other: errors stop the load, warnings are only reported. */
+export function crossCheckConfig(config: Config): { errors: Finding[]; warnings: Finding[] } {
+  const warnings: Finding[] = checkSharedSecrets(config);
   return {
-    errors: [...agents(config), ...templates(config, warnings), ...people(config, warnings)],
+    errors: [...checkAgents(config), ...checkTemplates(config, warnings), ...checkPeople(config, warnings)],
     warnings,
   };
 }
 
-function agents({
+function checkAgents({
   agents: { cmds, interactive, acp, transport, auth, notify, default_preset },
 }: Config): Finding[] {
   const found: Finding[] = [];
@@ -24,7 +24,7 @@ function agents({
       found.push({
         path: ['agents', section, preset],
         key: true,
-        message: `unknown preset${suggestion(preset, known)}`,
+        message: `unknown preset${suggestName(preset, known)}`,
       });
     }
   }
@@ -36,14 +36,15 @@ function agents({
     });
   }
   for (const [preset, way] of Object.entries(auth)) {
-    const why = way === 'gateway' ? cannotRoute(preset) : null;
+    const why = way === 'gateway' ? findRouteObstacle(preset) : null;
     if (why === null) continue;
     found.push({
       path: ['agents', 'auth', preset],
       message: `${preset} cannot be routed through the gateway, because ${why}; use account`,
     });
   }
-  const unknown = default_preset !== '' && unrunnable(default_preset, { cmds, transport, interactive });
+  const unknown =
+    default_preset !== '' && explainUnrunnable(default_preset, { cmds, transport, interactive });
   if (unknown) found.push({ path: ['agents', 'default_preset'], message: unknown });
   return found;
 }
@@ -51,18 +52,18 @@ function agents({
 type Presets = Pick<Config['agents'], 'cmds' | 'transport' | 'interactive'>;
 
 /** Why a preset cannot run a task, or nothing. */
-function unrunnable(preset: string, { cmds, transport, interactive }: Presets): string | undefined {
+function explainUnrunnable(preset: string, { cmds, transport, interactive }: Presets): string | undefined {
   if (Object.hasOwn(cmds, preset) || (Object.hasOwn(transport, preset) && transport[preset] === 'acp'))
     return undefined;
   return Object.hasOwn(interactive, preset)
     ? `${preset} only runs interactively; give it a command in agents.cmds or choose another preset`
-    : `unknown preset${suggestion(preset, Object.keys(cmds))}`;
+    : `unknown preset${suggestName(preset, Object.keys(cmds))}`;
 }
 
 /** Words that /chat understands itself, so a template of that name cannot be reached there. */
 const CHAT_WORDS = ['approve', 'deny', 'status'];
 
-function templates(config: Config, warnings: Finding[]): Finding[] {
+function checkTemplates(config: Config, warnings: Finding[]): Finding[] {
   const found: Finding[] = [];
   const projects = [config.project.name, ...config.projects.map(({ id }) => id)];
   for (const [name, { agent, prompt, project }] of Object.entries(config.webhook.templates)) {
@@ -70,10 +71,10 @@ function templates(config: Config, warnings: Finding[]): Finding[] {
     if (agent === undefined && prompt === undefined) {
       found.push({ path, message: 'a template needs an agent or a prompt' });
     }
-    const wrong = agent !== undefined && unrunnable(agent, config.agents);
+    const wrong = agent !== undefined && explainUnrunnable(agent, config.agents);
     if (wrong) found.push({ path: [...path, 'agent'], message: wrong });
     if (project !== undefined && !projects.includes(project)) {
-      found.push({ path: [...path, 'project'], message: `unknown project${suggestion(project, projects)}` });
+      found.push({ path: [...path, 'project'], message: `unknown project${suggestName(project, projects)}` });
     }
     if (CHAT_WORDS.includes(name)) {
       warnings.push({
@@ -86,10 +87,10 @@ function templates(config: Config, warnings: Finding[]): Finding[] {
   return found;
 }
 
-/** A map of secrets is of use only as far as they differ. */
-function sharedSecrets({ webhook: { secret_env } }: Config): Finding[] {
+/** A map of secrets is only useful if they differ. */
+function checkSharedSecrets({ webhook: { secret_env } }: Config): Finding[] {
   if (typeof secret_env === 'string') return [];
-  const named = namedSecrets(secret_env);
+  const named = listSecrets(secret_env);
   return named.flatMap(({ route, names }, at) => {
     const other = named.slice(0, at).find((each) => each.names.some((name) => names.includes(name)));
     if (other === undefined) return [];
@@ -98,7 +99,7 @@ function sharedSecrets({ webhook: { secret_env } }: Config): Finding[] {
   });
 }
 
-function people({ policy, projects, ai }: Config, warnings: Finding[]): Finding[] {
+function checkPeople({ policy, projects, ai }: Config, warnings: Finding[]): Finding[] {
   const found: Finding[] = [];
   if (policy.mode === 'allowlist' && policy.actors.length === 0) {
     found.push({
@@ -112,8 +113,8 @@ function people({ policy, projects, ai }: Config, warnings: Finding[]): Finding[
       message: 'counts for the chat and the code host only, until policy.mode is allowlist',
     });
   }
-  found.push(...repeated(['projects'], 'id', projects));
-  found.push(...repeated(['ai', 'providers'], 'name', ai.providers));
+  found.push(...findRepeated(['projects'], 'id', projects));
+  found.push(...findRepeated(['ai', 'providers'], 'name', ai.providers));
   ai.providers.forEach((provider, at) => {
     if (provider.api_key === '') return;
     warnings.push({
@@ -130,7 +131,7 @@ function people({ policy, projects, ai }: Config, warnings: Finding[]): Finding[
   return found;
 }
 
-function repeated<N extends string>(
+function findRepeated<N extends string>(
   path: string[],
   name: N,
   entries: readonly Record<N, string>[],

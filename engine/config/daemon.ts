@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { address, loopbackAddress } from '../base/values/address.ts';
+import { addressKey, loopbackAddressKey } from '../base/values/address.ts';
 
 /** The `daemon` section. */
 export const daemonSchema = z.strictObject({
@@ -9,7 +9,7 @@ export const daemonSchema = z.strictObject({
     description: 'Socket that the command line, the dashboard and agents connect to.',
     unset: '.svc/svc.sock, below paths.data',
   }),
-  addr: loopbackAddress().default('127.0.0.1:0').meta({
+  addr: loopbackAddressKey().default('127.0.0.1:0').meta({
     consent: true,
     notation: 'string',
     description: 'Loopback address for /mcp and /healthz; port 0 takes any free port.',
@@ -24,7 +24,7 @@ export const daemonSchema = z.strictObject({
 
 /** The `ui` section. */
 export const uiSchema = z.strictObject({
-  addr: address().default('127.0.0.1:8790').meta({
+  addr: addressKey().default('127.0.0.1:8790').meta({
     consent: true,
     notation: 'string',
     description: 'Address of the local interface; svc webhook serve listens here unless --addr is given.',

@@ -3,20 +3,20 @@ import { dirname } from 'node:path';
 import { parse, parseDocument } from 'yaml';
 import { writeFileAtomically } from '../base/atomic-file.ts';
 import { SvcError } from '../base/errors.ts';
-import { changedSetups, consentKeys, differingKeys, recordAgreement } from './consent.ts';
-import { actorOf } from './first-use.ts';
+import { listChangedSetups, listConsentKeys, listDifferingKeys, recordAgreement } from './consent.ts';
+import { findActor } from './first-use.ts';
 import { describeKeys, type KeyInfo } from './keys.ts';
 import type { Tree } from './layers.ts';
 import { type Loaded, loadConfig } from './load.ts';
-import { suggestion } from './nearest.ts';
-import { readSource, readText, type Source } from './source.ts';
-import { setInText } from './text-edit.ts';
+import { suggestName } from './nearest.ts';
+import { readConfigFile, readSource, type Source } from './source.ts';
+import { setYamlValue } from './text-edit.ts';
 
 /**
- * The path that a dotted name means: a key, a section, or an entry below a key that is a map (`agents.cmds.mine`).
- * Throws `config_invalid` with the nearest key.
+ * Resolves a dotted name: a key, a section, or an entry below a key that is a map (`agents.cmds.mine`). Throws
+ * `config_invalid` with the nearest key.
  */
-export function keyPath(name: string): string[] {
+export function resolveKeyPath(name: string): string[] {
   const keys = describeKeys();
   const known = keys.some(
     ({ key, type }) =>
@@ -24,27 +24,27 @@ export function keyPath(name: string): string[] {
   );
   const path = name.split('.');
   if (known && path.every((part) => part !== '' && part !== '__proto__')) return path;
-  const problem = name === '' ? 'no key was named' : `unknown key ${name}${meantBy(name, keys)}`;
+  const problem = name === '' ? 'no key was named' : `unknown key ${name}${suggestKey(name, keys)}`;
   throw new SvcError('config_invalid', problem, {
     hint: 'svc config keys lists every key',
   });
 }
 
 /** `, did you mean …?`: the keys that end so (`timeout_sec`), else the nearest key or section, or nothing. */
-function meantBy(name: string, keys: readonly KeyInfo[]): string {
+function suggestKey(name: string, keys: readonly KeyInfo[]): string {
   const all = keys.map(({ key }) => key);
   const ending = all.filter((key) => key.endsWith(`.${name}`));
   if (ending.length > 0) return `, did you mean ${ending.join(' or ')}?`;
   const sections = all.flatMap((key) => key.split('.').map((_, at, parts) => parts.slice(0, at).join('.')));
-  return suggestion(name, new Set([...all, ...sections.filter((section) => section !== '')]));
+  return suggestName(name, new Set([...all, ...sections.filter((section) => section !== '')]));
 }
 
-/** The key that is a map and has the dotted name as an entry. */
-export const mapOf = (name: string): KeyInfo | undefined =>
+/** Finds the map key that a dotted name is an entry of. */
+export const findMapKey = (name: string): KeyInfo | undefined =>
   describeKeys().find(({ key, type }) => /\bmap /.test(type) && name.startsWith(`${key}.`));
 
-/** A value as it is typed on a command line: YAML, except that a key of text takes the text as it stands. */
-export function parseValue(name: string, text: string): unknown {
+/** Parses a value from a command line: YAML, except that the text for a string key is taken literally. */
+export function parseKeyValue(name: string, text: string): unknown {
   const holder = describeKeys().find(({ key }) => name === key || name.startsWith(`${key}.`));
   const isText = name === holder?.key ? holder.type === 'string' : holder?.type === 'map string->string';
   if (isText && text !== 'null' && !/^(?:".*"|'.*')$/s.test(text)) return text;
@@ -58,23 +58,23 @@ export function parseValue(name: string, text: string): unknown {
 }
 
 /** The text of a configuration file. Throws `config_invalid`. */
-export function configText(file: string): string {
-  const read = readText(file);
+export function readConfigText(file: string): string {
+  const read = readConfigFile(file);
   if ('problem' in read) throw new SvcError('config_invalid', `${file} ${read.problem}`);
   return read.text;
 }
 
 /** The file's text with one key changed; nothing is written. A syntax error is left for the check to report. */
-export function textWithKey(options: { file: string; name: string; text: string }): string {
-  const path = keyPath(options.name);
-  const value = parseValue(options.name, options.text);
-  const before = configText(options.file);
-  return isBroken(before) ? before : setInText(before, path, value);
+export function renderWithKey(options: { file: string; name: string; text: string }): string {
+  const path = resolveKeyPath(options.name);
+  const value = parseKeyValue(options.name, options.text);
+  const before = readConfigText(options.file);
+  return isBroken(before) ? before : setYamlValue(before, path, value);
 }
 
-/** What is under consent of what a dotted name means: itself, the entry that it is of a map, or the keys of a section. */
-const keysUnder = (name: string): string[] =>
-  consentKeys().flatMap((key) =>
+/** Lists what needs consent below a dotted name: itself, the entry of a map, or the keys of a section. */
+const listKeysUnder = (name: string): string[] =>
+  listConsentKeys().flatMap((key) =>
     name.startsWith(`${key}.`) ? [name] : key === name || key.startsWith(`${name}.`) ? [key] : [],
   );
 
@@ -84,29 +84,29 @@ export interface Change {
   env: NodeJS.ProcessEnv;
   /** The whole new text. */
   text: string;
-  /** Only if the file still says this. */
+  /** Change only if the file still says this. */
   seen?: string | undefined;
   actor: string;
-  /** The key that was changed; without it all those that the text changes. */
+  /** The changed key; without it every key that the text changes. */
   name?: string | undefined;
 }
 
 /**
- * Replaces svc.yaml, checked beforehand and in one step, and records that what was changed is agreed to: whoever writes
- * it has seen it. What waited before and was not touched waits on. Returns what the changed file says.
- * Throws `config_invalid`, `conflict`.
+ * Checks and replaces svc.yaml in one step, and records consent to what was changed: whoever writes it has seen it.
+ * Values that waited before and were not touched keep waiting. Returns what the changed file says. Throws
+ * `config_invalid`, `conflict`.
  */
 export function writeConfig({ file, env, text, seen, actor, name }: Change): Loaded {
-  if (seen !== undefined && configText(file) !== seen)
+  if (seen !== undefined && readConfigText(file) !== seen)
     throw new SvcError('conflict', `${file} was changed meanwhile; nothing was written`, {
       hint: 'svc config edit shows it as it is now',
     });
   const before = readSource(file);
   const { tree, home } = loadConfig({ file, env, text, believe: true });
-  const keys = name === undefined ? changedKeys(before, tree) : keysUnder(name);
+  const keys = name === undefined ? listChangedKeys(before, tree) : listKeysUnder(name);
   if (keys.length > 0) {
-    // All of a file that would be agreed to by being used is agreed to by being written.
-    const isFirstUse = loadedOrNull({ file, env })?.consent.firstUse === 'agreed';
+    // A file that would be agreed to by being used is agreed to by being written.
+    const isFirstUse = loadOrNull({ file, env })?.consent.firstUse === 'agreed';
     recordAgreement(
       { home: home.path, file, tree },
       {
@@ -115,7 +115,7 @@ export function writeConfig({ file, env, text, seen, actor, name }: Change): Loa
         at: new Date().toISOString(),
         keys: isFirstUse ? undefined : keys,
         setups: keys.includes('projects')
-          ? changedSetups(before.tree, tree, realpathSync(dirname(file)))
+          ? listChangedSetups(before.tree, tree, realpathSync(dirname(file)))
           : [],
       },
     );
@@ -124,20 +124,20 @@ export function writeConfig({ file, env, text, seen, actor, name }: Change): Loa
   return loadConfig({ file, env });
 }
 
-/** Keys under consent that a person has changed; none where it cannot be told, because the file was broken before. */
-function changedKeys({ tree, problems }: Source, after: Tree): string[] {
-  return problems.length > 0 ? [] : differingKeys(tree, after);
+/** Lists keys under consent that a person has changed; none when the file was broken before and nobody can tell. */
+function listChangedKeys({ tree, problems }: Source, after: Tree): string[] {
+  return problems.length > 0 ? [] : listDifferingKeys(tree, after);
 }
 
 /** Records that all of a file that was just written is agreed to. Throws `config_invalid`. */
 export function agreeToFile({ file, env }: { file: string; env: NodeJS.ProcessEnv }): void {
   const { tree, home } = loadConfig({ file, env, believe: true });
   const at = new Date().toISOString();
-  recordAgreement({ home: home.path, file, tree }, { how: 'written', actor: actorOf(env), at });
+  recordAgreement({ home: home.path, file, tree }, { how: 'written', actor: findActor(env), at });
 }
 
-/** What a file says as it stands; null when it cannot be used. */
-function loadedOrNull(options: { file: string; env: NodeJS.ProcessEnv }): Loaded | null {
+/** What a file says now; null when it is invalid. */
+function loadOrNull(options: { file: string; env: NodeJS.ProcessEnv }): Loaded | null {
   try {
     return loadConfig(options);
   } catch {
@@ -145,20 +145,20 @@ function loadedOrNull(options: { file: string; env: NodeJS.ProcessEnv }): Loaded
   }
 }
 
-/** Changes one key of svc.yaml, which is agreed to by that. Returns what the changed file says. */
+/** Changes one key of svc.yaml and records consent to it. Returns what the changed file says. */
 export const setKey = ({
   file,
   env,
   name,
   text,
-  actor = actorOf(env),
+  actor = findActor(env),
 }: {
   file: string;
   env: NodeJS.ProcessEnv;
   name: string;
   text: string;
   actor?: string;
-}): Loaded => writeConfig({ file, env, actor, name, text: textWithKey({ file, name, text }) });
+}): Loaded => writeConfig({ file, env, actor, name, text: renderWithKey({ file, name, text }) });
 
 const isBroken = (text: string): boolean =>
   parseDocument(text.replace(/^\uFEFF/, ''), { prettyErrors: false }).errors.length > 0;

@@ -15,7 +15,7 @@ export interface Variable {
   owner: string;
 }
 
-const now = (
+const usedVariable = (
   name: string,
   scope: Variable['scope'],
   owner: string,
@@ -29,84 +29,118 @@ const now = (
   owner,
   ...(key === undefined ? {} : { key }),
 });
-const pending = (...row: Parameters<typeof now>): Variable => ({ ...now(...row), since: 'pending' });
+const pendingVariable = (...row: Parameters<typeof usedVariable>): Variable => ({
+  ...usedVariable(...row),
+  since: 'pending',
+});
 
 /** All 27 variables of svc. */
 export const ENVIRONMENT: readonly Variable[] = [
-  now(
+  usedVariable(
     'SVC_ACTOR',
     'call',
     'policy',
     'who acts, for the policy and for records; default: the name of the OS user',
   ),
-  now('SVC_AGENT', 'worker', 'workers', 'given to a worker: its preset; default of from_agent in messages'),
-  now('SVC_AGENT_CMD', 'config', 'workers', 'command of the default agent', 'agents.default_cmd'),
-  now('SVC_AGENT_PRESET', 'config', 'workers', 'preset of the default agent', 'agents.default_preset'),
-  now(
+  usedVariable(
+    'SVC_AGENT',
+    'worker',
+    'workers',
+    'given to a worker: its preset; default of from_agent in messages',
+  ),
+  usedVariable('SVC_AGENT_CMD', 'config', 'workers', 'command of the default agent', 'agents.default_cmd'),
+  usedVariable(
+    'SVC_AGENT_PRESET',
+    'config',
+    'workers',
+    'preset of the default agent',
+    'agents.default_preset',
+  ),
+  usedVariable(
     'SVC_AGENT_TIMEOUT_SEC',
     'config',
     'workers',
     'hard cap of one agent run in seconds',
     'agents.timeout_sec',
   ),
-  now(
+  usedVariable(
     'SVC_AGENT_TRANSPORT',
     'config',
     'agent protocol',
     'transport of every preset: subprocess, or acp for each that has an entry in agents.acp',
     'agents.transport',
   ),
-  pending(
+  pendingVariable(
     'SVC_ALLOW_UNLINKED',
     'process',
     'linked server',
     '1: a workspace that is not linked needs no lease',
   ),
-  now(
+  usedVariable(
     'SVC_CONFIG',
     'process',
     'configuration',
     'path of svc.yaml, instead of walking up from the current folder',
   ),
-  now('SVC_FORCE_COLOR', 'process', 'dashboard', '1: colour even with NO_COLOR or a dumb terminal; 0: none'),
-  now('SVC_GATEWAY_BYPASS', 'call', 'gateway', '1: this dispatch is not routed through the gateway'),
-  now('SVC_GIT_BASE', 'call', 'worktrees', 'base branch of new worktrees and of promote'),
-  now(
+  usedVariable(
+    'SVC_FORCE_COLOR',
+    'process',
+    'dashboard',
+    '1: colour even with NO_COLOR or a dumb terminal; 0: none',
+  ),
+  usedVariable('SVC_GATEWAY_BYPASS', 'call', 'gateway', '1: this dispatch is not routed through the gateway'),
+  usedVariable('SVC_GIT_BASE', 'call', 'worktrees', 'base branch of new worktrees and of promote'),
+  usedVariable(
     'SVC_HOME',
     'process',
     'configuration',
     "folder of the machine home: ai.yaml, keys.env and the account's files",
   ),
-  pending('SVC_LEASE_SECRET', 'process', 'linked server', 'key that verifies leases; never shown'),
-  now('SVC_LEDGER_FORCE', 'call', 'ledger', '1: dispatch passes the ledger gate, recorded'),
-  now('SVC_NAME', 'worker', 'workers', 'given to a worker: its stable name; default name in messages'),
-  now(
+  pendingVariable('SVC_LEASE_SECRET', 'process', 'linked server', 'key that verifies leases; never shown'),
+  usedVariable('SVC_LEDGER_FORCE', 'call', 'ledger', '1: dispatch passes the ledger gate, recorded'),
+  usedVariable(
+    'SVC_NAME',
+    'worker',
+    'workers',
+    'given to a worker: its stable name; default name in messages',
+  ),
+  usedVariable(
     'SVC_NOTIFY_URL',
     'worker',
     'bus delivery',
     "address under which this session's own agent listens: {{notify_base}}",
   ),
-  now('SVC_NO_SPIN', 'process', 'dashboard', '1: no animation; there is none so far'),
-  pending('SVC_OLLAMA_HOST', 'config', 'gateway', 'address of the local Ollama', 'ai.ollama.host'),
-  pending('SVC_OLLAMA_MODEL', 'config', 'gateway', 'model of the local Ollama', 'ai.ollama.model'),
-  pending(
+  usedVariable('SVC_NO_SPIN', 'process', 'dashboard', '1: no animation; there is none so far'),
+  pendingVariable('SVC_OLLAMA_HOST', 'config', 'gateway', 'address of the local Ollama', 'ai.ollama.host'),
+  pendingVariable('SVC_OLLAMA_MODEL', 'config', 'gateway', 'model of the local Ollama', 'ai.ollama.model'),
+  pendingVariable(
     'SVC_REQUIRE_LEASE',
     'process',
     'linked server',
     '1: dispatch needs a valid lease from the linked server',
   ),
-  now('SVC_ROLE', 'worker', 'workers', 'given to a worker: its seat; informative, never trusted'),
-  now(
+  usedVariable('SVC_ROLE', 'worker', 'workers', 'given to a worker: its seat; informative, never trusted'),
+  usedVariable(
     'SVC_SESSION',
     'worker',
     'workers',
     'given to a worker: its session, the default of tools that take one',
   ),
-  now('SVC_SESSION_NAME', 'worker', 'workers', "given to a worker: its session's title"),
-  now('SVC_SETUP_YES', 'call', 'set-up', '1: answers yes to the questions of svc init and other set-up'),
-  pending('SVC_SKIP_GATEWAY_AUTOSTART', 'process', 'gateway', '1: no gateway is started'),
-  now('SVC_TASK', 'worker', 'workers', 'given to a worker: its task, the default of tools that take one'),
-  now(
+  usedVariable('SVC_SESSION_NAME', 'worker', 'workers', "given to a worker: its session's title"),
+  usedVariable(
+    'SVC_SETUP_YES',
+    'call',
+    'set-up',
+    '1: answers yes to the questions of svc init and other set-up',
+  ),
+  pendingVariable('SVC_SKIP_GATEWAY_AUTOSTART', 'process', 'gateway', '1: no gateway is started'),
+  usedVariable(
+    'SVC_TASK',
+    'worker',
+    'workers',
+    'given to a worker: its task, the default of tools that take one',
+  ),
+  usedVariable(
     'SVC_TASK_TOKEN_BUDGET',
     'call',
     'gateway',
@@ -115,7 +149,7 @@ export const ENVIRONMENT: readonly Variable[] = [
 ];
 
 /** Whether a 1/0 variable is on. Throws `config_invalid` for anything that is neither. */
-export function environmentFlag(env: NodeJS.ProcessEnv, name: string): boolean {
+export function readEnvironmentFlag(env: NodeJS.ProcessEnv, name: string): boolean {
   const value = (env[name] ?? '').toLowerCase();
   if (['1', 'true', 'yes', 'on'].includes(value)) return true;
   if (['', '0', 'false', 'no', 'off'].includes(value)) return false;
@@ -123,15 +157,15 @@ export function environmentFlag(env: NodeJS.ProcessEnv, name: string): boolean {
 }
 
 /**
- * The keys that the environment sets. An empty variable counts as unset. `merged` is what the files say: the transport
- * applies to every preset that exists there.
+ * Reads the keys that the environment sets. An empty variable counts as unset. `presets` come from the files: the
+ * transport applies to every preset that exists there.
  */
-export function environmentLayer(env: NodeJS.ProcessEnv, presets: TransportPresets): Tree {
+export function readEnvironmentLayer(env: NodeJS.ProcessEnv, presets: TransportPresets): Tree {
   const layer: Tree = {};
   for (const { name, key } of ENVIRONMENT) {
     const value = env[name];
     if (key === undefined || value === undefined || value === '') continue;
-    if (key === 'agents.transport') setAt(layer, key.split('.'), transportOf(value, presets));
+    if (key === 'agents.transport') setAt(layer, key.split('.'), buildTransports(value, presets));
     else setAt(layer, key.split('.'), key.endsWith('_sec') && /^\d+$/.test(value) ? Number(value) : value);
   }
   return layer;
@@ -143,11 +177,11 @@ export interface TransportPresets {
   acp: readonly string[];
 }
 
-// A preset without a protocol server stays as it is: one word for all presets must not forbid most of them.
-function transportOf(value: string, { all, acp }: TransportPresets): Tree {
+// A preset without a protocol server keeps its transport: one word for all presets must not forbid most of them.
+function buildTransports(value: string, { all, acp }: TransportPresets): Tree {
   return Object.fromEntries((value === 'acp' ? acp : all).map((preset) => [preset, value]));
 }
 
-/** The row of the variable that sets `key` or something inside it. */
-export const overriding = (key: string): Variable | undefined =>
+/** Finds the variable that sets `key` or something inside it. */
+export const findOverriding = (key: string): Variable | undefined =>
   ENVIRONMENT.find((row) => row.key !== undefined && (key === row.key || key.startsWith(`${row.key}.`)));

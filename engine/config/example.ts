@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import { ENVIRONMENT } from './environment.ts';
-import { type KeyDetail, keyDetails, pendingWords } from './keys.ts';
+import { describeKeyDetails, describePending, type KeyDetail } from './keys.ts';
 
 const HEAD = `# Configuration of svc. Every key is here, commented out, with its default or an example.
 # Take the # away in front of a key (and of the lines below that belong to it) to set it.
@@ -8,10 +8,10 @@ const HEAD = `# Configuration of svc. Every key is here, commented out, with its
 `;
 
 /** `svc.yaml.example`: every key, commented. Values follow a bare `#`, prose a `#` and one space. */
-export function exampleYaml(): string {
+export function renderExampleYaml(): string {
   const lines = [HEAD];
   let open: string[] = [];
-  for (const detail of keyDetails()) {
+  for (const detail of describeKeyDetails()) {
     const path = detail.key.split('.');
     const parents = path.slice(0, -1);
     const shared = parents.findIndex((part, depth) => open[depth] !== part);
@@ -21,33 +21,33 @@ export function exampleYaml(): string {
       lines.push(`${'  '.repeat(depth)}${parents[depth]}:`);
     open = parents;
     const indent = '  '.repeat(parents.length);
-    for (const line of prose(detail)) lines.push(`${indent}# ${line}`);
-    for (const line of valueLines(detail, path.at(-1)!)) lines.push(`${indent}#${line}`);
+    for (const line of renderProse(detail)) lines.push(`${indent}# ${line}`);
+    for (const line of renderValue(detail, path.at(-1)!)) lines.push(`${indent}#${line}`);
   }
   return `${lines.join('\n').replace(/\n{3,}/g, '\n\n')}\n`;
 }
 
-function prose({ type, description, unset, allowed, env, ...detail }: KeyDetail): string[] {
-  const facts = [`${type}, default ${defaultText(detail.default)}`];
+function renderProse({ type, description, unset, allowed, env, ...detail }: KeyDetail): string[] {
+  const facts = [`${type}, default ${describeDefault(detail.default)}`];
   if (allowed && !type.includes('bool')) facts.push(`allowed: ${allowed.join(', ')}`);
   if (unset !== null) facts.push(`unset: ${unset}`);
   if (env !== null) facts.push(`environment: ${env}`);
-  const pending = detail.pending === null ? [] : [pendingWords(detail.pending)];
+  const pending = detail.pending === null ? [] : [describePending(detail.pending)];
   return [description, `${facts.join('; ')}.`, ...pending];
 }
 
-function valueLines({ default: standard, example }: KeyDetail, name: string): string[] {
-  const value = isNothing(standard) ? (example ?? standard) : standard;
+function renderValue({ default: standard, example }: KeyDetail, name: string): string[] {
+  const value = isEmptyValue(standard) ? (example ?? standard) : standard;
   return stringify({ [name]: value }, { lineWidth: 0, aliasDuplicateObjects: false })
     .trimEnd()
     .split('\n')
     .map((line) => line.replace(/: null$/, ':'));
 }
 
-const isNothing = (value: unknown): boolean =>
+const isEmptyValue = (value: unknown): boolean =>
   value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0);
 
-function defaultText(value: unknown): string {
+function describeDefault(value: unknown): string {
   if (value === null) return 'unset';
   if (value === '') return 'empty';
   if (Array.isArray(value)) return value.length > 0 ? value.join(', ') : 'an empty list';
@@ -58,40 +58,40 @@ function defaultText(value: unknown): string {
   return String(value);
 }
 
-const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
-const code = (text: string): string => `\`${text}\``;
-const row = (...cells: string[]): string => `| ${cells.map(cell).join(' | ')} |`;
+const escapeCell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+const formatCode = (text: string): string => `\`${text}\``;
+const formatRow = (...cells: string[]): string => `| ${cells.map(escapeCell).join(' | ')} |`;
 
 /** `docs/config.md`: the keys by section, the environment, precedence and the machine home. */
-export function configMarkdown(): string {
-  const details = keyDetails();
+export function renderConfigMarkdown(): string {
+  const details = describeKeyDetails();
   const sections = [...new Set(details.map(({ key }) => key.split('.')[0]!))];
   const tables = sections.map((section) => {
     const keys = details.filter(({ key }) => key === section || key.startsWith(`${section}.`));
     return [
       `## ${section}`,
       '',
-      row('key', 'type', 'default', 'meaning', 'unset', 'allowed'),
-      row('---', '---', '---', '---', '---', '---'),
+      formatRow('key', 'type', 'default', 'meaning', 'unset', 'allowed'),
+      formatRow('---', '---', '---', '---', '---', '---'),
       ...keys.map((detail) =>
-        row(
-          code(detail.key),
-          code(detail.type),
-          defaultText(detail.default),
-          meaning(detail),
+        formatRow(
+          formatCode(detail.key),
+          formatCode(detail.type),
+          describeDefault(detail.default),
+          describeMeaning(detail),
           detail.unset ?? '',
-          detail.allowed?.map(code).join(', ') ?? '',
+          detail.allowed?.map(formatCode).join(', ') ?? '',
         ),
       ),
     ].join('\n');
   });
-  return [INTRODUCTION, ...tables, environmentTable(), HOME].join('\n\n').concat('\n');
+  return [INTRODUCTION, ...tables, renderEnvironmentTable(), HOME].join('\n\n').concat('\n');
 }
 
-const meaning = ({ description, env, consent, pending }: KeyDetail): string =>
+const describeMeaning = ({ description, env, consent, pending }: KeyDetail): string =>
   [
     description,
-    ...(env === null ? [] : [`Overridden by ${code(env)}.`]),
+    ...(env === null ? [] : [`Overridden by ${formatCode(env)}.`]),
     ...(consent ? ['**Under consent.**'] : []),
     ...(pending === null ? [] : [`**Pending**: for ${pending}.`]),
   ].join(' ');
@@ -127,16 +127,22 @@ for exists. \`svc config check\` names those that svc.yaml sets.
 
 An unknown key, a wrong type or a contradiction is an error that names file, line, column and key, and exits with 2.`;
 
-function environmentTable(): string {
+function renderEnvironmentTable(): string {
   return [
     '## Environment variables',
     '',
     'A variable marked pending is named and reserved; the feature that reads it is still to come.',
     '',
-    row('variable', 'effect', 'key', 'read by', 'state'),
-    row('---', '---', '---', '---', '---'),
+    formatRow('variable', 'effect', 'key', 'read by', 'state'),
+    formatRow('---', '---', '---', '---', '---'),
     ...ENVIRONMENT.map(({ name, effect, key, owner, since }) =>
-      row(code(name), effect, key ? code(key) : '', owner, since === 'pending' ? 'pending' : ''),
+      formatRow(
+        formatCode(name),
+        effect,
+        key ? formatCode(key) : '',
+        owner,
+        since === 'pending' ? 'pending' : '',
+      ),
     ),
   ].join('\n');
 }
@@ -154,25 +160,25 @@ local app data folder (\`LOCALAPPDATA\`, when set), \`svc\` in \`XDG_CONFIG_HOME
 | \`account.json\` | the account's profile after a login; holds no secret |
 | \`device.token\` | the token for the linked server |`;
 
-/** What `svc init` has found out. */
+/** What `svc init` found. */
 export interface Starter {
   name: string;
   /** The agent to use by default, when one was found. */
   preset: string | undefined;
   installed: readonly string[];
-  /** Addresses that are not the defaults, by their key: another workspace of this machine has those. */
+  /** Addresses other than the defaults, by key: another workspace of this machine uses those. */
   addresses: Readonly<Partial<Record<'ui.addr' | 'gateway.addr', string>>>;
 }
 
 /** A short svc.yaml to begin with. */
-export function starterYaml({ name, preset, installed, addresses }: Starter): string {
-  const scalar = (text: string): string => stringify(text, { lineWidth: 0 }).trimEnd();
+export function renderStarterYaml({ name, preset, installed, addresses }: Starter): string {
+  const formatScalar = (text: string): string => stringify(text, { lineWidth: 0 }).trimEnd();
   const agents =
     preset === undefined
       ? '  # No agent was found on the path. Install one, or give a command of your own in cmds.\n  # default_preset: claude'
       : `  # Found on this machine: ${installed.join(', ')}.\n  default_preset: ${preset}`;
   const apart = Object.entries(addresses).map(
-    ([key, value]) => `${key.split('.')[0]}:\n  addr: ${scalar(value)}\n`,
+    ([key, value]) => `${key.split('.')[0]}:\n  addr: ${formatScalar(value)}\n`,
   );
   const addressLines =
     apart.length === 0
@@ -182,12 +188,12 @@ export function starterYaml({ name, preset, installed, addresses }: Starter): st
 # svc config keys lists them all, svc config check reads this file, svc config show --sources shows the result.
 
 workspace:
-  name: ${scalar(name)}
+  name: ${formatScalar(name)}
   # Not used yet: for the checks of languages.
   # code_lang: en
 
 project:
-  name: ${scalar(name)}
+  name: ${formatScalar(name)}
 
 agents:
 ${agents}

@@ -2,24 +2,24 @@ import { basename } from 'node:path';
 import type { Consents } from '../access/index.ts';
 import { accountName } from '../base/account.ts';
 import { SvcError } from '../base/errors.ts';
-import { agreedTo, recordAgreement, recordWaiting } from './consent.ts';
+import { buildAgreement, recordAgreement, recordWaiting } from './consent.ts';
 import type { Loaded } from './load.ts';
 
-/** Who this process acts for: `SVC_ACTOR`, else the OS user. */
-export const actorOf = (env: NodeJS.ProcessEnv): string => env.SVC_ACTOR || accountName();
+/** The person that this process acts for: `SVC_ACTOR`, else the OS user. */
+export const findActor = (env: NodeJS.ProcessEnv): string => env.SVC_ACTOR || accountName();
 
 /**
- * Records what was found at the first use of a workspace on this machine, so that there is no second one. Null when
- * that is done; else, where the machine home cannot be written, what this process has to remember instead.
+ * Records what was found at the first use of a workspace on this machine, so that there is only one first use. Null
+ * when recorded; where the machine home cannot be written, what this process has to remember instead.
  */
-export function noteFirstUse(
+export function recordFirstUse(
   { consent, home, file, tree }: Pick<Loaded, 'consent' | 'home' | 'file' | 'tree'>,
   env: NodeJS.ProcessEnv,
 ): Consents | null {
   const { firstUse } = consent;
   if (firstUse === null) return null;
   const at = new Date().toISOString();
-  const given = { how: 'first_use', actor: actorOf(env), at } as const;
+  const given = { how: 'first_use', actor: findActor(env), at } as const;
   try {
     if (firstUse === 'agreed') recordAgreement({ home: home.path, file, tree }, given);
     else recordWaiting({ home: home.path, file }, at);
@@ -29,7 +29,7 @@ export function noteFirstUse(
     const name = basename(file);
     return {
       projects: {},
-      files: firstUse === 'agreed' ? { [name]: agreedTo(tree, null, given) } : {},
+      files: firstUse === 'agreed' ? { [name]: buildAgreement(tree, null, given) } : {},
       waiting: firstUse === 'waits' ? { [name]: { since: at } } : {},
       problem: null,
     };

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { knownConfigFiles } from '../access/index.ts';
+import { listKnownConfigFiles } from '../access/index.ts';
 import { formatAddress, parseAddress } from '../base/values/address.ts';
 import { configSchema } from './schema.ts';
 import { readSource } from './source.ts';
@@ -18,26 +18,26 @@ export interface FreeAddresses {
 /** More workspaces than anybody has; beyond them the defaults are kept. */
 const MOST = 200;
 
-const sectionOf = (key: SharedAddress): 'ui' | 'gateway' => key.split('.')[0] as 'ui' | 'gateway';
+const sectionName = (key: SharedAddress): 'ui' | 'gateway' => key.split('.')[0] as 'ui' | 'gateway';
 
-function defaults(): Record<SharedAddress, string> {
+function readDefaults(): Record<SharedAddress, string> {
   const { ui, gateway } = configSchema.parse({});
   return { 'ui.addr': ui.addr, 'gateway.addr': gateway.addr };
 }
 
-/** The port that a configuration file has for a key; null when it cannot be told. */
-function portIn(file: string, key: SharedAddress): number | null {
+/** The port of a key in a configuration file; null when unknown. */
+function readPort(file: string, key: SharedAddress): number | null {
   try {
     const tree = readSource(file).tree as Record<string, Record<string, unknown> | undefined>;
-    const own = tree[sectionOf(key)]?.addr;
-    return parseAddress(typeof own === 'string' ? own : defaults()[key]).port;
+    const own = tree[sectionName(key)]?.addr;
+    return parseAddress(typeof own === 'string' ? own : readDefaults()[key]).port;
   } catch {
     return null;
   }
 }
 
-/** Whether nobody listens there just now. */
-function isFree(host: string, port: number): Promise<boolean> {
+/** Whether nothing listens there right now. */
+function isPortFree(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', () => resolve(false));
@@ -46,18 +46,18 @@ function isFree(host: string, port: number): Promise<boolean> {
 }
 
 /**
- * Addresses for a new workspace that no other one of this machine has, and on which nobody listens: the defaults, else a
- * pair that is as far from them.
+ * Finds addresses for a new workspace that no other workspace of this machine uses and on which nothing listens: the
+ * defaults, else a pair at the same offset.
  */
-export async function freeAddresses(home: string): Promise<FreeAddresses> {
-  const neighbours = knownConfigFiles(home);
+export async function findFreeAddresses(home: string): Promise<FreeAddresses> {
+  const neighbours = listKnownConfigFiles(home);
   const taken = new Map<number, string>();
   for (const file of neighbours)
     for (const key of SHARED_ADDRESSES) {
-      const port = portIn(file, key);
+      const port = readPort(file, key);
       if (port !== null && port !== 0) taken.set(port, file);
     }
-  const wanted = defaults();
+  const wanted = readDefaults();
   let why: string | null = null;
   for (let step = 0; step < MOST; step += 1) {
     // Apart by more than the two are from each other.
@@ -66,7 +66,7 @@ export async function freeAddresses(home: string): Promise<FreeAddresses> {
       return { key, host, port: port + step * 10 };
     });
     const neighbour = pair.find(({ port }) => taken.has(port));
-    const isUsed = await Promise.all(pair.map(async ({ host, port }) => !(await isFree(host, port))));
+    const isUsed = await Promise.all(pair.map(async ({ host, port }) => !(await isPortFree(host, port))));
     if (neighbour === undefined && !isUsed.includes(true))
       return {
         set:

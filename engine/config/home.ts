@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { readSource, readText, type Source } from './source.ts';
+import { readConfigFile, readSource, type Source } from './source.ts';
 
 /** The machine home: what one person uses in every workspace. */
 export interface Home {
@@ -16,14 +16,14 @@ export interface Home {
 /** Finds a secret by the name of its variable: the environment first, then `keys.env`. */
 export type SecretLookup = (name: string) => string | undefined;
 
-/** Reads the machine home; files that are not there are fine. */
+/** Reads the machine home; missing files are fine. */
 export function readHome(path: string): Home {
   const aiFile = join(path, 'ai.yaml');
   const keysFile = join(path, 'keys.env');
   const warnings: string[] = [];
   let keys = new Map<string, string>();
   if (existsSync(keysFile)) {
-    const read = readText(keysFile);
+    const read = readConfigFile(keysFile);
     if ('problem' in read) warnings.push(`${keysFile} ${read.problem}`);
     else {
       const parsed = parseKeys(read.text);
@@ -50,14 +50,14 @@ export function parseKeys(text: string): { keys: Map<string, string>; ignored: n
     const trimmed = line.trim();
     if (trimmed === '' || trimmed.startsWith('#')) continue;
     const match = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$/.exec(trimmed);
-    const value = match && unquote(match[2]!);
+    const value = match && unquoteValue(match[2]!);
     if (match && value !== null && value !== undefined) keys.set(match[1]!, value);
     else ignored.push(index + 1);
   }
   return { keys, ignored };
 }
 
-function unquote(text: string): string | null {
+function unquoteValue(text: string): string | null {
   const quoted = /^(?:'([^']*)'|"((?:[^"\\]|\\.)*)")\s*(?:#.*)?$/.exec(text);
   if (quoted)
     return quoted[1] ?? quoted[2]!.replace(/\\(.)/g, (_, char: string) => (char === 'n' ? '\n' : char));
@@ -65,7 +65,7 @@ function unquote(text: string): string | null {
 }
 
 /** An empty variable counts as unset, so that `keys.env` can still answer. */
-export const secretLookup =
+export const createSecretLookup =
   (env: NodeJS.ProcessEnv, home: Pick<Home, 'keys'>): SecretLookup =>
   (name) =>
     env[name] || home.keys.get(name) || undefined;

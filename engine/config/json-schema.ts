@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { pendingWords } from './keys.ts';
+import { describePending } from './keys.ts';
 import { configSchema } from './schema.ts';
 
 /** The JSON Schema of svc.yaml for editors. */
-export function configJsonSchema(): Record<string, unknown> {
+export function buildJsonSchema(): Record<string, unknown> {
   const schema = z.toJSONSchema(configSchema, {
     io: 'input',
     target: 'draft-7',
@@ -11,7 +11,7 @@ export function configJsonSchema(): Record<string, unknown> {
       const own = jsonSchema as Record<string, unknown>;
       if (typeof own.unset === 'string') own.description = `${own.description} Unset: ${own.unset}.`;
       if (typeof own.pending === 'string')
-        own.description = `${own.description} ${pendingWords(own.pending)}`;
+        own.description = `${own.description} ${describePending(own.pending)}`;
       if (own.example !== undefined) own.examples = [own.example];
       for (const name of ['notation', 'unset', 'nil', 'example', 'secret', 'consent', 'pending'])
         delete own[name];

@@ -1,15 +1,15 @@
 import { existsSync, statSync } from 'node:fs';
 import { watch } from 'chokidar';
-import { type Consents, consentsFile } from '../access/index.ts';
+import { type Consents, resolveConsentsFile } from '../access/index.ts';
 import { asSvcError } from '../base/errors.ts';
-import { noteFirstUse } from './first-use.ts';
+import { recordFirstUse } from './first-use.ts';
 import { getAt } from './layers.ts';
 import { type Loaded, type LoadOptions, loadConfig } from './load.ts';
 
 /** Keys that are read once, when the engine opens, or its receiver does. */
 const FIXED = ['paths', 'db', 'daemon', 'workspace.root', 'ui.addr', 'webhook.secret_env'] as const;
 
-/** Between two looks at what nobody tells of. */
+/** Interval for checking what has no notifications. */
 const LOOK_MS = 1000;
 
 export interface ConfigKeeper {
@@ -19,25 +19,28 @@ export interface ConfigKeeper {
   problem(): string | null;
   /** Keys of `FIXED` that differ between what is in use and what svc.yaml says now. */
   restartNeeded(): string[];
-  /** Looks at svc.yaml, and at what was agreed to, now: for whoever has just written it. */
+  /** Checks svc.yaml and the consents now, for whoever has just written them. */
   refresh(): void;
-  /** Follows svc.yaml; `onChange` is called after each change was taken or refused, with the keys that wait for a consent since then. */
+  /**
+   * Watches svc.yaml; `onChange` is called after each accepted or refused change, with the keys that wait for consent
+   * since then.
+   */
   watch(onChange: (change: { problem: string | null; waits: string[] }) => void): void;
   close(): Promise<void>;
 }
 
-const stampOf = (file: string): string => {
+const readStamp = (file: string): string => {
   const found = statSync(file, { throwIfNoEntry: false });
   return found === undefined ? '' : `${found.ino} ${found.size} ${found.mtimeMs}`;
 };
 
 /** Keeps a running engine's configuration: a broken edit is reported and the old one stays in use. */
 export function createConfigKeeper(options: LoadOptions): ConfigKeeper {
-  const stampBefore = stampOf(options.file);
+  const stampBefore = readStamp(options.file);
   const first = loadConfig(options);
-  const remembered = noteFirstUse(first, options.env);
-  const consents = consentsFile(first.home.path, first.root);
-  let stamp = `${stampBefore} ${stampOf(consents)}`;
+  const remembered = recordFirstUse(first, options.env);
+  const consents = resolveConsentsFile(first.home.path, first.root);
+  let stamp = `${stampBefore} ${readStamp(consents)}`;
   let current = first;
   let problem: string | null = null;
   let restart: string[] = [];
@@ -45,13 +48,13 @@ export function createConfigKeeper(options: LoadOptions): ConfigKeeper {
   let watcher: ReturnType<typeof watch> | null = null;
   let tell: Parameters<ConfigKeeper['watch']>[0] = () => undefined;
 
-  const at = (config: Loaded['config'], key: string): string =>
+  const formatValueAt = (config: Loaded['config'], key: string): string =>
     JSON.stringify(getAt(config as never, key.split('.')) ?? null);
 
-  function reload(): void {
+  function reloadConfig(): void {
     try {
-      const next = loadConfig({ ...options, consents: recalled() });
-      restart = FIXED.filter((key) => at(next.config, key) !== at(first.config, key));
+      const next = loadConfig({ ...options, consents: readRemembered() });
+      restart = FIXED.filter((key) => formatValueAt(next.config, key) !== formatValueAt(first.config, key));
       const { paths, db, daemon } = first.config;
       current = { ...next, config: { ...next.config, paths, db, daemon } };
       problem = null;
@@ -60,17 +63,17 @@ export function createConfigKeeper(options: LoadOptions): ConfigKeeper {
     }
   }
 
-  /** What is recorded; where the machine home cannot be written, what is remembered. */
-  const recalled = (): Consents | undefined =>
+  /** The recorded consents; where the machine home cannot be written, the remembered ones. */
+  const readRemembered = (): Consents | undefined =>
     remembered === null || existsSync(consents) ? undefined : remembered;
 
-  /** A change counts once, whoever sees it first. */
-  function refresh(): void {
-    const now = `${stampOf(options.file)} ${stampOf(consents)}`;
+  /** Each change is handled once, whoever sees it first. */
+  function refreshConfig(): void {
+    const now = `${readStamp(options.file)} ${readStamp(consents)}`;
     if (now === stamp) return;
     stamp = now;
     const before = current.consent.pending.map((each) => JSON.stringify(each));
-    reload();
+    reloadConfig();
     const fresh = current.consent.pending.filter((each) => !before.includes(JSON.stringify(each)));
     tell({ problem, waits: fresh.map(({ key }) => key) });
   }
@@ -79,19 +82,19 @@ export function createConfigKeeper(options: LoadOptions): ConfigKeeper {
     loaded: () => current,
     problem: () => problem,
     restartNeeded: () => restart,
-    refresh,
+    refresh: refreshConfig,
     watch(onChange) {
       tell = onChange;
       watcher = watch(options.file, {
         ignoreInitial: true,
         awaitWriteFinish: { stabilityThreshold: 50, pollInterval: 20 },
       });
-      watcher.on('all', refresh);
-      // What changed between the first reading and the first look of the watcher is no change to it.
-      watcher.on('ready', refresh);
+      watcher.on('all', refreshConfig);
+      // A change between the first reading and the watcher's first event must not be lost.
+      watcher.on('ready', refreshConfig);
       watcher.on('error', () => undefined);
       // It loses a file that was replaced and written again, as git does; the record of consents it does not follow.
-      timer = setInterval(refresh, LOOK_MS);
+      timer = setInterval(refreshConfig, LOOK_MS);
       timer.unref();
     },
     async close() {

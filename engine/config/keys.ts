@@ -18,14 +18,14 @@ export interface KeyInfo {
   description: string;
   /** The environment variable that overrides it. */
   env: string | null;
-  /** It names a program, an address, a guard or a path: what a file says counts once a person has agreed to it. */
+  /** It names a program, an address, a guard or a path: a file's value only counts after a person's consent. */
   consent: boolean;
-  /** What it is for, which does not exist yet: until then nothing reads it. Null for a key that is in use. */
+  /** The planned feature that will use it; nothing reads it yet. Null for a key in use. */
   pending: string | null;
 }
 
 /** A sentence on a key that is pending. */
-export const pendingWords = (pending: string): string => `Not used yet: it is for ${pending}.`;
+export const describePending = (pending: string): string => `Not used yet: it is for ${pending}.`;
 
 /** A key with what only the generators need. */
 export interface KeyDetail extends KeyInfo {
@@ -44,28 +44,29 @@ interface Definition {
   entries?: Record<string, string>;
 }
 
-const definition = (schema: z.ZodType): Definition => schema.def as unknown as Definition;
+const readDefinition = (schema: z.ZodType): Definition => schema.def as unknown as Definition;
 
 /** The schema inside defaults, optionals and transforms. */
-function bare(schema: z.ZodType): z.ZodType {
-  const { innerType, in: input } = definition(schema);
+function unwrapSchema(schema: z.ZodType): z.ZodType {
+  const { innerType, in: input } = readDefinition(schema);
   const inside = innerType ?? input;
-  return inside ? bare(inside) : schema;
+  return inside ? unwrapSchema(inside) : schema;
 }
 
 /** Every key in the order of the document. */
-export const describeKeys = (): KeyInfo[] => keyDetails().map(({ secret: _, example: __, ...info }) => info);
+export const describeKeys = (): KeyInfo[] =>
+  describeKeyDetails().map(({ secret: _, example: __, ...info }) => info);
 
 /** As `describeKeys`, with the examples and the keys that hold secrets. */
-export function keyDetails(): KeyDetail[] {
+export function describeKeyDetails(): KeyDetail[] {
   const defaults = configSchema.parse({});
   const overrides = new Map(ENVIRONMENT.flatMap(({ key, name }) => (key ? [[key, name] as const] : [])));
   const found: KeyDetail[] = [];
-  const walk = (schema: z.ZodType, path: string[]): void => {
+  const walkSchema = (schema: z.ZodType, path: string[]): void => {
     const meta = schema.meta();
     if (meta?.notation === undefined) {
-      const shape = definition(bare(schema)).shape ?? {};
-      for (const [name, member] of Object.entries(shape)) walk(member, [...path, name]);
+      const shape = readDefinition(unwrapSchema(schema)).shape ?? {};
+      for (const [name, member] of Object.entries(shape)) walkSchema(member, [...path, name]);
       return;
     }
     const key = path.join('.');
@@ -74,7 +75,7 @@ export function keyDetails(): KeyDetail[] {
       type: String(meta.notation),
       default: meta.nil ? null : (getAt(defaults, path) ?? null),
       unset: typeof meta.unset === 'string' ? meta.unset : null,
-      allowed: allowedValues(schema),
+      allowed: listAllowedValues(schema),
       description: meta.description ?? '',
       env: overrides.get(key) ?? null,
       consent: meta.consent === true,
@@ -83,25 +84,25 @@ export function keyDetails(): KeyDetail[] {
       example: meta.example,
     });
   };
-  walk(configSchema, []);
+  walkSchema(configSchema, []);
   return found;
 }
 
-function allowedValues(schema: z.ZodType): string[] | null {
-  const { type, entries, element, valueType } = definition(bare(schema));
+function listAllowedValues(schema: z.ZodType): string[] | null {
+  const { type, entries, element, valueType } = readDefinition(unwrapSchema(schema));
   if (type === 'enum' && entries) return Object.values(entries).filter((value) => value !== '');
   if (type === 'boolean') return ['true', 'false'];
   const inside = type === 'array' ? element : type === 'record' ? valueType : undefined;
-  return inside && definition(bare(inside)).type === 'enum' ? allowedValues(inside) : null;
+  return inside && readDefinition(unwrapSchema(inside)).type === 'enum' ? listAllowedValues(inside) : null;
 }
 
-/** The names that an object of the schema may have at `path`; none when there is no object or its names are free. */
-export function namesAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
+/** Lists the names that an object may have at `path`; none when there is no object or its names are free. */
+export function listNamesAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
   let at: z.ZodType | undefined = schema;
   for (const segment of path) {
-    const { shape, element, valueType } = definition(bare(at));
+    const { shape, element, valueType } = readDefinition(unwrapSchema(at));
     at = shape ? shape[String(segment)] : (element ?? valueType);
     if (!at) return [];
   }
-  return Object.keys(definition(bare(at)).shape ?? {});
+  return Object.keys(readDefinition(unwrapSchema(at)).shape ?? {});
 }

@@ -23,35 +23,35 @@ export function setAt(tree: Tree, path: readonly string[], value: unknown): void
   for (const segment of path.slice(0, -1)) {
     const inside = Object.hasOwn(at, segment) ? at[segment] : undefined;
     const next = isTree(inside) ? inside : {};
-    define(at, segment, next);
+    defineName(at, segment, next);
     at = next;
   }
-  define(at, path.at(-1)!, value);
+  defineName(at, path.at(-1)!, value);
 }
 
 /** `over` on top of `under`: objects are merged name by name, everything else is replaced. */
-export function merge(under: Tree, over: Tree): Tree {
+export function mergeLayers(under: Tree, over: Tree): Tree {
   const merged = { ...under };
   for (const [name, value] of Object.entries(over)) {
     const below = Object.hasOwn(merged, name) ? merged[name] : undefined;
-    define(merged, name, isTree(value) && isTree(below) ? merge(below, value) : value);
+    defineName(merged, name, isTree(value) && isTree(below) ? mergeLayers(below, value) : value);
   }
   return merged;
 }
 
 /** The tree without the names that have no value: `timeout_sec:` with nothing behind it is a key left out. */
-export function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNulls);
+export function dropNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(dropNulls);
   if (!isTree(value)) return value;
   const kept: Tree = {};
   for (const [name, member] of Object.entries(value)) {
-    if (member !== null) define(kept, name, withoutNulls(member));
+    if (member !== null) defineName(kept, name, dropNulls(member));
   }
   return kept;
 }
 
 /** A path as people write it: `notify.webhooks[0].url`. */
-export const dotted = (path: Path): string =>
+export const formatPath = (path: Path): string =>
   path.reduce<string>(
     (text, part) =>
       typeof part === 'number' ? `${text}[${part}]` : text ? `${text}.${String(part)}` : String(part),
@@ -59,6 +59,6 @@ export const dotted = (path: Path): string =>
   );
 
 // Plain assignment to `__proto__` would change the object's nature instead of adding a name.
-function define(tree: Tree, name: string, value: unknown): void {
+function defineName(tree: Tree, name: string, value: unknown): void {
   Object.defineProperty(tree, name, { value, writable: true, enumerable: true, configurable: true });
 }

@@ -5,16 +5,16 @@ import type { Consents } from '../access/index.ts';
 import { ACP, HEADLESS, INTERACTIVE } from '../agents/presets/index.ts';
 import { SvcError } from '../base/errors.ts';
 import { findHalfCharacter } from '../base/text.ts';
-import { machineHome } from '../workspace/machine-home.ts';
+import { resolveMachineHome } from '../workspace/machine-home.ts';
 import { checkHomeOwner } from '../workspace/owner.ts';
-import { allAgreed, type ConfigConsent, consentDigest, consentTo, inForce } from './consent.ts';
-import { crossCheck } from './cross-check.ts';
-import { environmentLayer, overriding } from './environment.ts';
-import { type Home, readHome, type SecretLookup, secretLookup } from './home.ts';
+import { applyConsent, type ConfigConsent, digestConsent, judgeConsent, readAgreed } from './consent.ts';
+import { crossCheckConfig } from './cross-check.ts';
+import { findOverriding, readEnvironmentLayer } from './environment.ts';
+import { createSecretLookup, type Home, readHome, type SecretLookup } from './home.ts';
 import { describeKeys } from './keys.ts';
-import { dotted, getAt, isTree, merge, setAt, type Tree } from './layers.ts';
-import { suggestion } from './nearest.ts';
-import { configInvalid, describe, type Finding, findings, type Problem } from './problems.ts';
+import { formatPath, getAt, isTree, mergeLayers, setAt, type Tree } from './layers.ts';
+import { suggestName } from './nearest.ts';
+import { configInvalidError, describeProblem, type Finding, listFindings, type Problem } from './problems.ts';
 import { type Config, configSchema, homeSchema } from './schema.ts';
 import { readSource, type Source } from './source.ts';
 
@@ -34,9 +34,9 @@ export interface Loaded {
   warnings: string[];
   /** The value of a variable that a `*_env` key names. */
   lookup: SecretLookup;
-  /** What svc.yaml says, whether it counts or not. */
+  /** What svc.yaml says, with or without consent. */
   tree: Tree;
-  /** Which of it waits for a person's consent. */
+  /** Which values wait for a person's consent. */
   consent: ConfigConsent;
 }
 
@@ -50,67 +50,71 @@ export interface LoadOptions {
   home?: Home;
   /** Text to use in place of the file's, to check a change before it is written. */
   text?: string;
-  /** What was agreed to on this machine, when it was read already. */
+  /** The consents of this machine, if already read. */
   consents?: Consents | undefined;
-  /** Take all that the file says, agreed to or not: to check it, or for a client that has nothing to lose. */
+  /** Use everything that the file says without consent: to check it, or for a client that has nothing to lose. */
   believe?: boolean;
 }
 
 /**
- * Reads, merges and checks the configuration: flag over environment over workspace over home over default. Of the
- * workspace's file the values under consent count once they were agreed to; until then those agreed to last.
- * Throws `config_invalid` with every problem, each with its place, in the message and in `data.problems`, and
+ * Reads, merges and checks the configuration: flag over environment over workspace over home over default. In the
+ * workspace's file, values that need consent count once they were agreed to; until then the last agreed ones do.
+ * Throws `config_invalid` with every problem and its place in the message and in `data.problems`, and
  * `owner_untrusted` for a machine home that another user can change.
  */
 export function loadConfig(options: LoadOptions): Loaded {
   const { env } = options;
   const file = resolve(options.file);
   if (options.home === undefined) checkHomeOwner(env, ['', 'ai.yaml', 'keys.env']);
-  const home = options.home ?? readHome(machineHome(env));
+  const home = options.home ?? readHome(resolveMachineHome(env));
   const workspace = readSource(file, options.text);
   const files = [workspace, ...(home.ai ? [home.ai] : [])];
-  const label = (path: string): string => (path === file ? basename(file) : path);
+  const labelFile = (path: string): string => (path === file ? basename(file) : path);
 
-  const structural = [...check(workspace, configSchema), ...(home.ai ? check(home.ai, homeSchema) : [])];
-  if (structural.length > 0) throw configInvalid(structural, label);
+  const structural = [
+    ...checkSource(workspace, configSchema),
+    ...(home.ai ? checkSource(home.ai, homeSchema) : []),
+  ];
+  if (structural.length > 0) throw configInvalidError(structural, labelFile);
 
-  const flags = flagLayer(options.flags ?? {});
-  /** The whole configuration with `tree` as what the workspace says. */
+  const flags = readFlagLayer(options.flags ?? {});
+  /** Assembles the whole configuration with `tree` as the workspace's file. */
   function assemble(tree: Tree) {
-    const written = merge(home.ai?.tree ?? {}, tree);
-    const environment = environmentLayer(env, presetsOf(written));
-    const merged = merge(merge(written, environment), flags);
-    const place = ({ path, message, key }: Finding): Problem =>
-      placed({ path, message, ...(key ? { key } : {}) }, flags, environment, files);
+    const written = mergeLayers(home.ai?.tree ?? {}, tree);
+    const environment = readEnvironmentLayer(env, listPresets(written));
+    const merged = mergeLayers(mergeLayers(written, environment), flags);
+    const placeFinding = ({ path, message, key }: Finding): Problem =>
+      placeProblem({ path, message, ...(key ? { key } : {}) }, flags, environment, files);
 
     const half = findHalfCharacter(merged);
     if (half !== null)
-      throw configInvalid(
-        [place({ path: half, message: 'has half a character (a surrogate without its other half)' })],
-        label,
+      throw configInvalidError(
+        [placeFinding({ path: half, message: 'has half a character (a surrogate without its other half)' })],
+        labelFile,
       );
     const parsed = configSchema.safeParse(merged);
-    if (!parsed.success) throw configInvalid(findings(configSchema, merged, parsed.error).map(place), label);
-    const { errors, warnings } = crossCheck(parsed.data);
-    if (errors.length > 0) throw configInvalid(errors.map(place), label);
-    const sources = sourcesOf(flags, environment, tree, home.ai?.tree ?? {});
+    if (!parsed.success)
+      throw configInvalidError(listFindings(configSchema, merged, parsed.error).map(placeFinding), labelFile);
+    const { errors, warnings } = crossCheckConfig(parsed.data);
+    if (errors.length > 0) throw configInvalidError(errors.map(placeFinding), labelFile);
+    const sources = listSources(flags, environment, tree, home.ai?.tree ?? {});
     return {
       config: followData(parsed.data, sources),
       sources,
-      warnings: warnings.map((finding) => describe(place(finding), label)),
+      warnings: warnings.map((finding) => describeProblem(placeFinding(finding), labelFile)),
     };
   }
 
   const whole = assemble(workspace.tree);
   const { consent, agreed } =
     options.believe === true
-      ? { consent: believed(workspace.tree), agreed: null }
-      : consentTo({ file, tree: workspace.tree, home: home.path, env, consents: options.consents });
-  // What was agreed to may not fit what may be changed freely; then nothing of the file counts.
+      ? { consent: believeTree(workspace.tree), agreed: null }
+      : judgeConsent({ file, tree: workspace.tree, home: home.path, env, consents: options.consents });
+  // Agreed values may not fit values that can be changed freely; then the file is ignored.
   const used =
     consent.pending.length === 0
       ? whole
-      : firstValid([inForce(workspace.tree, agreed, consent), allAgreed(agreed), {}], assemble);
+      : findFirstValid([applyConsent(workspace.tree, agreed, consent), readAgreed(agreed), {}], assemble);
   return {
     config: used.config,
     root: realpathSync(dirname(file)),
@@ -118,47 +122,47 @@ export function loadConfig(options: LoadOptions): Loaded {
     home,
     sources: used.sources,
     warnings: [...home.warnings, ...used.warnings, ...(consent.problem === null ? [] : [consent.problem])],
-    lookup: secretLookup(env, home),
+    lookup: createSecretLookup(env, home),
     tree: workspace.tree,
     consent,
   };
 }
 
-const believed = (tree: Tree): ConfigConsent => ({
+const believeTree = (tree: Tree): ConfigConsent => ({
   state: 'given',
   pending: [],
-  digest: consentDigest(tree),
+  digest: digestConsent(tree),
   problem: null,
   firstUse: null,
 });
 
-/** What the first tree makes that can be used; throws what the last one throws. */
-function firstValid<T>(trees: readonly [Tree, ...Tree[]], assemble: (tree: Tree) => T): T {
+/** Assembles the first tree that is valid; throws the error of the last one. */
+function findFirstValid<T>(trees: readonly [Tree, ...Tree[]], assemble: (tree: Tree) => T): T {
   const [first, second, ...others] = trees;
   if (second === undefined) return assemble(first);
   try {
     return assemble(first);
   } catch (error) {
     if (!(error instanceof SvcError) || error.code !== 'config_invalid') throw error;
-    return firstValid([second, ...others], assemble);
+    return findFirstValid([second, ...others], assemble);
   }
 }
 
-function check(source: Source, schema: z.ZodType): Problem[] {
+function checkSource(source: Source, schema: z.ZodType): Problem[] {
   if (source.problems.length > 0) return source.problems;
   const parsed = schema.safeParse(source.tree);
-  return parsed.success ? [] : findings(schema, source.tree, parsed.error).map(source.place);
+  return parsed.success ? [] : listFindings(schema, source.tree, parsed.error).map(source.place);
 }
 
-/** The place of a finding in the layer that decides about it. */
-function placed(finding: Finding, flags: Tree, environment: Tree, files: readonly Source[]): Problem {
-  const path = dotted(finding.path);
+/** Places a finding in the layer that decides about it. */
+function placeProblem(finding: Finding, flags: Tree, environment: Tree, files: readonly Source[]): Problem {
+  const path = formatPath(finding.path);
   const nowhere = { file: null, line: null, column: null };
   for (let length = finding.path.length; length > 0; length--) {
     const part = finding.path.slice(0, length);
     if (isLeafOf(flags, part)) return { ...nowhere, by: 'flag', path, message: finding.message };
     if (isLeafOf(environment, part)) {
-      const row = overriding(path);
+      const row = findOverriding(path);
       return { ...nowhere, by: row?.name ?? 'environment', path: row?.key ?? path, message: finding.message };
     }
     const source = files.find(({ tree }) => getAt(tree, part) !== undefined);
@@ -172,30 +176,30 @@ const isLeafOf = (tree: Tree, path: readonly PropertyKey[]): boolean => {
   return value !== undefined && !isTree(value);
 };
 
-function flagLayer(flags: Readonly<Record<string, unknown>>): Tree {
+function readFlagLayer(flags: Readonly<Record<string, unknown>>): Tree {
   const known = describeKeys().map(({ key }) => key);
   const layer: Tree = {};
   for (const [key, value] of Object.entries(flags)) {
     if (value === undefined) continue;
-    if (!known.includes(key)) throw new SvcError('usage', `unknown key ${key}${suggestion(key, known)}`);
+    if (!known.includes(key)) throw new SvcError('usage', `unknown key ${key}${suggestName(key, known)}`);
     setAt(layer, key.split('.'), value);
   }
   return layer;
 }
 
-function presetsOf(written: Tree): { all: string[]; acp: string[] } {
-  const namesOf = (section: string, builtIn: object): string[] => {
+function listPresets(written: Tree): { all: string[]; acp: string[] } {
+  const listNamesOf = (section: string, builtIn: object): string[] => {
     const own = getAt(written, ['agents', section]);
     return [...new Set([...Object.keys(builtIn), ...(isTree(own) ? Object.keys(own) : [])])];
   };
-  const acp = namesOf('acp', ACP);
+  const acp = listNamesOf('acp', ACP);
   return {
-    all: [...new Set([...namesOf('cmds', HEADLESS), ...namesOf('interactive', INTERACTIVE), ...acp])],
+    all: [...new Set([...listNamesOf('cmds', HEADLESS), ...listNamesOf('interactive', INTERACTIVE), ...acp])],
     acp,
   };
 }
 
-function sourcesOf(flags: Tree, environment: Tree, workspace: Tree, home: Tree): Map<string, ConfigSource> {
+function listSources(flags: Tree, environment: Tree, workspace: Tree, home: Tree): Map<string, ConfigSource> {
   const layers = [
     ['flag', flags],
     ['environment', environment],
@@ -214,21 +218,21 @@ function sourcesOf(flags: Tree, environment: Tree, workspace: Tree, home: Tree):
 function followData(config: Config, sources: ReadonlyMap<string, ConfigSource>): Config {
   const data = config.paths.data;
   if (sources.get('paths.data') === 'default') return config;
-  const follow = (key: string, value: string): string =>
+  const moveBelowData = (key: string, value: string): string =>
     sources.get(key) === 'default' && value.startsWith('.svc/')
       ? join(data, value.slice('.svc/'.length))
       : value;
   return {
     ...config,
-    context: { ...config.context, dir: follow('context.dir', config.context.dir) },
-    daemon: { ...config.daemon, socket: follow('daemon.socket', config.daemon.socket) },
-    db: { ...config.db, path: follow('db.path', config.db.path) },
-    memory: { ...config.memory, okf_dir: follow('memory.okf_dir', config.memory.okf_dir) },
-    server: { ...config.server, token_path: follow('server.token_path', config.server.token_path) },
+    context: { ...config.context, dir: moveBelowData('context.dir', config.context.dir) },
+    daemon: { ...config.daemon, socket: moveBelowData('daemon.socket', config.daemon.socket) },
+    db: { ...config.db, path: moveBelowData('db.path', config.db.path) },
+    memory: { ...config.memory, okf_dir: moveBelowData('memory.okf_dir', config.memory.okf_dir) },
+    server: { ...config.server, token_path: moveBelowData('server.token_path', config.server.token_path) },
     paths: {
       ...config.paths,
-      agents: follow('paths.agents', config.paths.agents),
-      worktrees: follow('paths.worktrees', config.paths.worktrees),
+      agents: moveBelowData('paths.agents', config.paths.agents),
+      worktrees: moveBelowData('paths.worktrees', config.paths.worktrees),
     },
   };
 }
@@ -243,7 +247,7 @@ export interface DataPaths {
 }
 
 /** The absolute paths of a loaded workspace. */
-export function dataPaths({ root, config }: Pick<Loaded, 'root' | 'config'>): DataPaths {
+export function resolveDataPaths({ root, config }: Pick<Loaded, 'root' | 'config'>): DataPaths {
   return {
     data: resolve(root, config.paths.data),
     db: resolve(root, config.db.path),

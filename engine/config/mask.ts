@@ -5,18 +5,18 @@ export const SECRET_NAME = /authorization|token|secret|password|key|cookie/i;
 const HIDDEN = '***';
 
 /**
- * The value with secrets replaced: keys in the file and credentials in headers by `***`, addresses that events go to, and
- * others that carry credentials or a query, by where they lead and a few digits.
+ * Replaces secrets in a value: keys in the file and credentials in headers by `***`, addresses that events go to, and
+ * others with credentials or a query, by where they lead and a few digits.
  */
-export function masked<V>(value: V): V {
-  return mask(value, []) as V;
+export function maskSecrets<V>(value: V): V {
+  return maskAt(value, []) as V;
 }
 
-function mask(value: unknown, path: readonly string[]): unknown {
-  if (Array.isArray(value)) return value.map((entry) => mask(entry, path));
+function maskAt(value: unknown, path: readonly string[]): unknown {
+  if (Array.isArray(value)) return value.map((entry) => maskAt(entry, path));
   if (isTree(value))
     return Object.fromEntries(
-      Object.entries(value).map(([key, member]) => [key, mask(member, [...path, key])]),
+      Object.entries(value).map(([key, member]) => [key, maskAt(member, [...path, key])]),
     );
   if (typeof value !== 'string' || value === '') return value;
   const [name = '', around] = [...path].reverse();

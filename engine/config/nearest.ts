@@ -11,8 +11,8 @@ export function countSlips(a: string, b: string): number {
   return least;
 }
 
-/** The candidate that `word` was most likely meant to be, if any is close enough to be worth saying. */
-export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+/** Finds the candidate that `word` most likely means, if one is close enough. */
+export function findNearest(word: string, candidates: Iterable<string>): string | undefined {
   if (word.length > 64) return undefined;
   const limit = Math.max(1, Math.floor(word.length / 3));
   let found: string | undefined;
@@ -28,7 +28,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
 }
 
 /** `, did you mean …?` or nothing. */
-export function suggestion(word: string, candidates: Iterable<string>): string {
-  const found = nearest(word, candidates);
+export function suggestName(word: string, candidates: Iterable<string>): string {
+  const found = findNearest(word, candidates);
   return found === undefined ? '' : `, did you mean ${found}?`;
 }

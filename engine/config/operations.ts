@@ -2,21 +2,21 @@ import { z } from 'zod';
 import { by, type Caller, wireOperation } from '../api/operation.ts';
 import type { Clock } from '../base/clock.ts';
 import { SvcError } from '../base/errors.ts';
-import type { CarriedSetup } from '../runner/setup/index.ts';
+import type { ProjectSetup } from '../runner/setup/index.ts';
 import type { EventKind, EventLog, Storage } from '../storage/index.ts';
-import { type ConsentView, consentView } from './consent-view.ts';
-import { textWithKey, writeConfig } from './edit.ts';
+import { buildConsentView, type ConsentView } from './consent-view.ts';
+import { renderWithKey, writeConfig } from './edit.ts';
 import type { ConfigKeeper } from './keeper.ts';
 import { getAt } from './layers.ts';
-import { masked } from './mask.ts';
+import { maskSecrets } from './mask.ts';
 import { trustConfig } from './trust.ts';
 
 export interface ConfigOperationDeps {
   file: string;
   env: NodeJS.ProcessEnv;
   keeper: Pick<ConfigKeeper, 'loaded' | 'problem' | 'refresh' | 'restartNeeded'>;
-  /** What projects carry for their worktrees, as of now. */
-  carried(): readonly CarriedSetup[];
+  /** The current setups of projects. */
+  carried(): readonly ProjectSetup[];
   storage: Storage;
   events: EventLog;
   clock: Clock;
@@ -26,14 +26,14 @@ export interface ConfigOperationDeps {
 export function configOperations(deps: ConfigOperationDeps) {
   const { file, env, keeper, storage, events } = deps;
 
-  /** What waits now; the file is looked at first, because its change is noticed a moment later. */
+  /** Reads what waits now; the file is checked first, because its change is noticed only a moment later. */
   function view(): ConsentView {
     keeper.refresh();
     // What is in use is an earlier one then, of which nothing can be agreed to.
     const problem = keeper.problem();
     if (problem !== null)
       throw new SvcError('config_invalid', problem, { hint: 'svc config edit opens it to be corrected' });
-    return consentView(keeper.loaded(), deps.carried());
+    return buildConsentView(keeper.loaded(), deps.carried());
   }
 
   async function record(kind: EventKind, caller: Caller, data: Record<string, unknown>): Promise<void> {
@@ -70,11 +70,11 @@ export function configOperations(deps: ConfigOperationDeps) {
       changes: true,
       input: z.strictObject({ key: z.string(), value: z.string() }),
       async run({ key: name, value: text }, caller) {
-        const changed = textWithKey({ file, name, text });
+        const changed = renderWithKey({ file, name, text });
         const loaded = writeConfig({ file, env, text: changed, name, actor: caller.actor });
         await record('config_written', caller, { key: name });
         return {
-          value: getAt(masked(loaded.config), name.split('.')) ?? null,
+          value: getAt(maskSecrets(loaded.config), name.split('.')) ?? null,
           source: loaded.sources.get(name) ?? 'workspace',
           restart_needed: keeper.restartNeeded(),
           consent: view(),

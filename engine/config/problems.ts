@@ -1,8 +1,8 @@
 import type * as z from 'zod';
 import { SvcError } from '../base/errors.ts';
-import { namesAt } from './keys.ts';
+import { listNamesAt } from './keys.ts';
 import { getAt, type Path } from './layers.ts';
-import { nearest, suggestion } from './nearest.ts';
+import { findNearest, suggestName } from './nearest.ts';
 
 /** What is wrong with one value. `file`, `line` and `column` are null when no file holds the value. */
 export interface Problem {
@@ -35,29 +35,29 @@ const NOUN: Record<string, string> = {
 };
 
 /** What zod found in `tree`, in words. No message repeats a value: it could be a secret in the wrong place. */
-export const findings = (schema: z.ZodType, tree: unknown, error: z.ZodError): Finding[] =>
-  error.issues.flatMap((issue) => sentences(schema, tree, issue));
+export const listFindings = (schema: z.ZodType, tree: unknown, error: z.ZodError): Finding[] =>
+  error.issues.flatMap((issue) => listSentences(schema, tree, issue));
 
-function sentences(schema: z.ZodType, tree: unknown, issue: z.core.$ZodIssue): Finding[] {
+function listSentences(schema: z.ZodType, tree: unknown, issue: z.core.$ZodIssue): Finding[] {
   const { path } = issue;
   switch (issue.code) {
     case 'unrecognized_keys':
       return issue.keys.map((name) => ({
         path: [...path, name],
         key: true,
-        message: `unknown key${suggestName(schema, path, name)}`,
+        message: `unknown key${suggestKeyName(schema, path, name)}`,
       }));
     case 'invalid_type': {
       const value = getAt(tree, path);
       if (value === undefined) return [{ path, message: 'is required' }];
       const noun = NOUN[issue.expected] ?? issue.expected;
-      return [{ path, message: `expected ${noun}, got ${kindOf(value)}` }];
+      return [{ path, message: `expected ${noun}, got ${describeKind(value)}` }];
     }
     case 'invalid_value': {
       const allowed = issue.values.map(String).filter((value) => value !== '');
       const value = getAt(tree, path);
-      const close = typeof value === 'string' ? nearest(value, allowed) : undefined;
-      const got = typeof value === 'string' ? '' : `, got ${kindOf(value)}`;
+      const close = typeof value === 'string' ? findNearest(value, allowed) : undefined;
+      const got = typeof value === 'string' ? '' : `, got ${describeKind(value)}`;
       return [
         {
           path,
@@ -77,14 +77,14 @@ function sentences(schema: z.ZodType, tree: unknown, issue: z.core.$ZodIssue): F
     case 'invalid_key':
       return [{ path, key: true, message: issue.issues[0]?.message ?? 'this name is not allowed' }];
     case 'invalid_union': {
-      // Of several forms, the one that it was meant to have.
+      // Of several forms, report the intended one.
       const meant = issue.errors.find(
         (inner) => !inner.some((each) => each.code === 'invalid_type' && each.path.length === 0),
       );
       if (meant === undefined)
-        return [{ path, message: `expected another form, got ${kindOf(getAt(tree, path))}` }];
+        return [{ path, message: `expected another form, got ${describeKind(getAt(tree, path))}` }];
       return meant.flatMap((each) =>
-        sentences(schema, tree, { ...each, path: [...path, ...each.path] } as z.core.$ZodIssue),
+        listSentences(schema, tree, { ...each, path: [...path, ...each.path] } as z.core.$ZodIssue),
       );
     }
     default:
@@ -93,17 +93,17 @@ function sentences(schema: z.ZodType, tree: unknown, issue: z.core.$ZodIssue): F
 }
 
 // A key that sits in the wrong section is as common as a misspelt one.
-function suggestName(schema: z.ZodType, path: Path, name: string): string {
-  const here = suggestion(name, namesAt(schema, path));
+function suggestKeyName(schema: z.ZodType, path: Path, name: string): string {
+  const here = suggestName(name, listNamesAt(schema, path));
   if (here !== '') return here;
-  for (const section of namesAt(schema, [])) {
-    if (section !== path[0] && namesAt(schema, [section]).includes(name))
+  for (const section of listNamesAt(schema, [])) {
+    if (section !== path[0] && listNamesAt(schema, [section]).includes(name))
       return `, did you mean ${section}.${name}?`;
   }
   return '';
 }
 
-function kindOf(value: unknown): string {
+function describeKind(value: unknown): string {
   if (value === null) return 'nothing';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'number') return Number.isInteger(value) ? 'a number' : 'a fraction';
@@ -112,19 +112,19 @@ function kindOf(value: unknown): string {
 }
 
 /** One error for all problems, one line each: `svc.yaml:12:3 agents.timout_sec: unknown key, …`. */
-export function configInvalid(problems: readonly Problem[], label: (file: string) => string): SvcError {
+export function configInvalidError(problems: readonly Problem[], label: (file: string) => string): SvcError {
   const ordered = [...problems].sort((a, b) =>
     a.file === b.file ? (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0) : 0,
   );
-  // One variable can set several keys; its mistake is said once.
-  const byLine = new Map(ordered.map((problem) => [describe(problem, label), problem]));
+  // One variable can set several keys; report its mistake once.
+  const byLine = new Map(ordered.map((problem) => [describeProblem(problem, label), problem]));
   return new SvcError('config_invalid', [...byLine.keys()].join('\n'), {
     data: { problems: [...byLine.values()] },
   });
 }
 
 /** A problem as one line. */
-export function describe(
+export function describeProblem(
   { file, line, column, path, message, by }: Problem,
   label: (file: string) => string,
 ): string {

@@ -1,5 +1,5 @@
 import { SvcError } from '../base/errors.ts';
-import { variableNames } from '../base/values/variable.ts';
+import { parseVariableNames } from '../base/values/variable.ts';
 import { type RouteSecrets, SECRET_ROUTES, type SecretRoute } from '../receiver/config.ts';
 import type { SecretLookup } from './home.ts';
 
@@ -7,24 +7,24 @@ import type { SecretLookup } from './home.ts';
 export type SecretEnv = string | Readonly<Partial<Record<SecretRoute, string | undefined>>>;
 
 /** Where a secret is named, and by which variables. */
-export function namedSecrets(
+export function listSecrets(
   secretEnv: SecretEnv,
 ): { key: string; route: SecretRoute | null; names: string[] }[] {
   const key = 'webhook.secret_env';
-  if (typeof secretEnv === 'string') return [{ key, route: null, names: variableNames(secretEnv) }];
+  if (typeof secretEnv === 'string') return [{ key, route: null, names: parseVariableNames(secretEnv) }];
   return SECRET_ROUTES.flatMap((route) => {
-    const names = variableNames(secretEnv[route] ?? '');
+    const names = parseVariableNames(secretEnv[route] ?? '');
     return names.length === 0 ? [] : [{ key: `${key}.${route}`, route, names }];
   });
 }
 
 /** The receiver's secrets. Throws `secret_missing` when there is none, or one that is named is not set. */
-export function receiverSecrets(
+export function listReceiverSecrets(
   config: { webhook: { secret_env: SecretEnv } },
   lookup: SecretLookup,
 ): RouteSecrets {
   const secrets: Partial<Record<SecretRoute, string[]>> = {};
-  for (const { key, route, names } of namedSecrets(config.webhook.secret_env)) {
+  for (const { key, route, names } of listSecrets(config.webhook.secret_env)) {
     if (names.length === 0) break;
     const set = names.flatMap((name) => lookup(name) || []);
     if (set.length === 0)
@@ -51,7 +51,7 @@ export interface NamedSecret {
 }
 
 /** Every variable that holds a secret of svc, as `lookup` finds it. */
-export function secretsIn(
+export function findSecrets(
   config: {
     webhook: { secret_env: SecretEnv };
     notify: { webhooks: readonly { secret_env?: string | undefined }[] };
@@ -59,10 +59,10 @@ export function secretsIn(
   lookup: SecretLookup,
 ): NamedSecret[] {
   const named = [
-    ...namedSecrets(config.webhook.secret_env),
+    ...listSecrets(config.webhook.secret_env),
     ...config.notify.webhooks.map(({ secret_env }, at) => ({
       key: `notify.webhooks[${at}].secret_env`,
-      names: variableNames(secret_env ?? ''),
+      names: parseVariableNames(secret_env ?? ''),
     })),
   ];
   return named.flatMap(({ key, names }) =>
@@ -71,7 +71,7 @@ export function secretsIn(
 }
 
 /** Variables that hold secrets of svc, which no agent is given. */
-export const secretVariables = (config: {
+export const listSecretVariables = (config: {
   webhook: { secret_env: SecretEnv };
   notify: { webhooks: readonly { secret_env?: string | undefined }[] };
-}): string[] => secretsIn(config, () => undefined).map(({ name }) => name);
+}): string[] => findSecrets(config, () => undefined).map(({ name }) => name);

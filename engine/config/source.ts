@@ -10,12 +10,12 @@ import {
   parseDocument,
   visit,
 } from 'yaml';
-import { dotted, isTree, type Path, type Tree, withoutNulls } from './layers.ts';
+import { dropNulls, formatPath, isTree, type Path, type Tree } from './layers.ts';
 import type { Finding, Problem } from './problems.ts';
 
 /** A configuration file larger than this is a mistake. */
 const MAX_BYTES = 1024 * 1024;
-/** One slip can make a parser complain about every line after it. */
+/** A single slip can make the parser complain about every following line. */
 const MAX_SYNTAX = 5;
 
 /** One YAML file: its values, and where each of them stands. */
@@ -30,7 +30,7 @@ export interface Source {
 }
 
 /** The text of a file, or the problem that keeps it from being read. */
-export function readText(file: string): { text: string } | { problem: string } {
+export function readConfigFile(file: string): { text: string } | { problem: string } {
   try {
     const about = statSync(file);
     if (!about.isFile()) return { problem: 'is not a file' };
@@ -46,8 +46,8 @@ export function readText(file: string): { text: string } | { problem: string } {
 
 /** Parses a YAML file. Never throws: everything wrong is in `problems`. */
 export function readSource(file: string, given?: string): Source {
-  const read = given === undefined ? readText(file) : { text: given };
-  if ('problem' in read) return broken(file, read.problem);
+  const read = given === undefined ? readConfigFile(file) : { text: given };
+  if ('problem' in read) return brokenSource(file, read.problem);
   const lines = new LineCounter();
   let document: Document.Parsed;
   let value: unknown;
@@ -61,14 +61,14 @@ export function readSource(file: string, given?: string): Source {
     if (document.errors.some(({ message }) => /call stack/i.test(message))) throw new RangeError('too deep');
     const syntax = document.errors
       .slice(0, MAX_SYNTAX)
-      .map(({ message, pos }) => at(file, lines, pos[0], '', sentence(message)));
-    if (syntax.length > 0) return { ...broken(file, ''), problems: syntax };
-    const names = reservedNames(file, document, lines);
-    if (names.length > 0) return { ...broken(file, ''), problems: names };
-    value = withoutNulls(document.toJS({ maxAliasCount: 100 }) ?? {});
+      .map(({ message, pos }) => placeAt(file, lines, pos[0], '', describeSyntaxError(message)));
+    if (syntax.length > 0) return { ...brokenSource(file, ''), problems: syntax };
+    const names = findReservedNames(file, document, lines);
+    if (names.length > 0) return { ...brokenSource(file, ''), problems: names };
+    value = dropNulls(document.toJS({ maxAliasCount: 100 }) ?? {});
   } catch (error) {
     const nested = error instanceof RangeError;
-    return broken(
+    return brokenSource(
       file,
       nested
         ? 'is nested too deeply, or an alias refers to itself'
@@ -76,18 +76,21 @@ export function readSource(file: string, given?: string): Source {
     );
   }
   if (!isTree(value)) {
-    return { ...broken(file, ''), problems: [at(file, lines, 0, '', 'expected a mapping of sections')] };
+    return {
+      ...brokenSource(file, ''),
+      problems: [placeAt(file, lines, 0, '', 'expected a mapping of sections')],
+    };
   }
   return {
     file,
     tree: value,
     problems: [],
     place: ({ path, message, key }) =>
-      at(file, lines, offsetOf(document, path, key ?? false), dotted(path), message),
+      placeAt(file, lines, findOffset(document, path, key ?? false), formatPath(path), message),
   };
 }
 
-function broken(file: string, message: string): Source {
+function brokenSource(file: string, message: string): Source {
   const problem: Problem = { file, line: null, column: null, path: '', message };
   return {
     file,
@@ -97,33 +100,39 @@ function broken(file: string, message: string): Source {
   };
 }
 
-// yaml's own words, without the advice that is meant for programmers.
-const sentence = (message: string): string =>
+// The YAML library's message, without its advice for programmers.
+const describeSyntaxError = (message: string): string =>
   message.charAt(0).toLowerCase() +
   message
     .slice(1)
     .replace(/; please.*$/, '')
     .replace(/(["'])quote/, '$1 quote');
 
-const at = (file: string, lines: LineCounter, offset: number, path: string, message: string): Problem => {
+const placeAt = (
+  file: string,
+  lines: LineCounter,
+  offset: number,
+  path: string,
+  message: string,
+): Problem => {
   const { line, col } = lines.linePos(offset);
   return { file, line, column: col, path, message };
 };
 
-/** Names that would reach into JavaScript's own objects are refused before anything is built from them. */
-function reservedNames(file: string, document: Document.Parsed, lines: LineCounter): Problem[] {
+/** Refuses names that would reach JavaScript's own objects, before anything is built from them. */
+function findReservedNames(file: string, document: Document.Parsed, lines: LineCounter): Problem[] {
   const found: Problem[] = [];
   visit(document, {
     Pair(_, { key }) {
       if (!isScalar(key) || key.value !== '__proto__') return;
-      found.push(at(file, lines, key.range?.[0] ?? 0, '__proto__', 'unknown key'));
+      found.push(placeAt(file, lines, key.range?.[0] ?? 0, '__proto__', 'unknown key'));
     },
   });
   return found;
 }
 
 /** Where the value at `path` begins, or its name; else the nearest value around it. */
-function offsetOf(document: Document.Parsed, path: Path, wantsName: boolean): number {
+function findOffset(document: Document.Parsed, path: Path, wantsName: boolean): number {
   let node: unknown = document.contents;
   let offset = 0;
   path.every((segment, depth) => {

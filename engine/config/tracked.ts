@@ -4,7 +4,7 @@ import { runProgramSync } from '../base/run-program.ts';
 
 const PATIENCE_MS = 5000;
 
-/** Whoever wrote the repository has written its configuration too: nothing that it names may run for a look. */
+/** The repository's author also wrote its git configuration: nothing that it names may run for a mere lookup. */
 const HARMLESS = [
   ['core.fsmonitor', 'false'],
   ['core.hooksPath', '/dev/null'],
@@ -14,26 +14,28 @@ const HARMLESS = [
 ].flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 
 /**
- * Whether a repository around the file has it in its index; also true where that cannot be found out, because git is
- * missing or does not answer. The file itself and what it links to are both looked up, in every repository above them.
+ * Whether a repository around the file has it in its index; true also where that is unknown, because git is missing
+ * or does not answer. Both the file and its link target are looked up, in every repository above them.
  */
 export function isTrackedByGit(file: string, env: NodeJS.ProcessEnv): boolean {
   const places = new Set([join(realpathSync(dirname(file)), basename(file)), realpathSync(file)]);
   return [...places].some((place) =>
-    repositoriesAbove(dirname(place)).some((top) => isInIndex(top, place, env)),
+    listRepositoriesAbove(dirname(place)).some((top) => isInIndex(top, place, env)),
   );
 }
 
 /** Folders that hold a `.git`, the nearest first. */
-function repositoriesAbove(folder: string): string[] {
+function listRepositoriesAbove(folder: string): string[] {
   const found = existsSyncOrLink(join(folder, '.git')) ? [folder] : [];
-  return folder === dirname(folder) ? found : [...found, ...repositoriesAbove(dirname(folder))];
+  return folder === dirname(folder) ? found : [...found, ...listRepositoriesAbove(dirname(folder))];
 }
 
 const existsSyncOrLink = (path: string): boolean =>
   existsSync(path) || lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
-/** Both folders are named to git: neither its search nor `core.worktree` of the repository decides which is asked. */
+/**
+ * Both folders are passed to git: neither its search nor the repository's `core.worktree` decides which one is asked.
+ */
 function isInIndex(top: string, place: string, { PATH, HOME }: NodeJS.ProcessEnv): boolean {
   const { exitCode, stderr } = runProgramSync(
     'git',

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SvcError } from '../base/errors.ts';
-import { changedSetups, consentKeys, recordAgreement } from './consent.ts';
+import { listChangedSetups, listConsentKeys, recordAgreement } from './consent.ts';
 import { type Loaded, loadConfig } from './load.ts';
 
 /** A person's consent to what svc.yaml says, as it was shown to them. */
@@ -16,11 +16,11 @@ export interface Trust {
 }
 
 /**
- * Records that svc.yaml is agreed to: exactly what `digest` names, read once. With it, or with the key `projects`, what
- * projects run in their worktrees. Returns what counts now. Throws `conflict` when the file says something else by now.
+ * Records consent to svc.yaml: to exactly what `digest` names, read once, and with the key `projects` to what
+ * projects run in their worktrees. Returns what counts now. Throws `conflict` when the file has changed meanwhile.
  */
 export function trustConfig({ file, env, digest, keys, actor }: Trust): Loaded {
-  const unknown = keys?.find((key) => !consentKeys().includes(key));
+  const unknown = keys?.find((key) => !listConsentKeys().includes(key));
   if (unknown !== undefined)
     throw new SvcError('usage', `${unknown} is no key that needs a consent`, {
       hint: 'svc trust without --key shows the keys that wait',
@@ -32,7 +32,7 @@ export function trustConfig({ file, env, digest, keys, actor }: Trust): Loaded {
     });
   const setups =
     keys === undefined || keys.includes('projects')
-      ? changedSetups({}, tree, realpathSync(dirname(file)))
+      ? listChangedSetups({}, tree, realpathSync(dirname(file)))
       : [];
   const at = new Date().toISOString();
   recordAgreement({ home: home.path, file, tree }, { how: 'trusted', actor, at, keys, setups });

@@ -1,14 +1,14 @@
-import { type SeatClaim, seatOf } from '../access/index.ts';
+import { decideSeat, type SeatClaim } from '../access/index.ts';
 import { type Caller, checkLocalActor, type Via } from '../api/operation.ts';
 import { accountName } from '../base/account.ts';
 import type { Engine } from '../compose.ts';
 import type { SeatOfRun } from '../runner/index.ts';
-import type { ProcessName, Standing } from '../runner/processes/index.ts';
+import type { ProcessName, ProcessOrigin } from '../runner/processes/index.ts';
 
 /** Who asks to be let in, by socket or HTTP. */
 export interface Arrival {
   /** What the machine tells of the process, or the processes, that the connection is from; never what they say. */
-  standing: Standing;
+  standing: ProcessOrigin;
   /** The process that holds the seat while it lives; null when that is not known, or when it may have other clients. */
   holder: ProcessName | null;
   runId: string | null;
@@ -35,7 +35,7 @@ export async function admit(engine: Engine, arrival: Arrival, run: SeatOfRun | n
     return { seat: 'worker', actor, via, sessionId, project, env: { ...env, SVC_SESSION: sessionId } };
   }
   const claim: SeatClaim = { ...standing, runId, session: env.SVC_SESSION || null };
-  const { seat, sessionId, reason } = seatOf(claim, engine.seats);
+  const { seat, sessionId, reason } = decideSeat(claim, engine.seats);
   const project = engine.projectAt(arrival.cwd);
   // Who acts is the word of a person; what may be an agent's or a run's is the engine's user.
   const isPersons = seat !== 'worker' && standing.doubt === null;

@@ -5,9 +5,9 @@ import { dirname } from 'node:path';
 import type { Engine } from '../compose.ts';
 import { listenOn } from '../http/listen.ts';
 import type { ProcessName } from '../runner/processes/index.ts';
-import { removeRecord, writeRecord } from '../workspace/daemon-record.ts';
-import { ownSupervisor } from '../workspace/own-supervisor.ts';
-import { checkSocket, makeSocketFolder, socketPath } from '../workspace/socket-path.ts';
+import { removeDaemonRecord, writeDaemonRecord } from '../workspace/daemon-record.ts';
+import { findOwnSupervisor } from '../workspace/own-supervisor.ts';
+import { checkSocket, makeSocketFolder, resolveSocketPath } from '../workspace/socket-path.ts';
 import { refuseConnection, serveConnection, tooMany } from './connection.ts';
 import { createHttp } from './http.ts';
 import { releaseIdleMemory } from './idle-memory.ts';
@@ -29,7 +29,7 @@ const MOST_CONNECTIONS = 512;
 /** Lets clients in: the local socket, the loopback HTTP side, and `daemon.json` that says where they are. */
 export async function hostEngine(engine: Engine): Promise<Host> {
   const { paths } = engine;
-  const path = socketPath(paths.socket, engine.env);
+  const path = resolveSocketPath(paths.socket, engine.env);
   makeSocketFolder(dirname(path), dirname(path) === paths.data);
   checkSocket(path, paths.data);
 
@@ -96,7 +96,7 @@ export async function hostEngine(engine: Engine): Promise<Host> {
   const http = { host: bound.address, port: bound.port };
   engine.setHttp(http);
   const { root, version } = engine;
-  writeRecord(paths.data, {
+  writeDaemonRecord(paths.data, {
     pid: process.pid,
     version,
     root,
@@ -116,7 +116,7 @@ export async function hostEngine(engine: Engine): Promise<Host> {
   });
   async function shut({ isGone }: { isGone: boolean }): Promise<void> {
     // In a folder that was made anew, record and socket are another host's.
-    if (!isGone) removeRecord(paths.data);
+    if (!isGone) removeDaemonRecord(paths.data);
     idleMemory.close();
     server.close();
     web.close();
@@ -143,7 +143,7 @@ export async function hostEngine(engine: Engine): Promise<Host> {
 
 /** The process that has started this one, and starts the next one after a crash. */
 function supervisorOf({ env, startOf }: Pick<Engine, 'env' | 'startOf'>): ProcessName | null {
-  const pid = ownSupervisor(env);
+  const pid = findOwnSupervisor(env);
   const pidStart = pid === null ? null : startOf(pid);
   return pid === null || pidStart === null ? null : { pid, pidStart };
 }

@@ -6,7 +6,7 @@ import { makePrivateFolder, openPrivate } from '../base/private-files.ts';
 import { isInsideRun, isStillRunning } from '../runner/processes/own.ts';
 import type { DaemonRecord } from '../workspace/daemon-record.ts';
 import { claimDataFolder } from '../workspace/data-folder.ts';
-import { machineHome } from '../workspace/machine-home.ts';
+import { resolveMachineHome } from '../workspace/machine-home.ts';
 import { childEnded, startHost } from './host-start.ts';
 import { takeStartTurn } from './start-turn.ts';
 import { locateEngine } from './where.ts';
@@ -95,7 +95,7 @@ async function launch(
     command: [process.execPath, ...LEAN, SUPERVISOR, data, ...command],
     cwd: root,
     // Absolute, since the host stands elsewhere.
-    env: { ...Object.fromEntries(inherited), SVC_CONFIG: file, SVC_HOME: machineHome(env) },
+    env: { ...Object.fromEntries(inherited), SVC_CONFIG: file, SVC_HOME: resolveMachineHome(env) },
     output,
     detached: true,
     patienceMs: LONGEST_START_MS,

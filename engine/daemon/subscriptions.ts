@@ -129,7 +129,7 @@ export function createSubscriptions(
     signal.addEventListener('abort', () => wake(), { once: true });
     try {
       while (!signal.aborted) {
-        const events = engine.events.after(cursor, 200);
+        const events = engine.events.listAfter(cursor, 200);
         if (events.length === 0) {
           await new Promise<void>((resolve) => {
             wake = resolve;

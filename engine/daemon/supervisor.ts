@@ -1,7 +1,7 @@
 import { closeSync, writeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs } from '../base/backoff.ts';
-import { idInDataFolder } from '../workspace/data-folder.ts';
+import { readDataFolderId } from '../workspace/data-folder.ts';
 import { SUPERVISOR_VARIABLE } from '../workspace/own-supervisor.ts';
 import { childEnded, READY_FD, type Ready, startHost } from './host-start.ts';
 
@@ -104,7 +104,7 @@ function tellStarter(said: Ready): void {
 /** Null also for a folder that is gone. */
 function dataFolderId(): string | null {
   try {
-    return idInDataFolder(data);
+    return readDataFolderId(data);
   } catch {
     return null;
   }

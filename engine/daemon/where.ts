@@ -1,9 +1,9 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { type DaemonRecord, parseRecord, readRecord } from '../workspace/daemon-record.ts';
-import { lookAtDataFolder } from '../workspace/data-folder.ts';
+import { type DaemonRecord, parseDaemonRecord, readDaemonRecord } from '../workspace/daemon-record.ts';
+import { inspectOwnDataFolder } from '../workspace/data-folder.ts';
 import { isInSandbox, readSeatFolder } from '../workspace/seat-folder.ts';
-import { checkSocket, socketPath } from '../workspace/socket-path.ts';
+import { checkSocket, resolveSocketPath } from '../workspace/socket-path.ts';
 
 /** Where the engine of a workspace is to be found, if one runs. */
 export interface EnginePlace {
@@ -32,9 +32,9 @@ export async function whereIs(
   if (!/^\s*["']?(data|socket)["']?\s*:|[{,]\s*["']?(data|socket)["']?\s*:/m.test(text)) {
     return { data, socket: join(data, 'svc.sock') };
   }
-  const { dataPaths, loadConfig } = await import('../config/index.ts');
+  const { resolveDataPaths, loadConfig } = await import('../config/index.ts');
   // A worker's own client looks where its file says: from a sandbox nobody can see what was agreed to.
-  return dataPaths(loadConfig({ file, env, believe: Boolean(env.SVC_RUN_ID) }));
+  return resolveDataPaths(loadConfig({ file, env, believe: Boolean(env.SVC_RUN_ID) }));
 }
 
 /**
@@ -47,15 +47,15 @@ export async function locateEngine(
 ): Promise<EnginePlace> {
   if (isInSandbox()) {
     // Without a record the run's way to the engine is gone, and there is no other.
-    const seat = parseRecord(readSeatFolder());
+    const seat = parseDaemonRecord(readSeatFolder());
     if (seat === null || isSamePlace(seat.root, root))
       return { data: join(root, '.svc'), socket: seat?.socket ?? null, record: seat, isConfined: true };
   }
   const { data, socket: wanted } = await whereIs(root, file, env);
   const place = { data, record: null, isConfined: false };
-  if (lookAtDataFolder({ root, data }, env).state !== 'ours') return { ...place, socket: null };
-  const record = readRecord(data);
-  const socket = record?.socket ?? socketPath(wanted, env);
+  if (inspectOwnDataFolder({ root, data }, env).state !== 'ours') return { ...place, socket: null };
+  const record = readDaemonRecord(data);
+  const socket = record?.socket ?? resolveSocketPath(wanted, env);
   checkSocket(socket, data);
   return { ...place, record, socket };
 }

@@ -1,5 +1,5 @@
 import { SvcError } from '../base/errors.ts';
-import { strongerProfile } from '../base/guard-profile.ts';
+import { chooseStrongerProfile } from '../base/guard-profile.ts';
 import type { InputChange } from '../board/decisions/index.ts';
 import type { DispatchOptions } from '../board/index.ts';
 import type { Placement, Session } from '../sessions/index.ts';
@@ -40,7 +40,7 @@ export function checkApproved({ approvals }: Deps, session: Session): void {
 export function approvedProfile({ approvals, profile }: Deps, session: Session): string {
   const { inputs } = approvals.boundTo(session.decisionId);
   return [session.profile, profile()].reduce<string>(
-    (strongest, each) => (each === null ? strongest : strongerProfile(strongest, each)),
+    (strongest, each) => (each === null ? strongest : chooseStrongerProfile(strongest, each)),
     inputs?.profile ?? profile(),
   );
 }

@@ -17,13 +17,13 @@ import type { Kept, Verdict } from './verdict.ts';
 /** What the gateway offers to runs. */
 export interface RunKeys {
   /** Where a run's model calls go. Throws `gateway_unreachable` when nothing answers there. */
-  url(): Promise<string>;
+  findUrl(): Promise<string>;
   /** The same address, whether anything answers there or not. */
-  route(): string;
+  buildRoute(): string;
   /** Inside `storage.write`: a new key, the only one of this session. */
-  issue(run: { sessionId: string; taskId: string; budgetTokens: number | null }): string;
+  issueKey(run: { sessionId: string; taskId: string; budgetTokens: number | null }): string;
   /** Inside `storage.write`: the keys of a session hold no longer. */
-  revoke(sessionId: string): void;
+  revokeKey(sessionId: string): void;
   /** When the limit that a provider put on this session is over, Unix ms; null when there is none. */
   limitedUntil(sessionId: string): number | null;
 }
@@ -38,7 +38,15 @@ export interface DispatchDeps {
   processes: Processes;
   worktrees: Worktrees;
   agents: Agents;
-  setup: Pick<Setup, 'carried' | 'digest' | 'check' | 'prepare' | 'abandon' | 'recover'>;
+  setup: Pick<
+    Setup,
+    | 'readProjectSetup'
+    | 'digestProjectSetup'
+    | 'checkConsent'
+    | 'prepareWorktree'
+    | 'endAbandonedSetup'
+    | 'endAbandonedTeardowns'
+  >;
   logs: SessionLogs;
   circuits: Circuits;
   keys: RunKeys;

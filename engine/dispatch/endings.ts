@@ -1,4 +1,4 @@
-import { expectationOf, NO_FACTS, readerFor, type StreamFacts } from '../agents/index.ts';
+import { createReaderFor, findExpectation, NO_FACTS, type StreamFacts } from '../agents/index.ts';
 import { rfc3339 } from '../base/clock.ts';
 import { asSvcError } from '../base/errors.ts';
 import type { InputChange } from '../board/decisions/index.ts';
@@ -44,7 +44,7 @@ async function settlePaused(deps: DispatchDeps, session: Session): Promise<void>
   const { worktrees, log } = deps;
   if (session.profile !== 'strict') return;
   if (session.worktree === null) return void (await setAside(deps, session));
-  const problem = await worktrees.settle(session.worktree);
+  const problem = await worktrees.takeOverWorktree(session.worktree);
   if (problem !== null) log.warn({ session: session.sessionId, problem }, 'work was not taken over');
 }
 
@@ -58,9 +58,9 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
     const { status, failure } = decideOutcome(ownWord, verdict.failure, left, { mayRetry: true });
     if (!sessions.end(sessionId, { ...verdict, failure, ...kept })) return;
     sessions.heard(sessionId, facts);
-    deps.keys.revoke(sessionId);
+    deps.keys.revokeKey(sessionId);
     // What the worker said of its task says nothing of the agent.
-    deps.circuits.record(agent, verdict.cause ?? verdict.failure);
+    deps.circuits.recordEnd(agent, verdict.cause ?? verdict.failure);
     // The task may be another session's, or have been marked while this one waited.
     if (tasks.get(taskId).sessionId === sessionId) {
       const marked = ownWord === null ? [] : (['done', 'failed'] as const);
@@ -115,7 +115,7 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
       if (!sessions.pause(sessionId, { resumeAt: until, code, text, idlePauses })) return false;
       sessions.heard(sessionId, facts);
       if (isLost) sessions.forgetConversation(sessionId);
-      deps.keys.revoke(sessionId);
+      deps.keys.revokeKey(sessionId);
       tasks.pause(taskId, sessionId, until);
       events.append({
         kind: 'session_paused',
@@ -138,7 +138,7 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
       const now = deps.clock.now();
       return last === null ? now : Math.min(now, Date.parse(last));
     };
-    return createHearing(logFile(deps, sessionId), logFrom, readerFor(deps, session, writtenAt));
+    return createHearing(logFile(deps, sessionId), logFrom, createReaderFor(deps, session, writtenAt));
   };
 
   async function over(sessionId: string, exit: RunExit, heard?: Hearing): Promise<void> {
@@ -148,7 +148,7 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
     const hearing = heard ?? hearingOf(session);
     await hearing.finish();
     const facts = ofThisRun(deps, session, await withSessionLeft(deps, session, hearing.facts()));
-    const ending = { expects: expectationOf(deps, session), hasSpoken: hearing.hasSpoken() };
+    const ending = { expects: findExpectation(deps, session), hasSpoken: hearing.hasSpoken() };
     const verdict = verdictOf(session, exit, facts, ending);
     const limited = afterLimit(deps, session, verdict, facts);
     if (limited !== null && 'verdict' in limited) return end(sessionId, limited.verdict, facts);

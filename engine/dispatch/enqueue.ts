@@ -14,10 +14,10 @@ export function enqueue(
   options: DispatchOptions,
 ): Session {
   const { sessions, events } = deps;
-  const agents = deps.agents.under(options.agents);
+  const agents = deps.agents.withOverrides(options.agents);
   const agent = agentFor(agents, task);
-  agents.command(agent);
-  agents.folder(task.project);
+  agents.findCommand(agent);
+  agents.resolveFolder(task.project);
   const live = sessions.ofTask(task.taskId).find(({ state }) => state !== 'ended');
   if (live !== undefined)
     throw new SvcError('conflict', `${task.taskId} has a session that has not ended yet: ${live.sessionId}`, {
@@ -29,7 +29,7 @@ export function enqueue(
     decisionId: decision.decisionId,
     title: task.title,
     agent,
-    project: agents.projectId(task.project),
+    project: agents.resolveProjectId(task.project),
     inplace: options.inplace ?? false,
     keepWorktree: options.keepWorktree ?? false,
     base: options.base ?? null,

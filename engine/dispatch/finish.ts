@@ -135,7 +135,7 @@ export async function keepWork(deps: DispatchDeps, session: Session): Promise<Ke
 
 /** Settings by which git would run what a worker wants; the engine's own calls do not. */
 async function plantedIn({ worktrees }: DispatchDeps, folder: string): Promise<string[]> {
-  const names = await worktrees.plantedPrograms(folder).catch(() => []);
+  const names = await worktrees.findPlantedPrograms(folder).catch(() => []);
   if (names.length === 0) return [];
   const named = names.slice(0, 5).join(', ');
   return [
@@ -160,7 +160,7 @@ async function countInside(deps: DispatchDeps, session: Session): Promise<Kept> 
   if (session.repository !== null) left.push(...(await plantedIn(deps, session.repository)));
   if (session.repository === null || session.baseCommit === null) return { ...NOTHING_KEPT, left };
   try {
-    const { commits, files } = await deps.worktrees.diff({
+    const { commits, files } = await deps.worktrees.diffBranch({
       repository: session.repository,
       head: 'HEAD',
       baseCommit: session.baseCommit,

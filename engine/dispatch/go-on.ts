@@ -1,4 +1,4 @@
-import { presetOf } from '../agents/index.ts';
+import { findPresetOfCommand } from '../agents/index.ts';
 import { appendPrivate } from '../base/private-files.ts';
 import type { Placement, Session } from '../sessions/index.ts';
 import { formerOf } from './carry.ts';
@@ -21,7 +21,7 @@ export async function goOn(
   const agentSession = session.agentSession ?? ofBefore;
   const canResume =
     agentSession !== null &&
-    (command.transport === 'acp' || presetOf(command, session.agent)?.resume != null);
+    (command.transport === 'acp' || findPresetOfCommand(command, session.agent)?.resume != null);
   if (canResume) {
     return {
       text: `You were interrupted.${why} Go on with your task from where you were; look at git status first.\n`,
@@ -44,7 +44,7 @@ async function doneSoFar(
 ): Promise<string[]> {
   if (repository === null || branch === null || baseCommit === null) return [];
   try {
-    const { commits } = await deps.worktrees.diff({ repository, branch, baseCommit });
+    const { commits } = await deps.worktrees.diffBranch({ repository, branch, baseCommit });
     if (commits.length === 0) return ['Nothing was committed yet.'];
     const newest = commits.slice(0, MOST_COMMITS);
     const more = commits.length - newest.length;

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { NO_FACTS, type StreamFacts, type StreamReader, tellsLoss } from '../agents/index.ts';
+import { isSessionLoss, NO_FACTS, type StreamFacts, type StreamReader } from '../agents/index.ts';
 import { readLog } from '../runner/processes/index.ts';
 import { sound } from './sound.ts';
 
@@ -50,9 +50,9 @@ export function createHearing(file: string, from: number, reader: StreamReader |
       isLost = true;
     }
     for (const line of lines) {
-      to.line(line);
+      to.readLine(line);
       hasSpoken ||= line.trim() !== '';
-      hasLost ||= tellsLoss(line);
+      hasLost ||= isSessionLoss(line);
     }
     return true;
   }
@@ -66,7 +66,7 @@ export function createHearing(file: string, from: number, reader: StreamReader |
       if (reader === null) return;
       // Others have their turn between two blocks.
       while (read(reader)) await turn();
-      if (begun !== '') reader.line(begun);
+      if (begun !== '') reader.readLine(begun);
       hasSpoken ||= begun.trim() !== '';
       begun = '';
     },

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { commandOfSession, NO_FACTS, type StreamFacts } from '../agents/index.ts';
+import { findCommandOfSession, NO_FACTS, type StreamFacts } from '../agents/index.ts';
 import type { By } from '../api/operation.ts';
 import { SvcError } from '../base/errors.ts';
 import type { Planner } from '../board/index.ts';
@@ -100,12 +100,12 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       const queued = sessions.get(sessionId);
       if (queued.stopReason !== null) throw new SvcError('conflict', 'cancelled before it started');
       checkApproved(deps, queued);
-      const { transport } = commandOfSession(deps, queued);
+      const { transport } = findCommandOfSession(deps, queued);
       checkBudget(deps, queued);
-      deps.setup.check(queued);
+      deps.setup.checkConsent(queued);
       const { bypassesGateway } = sessions.private(sessionId);
-      const auth = bypassesGateway ? 'account' : deps.agents.auth(queued.agent);
-      const url = auth === 'gateway' ? await deps.keys.url() : null;
+      const auth = bypassesGateway ? 'account' : deps.agents.findAuth(queued.agent);
+      const url = auth === 'gateway' ? await deps.keys.findUrl() : null;
       // A start that is made again has its line.
       if (queued.state === 'queued' && queued.pause !== null) await noteRun(deps, queued);
       const route = await persist(`the start of ${sessionId}`, () => {
@@ -118,7 +118,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
         const { taskId, tokenBudget } = queued;
         return url === null
           ? null
-          : { url, key: deps.keys.issue({ sessionId, taskId, budgetTokens: tokenBudget }) };
+          : { url, key: deps.keys.issueKey({ sessionId, taskId, budgetTokens: tokenBudget }) };
       });
       const placement = await place(deps, queued);
       if (queued.cwd === null && queued.continues === null) checkBase(deps, queued, placement);
@@ -134,7 +134,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       const interruption = queued.pause?.text ?? null;
       // Making it ready may have taken minutes; the command is read once, at this moment.
       checkApproved(deps, session);
-      const command = commandOfSession(deps, session);
+      const command = findCommandOfSession(deps, session);
       running = await launch(deps, { session, task, command, runId, placement, route, interruption });
     } catch (error) {
       if (closing.signal.aborted) return;

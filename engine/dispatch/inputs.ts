@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import type { AgentOverrides } from '../agents/index.ts';
-import { presetNamed } from '../agents/presets/index.ts';
-import { strongerProfile } from '../base/guard-profile.ts';
+import { findPreset } from '../agents/presets/index.ts';
+import { chooseStrongerProfile } from '../base/guard-profile.ts';
 import type { RunSettings } from '../board/decisions/index.ts';
 import type { DispatchOptions } from '../board/index.ts';
 import type { Task } from '../board/tasks/index.ts';
@@ -61,28 +61,28 @@ export function createReadSettings(deps: Deps): ReadSettings {
       known.clear();
       of = now;
     }
-    const agents = deps.agents.under(overrides);
-    const agent = given ?? agents.fallback();
+    const agents = deps.agents.withOverrides(overrides);
+    const agent = given ?? agents.findDefaultAgent();
     const key = JSON.stringify([agent, project, overrides]);
     const before = known.get(key);
     if (before !== undefined) return before;
-    const command = agent === null ? null : orNull(() => agents.command(agent));
-    const auth = agent === null ? null : agents.auth(agent);
+    const command = agent === null ? null : orNull(() => agents.findCommand(agent));
+    const auth = agent === null ? null : agents.findAuth(agent);
     const made: Configured = {
       agent,
       command: command?.template ?? null,
       long:
         agent !== null && command?.isBuiltIn && command.transport === 'subprocess'
-          ? (presetNamed(agent)?.headlessLong ?? null)
+          ? (findPreset(agent)?.headlessLong ?? null)
           : null,
       transport: command?.transport ?? null,
       auth,
-      route: auth === 'gateway' ? deps.keys.route() : null,
+      route: auth === 'gateway' ? deps.keys.buildRoute() : null,
       permissions: command?.transport === 'acp' ? deps.permissions() : null,
       profile: deps.profile(),
-      project: orNull(() => agents.projectId(project)) ?? project,
-      path: orNull(() => agents.folder(project)),
-      setup: orNull(() => deps.setup.digest(project)),
+      project: orNull(() => agents.resolveProjectId(project)) ?? project,
+      path: orNull(() => agents.resolveFolder(project)),
+      setup: orNull(() => deps.setup.digestProjectSetup(project)),
     };
     // Names of agents and projects come from outside as well.
     if (known.size > 1000) known.clear();
@@ -97,7 +97,7 @@ export function createReadSettings(deps: Deps): ReadSettings {
     const before = heads.get(path);
     if (before !== undefined) return before;
     const folder = realOrAsItIs(path);
-    const found = { folder, base: worktrees.checkedOut(folder) };
+    const found = { folder, base: worktrees.findCheckedOut(folder) };
     heads.set(path, found);
     return found;
   }
@@ -128,5 +128,5 @@ function profileFor(
   former: string | null,
 ): string {
   const needsStrict = !unconfined && (stranger !== null || (former === 'strict' && !outside));
-  return needsStrict ? strongerProfile(profile, 'strict') : profile;
+  return needsStrict ? chooseStrongerProfile(profile, 'strict') : profile;
 }

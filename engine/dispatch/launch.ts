@@ -1,17 +1,23 @@
 import { writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
-import { type AgentCommand, behindHost, commandOf, presetOf, type Told } from '../agents/index.ts';
 import {
+  type AgentCommand,
+  buildCommand,
+  findPresetOfCommand,
+  type RunInput,
+  wrapInAcpHost,
+} from '../agents/index.ts';
+import {
+  findPresetOfProgram,
   type HookEvent,
   KEY_VARIABLE,
   type Preset,
-  presetOfProgram,
   type RunSetup,
   type RunWish,
   withArguments,
 } from '../agents/presets/index.ts';
 import { makePrivateFolder } from '../base/private-files.ts';
-import { shellWord } from '../base/text.ts';
+import { quoteForShell } from '../base/text.ts';
 import type { Task } from '../board/tasks/index.ts';
 import { MARK, type RunningProcess } from '../runner/processes/index.ts';
 import { brief } from './brief.ts';
@@ -30,10 +36,12 @@ export async function launch(deps: DispatchDeps, run: Launch): Promise<RunningPr
   makePrivateFolder(deps.paths.agents, folder);
   const svc = await writeShim(deps, join(folder, 'bin'));
   const { command } = run;
-  const preset = presetOf(command, session.agent);
+  const preset = findPresetOfCommand(command, session.agent);
   const told = await writeBriefs(deps, run, svc, preset);
-  const { argv, stdinFile } = commandOf(command, told, preset, deps.isArgvSeen);
-  const identity = await deps.worktrees.userIdentity(placement.repository ?? placement.cwd).catch(() => ({}));
+  const { argv, stdinFile } = buildCommand(command, told, preset, deps.isArgvSeen);
+  const identity = await deps.worktrees
+    .findUserIdentity(placement.repository ?? placement.cwd)
+    .catch(() => ({}));
   const env = deps.environment({
     ...identity,
     SVC_CONFIG: deps.configFile,
@@ -50,7 +58,7 @@ export async function launch(deps: DispatchDeps, run: Launch): Promise<RunningPr
   const wish = wishOf(deps, run, preset, env);
   // Over the protocol the agent is told of the server when its session is made.
   const setUp =
-    presetOfProgram(argv[0] ?? '')?.setUp({
+    findPresetOfProgram(argv[0] ?? '')?.setUpRun({
       ...wish,
       ...(command.transport === 'acp' ? { mcp: null } : {}),
     }) ?? ofServer(command, preset, wish);
@@ -59,7 +67,7 @@ export async function launch(deps: DispatchDeps, run: Launch): Promise<RunningPr
   const spec = {
     runDir: folder,
     runId,
-    argv: command.transport === 'acp' ? behindHost(deps.svc, whole, told) : whole,
+    argv: command.transport === 'acp' ? wrapInAcpHost(deps.svc, whole, told) : whole,
     cwd: placement.cwd,
     env: { ...env, ...setUp?.env },
     logFile: logFile(deps, sessionId),
@@ -75,7 +83,7 @@ function ofServer(
   wish: RunWish,
 ): RunSetup | undefined {
   if (transport !== 'acp' || !isBuiltIn || preset === null) return undefined;
-  return { ...preset.setUp({ ...wish, mcp: null, hooks: null }), args: [] };
+  return { ...preset.setUpRun({ ...wish, mcp: null, hooks: null }), args: [] };
 }
 
 /** How the agent finds `svc mcp`, the gateway and our hooks. */
@@ -124,7 +132,7 @@ async function writeShim({ svc }: DispatchDeps, folder: string): Promise<string 
   if (svc === null) return null;
   const file = join(folder, 'svc');
   makePrivateFolder(dirname(folder), folder);
-  await writeFile(file, `#!/bin/sh\nexec ${svc.map(shellWord).join(' ')} "$@"\n`, {
+  await writeFile(file, `#!/bin/sh\nexec ${svc.map(quoteForShell).join(' ')} "$@"\n`, {
     mode: 0o700,
     flag: 'wx',
   });
@@ -142,7 +150,7 @@ async function writeBriefs(
   run: Launch,
   svc: string | null,
   preset: Preset | null,
-): Promise<Told> {
+): Promise<RunInput> {
   const { session, task, placement } = run;
   const top = placement.worktree ?? sessionDir(deps, session.sessionId);
   const where = { ...placement, sessionId: session.sessionId };

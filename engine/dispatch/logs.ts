@@ -1,7 +1,7 @@
 import type { StreamReader } from '../agents/index.ts';
 import type { Caller } from '../api/operation.ts';
 import { SvcError } from '../base/errors.ts';
-import { type LogPart, logWrittenAt, readLog, tailOffset } from '../runner/processes/index.ts';
+import { findTailOffset, type LogPart, readLog, readLogTime } from '../runner/processes/index.ts';
 import type { DispatchPaths } from './folders.ts';
 import { logFile } from './folders.ts';
 
@@ -48,8 +48,8 @@ export function createSessionLogs(
         return reader == null ? read : readable(read, part, reader);
       };
     },
-    tail: (sessionId, lines) => tailOffset(file(sessionId), lines),
-    writtenAt: (sessionId) => logWrittenAt(file(sessionId)),
+    tail: (sessionId, lines) => findTailOffset(file(sessionId), lines),
+    writtenAt: (sessionId) => readLogTime(file(sessionId)),
   };
 }
 
@@ -60,7 +60,7 @@ function readable(part: LogPart, { maxBytes, ended }: LogRequest, reader: Stream
   const length = isLast || isTooLong ? part.bytes.length : part.bytes.lastIndexOf(0x0a) + 1;
   const lines = part.bytes.subarray(0, length).toString('utf8').split('\n');
   if (lines.at(-1) === '') lines.pop();
-  const said = lines.map((line) => reader.line(line)).filter((line) => line !== null);
+  const said = lines.map((line) => reader.readLine(line)).filter((line) => line !== null);
   const text = said.map((line) => `${line}\n`).join('');
   return { ...part, text, next: part.next - part.bytes.length + length };
 }

@@ -44,7 +44,7 @@ export function sessionOperations(deps: {
   facts(sessionId: string): StreamFacts | null;
   /** What was approved with a session; without one `agents.permissions`. */
   permissions(session: Pick<Session, 'decisionId'> | null): readonly string[];
-  circuits: Pick<Circuits, 'of'>;
+  circuits: Pick<Circuits, 'findCircuit'>;
   untold(session: Pick<Session, 'agent' | 'transport'>): readonly string[];
 }) {
   const { sessions, logs, actions, permissions } = deps;
@@ -59,7 +59,7 @@ export function sessionOperations(deps: {
     // What a run has said is recorded at its end, and is not to be told twice.
     const facts = state === 'queued' ? null : deps.facts(sessionId);
     const logWrittenAt = logs.writtenAt(sessionId);
-    const held = state === 'queued' ? deps.circuits.of(session.agent) : null;
+    const held = state === 'queued' ? deps.circuits.findCircuit(session.agent) : null;
     if (facts === null) return { ...session, activity: null, plan: [], logWrittenAt, held, untold };
     return {
       ...session,

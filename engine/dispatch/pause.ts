@@ -1,4 +1,4 @@
-import { failureOf, type StreamFacts } from '../agents/index.ts';
+import { findFailure, type StreamFacts } from '../agents/index.ts';
 import { backoffMs } from '../base/backoff.ts';
 import type { Session } from '../sessions/index.ts';
 import type { DispatchDeps } from './context.ts';
@@ -39,7 +39,7 @@ export function afterLimit(
   { end, trouble, toolCalls }: StreamFacts,
 ): { pause: Pause } | { verdict: Verdict } | null {
   const { failure } = verdict;
-  if (session.stopReason !== null || failure === null || !failureOf(failure.code)?.isLimit) return null;
+  if (session.stopReason !== null || failure === null || !findFailure(failure.code)?.isLimit) return null;
   const told = end?.ok === false ? end.resetAt : (trouble?.resetAt ?? null);
   // Of a run with its own login, a limit that the gateway told an earlier one is none of its own.
   const resetAt = told ?? (session.auth === 'gateway' ? keys.limitedUntil(session.sessionId) : null);

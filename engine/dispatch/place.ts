@@ -11,11 +11,11 @@ export async function place(deps: DispatchDeps, session: Session): Promise<Place
   const isQuiet = others.every(
     ({ sessionId, state }) => sessionId === session.sessionId || state === 'queued',
   );
-  const known = session.cwd ?? deps.agents.folder(session.project);
+  const known = session.cwd ?? deps.agents.resolveFolder(session.project);
   await deps.worktrees.rememberPrograms(known, { isQuiet }).catch(() => undefined);
   if (session.cwd !== null) return placedAlready(session);
   if (session.continues !== null) return takeOver(deps, session.continues);
-  const folder = deps.agents.folder(session.project);
+  const folder = deps.agents.resolveFolder(session.project);
   if (session.inplace) return placeInside(deps, folder);
   const made = await makeWorktree(deps, session, folder, `svc/${session.sessionId}`).catch(
     (error: unknown) => {
@@ -59,7 +59,7 @@ function makeWorktree(
 
 /** A folder outside any repository is fine here: then there is nothing to count at the end. */
 async function placeInside(deps: DispatchDeps, folder: string): Promise<Placement> {
-  const repository = await deps.worktrees.repositoryOf(folder).catch((error: unknown) => {
+  const repository = await deps.worktrees.findRepository(folder).catch((error: unknown) => {
     if (asSvcError(error).code === 'worktree_unsafe') throw error;
     return null;
   });

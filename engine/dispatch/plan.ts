@@ -1,14 +1,14 @@
-import { type Agents, tokenise } from '../agents/index.ts';
-import { type Problem, problemOf, SvcError } from '../base/errors.ts';
+import { type Agents, splitCommand } from '../agents/index.ts';
+import { type Problem, SvcError, toProblem } from '../base/errors.ts';
 import type { DispatchOptions, RunPlan } from '../board/index.ts';
 import type { Task } from '../board/tasks/index.ts';
-import { programOf } from '../runner/processes/index.ts';
+import { resolveProgram } from '../runner/processes/index.ts';
 import { SESSION_PREFIX } from '../runner/worktrees/index.ts';
 import type { DispatchDeps } from './context.ts';
 
 /** The agent that a run of the task has: its own, or the one that runs when a task names none. Throws `conflict`. */
-export function agentFor(agents: Pick<Agents, 'fallback'>, task: Task): string {
-  const agent = task.agent ?? agents.fallback();
+export function agentFor(agents: Pick<Agents, 'findDefaultAgent'>, task: Task): string {
+  const agent = task.agent ?? agents.findDefaultAgent();
   if (agent !== null) return agent;
   throw new SvcError('conflict', `${task.taskId} has no agent`, {
     hint: `svc task assign ${task.taskId} <agent>`,
@@ -21,9 +21,13 @@ export function checkProgram(
   task: Task,
   options: DispatchOptions,
 ): void {
-  const agents = deps.agents.under(options.agents);
-  const { template } = agents.command(agentFor(agents, task));
-  programOf(tokenise(template)[0] ?? '', agents.folder(task.project), deps.environment({}).PATH);
+  const agents = deps.agents.withOverrides(options.agents);
+  const { template } = agents.findCommand(agentFor(agents, task));
+  resolveProgram(
+    splitCommand(template)[0] ?? '',
+    agents.resolveFolder(task.project),
+    deps.environment({}).PATH,
+  );
 }
 
 /** The hard cap of a run, in seconds: what is asked for, what the task says, what its client or else svc.yaml says. */
@@ -47,40 +51,42 @@ export async function planRun(
     try {
       return await look();
     } catch (thrown) {
-      const found = problemOf(thrown);
+      const found = toProblem(thrown);
       problem ??= found;
       return null;
     }
   }
-  const agents = deps.agents.under(options.agents);
+  const agents = deps.agents.withOverrides(options.agents);
   const agent = await known(() => agentFor(agents, task));
-  const command = agent === null ? null : await known(() => agents.command(agent));
-  const folder = await known(() => agents.folder(task.project));
+  const command = agent === null ? null : await known(() => agents.findCommand(agent));
+  const folder = await known(() => agents.resolveFolder(task.project));
   if (folder !== null)
-    await known(() => deps.setup.check({ ...task, inplace: false, worktree: null, continues: null }));
-  const carries = folder === null ? null : await known(() => deps.setup.carried(task.project));
+    await known(() => deps.setup.checkConsent({ ...task, inplace: false, worktree: null, continues: null }));
+  const carries = folder === null ? null : await known(() => deps.setup.readProjectSetup(task.project));
   const origin =
     folder === null
       ? null
       : await known(() =>
-          deps.worktrees.origin({
+          deps.worktrees.findOrigin({
             repositoryPath: folder,
             projectPath: folder,
             ...(base === undefined ? {} : { base }),
           }),
         );
   if (command !== null && folder !== null)
-    await known(() => programOf(tokenise(command.template)[0] ?? '', folder, deps.environment({}).PATH));
+    await known(() =>
+      resolveProgram(splitCommand(command.template)[0] ?? '', folder, deps.environment({}).PATH),
+    );
   // What a stranger wrote runs confined or not at all, and whoever decides has to know which before they do.
   if (task.stranger !== null && profile === 'strict') await known(() => deps.checkConfinement());
-  const circuit = agent === null ? null : deps.circuits.of(agent);
+  const circuit = agent === null ? null : deps.circuits.findCircuit(agent);
   const { idleTimeoutSec } = deps.timeouts();
   const { running, queued } = deps.sessions.counts();
   return {
     agent,
     command: command?.template ?? null,
     transport: command?.transport ?? null,
-    auth: agent === null ? null : options.gatewayBypass ? 'account' : agents.auth(agent),
+    auth: agent === null ? null : options.gatewayBypass ? 'account' : agents.findAuth(agent),
     profile,
     heldBack: circuit === null ? null : { until: circuit.reopenAt, code: circuit.code, text: circuit.text },
     project: task.project,

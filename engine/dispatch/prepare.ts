@@ -18,11 +18,12 @@ export async function prepare(
   const session = sessions.get(sessionId);
   const setupSince = clock.monotonic();
   const hearing = createHearing(logFile(deps, sessionId), 0, null);
-  const hasRun = await setup.prepare(
+  const hasRun = await setup.prepareWorktree(
     { session, placement, runId, isOfWorkers: () => isOfWorkers(deps, session) },
     {
-      mayGoOn: () => sessions.get(sessionId).stopReason === null && !closing.aborted,
-      end: (running) => supervise(deps, { sessionId, runId, running, hearing, looks, closing, setupSince }),
+      mayContinue: () => sessions.get(sessionId).stopReason === null && !closing.aborted,
+      waitForEnd: (running) =>
+        supervise(deps, { sessionId, runId, running, hearing, looks, closing, setupSince }),
     },
   );
   if (hasRun) await storage.write(() => sessions.outputFrom(sessionId, logs.tail(sessionId, 0)));

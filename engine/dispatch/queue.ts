@@ -85,14 +85,14 @@ export function createQueue(
       const entered = new Set(
         sessions
           .attached()
-          .filter(({ pid, pidStart }) => processes.isAlive(pid, pidStart) !== 'dead')
+          .filter(({ pid, pidStart }) => processes.checkLiveness(pid, pidStart) !== 'dead')
           .map(({ sessionId }) => sessionId),
       );
       const ready = sessions.ready(now);
       const waiting = ready.filter(({ sessionId }) => !active.has(sessionId) && !entered.has(sessionId));
       if (ready.some(({ sessionId }) => entered.has(sessionId))) unseen = now + LOOK_IN_MS;
       const working = [...active.values()];
-      const limits = deps.circuits.limits();
+      const limits = deps.circuits.listLimits();
       for (const { agent } of working) {
         const limit = limits.get(agent);
         if (limit !== undefined) limits.set(agent, Math.max(0, limit - 1));
@@ -100,7 +100,7 @@ export function createQueue(
       const next = nextOf(waiting, { room, working: working.map(({ project }) => project), limits });
       for (const { sessionId } of next) own(sessionId, () => begin(sessionId));
     }
-    const due = Math.min(sessions.nextResume(now) ?? Infinity, deps.circuits.nextTrial(now), unseen);
+    const due = Math.min(sessions.nextResume(now) ?? Infinity, deps.circuits.findNextTrial(now), unseen);
     timer.sleepUntil(due, MIN_WAKE_MS);
   }
 

@@ -20,7 +20,7 @@ export interface Steps {
  */
 export async function recover(deps: DispatchDeps, steps: Steps): Promise<void> {
   takeUp(deps, steps);
-  await deps.setup.recover();
+  await deps.setup.endAbandonedTeardowns();
   await forgetMissingWorktrees(deps);
 }
 
@@ -61,11 +61,11 @@ async function takeOver(deps: DispatchDeps, steps: Steps, session: Session): Pro
   const neverRan = session.state === 'starting' && (!existsSync(folder) || deps.processes.claimStart(folder));
   if (neverRan) {
     deps.log.info({ session: sessionId }, 'the worker had not started; starting it');
-    await deps.setup.abandon(sessionId, runId);
+    await deps.setup.endAbandonedSetup(sessionId, runId);
     return steps.begin(sessionId);
   }
   const known = session.pid !== null && pidStart !== null ? { pid: session.pid, pidStart } : null;
-  const found = known ?? deps.processes.findStarted({ runDir: folder, runId });
+  const found = known ?? deps.processes.findStartedWrapper({ runDir: folder, runId });
   if (found !== null) {
     deps.log.info({ session: sessionId, pid: found.pid }, 'adopting the worker');
     const running = deps.processes.adopt({ runDir: folder, runId, ...found });

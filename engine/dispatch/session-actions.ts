@@ -55,9 +55,9 @@ export function createSessionActions(deps: {
   decisions: Pick<Decisions, 'boundTo'>;
   workflow: Workflow;
   dispatcher: Pick<Dispatcher, 'stop' | 'resume' | 'look'>;
-  processes: Pick<Processes, 'isAlive' | 'startOf'>;
-  worktrees: Pick<Worktrees, 'clearTraps' | 'settle' | 'setAsideRepositories' | 'releaseCheckout'>;
-  keys: Pick<RunKeys, 'url' | 'issue' | 'revoke'>;
+  processes: Pick<Processes, 'checkLiveness' | 'readStartTime'>;
+  worktrees: Pick<Worktrees, 'clearTraps' | 'takeOverWorktree' | 'setAsideRepositories' | 'releaseCheckout'>;
+  keys: Pick<RunKeys, 'findUrl' | 'issueKey' | 'revokeKey'>;
   agentFolder(sessionId: string): string;
   /** Throws `consent_missing` while nobody has ever agreed to svc.yaml. */
   requireConsent(): void;
@@ -71,7 +71,7 @@ export function createSessionActions(deps: {
   /** Throws while somebody is in it: two agents in one worktree would undo each other's work. */
   function checkEmpty({ sessionId }: Session): void {
     const holder = sessions.attached().find((each) => each.sessionId === sessionId);
-    if (holder === undefined || processes.isAlive(holder.pid, holder.pidStart) === 'dead') return;
+    if (holder === undefined || processes.checkLiveness(holder.pid, holder.pidStart) === 'dead') return;
     throw new SvcError('conflict', `a person is in ${sessionId} (process ${holder.pid})`, {
       hint: `leave it first: end the agent that svc worker attach opened`,
     });
@@ -111,7 +111,7 @@ export function createSessionActions(deps: {
 
   async function gatewayUrl(sessionId: string): Promise<string> {
     try {
-      return await keys.url();
+      return await keys.findUrl();
     } catch (thrown) {
       if (!(thrown instanceof SvcError)) throw thrown;
       const hint = `svc worker attach ${sessionId} --account opens it with your own login; svc brings no gateway yet`;
@@ -138,7 +138,7 @@ export function createSessionActions(deps: {
     if (isFree && session.profile === 'strict' && folder !== null) {
       worktrees.clearTraps(folder);
       if (session.worktree !== null) {
-        const problem = await worktrees.settle(session.worktree);
+        const problem = await worktrees.takeOverWorktree(session.worktree);
         if (problem !== null) log.error({ session: sessionId, problem }, 'work was not taken over');
       }
       if (session.worktree === null && session.cwd !== null) {
@@ -155,7 +155,7 @@ export function createSessionActions(deps: {
       if (!isIn()) return;
       sessions.attach(sessionId, null);
       const now = sessions.get(sessionId);
-      if (now.state === 'ended' || isPausedOne(now)) keys.revoke(sessionId);
+      if (now.state === 'ended' || isPausedOne(now)) keys.revokeKey(sessionId);
     });
     dispatcher.look();
   }
@@ -228,11 +228,11 @@ export function createSessionActions(deps: {
       const url = auth === 'gateway' && !hasOwnLogin ? await gatewayUrl(sessionId) : null;
       return storage.write(() => {
         const { taskId, agent, branch, agentSession, tokenBudget, cwd, isPaused } = enterable(sessionId);
-        const pidStart = processes.startOf(pid);
+        const pidStart = processes.readStartTime(pid);
         if (pidStart === null) throw new SvcError('usage', `there is no process ${pid}`);
         sessions.attach(sessionId, { pid, pidStart });
         const gateway =
-          url === null ? null : { url, key: keys.issue({ sessionId, taskId, budgetTokens: tokenBudget }) };
+          url === null ? null : { url, key: keys.issueKey({ sessionId, taskId, budgetTokens: tokenBudget }) };
         const agentFolder = deps.agentFolder(sessionId);
         return { sessionId, taskId, agent, cwd, branch, agentSession, isPaused, gateway, agentFolder };
       });
@@ -242,7 +242,7 @@ export function createSessionActions(deps: {
 
     async reap() {
       for (const { sessionId, pid, pidStart } of sessions.attached())
-        if (processes.isAlive(pid, pidStart) === 'dead')
+        if (processes.checkLiveness(pid, pidStart) === 'dead')
           await leave(sessionId, { pid, pidStart }).catch((error) =>
             log.error(
               { session: sessionId, error: asSvcError(error).message },

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { presetFor, type StreamFacts } from '../agents/index.ts';
+import { findPresetOfSession, type StreamFacts } from '../agents/index.ts';
 import type { RunLeft } from '../agents/presets/index.ts';
 import { realOf } from '../runner/confine/index.ts';
 import type { Session } from '../sessions/index.ts';
@@ -14,7 +14,7 @@ export async function withSessionLeft(
   facts: StreamFacts,
 ): Promise<StreamFacts> {
   const { sessionId, cwd, workerId, profile, transport } = session;
-  const find = presetFor(deps, session)?.findSession;
+  const find = findPresetOfSession(deps, session)?.findSession;
   if (facts.agentSession !== null || find === undefined || cwd === null || transport === 'acp') return facts;
   const isConfined = profile === 'strict';
   const env: RunLeft['env'] = isConfined ? {} : deps.environment({});

@@ -1,9 +1,9 @@
 import {
+  cutToKeep,
   END_CODES,
-  keptText,
-  oneLine,
   type PlanEntry,
   type StreamFacts,
+  toOneLine,
   type Usage,
 } from '../agents/index.ts';
 
@@ -43,7 +43,7 @@ const number = (value: unknown, most: number): number =>
 const count = (value: unknown): number => Math.round(number(value, MOST_TOKENS));
 
 const textOrNull = (value: unknown): string | null =>
-  typeof value === 'string' && value !== '' ? oneLine(keptText(value, 2400), 300) : null;
+  typeof value === 'string' && value !== '' ? toOneLine(cutToKeep(value, 2400), 300) : null;
 
 const usageOf = ({ input, cached, output, costUsd }: Usage): Usage => ({
   input: count(input),

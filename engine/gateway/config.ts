@@ -1,12 +1,12 @@
 import * as z from 'zod';
-import { address } from '../base/values/address.ts';
-import { httpUrl, variable } from '../base/values/variable.ts';
+import { addressKey } from '../base/values/address.ts';
+import { httpUrlKey, variableKey } from '../base/values/variable.ts';
 
 const provider = z.strictObject({
   name: z.string().min(1).meta({ description: 'name in routes and usage' }),
-  base_url: httpUrl(true).meta({ description: 'OpenAI-compatible endpoint' }),
+  base_url: httpUrlKey(true).meta({ description: 'OpenAI-compatible endpoint' }),
   api_key: z.string().default('').meta({ description: 'key in the file; prefer api_key_env' }),
-  api_key_env: variable().default('').meta({ description: 'environment variable that holds the key' }),
+  api_key_env: variableKey().default('').meta({ description: 'environment variable that holds the key' }),
   model: z.string().default('').meta({ description: 'model id at the provider' }),
   tier: z
     .enum(['local', 'free', 'cheap', 'paid'])
@@ -75,7 +75,7 @@ export const aiSchema = z.strictObject({
     .strictObject({
       anthropic: z
         .strictObject({
-          base_url: httpUrl().default('').meta({
+          base_url: httpUrlKey().default('').meta({
             pending: 'the gateway',
             consent: true,
             notation: 'string',
@@ -90,7 +90,7 @@ export const aiSchema = z.strictObject({
             description: 'Key for that upstream, in the file; prefer api_key_env.',
             unset: 'api_key_env is used',
           }),
-          api_key_env: variable().default('').meta({
+          api_key_env: variableKey().default('').meta({
             pending: 'the gateway',
             consent: true,
             notation: 'string',
@@ -119,7 +119,7 @@ export const aiSchema = z.strictObject({
 
 /** The `gateway` section; `ai.yaml` of the machine home may hold it too. */
 export const gatewaySchema = z.strictObject({
-  addr: address().default('127.0.0.1:8788').meta({
+  addr: addressKey().default('127.0.0.1:8788').meta({
     consent: true,
     notation: 'string',
     description:

@@ -1,14 +1,14 @@
 import type { Caller } from '../api/operation.ts';
-import { counted, printable } from '../base/text.ts';
+import { formatCount, toPrintable } from '../base/text.ts';
 import type { Lock } from '../board/locks/index.ts';
 import type { Peer } from '../sessions/index.ts';
 import type { Contributor } from './hooks.ts';
 
-/** As many are named; the others are held as well. */
+/** At most this many are named; the others are held as well. */
 const NAMED = 5;
 
 /** Refuses writes to what somebody else has locked. */
-export function heldPaths({
+export function listHeldPaths({
   isOn,
   over,
   isOwn,
@@ -22,7 +22,7 @@ export function heldPaths({
   isOwn(holder: string, caller: Caller): boolean;
   find(sessionId: string): Peer | null;
 }): Contributor {
-  function lockOver(path: string, caller: Caller): { path: string; lock: Lock } | null {
+  function findLockOver(path: string, caller: Caller): { path: string; lock: Lock } | null {
     try {
       const lock = over(path, caller.sessionId);
       if (lock === null || isOwn(lock.holder, caller)) return null;
@@ -36,17 +36,17 @@ export function heldPaths({
     name: 'locks',
     look({ event, paths, caller }) {
       if (event !== 'pre-write' || !isOn()) return null;
-      const held = paths.flatMap((path) => lockOver(path, caller) ?? []);
+      const held = paths.flatMap((path) => findLockOver(path, caller) ?? []);
       const [first] = held;
       if (first === undefined) return null;
       const lines = held.slice(0, NAMED).map(({ path, lock }) => {
         const agent = find(lock.holder)?.agent;
         const who = `${lock.holder}${agent ? ` (${agent})` : ''}`;
-        return `${printable(path)} is locked: ${who} holds ${printable(lock.path)} until ${lock.expiresAt}.`;
+        return `${toPrintable(path)} is locked: ${who} holds ${toPrintable(lock.path)} until ${lock.expiresAt}.`;
       });
       if (held.length > NAMED)
         lines.push(
-          `${counted(held.length - NAMED, 'more of these files is', 'more of these files are')} locked.`,
+          `${formatCount(held.length - NAMED, 'more of these files is', 'more of these files are')} locked.`,
         );
       const { holder } = first.lock;
       lines.push(

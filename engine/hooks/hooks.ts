@@ -24,7 +24,7 @@ export interface Remark {
   context?: readonly string[];
 }
 
-/** One that has something to say. What it throws is logged, and keeps nobody else from speaking. */
+/** A contributor of text. Its errors are logged, and do not silence the others. */
 export interface Contributor {
   name: string;
   look(moment: Moment): Remark | null | Promise<Remark | null>;
@@ -35,7 +35,7 @@ export interface Look {
   context: string[];
 }
 
-/** Puts together what an agent is told at its hooks. */
+/** Collects what an agent is told at its hooks. */
 export interface Hooks {
   look(moment: Moment): Promise<Look>;
 }
@@ -48,14 +48,14 @@ export function createHooks({
   contributors,
   log,
 }: {
-  /** In the order in which they speak; a refusal is the last word. */
+  /** In order of speaking; the last refusal wins. */
   contributors: readonly Contributor[];
   log: { warn(facts: object, text: string): void };
 }): Hooks {
   /** Texts for a moment that carries them, by session. */
   const kept = new Map<string, string[]>();
 
-  function keep(whose: string, texts: readonly string[]): void {
+  function keepText(whose: string, texts: readonly string[]): void {
     const all = [...(kept.get(whose) ?? []), ...texts].slice(-KEPT_TEXTS);
     // Set anew, so that the one not heard of for longest is the first.
     kept.delete(whose);
@@ -84,7 +84,7 @@ export function createHooks({
         context.unshift(...(kept.get(whose) ?? []));
         kept.delete(whose);
       } else if (context.length > 0 && deny === null) {
-        keep(whose, context.splice(0));
+        keepText(whose, context.splice(0));
       }
       return { deny, context };
     },

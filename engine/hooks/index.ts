@@ -1,4 +1,4 @@
-export { heldPaths } from './held-paths.ts';
+export { listHeldPaths } from './held-paths.ts';
 export { type Contributor, createHooks, type Hooks, type Moment } from './hooks.ts';
-export { newMessages } from './new-messages.ts';
-export { standing } from './standing.ts';
+export { listNewMessages } from './new-messages.ts';
+export { describeStanding } from './standing.ts';

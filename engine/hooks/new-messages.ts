@@ -1,5 +1,5 @@
 import type { Caller } from '../api/operation.ts';
-import { cut, printable } from '../base/text.ts';
+import { cutToWidth, toPrintable } from '../base/text.ts';
 import type { Message } from '../bus/messages/index.ts';
 import type { Contributor } from './hooks.ts';
 
@@ -10,23 +10,23 @@ const END_BYTES = 300;
 const MESSAGE_BYTES = 1200;
 
 /** Shows an agent the messages that it has not seen yet, each once. */
-export const newMessages = ({ surface }: { surface(caller: Caller): Message[] }): Contributor => ({
+export const listNewMessages = ({ surface }: { surface(caller: Caller): Message[] }): Contributor => ({
   name: 'messages',
   look({ carries, event, caller }) {
-    // What is to be summarised away need not be shown before.
+    // Messages that are about to be summarised away need not be shown before.
     if (!carries || event === 'pre-compact') return null;
     const fresh = surface(caller);
-    return fresh.length === 0 ? null : { context: [textOf(fresh)] };
+    return fresh.length === 0 ? null : { context: [formatMessages(fresh)] };
   },
 });
 
-function textOf(messages: readonly Message[]): string {
+function formatMessages(messages: readonly Message[]): string {
   const lines = ['New messages for you in svc:'];
   let room = MAX_BYTES - END_BYTES - Buffer.byteLength(lines[0]!);
   let shown = 0;
   let isWhole = true;
   for (const message of messages) {
-    const { line, isCut } = lineOf(message);
+    const { line, isCut } = formatLine(message);
     room -= Buffer.byteLength(line) + 1;
     if (room < 0) break;
     lines.push(line);
@@ -42,7 +42,7 @@ function textOf(messages: readonly Message[]): string {
   return lines.join('\n');
 }
 
-function lineOf({ messageId, kind, fromSession, fromAgent, fromName, body, payloadPath }: Message): {
+function formatLine({ messageId, kind, fromSession, fromAgent, fromName, body, payloadPath }: Message): {
   line: string;
   isCut: boolean;
 } {
@@ -50,8 +50,8 @@ function lineOf({ messageId, kind, fromSession, fromAgent, fromName, body, paylo
   const agent = fromSession !== null && fromAgent !== null ? ` (${fromAgent})` : '';
   const what = kind === 'note' ? 'message' : kind;
   const file = payloadPath === null ? '' : ` [file ${payloadPath}]`;
-  const text = cut(body.trim(), MESSAGE_BYTES, Buffer.byteLength);
-  const whole = printable(`${what} ${messageId} from ${from}${agent}: ${text}${file}`, { lines: true });
-  // A line of the text must not pass for a message of somebody else.
+  const text = cutToWidth(body.trim(), MESSAGE_BYTES, Buffer.byteLength);
+  const whole = toPrintable(`${what} ${messageId} from ${from}${agent}: ${text}${file}`, { lines: true });
+  // A line of the text must not look like somebody else's message.
   return { line: whole.replaceAll('\n', '\n  '), isCut: text !== body.trim() };
 }

@@ -1,4 +1,4 @@
-import { cut, printable } from '../base/text.ts';
+import { cutToWidth, toPrintable } from '../base/text.ts';
 import type { Lock } from '../board/locks/index.ts';
 import type { Task } from '../board/tasks/index.ts';
 import type { Ask } from '../bus/asks/index.ts';
@@ -8,8 +8,8 @@ import type { Contributor } from './hooks.ts';
 /** As many of a kind are named. */
 const MOST = 10;
 
-/** Says who a session is and what it has going, around the moment at which it forgets. */
-export function standing(deps: {
+/** Tells a session who it is and what it is doing, around the moment at which it forgets. */
+export function describeStanding(deps: {
   /** A worker's session; null for the id of another. */
   sessionOf(sessionId: string): Session | null;
   /** Absolute path of its brief; null before it has a folder. */
@@ -19,26 +19,26 @@ export function standing(deps: {
   asksOf(sessionId: string): Ask[];
   locksOf(sessionId: string): Lock[];
 }): Contributor {
-  function facts(sessionId: string): string[] {
+  function listFacts(sessionId: string): string[] {
     const session = deps.sessionOf(sessionId);
     const brief = session === null ? null : deps.briefOf(session);
     const task = session === null ? null : deps.task(session.taskId);
     return [
       session === null || task === null
         ? `you take part in svc as ${sessionId}`
-        : `you are svc's session ${sessionId} (worker ${session.workerId}) with task ${task.taskId}: ${short(task.title)}`,
+        : `you are svc's session ${sessionId} (worker ${session.workerId}) with task ${task.taskId}: ${shorten(task.title)}`,
       ...(brief === null ? [] : [`your brief, to the letter: ${brief}`]),
-      ...list(
+      ...formatList(
         'acceptance criteria, by the numbers that verify_report takes',
-        (task?.acceptanceCriteria ?? []).map((text, index) => `${index + 1} ${short(text)}`),
+        (task?.acceptanceCriteria ?? []).map((text, index) => `${index + 1} ${shorten(text)}`),
       ),
-      ...list(
+      ...formatList(
         'questions of yours that wait for an answer',
-        deps.asksOf(sessionId).map(({ askId, question }) => `ask ${askId} ${short(question)}`),
+        deps.asksOf(sessionId).map(({ askId, question }) => `ask ${askId} ${shorten(question)}`),
       ),
-      ...list(
+      ...formatList(
         'locks that you hold',
-        deps.locksOf(sessionId).map(({ path, expiresAt }) => `${printable(path)} until ${expiresAt}`),
+        deps.locksOf(sessionId).map(({ path, expiresAt }) => `${toPrintable(path)} until ${expiresAt}`),
       ),
     ].map((fact) => `- ${fact}`);
   }
@@ -51,7 +51,7 @@ export function standing(deps: {
       const isWorker = deps.sessionOf(sessionId) !== null;
       const text = [
         isBefore ? 'The summary must keep these facts as they are:' : 'Where you stand:',
-        ...facts(sessionId),
+        ...listFacts(sessionId),
         ...(!isBefore && isWorker ? ['Read the brief again before you go on.'] : []),
       ];
       return { context: [text.join('\n')] };
@@ -59,9 +59,10 @@ export function standing(deps: {
   };
 }
 
-const short = (text: string): string => cut(printable(text.replace(/\s+/g, ' ')), 160, (part) => part.length);
+const shorten = (text: string): string =>
+  cutToWidth(toPrintable(text.replace(/\s+/g, ' ')), 160, (part) => part.length);
 
-const list = (name: string, items: readonly string[]): string[] => {
+const formatList = (name: string, items: readonly string[]): string[] => {
   if (items.length === 0) return [];
   const more = items.length > MOST ? `; and ${items.length - MOST} more` : '';
   return [`${name}: ${items.slice(0, MOST).join('; ')}${more}`];

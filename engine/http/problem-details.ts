@@ -1,4 +1,4 @@
-import { asSvcError, type ErrorCode, httpStatus, type SvcError } from '../base/errors.ts';
+import { asSvcError, type ErrorCode, type SvcError, toHttpStatus } from '../base/errors.ts';
 
 /** The media type of a problem. */
 export const PROBLEM_JSON = 'application/problem+json';
@@ -37,7 +37,7 @@ const OWN_FAULTS: Partial<Record<ErrorCode, string>> = {
 /** What a client is told of an error. Faults of our own say nothing about this machine: their messages may hold paths. */
 export function problemDetails(error: unknown): ProblemDetails {
   const { code, message, hint, data }: SvcError = asSvcError(error);
-  const status = httpStatus(code);
+  const status = toHttpStatus(code);
   const isOurFault = status >= 500;
   const details: ProblemDetails = {
     type: `urn:svc:problem:${code}`,

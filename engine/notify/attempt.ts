@@ -8,7 +8,7 @@ const SHORTEST_MS = 1000;
 /** How long a delivery is tried before it is dead. */
 export const GIVE_UP_MS = 24 * 3_600_000;
 
-/** What came of one try. `error` is in our own words: what fetch says may hold the address with its credentials. */
+/** The outcome of one try. `error` is in our own words: fetch's message may hold the address with its credentials. */
 export interface Outcome {
   ok: boolean;
   /** The target is gone and asks not to be tried again (410). */
@@ -19,16 +19,16 @@ export interface Outcome {
   retryAfterMs: number | null;
 }
 
-/** One POST. Null when `signal` ended it: then nothing is known of how it went. */
-export async function attempt(
+/** Sends one POST. Null when `signal` aborted it: its outcome is then unknown. */
+export async function attemptDelivery(
   { url, body, messageId, secret }: { url: string; body: string; messageId: string; secret: string },
   { fetch, now, signal }: { fetch: typeof globalThis.fetch; now: number; signal: AbortSignal },
 ): Promise<Outcome | null> {
   // Not AbortSignal.any: `signal` lives as long as the engine and must not collect followers.
   const ending = new AbortController();
-  const end = () => ending.abort();
-  const timer = setTimeout(end, TRY_MS);
-  signal.addEventListener('abort', end);
+  const endAttempt = () => ending.abort();
+  const timer = setTimeout(endAttempt, TRY_MS);
+  signal.addEventListener('abort', endAttempt);
   try {
     const target = new URL(url);
     const headers: Record<string, string> = {
@@ -51,19 +51,25 @@ export async function attempt(
       redirect: 'manual',
       signal: ending.signal,
     });
-    // The status is the answer; what a target writes is not read, however long it is.
+    // Only the status counts; the body is not read, however long it is.
     void response.body?.cancel().catch(() => undefined);
-    return judge(response, now);
+    return judgeResponse(response, now);
   } catch (error) {
     if (signal.aborted) return null;
-    return { ok: false, gone: false, status: null, error: causeOf(error, ending.signal), retryAfterMs: null };
+    return {
+      ok: false,
+      gone: false,
+      status: null,
+      error: describeCause(error, ending.signal),
+      retryAfterMs: null,
+    };
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener('abort', end);
+    signal.removeEventListener('abort', endAttempt);
   }
 }
 
-function judge(response: Response, now: number): Outcome {
+function judgeResponse(response: Response, now: number): Outcome {
   const { status } = response;
   const ok = status >= 200 && status < 300;
   const redirects = status >= 300 && status < 400 ? ' (redirects are not followed)' : '';
@@ -73,18 +79,18 @@ function judge(response: Response, now: number): Outcome {
     status,
     error: ok ? null : `HTTP ${status}${redirects}`,
     retryAfterMs:
-      status === 429 || status === 503 ? retryAfter(response.headers.get('retry-after'), now) : null,
+      status === 429 || status === 503 ? parseRetryAfter(response.headers.get('retry-after'), now) : null,
   };
 }
 
 /** Seconds or an HTTP date (RFC 9110 §10.2.3), within an hour. */
-function retryAfter(value: string | null, now: number): number | null {
+function parseRetryAfter(value: string | null, now: number): number | null {
   if (value === null) return null;
   const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now;
   return Number.isNaN(ms) ? null : Math.min(LONGEST_MS, Math.max(SHORTEST_MS, ms));
 }
 
-function causeOf(error: unknown, timeout: AbortSignal): string {
+function describeCause(error: unknown, timeout: AbortSignal): string {
   if (timeout.aborted) return `no answer within ${TRY_MS / 1000} s`;
   const cause = (error as { cause?: { code?: unknown; message?: unknown } })?.cause;
   if (typeof cause?.code === 'string' && /^[A-Z0-9_]{1,60}$/.test(cause.code)) return cause.code;

@@ -1,14 +1,14 @@
 import * as z from 'zod';
-import { httpUrl, variable } from '../base/values/variable.ts';
+import { httpUrlKey, variableKey } from '../base/values/variable.ts';
 import { EVENTS, type OutboundEvent } from './events.ts';
 
 const webhook = z.strictObject({
-  url: httpUrl(true).meta({ description: 'address that events are posted to' }),
+  url: httpUrlKey(true).meta({ description: 'address that events are posted to' }),
   events: z
     .array(z.enum(Object.keys(EVENTS) as [OutboundEvent, ...OutboundEvent[]]))
     .optional()
     .meta({ description: 'events to send; left out means all' }),
-  secret_env: variable()
+  secret_env: variableKey()
     .optional()
     .meta({ description: 'environment variable that holds the secret of the signature' }),
 });

@@ -3,7 +3,7 @@ import { createDueTimer } from '../base/due-timer.ts';
 import { asSvcError } from '../base/errors.ts';
 import { shownAddress } from '../base/shown-address.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
-import { attempt, GIVE_UP_MS, nextTryMs, type Outcome } from './attempt.ts';
+import { attemptDelivery, GIVE_UP_MS, nextTryMs, type Outcome } from './attempt.ts';
 import type { Envelope } from './envelope.ts';
 import type { DeliveryRow, Outbox, Settled } from './rows.ts';
 
@@ -19,7 +19,7 @@ export interface DeliverDeps {
   /** In [0, 1). */
   random(): number;
   /** Null when the target is no longer configured. */
-  secretFor(url: string): SecretLookup | null;
+  findSecretLookup(url: string): SecretLookup | null;
   /** After each try, with the row as it is then. */
   onTried(row: DeliveryRow): void;
   onError(message: string): void;
@@ -30,7 +30,7 @@ export interface Deliverer {
   wake(hasNew?: boolean): void;
   /** Whether the time of the next try has come (timers run late, and clocks are set). */
   isDue(): boolean;
-  /** Ends the tries that are under way and leaves them pending. */
+  /** Aborts running tries and leaves them pending. */
   close(): Promise<void>;
 }
 
@@ -50,23 +50,23 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
   const stalled = new Map<string, number>();
   /** Targets without a secret: what is for them waits, however long that takes, and is never sent unsigned. */
   const held = new Map<string, number>();
-  const timer = createDueTimer({ clock, onDue: () => wake() });
+  const timer = createDueTimer({ clock, onDue: () => wakeLoops() });
 
-  async function loop(url: string): Promise<void> {
+  async function runLoop(url: string): Promise<void> {
     for (;;) {
       const row = outbox.due(url, clock.now());
       if (row === undefined) return;
       stalled.delete(url);
-      const found = deps.secretFor(row.url);
+      const found = deps.findSecretLookup(row.url);
       if (found !== null && 'missing' in found) {
-        await hold(url, found.missing);
+        await holdTarget(url, found.missing);
         return;
       }
       held.delete(url);
       const outcome = await tryOnce(row, found);
       if (outcome === null || closing.signal.aborted) return;
       try {
-        await storage.write(() => record(row, outcome));
+        await storage.write(() => recordOutcome(row, outcome));
       } catch (error) {
         stalled.set(url, clock.now() + STALLED_MS);
         deps.onError(`the outcome of delivery ${row.id} was not saved: ${asSvcError(error).message}`);
@@ -77,7 +77,7 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
     }
   }
 
-  async function hold(url: string, missing: string): Promise<void> {
+  async function holdTarget(url: string, missing: string): Promise<void> {
     const now = clock.now();
     held.set(url, now + HELD_MS);
     const ids = await storage.write(() => outbox.hold(url, `${HELD_PREFIX}${missing}`, now));
@@ -96,14 +96,14 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
         error: 'the target is not in notify.webhooks any more',
         retryAfterMs: null,
       };
-    return attempt(
+    return attemptDelivery(
       { url: row.url, body: row.body, messageId: row.message_id, secret: found.secret },
       { fetch: deps.fetch, now: clock.now(), signal: closing.signal },
     );
   }
 
-  function record(row: DeliveryRow, outcome: Outcome): void {
-    const settled = settle(row, outcome, clock.now(), deps.random);
+  function recordOutcome(row: DeliveryRow, outcome: Outcome): void {
+    const settled = settleLoops(row, outcome, clock.now(), deps.random);
     if (!outbox.settle(row.id, settled) || settled.state !== 'dead') return;
     const { task_id, decision_id, session_id, title } = JSON.parse(row.body) as Envelope;
     deps.events.append({
@@ -116,8 +116,8 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
     });
   }
 
-  function start(url: string): void {
-    const running = loop(url)
+  function startLoop(url: string): void {
+    const running = runLoop(url)
       .catch((error: unknown) => {
         // Reading the outbox failed; the database may be well again in a while.
         stalled.set(url, clock.now() + STALLED_MS);
@@ -125,13 +125,13 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
       })
       .finally(() => {
         loops.delete(url);
-        wake();
+        wakeLoops();
       });
     loops.set(url, running);
   }
 
   /** Starts what is due and sets the timer for what is due next; both by one reading of the clock. */
-  function wake(hasNew = false): void {
+  function wakeLoops(hasNew = false): void {
     timer.sleepUntil(null);
     if (closing.signal.aborted || !storage.db.open) return;
     if (hasNew) held.clear();
@@ -140,13 +140,13 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
     for (const url of outbox.dueUrls(now)) {
       const stalledUntil = Math.max(stalled.get(url) ?? 0, held.get(url) ?? 0);
       if (stalledUntil > now) nextAt = Math.min(nextAt, stalledUntil);
-      else if (!loops.has(url)) start(url);
+      else if (!loops.has(url)) startLoop(url);
     }
     timer.sleepUntil(Math.min(nextAt, outbox.nextAfter(now) ?? nextAt));
   }
 
   return {
-    wake,
+    wake: wakeLoops,
     isDue: timer.isDue,
     async close() {
       closing.abort();
@@ -156,10 +156,10 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
   };
 }
 
-/** What becomes of a row after a try (03 §5): delivered, dead at once on 410, dead after 24 h, else tried again. */
-function settle(row: DeliveryRow, outcome: Outcome, now: number, random: () => number): Settled {
+/** Records the outcome of a try (03 §5): delivered, dead at once on 410, dead after 24 h, else retried. */
+function settleLoops(row: DeliveryRow, outcome: Outcome, now: number, random: () => number): Settled {
   const { status, error } = outcome;
-  // While its secret was missing nothing was tried.
+  // Nothing was tried while its secret was missing.
   const firstAt = row.last_error?.startsWith(HELD_PREFIX) === true ? now : row.first_at;
   const base = { status, error, firstAt, deliveredAt: null, nextAt: now };
   if (outcome.ok) return { ...base, state: 'delivered', deliveredAt: now };

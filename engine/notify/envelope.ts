@@ -19,10 +19,11 @@ export interface Envelope {
   reason: string | null;
 }
 
-const text = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
+const readText = (value: unknown): string | null =>
+  typeof value === 'string' && value !== '' ? value : null;
 
 /** `task` is the event's, as it is inside the transaction of the event. */
-export function envelopeOf(
+export function buildEnvelope(
   event: LoggedEvent,
   task: Pick<Task, 'project' | 'agent' | 'status' | 'title' | 'sessionId'> | null,
   { id, workspace }: { id: string; workspace: string },
@@ -33,20 +34,20 @@ export function envelopeOf(
     event: event.kind as OutboundEvent,
     at: event.at,
     workspace,
-    project: text(data.project) ?? task?.project ?? null,
+    project: readText(data.project) ?? task?.project ?? null,
     task_id: event.taskId,
     decision_id: event.decisionId,
     session_id: event.sessionId ?? task?.sessionId ?? null,
-    agent: text(data.agent) ?? task?.agent ?? null,
+    agent: readText(data.agent) ?? task?.agent ?? null,
     status: task?.status ?? null,
-    title: text(data.title) ?? task?.title ?? null,
-    reason: reasonOf(data),
+    title: readText(data.title) ?? task?.title ?? null,
+    reason: findReason(data),
   };
 }
 
 /** A decision says `why` it is asked for, everything else has a reason. An ask has no field of its own to be named in. */
-function reasonOf(data: Record<string, unknown>): string | null {
-  const reason = text(data.reason) ?? text(data.why);
+function findReason(data: Record<string, unknown>): string | null {
+  const reason = readText(data.reason) ?? readText(data.why);
   if (typeof data.ask_id !== 'number') return reason;
   return reason === null ? `ask ${data.ask_id}` : `ask ${data.ask_id}: ${reason}`;
 }

@@ -4,7 +4,7 @@ import { shownAddress } from '../base/shown-address.ts';
 import type { Tasks } from '../board/tasks/index.ts';
 import type { EventLog, LoggedEvent, Storage } from '../storage/index.ts';
 import { createDeliverer, type SecretLookup } from './deliver.ts';
-import { envelopeOf } from './envelope.ts';
+import { buildEnvelope } from './envelope.ts';
 import { EVENTS, type OutboundEvent } from './events.ts';
 import { createOutbox, type Delivery, type DeliveryRow, type DeliveryState, toDelivery } from './rows.ts';
 
@@ -46,7 +46,7 @@ export interface Notify {
    */
   test(url?: string): Promise<Delivery[]>;
   counts(): Record<DeliveryState, number>;
-  /** Ends what is under way and leaves it pending for the next start. */
+  /** Aborts what is under way and leaves it pending for the next start. */
   close(): Promise<void>;
 }
 
@@ -56,7 +56,7 @@ const TEST_MS = 25_000;
 
 const isOutbound = (kind: string): kind is OutboundEvent => Object.hasOwn(EVENTS, kind);
 
-/** Owns what goes out: each event that a target wants becomes a row of the outbox, in the event's own transaction. */
+/** Owns outbound events: each event that a target wants becomes a row of the outbox, in the event's own transaction. */
 export function createNotify(deps: NotifyDeps): Notify {
   const { storage, events, clock, config, tasks } = deps;
   const outbox = createOutbox(storage);
@@ -73,19 +73,19 @@ export function createNotify(deps: NotifyDeps): Notify {
     outbox,
     fetch: deps.fetch ?? globalThis.fetch,
     random: deps.random ?? Math.random,
-    secretFor,
+    findSecretLookup,
     onTried(row) {
       waiting.get(row.id)?.(row);
     },
     onError: (message) => deps.log?.error({}, message),
   });
 
-  function secretFor(url: string): SecretLookup | null {
+  function findSecretLookup(url: string): SecretLookup | null {
     const target = config().notify.webhooks.find((each) => each.url === url);
     if (target === undefined) return null;
     const own = target.secret_env ?? '';
     const { secret_env: shared } = config().webhook;
-    // One secret per route is nobody's whom events are sent to: they could sign requests with it.
+    // A secret per route must not be used for events: their receivers could sign requests with it.
     const named = own !== '' ? own : typeof shared === 'string' ? shared : '';
     const names = named.split(',').map((name) => name.trim());
     for (const name of names) {
@@ -99,10 +99,10 @@ export function createNotify(deps: NotifyDeps): Notify {
   }
 
   /** Inside the transaction of `event`. */
-  function enqueue(event: LoggedEvent, targets: readonly Target[]): number[] {
+  function enqueueEvent(event: LoggedEvent, targets: readonly Target[]): number[] {
     const id = `${events.logId}-${event.seq}`;
     const task = event.taskId === null ? null : tasks.get(event.taskId);
-    const body = JSON.stringify(envelopeOf(event, task, { id, workspace: deps.workspaceName() }));
+    const body = JSON.stringify(buildEnvelope(event, task, { id, workspace: deps.workspaceName() }));
     const now = clock.now();
     // Two entries with one address are one target.
     const ids = [...new Set(targets.map((target) => target.url))].map((url) =>
@@ -122,7 +122,7 @@ export function createNotify(deps: NotifyDeps): Notify {
     const { kind } = event;
     if (webhooks.length === 0 || testTargets !== null || !isOutbound(kind)) return;
     const targets = webhooks.filter((target) => target.events === undefined || target.events.includes(kind));
-    if (targets.length > 0) enqueue(event, targets);
+    if (targets.length > 0) enqueueEvent(event, targets);
   });
 
   const stopListening = storage.onCommit(() => {
@@ -134,7 +134,7 @@ export function createNotify(deps: NotifyDeps): Notify {
   // What an earlier host left is tried as soon as the composition is done.
   const first = setImmediate(() => deliverer.wake());
 
-  function targetsOf(url: string | undefined): Target[] {
+  function listTargets(url: string | undefined): Target[] {
     const { webhooks } = config().notify;
     const targets =
       url === undefined
@@ -152,19 +152,19 @@ export function createNotify(deps: NotifyDeps): Notify {
   }
 
   /** The row after its next try, or as it is when that takes too long. */
-  function afterTry(id: number): Promise<Delivery> {
+  function reportTry(id: number): Promise<Delivery> {
     return new Promise((resolve) => {
-      const done = (row: DeliveryRow) => {
+      const reportDone = (row: DeliveryRow) => {
         clearTimeout(tooLong);
         waiting.delete(id);
         resolve(toDelivery(row));
       };
       const tooLong = setTimeout(() => {
         const row = outbox.get(id);
-        if (row !== undefined) done(row);
+        if (row !== undefined) reportDone(row);
       }, TEST_MS);
       tooLong.unref();
-      waiting.set(id, done);
+      waiting.set(id, reportDone);
     });
   }
 
@@ -182,14 +182,14 @@ export function createNotify(deps: NotifyDeps): Notify {
     },
 
     async test(url) {
-      const targets = targetsOf(url);
+      const targets = listTargets(url);
       const tried = await storage.write(() => {
         testTargets = targets;
         try {
           const data = { title: 'test', reason: 'svc notify test' };
           const event = events.append({ kind: 'alert', via: 'engine', data });
           // Before the commit, so that no try can end unseen.
-          return enqueue(event, targets).map(afterTry);
+          return enqueueEvent(event, targets).map(reportTry);
         } finally {
           testTargets = null;
         }

@@ -7,49 +7,52 @@ export type JsonObject = Record<string, unknown>;
 export const isObject = (value: unknown): value is JsonObject =>
   value !== null && typeof value === 'object' && !Array.isArray(value);
 
-const invalid = (message: string, hint?: string) =>
+const bodyInvalidError = (message: string, hint?: string) =>
   new SvcError('body_invalid', message, hint === undefined ? {} : { hint });
 
-function utf8(body: Buffer): string {
+function decodeUtf8(body: Buffer): string {
   // Buffer.toString would put replacement characters in place of what is wrong.
-  if (!isUtf8(body)) throw invalid('the body is not UTF-8');
+  if (!isUtf8(body)) throw bodyInvalidError('the body is not UTF-8');
   return body.toString('utf8');
 }
 
 /** The body as a JSON object. Throws `body_invalid` (not UTF-8, not JSON) or `fields_invalid` (not an object, or half a character in it). */
-export function parseJson(body: Buffer): JsonObject {
-  const text = utf8(body);
+export function parseJsonBody(body: Buffer): JsonObject {
+  const text = decodeUtf8(body);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw invalid('the body is not JSON', text === '' ? 'send {} where nothing is to be said' : undefined);
+    throw bodyInvalidError(
+      'the body is not JSON',
+      text === '' ? 'send {} where nothing is to be said' : undefined,
+    );
   }
-  if (!isObject(value)) throw fieldsInvalid([{ field: '(body)', problem: 'must be an object' }]);
+  if (!isObject(value)) throw fieldsInvalidError([{ field: '(body)', problem: 'must be an object' }]);
   checkWholeText(value);
   return value;
 }
 
 /** The body as form fields (WHATWG URL §5), the first of a name counts. Throws `body_invalid`. */
-export function parseForm(body: Buffer): Map<string, string> {
-  const text = utf8(body);
+export function parseFormBody(body: Buffer): Map<string, string> {
+  const text = decodeUtf8(body);
   const fields = new Map<string, string>();
   // URLSearchParams accepts anything, and a JSON body would become one odd field name.
-  if (/^\s*[[{]/.test(text)) throw invalid('the body is not form-encoded');
+  if (/^\s*[[{]/.test(text)) throw bodyInvalidError('the body is not form-encoded');
   try {
     for (const pair of text.split('&')) {
       if (pair === '') continue;
       const at = pair.indexOf('=');
-      const name = decode(at === -1 ? pair : pair.slice(0, at));
-      if (!fields.has(name)) fields.set(name, at === -1 ? '' : decode(pair.slice(at + 1)));
+      const name = decodeFormText(at === -1 ? pair : pair.slice(0, at));
+      if (!fields.has(name)) fields.set(name, at === -1 ? '' : decodeFormText(pair.slice(at + 1)));
     }
   } catch {
-    throw invalid('the body is not form-encoded');
+    throw bodyInvalidError('the body is not form-encoded');
   }
   return fields;
 }
 
-const decode = (text: string): string => decodeURIComponent(text.replaceAll('+', ' '));
+const decodeFormText = (text: string): string => decodeURIComponent(text.replaceAll('+', ' '));
 
 export interface FieldProblem {
   field: string;
@@ -57,13 +60,13 @@ export interface FieldProblem {
 }
 
 /** `fields_invalid`, naming each. */
-export const fieldsInvalid = (fields: readonly FieldProblem[]): SvcError =>
+export const fieldsInvalidError = (fields: readonly FieldProblem[]): SvcError =>
   new SvcError('fields_invalid', fields.map(({ field, problem }) => `${field}: ${problem}`).join('; '), {
     data: { fields },
   });
 
 /** An optional field that must be text with something in it; what is wrong is added to `problems`. */
-export function textField(body: JsonObject, field: string, problems: FieldProblem[]): string | undefined {
+export function readTextField(body: JsonObject, field: string, problems: FieldProblem[]): string | undefined {
   const value = body[field];
   if (value === undefined) return undefined;
   if (typeof value !== 'string') problems.push({ field, problem: 'must be a string' });
@@ -75,7 +78,7 @@ export function textField(body: JsonObject, field: string, problems: FieldProble
 }
 
 /** An optional boolean, false when left out. */
-export function flagField(body: JsonObject, field: string, problems: FieldProblem[]): boolean {
+export function readFlagField(body: JsonObject, field: string, problems: FieldProblem[]): boolean {
   const value = body[field];
   if (value === undefined) return false;
   if (typeof value !== 'boolean') problems.push({ field, problem: 'must be true or false' });

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { variables } from '../base/values/variable.ts';
+import { variablesKey } from '../base/values/variable.ts';
 
 /** The routes that `webhook.allow` can name. */
 export const ROUTES = ['task', 'codehost', 'chat'] as const;
@@ -21,15 +21,14 @@ const template = z.strictObject({
 /** A named task of the receiver. */
 export type TaskTemplate = z.output<typeof template>;
 
-const ofRoutes = Object.fromEntries(SECRET_ROUTES.map((route) => [route, variables().optional()])) as Record<
-  (typeof SECRET_ROUTES)[number],
-  z.ZodOptional<ReturnType<typeof variables>>
->;
+const ofRoutes = Object.fromEntries(
+  SECRET_ROUTES.map((route) => [route, variablesKey().optional()]),
+) as Record<(typeof SECRET_ROUTES)[number], z.ZodOptional<ReturnType<typeof variablesKey>>>;
 
 /** The `webhook` section: the signed receiver. */
 export const webhookSchema = z.strictObject({
   secret_env: z
-    .union([variables(), z.strictObject(ofRoutes)])
+    .union([variablesKey(), z.strictObject(ofRoutes)])
     .default('')
     .meta({
       consent: true,

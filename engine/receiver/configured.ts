@@ -23,7 +23,7 @@ export function createConfiguredReceiver(deps: {
 }): ConfiguredReceiver {
   let problem: string | null = null;
 
-  async function explain(error: SvcError): Promise<string> {
+  async function explainFailure(error: SvcError): Promise<string> {
     if (error.code !== 'address_in_use') return error.message;
     const who = await deps.whoListens(deps.address().port).catch(() => null);
     return who === null ? error.message : `${error.message} by ${who}`;
@@ -41,7 +41,7 @@ export function createConfiguredReceiver(deps: {
         return listener;
       } catch (thrown) {
         const error = asSvcError(thrown);
-        problem = await explain(error);
+        problem = await explainFailure(error);
         // Without a secret none is wanted.
         if (error.code !== 'secret_missing')
           deps.warn({ error: problem }, 'the receiver could not be opened');

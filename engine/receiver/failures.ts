@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 /** Counts failed signatures per address. Only failures are ever refused for it. */
 export interface Failures {
   /** One more failure from `remote`: null, or the seconds to wait when there have been too many. */
-  record(remote: string): number | null;
+  recordFailure(remote: string): number | null;
 }
 
 interface Count {
@@ -25,7 +25,7 @@ export function createFailures({
 }): Failures {
   const counts = new Map<string, Count>();
   return {
-    record(remote) {
+    recordFailure(remote) {
       const now = clock.monotonic();
       let count = counts.get(remote);
       if (count === undefined || now - count.since >= windowMs) {

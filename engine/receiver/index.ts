@@ -17,7 +17,7 @@ import { createChatRoute } from './routes/chat.ts';
 import { createCodehostRoute } from './routes/codehost.ts';
 import { createDecisionRoutes } from './routes/decisions.ts';
 import { createTaskRoute } from './routes/task.ts';
-import { type Listener, type ListenOptions, serve } from './serve.ts';
+import { type Listener, type ListenOptions, serveReceive } from './serve.ts';
 import type { ReceiverWorkspace } from './workspace-header.ts';
 
 export type { AgentLookup, ReceiverConfig, WebhookConfig } from './intake.ts';
@@ -65,7 +65,7 @@ export function createReceiver(deps: ReceiverDeps): Receiver {
     ...createDecisionRoutes({ workflow, decisions, tasks }),
   };
 
-  function open(given: readonly string[] | RouteSecrets): Receive {
+  function openReceive(given: readonly string[] | RouteSecrets): Receive {
     const secrets = Array.isArray(given)
       ? Object.fromEntries(SECRET_ROUTES.map((route) => [route, given]))
       : (given as RouteSecrets);
@@ -79,7 +79,8 @@ export function createReceiver(deps: ReceiverDeps): Receiver {
   }
 
   return {
-    open,
-    listen: (options) => serve(open(options.secrets), options, { clock, isLoopback: deps.isLoopback }),
+    open: openReceive,
+    listen: (options) =>
+      serveReceive(openReceive(options.secrets), options, { clock, isLoopback: deps.isLoopback }),
   };
 }

@@ -1,11 +1,11 @@
 import type { By } from '../api/operation.ts';
 import { SvcError } from '../base/errors.ts';
-import { titleOf } from '../base/text.ts';
+import { makeTitle } from '../base/text.ts';
 import type { NewTask, Task } from '../board/tasks/index.ts';
 import type { Workflow } from '../board/workflow/index.ts';
-import { fieldsInvalid } from './body.ts';
+import { fieldsInvalidError } from './body.ts';
 import type { TaskTemplate } from './config.ts';
-import { type Answer, json } from './request.ts';
+import { type Answer, jsonAnswer } from './request.ts';
 
 /** The `webhook` section, as far as the receiver reads it on each request. */
 export interface WebhookConfig {
@@ -23,11 +23,11 @@ export interface ReceiverConfig {
 /** Looks agents and projects up. */
 export interface AgentLookup {
   /** Throws `unknown_agent`. */
-  command(agent: string): unknown;
+  findCommand(agent: string): unknown;
   /** Throws `unknown_project`. */
-  folder(project: string): unknown;
+  resolveFolder(project: string): unknown;
   /** What a task without an agent runs as, null for none. */
-  fallback(): string | null;
+  findDefaultAgent(): string | null;
 }
 
 /** A task as a route understood it. */
@@ -56,16 +56,16 @@ export interface Wish {
 /** Turns what the three routes understood into a task. */
 export interface Intake {
   /** Throws `unknown_template`. */
-  template(name: string): TaskTemplate;
+  findTemplate(name: string): TaskTemplate;
   /** What of a task a template says; `prompt` replaces its own. Throws `fields_invalid` when neither has one. */
   fromTemplate(
     name: string,
     prompt?: string,
   ): Pick<Incoming, 'template' | 'agent' | 'project' | 'timeoutSec' | 'prompt'>;
   /** Creates the task inside `storage.write`. Throws `unknown_agent`, `unknown_project`. */
-  submit(incoming: Incoming, wish: Wish): Task;
+  submitTask(incoming: Incoming, wish: Wish): Task;
   /** The answer that names a task: 201 when it is new, 200 when it was there. */
-  answer(task: Task, status: 200 | 201): Answer;
+  answerWithTask(task: Task, status: 200 | 201): Answer;
 }
 
 export function createIntake({
@@ -77,7 +77,7 @@ export function createIntake({
   agents: AgentLookup;
   workflow: Workflow;
 }): Intake {
-  function template(name: string): TaskTemplate {
+  function findTemplate(name: string): TaskTemplate {
     const { templates } = config().webhook;
     const found = Object.hasOwn(templates, name) ? templates[name] : undefined;
     if (found !== undefined) return found;
@@ -88,33 +88,33 @@ export function createIntake({
   }
 
   return {
-    template,
+    findTemplate,
 
     fromTemplate(name, given) {
-      const { agent = null, project = null, timeout_sec, prompt = given } = template(name);
+      const { agent = null, project = null, timeout_sec, prompt = given } = findTemplate(name);
       const text = given ?? prompt;
       if (text === undefined) {
-        throw fieldsInvalid([{ field: 'template', problem: `webhook.templates.${name} has no prompt` }]);
+        throw fieldsInvalidError([{ field: 'template', problem: `webhook.templates.${name} has no prompt` }]);
       }
       // 0 in a template means agents.timeout_sec.
       return { template: name, agent, project, timeoutSec: timeout_sec || null, prompt: text };
     },
 
-    submit(incoming, wish) {
+    submitTask(incoming, wish) {
       const { prompt, title, source, actor, context } = incoming;
       // Resolved now: the approval is bound to the agent that will run, not to a default that may change.
-      const agent = incoming.agent ?? agents.fallback();
-      if (agent !== null) agents.command(agent);
-      if (incoming.project !== null) agents.folder(incoming.project);
+      const agent = incoming.agent ?? agents.findDefaultAgent();
+      if (agent !== null) agents.findCommand(agent);
+      if (incoming.project !== null) agents.resolveFolder(incoming.project);
       const { stranger = null } = incoming;
-      const { approved, why } = judge(wish, config().webhook.require_approval, stranger !== null);
+      const { approved, why } = judgeApproval(wish, config().webhook.require_approval, stranger !== null);
       if (agent === null && wish.dispatch && approved) {
         throw new SvcError('unknown_agent', 'neither the request nor its template names an agent', {
           hint: 'name one in webhook.templates, or set agents.default_preset',
         });
       }
       const task: NewTask = {
-        title: titleOf(title ?? prompt),
+        title: makeTitle(title ?? prompt),
         body: prompt,
         agent,
         project: incoming.project,
@@ -130,9 +130,9 @@ export function createIntake({
       return workflow.submit(task, { dispatch: wish.dispatch, approved, why, by }).task;
     },
 
-    answer(task, status) {
+    answerWithTask(task, status) {
       const dispatched = task.sessionId !== null;
-      return json(
+      return jsonAnswer(
         status,
         {
           task_id: task.taskId,
@@ -148,7 +148,7 @@ export function createIntake({
 }
 
 /** Whether a task may run as it came in, and why (03 §3). */
-function judge(
+function judgeApproval(
   { dispatch, approve }: Wish,
   requireApproval: boolean,
   isStranger: boolean,

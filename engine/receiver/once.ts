@@ -1,4 +1,4 @@
-import { httpStatus, SvcError } from '../base/errors.ts';
+import { SvcError, toHttpStatus } from '../base/errors.ts';
 import { createSavepoint, type Storage } from '../storage/index.ts';
 import type { ReplayCache } from './replay.ts';
 import type { Answer } from './request.ts';
@@ -46,35 +46,35 @@ export function createOnce({ storage, replay }: { storage: Storage; replay: Repl
   const inSavepoint = createSavepoint(db);
   const queue: Job[] = [];
 
-  function plain({ signature, signedAt, work }: Job): Outcome {
-    return replay.remember(signature, signedAt) ? { answer: work() } : { error: replayed() };
+  function runPlain({ signature, signedAt, work }: Job): Outcome {
+    return replay.rememberSignature(signature, signedAt) ? { answer: work() } : { error: replayedError() };
   }
 
-  function guarded(job: Job): Outcome {
+  function runGuarded(job: Job): Outcome {
     const { signature, signedAt, refused } = job;
     try {
-      return inSavepoint(() => plain(job));
+      return inSavepoint(() => runPlain(job));
     } catch (error) {
       // Without the transaction the batch has failed, not the request.
       if (!db.inTransaction) throw error;
-      replay.forget(signature);
-      if (!(error instanceof SvcError) || httpStatus(error.code) >= 500) return { error };
-      replay.remember(signature, signedAt);
+      replay.forgetSignature(signature);
+      if (!(error instanceof SvcError) || toHttpStatus(error.code) >= 500) return { error };
+      replay.rememberSignature(signature, signedAt);
       return { answer: refused(error) };
     }
   }
 
   /** After an undone transaction. What was replayed is not for its copy to forget. */
-  function forget({ jobs, outcomes }: Batch): void {
+  function forgetUndone({ jobs, outcomes }: Batch): void {
     for (const [index, { signature }] of jobs.entries()) {
       const outcome = outcomes[index];
       if (index <= outcomes.length && (outcome === undefined || 'answer' in outcome))
-        replay.forget(signature);
+        replay.forgetSignature(signature);
     }
   }
 
   /** Runs `each` for the batch's jobs in one transaction; without a batch, for what is queued by then. */
-  async function commit(each: (job: Job) => Outcome, again?: Batch): Promise<Batch> {
+  async function commitBatch(each: (job: Job) => Outcome, again?: Batch): Promise<Batch> {
     const batch: Batch = { jobs: again?.jobs ?? [], outcomes: [] };
     try {
       await storage.write(() => {
@@ -82,18 +82,18 @@ export function createOnce({ storage, replay }: { storage: Storage; replay: Repl
         for (const job of batch.jobs) batch.outcomes.push(each(job));
       });
     } catch (error) {
-      forget(batch);
+      forgetUndone(batch);
       // No job was begun: the storage is closed.
       if (batch.jobs.length === 0) batch.jobs = queue.splice(0);
       else if (again === undefined && batch.outcomes.length < batch.jobs.length)
-        return commit(guarded, batch);
+        return commitBatch(runGuarded, batch);
       batch.outcomes = batch.jobs.map(() => ({ error }));
     }
     return batch;
   }
 
-  async function flush(): Promise<void> {
-    const { jobs, outcomes } = await commit(plain);
+  async function flushBatch(): Promise<void> {
+    const { jobs, outcomes } = await commitBatch(runPlain);
     for (const [index, { resolve, reject }] of jobs.entries()) {
       const outcome = outcomes[index] as Outcome;
       if ('answer' in outcome) resolve(outcome.answer);
@@ -104,11 +104,11 @@ export function createOnce({ storage, replay }: { storage: Storage; replay: Repl
   return (signed, work, refused) =>
     new Promise((resolve, reject) => {
       queue.push({ ...signed, work, refused, resolve, reject });
-      if (queue.length === 1) void flush();
+      if (queue.length === 1) void flushBatch();
     });
 }
 
-const replayed = (): SvcError =>
+const replayedError = (): SvcError =>
   new SvcError('replayed', 'this signature was used within the last ten minutes', {
     hint: 'sign again with the current time; a nonce in the body makes two requests of one second differ',
   });

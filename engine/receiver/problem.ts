@@ -3,7 +3,7 @@ import { PROBLEM_JSON, problemDetails } from '../http/problem-details.ts';
 import type { Answer } from './request.ts';
 
 /** An error as an answer with problem details. `extra` adds headers (Allow, Retry-After). */
-export function problem(error: SvcError, extra: Readonly<Record<string, string>> = {}): Answer {
+export function problemAnswer(error: SvcError, extra: Readonly<Record<string, string>> = {}): Answer {
   const details = problemDetails(error);
   return {
     status: details.status,

@@ -9,9 +9,9 @@ export interface Receipt {
 
 /** Remembers which task an outside key (an Idempotency-Key, an issue, a comment) has made. Inside `storage.write`. */
 export interface Receipts {
-  find(key: string): Receipt | null;
+  findReceipt(key: string): Receipt | null;
   /** `ttlMs` null: for good. */
-  keep(key: string, receipt: Receipt, ttlMs: number | null): void;
+  keepReceipt(key: string, receipt: Receipt, ttlMs: number | null): void;
 }
 
 export function createReceipts({ storage, clock }: { storage: Storage; clock: Clock }): Receipts {
@@ -22,11 +22,11 @@ export function createReceipts({ storage, clock }: { storage: Storage; clock: Cl
     'INSERT OR REPLACE INTO receipt (key, fingerprint, task_id, expires_at) VALUES (?, ?, ?, ?)',
   );
   return {
-    find(key) {
+    findReceipt(key) {
       const row = find.get(key, clock.now());
       return row ? { taskId: formatId('t', row.task_id), fingerprint: row.fingerprint } : null;
     },
-    keep(key, { taskId, fingerprint }, ttlMs) {
+    keepReceipt(key, { taskId, fingerprint }, ttlMs) {
       keep.run(key, fingerprint, parseId('t', taskId), ttlMs === null ? null : clock.now() + ttlMs);
     },
   };

@@ -1,19 +1,19 @@
 import type { Clock } from '../base/clock.ts';
-import { asSvcError, httpStatus, SvcError } from '../base/errors.ts';
+import { asSvcError, SvcError, toHttpStatus } from '../base/errors.ts';
 import type { RouteSecrets, SecretRoute } from './config.ts';
 import type { Failures } from './failures.ts';
 import type { WebhookConfig } from './intake.ts';
 import type { Once } from './once.ts';
-import { problem } from './problem.ts';
+import { problemAnswer } from './problem.ts';
 import type { ReplayCache } from './replay.ts';
 import type { Answer, Head, InboundRequest } from './request.ts';
 import type { Route } from './routes/route.ts';
-import { checkTime, createVerify, setBack, type Verify } from './signature.ts';
+import { checkTime, clockSetBackError, createVerifier, type Verify } from './signature.ts';
 import {
   checkWorkspace,
+  formatWorkspaceHeader,
   type ReceiverWorkspace,
   WORKSPACE_HEADER,
-  workspaceHeader,
 } from './workspace-header.ts';
 
 /** Bytes that a body may have, on every route. */
@@ -52,8 +52,8 @@ export interface Receive {
 
 export const isAnswer = (value: Admitted | Answer): value is Answer => 'status' in value;
 
-export const tooLarge = (): Answer =>
-  problem(new SvcError('body_too_large', `the body has more than ${BODY_LIMIT} bytes`), {
+export const tooLargeAnswer = (): Answer =>
+  problemAnswer(new SvcError('body_too_large', `the body has more than ${BODY_LIMIT} bytes`), {
     connection: 'close',
   });
 
@@ -86,36 +86,36 @@ export function createReceive({
   log?: ReceiverLog | undefined;
 }): Receive {
   const verifies = new Map(
-    Object.entries(secrets).map(([route, list]) => [route as SecretRoute, createVerify(list)]),
+    Object.entries(secrets).map(([route, list]) => [route as SecretRoute, createVerifier(list)]),
   );
 
   /** Null where nobody has a secret for it: such a route is closed. */
-  function admittedBy(route: Route, id: string, secretOf: SecretRoute): Admitted | null {
+  function admitRoute(route: Route, id: string, secretOf: SecretRoute): Admitted | null {
     const verify = verifies.get(secretOf);
     return verify === undefined ? null : { route, id, verify };
   }
 
-  function find(path: string): Admitted | null {
+  function findRoute(path: string): Admitted | null {
     const { allow } = config().webhook;
     const named = NAMED.find((name) => path === `/${name}`);
-    if (named !== undefined) return allow.includes(named) ? admittedBy(routes[named], '', named) : null;
+    if (named !== undefined) return allow.includes(named) ? admitRoute(routes[named], '', named) : null;
     const match = DECISION.exec(path);
     if (match === null) return null;
-    return admittedBy(routes[(match[2] as 'approve' | 'deny' | undefined) ?? 'poll'], match[1]!, 'decisions');
+    return admitRoute(routes[(match[2] as 'approve' | 'deny' | undefined) ?? 'poll'], match[1]!, 'decisions');
   }
 
-  function admit({ method, path, headers }: Head): Admitted | Answer {
-    const found = find(path);
-    if (found === null) return problem(new SvcError('not_found', 'there is no such route here'));
+  function admitRequest({ method, path, headers }: Head): Admitted | Answer {
+    const found = findRoute(path);
+    if (found === null) return problemAnswer(new SvcError('not_found', 'there is no such route here'));
     const allow = found.route.method;
     if (method !== allow) {
-      return problem(new SvcError('method_not_allowed', `this route answers ${allow} only`), { allow });
+      return problemAnswer(new SvcError('method_not_allowed', `this route answers ${allow} only`), { allow });
     }
     const declared = headers['content-length'];
-    if (declared !== undefined && Number(declared) > BODY_LIMIT) return tooLarge();
+    if (declared !== undefined && Number(declared) > BODY_LIMIT) return tooLargeAnswer();
     const encoding = headers['content-encoding'];
     if (encoding !== undefined && !/^identity$/i.test(String(encoding))) {
-      return problem(
+      return problemAnswer(
         new SvcError('unsupported_encoding', 'a Content-Encoding other than identity is not accepted', {
           hint: 'send the bytes that were signed, not compressed',
         }),
@@ -125,62 +125,66 @@ export function createReceive({
     return found;
   }
 
-  function unsigned(route: Route, remote: string): Answer {
-    const wait = failures.record(remote);
+  function answerUnsigned(route: Route, remote: string): Answer {
+    const wait = failures.recordFailure(remote);
     if (wait !== null) {
       const error = new SvcError('too_many_failures', 'too many failed signatures came from this address', {
         hint: 'a request with a valid signature is still accepted',
       });
-      return problem(error, { 'retry-after': String(wait) });
+      return problemAnswer(error, { 'retry-after': String(wait) });
     }
-    return problem(new SvcError('signature_invalid', 'the signature is missing, malformed or wrong'), {
+    return problemAnswer(new SvcError('signature_invalid', 'the signature is missing, malformed or wrong'), {
       'www-authenticate': route.scheme.challenge,
     });
   }
 
-  function failed(thrown: unknown, route: Route): Answer {
+  function answerFailure(thrown: unknown, route: Route): Answer {
     const error = asSvcError(thrown);
-    if (httpStatus(error.code) >= 500)
+    if (toHttpStatus(error.code) >= 500)
       log?.error({ code: error.code, error: error.message }, 'a request failed');
-    return problem(
+    return problemAnswer(
       error,
       error.code === 'timestamp_out_of_range' ? { 'www-authenticate': route.scheme.challenge } : undefined,
     );
   }
 
   /** Said to nobody whose signature has not held. */
-  function named(answer: Answer): Answer {
-    const own = workspaceHeader({ id: workspace.id, name: workspace.name() });
+  function addWorkspaceHeader(answer: Answer): Answer {
+    const own = formatWorkspaceHeader({ id: workspace.id, name: workspace.name() });
     return { ...answer, headers: { ...answer.headers, [WORKSPACE_HEADER]: own } };
   }
 
-  async function proceed({ route, id, verify }: Admitted, request: InboundRequest): Promise<Answer> {
+  async function proceedRequest({ route, id, verify }: Admitted, request: InboundRequest): Promise<Answer> {
     const { headers, body, remote } = request;
     let signature: Buffer | null = null;
     try {
-      if (body.length > BODY_LIMIT) return tooLarge();
+      if (body.length > BODY_LIMIT) return tooLargeAnswer();
       const timestamp = checkTime(route.scheme, headers, clock.now());
       signature = verify(route.scheme, headers, timestamp, body);
-      if (signature === null) return unsigned(route, remote);
+      if (signature === null) return answerUnsigned(route, remote);
       checkWorkspace(workspace, headers);
-      if (route.safe) return named(await route.handle(request, id));
+      if (route.safe) return addWorkspaceHeader(await route.handle(request, id));
       const signedAt = timestamp === '' ? null : Number(timestamp) * 1000;
-      if (signedAt !== null && replay.mayBeForgotten(signedAt)) throw setBack(clock.now());
-      return named(
-        await once({ signature, signedAt }, () => route.handle(request, id), route.refused ?? problem),
+      if (signedAt !== null && replay.mayBeForgotten(signedAt)) throw clockSetBackError(clock.now());
+      return addWorkspaceHeader(
+        await once(
+          { signature, signedAt },
+          () => route.handle(request, id),
+          route.answerRefusal ?? problemAnswer,
+        ),
       );
     } catch (error) {
-      const answer = failed(error, route);
-      return signature === null ? answer : named(answer);
+      const answer = answerFailure(error, route);
+      return signature === null ? answer : addWorkspaceHeader(answer);
     }
   }
 
   return {
-    admit,
-    proceed,
+    admit: admitRequest,
+    proceed: proceedRequest,
     async receive(request) {
-      const admitted = admit(request);
-      return isAnswer(admitted) ? admitted : proceed(admitted, request);
+      const admitted = admitRequest(request);
+      return isAnswer(admitted) ? admitted : proceedRequest(admitted, request);
     },
   };
 }

@@ -24,9 +24,9 @@ export interface ReplayCache {
    * Inside `storage.write`. False when it was seen; the row and the memory of it are then as they were.
    * @param signedAt the time that it signs, Unix ms; null when its scheme signs none
    */
-  remember(signature: Buffer, signedAt: number | null): boolean;
+  rememberSignature(signature: Buffer, signedAt: number | null): boolean;
   /** After an undone transaction. */
-  forget(signature: Buffer): void;
+  forgetSignature(signature: Buffer): void;
   /** Whether a signature of that time may have been used and forgotten: the clock was set back since. */
   mayBeForgotten(signedAt: number): boolean;
 }
@@ -38,7 +38,7 @@ interface Seen {
 }
 
 /** Names this start of the machine, since when the monotonic clock counts; null where that cannot be told. */
-function bootId(): string | null {
+function readBootId(): string | null {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim() || null;
   } catch {
@@ -49,7 +49,7 @@ function bootId(): string | null {
 export function createReplayCache({
   storage,
   clock,
-  boot = bootId(),
+  boot = readBootId(),
 }: {
   storage: Storage;
   clock: Clock;
@@ -80,13 +80,13 @@ export function createReplayCache({
   let hasOldRows = isOtherBoot();
   const latest = clock.monotonic() + REPLAY_MS;
   for (const { signature, expires_at, signed_at } of load.iterate())
-    keep(keyOf(signature), {
+    keepSeen(signatureKey(signature), {
       until: hasOldRows ? latest : Math.min(expires_at, latest),
       signedAt: signed_at,
     });
 
   /** Always put at the end, so that the order stays that of the ends. */
-  function keep(key: string, each: Seen): void {
+  function keepSeen(key: string, each: Seen): void {
     seen.delete(key);
     seen.set(key, each);
   }
@@ -102,7 +102,7 @@ export function createReplayCache({
   const isOver = ({ until, signedAt }: Seen, at: number): boolean =>
     until < at && (signedAt === null || signedAt < clock.now() - SKEW_MS);
 
-  function purge(): void {
+  function purgeSeen(): void {
     const at = clock.monotonic();
     for (const [key, each] of seen) {
       if (each.until >= at) break;
@@ -112,7 +112,7 @@ export function createReplayCache({
       } else {
         // Its time could pass again, since the clock was set back: for another ten minutes, as a row of its own.
         insert.run(Buffer.from(key, 'latin1'), at + REPLAY_MS, each.signedAt);
-        keep(key, { until: at + REPLAY_MS, signedAt: each.signedAt });
+        keepSeen(key, { until: at + REPLAY_MS, signedAt: each.signedAt });
       }
     }
     purgeRows.run(at);
@@ -120,24 +120,24 @@ export function createReplayCache({
   }
 
   return {
-    remember(signature, signedAt) {
+    rememberSignature(signature, signedAt) {
       const at = clock.monotonic();
-      const key = keyOf(signature);
+      const key = signatureKey(signature);
       const before = seen.get(key);
       if (before !== undefined && !isOver(before, at)) return false;
       takeOverRows();
       const until = at + REPLAY_MS;
       insert.run(signature, until, signedAt);
-      keep(key, { until, signedAt });
+      keepSeen(key, { until, signedAt });
       sincePurge += 1;
       if (sincePurge >= PURGE_EVERY) {
         sincePurge = 0;
-        purge();
+        purgeSeen();
       }
       return true;
     },
-    forget(signature) {
-      seen.delete(keyOf(signature));
+    forgetSignature(signature) {
+      seen.delete(signatureKey(signature));
       hasOldRows = isOtherBoot();
     },
     mayBeForgotten: (signedAt) => signedAt <= forgottenUntil,
@@ -145,4 +145,4 @@ export function createReplayCache({
 }
 
 /** A character for each byte: a Buffer for each signature takes several times as much memory. */
-const keyOf = (signature: Buffer): string => signature.toString('latin1');
+const signatureKey = (signature: Buffer): string => signature.toString('latin1');

@@ -31,7 +31,7 @@ export interface Answer {
 
 const JSON_HEADERS = Object.freeze({ 'content-type': 'application/json' });
 
-export const json = (status: number, body: unknown, taskId: string | null = null): Answer => ({
+export const jsonAnswer = (status: number, body: unknown, taskId: string | null = null): Answer => ({
   status,
   headers: JSON_HEADERS,
   body: JSON.stringify(body),

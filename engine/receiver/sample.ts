@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { SvcError } from '../base/errors.ts';
-import { SCHEMES, sign } from './signature.ts';
+import { SCHEMES, signRequest } from './signature.ts';
 import { WORKSPACE_HEADER } from './workspace-header.ts';
 
 /** The routes that `svc webhook test` can try. */
@@ -35,52 +35,57 @@ export interface Sample {
 }
 
 /** A realistic signed request for a route, unlike any before it. Throws `usage` when the route needs more. */
-export function signedSample(wish: SampleWish): Sample {
-  const sample = sampleOf(wish);
+export function buildSignedSample(wish: SampleWish): Sample {
+  const sample = buildSample(wish);
   return wish.workspace === undefined
     ? sample
     : { ...sample, headers: { ...sample.headers, [WORKSPACE_HEADER]: wish.workspace } };
 }
 
-function sampleOf(wish: SampleWish): Sample {
+function buildSample(wish: SampleWish): Sample {
   switch (wish.route) {
     case 'task':
-      return svcSigned(wish, 'POST', '/task', JSON.stringify(taskBody(wish)));
+      return signAsSvc(wish, 'POST', '/task', JSON.stringify(buildTaskBody(wish)));
     case 'approve': {
-      const decision_id = needed(wish.decision, wish.route, 'decision id');
+      const decision_id = requireValue(wish.decision, wish.route, 'decision id');
       const body = JSON.stringify({ decision_id, nonce: randomUUID() });
-      return svcSigned(wish, 'POST', `/decisions/${decision_id}/approve`, body);
+      return signAsSvc(wish, 'POST', `/decisions/${decision_id}/approve`, body);
     }
     case 'poll':
-      return svcSigned(wish, 'GET', `/decisions/${needed(wish.decision, wish.route, 'decision id')}`, '');
+      return signAsSvc(
+        wish,
+        'GET',
+        `/decisions/${requireValue(wish.decision, wish.route, 'decision id')}`,
+        '',
+      );
     case 'codehost':
-      return codehost(wish);
+      return signAsCodehost(wish);
     case 'chat':
-      return chat(wish);
+      return signAsChat(wish);
   }
 }
 
-function needed(value: string | undefined, route: SampleRoute, what: string): string {
+function requireValue(value: string | undefined, route: SampleRoute, what: string): string {
   if (value !== undefined && value !== '') return value;
   throw new SvcError('usage', `a sample for ${route} needs a ${what}`);
 }
 
-function taskBody({ template, agent, prompt, project, dispatch = false, approve = false }: SampleWish) {
+function buildTaskBody({ template, agent, prompt, project, dispatch = false, approve = false }: SampleWish) {
   const what = template === undefined ? { agent, prompt } : { template };
   return { ...what, project, dispatch, approve, nonce: randomUUID() };
 }
 
-function svcSigned({ secret, now }: SampleWish, method: 'GET' | 'POST', path: string, body: string): Sample {
+function signAsSvc({ secret, now }: SampleWish, method: 'GET' | 'POST', path: string, body: string): Sample {
   const timestamp = String(Math.floor(now / 1000));
   const headers: Record<string, string> = {
     'X-Svc-Timestamp': timestamp,
-    'X-Svc-Signature': sign(SCHEMES.svc, secret, timestamp, body),
+    'X-Svc-Signature': signRequest(SCHEMES.svc, secret, timestamp, body),
   };
   if (method === 'POST') headers['Content-Type'] = 'application/json';
   return { method, path, headers, body };
 }
 
-function codehost({ template, prompt, secret, now }: SampleWish): Sample {
+function signAsCodehost({ template, prompt, secret, now }: SampleWish): Sample {
   const repository = {
     id: 1,
     name: 'sample',
@@ -89,7 +94,7 @@ function codehost({ template, prompt, secret, now }: SampleWish): Sample {
   };
   const number = randomInt(1, 100_000);
   const user = { login: 'svc-webhook-test', id: 1 };
-  const text = needed(prompt, 'codehost', 'prompt');
+  const text = requireValue(prompt, 'codehost', 'prompt');
   const issue = {
     id: randomInt(2 ** 47),
     number,
@@ -120,16 +125,16 @@ function codehost({ template, prompt, secret, now }: SampleWish): Sample {
     headers: {
       'Content-Type': 'application/json',
       'X-Codehost-Event': template === undefined ? 'issues' : 'issue_comment',
-      'X-Hub-Signature-256': sign(SCHEMES.codehost, secret, '', body),
+      'X-Hub-Signature-256': signRequest(SCHEMES.codehost, secret, '', body),
     },
     body,
   };
 }
 
 /** The chat knows templates only; without one the agent's name is tried as one. */
-function chat({ template, agent, prompt, secret, now }: SampleWish): Sample {
+function signAsChat({ template, agent, prompt, secret, now }: SampleWish): Sample {
   const timestamp = String(Math.floor(now / 1000));
-  const word = needed(template ?? agent, 'chat', 'template');
+  const word = requireValue(template ?? agent, 'chat', 'template');
   const body = new URLSearchParams({
     team_domain: 'svc',
     channel_name: 'sample',
@@ -145,7 +150,7 @@ function chat({ template, agent, prompt, secret, now }: SampleWish): Sample {
     headers: {
       'Content-Type': 'application/x-www-form-urlencoded',
       'X-Chat-Request-Timestamp': timestamp,
-      'X-Chat-Signature': sign(SCHEMES.chat, secret, timestamp, body),
+      'X-Chat-Signature': signRequest(SCHEMES.chat, secret, timestamp, body),
     },
     body,
   };

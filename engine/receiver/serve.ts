@@ -5,7 +5,7 @@ import { SvcError } from '../base/errors.ts';
 import { listenOn } from '../http/listen.ts';
 import { createLimitedServer } from '../http/server.ts';
 import type { RouteSecrets } from './config.ts';
-import { BODY_LIMIT, isAnswer, type Receive, tooLarge } from './receive.ts';
+import { BODY_LIMIT, isAnswer, type Receive, tooLargeAnswer } from './receive.ts';
 import type { Answer } from './request.ts';
 
 /** One answered request, for the access log. */
@@ -51,12 +51,12 @@ const LIMITS: ListenLimits = { timeoutMs: 10_000, connections: 256, closeMs: 500
 const LINGER_MS = 1000;
 
 /** Binds `receive` to node:http. Slow clients are cut, bodies are read up to the limit and no further. */
-export async function serve(
+export async function serveReceive(
   receive: Receive,
   { host, port, allowRemote = false, onAccess, limits }: ListenOptions,
   { clock, isLoopback }: { clock: Clock; isLoopback(host: string): boolean },
 ): Promise<Listener> {
-  if (!allowRemote && !isLoopback(host)) throw refused(host);
+  if (!allowRemote && !isLoopback(host)) throw addressRefusedError(host);
   const { timeoutMs, connections, closeMs } = { ...LIMITS, ...limits };
   let closing = false;
 
@@ -72,11 +72,11 @@ export async function serve(
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
-  server.on('request', (req, res) => respond(req, res, false));
+  server.on('request', (req, res) => respondTo(req, res, false));
   // Without this node says 100 Continue to a body that is then refused.
-  server.on('checkContinue', (req, res) => respond(req, res, true));
+  server.on('checkContinue', (req, res) => respondTo(req, res, true));
 
-  function respond(req: IncomingMessage, res: ServerResponse, continues: boolean): void {
+  function respondTo(req: IncomingMessage, res: ServerResponse, continues: boolean): void {
     const started = performance.now();
     const url = req.url ?? '/';
     const query = url.indexOf('?');
@@ -86,8 +86,8 @@ export async function serve(
       headers: req.headers,
       remote: req.socket.remoteAddress ?? '',
     };
-    const answer = (given: Answer) => {
-      send(req, res, given, closing);
+    const sendAnswer = (given: Answer) => {
+      writeAnswer(req, res, given, closing);
       onAccess?.({
         at: rfc3339(clock.now()),
         remote: head.remote,
@@ -101,13 +101,13 @@ export async function serve(
     };
     const admitted = receive.admit(head);
     if (isAnswer(admitted)) {
-      answer(admitted);
+      sendAnswer(admitted);
       return;
     }
     if (continues) res.writeContinue();
-    readBody(req, (body) => {
-      if (body === null) answer(tooLarge());
-      else void receive.proceed(admitted, { ...head, body }).then(answer);
+    readRequestBody(req, (body) => {
+      if (body === null) sendAnswer(tooLargeAnswer());
+      else void receive.proceed(admitted, { ...head, body }).then(sendAnswer);
     });
   }
 
@@ -116,7 +116,7 @@ export async function serve(
   // A name such as localhost is what the machine's tables say it is.
   if (!allowRemote && !isLoopback(bound.address)) {
     server.close();
-    throw refused(bound.address);
+    throw addressRefusedError(bound.address);
   }
   return {
     address: { host: bound.address, port: bound.port },
@@ -137,7 +137,7 @@ export async function serve(
 }
 
 /** Gives the whole body, or null as soon as it passes the limit. A client that goes away gets no answer. */
-function readBody(req: IncomingMessage, done: (body: Buffer | null) => void): void {
+function readRequestBody(req: IncomingMessage, done: (body: Buffer | null) => void): void {
   const chunks: Buffer[] = [];
   let size = 0;
   req.on('data', (chunk: Buffer) => {
@@ -152,7 +152,7 @@ function readBody(req: IncomingMessage, done: (body: Buffer | null) => void): vo
   req.on('error', () => {});
 }
 
-function send(req: IncomingMessage, res: ServerResponse, answer: Answer, closing: boolean): void {
+function writeAnswer(req: IncomingMessage, res: ServerResponse, answer: Answer, closing: boolean): void {
   if (res.destroyed) return;
   const headers: string[] = ['content-length', String(Buffer.byteLength(answer.body))];
   for (const name in answer.headers) headers.push(name, answer.headers[name]!);
@@ -177,7 +177,7 @@ function lingerAtEnd(socket: Socket): void {
   };
 }
 
-const refused = (host: string): SvcError =>
+const addressRefusedError = (host: string): SvcError =>
   new SvcError(
     'address_refused',
     `${host === '' ? 'a bare port' : host} can be reached from other machines`,

@@ -42,7 +42,7 @@ export const SCHEMES = {
 } as const satisfies Record<string, Scheme>;
 
 /** The value of the first of `names` that is there. A header that came twice is malformed: undefined. */
-export function header(headers: Headers, names: readonly string[]): string | undefined {
+export function findHeader(headers: Headers, names: readonly string[]): string | undefined {
   for (const name of names) {
     const value = headers[name];
     if (value !== undefined) return typeof value === 'string' ? value : undefined;
@@ -53,7 +53,7 @@ export function header(headers: Headers, names: readonly string[]): string | und
 /** The request's timestamp as it was signed, '' when the scheme has none. Throws `timestamp_out_of_range`. */
 export function checkTime(scheme: Scheme, headers: Headers, now: number): string {
   if (scheme.timestamp === undefined) return '';
-  const text = header(headers, scheme.timestamp);
+  const text = findHeader(headers, scheme.timestamp);
   if (text !== undefined && /^\d{1,12}$/.test(text)) {
     // Compared to the millisecond, so that the ten minutes of the replay cache cover all of the window.
     if (Math.abs(now - Number(text) * 1000) <= SKEW_MS) return text;
@@ -67,7 +67,7 @@ export function checkTime(scheme: Scheme, headers: Headers, now: number): string
 }
 
 /** The clock here was set back, and a signature of that time may have been used before. */
-export const setBack = (now: number): SvcError =>
+export const clockSetBackError = (now: number): SvcError =>
   new SvcError('timestamp_out_of_range', 'the clock here was set back to a time that is used up', {
     hint: 'set the clock of the engine’s machine; server_time is the time there',
     data: { server_time: Math.floor(now / 1000) },
@@ -80,10 +80,10 @@ export type Verify = (scheme: Scheme, headers: Headers, timestamp: string, body:
  * signature's bytes, the key of the replay cache, or null. Hex in upper case is accepted, since some tools print it so:
  * it is the same signature and therefore the same key.
  */
-export function createVerify(secrets: readonly string[]): Verify {
+export function createVerifier(secrets: readonly string[]): Verify {
   const keys: KeyObject[] = secrets.map((secret) => createSecretKey(secret, 'utf8'));
   return (scheme, headers, timestamp, body) => {
-    const text = header(headers, scheme.signature);
+    const text = findHeader(headers, scheme.signature);
     if (text === undefined || !text.startsWith(scheme.prefix)) return null;
     const hex = text.slice(scheme.prefix.length);
     // Buffer.from stops quietly at the first character that is not hex.
@@ -101,7 +101,12 @@ export function createVerify(secrets: readonly string[]): Verify {
 }
 
 /** Signs as `scheme` asks: the whole value of its signature header. */
-export function sign(scheme: Scheme, secret: string, timestamp: string, body: string | Buffer): string {
+export function signRequest(
+  scheme: Scheme,
+  secret: string,
+  timestamp: string,
+  body: string | Buffer,
+): string {
   const mac = createHmac('sha256', secret).update(scheme.before(timestamp)).update(body);
   return `${scheme.prefix}${mac.digest('hex')}`;
 }

@@ -14,11 +14,11 @@ export interface ReceiverWorkspace {
  */
 export const WORKSPACE_HEADER = 'X-Svc-Workspace';
 
-export const workspaceHeader = ({ id, name }: { id: string; name: string }): string =>
+export const formatWorkspaceHeader = ({ id, name }: { id: string; name: string }): string =>
   `${id} ${encodeURIComponent(name)}`;
 
 /** The name in such a header; null for none. */
-export function workspaceNamed(header: string | null): string | null {
+export function parseWorkspaceName(header: string | null): string | null {
   try {
     return decodeURIComponent(header?.split(' ')[1] ?? '') || null;
   } catch {
@@ -33,7 +33,7 @@ export function workspaceNamed(header: string | null): string | null {
 export function checkWorkspace(workspace: ReceiverWorkspace, headers: Headers): void {
   const wanted = headers[WORKSPACE_HEADER.toLowerCase()];
   if (typeof wanted !== 'string' || wanted.split(' ', 1)[0] === workspace.id) return;
-  const other = workspaceNamed(wanted);
+  const other = parseWorkspaceName(wanted);
   const isNamesake = other === workspace.name();
   throw new SvcError(
     'conflict',

@@ -11,13 +11,13 @@ export interface WorktreeActionsDeps {
   /** Folder of the session worktrees, absolute. */
   worktreesDir: string;
   /** Absolute folder; null is the workspace's own project. */
-  folder(project: string | null): string;
+  resolveFolder(project: string | null): string;
   /** All project ids, the workspace's own first as null. */
-  projects(): (string | null)[];
+  listProjects(): (string | null)[];
   /** What a session's evidence is worth now. */
-  evidence(sessionId: string): Promise<Pick<Verification, 'state' | 'reasons' | 'rerun' | 'rerunState'>>;
+  readEvidence(sessionId: string): Promise<Pick<Verification, 'state' | 'reasons' | 'rerun' | 'rerunState'>>;
   /** Runs the teardown commands in a session's worktree; what did not go as it should, one sentence each. */
-  tearDown(session: Session): Promise<string[]>;
+  tearDownWorktree(session: Session): Promise<string[]>;
   /** `guard.profile` is strict: nothing is promoted that is not verified. */
   isStrict(): boolean;
 }

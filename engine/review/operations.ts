@@ -32,7 +32,7 @@ export function worktreeOperations({
         state: z.enum(WORKTREE_STATES).optional(),
         limit: z.int().min(1).max(100_000).optional(),
       }),
-      run: actions.list,
+      run: actions.listWorktrees,
     }),
     operation({
       name: 'worktree.diff',
@@ -57,7 +57,7 @@ export function worktreeOperations({
         }
         // The recorded head still exists when the branch was promoted and pruned.
         const tip = headCommit === null ? { branch: branch as string } : { head: headCommit };
-        const { commits, files, patch } = await worktrees.diff({
+        const { commits, files, patch } = await worktrees.diffBranch({
           repository,
           baseCommit,
           ...(branch === null || base === null ? {} : { into: base }),
@@ -73,7 +73,7 @@ export function worktreeOperations({
       seat: 'chair',
       changes: false,
       input: z.strictObject({ session: z.string(), base: z.string().optional() }),
-      run: actions.trial,
+      run: actions.tryPromotion,
     }),
     operation({
       name: 'project.repin',
@@ -81,7 +81,7 @@ export function worktreeOperations({
       seat: 'chair',
       changes: true,
       input: z.strictObject({ id: z.string() }),
-      run: ({ id }) => ({ id, folder: folder(id), repository: worktrees.repin(folder(id)) }),
+      run: ({ id }) => ({ id, folder: folder(id), repository: worktrees.repinRepository(folder(id)) }),
     }),
     ...worktreeTools(actions),
   ];
@@ -105,7 +105,7 @@ const worktreeTools = (actions: WorktreeActions) => [
     // With the total, and what could not be read.
     output: z.looseObject({ worktrees: z.array(z.looseObject({})) }),
     async run({ limit, ...input }, caller) {
-      const { worktrees, total, problems } = await actions.list({ ...input, limit }, caller);
+      const { worktrees, total, problems } = await actions.listWorktrees({ ...input, limit }, caller);
       const rows = worktrees.map((each) => ({
         session: each.sessionId,
         task: each.taskId,
@@ -185,7 +185,7 @@ const worktreeTools = (actions: WorktreeActions) => [
       problems: z.array(z.looseObject({})),
     }),
     async run({ dry_run, ...wanted }, caller) {
-      const pruned = await actions.prune({ ...wanted, dryRun: dry_run }, caller);
+      const pruned = await actions.pruneWorktrees({ ...wanted, dryRun: dry_run }, caller);
       const removed = pruned.flatMap((each) =>
         each.removed.map(({ branch, path, savedRefs, ignored }) => ({
           branch,

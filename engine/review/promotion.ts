@@ -16,7 +16,7 @@ export interface Promoted extends PromoteResult {
   warnings: string[];
 }
 
-const withRemoval = (
+const addRemoval = (
   done: Omit<Promoted, 'removed' | 'kept'>,
   removal: Pick<Promoted, 'removed' | 'kept' | 'warnings'>,
 ): Promoted => ({ ...done, ...removal, warnings: [...done.warnings, ...removal.warnings] });
@@ -41,8 +41,11 @@ export type Promote = (
 
 /** Brings the branch of an ended session into its base, and clears up after it. */
 export function createPromotion(
-  deps: Pick<WorktreeActionsDeps, 'storage' | 'events' | 'sessions' | 'worktrees' | 'evidence' | 'isStrict'>,
-  { tearDownOf, recordGone }: WorktreeRemoval,
+  deps: Pick<
+    WorktreeActionsDeps,
+    'storage' | 'events' | 'sessions' | 'worktrees' | 'readEvidence' | 'isStrict'
+  >,
+  { prepareRemoval, recordGone }: WorktreeRemoval,
   /** What it is about: an ended session's branch, and the branch that takes its work in. */
   promotion: (wanted: Wanted, caller: Caller) => { session: EndedSession; base: string },
 ): Promote {
@@ -53,7 +56,7 @@ export function createPromotion(
    * what was verified. Throws `unverified` under a strict guard.
    */
   async function checkEvidence(sessionId: string): Promise<{ doubts: string[]; head?: string }> {
-    const { state, reasons, rerun, rerunState } = await deps.evidence(sessionId);
+    const { state, reasons, rerun, rerunState } = await deps.readEvidence(sessionId);
     if (state === 'verified') return { doubts: [], ...(rerun?.head == null ? {} : { head: rerun.head }) };
     const text = `${sessionId} is not verified (${state}: ${reasons.join('; ')})`;
     if (!deps.isStrict()) return { doubts: [text] };
@@ -66,7 +69,7 @@ export function createPromotion(
   }
 
   /** The same call again is told what it has done, and what it could not finish is finished. */
-  async function promotedOnce(
+  async function promoteOnce(
     sessionId: string,
     wanted: Parameters<Promote>[0],
     caller: Caller,
@@ -77,14 +80,14 @@ export function createPromotion(
       return { ...before, removed: true, kept: [] };
     }
     const { session, base: into } = promotion(wanted, caller);
-    if (before === undefined) return promote(session, into, wanted, caller, key);
-    return withRemoval(before, await removed(session, into, wanted.keep === true));
+    if (before === undefined) return promoteSession(session, into, wanted, caller, key);
+    return addRemoval(before, await removeAfterPromotion(session, into, wanted.keep === true));
   }
 
   /** Promotions under way, by session: each ends before the next of the same session begins. */
   const promoting = new Map<string, Promise<void>>();
 
-  async function promote(
+  async function promoteSession(
     session: EndedSession,
     into: string,
     wanted: Parameters<Promote>[0],
@@ -95,7 +98,7 @@ export function createPromotion(
     const about = { sessionId, taskId, actor: caller.actor, via: caller.via };
     const { doubts: warnings, head: verified } = await checkEvidence(sessionId);
     const head = wanted.head ?? verified;
-    const found = await worktrees.repositoryOf(repository);
+    const found = await worktrees.findRepository(repository);
     const promoted = await worktrees
       .promote({
         repository: found,
@@ -120,11 +123,11 @@ export function createPromotion(
       return { sessionId, branch, ...promoted, warnings };
     });
     const rest = { ...session, repository: found };
-    return withRemoval(done, await removed(rest, into, wanted.keep === true));
+    return addRemoval(done, await removeAfterPromotion(rest, into, wanted.keep === true));
   }
 
   /** What is not needed after a promotion any more. */
-  async function removed(
+  async function removeAfterPromotion(
     {
       branch,
       repository,
@@ -134,14 +137,14 @@ export function createPromotion(
     isKeepAsked: boolean,
   ): Promise<Pick<Promoted, 'removed' | 'kept' | 'warnings'>> {
     if (isKeepAsked || keepWorktree) return { removed: false, kept: ['as asked'], warnings: [] };
-    const plan = await worktrees.prunePlan({
+    const plan = await worktrees.planPrune({
       repository,
       base: into,
       keep: () => false,
       isOurs: (other) => other === branch,
     });
     const warnings: string[] = [];
-    const { removed: gone, refused } = await worktrees.prune(plan, tearDownOf(warnings));
+    const { removed: gone, refused } = await worktrees.prune(plan, prepareRemoval(warnings));
     await recordGone(gone.map((each) => each.branch));
     warnings.push(...gone.flatMap((each) => each.ignored));
     const kept = [...refused, ...plan.entries]
@@ -154,7 +157,7 @@ export function createPromotion(
     const asked = sessions.resolve(wanted.session).sessionId;
     // Whoever comes second looks again at what the first has made of it.
     while (promoting.has(asked)) await promoting.get(asked);
-    const work = promotedOnce(asked, wanted, caller, key);
+    const work = promoteOnce(asked, wanted, caller, key);
     const over = work.then(
       () => undefined,
       () => undefined,

@@ -1,5 +1,5 @@
 import { createSerialQueue } from '../base/serial-queue.ts';
-import { privateGitOf } from '../runner/index.ts';
+import { locatePrivateGit } from '../runner/index.ts';
 import { type Worktrees, watchRefs } from '../runner/worktrees/index.ts';
 import type { Session, Sessions } from '../sessions/index.ts';
 import type { Storage } from '../storage/index.ts';
@@ -12,12 +12,12 @@ const MOST_KNOWN = 10_000;
 /** What has become of the branches of ended sessions that were not promoted: whether their work is still to be reviewed. */
 export interface Reviews {
   /** Compares the register with git; a repository that cannot be read is left as it is. @param only one of them, its top */
-  reconcile(only?: string): Promise<void>;
+  reconcileRegister(only?: string): Promise<void>;
   /**
    * Tells each time after branches in a session's repository have moved, and the register knows what has become of them.
    * The register is brought up to date before it settles.
    */
-  follow(sessionId: string, onMoved: (repository: string) => void): Promise<{ close(): void }>;
+  followBranches(sessionId: string, onMoved: (repository: string) => void): Promise<{ close(): void }>;
 }
 
 export function createReviews(deps: {
@@ -40,7 +40,7 @@ export function createReviews(deps: {
     return answer;
   }
 
-  async function stateOf(session: Session, tips: ReadonlyMap<string, string>): Promise<BranchState> {
+  async function findBranchState(session: Session, tips: ReadonlyMap<string, string>): Promise<BranchState> {
     const { branch, base, repository, baseCommit } = session;
     const tip = branch === null ? undefined : tips.get(branch);
     if (branch === null || tip === undefined) return 'gone';
@@ -52,15 +52,15 @@ export function createReviews(deps: {
   }
 
   async function reconcileRepository(repository: string, unpromoted: readonly Session[]): Promise<void> {
-    const tips = await worktrees.branchTips(repository);
+    const tips = await worktrees.listBranchTips(repository);
     for (const session of unpromoted) {
-      const state = await stateOf(session, tips);
+      const state = await findBranchState(session, tips);
       if (state === session.branchState) continue;
       await storage.write(() => sessions.branchBecame(session.sessionId, state));
     }
   }
 
-  async function reconcile(only?: string): Promise<void> {
+  async function reconcileRegister(only?: string): Promise<void> {
     const unpromoted = Map.groupBy(sessions.unpromoted(), ({ repository }) => repository);
     for (const [repository, group] of unpromoted) {
       if (repository === null || (only !== undefined && repository !== only)) continue;
@@ -71,19 +71,19 @@ export function createReviews(deps: {
   }
 
   return {
-    reconcile,
-    async follow(sessionId, onMoved) {
+    reconcileRegister,
+    async followBranches(sessionId, onMoved) {
       const { repository, worktree } = sessions.get(sessionId);
       if (repository === null) return { close: () => undefined };
-      const { commonDir: common } = await worktrees.repositoryOf(repository);
+      const { commonDir: common } = await worktrees.findRepository(repository);
       let isClosed = false;
       // The last move is always told of.
       const enqueue = createSerialQueue();
-      const beside = worktree === null ? [] : [privateGitOf(deps.agentsDir, worktree).refs];
+      const beside = worktree === null ? [] : [locatePrivateGit(deps.agentsDir, worktree).refs];
       const watching = watchRefs({ common, beside }, () => {
         enqueue(async () => {
           if (isClosed) return;
-          await reconcile(repository);
+          await reconcileRegister(repository);
           if (!isClosed) onMoved(repository);
         })
           // One that fails must not keep the next from being told of, nor end the engine as an error that nobody takes.
@@ -91,7 +91,7 @@ export function createReviews(deps: {
             deps.log.warn({ error, repository }, 'a move of its branches could not be followed'),
           );
       });
-      await reconcile(repository);
+      await reconcileRegister(repository);
       return {
         close() {
           isClosed = true;

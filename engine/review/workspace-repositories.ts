@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
-import { asSvcError, type Problem, problemOf, SvcError } from '../base/errors.ts';
-import { commonDirAt, type Repository, realFolder, SESSION_PREFIX } from '../runner/worktrees/index.ts';
+import { asSvcError, type Problem, SvcError, toProblem } from '../base/errors.ts';
+import { type Repository, readCommonDir, realFolder, SESSION_PREFIX } from '../runner/worktrees/index.ts';
 import type { WorktreeActionsDeps } from './deps.ts';
 
 /** A repository of which something could not be read, and why. */
@@ -15,64 +15,64 @@ export interface WorkspaceRepositories {
    * Each once, however many projects it holds, and those that cannot be read. Throws where none can, or the project that was
    * named.
    */
-  find(project?: string): Promise<{ found: Repository[]; problems: RepositoryProblem[] }>;
+  findRepositories(project?: string): Promise<{ found: Repository[]; problems: RepositoryProblem[] }>;
   /** Says of a repository which folders among the session worktrees are another's: all of them share one folder. */
-  elsewhereThan(all: readonly Repository[]): (repository: Repository) => (folder: string) => boolean;
+  findForeignFolders(all: readonly Repository[]): (repository: Repository) => (folder: string) => boolean;
 }
 
 /** A problem to throw after all. */
-export const asThrown = ({ code, message, hint }: Problem): SvcError =>
+export const problemToError = ({ code, message, hint }: Problem): SvcError =>
   new SvcError(code, message, hint === null ? {} : { hint });
 
 export function createWorkspaceRepositories({
   sessions,
   worktrees,
   worktreesDir,
-  folder: folderOf,
-  projects,
+  resolveFolder: folderOf,
+  listProjects,
 }: Pick<
   WorktreeActionsDeps,
-  'sessions' | 'worktrees' | 'worktreesDir' | 'folder' | 'projects'
+  'sessions' | 'worktrees' | 'worktreesDir' | 'resolveFolder' | 'listProjects'
 >): WorkspaceRepositories {
   /** A project without a repository is no problem, unless its sessions have worktrees of one. */
-  const hadNone = (project: string | null, problem: Problem): boolean =>
+  const isWithoutRepository = (project: string | null, problem: Problem): boolean =>
     ['not_a_repository', 'repository_empty'].includes(problem.code) &&
     !sessions
       .list({ limit: 100_000 })
       .some((session) => session.project === project && session.worktree !== null);
 
   return {
-    async find(project) {
+    async findRepositories(project) {
       const found = new Map<string, Repository>();
       const problems: RepositoryProblem[] = [];
-      for (const each of project === undefined ? projects() : [project]) {
+      for (const each of project === undefined ? listProjects() : [project]) {
         const folder = folderOf(each);
         try {
-          const repository = await worktrees.repositoryOf(folder);
+          const repository = await worktrees.findRepository(folder);
           found.set(repository.commonDir, repository);
         } catch (error) {
           if (project !== undefined) throw error;
-          const problem = problemOf(asSvcError(error));
-          if (!hadNone(each, problem)) problems.push({ repository: folder, ...problem });
+          const problem = toProblem(asSvcError(error));
+          if (!isWithoutRepository(each, problem)) problems.push({ repository: folder, ...problem });
         }
       }
-      if (found.size === 0 && problems.length > 0) throw asThrown(problems[0]!);
+      if (found.size === 0 && problems.length > 0) throw problemToError(problems[0]!);
       return { found: [...found.values()], problems };
     },
 
-    elsewhereThan(all) {
-      const owners = worktrees.ownersOf(
+    findForeignFolders(all) {
+      const owners = worktrees.findOwners(
         worktreesDir,
         all.map(({ commonDir }) => commonDir),
       );
       // What no repository knows is of the one that its session was in, or else of the workspace's own.
-      const ofSession = (folder: string): string | null => {
+      const findOfSession = (folder: string): string | null => {
         const session = sessions.byBranch(`${SESSION_PREFIX}${basename(folder)}`);
-        return commonDirAt(session?.repository ?? folderOf(null));
+        return readCommonDir(session?.repository ?? folderOf(null));
       };
       return ({ commonDir }) =>
         (folder) => {
-          const owner = owners.get(realFolder(folder)) ?? ofSession(folder);
+          const owner = owners.get(realFolder(folder)) ?? findOfSession(folder);
           return owner !== null && owner !== realFolder(commonDir);
         };
     },

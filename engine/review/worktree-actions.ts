@@ -1,19 +1,23 @@
 import type { Caller } from '../api/operation.ts';
-import { asSvcError, type Problem, problemOf, SvcError } from '../base/errors.ts';
+import { asSvcError, type Problem, SvcError, toProblem } from '../base/errors.ts';
 import {
+  listWorktreeStates,
   type PruneEntry,
   type PruneResult,
   type Repository,
   type SessionWorktree,
   samePath,
-  statesOf,
   type Trial,
   type WorktreeState,
 } from '../runner/worktrees/index.ts';
 import type { Session } from '../sessions/index.ts';
 import type { Wanted, WorktreeActionsDeps } from './deps.ts';
 import { createPromotion, type EndedSession, type Promote } from './promotion.ts';
-import { asThrown, createWorkspaceRepositories, type RepositoryProblem } from './workspace-repositories.ts';
+import {
+  createWorkspaceRepositories,
+  problemToError,
+  type RepositoryProblem,
+} from './workspace-repositories.ts';
 import { createWorktreeRemoval } from './worktree-removal.ts';
 
 /** The trial of a session's promotion. */
@@ -53,7 +57,7 @@ export interface Pruned extends PruneResult {
 /** What can be done with session worktrees, for the operations and for the tools. Nothing here pushes anywhere. */
 export interface WorktreeActions {
   /** Throws only where nothing at all could be read. */
-  list(
+  listWorktrees(
     wanted: {
       project?: string | undefined;
       base?: string | undefined;
@@ -62,32 +66,32 @@ export interface WorktreeActions {
     },
     caller: Caller,
   ): Promise<WorktreeList>;
-  trial(wanted: Wanted, caller: Caller): Promise<SessionTrial>;
+  tryPromotion(wanted: Wanted, caller: Caller): Promise<SessionTrial>;
   promote: Promote;
   /** One answer for each repository, also for one that could not be read. Throws where that is all there is. */
-  prune(
+  pruneWorktrees(
     wanted: { project?: string | undefined; base?: string | undefined; dryRun?: boolean | undefined },
     caller: Caller,
   ): Promise<Pruned[]>;
 }
 
-const baseOf = (wanted: { base?: string | undefined }, caller: Caller): string | undefined =>
+const chooseBase = (wanted: { base?: string | undefined }, caller: Caller): string | undefined =>
   wanted.base ?? caller.env.SVC_GIT_BASE;
 
-const ifGiven = <K extends string>(key: K, value: string | undefined) =>
+const optionalField = <K extends string>(key: K, value: string | undefined) =>
   (value === undefined ? {} : { [key]: value }) as { [P in K]?: string };
 
 export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeActions {
   const { sessions, worktrees } = deps;
   const removal = createWorktreeRemoval(deps);
-  const { recordGone, tearDownOf } = removal;
+  const { recordGone, prepareRemoval } = removal;
   const repositories = createWorkspaceRepositories(deps);
 
   /** The live session that goes on with an ended one; until it has begun the worktree is still that one's. */
-  const nextOf = ({ sessionId, taskId }: Session): Session | undefined =>
+  const findNextSession = ({ sessionId, taskId }: Session): Session | undefined =>
     sessions.ofTask(taskId).find(({ state, continues }) => state !== 'ended' && continues === sessionId);
 
-  function ended(prefix: string): EndedSession {
+  function resolveEnded(prefix: string): EndedSession {
     const session = sessions.resolve(prefix);
     const { sessionId, branch, repository } = session;
     if (session.state !== 'ended') {
@@ -95,7 +99,7 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
         hint: `svc task cancel ${session.taskId}`,
       });
     }
-    const next = nextOf(session);
+    const next = findNextSession(session);
     if (next !== undefined) {
       throw new SvcError('conflict', `${next.sessionId} goes on with ${sessionId}, in its worktree`, {
         hint: `svc worker log ${next.sessionId} -f shows what it does`,
@@ -114,38 +118,41 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
   }
 
   /** What a promotion is about: an ended session's branch, and the branch that takes its work in. */
-  function promotion(wanted: Wanted, caller: Caller) {
-    const session = ended(wanted.session);
-    if (wanted.project !== undefined && deps.folder(wanted.project) !== deps.folder(session.project)) {
+  function resolvePromotion(wanted: Wanted, caller: Caller) {
+    const session = resolveEnded(wanted.session);
+    if (
+      wanted.project !== undefined &&
+      deps.resolveFolder(wanted.project) !== deps.resolveFolder(session.project)
+    ) {
       throw new SvcError('conflict', `${session.sessionId} is not of project ${wanted.project}`);
     }
-    const base = baseOf(wanted, caller) ?? session.base;
+    const base = chooseBase(wanted, caller) ?? session.base;
     if (base !== null) return { session, base };
     throw new SvcError('usage', `${session.sessionId} was made from no branch`, {
       hint: 'name the branch with --base',
     });
   }
 
-  const sessionOfBranch = (branch: string): Session | null => sessions.byBranch(branch);
+  const findSession = (branch: string): Session | null => sessions.byBranch(branch);
 
   /** Live sessions and those whose worktree was asked to be kept. */
   const isKept = (branch: string): boolean => {
-    const session = sessionOfBranch(branch);
+    const session = findSession(branch);
     if (session === null) return false;
-    return session.state !== 'ended' || session.keepWorktree || nextOf(session) !== undefined;
+    return session.state !== 'ended' || session.keepWorktree || findNextSession(session) !== undefined;
   };
 
   /** A worktree elsewhere than where this session had its own is another workspace's, however its branch is called. */
   const isOurs = (branch: string, path: string | null): boolean => {
-    const session = sessionOfBranch(branch);
+    const session = findSession(branch);
     if (session === null) return false;
     return path === null || (session.worktree !== null && samePath(path, session.worktree));
   };
 
   return {
-    async list(wanted, caller) {
-      const { found, problems } = await repositories.find(wanted.project);
-      const isElsewhere = repositories.elsewhereThan(found);
+    async listWorktrees(wanted, caller) {
+      const { found, problems } = await repositories.findRepositories(wanted.project);
+      const isElsewhere = repositories.findForeignFolders(found);
       const { limit = Number.POSITIVE_INFINITY, state } = wanted;
       const looks = await Promise.all(
         found.map(async (repository) => {
@@ -155,10 +162,10 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
             isElsewhere: isElsewhere(repository),
             limit,
             state,
-            ...ifGiven('base', baseOf(wanted, caller)),
+            ...optionalField('base', chooseBase(wanted, caller)),
           };
           const look = await worktrees
-            .status(request)
+            .readStatus(request)
             .catch((error) => ({ worktrees: [], total: 0, problem: asSvcError(error) }));
           return { repository, ...look };
         }),
@@ -167,10 +174,10 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
       // A base that is nowhere is a mistake of the caller's.
       if (troubled.length > 0 && troubled.length === found.length) throw troubled[0]!.problem;
       for (const { repository, problem } of troubled)
-        problems.push({ repository: repository.root, ...problemOf(problem) });
+        problems.push({ repository: repository.root, ...toProblem(problem) });
       const rows = looks.flatMap(({ repository, worktrees: entries }) =>
         entries.map((entry): ListedWorktree => {
-          const session = sessionOfBranch(entry.branch);
+          const session = findSession(entry.branch);
           return {
             repository: repository.root,
             ...entry,
@@ -178,7 +185,7 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
             taskId: session?.taskId ?? null,
             title: session?.title ?? null,
             state: session?.state ?? null,
-            states: statesOf(entry),
+            states: listWorktreeStates(entry),
           };
         }),
       );
@@ -189,52 +196,52 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
       };
     },
 
-    async trial(wanted, caller) {
-      const { session, base } = promotion(wanted, caller);
+    async tryPromotion(wanted, caller) {
+      const { session, base } = resolvePromotion(wanted, caller);
       const { sessionId, repository, branch, baseCommit } = session;
-      const began = ifGiven('baseCommit', baseCommit ?? undefined);
-      return { sessionId, ...(await worktrees.trial({ repository, branch, base, ...began })) };
+      const began = optionalField('baseCommit', baseCommit ?? undefined);
+      return { sessionId, ...(await worktrees.tryPromotion({ repository, branch, base, ...began })) };
     },
 
-    promote: createPromotion(deps, removal, promotion),
+    promote: createPromotion(deps, removal, resolvePromotion),
 
-    async prune(wanted, caller) {
-      const { found, problems } = await repositories.find(wanted.project);
-      const isElsewhere = repositories.elsewhereThan(found);
-      const pruneOne = async (repository: Repository): Promise<Pruned> => {
+    async pruneWorktrees(wanted, caller) {
+      const { found, problems } = await repositories.findRepositories(wanted.project);
+      const isElsewhere = repositories.findForeignFolders(found);
+      const pruneRepository = async (repository: Repository): Promise<Pruned> => {
         const warnings: string[] = [];
-        const answer: Pruned = { ...nothingPruned(repository.root), warnings };
+        const answer: Pruned = { ...emptyPruned(repository.root), warnings };
         try {
-          const plan = await worktrees.prunePlan({
+          const plan = await worktrees.planPrune({
             repository,
             worktreesDir: deps.worktreesDir,
             isElsewhere: isElsewhere(repository),
             keep: isKept,
             isOurs,
-            ...ifGiven('base', baseOf(wanted, caller)),
+            ...optionalField('base', chooseBase(wanted, caller)),
           });
           Object.assign(answer, { base: plan.base, entries: plan.entries });
           if (wanted.dryRun === true) return answer;
-          Object.assign(answer, await worktrees.prune(plan, tearDownOf(warnings)));
+          Object.assign(answer, await worktrees.prune(plan, prepareRemoval(warnings)));
           warnings.push(...answer.removed.flatMap(({ ignored }) => ignored));
           await recordGone(answer.removed.map((each) => each.branch));
         } catch (error) {
-          answer.problem = problemOf(asSvcError(error));
+          answer.problem = toProblem(asSvcError(error));
         }
         return answer;
       };
-      const answers = await Promise.all(found.map(pruneOne));
+      const answers = await Promise.all(found.map(pruneRepository));
       const failed = answers.filter(({ problem, removed }) => problem !== null && removed.length === 0);
-      if (failed.length > 0 && failed.length === answers.length) throw asThrown(failed[0]!.problem!);
+      if (failed.length > 0 && failed.length === answers.length) throw problemToError(failed[0]!.problem!);
       return [
         ...answers,
-        ...problems.map(({ repository, ...problem }) => ({ ...nothingPruned(repository), problem })),
+        ...problems.map(({ repository, ...problem }) => ({ ...emptyPruned(repository), problem })),
       ];
     },
   };
 }
 
-const nothingPruned = (repository: string): Pruned => ({
+const emptyPruned = (repository: string): Pruned => ({
   repository,
   base: null,
   problem: null,

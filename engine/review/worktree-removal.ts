@@ -6,17 +6,17 @@ import type { WorktreeActionsDeps } from './deps.ts';
 export interface WorktreeRemoval {
   recordGone(branches: string[]): Promise<void>;
   /** What happens in a worktree ahead of its removal. A teardown that fails does not stop it, and is told. */
-  tearDownOf(warnings: string[]): (entry: PruneEntry) => Promise<void>;
+  prepareRemoval(warnings: string[]): (entry: PruneEntry) => Promise<void>;
 }
 
 export function createWorktreeRemoval(
-  deps: Pick<WorktreeActionsDeps, 'storage' | 'events' | 'sessions' | 'tearDown'>,
+  deps: Pick<WorktreeActionsDeps, 'storage' | 'events' | 'sessions' | 'tearDownWorktree'>,
 ): WorktreeRemoval {
   const { storage, events, sessions } = deps;
-  const sessionOfBranch = (branch: string): Session | null => sessions.byBranch(branch);
+  const findSessionOfBranch = (branch: string): Session | null => sessions.byBranch(branch);
 
   async function recordGone(branches: string[]): Promise<void> {
-    const gone = branches.flatMap((branch) => sessionOfBranch(branch) ?? []);
+    const gone = branches.flatMap((branch) => findSessionOfBranch(branch) ?? []);
     if (gone.length === 0) return;
     await storage.write(() => {
       for (const { sessionId, taskId, branch } of gone) {
@@ -28,13 +28,13 @@ export function createWorktreeRemoval(
     });
   }
 
-  const tearDownOf =
+  const prepareRemoval =
     (warnings: string[]) =>
     async ({ branch, path }: PruneEntry): Promise<void> => {
-      const session = sessionOfBranch(branch);
+      const session = findSessionOfBranch(branch);
       const isItsOwn = path !== null && session?.worktree != null && samePath(path, session.worktree);
       if (session === null || !isItsOwn) return;
-      const found = await deps.tearDown(session);
+      const found = await deps.tearDownWorktree(session);
       warnings.push(...found);
       if (found.length === 0) return;
       const { sessionId, taskId, title } = session;
@@ -46,5 +46,5 @@ export function createWorktreeRemoval(
       await storage.write(() => events.append({ kind: 'alert', sessionId, taskId, via: 'engine', data }));
     };
 
-  return { recordGone, tearDownOf };
+  return { recordGone, prepareRemoval };
 }

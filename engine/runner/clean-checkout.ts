@@ -10,7 +10,7 @@ import type { Processes } from './processes/index.ts';
 import type { Setup } from './setup/index.ts';
 import type { Worktrees } from './worktrees/index.ts';
 
-/** A checkout of exactly one commit: nothing is in it that is not committed, but for what the project's setup makes. */
+/** A checkout of exactly one commit: it holds nothing uncommitted except what the project's setup makes. */
 export interface CleanCheckout {
   /** Its top folder, absolute. */
   folder: string;
@@ -18,31 +18,32 @@ export interface CleanCheckout {
   cwd: string;
 }
 
-/** How its setup is run. */
+/** How the setup of a checkout is run. */
 export interface SetupRun {
-  /** Marks every process of it. */
+  /** The mark of every process of the setup. */
   mark: string;
-  /** Of each command. */
+  /** Time limit of each command, ms. */
   timeoutMs: number;
   signal: AbortSignal;
 }
 
-/** Owns the checkouts in which the work of a session is looked at after its end. */
+/** Owns the checkouts in which a session's work is verified after its end. */
 export interface CleanCheckouts {
   /**
-   * Checks a commit out beside the session's worktree and makes it ready as the worktree was. What was made so far is
-   * removed when that fails. Throws `git_failed`, `setup_failed`, `consent_missing`, `worktree_unsafe`, `cancelled`.
+   * Checks a commit out beside the session's worktree and runs the project's setup as in the worktree. On failure
+   * everything is removed again. Throws `git_failed`, `setup_failed`, `consent_missing`, `worktree_unsafe`,
+   * `cancelled`.
    */
-  make(session: Session, commit: string, run: SetupRun): Promise<CleanCheckout>;
-  /** Removes what there is of a session's, also what an engine that was killed has left. Never throws. */
-  removeAll(session: Session): Promise<void>;
+  makeCheckout(session: Session, commit: string, run: SetupRun): Promise<CleanCheckout>;
+  /** Removes all checkouts of a session, including those left by a killed engine. Never throws. */
+  removeCheckouts(session: Session): Promise<void>;
 }
 
 const PREFIX = 'verify-';
 
 export function createCleanCheckouts(deps: {
-  worktrees: Pick<Worktrees, 'addDetached' | 'removeDetached'>;
-  setup: Pick<Setup, 'prepare'>;
+  worktrees: Pick<Worktrees, 'addDetachedCheckout' | 'removeDetachedCheckout'>;
+  setup: Pick<Setup, 'prepareWorktree'>;
   processes: Pick<Processes, 'stop'>;
   /** Folder of the sessions' own folders. */
   agentsDir: string;
@@ -54,7 +55,7 @@ export function createCleanCheckouts(deps: {
   const { worktrees, agentsDir } = deps;
 
   /** The project's folder in the checkout; it may have no tracked file. */
-  function cwdIn(folder: string, { repository, project }: Session): string {
+  function makeProjectFolder(folder: string, { repository, project }: Session): string {
     const inside = relative(realpathSync(repository ?? ''), realpathSync(deps.projectFolder(project)));
     const cwd = join(folder, inside);
     mkdirSync(cwd, { recursive: true });
@@ -65,7 +66,7 @@ export function createCleanCheckouts(deps: {
     });
   }
 
-  async function prepare(
+  async function prepareCheckout(
     session: Session,
     { folder, cwd }: CleanCheckout,
     { mark, timeoutMs, signal }: SetupRun,
@@ -73,11 +74,11 @@ export function createCleanCheckouts(deps: {
     const placement = { ...session, worktree: folder, cwd };
     const logFile = join(agentsDir, session.sessionId, 'verify.log');
     rmSync(logFile, { force: true });
-    await deps.setup.prepare(
+    await deps.setup.prepareWorktree(
       { session, placement, runId: mark, isOfWorkers: async () => true, logFile },
       {
-        mayGoOn: () => !signal.aborted,
-        async end(running) {
+        mayContinue: () => !signal.aborted,
+        async waitForEnd(running) {
           const over = new AbortController();
           const limit = delay(timeoutMs, null, { signal: AbortSignal.any([signal, over.signal]) });
           const exit = await Promise.race([running.exited, limit.catch(() => null)]);
@@ -90,13 +91,13 @@ export function createCleanCheckouts(deps: {
     );
   }
 
-  async function removeAll(session: Session): Promise<void> {
+  async function removeCheckouts(session: Session): Promise<void> {
     const own = join(agentsDir, session.sessionId);
     const { repository } = session;
     if (repository === null || !existsSync(own)) return;
     for (const name of readdirSync(own).filter((each) => each.startsWith(PREFIX)))
       try {
-        await worktrees.removeDetached({ repository, path: join(own, name) });
+        await worktrees.removeDetachedCheckout({ repository, path: join(own, name) });
       } catch (error) {
         const { message } = asSvcError(error);
         deps.log.warn(
@@ -107,20 +108,20 @@ export function createCleanCheckouts(deps: {
   }
 
   return {
-    async make(session, commit, run) {
+    async makeCheckout(session, commit, run) {
       const own = join(agentsDir, session.sessionId);
       makePrivateFolder(agentsDir, own);
       const folder = join(own, `${PREFIX}${randomUUID().slice(0, 8)}`);
       try {
-        await worktrees.addDetached({ repository: session.repository ?? '', path: folder, commit });
-        const checkout = { folder, cwd: cwdIn(folder, session) };
-        await prepare(session, checkout, run);
+        await worktrees.addDetachedCheckout({ repository: session.repository ?? '', path: folder, commit });
+        const checkout = { folder, cwd: makeProjectFolder(folder, session) };
+        await prepareCheckout(session, checkout, run);
         return checkout;
       } catch (error) {
-        await removeAll(session);
+        await removeCheckouts(session);
         throw error;
       }
     },
-    removeAll,
+    removeCheckouts,
   };
 }

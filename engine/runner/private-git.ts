@@ -1,12 +1,13 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { replacePrivate } from '../base/private-files.ts';
-import { isId } from './worktrees/repository.ts';
-import { textIn } from './worktrees/traps.ts';
+import { isObjectId } from './worktrees/refs.ts';
+import { readRegularFile } from './worktrees/traps.ts';
 
 /**
- * What a strict worker in a worktree writes in the place of the repository's objects, the branches of sessions and their
- * logs. The repository itself it only reads; the engine takes over what is new, see `worktrees/take-over.ts`.
+ * The private git folder of a strict worker in a worktree: written in place of the repository's objects, the branches
+ * of sessions and their logs. The worker only reads the repository itself; the engine takes over what is new, see
+ * `worktrees/take-over.ts`.
  */
 export interface PrivateGit {
   folder: string;
@@ -14,14 +15,17 @@ export interface PrivateGit {
   objects: string;
   refs: string;
   logs: string;
-  /** Mounted over `refs` and `logs` of the worktree's own git folder: whoever cleans up in the repository reads those too. */
+  /**
+   * Mounted over `refs` and `logs` of the worktree's own git folder, which git also reads when cleaning up the
+   * repository.
+   */
   ownRefs: string;
   ownLogs: string;
-  /** Mounted over `objects/info`, and never written by a worker: where the real objects are inside. */
+  /** Mounted over `objects/info` and never written by a worker: names where the real objects are inside. */
   info: string;
 }
 
-/** What the engine remembers of it. */
+/** What the engine remembers about a private git folder. */
 export interface PrivateGitRecord {
   /** The repository's own git folder, links resolved. */
   common: string;
@@ -30,56 +34,58 @@ export interface PrivateGitRecord {
   branch: string;
   /** Where the branch began. */
   base: string;
-  /** Where the branch ends in the repository, as the engine has last put it or found it. */
+  /** The branch's commit in the repository, as the engine last put or found it. */
   known: string;
-  /** Why what is in here could not be taken over; it is then kept for a person. */
+  /** Why its contents could not be taken over; they are then kept for a person. */
   refused: string | null;
 }
 
-/** Where the real objects are mounted inside; nothing can be made there. */
+/** Where the real objects are mounted inside, read-only. */
 export const REAL_OBJECTS = '/run/svc-git/objects';
 
-/** A worktree is named after its session, and passes from session to session as those go on. */
-export const privateGitOf = (agentsDir: string, worktree: string): PrivateGit => {
+/**
+ * Locates the private git folder of a worktree, which is named after its first session and may pass on to later ones.
+ */
+export const locatePrivateGit = (agentsDir: string, worktree: string): PrivateGit => {
   const folder = join(agentsDir, basename(worktree), 'git');
   const at = (name: string): string => join(folder, name);
   const [objects, refs, logs, info] = [at('objects'), at('refs'), at('logs'), at('info')];
   return { folder, objects, refs, logs, info, ownRefs: at('own-refs'), ownLogs: at('own-logs') };
 };
 
-const recordFile = ({ folder }: Pick<PrivateGit, 'folder'>): string => join(folder, 'record.json');
+const recordPath = ({ folder }: Pick<PrivateGit, 'folder'>): string => join(folder, 'record.json');
 
 /** Null where there is none: no strict run was in that worktree yet. */
 export function readPrivateGit(git: Pick<PrivateGit, 'folder'>): PrivateGitRecord | null {
   try {
-    return JSON.parse(readFileSync(recordFile(git), 'utf8')) as PrivateGitRecord;
+    return JSON.parse(readFileSync(recordPath(git), 'utf8')) as PrivateGitRecord;
   } catch {
     return null;
   }
 }
 
-export function recordPrivateGit(git: Pick<PrivateGit, 'folder'>, record: PrivateGitRecord): void {
-  replacePrivate(recordFile(git), JSON.stringify(record));
+export function writePrivateGit(git: Pick<PrivateGit, 'folder'>, record: PrivateGitRecord): void {
+  replacePrivate(recordPath(git), JSON.stringify(record));
 }
 
-/** The worktrees that have one. */
-export function privateGits(agentsDir: string): PrivateGit[] {
+/** Lists the private git folders of all worktrees. */
+export function listPrivateGits(agentsDir: string): PrivateGit[] {
   try {
-    return readdirSync(agentsDir).map((name) => privateGitOf(agentsDir, name));
+    return readdirSync(agentsDir).map((name) => locatePrivateGit(agentsDir, name));
   } catch {
     return [];
   }
 }
 
-/** Gone with its worktree, but for what could not be taken over. */
+/** Removes a private git folder with its worktree, unless it holds work that could not be taken over. */
 export function removePrivateGit(agentsDir: string, worktree: string): void {
-  const git = privateGitOf(agentsDir, worktree);
+  const git = locatePrivateGit(agentsDir, worktree);
   const record = readPrivateGit(git);
   if (record !== null && record.refused === null) rmSync(git.folder, { recursive: true, force: true });
 }
 
-/** The text of a file of the repository's; null when there is none. */
-function textOf(file: string): string | null {
+/** The trimmed text of one of the repository's files; null when there is none. */
+function readTrimmed(file: string): string | null {
   try {
     return readFileSync(file, 'utf8').trim();
   } catch {
@@ -87,53 +93,58 @@ function textOf(file: string): string | null {
   }
 }
 
-/** More than any id, and its newline. */
+/** Longer than any id with its newline. */
 const MOST_OF_ID = 128;
 
-/** The id in a file that a worker can write: never through a link, never waiting at a pipe. Null for anything else. */
+/**
+ * Reads the id from a file that a worker can write, never through a link and never waiting at a pipe. Null for
+ * anything else.
+ */
 export function readRefFile(file: string): string | null {
-  const text = textIn(file, MOST_OF_ID)?.trim();
-  return isId(text) ? text : null;
+  const text = readRegularFile(file, MOST_OF_ID)?.trim();
+  return isObjectId(text) ? text : null;
 }
 
-/** Where a session's branch ends inside of the sandbox. */
-export const privateTip = (git: PrivateGit, { branch }: PrivateGitRecord): string | null =>
+/** The commit of a session's branch inside the sandbox. */
+export const readPrivateTip = (git: PrivateGit, { branch }: PrivateGitRecord): string | null =>
   readRefFile(join(git.refs, basename(branch)));
 
-/** Where a branch ends, as the files of its repository say: also without asking git. */
-export function branchIn(common: string, branch: string): string | null {
-  const loose = textOf(join(common, 'refs', 'heads', branch));
-  if (isId(loose)) return loose;
-  const packed = textOf(join(common, 'packed-refs')) ?? '';
+/** Reads a branch's commit from the repository's files, without asking git. */
+export function readBranchFromFiles(common: string, branch: string): string | null {
+  const loose = readTrimmed(join(common, 'refs', 'heads', branch));
+  if (isObjectId(loose)) return loose;
+  const packed = readTrimmed(join(common, 'packed-refs')) ?? '';
   const line = packed.split('\n').find((each) => each.endsWith(` refs/heads/${branch}`));
   const id = line?.split(' ')[0];
-  return isId(id) ? id : null;
+  return isObjectId(id) ? id : null;
 }
 
-/** Object folders that a repository reads as its own, one after the other, with those of theirs. */
-export function alternatesOf(objects: string, depth = 0): string[] {
+/** Lists object folders that a repository reads as its own, and theirs in turn. */
+export function listAlternates(objects: string, depth = 0): string[] {
   if (depth > 5) return [];
-  return (textOf(join(objects, 'info', 'alternates')) ?? '')
+  return (readTrimmed(join(objects, 'info', 'alternates')) ?? '')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'))
     .map((line) => resolve(objects, line))
-    .flatMap((each) => [each, ...alternatesOf(each, depth + 1)]);
+    .flatMap((each) => [each, ...listAlternates(each, depth + 1)]);
 }
 
 /**
- * Makes the private folder ready for a run. What an earlier run has left in it stays, but the branch is where the repository
- * has it: a person, or the engine, may have committed since. What could not be taken over is put aside.
- * @returns null where the branch is not there
+ * Prepares the private git folder for a run. Contents of an earlier run stay, but the branch is reset to the
+ * repository's: a person, or the engine, may have committed since. Contents that could not be taken over are set
+ * aside.
+ * @returns null where the branch does not exist
  */
 export function preparePrivateGit(agentsDir: string, worktree: string, common: string): PrivateGit | null {
-  const git = privateGitOf(agentsDir, worktree);
+  const git = locatePrivateGit(agentsDir, worktree);
   const branch = `svc/${basename(worktree)}`;
-  const now = branchIn(common, branch);
+  const now = readBranchFromFiles(common, branch);
   if (now === null) return null;
   const before = readPrivateGit(git);
   const own = join(git.refs, basename(worktree));
   const isUntaken = before !== null && before.known !== now && readRefFile(own) !== before.known;
-  if (before !== null && (before.refused !== null || isUntaken)) renameSync(git.folder, asideOf(git.folder));
+  if (before !== null && (before.refused !== null || isUntaken))
+    renameSync(git.folder, findFreeName(git.folder));
   for (const folder of [join(git.objects, 'info'), git.info, git.logs, git.ownRefs, git.ownLogs])
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   const isKnown = before !== null && before.refused === null && before.known === now;
@@ -143,25 +154,25 @@ export function preparePrivateGit(agentsDir: string, worktree: string, common: s
     writeFileSync(own, `${now}\n`);
   }
   copyBranches(join(common, 'refs', 'heads', 'svc'), git.refs, basename(worktree));
-  const alternates = [REAL_OBJECTS, ...alternatesOf(join(common, 'objects'))];
+  const alternates = [REAL_OBJECTS, ...listAlternates(join(common, 'objects'))];
   writeFileSync(join(git.info, 'alternates'), alternates.map((each) => `${each}\n`).join(''));
   const base = before?.base ?? now;
-  recordPrivateGit(git, { common, worktree, branch, base, known: now, refused: null });
+  writePrivateGit(git, { common, worktree, branch, base, known: now, refused: null });
   return git;
 }
 
-/** Branches of other sessions can be read inside as they are now. */
+/** Copies the current branches of other sessions, to be read inside. */
 function copyBranches(from: string, to: string, own: string): void {
-  for (const name of namesIn(from)) {
+  for (const name of listNames(from)) {
     if (name === own || name.endsWith('.lock')) continue;
-    const id = textOf(join(from, name));
-    if (!isId(id)) continue;
+    const id = readTrimmed(join(from, name));
+    if (!isObjectId(id)) continue;
     rmSync(join(to, name), { recursive: true, force: true });
     writeFileSync(join(to, name), `${id}\n`, { flag: 'wx' });
   }
 }
 
-function namesIn(folder: string): string[] {
+function listNames(folder: string): string[] {
   try {
     return readdirSync(folder, { withFileTypes: true }).flatMap((each) => (each.isFile() ? [each.name] : []));
   } catch {
@@ -169,7 +180,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-function asideOf(folder: string): string {
+function findFreeName(folder: string): string {
   const taken = new Set(readdirSync(dirname(folder)));
   let number = 1;
   while (taken.has(`git.kept-${number}`)) number += 1;

@@ -3,46 +3,47 @@ import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { listenOn } from '../http/listen.ts';
-import { writeRecord } from '../workspace/daemon-record.ts';
-import { makeSocketFolder, socketFolder } from '../workspace/socket-path.ts';
+import { writeDaemonRecord } from '../workspace/daemon-record.ts';
+import { makeSocketFolder, resolveSocketFolder } from '../workspace/socket-path.ts';
 
-/** The worker that a connection is, whatever its client says. */
+/** The worker that a connection belongs to, whatever its client says. */
 export interface SeatOfRun {
   sessionId: string;
   runId: string;
 }
 
 export interface RunSocket {
-  /** The folder with the socket and a `daemon.json` that leads to it; to be shown to the run as `seenAt`. */
+  /** The folder with the socket and a `daemon.json` that leads to it; mounted for the run as `seenAt`. */
   folder: string;
-  /** The run has ended: nothing of the socket is left. */
+  /** Closes the socket after the end of the run and removes its folder. */
   close(): Promise<void>;
 }
 
 export interface RunSockets {
   /**
-   * A socket on which every connection is that worker. Opened again after a restart of the engine it is found at the
-   * same place by what still runs, since it is the folder that a run sees and not the socket. Open already, it is that.
-   * @param folder where it is to lie; another one is taken when that is too deep for a socket
-   * @param seenAt what the run calls that folder
+   * Opens a socket whose every connection belongs to that worker, or returns the open one. When it is opened again
+   * after a restart of the engine, a run that is still going finds it at the same place, since what it sees is the
+   * folder and not the socket.
+   * @param folder where the socket is to lie; another folder is used when the path is too long for a socket
+   * @param seenAt the path of that folder inside the run
    */
   open(run: SeatOfRun, folder: string, seenAt: string): Promise<RunSocket>;
-  /** Who serves the connections; those that came before wait for it. */
+  /** Sets who serves the connections; earlier connections wait until then. */
   attach(server: RunSocketServer): void;
-  /** Lets go of every run without ending it. */
+  /** Closes all sockets without ending the runs. */
   close(): Promise<void>;
 }
 
 export interface RunSocketServer {
   serve(socket: Socket, run: SeatOfRun): void;
-  /** One connection of a run too many. */
+  /** Refuses a connection beyond a run's limit. */
   refuse(socket: Socket, most: number): void;
 }
 
-/** Its agent has a few. */
+/** Connections per run; an agent has a few. */
 const MOST_OF_A_RUN = 64;
 
-/** Owns the sockets of confined runs, to which neither pids nor marks mean anything. */
+/** Owns the sockets of confined runs, for which neither pids nor marks identify the caller. */
 export function createRunSockets({
   root,
   version,
@@ -58,7 +59,7 @@ export function createRunSockets({
   let attached: RunSocketServer | null = null;
   let waiting: { socket: Socket; run: SeatOfRun }[] = [];
 
-  async function shut(server: Server, own: Iterable<Socket>): Promise<void> {
+  async function closeServer(server: Server, own: Iterable<Socket>): Promise<void> {
     servers.delete(server);
     const closed = once(server, 'close');
     server.close();
@@ -70,7 +71,7 @@ export function createRunSockets({
     async open(run, wanted, seenAt) {
       const known = opened.get(run.runId);
       if (known !== undefined) return known;
-      const folder = socketFolder(wanted, env);
+      const folder = resolveSocketFolder(wanted, env);
       makeSocketFolder(folder, folder === wanted);
       const path = join(folder, 'svc.sock');
       rmSync(path, { force: true });
@@ -93,7 +94,7 @@ export function createRunSockets({
       await listenOn(server, { path });
       chmodSync(path, 0o600);
       servers.add(server);
-      writeRecord(folder, {
+      writeDaemonRecord(folder, {
         pid: process.pid,
         version,
         root,
@@ -108,7 +109,7 @@ export function createRunSockets({
         folder,
         async close() {
           opened.delete(run.runId);
-          if (servers.has(server)) await shut(server, own);
+          if (servers.has(server)) await closeServer(server, own);
           rmSync(folder, { recursive: true, force: true });
         },
       };
@@ -122,7 +123,7 @@ export function createRunSockets({
       for (const { socket, run } of early) if (!socket.destroyed) to.serve(socket, run);
     },
     async close() {
-      await Promise.all([...servers].map((server) => shut(server, [])));
+      await Promise.all([...servers].map((server) => closeServer(server, [])));
       for (const socket of connections) socket.destroy();
     },
   };

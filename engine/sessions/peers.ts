@@ -1,4 +1,4 @@
-import { workerSession } from '../base/ids.ts';
+import { asWorkerSession } from '../base/ids.ts';
 import type { Sessions } from './registry.ts';
 import type { Session } from './rows.ts';
 import type { SeatSession, Seats } from './seats/index.ts';
@@ -71,7 +71,7 @@ const ofSeat = (seat: SeatSession): Peer => ({
 
 export function createPeers({ sessions, seats }: { sessions: Sessions; seats: Seats }): Peers {
   function find(sessionId: string): Peer | null {
-    if (workerSession(sessionId) === null) {
+    if (asWorkerSession(sessionId) === null) {
       const seat = seats.find(sessionId);
       return seat === null ? null : ofSeat(seat);
     }

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { SvcError } from '../base/errors.ts';
-import { findByPrefix, formatId, idArray, parseId, workerSession } from '../base/ids.ts';
+import { asWorkerSession, findByPrefix, formatId, formatIdArray, parseId } from '../base/ids.ts';
 import type { Storage } from '../storage/index.ts';
 import { type ConversationUsages, createConversationUsages } from './conversation-usages.ts';
 import type { NewSession, Placement, RunFacts, RunStart, SessionEnd, SessionFilter } from './records.ts';
@@ -191,10 +191,10 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
         findByPrefix('s', prefix, { exact: (id) => byId.get(id), like: (pattern) => byPrefix.all(pattern) }),
       ),
     isKnown: (sessionId) =>
-      workerSession(sessionId) !== null && byId.get(parseId('s', sessionId)) !== undefined,
+      asWorkerSession(sessionId) !== null && byId.get(parseId('s', sessionId)) !== undefined,
     list({ state, live: onlyLive = false, ids, limit = ids?.length ?? 100 }) {
       if (ids !== undefined) {
-        return among.all(idArray('s', ids), state ?? null, onlyLive ? 1 : 0, limit).map(toSession);
+        return among.all(formatIdArray('s', ids), state ?? null, onlyLive ? 1 : 0, limit).map(toSession);
       }
       if (state !== undefined) return ofState.all(state, limit).map(toSession);
       return (onlyLive ? live.all(limit) : newest.all(limit)).map(toSession);

@@ -21,19 +21,19 @@ import { readPrivate, replacePrivate, withPrivate } from '../base/private-files.
 import {
   checkKeptPaths,
   type DataFolderFault,
-  databaseFiles,
   forgetDataFolder,
-  idInDataFolder,
+  inspectOwnDataFolder,
   type KeptPaths,
-  lookAtDataFolder,
+  listDatabaseFiles,
+  readDataFolderId,
   recordDataFolder,
 } from '../workspace/data-folder.ts';
-import { machineHome } from '../workspace/machine-home.ts';
+import { resolveMachineHome } from '../workspace/machine-home.ts';
 import { bindDatabase, isDatabaseOf } from './database-file.ts';
 import { holdHostLock } from './host-lock.ts';
-import { migrate } from './migrate.ts';
+import { migrateDatabase } from './migrate.ts';
 import { migrations } from './migrations/index.ts';
-import { storageError } from './sqlite-errors.ts';
+import { toStorageError } from './sqlite-errors.ts';
 
 /** A workspace's folder and where it keeps things. */
 export interface AdoptPlace {
@@ -70,15 +70,15 @@ export interface DataFolderReport {
   obstacle: string | null;
 }
 
-/** Larger is not looked at. Ten years of a busy workspace have a tenth of it. */
+/** A larger database is not inspected. Ten years of a busy workspace have a tenth of it. */
 const MOST_BYTES = 8 * 1024 ** 3;
 const PART_BYTES = 1024 * 1024;
 
-const reasonOf = (error: SvcError): DataFolderFault =>
+const readReason = (error: SvcError): DataFolderFault =>
   (error.data.reason as DataFolderFault | undefined) ?? 'content';
 
-/** Whether an engine has the folder; nothing is written to find out. */
-function heldBy(data: string): number | null | false {
+/** Finds whether an engine holds the folder, without writing anything. */
+function findHolder(data: string): number | null | false {
   const file = join(data, 'host.lock');
   const lock = lstatSync(file, { throwIfNoEntry: false });
   // Only the lock that svc makes, an empty file, is handed to SQLite.
@@ -117,20 +117,20 @@ function copyPrivate(from: string, to: string): void {
   });
 }
 
-/** A copy of the database in a private folder of the machine home, on which everything is tried first. */
+/** Copies the database into a private folder of the machine home, where everything is tried first. */
 function copyDatabase(db: string, env: NodeJS.ProcessEnv): { file: string; remove(): void } | null {
   if ((lstatSync(db, { throwIfNoEntry: false })?.size ?? 0) === 0) return null;
-  mkdirSync(machineHome(env), { recursive: true, mode: 0o700 });
-  const folder = mkdtempSync(join(machineHome(env), 'adopt-'));
-  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  mkdirSync(resolveMachineHome(env), { recursive: true, mode: 0o700 });
+  const folder = mkdtempSync(join(resolveMachineHome(env), 'adopt-'));
+  const removeCopy = (): void => rmSync(folder, { recursive: true, force: true });
   try {
     const file = join(folder, 'svc.db');
     copyPrivate(db, file);
     if ((lstatSync(`${db}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0)
       copyPrivate(`${db}-wal`, `${file}-wal`);
-    return { file, remove };
+    return { file, remove: removeCopy };
   } catch (error) {
-    remove();
+    removeCopy();
     throw error;
   }
 }
@@ -142,7 +142,7 @@ interface SchemaRow {
   sql: string | null;
 }
 
-const schemaOf = (db: Database.Database): string =>
+const readSchema = (db: Database.Database): string =>
   JSON.stringify(
     db
       .prepare<unknown[], SchemaRow>(
@@ -152,24 +152,24 @@ const schemaOf = (db: Database.Database): string =>
       .map(({ type, name, tbl_name, sql }) => [type, name, tbl_name, sql]),
   );
 
-/** What the database of that version looks like when svc has made it. */
-function expectedSchema(version: number): string {
+/** The schema of a database of that version when svc has made it. */
+function buildExpectedSchema(version: number): string {
   const db = new Database(':memory:');
   try {
     for (const sql of migrations.slice(0, version)) db.exec(sql);
-    return schemaOf(db);
+    return readSchema(db);
   } finally {
     db.close();
   }
 }
 
 /**
- * Opens a copy and finds it to be a database that svc has made, whole, with nothing in its schema that svc has not put
- * there. Nothing of it has run by then: triggers and views wait to be used. Throws `storage_failed`, `storage_newer`.
+ * Opens a copy and verifies that it is an intact database of svc's with nothing else in its schema. Nothing in it has
+ * run by then: triggers and views only run when used. Throws `storage_failed`, `storage_newer`.
  */
 function openCopy(file: string, path: string): Database.Database {
   const db = new Database(file, { timeout: 0 });
-  const refuse = (why: string): never => {
+  const refuseCopy = (why: string): never => {
     throw new SvcError('storage_failed', `${path} ${why}`, {
       hint: 'svc adopt --fresh starts anew beside it',
     });
@@ -182,60 +182,60 @@ function openCopy(file: string, path: string): Database.Database {
       throw new SvcError('storage_newer', `${path} was written by a newer svc (schema ${version})`, {
         hint: 'update svc',
       });
-    if (version < 1 || schemaOf(db) !== expectedSchema(version))
-      refuse('has tables, triggers or views that svc does not make');
+    if (version < 1 || readSchema(db) !== buildExpectedSchema(version))
+      refuseCopy('has tables, triggers or views that svc does not make');
     const [found] = db.pragma('integrity_check(1)') as { integrity_check: string }[];
-    if (found?.integrity_check !== 'ok') refuse(`is damaged: ${found?.integrity_check ?? 'no answer'}`);
-    migrate(db, path);
+    if (found?.integrity_check !== 'ok') refuseCopy(`is damaged: ${found?.integrity_check ?? 'no answer'}`);
+    migrateDatabase(db, path);
     return db;
   } catch (error) {
     db.close();
     if (error instanceof SvcError) throw error;
-    throw storageError(error, `cannot read ${path}`);
+    throw toStorageError(error, `cannot read ${path}`);
   }
 }
 
 function countHolding(db: Database.Database): DataFolderHolding {
-  const count = (from: string): number =>
+  const countRows = (from: string): number =>
     db.prepare<unknown[], { count: number }>(`SELECT count(*) AS count FROM ${from}`).get()?.count ?? 0;
   return {
-    tasks: count('task'),
-    decisionsPending: count("decision WHERE state = 'pending'"),
-    approvalsUnused: count("decision WHERE state = 'approved' AND consumed_at IS NULL"),
-    sessions: count('session'),
-    sessionsQueued: count("session WHERE state = 'queued'"),
-    sessionsRunning: count("session WHERE state IN ('starting', 'running')"),
-    deliveriesPending: count("delivery WHERE state = 'pending'"),
-    messagesPending: count("message WHERE delivery = 'pending'"),
-    tokens: count('virtual_key WHERE revoked_at IS NULL'),
+    tasks: countRows('task'),
+    decisionsPending: countRows("decision WHERE state = 'pending'"),
+    approvalsUnused: countRows("decision WHERE state = 'approved' AND consumed_at IS NULL"),
+    sessions: countRows('session'),
+    sessionsQueued: countRows("session WHERE state = 'queued'"),
+    sessionsRunning: countRows("session WHERE state IN ('starting', 'running')"),
+    deliveriesPending: countRows("delivery WHERE state = 'pending'"),
+    messagesPending: countRows("message WHERE delivery = 'pending'"),
+    tokens: countRows('virtual_key WHERE revoked_at IS NULL'),
   };
 }
 
 /**
- * Everything that would begin by itself is held: approvals expire, sessions end, nothing is delivered; marks, keys and
- * seats are of nobody. Paths count only where the workspace has them now.
+ * Holds everything that would start by itself: approvals expire, sessions end, nothing is delivered; marks, keys and
+ * seats belong to nobody. Paths only count where the workspace has them now.
  */
 function holdEverything(db: Database.Database, dataId: string, { root, paths }: AdoptPlace): void {
   const now = systemClock.now();
   const why = 'held when the data folder was taken over; nothing of it was started';
-  const run = (sql: string, ...values: unknown[]): void => void db.prepare(sql).run(...values);
+  const runSql = (sql: string, ...values: unknown[]): void => void db.prepare(sql).run(...values);
   db.transaction(() => {
-    run(
+    runSql(
       "UPDATE decision SET state = 'expired', decided_at = ?, decided_via = 'engine', reason = ? WHERE state = 'approved' AND consumed_at IS NULL",
       now,
       why,
     );
-    run(
+    runSql(
       "UPDATE task SET status = 'failed', ended_at = ?, failure_code = 'lost', failure_text = ?, resume_at = NULL WHERE status IN ('assigned', 'running')",
       now,
       why,
     );
-    run(
+    runSql(
       "UPDATE session SET state = 'ended', ended_at = ?, failure_code = 'lost', failure_text = ?, resume_at = NULL WHERE state <> 'ended'",
       now,
       why,
     );
-    run(
+    runSql(
       'UPDATE session SET run_id = NULL, pid = NULL, pid_start = NULL, attach_pid = NULL, attach_start = NULL, agent_session = NULL, call_key = NULL',
     );
     const places = db.prepare<
@@ -250,23 +250,24 @@ function holdEverything(db: Database.Database, dataId: string, { root, paths }: 
         dirname(worktree) === paths.worktrees &&
         isInsideFolder(worktree, cwd ?? '/') &&
         (repository === null || isInsideFolder(root, repository) || isInsideFolder(repository, root));
-      if (!isOurs) run('UPDATE session SET worktree = NULL, cwd = NULL, repository = NULL WHERE id = ?', id);
+      if (!isOurs)
+        runSql('UPDATE session SET worktree = NULL, cwd = NULL, repository = NULL WHERE id = ?', id);
     }
-    run(
+    runSql(
       'UPDATE seat SET closed_at = ?, pid = NULL, pid_start = NULL, notify_base = NULL WHERE closed_at IS NULL',
       now,
     );
-    run("UPDATE delivery SET state = 'dead', last_error = ? WHERE state = 'pending'", why);
-    run("UPDATE message SET delivery = 'none', next_at = NULL WHERE delivery = 'pending'");
-    run("UPDATE ask SET status = 'timeout' WHERE status = 'open'");
-    run('UPDATE verification SET rerun_mark = NULL, rerun_due = NULL');
-    run('UPDATE virtual_key SET revoked_at = ? WHERE revoked_at IS NULL', now);
-    for (const table of ['lock', 'claim', 'answered', 'circuit']) run(`DELETE FROM ${table}`);
-    run(
+    runSql("UPDATE delivery SET state = 'dead', last_error = ? WHERE state = 'pending'", why);
+    runSql("UPDATE message SET delivery = 'none', next_at = NULL WHERE delivery = 'pending'");
+    runSql("UPDATE ask SET status = 'timeout' WHERE status = 'open'");
+    runSql('UPDATE verification SET rerun_mark = NULL, rerun_due = NULL');
+    runSql('UPDATE virtual_key SET revoked_at = ? WHERE revoked_at IS NULL', now);
+    for (const table of ['lock', 'claim', 'answered', 'circuit']) runSql(`DELETE FROM ${table}`);
+    runSql(
       "INSERT INTO meta (key, value) VALUES ('log_id', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
       randomName(16),
     );
-    run(
+    runSql(
       "INSERT INTO event (at, kind, via, data) VALUES (?, 'alert', 'engine', ?)",
       now,
       JSON.stringify({ code: 'data_folder_adopted', reason: why }),
@@ -276,7 +277,7 @@ function holdEverything(db: Database.Database, dataId: string, { root, paths }: 
 }
 
 /** Says why a fault of what is inside is one; loose modes are put right when the folder is taken over. */
-function keptFault(paths: KeptPaths): SvcError | null {
+function findKeptFault(paths: KeptPaths): SvcError | null {
   try {
     checkKeptPaths(paths, { modes: false });
     return null;
@@ -285,8 +286,8 @@ function keptFault(paths: KeptPaths): SvcError | null {
   }
 }
 
-function heldText(data: string): string | null {
-  const held = heldBy(data);
+function describeHolder(data: string): string | null {
+  const held = findHolder(data);
   if (held === false) return null;
   return held === null
     ? 'an engine has it open; end that one first'
@@ -294,9 +295,9 @@ function heldText(data: string): string | null {
 }
 
 /** The state of the folder, or why it is refused. */
-function stateOf({ root, paths, env }: AdoptPlace): 'absent' | 'empty' | 'ours' | SvcError {
+function findState({ root, paths, env }: AdoptPlace): 'absent' | 'empty' | 'ours' | SvcError {
   try {
-    return lookAtDataFolder({ root, data: paths.data }, env).state;
+    return inspectOwnDataFolder({ root, data: paths.data }, env).state;
   } catch (thrown) {
     const error = asSvcError(thrown);
     if (error.code === 'data_folder_unknown') return error;
@@ -304,22 +305,22 @@ function stateOf({ root, paths, env }: AdoptPlace): 'absent' | 'empty' | 'ours' 
   }
 }
 
-/** Nothing below it is looked at: it is not a folder of ours at all. */
+/** Whether nothing below it is inspected, because it is not a folder of ours at all. */
 const isUnreadable = (error: SvcError): boolean =>
-  ['link', 'not_a_folder', 'owner'].includes(reasonOf(error));
+  ['link', 'not_a_folder', 'owner'].includes(readReason(error));
 
 /**
- * Looks at the data folder without changing, running or following anything in it.
+ * Inspects the data folder without changing, running or following anything in it.
  * @param tracked the files there that git tracks
  */
 export function inspectDataFolder(place: AdoptPlace, tracked: readonly string[]): DataFolderReport {
   const { paths } = place;
-  const found = stateOf(place);
+  const found = findState(place);
   const error = found instanceof SvcError ? found : null;
   const report: DataFolderReport = {
     path: paths.data,
     state: 'strange',
-    reason: error === null ? null : reasonOf(error),
+    reason: error === null ? null : readReason(error),
     why: error === null ? null : error.message,
     holds: null,
     obstacle: null,
@@ -330,20 +331,20 @@ export function inspectDataFolder(place: AdoptPlace, tracked: readonly string[])
   }
   if (found === 'absent' || found === 'empty') return { ...report, state: found };
   if (error !== null && isUnreadable(error)) return { ...report, obstacle: error.message };
-  const fault = keptFault(paths);
+  const fault = findKeptFault(paths);
   if (fault !== null)
     return {
       ...report,
-      reason: report.reason ?? reasonOf(fault),
+      reason: report.reason ?? readReason(fault),
       why: report.why ?? fault.message,
       obstacle: fault.message,
     };
-  const held = heldText(paths.data);
+  const held = describeHolder(paths.data);
   if (held !== null) return error === null ? { ...report, state: 'ours' } : { ...report, obstacle: held };
   return withHolding(place, report);
 }
 
-/** The report with what the database holds; one that is not the folder's own makes it strange. */
+/** Adds what the database holds to the report; one that is not the folder's own makes it strange. */
 function withHolding({ paths, env }: AdoptPlace, report: DataFolderReport): DataFolderReport {
   const state = report.reason === null ? 'ours' : 'strange';
   try {
@@ -352,7 +353,7 @@ function withHolding({ paths, env }: AdoptPlace, report: DataFolderReport): Data
     try {
       const db = openCopy(copy.file, paths.db);
       try {
-        const id = idInDataFolder(paths.data);
+        const id = readDataFolderId(paths.data);
         const isBound = id !== null && isDatabaseOf(db, id);
         const holds = countHolding(db);
         if (state === 'strange' || isBound) return { ...report, state, holds };
@@ -374,11 +375,11 @@ function withHolding({ paths, env }: AdoptPlace, report: DataFolderReport): Data
   }
 }
 
-const stamp = (): string => rfc3339(systemClock.now()).replace(/\D/g, '').slice(0, 14);
+const formatStamp = (): string => rfc3339(systemClock.now()).replace(/\D/g, '').slice(0, 14);
 
-/** A name beside it that nothing has. */
-function freeName(path: string, word: string): string {
-  const name = `${path}.${word}-${stamp()}`;
+/** Finds an unused name beside a path. */
+function findFreeNameBeside(path: string, word: string): string {
+  const name = `${path}.${word}-${formatStamp()}`;
   for (let number = 1; ; number += 1) {
     const each = number === 1 ? name : `${name}.${number}`;
     if (lstatSync(each, { throwIfNoEntry: false }) === undefined) return each;
@@ -386,10 +387,10 @@ function freeName(path: string, word: string): string {
 }
 
 /**
- * Takes a strange data folder over. The database that was looked at is the one that is used: a copy, held and bound, which
- * takes the place of the original; that, and what agents keep of their own, stays beside it. The record comes last, so that
- * what is broken off is still strange. Returns the folder with the originals; null when there were none. Throws
- * `conflict`, `already_running`, `storage_failed`.
+ * Adopts a strange data folder. The inspected database is the one that is used: a copy, held and bound, replaces the
+ * original; that, and the agents' own files, stay beside it. The record is written last, so an interruption leaves
+ * the folder strange. Returns the folder with the originals; null when there were none. Throws `conflict`,
+ * `already_running`, `storage_failed`.
  */
 export function adoptDataFolder(place: AdoptPlace, tracked: readonly string[]): { before: string | null } {
   const { paths, env } = place;
@@ -400,8 +401,8 @@ export function adoptDataFolder(place: AdoptPlace, tracked: readonly string[]): 
   tightenModes(paths);
   const lock = holdHostLock(paths.data);
   const copy = copyDatabase(paths.db, env);
-  const former = idInDataFolder(paths.data);
-  const before = freeName(join(paths.data, 'before'), 'adopt');
+  const former = readDataFolderId(paths.data);
+  const before = findFreeNameBeside(join(paths.data, 'before'), 'adopt');
   const id = randomName(16);
   try {
     rmSync(join(paths.data, 'id'), { force: true });
@@ -416,7 +417,7 @@ export function adoptDataFolder(place: AdoptPlace, tracked: readonly string[]): 
       const draft = `${paths.db}.${randomName()}.new`;
       copyPrivate(copy.file, draft);
       mkdirSync(before, { mode: 0o700 });
-      for (const file of databaseFiles(paths.db).reverse())
+      for (const file of listDatabaseFiles(paths.db).reverse())
         if (lstatSync(file, { throwIfNoEntry: false }) !== undefined)
           moveTo(file, join(before, basename(file)));
       renameSync(draft, paths.db);
@@ -429,7 +430,7 @@ export function adoptDataFolder(place: AdoptPlace, tracked: readonly string[]): 
     replacePrivate(join(paths.data, 'id'), `${id}\n`, { isDurable: true });
     return { before: copy === null ? null : before };
   } catch (error) {
-    throw error instanceof SvcError ? error : storageError(error, `cannot take ${paths.data} over`);
+    throw error instanceof SvcError ? error : toStorageError(error, `cannot take ${paths.data} over`);
   } finally {
     copy?.remove();
     lock.release();
@@ -449,7 +450,7 @@ function moveTo(file: string, to: string): void {
 
 /** The record of where it was made; that of a copy stays with the folder that it was copied from. */
 function forgetMoved(id: string, env: NodeJS.ProcessEnv, data: string): void {
-  const text = readPrivate(join(machineHome(env), 'data-folders', `${id}.json`), PART_BYTES);
+  const text = readPrivate(join(resolveMachineHome(env), 'data-folders', `${id}.json`), PART_BYTES);
   const { path } = JSON.parse(text ?? '{}') as { path?: string };
   if (path !== undefined && (path === data || lstatSync(path, { throwIfNoEntry: false }) === undefined))
     forgetDataFolder(env, id);
@@ -458,20 +459,20 @@ function forgetMoved(id: string, env: NodeJS.ProcessEnv, data: string): void {
 /** A backup may have lost the rights; what others could have written was shown before. */
 function tightenModes({ data, db, agents, worktrees }: KeptPaths): void {
   const own = readdirSync(data).map((name) => join(data, name));
-  for (const path of [data, ...own, agents, worktrees, ...databaseFiles(db)]) {
+  for (const path of [data, ...own, agents, worktrees, ...listDatabaseFiles(db)]) {
     const found = lstatSync(path, { throwIfNoEntry: false });
     if (found?.isFile() || found?.isDirectory()) chmodSync(path, found.mode & 0o700);
   }
 }
 
-/** What an agent has kept may name programs that it starts: no run takes it up again. */
+/** An agent's own files may name programs that it starts, so no run may use them again. */
 function setAgentFoldersAside(agents: string): void {
   if (!lstatSync(agents, { throwIfNoEntry: false })?.isDirectory()) return;
   for (const entry of readdirSync(agents, { withFileTypes: true })) {
     if (!entry.isDirectory()) continue;
     const own = entry.name === '.teardown' ? join(agents, entry.name) : join(agents, entry.name, 'agent');
     if (lstatSync(own, { throwIfNoEntry: false }) !== undefined)
-      renameSync(own, freeName(own, 'before-adopt'));
+      renameSync(own, findFreeNameBeside(own, 'before-adopt'));
   }
 }
 
@@ -496,13 +497,13 @@ export function setDataFolderAside(
     throw new SvcError('conflict', `${paths.data} holds what svc has not made, and is left where it is`, {
       hint: 'set paths.data to another folder',
     });
-  const held = found?.isDirectory() && report.reason !== 'owner' ? heldText(paths.data) : null;
+  const held = found?.isDirectory() && report.reason !== 'owner' ? describeHolder(paths.data) : null;
   if (held !== null) throw new SvcError('already_running', `${paths.data} stays where it is: ${held}`);
-  const elsewhere = dirname(paths.db) === paths.data ? [] : databaseFiles(paths.db);
+  const elsewhere = dirname(paths.db) === paths.data ? [] : listDatabaseFiles(paths.db);
   const moves: { from: string; to: string }[] = [];
   for (const from of [paths.data, ...elsewhere]) {
     if (lstatSync(from, { throwIfNoEntry: false }) === undefined) continue;
-    const to = freeName(from, 'strange');
+    const to = findFreeNameBeside(from, 'strange');
     renameSync(from, to);
     moves.push({ from, to });
   }

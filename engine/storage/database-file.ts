@@ -3,8 +3,8 @@ import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { randomName } from '../base/atomic-file.ts';
 import { openPrivate } from '../base/private-files.ts';
-import { databaseFiles, dataFolderRefused } from '../workspace/data-folder.ts';
-import { migrate } from './migrate.ts';
+import { dataFolderRefusedError, listDatabaseFiles } from '../workspace/data-folder.ts';
+import { migrateDatabase } from './migrate.ts';
 import { migrations } from './migrations/index.ts';
 
 /** The row of `meta` with the id of the data folder that a database is of. */
@@ -21,7 +21,7 @@ export const bindDatabase = (db: Database.Database, dataId: string): void =>
     )
     .run(DATA_ID, dataId);
 
-/** Whether it is a database of ours, of that data folder; nothing in it is run to find out. */
+/** Whether it is svc's database of that data folder; nothing in it is run to find out. */
 export function isDatabaseOf(db: Database.Database, dataId: string): boolean {
   db.pragma('trusted_schema = OFF');
   const meta = db
@@ -34,47 +34,46 @@ export function isDatabaseOf(db: Database.Database, dataId: string): boolean {
   return row?.value === dataId;
 }
 
-const sizeOf = (path: string): number => lstatSync(path, { throwIfNoEntry: false })?.size ?? 0;
+const readSize = (path: string): number => lstatSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
 /**
- * Makes the database where there is none: beside its place and then renamed, so that whatever breaks it off there is either
- * none or one that is bound to its data folder. One that is there has to be bound to it already. Throws
- * `data_folder_unknown`.
+ * Creates a missing database: under a temporary name and then renamed, so that an interruption leaves either none or
+ * one that is bound to its data folder. An existing one must already be bound to it. Throws `data_folder_unknown`.
  */
 export function prepareDatabase(path: string, dataId: string): void {
-  const [, ...beside] = databaseFiles(path);
-  if (sizeOf(path) > 0) {
+  const [, ...beside] = listDatabaseFiles(path);
+  if (readSize(path) > 0) {
     const db = new Database(path, { readonly: true });
     try {
       if (isDatabaseOf(db, dataId)) return;
     } finally {
       db.close();
     }
-    throw dataFolderRefused(path, 'database', 'is not the database of this data folder');
+    throw dataFolderRefusedError(path, 'database', 'is not the database of this data folder');
   }
-  const left = beside.find((file) => sizeOf(file) > 0);
-  if (left !== undefined) throw dataFolderRefused(left, 'database', 'belongs to no database');
-  removeDrafts(path);
+  const left = beside.find((file) => readSize(file) > 0);
+  if (left !== undefined) throw dataFolderRefusedError(left, 'database', 'belongs to no database');
+  removeDatabaseDrafts(path);
   const draft = `${path}.${randomName()}.new`;
   closeSync(openPrivate(draft, 'new'));
   try {
     const db = new Database(draft);
     try {
       db.pragma('journal_mode = WAL');
-      migrate(db, draft);
+      migrateDatabase(db, draft);
       bindDatabase(db, dataId);
     } finally {
       db.close();
     }
     renameSync(draft, path);
   } catch (error) {
-    for (const file of databaseFiles(draft)) rmSync(file, { force: true });
+    for (const file of listDatabaseFiles(draft)) rmSync(file, { force: true });
     throw error;
   }
 }
 
-/** What is left of a making that was broken off. */
-function removeDrafts(path: string): void {
+/** Removes leftovers of an interrupted creation. */
+function removeDatabaseDrafts(path: string): void {
   const name = basename(path);
   for (const each of readdirSync(dirname(path))) {
     if (

@@ -20,7 +20,7 @@ export interface Storage {
    */
   once: Answered['once'];
   /** What the call has answered; undefined when it has not. */
-  answerOf: Answered['answerOf'];
+  answerOf: Answered['findAnswerTo'];
   /** Called after each commit, outside any transaction. */
   onCommit: GroupCommit['onCommit'];
   /** Whether the database file was removed, or replaced by another. */

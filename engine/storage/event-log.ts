@@ -77,15 +77,15 @@ export interface EventLog {
   /** Only inside `storage.write`. Runs the `onAppend` hooks in the same transaction. */
   append(event: EventInput): LoggedEvent;
   /** Events after `seq`, oldest first, at most `limit` (500). */
-  after(seq: number, limit?: number): LoggedEvent[];
+  listAfter(seq: number, limit?: number): LoggedEvent[];
   /** Newest first, at most `limit` (100); `before` is a seq. */
-  list(filter: {
+  listEvents(filter: {
     taskId?: string | undefined;
     before?: number | undefined;
     limit?: number | undefined;
   }): LoggedEvent[];
   /** The newest ones of a task, oldest first, at most `limit` (200). */
-  ofTask(taskId: string, limit?: number): LoggedEvent[];
+  listOfTask(taskId: string, limit?: number): LoggedEvent[];
   countOfTask(taskId: string): number;
   lastSeq(): number;
   /** Changes when the database is a new one, so that a resume point of an old one is not trusted. */
@@ -106,7 +106,7 @@ interface Row {
   data: string;
 }
 
-const numberOf = (kind: 't' | 'd' | 's', id: string | null | undefined): number | null =>
+const parseOptionalId = (kind: 't' | 'd' | 's', id: string | null | undefined): number | null =>
   id === null || id === undefined ? null : parseId(kind, id);
 
 const toEvent = (row: Row): LoggedEvent => ({
@@ -136,7 +136,7 @@ export function createEventLog({ storage, clock }: { storage: Storage; clock: Cl
   const last = db.prepare<unknown[], { seq: number | null }>('SELECT max(seq) AS seq FROM event');
   const hooks: ((event: LoggedEvent) => void)[] = [];
 
-  const list: EventLog['list'] = ({ taskId, before = Number.MAX_SAFE_INTEGER, limit = 100 }) =>
+  const listEvents: EventLog['listEvents'] = ({ taskId, before = Number.MAX_SAFE_INTEGER, limit = 100 }) =>
     (taskId === undefined
       ? newest.all(before, limit)
       : newestOf.all(parseId('t', taskId), before, limit)
@@ -152,9 +152,9 @@ export function createEventLog({ storage, clock }: { storage: Storage; clock: Cl
       const { lastInsertRowid } = insert.run(
         at,
         event.kind,
-        numberOf('t', taskId),
-        numberOf('d', decisionId),
-        numberOf('s', sessionId),
+        parseOptionalId('t', taskId),
+        parseOptionalId('d', decisionId),
+        parseOptionalId('s', sessionId),
         event.actor ?? null,
         event.via ?? null,
         JSON.stringify(data),
@@ -173,9 +173,9 @@ export function createEventLog({ storage, clock }: { storage: Storage; clock: Cl
       for (const hook of hooks) hook(logged);
       return logged;
     },
-    after: (seq, limit = 500) => after.all(seq, limit).map(toEvent),
-    list,
-    ofTask: (taskId, limit = 200) => list({ taskId, limit }).reverse(),
+    listAfter: (seq, limit = 500) => after.all(seq, limit).map(toEvent),
+    listEvents,
+    listOfTask: (taskId, limit = 200) => listEvents({ taskId, limit }).reverse(),
     countOfTask: (taskId) => countOf.get(parseId('t', taskId))?.n ?? 0,
     lastSeq: () => last.get()?.seq ?? 0,
     logId:

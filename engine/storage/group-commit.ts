@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { asSvcError, SvcError } from '../base/errors.ts';
 import { createSavepoint } from './savepoint.ts';
-import { storageError } from './sqlite-errors.ts';
+import { toStorageError } from './sqlite-errors.ts';
 
 export interface GroupCommit {
   write<T>(work: () => T): Promise<T>;
@@ -36,13 +36,13 @@ export function createGroupCommit(db: Database, { isGone }: { isGone(): boolean 
   const rollback = db.prepare('ROLLBACK');
   const inSavepoint = createSavepoint(db);
 
-  /** Nothing else is undone with it; and in a savepoint SQLite copies every page before it changes it. */
+  /** A lone job needs no savepoint, in which SQLite would copy every page before changing it. */
   function runAlone(job: Job): () => void {
     try {
       const value = job.work();
       return () => job.resolve(value);
     } catch (error) {
-      throw mapped(error);
+      throw mapError(error);
     }
   }
 
@@ -53,25 +53,25 @@ export function createGroupCommit(db: Database, { isGone }: { isGone(): boolean 
     } catch (error) {
       // Without the transaction the batch has failed, not the job.
       if (!db.inTransaction) throw error;
-      const failed = mapped(error);
+      const failed = mapError(error);
       return () => job.reject(failed);
     }
   }
 
-  function flush(): void {
+  function flushQueue(): void {
     scheduled = false;
     const jobs = queue;
     queue = [];
     if (jobs.length === 0) return;
     let settle: (() => void)[];
     try {
-      if (isGone()) throw removed();
+      if (isGone()) throw databaseRemovedError();
       begin.run();
       settle = jobs.map(jobs.length === 1 ? runAlone : runOne);
       commit.run();
     } catch (error) {
       if (db.inTransaction) rollback.run();
-      const failed = error instanceof SvcError ? error : storageError(error, 'the change was not saved');
+      const failed = error instanceof SvcError ? error : toStorageError(error, 'the change was not saved');
       for (const job of jobs) job.reject(failed);
       return;
     }
@@ -82,7 +82,7 @@ export function createGroupCommit(db: Database, { isGone }: { isGone(): boolean 
   function commitAfter(turns: number): void {
     setImmediate(() => {
       if (turns > 1) commitAfter(turns - 1);
-      else if (scheduled && db.open) flush();
+      else if (scheduled && db.open) flushQueue();
     });
   }
 
@@ -107,17 +107,17 @@ export function createGroupCommit(db: Database, { isGone }: { isGone(): boolean 
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    flush,
+    flush: flushQueue,
   };
 }
 
-const removed = (): SvcError =>
+const databaseRemovedError = (): SvcError =>
   new SvcError('storage_failed', 'the database was removed; the change was not saved', {
     hint: 'the engine stops by itself; the next command starts one with a new data folder',
   });
 
-const mapped = (error: unknown) =>
+const mapError = (error: unknown) =>
   typeof (error as { code?: unknown })?.code === 'string' &&
   String((error as { code: string }).code).startsWith('SQLITE_')
-    ? storageError(error, 'the change was not saved')
+    ? toStorageError(error, 'the change was not saved')
     : asSvcError(error);

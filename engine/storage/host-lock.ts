@@ -3,16 +3,17 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { SvcError } from '../base/errors.ts';
 import { openPrivate, readPrivate, replacePrivate } from '../base/private-files.ts';
-import { networkFileSystem } from './network-file-system.ts';
-import { storageError } from './sqlite-errors.ts';
+import { findNetworkFileSystem } from './network-file-system.ts';
+import { toStorageError } from './sqlite-errors.ts';
 
 export interface HostLock {
   release(): void;
 }
 
 /**
- * Takes the data folder, which is there and this machine's own, for this process. The lock is SQLite's own file lock on `host.lock`, so the system frees it
- * however the process ends; a pid file alone could be stale. Throws `already_running` with the first host's pid.
+ * Locks the data folder, which exists and is this machine's own, for this process. The lock is SQLite's own file lock
+ * on `host.lock`, so the system frees it however the process ends; a pid file alone could be stale. Throws
+ * `already_running` with the first host's pid.
  */
 export function holdHostLock(dataDir: string): HostLock {
   const file = join(dataDir, 'host.lock');
@@ -21,9 +22,9 @@ export function holdHostLock(dataDir: string): HostLock {
     closeSync(openPrivate(file, 'add'));
   } catch (error) {
     if (error instanceof SvcError) throw error;
-    throw storageError(error, `cannot use the data folder ${dataDir}`);
+    throw toStorageError(error, `cannot use the data folder ${dataDir}`);
   }
-  const network = networkFileSystem(statfsSync(dataDir).type);
+  const network = findNetworkFileSystem(statfsSync(dataDir).type);
   if (network !== null) {
     throw new SvcError(
       'storage_unsafe',
@@ -39,7 +40,7 @@ export function holdHostLock(dataDir: string): HostLock {
   } catch (error) {
     db.close();
     if (!String((error as { code?: string }).code).startsWith('SQLITE_BUSY')) {
-      throw storageError(error, `cannot lock the data folder ${dataDir}`);
+      throw toStorageError(error, `cannot lock the data folder ${dataDir}`);
     }
     const pid = readPid(pidFile);
     throw new SvcError(
@@ -55,7 +56,7 @@ export function holdHostLock(dataDir: string): HostLock {
     replacePrivate(pidFile, `${process.pid}\n`);
   } catch (error) {
     db.close();
-    throw storageError(error, `cannot use the data folder ${dataDir}`);
+    throw toStorageError(error, `cannot use the data folder ${dataDir}`);
   }
   return {
     release() {

@@ -8,9 +8,9 @@ import { createAnswered } from './answered.ts';
 import type { Db, Storage } from './database.ts';
 import { prepareDatabase } from './database-file.ts';
 import { createGroupCommit } from './group-commit.ts';
-import { migrate } from './migrate.ts';
-import { presenceOf } from './presence.ts';
-import { storageError } from './sqlite-errors.ts';
+import { migrateDatabase } from './migrate.ts';
+import { watchPresence } from './presence.ts';
+import { toStorageError } from './sqlite-errors.ts';
 
 export type { Db, Storage } from './database.ts';
 export type { EventInput, EventKind, EventLog, LoggedEvent } from './event-log.ts';
@@ -42,21 +42,21 @@ export function openStorage({ path, dataId }: { path: string; dataId?: string })
     db.pragma('synchronous = FULL');
     db.pragma('foreign_keys = ON');
     db.pragma('cache_size = -8000');
-    migrate(db, path);
+    migrateDatabase(db, path);
     db.prepare("INSERT OR IGNORE INTO meta (key, value) VALUES ('log_id', ?)").run(randomUUID());
   } catch (error) {
     db?.close();
     if (error instanceof SvcError) throw error;
-    throw storageError(error, `cannot open the database ${path}`);
+    throw toStorageError(error, `cannot open the database ${path}`);
   }
   const opened = db;
-  const presence = presenceOf(path);
+  const presence = watchPresence(path);
   const groupCommit = createGroupCommit(opened, presence);
-  const { once, answerOf } = createAnswered(opened, groupCommit.write);
+  const { once, findAnswerTo } = createAnswered(opened, groupCommit.write);
   return {
     db: opened,
     once,
-    answerOf,
+    answerOf: findAnswerTo,
     write: groupCommit.write,
     onCommit: groupCommit.onCommit,
     isGone: presence.isGone,

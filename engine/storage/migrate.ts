@@ -2,8 +2,8 @@ import type { Database } from 'better-sqlite3';
 import { SvcError } from '../base/errors.ts';
 import { migrations } from './migrations/index.ts';
 
-/** Brings the database forward, each migration in a transaction of its own. A newer file is refused untouched. */
-export function migrate(db: Database, path: string): void {
+/** Migrates the database, each migration in a transaction of its own. A newer file is refused untouched. */
+export function migrateDatabase(db: Database, path: string): void {
   const have = db.pragma('user_version', { simple: true }) as number;
   if (have > migrations.length) {
     throw new SvcError(

@@ -10,4 +10,4 @@ const NETWORK_FILE_SYSTEMS = new Map([
 ]);
 
 /** The name of a network file system by its type of statfs(2), null for a local one. */
-export const networkFileSystem = (type: number): string | null => NETWORK_FILE_SYSTEMS.get(type) ?? null;
+export const findNetworkFileSystem = (type: number): string | null => NETWORK_FILE_SYSTEMS.get(type) ?? null;

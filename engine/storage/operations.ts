@@ -23,7 +23,7 @@ export function eventOperations({
         task: z.string().min(1).optional(),
       }),
       run: ({ task, ...part }) =>
-        events.list({ ...part, ...(task === undefined ? {} : { taskId: taskId(task) }) }),
+        events.listEvents({ ...part, ...(task === undefined ? {} : { taskId: taskId(task) }) }),
     }),
   ];
 }

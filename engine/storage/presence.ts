@@ -1,15 +1,15 @@
 import { type BigIntStats, statSync } from 'node:fs';
 
 /**
- * Whether the file at `path` still is the one that was there when this was called. SQLite goes on writing to a file
- * that was deleted, and what it then calls saved is gone with the process.
+ * Watches whether the file at `path` is still the same one. SQLite keeps writing to a deleted file, and what it calls
+ * saved is lost with the process.
  */
-export function presenceOf(path: string): { isGone(): boolean } {
-  const look = (): BigIntStats | undefined => statSync(path, { bigint: true, throwIfNoEntry: false });
-  const first = look();
+export function watchPresence(path: string): { isGone(): boolean } {
+  const readStat = (): BigIntStats | undefined => statSync(path, { bigint: true, throwIfNoEntry: false });
+  const first = readStat();
   return {
     isGone() {
-      const now = look();
+      const now = readStat();
       return now === undefined || now.ino !== first?.ino || now.dev !== first.dev;
     },
   };
@@ -17,7 +17,7 @@ export function presenceOf(path: string): { isGone(): boolean } {
 
 const LOOK_MS = 1000;
 
-/** Calls `act` once, when the database is found gone. Returns how to stop looking. */
+/** Calls `act` once when the database is gone. Returns how to stop watching. */
 export function whenGone({ isGone }: { isGone(): boolean }, act: () => void): () => void {
   const timer = setInterval(() => {
     if (!isGone()) return;

@@ -1,14 +1,14 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { readPrivate, replacePrivate } from '../base/private-files.ts';
-import { idInDataFolder } from './data-folder.ts';
+import { readDataFolderId } from './data-folder.ts';
 
 /** Where the host of a workspace listens: `.svc/daemon.json`, mode 0600. */
 export interface DaemonRecord {
   pid: number;
   version: string;
   root: string;
-  /** The id of the data folder that it is of: what a repository brings along does not know it. */
+  /** Id of its data folder, which a repository cannot know in advance. */
   dataId: string;
   socket: string;
   http: { host: string; port: number };
@@ -21,23 +21,24 @@ export interface DaemonRecord {
 
 const MOST_BYTES = 64 * 1024;
 
-const file = (dataDir: string): string => join(dataDir, 'daemon.json');
+const recordPath = (dataDir: string): string => join(dataDir, 'daemon.json');
 
 /**
- * Null when there is none; a damaged one, and one that the host of another data folder has written, count as none, since
- * the host's lock and not this file says who hosts. The folder has to be known as this machine's own (`lookAtDataFolder`).
+ * Reads the record; null when there is none. A damaged one, and one written by the host of another data folder, count
+ * as none, since the host's lock and not this file decides who hosts. The folder must be known as this machine's own
+ * (`inspectOwnDataFolder`).
  */
-export function readRecord(dataDir: string): DaemonRecord | null {
+export function readDaemonRecord(dataDir: string): DaemonRecord | null {
   try {
-    const record = parseRecord(readPrivate(file(dataDir), MOST_BYTES));
-    return record !== null && record.dataId === idInDataFolder(dataDir) ? record : null;
+    const record = parseDaemonRecord(readPrivate(recordPath(dataDir), MOST_BYTES));
+    return record !== null && record.dataId === readDataFolderId(dataDir) ? record : null;
   } catch {
     return null;
   }
 }
 
-/** The record that a text is, whoever wrote it; null for none. */
-export function parseRecord(text: string | null): DaemonRecord | null {
+/** Parses a record, whoever wrote it; null for an invalid one. */
+export function parseDaemonRecord(text: string | null): DaemonRecord | null {
   try {
     const record = JSON.parse(text ?? 'null') as DaemonRecord | null;
     return typeof record?.pid === 'number' && typeof record.socket === 'string' ? record : null;
@@ -46,7 +47,7 @@ export function parseRecord(text: string | null): DaemonRecord | null {
   }
 }
 
-export const writeRecord = (dataDir: string, record: DaemonRecord): void =>
-  replacePrivate(file(dataDir), `${JSON.stringify(record, null, 2)}\n`);
+export const writeDaemonRecord = (dataDir: string, record: DaemonRecord): void =>
+  replacePrivate(recordPath(dataDir), `${JSON.stringify(record, null, 2)}\n`);
 
-export const removeRecord = (dataDir: string): void => rmSync(file(dataDir), { force: true });
+export const removeDaemonRecord = (dataDir: string): void => rmSync(recordPath(dataDir), { force: true });

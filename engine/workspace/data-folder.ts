@@ -17,9 +17,9 @@ import { randomName, syncFolder } from '../base/atomic-file.ts';
 import { SvcError } from '../base/errors.ts';
 import { isBelowFolder } from '../base/paths.ts';
 import { readPrivate, replacePrivate, withPrivate } from '../base/private-files.ts';
-import { shellWord } from '../base/text.ts';
-import { machineHome } from './machine-home.ts';
-import { checkHomeOwner, isTrustedOwner, ownerName } from './owner.ts';
+import { quoteForShell } from '../base/text.ts';
+import { resolveMachineHome } from './machine-home.ts';
+import { checkHomeOwner, describeOwner, isTrustedOwner } from './owner.ts';
 
 // A repository, an archive or a worker can bring along a data folder with a session that waits to be started, or with the
 // address of another engine. So one counts only when svc has made it here: its random id, and where it lies, are on record in
@@ -33,7 +33,7 @@ export interface DataPlace {
   data: string;
 }
 
-/** `empty` is as good as none. */
+/** `empty` counts as missing. */
 export type DataFolderState = { state: 'absent' | 'empty' } | { state: 'ours'; id: string };
 
 /** Why a data folder is refused. */
@@ -53,8 +53,8 @@ const ADOPT =
   'svc adopt shows what it holds and takes it over with nothing running; svc adopt --fresh moves it aside, untouched, and starts anew';
 const FRESH = 'svc adopt --fresh moves it aside, untouched, and starts anew';
 
-/** Says that the folder, or what is in it, is not taken as this machine's own. */
-export function dataFolderRefused(
+/** The error for a folder, or contents, that are not this machine's own. */
+export function dataFolderRefusedError(
   path: string,
   reason: DataFolderFault,
   why: string,
@@ -69,11 +69,11 @@ export function dataFolderRefused(
 const FOLDER = 'data-folders';
 const ID = 'id';
 const ID_FORM = /^[0-9a-f]{32}$/;
-/** What is left of a making that was broken off. */
+/** Leftovers of an interrupted creation. */
 const DRAFT_FORM = /^id\.[0-9a-f]{16}\.new$/;
 const MOST_BYTES = 16 * 1024;
 
-/** What the machine home knows of a data folder. */
+/** What the machine home records about a data folder. */
 interface DataFolderRecord {
   id: string;
   /** Its real path. */
@@ -84,25 +84,25 @@ interface DataFolderRecord {
   madeAt: string;
 }
 
-const recordFile = (env: NodeJS.ProcessEnv, id: string): string =>
-  join(machineHome(env), FOLDER, `${id}.json`);
+const recordPathOf = (env: NodeJS.ProcessEnv, id: string): string =>
+  join(resolveMachineHome(env), FOLDER, `${id}.json`);
 
-/** The folder of the records: made by svc, and nobody else's to write in. Throws `owner_untrusted`. */
+/** Checks the folder of the records: made by svc, and writable by nobody else. Throws `owner_untrusted`. */
 function checkRecords(env: NodeJS.ProcessEnv): void {
   checkHomeOwner(env);
-  const folder = join(machineHome(env), FOLDER);
+  const folder = join(resolveMachineHome(env), FOLDER);
   const found = lstatSync(folder, { throwIfNoEntry: false });
   if (found === undefined) return;
   if (found.isDirectory() && isTrustedOwner(found.uid, env) && (found.mode & 0o022) === 0) return;
   throw new SvcError('owner_untrusted', `${folder} is a link, another user's, or can be changed by others`, {
-    hint: `look at it: ls -ld ${shellWord(folder)}; it has to be your own folder with mode 0700`,
+    hint: `look at it: ls -ld ${quoteForShell(folder)}; it has to be your own folder with mode 0700`,
     data: { path: folder },
   });
 }
 
 function readDataFolderRecord(env: NodeJS.ProcessEnv, id: string): DataFolderRecord | null {
   checkRecords(env);
-  const text = readPrivate(recordFile(env, id), MOST_BYTES);
+  const text = readPrivate(recordPathOf(env, id), MOST_BYTES);
   try {
     const record = JSON.parse(text ?? 'null') as DataFolderRecord | null;
     return record !== null && record.id === id ? record : null;
@@ -114,7 +114,7 @@ function readDataFolderRecord(env: NodeJS.ProcessEnv, id: string): DataFolderRec
 /** Puts a folder on record, before its id is written into it. */
 export function recordDataFolder(env: NodeJS.ProcessEnv, id: string, data: string): void {
   checkRecords(env);
-  mkdirSync(join(machineHome(env), FOLDER), { recursive: true, mode: 0o700 });
+  mkdirSync(join(resolveMachineHome(env), FOLDER), { recursive: true, mode: 0o700 });
   const { dev, ino } = lstatSync(data);
   const record: DataFolderRecord = {
     id,
@@ -123,83 +123,88 @@ export function recordDataFolder(env: NodeJS.ProcessEnv, id: string, data: strin
     inode: ino,
     madeAt: new Date().toISOString(),
   };
-  replacePrivate(recordFile(env, id), `${JSON.stringify(record, null, 2)}\n`, { isDurable: true });
+  replacePrivate(recordPathOf(env, id), `${JSON.stringify(record, null, 2)}\n`, { isDurable: true });
 }
 
 /** The folders between the workspace's and its data folder; none when that lies elsewhere. */
-function foldersBetween({ root, data }: DataPlace): string[] {
+function listFoldersBetween({ root, data }: DataPlace): string[] {
   if (!isBelowFolder(root, dirname(data))) return [];
   const parts = relative(root, dirname(data)).split(sep);
   return parts.map((_, index) => join(root, ...parts.slice(0, index + 1)));
 }
 
-const isOwn = ({ uid }: Stats): boolean => process.getuid === undefined || uid === process.getuid();
+const isOwnFile = ({ uid }: Stats): boolean => process.getuid === undefined || uid === process.getuid();
 
-/** The id that stands in a data folder; null for none. Says nothing about whether it is on record. */
-export function idInDataFolder(data: string): string | null {
+/** Reads the id in a data folder; null for none. Says nothing about whether it is on record. */
+export function readDataFolderId(data: string): string | null {
   const text = readPrivate(join(data, ID), 64, true);
   return text !== null && ID_FORM.test(text.trim()) ? text.trim() : null;
 }
 
-const isEmpty = (data: string): boolean => readdirSync(data).every((name) => DRAFT_FORM.test(name));
+const isEmptyFolder = (data: string): boolean => readdirSync(data).every((name) => DRAFT_FORM.test(name));
 
 /**
- * Whether the data folder is this machine's own; nothing is written, and nothing in it is read but its id. Throws
+ * Checks whether the data folder is this machine's own; writes nothing, and reads nothing in it but its id. Throws
  * `data_folder_unknown` for one that is not, and `owner_untrusted` for a machine home that is not.
  */
-export function lookAtDataFolder(place: DataPlace, env: NodeJS.ProcessEnv): DataFolderState {
+export function inspectOwnDataFolder(place: DataPlace, env: NodeJS.ProcessEnv): DataFolderState {
   const data = resolve(place.data);
-  for (const folder of foldersBetween(place)) {
+  for (const folder of listFoldersBetween(place)) {
     const found = lstatSync(folder, { throwIfNoEntry: false });
     if (found === undefined) return { state: 'absent' };
     if (found.isSymbolicLink())
-      throw dataFolderRefused(folder, 'link', 'is a link', 'set paths.data to a folder without links');
+      throw dataFolderRefusedError(folder, 'link', 'is a link', 'set paths.data to a folder without links');
   }
   const found = lstatSync(data, { throwIfNoEntry: false });
   if (found === undefined) return { state: 'absent' };
-  if (found.isSymbolicLink()) throw dataFolderRefused(data, 'link', 'is a link');
-  if (!found.isDirectory()) throw dataFolderRefused(data, 'not_a_folder', 'is not a folder', FRESH);
-  if (!isOwn(found)) {
+  if (found.isSymbolicLink()) throw dataFolderRefusedError(data, 'link', 'is a link');
+  if (!found.isDirectory()) throw dataFolderRefusedError(data, 'not_a_folder', 'is not a folder', FRESH);
+  if (!isOwnFile(found)) {
     const hint = `run svc as its owner, or: ${FRESH}`;
-    throw dataFolderRefused(data, 'owner', `belongs to ${ownerName(found.uid)}`, hint);
+    throw dataFolderRefusedError(data, 'owner', `belongs to ${describeOwner(found.uid)}`, hint);
   }
-  const id = idFrom(data);
+  const id = readIdIfMade(data);
   if (id === null) return { state: 'empty' };
   const record = readDataFolderRecord(env, id);
   if (record === null)
-    throw dataFolderRefused(
+    throw dataFolderRefusedError(
       data,
       'not_recorded',
-      `was not made by svc here (${machineHome(env)} does not know it)`,
+      `was not made by svc here (${resolveMachineHome(env)} does not know it)`,
     );
   if (record.path !== realpathSync(data) || record.inode !== found.ino)
-    throw dataFolderRefused(
+    throw dataFolderRefusedError(
       data,
       'moved',
       `is a copy, or was moved or restored (it was made as ${record.path})`,
     );
   if ((found.mode & 0o022) !== 0)
-    throw dataFolderRefused(data, 'modes', 'can be changed by other users', `chmod 700 ${shellWord(data)}`);
+    throw dataFolderRefusedError(
+      data,
+      'modes',
+      'can be changed by other users',
+      `chmod 700 ${quoteForShell(data)}`,
+    );
   return { state: 'ours', id };
 }
 
 /** Null for an empty folder. */
-function idFrom(data: string): string | null {
+function readIdIfMade(data: string): string | null {
   try {
-    const id = idInDataFolder(data);
+    const id = readDataFolderId(data);
     if (id !== null) return id;
-    if (isEmpty(data)) return null;
-    // Somebody who makes it puts the id there first: it may have come between the two looks.
-    const late = idInDataFolder(data);
+    if (isEmptyFolder(data)) return null;
+    // Its creator writes the id first, so it may have appeared between the two looks.
+    const late = readDataFolderId(data);
     if (late !== null) return late;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EACCES')
-      throw dataFolderRefused(data, 'modes', 'cannot be read', `chmod 700 ${shellWord(data)}`);
+      throw dataFolderRefusedError(data, 'modes', 'cannot be read', `chmod 700 ${quoteForShell(data)}`);
     if (!(error instanceof SvcError)) throw error;
-    throw dataFolderRefused(data, 'content', `has an ${ID} that is no file of svc's`);
+    throw dataFolderRefusedError(data, 'content', `has an ${ID} that is no file of svc's`);
   }
-  throw dataFolderRefused(
+  throw dataFolderRefusedError(
     data,
     'no_id',
     'has no id of this machine: an earlier svc made it, or somebody brought it along',
@@ -207,13 +212,13 @@ function idFrom(data: string): string | null {
 }
 
 /**
- * The id of the workspace's data folder, which is made when there is none. Throws as `lookAtDataFolder`, and
- * `storage_failed` where it cannot be made.
+ * Returns the id of the workspace's data folder, creating it when missing. Throws as `inspectOwnDataFolder`, and
+ * `storage_failed` where it cannot be created.
  */
 export function claimDataFolder(place: DataPlace, env: NodeJS.ProcessEnv): string {
-  // Who loses the race for a new folder finds that of the winner.
+  // The loser of a race for a new folder finds the winner's.
   for (let tries = 0; tries < 10; tries += 1) {
-    const found = lookAtDataFolder(place, env);
+    const found = inspectOwnDataFolder(place, env);
     if (found.state === 'ours') {
       removeDrafts(place.data);
       return found.id;
@@ -221,16 +226,16 @@ export function claimDataFolder(place: DataPlace, env: NodeJS.ProcessEnv): strin
     try {
       mkdirSync(place.data, { recursive: true, mode: 0o700 });
       chmodSync(place.data, 0o700);
-      const id = isEmpty(place.data) ? nameDataFolder(place.data, env) : null;
+      const id = isEmptyFolder(place.data) ? markDataFolder(place.data, env) : null;
       if (id !== null) return id;
     } catch (error) {
-      throw cannotMake(place.data, error);
+      throw cannotMakeError(place.data, error);
     }
   }
   throw new SvcError('conflict', `${place.data} changes while it is made`, { hint: 'try again' });
 }
 
-function cannotMake(data: string, error: unknown): SvcError {
+function cannotMakeError(data: string, error: unknown): SvcError {
   if (error instanceof SvcError) return error;
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'ENOSPC' || code === 'EDQUOT')
@@ -245,10 +250,10 @@ function cannotMake(data: string, error: unknown): SvcError {
 }
 
 /**
- * Makes a data folder this machine's own. The record is there before the id: what is broken off leaves a folder that is
- * still empty, never one with an id that nobody knows. Null when somebody else was first.
+ * Makes a data folder this machine's own. The record is written before the id, so an interruption leaves a folder
+ * that is still empty, never one with an unknown id. Null when somebody else was first.
  */
-function nameDataFolder(data: string, env: NodeJS.ProcessEnv): string | null {
+function markDataFolder(data: string, env: NodeJS.ProcessEnv): string | null {
   const id = randomName(16);
   const draft = join(data, `${ID}.${randomName()}.new`);
   recordDataFolder(env, id, data);
@@ -257,11 +262,11 @@ function nameDataFolder(data: string, env: NodeJS.ProcessEnv): string | null {
       writeSync(fd, `${id}\n`);
       fsyncSync(fd);
     });
-    place(draft, join(data, ID));
+    placeWithoutReplacing(draft, join(data, ID));
     syncFolder(data);
     return id;
   } catch (error) {
-    rmSync(recordFile(env, id), { force: true });
+    rmSync(recordPathOf(env, id), { force: true });
     // The winner may have tidied up meanwhile.
     if (['EEXIST', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) return null;
     throw error;
@@ -274,8 +279,8 @@ function removeDrafts(data: string): void {
   for (const name of readdirSync(data)) if (DRAFT_FORM.test(name)) rmSync(join(data, name), { force: true });
 }
 
-/** A link never replaces what is there; where there are none, a name does. */
-function place(draft: string, file: string): void {
+/** Places a file without replacing an existing one, by a hard link; by a rename where links are unsupported. */
+function placeWithoutReplacing(draft: string, file: string): void {
   try {
     linkSync(draft, file);
   } catch (error) {
@@ -285,18 +290,18 @@ function place(draft: string, file: string): void {
   }
 }
 
-/** The data folders that svc has made on this machine for this machine home, wherever they are; some may be gone. */
-export function knownDataFolders(env: NodeJS.ProcessEnv): string[] {
+/** Lists the data folders that svc has made on this machine for this machine home; some may be gone. */
+export function listKnownDataFolders(env: NodeJS.ProcessEnv): string[] {
   checkRecords(env);
-  return entriesOf(join(machineHome(env), FOLDER)).flatMap(({ name }) => {
+  return listEntries(join(resolveMachineHome(env), FOLDER)).flatMap(({ name }) => {
     const id = name.replace(/\.json$/, '');
     return ID_FORM.test(id) ? (readDataFolderRecord(env, id)?.path ?? []) : [];
   });
 }
 
-/** Takes a folder off the record: it was moved aside, or is named anew. */
+/** Removes a folder's record: it was moved aside, or gets a new id. */
 export function forgetDataFolder(env: NodeJS.ProcessEnv, id: string): void {
-  rmSync(recordFile(env, id), { force: true });
+  rmSync(recordPathOf(env, id), { force: true });
 }
 
 /** The absolute paths of what an engine keeps, wherever the configuration puts it. */
@@ -307,51 +312,55 @@ export interface KeptPaths {
   worktrees: string;
 }
 
-/** The database and what SQLite lays beside it. */
-export const databaseFiles = (db: string): string[] => [db, `${db}-wal`, `${db}-shm`, `${db}-journal`];
+/** The database and SQLite's files beside it. */
+export const listDatabaseFiles = (db: string): string[] => [db, `${db}-wal`, `${db}-shm`, `${db}-journal`];
 
-/** What is wrong with a file or folder of ours; null for nothing, also when there is none. */
-function faultAt(path: string): { reason: DataFolderFault; why: string; hint?: string } | null {
+/** Finds what is wrong with one of our files or folders; null when nothing is, or it does not exist. */
+function findFault(path: string): { reason: DataFolderFault; why: string; hint?: string } | null {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return null;
   if (found.isSymbolicLink()) return { reason: 'link', why: 'is a link' };
   if (!found.isFile() && !found.isDirectory() && !found.isSocket())
     return { reason: 'content', why: 'is neither a file nor a folder' };
-  if (!isOwn(found)) return { reason: 'owner', why: `belongs to ${ownerName(found.uid)}` };
+  if (!isOwnFile(found)) return { reason: 'owner', why: `belongs to ${describeOwner(found.uid)}` };
   if (found.isFile() && found.nlink > 1 && basename(path) !== ID)
     return { reason: 'link', why: 'has a second name (a hard link)' };
   if (!found.isSocket() && (found.mode & 0o022) !== 0)
-    return { reason: 'modes', why: 'can be changed by other users', hint: `chmod go-w ${shellWord(path)}` };
+    return {
+      reason: 'modes',
+      why: 'can be changed by other users',
+      hint: `chmod go-w ${quoteForShell(path)}`,
+    };
   return null;
 }
 
 /**
- * Looks over what is in the data folder, and at what lies elsewhere, before the engine opens any of it: no links, no pipes,
- * nothing of other users; with `modes` nothing that they could have written. Throws `data_folder_unknown`.
+ * Checks what is in the data folder, and what lies elsewhere, before the engine opens it: no links, no pipes, nothing
+ * of other users; with `modes` nothing that they could have written. Throws `data_folder_unknown`.
  */
 export function checkKeptPaths({ data, db, agents, worktrees }: KeptPaths, { modes = true } = {}): void {
   const own = readdirSync(data).map((name) => join(data, name));
-  for (const path of [...own, agents, worktrees, ...databaseFiles(db)]) {
-    const fault = faultAt(path);
+  for (const path of [...own, agents, worktrees, ...listDatabaseFiles(db)]) {
+    const fault = findFault(path);
     if (fault !== null && (modes || fault.reason !== 'modes'))
-      throw dataFolderRefused(path, fault.reason, fault.why, fault.hint);
+      throw dataFolderRefusedError(path, fault.reason, fault.why, fault.hint);
   }
   for (const folder of [join(data, 'log'), join(data, 'notices'), agents, worktrees]) {
-    const link = entriesOf(folder).find((entry) => entry.isSymbolicLink());
+    const link = listEntries(folder).find((entry) => entry.isSymbolicLink());
     if (link !== undefined)
-      throw dataFolderRefused(join(folder, link.name), 'link', 'is a link', 'take it away');
+      throw dataFolderRefusedError(join(folder, link.name), 'link', 'is a link', 'take it away');
   }
   // Nothing is ever written into it, and beside an empty file SQLite reads no journal.
   const lock = lstatSync(join(data, 'host.lock'), { throwIfNoEntry: false });
   if (lock !== undefined && (!lock.isFile() || lock.size > 0))
-    throw dataFolderRefused(join(data, 'host.lock'), 'content', 'is not what svc has made');
+    throw dataFolderRefusedError(join(data, 'host.lock'), 'content', 'is not what svc has made');
 }
 
-function entriesOf(folder: string): Dirent[] {
+function listEntries(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw dataFolderRefused(folder, 'content', 'cannot be listed');
+    throw dataFolderRefusedError(folder, 'content', 'cannot be listed');
   }
 }

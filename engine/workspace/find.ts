@@ -3,7 +3,7 @@ import { dirname, join, resolve, sep } from 'node:path';
 import { SvcError } from '../base/errors.ts';
 import { checkWorkspaceOwner } from './owner.ts';
 
-// Apart from loading, because every command has to find its workspace and few have to read the configuration.
+// Separate from loading, because every command must find its workspace and few must read the configuration.
 
 /** A workspace's folder and its svc.yaml. */
 interface Found {
@@ -12,16 +12,16 @@ interface Found {
 }
 
 /**
- * svc.yaml and its folder: SVC_CONFIG, else the first one upwards from `cwd`. Throws `no_workspace`, and `owner_untrusted`
- * for one that another user can change.
+ * Finds svc.yaml and its folder: SVC_CONFIG, else the first one upwards from `cwd`. Throws `no_workspace`, and
+ * `owner_untrusted` for one that another user can change.
  */
 export function findWorkspace(from: { cwd: string; env: NodeJS.ProcessEnv }): Found {
-  const found = nearestWorkspace(from);
+  const found = findNearestWorkspace(from);
   checkWorkspaceOwner(found.root, found.file, from.env);
   return found;
 }
 
-function nearestWorkspace({ cwd, env }: { cwd: string; env: NodeJS.ProcessEnv }): Found {
+function findNearestWorkspace({ cwd, env }: { cwd: string; env: NodeJS.ProcessEnv }): Found {
   const named = env.SVC_CONFIG;
   if (named) {
     const path = resolve(cwd, named);
@@ -33,7 +33,7 @@ function nearestWorkspace({ cwd, env }: { cwd: string; env: NodeJS.ProcessEnv })
   }
   for (let root = resolve(cwd); ; root = dirname(root)) {
     const file = join(root, 'svc.yaml');
-    // The copy in a session's worktree is no workspace of its own.
+    // A copy in a session's worktree is not a workspace of its own.
     if (isFile(file) && !root.split(sep).includes('.svc')) return { root, file };
     if (root === dirname(root)) break;
   }

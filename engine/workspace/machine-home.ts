@@ -1,10 +1,10 @@
 import { isAbsolute, join, resolve } from 'node:path';
 import { homeOfUser } from '../base/account.ts';
 
-// Apart from reading it, because every command has to find it and few have to read the configuration.
+// Separate from reading it, because every command must find it and few must read the configuration.
 
 /** The folder of the machine home: SVC_HOME, else svc below the local app data, the XDG folder or ~/.config. */
-export function machineHome(env: NodeJS.ProcessEnv): string {
+export function resolveMachineHome(env: NodeJS.ProcessEnv): string {
   const { SVC_HOME, LOCALAPPDATA, XDG_CONFIG_HOME } = env;
   if (SVC_HOME) return resolve(SVC_HOME);
   if (LOCALAPPDATA) return join(LOCALAPPDATA, 'svc');

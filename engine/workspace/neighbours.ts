@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import { readPrivate } from '../base/private-files.ts';
-import { readRecord } from './daemon-record.ts';
-import { knownDataFolders } from './data-folder.ts';
+import { readDaemonRecord } from './daemon-record.ts';
+import { listKnownDataFolders } from './data-folder.ts';
 
-/** The workspace that a process hosts, by its folder; null for a process that hosts none of this person's. */
-export function workspaceHostedBy(pid: number, env: NodeJS.ProcessEnv): string | null {
-  for (const data of foldersOf(env)) {
+/** Finds the folder of the workspace that a process hosts; null for a process that hosts none of this person's. */
+export function findWorkspaceHostedBy(pid: number, env: NodeJS.ProcessEnv): string | null {
+  for (const data of listDataFolders(env)) {
     try {
-      // Only as long as its host lives a record says who hosts.
+      // A record is only valid while its host lives.
       if (readPrivate(join(data, 'host.pid'), 32)?.trim() === String(pid))
-        return readRecord(data)?.root ?? data;
+        return readDaemonRecord(data)?.root ?? data;
     } catch {
       // Somebody else's by now.
     }
@@ -17,9 +17,9 @@ export function workspaceHostedBy(pid: number, env: NodeJS.ProcessEnv): string |
   return null;
 }
 
-function foldersOf(env: NodeJS.ProcessEnv): string[] {
+function listDataFolders(env: NodeJS.ProcessEnv): string[] {
   try {
-    return knownDataFolders(env);
+    return listKnownDataFolders(env);
   } catch {
     return [];
   }

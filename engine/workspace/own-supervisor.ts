@@ -1,8 +1,8 @@
-/** Tells a host which process is its supervisor: it has the id of its parent in it. */
+/** Names a host's supervisor: the value is the id of its parent process. */
 export const SUPERVISOR_VARIABLE = 'SVC_SUPERVISOR';
 
-/** The supervisor of this very process; null for none, and once it is gone. */
-export function ownSupervisor(env: NodeJS.ProcessEnv): number | null {
+/** Finds the supervisor of this very process; null for none, and once it is gone. */
+export function findOwnSupervisor(env: NodeJS.ProcessEnv): number | null {
   const pid = Number(env[SUPERVISOR_VARIABLE]);
   return pid > 0 && pid === process.ppid ? pid : null;
 }

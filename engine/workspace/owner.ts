@@ -2,11 +2,11 @@ import { lstatSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { dirname, join, parse, resolve, sep } from 'node:path';
 import { SvcError } from '../base/errors.ts';
 import { readPrivate } from '../base/private-files.ts';
-import { shellWord } from '../base/text.ts';
-import { machineHome } from './machine-home.ts';
+import { quoteForShell } from '../base/text.ts';
+import { resolveMachineHome } from './machine-home.ts';
 import { isInSandbox } from './seat-folder.ts';
 
-/** Users that this process takes files from: itself and root, and as root under sudo the one who has called it. */
+/** Users whose files this process trusts: itself and root, and as root under sudo the user who called it. */
 export function isTrustedOwner(uid: number, env: NodeJS.ProcessEnv): boolean {
   const me = process.getuid?.();
   if (me === undefined || uid === me || uid === 0) return true;
@@ -14,14 +14,14 @@ export function isTrustedOwner(uid: number, env: NodeJS.ProcessEnv): boolean {
 }
 
 /** `ada (uid 1000)`, or the number alone where the system has no name for it. */
-export function ownerName(uid: number): string {
+export function describeOwner(uid: number): string {
   try {
     const line = readFileSync('/etc/passwd', 'utf8')
       .split('\n')
       .find((each) => each.split(':')[2] === String(uid));
     if (line !== undefined) return `${line.split(':')[0]} (uid ${uid})`;
   } catch {
-    // Then its number says enough.
+    // Then the number is enough.
   }
   return `uid ${uid}`;
 }
@@ -30,9 +30,9 @@ const SAFE_FOLDERS = 'safe-folders';
 const MOST_BYTES = 64 * 1024;
 
 /** Folders that a person uses although they are another user's: one absolute path a line. */
-function safeFolders(env: NodeJS.ProcessEnv): string[] {
+function readSafeFolders(env: NodeJS.ProcessEnv): string[] {
   checkHomeOwner(env, ['', SAFE_FOLDERS]);
-  const text = readPrivate(join(machineHome(env), SAFE_FOLDERS), MOST_BYTES) ?? '';
+  const text = readPrivate(join(resolveMachineHome(env), SAFE_FOLDERS), MOST_BYTES) ?? '';
   return text.split('\n').map((line) => line.trim());
 }
 
@@ -46,20 +46,20 @@ export function checkWorkspaceOwner(root: string, file: string, env: NodeJS.Proc
     if (!isTrustedOwner(found.uid, env)) {
       // In a sandbox other users look like nobody, and what counts there is the engine's word.
       if (isInSandbox()) return;
-      if (safeFolders(env).includes(resolve(root))) return;
-      const list = join(machineHome(env), SAFE_FOLDERS);
+      if (readSafeFolders(env).includes(resolve(root))) return;
+      const list = join(resolveMachineHome(env), SAFE_FOLDERS);
       throw new SvcError(
         'owner_untrusted',
-        `${path} belongs to ${ownerName(found.uid)}, who could run anything as you with it`,
+        `${path} belongs to ${describeOwner(found.uid)}, who could run anything as you with it`,
         {
-          hint: `when you trust them: mkdir -p ${shellWord(dirname(list))} && echo ${shellWord(resolve(root))} >> ${shellWord(list)}`,
+          hint: `when you trust them: mkdir -p ${quoteForShell(dirname(list))} && echo ${quoteForShell(resolve(root))} >> ${quoteForShell(list)}`,
           data: { path, uid: found.uid },
         },
       );
     }
     if (path === file && (found.mode & 0o002) !== 0) {
       throw new SvcError('owner_untrusted', `${path} can be changed by every user of this machine`, {
-        hint: `chmod o-w ${shellWord(path)}`,
+        hint: `chmod o-w ${quoteForShell(path)}`,
         data: { path },
       });
     }
@@ -68,28 +68,28 @@ export function checkWorkspaceOwner(root: string, file: string, env: NodeJS.Proc
 
 /** Refuses a machine home, or a file in it, that another user can change. Throws `owner_untrusted`. */
 export function checkHomeOwner(env: NodeJS.ProcessEnv, names: readonly string[] = ['']): void {
-  const home = machineHome(env);
+  const home = resolveMachineHome(env);
   for (const name of names) {
     const path = name === '' ? home : join(home, name);
-    const found = visible(path);
+    const found = statVisible(path);
     if (found === undefined) continue;
     if (!isTrustedOwner(found.uid, env)) {
-      throw new SvcError('owner_untrusted', `${path} belongs to ${ownerName(found.uid)}`, {
+      throw new SvcError('owner_untrusted', `${path} belongs to ${describeOwner(found.uid)}`, {
         hint: 'chown it to yourself, or set SVC_HOME to a folder of your own',
         data: { path, uid: found.uid },
       });
     }
     if ((found.mode & 0o002) !== 0) {
       throw new SvcError('owner_untrusted', `${path} can be changed by every user of this machine`, {
-        hint: `chmod go-w ${shellWord(path)}`,
+        hint: `chmod go-w ${quoteForShell(path)}`,
         data: { path },
       });
     }
   }
 }
 
-/** What is there; what is hidden from this process is not read by it either. */
-function visible(path: string): Stats | undefined {
+/** Stats a path; null when missing, or hidden from this process, which then cannot read it either. */
+function statVisible(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
   } catch (error) {
@@ -98,7 +98,10 @@ function visible(path: string): Stats | undefined {
   }
 }
 
-/** Another user can neither change it nor rename what is in it: ours or root's, and writable by them only when sticky. */
+/**
+ * Whether another user can neither change it nor rename its contents: ours or root's, and writable by others only
+ * when sticky.
+ */
 function isSafePart(found: Stats): boolean {
   const me = process.getuid?.();
   if (me !== undefined && found.uid !== me && found.uid !== 0) return false;
@@ -106,7 +109,7 @@ function isSafePart(found: Stats): boolean {
 }
 
 /** The first folder on the way to `path`, itself included, in which another user could put something else; null for none. */
-export function unsafePart(path: string): string | null {
+export function findUnsafePart(path: string): string | null {
   const { root } = parse(path);
   let at = root;
   for (const part of ['', ...path.slice(root.length).split(sep)]) {

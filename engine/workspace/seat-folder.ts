@@ -8,8 +8,8 @@ export const SEAT_FOLDER = '/run/svc';
 const MOST_BYTES = 64 * 1024;
 
 /**
- * Whether this is a confined run. The sandbox mounts the folder read-only, which no repository can bring along, nor a
- * program that may merely make a folder there.
+ * Whether this is a confined run. The sandbox mounts the folder read-only, which neither a repository nor a program
+ * that may merely create a folder there can fake.
  */
 export function isInSandbox(): boolean {
   if (lstatSync(SEAT_FOLDER, { throwIfNoEntry: false })?.isDirectory() !== true) return false;
@@ -21,6 +21,6 @@ export function isInSandbox(): boolean {
   }
 }
 
-/** What the engine says to a confined run about where it is; null outside of one, and when its run is over. */
+/** What the engine tells a confined run about its address; null outside one, and when its run is over. */
 export const readSeatFolder = (): string | null =>
   isInSandbox() ? readPrivate(join(SEAT_FOLDER, 'daemon.json'), MOST_BYTES) : null;

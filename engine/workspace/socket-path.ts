@@ -2,32 +2,32 @@ import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { SvcError } from '../base/errors.ts';
-import { shellWord } from '../base/text.ts';
-import { isOwnFolder, ownerName, unsafePart } from './owner.ts';
+import { quoteForShell } from '../base/text.ts';
+import { describeOwner, findUnsafePart, isOwnFolder } from './owner.ts';
 
 /** sun_path is 108 bytes on Linux and 104 on macOS, with its terminating zero; five are the host's own suffix. */
 const MAX_SOCKET_PATH = 98;
 
-const fits = (path: string): boolean => Buffer.byteLength(path) <= MAX_SOCKET_PATH;
+const isShortEnough = (path: string): boolean => Buffer.byteLength(path) <= MAX_SOCKET_PATH;
 
 /**
- * The socket in the data folder, or where that is too deep one in a folder of this user's alone; nothing is made. Throws
- * `storage_unsafe` where there is no such folder.
+ * The socket's path in the data folder or, where that is too long, in a private folder of this user; creates nothing.
+ * Throws `storage_unsafe` where there is no such folder.
  */
-export const socketPath = (wanted: string, env: NodeJS.ProcessEnv): string =>
-  fits(wanted) ? wanted : `${aside(wanted, env, '.sock')}.sock`;
+export const resolveSocketPath = (wanted: string, env: NodeJS.ProcessEnv): string =>
+  isShortEnough(wanted) ? wanted : `${chooseOtherPlace(wanted, env, '.sock')}.sock`;
 
-/** A folder that a socket fits into: the one wanted, or where that is too deep one elsewhere, as `socketPath`. */
-export const socketFolder = (wanted: string, env: NodeJS.ProcessEnv): string =>
-  fits(join(wanted, 'svc.sock')) ? wanted : aside(wanted, env, '/svc.sock');
+/** A folder whose path is short enough for a socket: the wanted one, else another, as `resolveSocketPath`. */
+export const resolveSocketFolder = (wanted: string, env: NodeJS.ProcessEnv): string =>
+  isShortEnough(join(wanted, 'svc.sock')) ? wanted : chooseOtherPlace(wanted, env, '/svc.sock');
 
-function aside(wanted: string, env: NodeJS.ProcessEnv, ending: string): string {
+function chooseOtherPlace(wanted: string, env: NodeJS.ProcessEnv, ending: string): string {
   // Not imported: 4 ms of 55 for every hook and command, for a path that few have.
   const name = process.getBuiltinModule('node:crypto').hash('sha256', wanted).slice(0, 16);
-  const folders = privateSocketFolders(env);
+  const folders = listPrivateSocketFolders(env);
   const reasons: string[] = [];
   for (const { folder, fault } of folders) {
-    if (!fits(join(folder, name) + ending)) reasons.push(`${folder} is too long as well`);
+    if (!isShortEnough(join(folder, name) + ending)) reasons.push(`${folder} is too long as well`);
     else if (fault !== null) reasons.push(fault);
     else return join(folder, name);
   }
@@ -39,47 +39,47 @@ function aside(wanted: string, env: NodeJS.ProcessEnv, ending: string): string {
 }
 
 /**
- * Where sockets may lie that do not fit into their data folder: the folder that the system makes for this user, else one of
- * ours in the temporary folder. `fault` is why one cannot be used, a clause.
+ * Lists folders for sockets that do not fit into their data folder: the system's folder for this user, else ours in
+ * the temporary folder. `fault` is why one cannot be used, as a clause.
  */
-export function privateSocketFolders(env: NodeJS.ProcessEnv): { folder: string; fault: string | null }[] {
+export function listPrivateSocketFolders(env: NodeJS.ProcessEnv): { folder: string; fault: string | null }[] {
   const given = env.XDG_RUNTIME_DIR;
   const runtime = given !== undefined && isAbsolute(given) ? given : null;
   const own = join(tmpdir(), `svc-${process.getuid?.() ?? 0}`);
   return [
-    ...(runtime === null ? [] : [{ folder: join(runtime, 'svc'), fault: faultOfRuntime(runtime) }]),
-    { folder: own, fault: faultOf(own) },
+    ...(runtime === null ? [] : [{ folder: join(runtime, 'svc'), fault: findRuntimeFault(runtime) }]),
+    { folder: own, fault: findFolderFault(own) },
   ];
 }
 
-const faultOfRuntime = (folder: string): string | null =>
+const findRuntimeFault = (folder: string): string | null =>
   isOwnFolder(folder)
-    ? faultOf(join(folder, 'svc'))
+    ? findFolderFault(join(folder, 'svc'))
     : `XDG_RUNTIME_DIR (${folder}) is not a folder of this user alone`;
 
-/** Every part of the way has to be root's or ours, and the folder itself, where it is made already, ours alone. */
-function faultOf(folder: string): string | null {
+/** Every folder on the way must be root's or ours, and the folder itself, if it exists, ours alone. */
+function findFolderFault(folder: string): string | null {
   const around = dirname(folder);
   const found = lstatSync(around, { throwIfNoEntry: false });
   if (found === undefined) return `${around} does not exist`;
-  const part = unsafePart(realpathSync(around));
+  const part = findUnsafePart(realpathSync(around));
   if (part !== null) return `others can change ${part}`;
   const own = lstatSync(folder, { throwIfNoEntry: false });
   if (own === undefined || isOwnFolder(folder)) return null;
   const isOthers = process.getuid !== undefined && own.uid !== process.getuid();
   return isOthers
-    ? `${folder} belongs to ${ownerName(own.uid)}`
-    : `${folder} is not a folder of this user alone (chmod 700 ${shellWord(folder)})`;
+    ? `${folder} belongs to ${describeOwner(own.uid)}`
+    : `${folder} is not a folder of this user alone (chmod 700 ${quoteForShell(folder)})`;
 }
 
 /**
- * Makes the folder around a socket, private, or finds it so: made first and then looked at, so that it does not matter who
- * was faster. Throws `storage_unsafe`.
- * @param isWithinOurs it lies in what is known as ours already, wherever that is
+ * Creates or verifies a private folder for a socket: created first and then checked, so races do not matter. Throws
+ * `storage_unsafe`.
+ * @param isWithinOurs it lies in a folder already known as ours
  */
 export function makeSocketFolder(folder: string, isWithinOurs: boolean): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const part = isWithinOurs ? (isOwnFolder(folder) ? null : folder) : unsafePart(realpathSync(folder));
+  const part = isWithinOurs ? (isOwnFolder(folder) ? null : folder) : findUnsafePart(realpathSync(folder));
   if (part === null) return;
   throw new SvcError('storage_unsafe', `no socket can be made in ${folder}: others can change ${part}`, {
     hint: 'set daemon.socket to a path in a folder that only you can write in',
@@ -88,23 +88,23 @@ export function makeSocketFolder(folder: string, isWithinOurs: boolean): void {
 }
 
 /**
- * Refuses to speak to a socket that somebody else has put there: what is sent over it may be a secret. One that is not
- * there is fine. Throws `storage_unsafe`.
- * @param data the data folder, known as ours: what lies in it has been looked at
+ * Refuses a socket that somebody else has put there: what is sent over it may be secret. A missing one is fine.
+ * Throws `storage_unsafe`.
+ * @param data the data folder, known as ours: its contents were already checked
  */
 export function checkSocket(path: string, data: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false });
-  const refuse = (why: string): never => {
+  const refuseSocket = (why: string): never => {
     throw new SvcError('storage_unsafe', `${path} ${why}, so nothing is sent to it`, {
       hint: 'set daemon.socket to a path in a folder that only you can write in',
       data: { path },
     });
   };
-  if (found !== undefined && !found.isSocket()) refuse('is not a socket');
+  if (found !== undefined && !found.isSocket()) refuseSocket('is not a socket');
   if (found !== undefined && process.getuid !== undefined && found.uid !== process.getuid())
-    refuse(`belongs to ${ownerName(found.uid)}`);
+    refuseSocket(`belongs to ${describeOwner(found.uid)}`);
   const folder = dirname(path);
   if (folder === data || lstatSync(folder, { throwIfNoEntry: false }) === undefined) return;
-  const part = unsafePart(realpathSync(folder));
-  if (part !== null) refuse(`lies where others can put something else (${part})`);
+  const part = findUnsafePart(realpathSync(folder));
+  if (part !== null) refuseSocket(`lies where others can put something else (${part})`);
 }

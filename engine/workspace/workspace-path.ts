@@ -3,9 +3,9 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { SvcError } from '../base/errors.ts';
 import { isInsideFolder } from '../base/paths.ts';
 
-/** A path that somebody named, as the one file or folder that it means. */
+/** A named path, resolved to the one file or folder that it means. */
 export interface NamedPath {
-  /** Real and absolute; what does not exist yet is below a folder that does. */
+  /** Real and absolute; a missing file is placed below a real folder. */
   absolute: string;
   /** Relative to the workspace's folder with `/`, `.` for the folder itself; absolute in a project elsewhere. */
   key: string;
@@ -16,18 +16,18 @@ export interface WorkspacePaths {
    * `./x`, an absolute path, `a/../x`, a symlink and the same file in a session's worktree all name one thing. Relative
    * ones begin at the workspace's folder. Throws `path_outside` for what is in neither the workspace nor a project.
    */
-  named(path: string): NamedPath;
+  resolveNamed(path: string): NamedPath;
   /** The same in another folder alone, also through symlinks; `key` is relative to it. Throws `path_outside`. */
-  inside(folder: string, path: string): NamedPath;
-  /** What is there; null also when it cannot be looked at, such as a symlink that leads to itself. */
+  resolveInside(folder: string, path: string): NamedPath;
+  /** Stats a path; null also when that fails, as for a symlink that leads to itself. */
   statOf(absolute: string): Stats | null;
 }
 
-/** What systems take. A longer one names nothing, and each of its folders would be looked for. */
+/** The systems' limit. A longer path names nothing, and each of its folders would be looked up. */
 const MAX_BYTES = 4096;
 const MAX_NAME_BYTES = 255;
 
-function statOf(path: string): Stats | null {
+function statOrNull(path: string): Stats | null {
   try {
     return statSync(path);
   } catch {
@@ -35,7 +35,7 @@ function statOf(path: string): Stats | null {
   }
 }
 
-/** The real path of what exists of it, and the rest as it is. */
+/** Resolves the existing part of a path and keeps the rest. */
 function realOf(path: string): string {
   const rest: string[] = [];
   for (let at = path; ; at = dirname(at)) {
@@ -59,7 +59,7 @@ export function createWorkspacePaths(deps: {
   repositoryOf(worktreeName: string): string | null;
 }): WorkspacePaths {
   /** A session's worktree is another copy of the repository: the path that both share is the repository's. */
-  function outOfWorktree(path: string): string {
+  function mapOutOfWorktree(path: string): string {
     const worktrees = realOf(deps.worktrees);
     if (!isInsideFolder(worktrees, path)) return path;
     const [name = '', ...rest] = relative(worktrees, path).split(sep);
@@ -80,26 +80,26 @@ export function createWorkspacePaths(deps: {
     }
   }
 
-  const keyIn = (folder: string, absolute: string): string =>
+  const formatPathKey = (folder: string, absolute: string): string =>
     relative(folder, absolute).split(sep).join('/') || '.';
 
   return {
-    statOf,
-    inside(folder, path) {
+    statOf: statOrNull,
+    resolveInside(folder, path) {
       checkPath(path);
       const root = realOf(folder);
       const absolute = realOf(resolve(root, path));
-      if (isInsideFolder(root, absolute)) return { absolute, key: keyIn(root, absolute) };
+      if (isInsideFolder(root, absolute)) return { absolute, key: formatPathKey(root, absolute) };
       throw new SvcError('path_outside', `${JSON.stringify(path)} is outside the worktree`, {
         hint: `paths are relative to ${folder}`,
       });
     },
-    named(path) {
+    resolveNamed(path) {
       checkPath(path);
       const root = realOf(deps.root);
-      const absolute = outOfWorktree(realOf(resolve(root, path)));
+      const absolute = mapOutOfWorktree(realOf(resolve(root, path)));
       if (isInsideFolder(root, absolute)) {
-        return { absolute, key: keyIn(root, absolute) };
+        return { absolute, key: formatPathKey(root, absolute) };
       }
       if (deps.projects().some((folder) => isInsideFolder(realOf(folder), absolute)))
         return { absolute, key: absolute };

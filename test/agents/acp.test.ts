@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { acpReader } from '../../engine/agents/streams/acp.ts';
+import { createAcpReader } from '../../engine/agents/streams/acp.ts';
 import type { Caller } from '../../engine/api/operation.ts';
 import { type Ask, type Engine, type Host, hostEngine, openEngine, type Wire } from '../../engine/index.ts';
 import { type Script, startModel } from '../../fixtures/model/model.ts';
@@ -85,7 +85,7 @@ describe('a real agent program on transport acp', () => {
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     });
-    const reader = acpReader();
+    const reader = createAcpReader();
     let out = '';
     let stderr = '';
     child.stdout.on('data', (chunk) => {
@@ -101,7 +101,7 @@ describe('a real agent program on transport acp', () => {
       out: () => out,
       told: () => `${out}${stderr.slice(-4000)}`,
       facts() {
-        for (const line of out.split('\n')) reader.line(line);
+        for (const line of out.split('\n')) reader.readLine(line);
         return reader.facts();
       },
     };

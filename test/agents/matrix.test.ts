@@ -120,8 +120,8 @@ describe('the ends of real agents', { concurrency: 1, skip: !isWanted }, () => {
       before(async () => {
         const { home = {}, env = {} } = agent;
         desk = await openDesk({ agent: name, home, env });
-        const { presetNamed } = await (await import('../../engine/index.ts')).presets();
-        untold = Object.keys(presetNamed(name)?.cannot ?? {});
+        const { findPreset } = await (await import('../../engine/index.ts')).presets();
+        untold = Object.keys(findPreset(name)?.cannot ?? {});
         // Two that begin at the same time in a new home trip over each other.
         await (await desk.run('Come first.', () => [{ say: 'Here.' }])).ended();
       });

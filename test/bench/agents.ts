@@ -75,7 +75,7 @@ async function runReference(desk: Desk, agent: string, name: string, given: Equi
   writeFileSync(promptFile, prompt);
   const { argv, stdinFile } = commandOf(preset, { prompt, promptFile });
   const gateway = { url, key: desk.play(prompt, [{ say: 'Word.' }]) };
-  const setUp = preset.setUp({ ...given, gateway, folder: join(folder, 'agent'), env: ws.env });
+  const setUp = preset.setUpRun({ ...given, gateway, folder: join(folder, 'agent'), env: ws.env });
   for (const { path, text } of setUp.files) {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
-import { shellWord } from '../../engine/index.ts';
+import { quoteForShell } from '../../engine/index.ts';
 import { childrenOf, processesOfSession, sessionEnded } from '../support/processes.ts';
 import { type Program, programEnvironment } from '../support/terminal.ts';
 import { until } from '../support/wait.ts';
@@ -43,7 +43,7 @@ const ANSWERS: readonly [question: RegExp, answer: string][] = [
  * tmux, would take its own time. Awaiting `prints` in the same turn misses nothing.
  */
 export function openPty({ command, columns, rows, cwd, env = {} }: PtyOptions): Pty {
-  const words = command.map(shellWord).join(' ');
+  const words = command.map(quoteForShell).join(' ');
   const listeners = new Set<(text: string, at: number) => void>();
   let bytes = 0;
   let last = '';

@@ -59,9 +59,9 @@ function slope(looks: readonly Look[], of: keyof Look): number {
 
 /** A connection that was idle may be closed by the receiver just as a request goes out on it: that one is sent again. */
 async function postTask(receiver: string, isRetry = false): Promise<void> {
-  const { signedSample } = await samples();
+  const { buildSignedSample } = await samples();
   const wish = { route: 'task', secret: SECRET, now: Date.now(), agent: 'scripted', prompt: 'x' } as const;
-  const { path, method, headers, body } = signedSample(wish);
+  const { path, method, headers, body } = buildSignedSample(wish);
   try {
     const sent = await fetch(`http://${receiver}${path}`, { method, headers, body });
     await sent.arrayBuffer();

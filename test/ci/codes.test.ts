@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { CODES, codeMeanings, exitCode, httpStatus, isErrorCode } from '../../engine/index.ts';
+import { CODES, codeMeanings, isErrorCode, toExitCode, toHttpStatus } from '../../engine/index.ts';
 import { runHere } from '../support/command-line.ts';
 
 const PROJECT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -45,7 +45,7 @@ test('docs/errors.md is made of both tables, in their order', () => {
     .filter(isErrorCode)
     .map((code) => {
       const { means, next } = ERROR_MEANINGS[code];
-      return [`\`${code}\``, `${httpStatus(code)}`, `${exitCode(code)}`, means, next];
+      return [`\`${code}\``, `${toHttpStatus(code)}`, `${toExitCode(code)}`, means, next];
     });
   const failures = Object.entries(SESSION_FAILURES).map(([code, { means, next }]) => [
     `\`${code}\``,

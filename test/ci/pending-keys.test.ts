@@ -18,7 +18,7 @@ const sources = ['engine', 'cli', 'tui'].flatMap((folder) =>
         .replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
         .replace(/'(?:[^'\\\n]|\\.)*'/g, "''")
         // Loading moves default paths below paths.data, whoever reads them then.
-        .replace(/^.*\bfollow\(.*$/gm, ''),
+        .replace(/^.*\bmoveBelowData\(.*$/gm, ''),
     ),
 );
 

@@ -10,7 +10,7 @@ import { findAgentEnvironment } from '../../cli/acp/agent-quirks.ts';
 import { createSecretRemover, describeError } from '../../cli/acp/failure.ts';
 import { runAcp } from '../../cli/acp/run.ts';
 import type { KeptLink } from '../../cli/link.ts';
-import { acpReader } from '../../engine/agents/streams/acp.ts';
+import { createAcpReader } from '../../engine/agents/streams/acp.ts';
 import type { Caller } from '../../engine/api/operation.ts';
 import {
   type AcpLine,
@@ -97,8 +97,8 @@ describe('svc acp run', () => {
     const end = lines.at(-1);
     assert.equal(end?.acp, 'end');
     // As the engine reads it.
-    const reader = acpReader();
-    for (const line of lines) reader.line(JSON.stringify(line));
+    const reader = createAcpReader();
+    for (const line of lines) reader.readLine(JSON.stringify(line));
     const told = reader.facts().end;
     return { code, lines, said, stderr, end, error: told?.ok === false ? told : null };
   }

@@ -61,7 +61,7 @@ test('what a person installs is what a run is told', async () => {
     const { text } = await planHooks(agent, { scope: 'user', root, env }, ['/opt/a b/svc']);
     const installed = (agent.format === 'toml' ? parse(text!) : JSON.parse(text!)).hooks;
     const hooks = writeHookLines(agent, ['/opt/a b/svc']);
-    assert.deepEqual(installed, told(presetOf(name).setUp({ ...RUN, hooks })), name);
+    assert.deepEqual(installed, told(presetOf(name).setUpRun({ ...RUN, hooks })), name);
   }
 });
 

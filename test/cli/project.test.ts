@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { type CarriedSetup, shellWord, type Wire } from '../../engine/index.ts';
+import { type ProjectSetup, quoteForShell, type Wire } from '../../engine/index.ts';
 import { until } from '../support/wait.ts';
 import { isRunning, makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
 
@@ -20,7 +20,7 @@ describe('svc project', () => {
       `${svc} untrust api; echo $? >>'${file('codes')}'`,
       `until [ -e '${file('gate')}' ]; do sleep 0.02; done`,
     ].join('; ');
-    const entry = { id: 'api', path: 'app', setup: [`sh -c ${shellWord(script)}`], env_files: ['.env'] };
+    const entry = { id: 'api', path: 'app', setup: [`sh -c ${quoteForShell(script)}`], env_files: ['.env'] };
     const yaml = join(ws.root, 'svc.yaml');
     writeFileSync(yaml, `${readFileSync(yaml, 'utf8')}projects: ${JSON.stringify([entry])}\n`);
   });
@@ -40,13 +40,13 @@ describe('svc project', () => {
     const unasked = await ws.svc(['project', 'trust', 'api']);
     assert.equal(unasked.code, 2);
     assert.ok(
-      unasked.stderr.includes(`setup     sh -c ${shellWord(script)}\ncopies    .env\n`),
+      unasked.stderr.includes(`setup     sh -c ${quoteForShell(script)}\ncopies    .env\n`),
       unasked.stderr,
     );
     const yes = await ws.svc(['project', 'trust', 'api', '--json'], { env: { SVC_SETUP_YES: '1' } });
-    assert.equal(yes.json<Wire<CarriedSetup>>().consent, 'given', yes.stderr);
+    assert.equal(yes.json<Wire<ProjectSetup>>().consent, 'given', yes.stderr);
     assert.equal(
-      (await ws.svc(['project', 'untrust', 'api', '--json'])).json<Wire<CarriedSetup>>().consent,
+      (await ws.svc(['project', 'untrust', 'api', '--json'])).json<Wire<ProjectSetup>>().consent,
       'none',
     );
   });

@@ -122,10 +122,10 @@ describe('a variable for each route of the receiver', () => {
       git('checkout', '--quiet', 'main');
       git('merge', '--quiet', '--ff-only', 'theirs');
     };
-    const { signedSample } = await samples();
+    const { buildSignedSample } = await samples();
     /** What the receiver says to a task that is signed with the secret of a variable. */
     const answers = async (name: keyof typeof SECRETS): Promise<number> => {
-      const { path, method, headers, body } = signedSample({
+      const { path, method, headers, body } = buildSignedSample({
         ...{ route: 'task', secret: SECRETS[name], now: Date.now() },
         ...{ agent: 'scripted', prompt: 'x', dispatch: true },
       });

@@ -130,11 +130,11 @@ describe('a full disk', () => {
       if (result.status === 'rejected') assert.equal(asSvcError(result.reason).code, 'storage_full');
     }
     assert.ok(results.some((result) => result.status === 'rejected'));
-    const kept = events.after(0).length;
+    const kept = events.listAfter(0).length;
     assert.equal(kept, 1 + results.filter((result) => result.status === 'fulfilled').length);
     storage.db.pragma('max_page_count = 1000000');
     await storage.write(() => events.append({ kind: 'alert', data: { after: true } }));
-    assert.equal(events.after(0).length, kept + 1);
+    assert.equal(events.listAfter(0).length, kept + 1);
     storage.close();
     rmSync(folder, { recursive: true });
     report('a database that may not grow', 'what was acknowledged was kept, what was not was refused');

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
-import { type Preset, presetNamed, type RunWish, withArguments } from '../../engine/agents/presets/index.ts';
+import { findPreset, type Preset, type RunWish, withArguments } from '../../engine/agents/presets/index.ts';
 import { NO_FACTS, type StreamFacts } from '../../engine/agents/streams/stream.ts';
 import { renderCommand } from '../../engine/agents/template.ts';
-import { createProcesses, workerEnvironment } from '../../engine/runner/processes/index.ts';
+import { buildWorkerEnvironment, createProcesses } from '../../engine/runner/processes/index.ts';
 import { AGENTS_BIN } from './agents.ts';
 import { gitEnvironment } from './git.ts';
 import { settled, until } from './wait.ts';
@@ -47,7 +47,7 @@ export interface BareRun {
 
 /** A preset that has to be there, as the tests name it. */
 export function presetOf(name: string): Preset {
-  const preset = presetNamed(name);
+  const preset = findPreset(name);
   if (preset === null) throw new Error(`no preset ${name}`);
   return preset;
 }
@@ -83,7 +83,7 @@ export function commandOf(
 }
 
 /**
- * One run of a real agent program by its preset alone, without an engine: the built-in command, what `setUp` adds, the
+ * One run of a real agent program by its preset alone, without an engine: the built-in command, what `setUpRun` adds, the
  * wrapper that workers are started by, and the preset's reader over the log.
  */
 export async function runPreset(name: string, wish: BareWish): Promise<BareRun> {
@@ -97,7 +97,7 @@ export async function runPreset(name: string, wish: BareWish): Promise<BareRun> 
 
   const inherited = gitEnvironment();
   const env = {
-    ...workerEnvironment(
+    ...buildWorkerEnvironment(
       { PATH: `${AGENTS_BIN}${delimiter}${inherited.PATH}`, LANG: 'C.UTF-8', HOME: home },
       {
         GIT_AUTHOR_NAME: 'Worker',
@@ -113,7 +113,7 @@ export async function runPreset(name: string, wish: BareWish): Promise<BareRun> 
     promptFile,
     ...(wish.template === undefined ? {} : { template: wish.template }),
   });
-  const setup = preset.setUp({
+  const setup = preset.setUpRun({
     mcp: wish.mcp ?? null,
     gateway: wish.gateway,
     hooks: wish.hooks ?? null,
@@ -153,7 +153,7 @@ export async function runPreset(name: string, wish: BareWish): Promise<BareRun> 
     await processes.sweep(runId, run.pidStart);
     const lines = readFileSync(logFile, 'utf8').split('\n');
     const reader = preset.reader?.(Date.now);
-    const read = lines.filter((line) => line !== '').map((line) => reader?.line(line) ?? null);
+    const read = lines.filter((line) => line !== '').map((line) => reader?.readLine(line) ?? null);
     return {
       code,
       signal,

@@ -47,8 +47,8 @@ export async function engineHere(
         onAccess: () => undefined,
       });
       const { host, port } = (await listener).address;
-      const { signedSample } = await samples();
-      const { path, method, headers, body } = signedSample({
+      const { buildSignedSample } = await samples();
+      const { path, method, headers, body } = buildSignedSample({
         route: 'task',
         secret: SECRET,
         now: Date.now(),

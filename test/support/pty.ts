@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { shellWord } from '../../engine/index.ts';
+import { quoteForShell } from '../../engine/index.ts';
 
 /**
  * Runs a command line on a terminal of its own, through script(1), and returns every byte that the terminal was sent:
@@ -10,7 +10,7 @@ export const runOnTerminal = (
   { cwd, env }: { cwd: string; env: NodeJS.ProcessEnv },
 ): Promise<{ code: number; bytes: Buffer; text: string }> =>
   new Promise((resolve) => {
-    const line = argv.map(shellWord).join(' ');
+    const line = argv.map(quoteForShell).join(' ');
     const child = execFile(
       'script',
       ['--quiet', '--return', '--command', line, '/dev/null'],

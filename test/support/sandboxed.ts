@@ -81,7 +81,7 @@ async function carryOut({ root, home, act, script }: Wish): Promise<void> {
         ? JSON.stringify(
             await worktrees.finish({ ...about, path: worktree, message: 'svc: work in progress' }),
           )
-        : (await (await worktrees.diff(about)).patch(1024 * 1024)).text;
+        : (await (await worktrees.diffBranch(about)).patch(1024 * 1024)).text;
     return void process.stdout.write(text);
   }
   const confinement = createConfinement({

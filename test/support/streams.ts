@@ -17,7 +17,7 @@ export function readAll(
   reader: StreamReader,
   lines: readonly string[],
 ): { facts: StreamFacts; text: string } {
-  const read = lines.map((line) => reader.line(line)).filter((line) => line !== null);
+  const read = lines.map((line) => reader.readLine(line)).filter((line) => line !== null);
   return { facts: reader.facts(), text: read.join('\n') };
 }
 
@@ -60,8 +60,8 @@ export function testOutcomes(
     odd.push(`{"type":"assistant","message":{"content":[{"type":"text","text":"${'x'.repeat(1 << 20)}"}]}}`);
     // Cut in the middle, and with the keys the other way round.
     odd.push(...lines.map((line) => line.slice(0, line.length / 2)));
-    for (const line of odd) assert.doesNotThrow(() => reader.line(line), line.slice(0, 100));
-    assert.equal(reader.line('plain words'), 'plain words');
+    for (const line of odd) assert.doesNotThrow(() => reader.readLine(line), line.slice(0, 100));
+    assert.equal(reader.readLine('plain words'), 'plain words');
     const turned = Object.keys(table).map((name) => printed(agent, name).map(reversed));
     const straight = Object.keys(table).map((name) => printed(agent, name));
     assert.deepEqual(
@@ -95,11 +95,11 @@ export function readStream(
 ): { facts: StreamFacts; said: string[] } {
   const said: string[] = [];
   for (const line of printed(agent, name)) {
-    reader.line(line.slice(0, Math.floor(line.length / 2)));
-    const read = reader.line(reversed(line));
+    reader.readLine(line.slice(0, Math.floor(line.length / 2)));
+    const read = reader.readLine(reversed(line));
     if (read !== null) said.push(read);
-    reader.line('{"type":"what.nobody.knows","part":null,"data":[],"item":7}');
-    reader.line('');
+    reader.readLine('{"type":"what.nobody.knows","part":null,"data":[],"item":7}');
+    reader.readLine('');
   }
   const facts = reader.facts();
   assert.ok(facts.isStream);

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type CatchServer, type CaughtEvent, startCatchServer } from '../../cli/commands/catch-server.ts';
-import { configuration, connect, type EngineClient, readRecord, samples } from '../../engine/index.ts';
+import { configuration, connect, type EngineClient, readDaemonRecord, samples } from '../../engine/index.ts';
 import { type Ran, runHere } from './command-line.ts';
 import { gitEnvironment, makeRepository, type TestRepository } from './git.ts';
 import { isRunning } from './processes.ts';
@@ -140,9 +140,9 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
   const svc: TestWorkspace['svc'] = (args, { env: own = {}, cwd = root, input = '' } = {}) =>
     runHere(args, { cwd, env: { ...env, ...own }, input });
 
-  const daemonPid = (): number | null => readRecord(data)?.pid ?? null;
+  const daemonPid = (): number | null => readDaemonRecord(data)?.pid ?? null;
 
-  const supervisorPid = (): number | null => readRecord(data)?.supervisor?.pid ?? null;
+  const supervisorPid = (): number | null => readDaemonRecord(data)?.supervisor?.pid ?? null;
 
   async function killDaemon(): Promise<void> {
     // First who would start it again.
@@ -209,8 +209,8 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
     deleteData,
     receiver,
     async post(prompt) {
-      const { signedSample } = await samples();
-      const { path, method, headers, body } = signedSample({
+      const { buildSignedSample } = await samples();
+      const { path, method, headers, body } = buildSignedSample({
         route: 'task',
         secret: SECRET,
         now: Date.now(),

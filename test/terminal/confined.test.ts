@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { readRecord } from '../../engine/index.ts';
+import { readDaemonRecord } from '../../engine/index.ts';
 import { attempts, impossible, makeStrict, OVER_HTTP, said } from '../support/strict.ts';
 import { openTerminal, withTmux } from '../support/terminal.ts';
 import { until } from '../support/wait.ts';
@@ -72,7 +72,7 @@ describe('entering the session of a strict worker', { skip: impossible ?? withTm
     assert.equal(session.failure, null, JSON.stringify(session.failure));
 
     // It may have found the token somewhere.
-    const { http, token } = readRecord(join(ws.root, '.svc')) ?? assert.fail();
+    const { http, token } = readDaemonRecord(join(ws.root, '.svc')) ?? assert.fail();
     const words = `http://127.0.0.1:${http.port}/mcp ${token} ${waiting.task_id}`;
     writeFileSync(join(session.worktree ?? '', '.svc', 'http'), words);
 

@@ -1,4 +1,4 @@
-import { counted } from '../../engine/index.ts';
+import { formatCount } from '../../engine/index.ts';
 import { describeSessionState, isPausedRun } from '../panes/states.ts';
 import { describeRetryTime, formatClockTime } from '../panes/time.ts';
 import type { HeldRow, SessionRow, State } from '../state/model.ts';
@@ -110,7 +110,7 @@ export function askToResetAgent(state: State): Question {
   const { agent, failures, code, text } = findHeldAgent(state)!;
   return {
     subject: { kind: 'agent', id: agent },
-    text: `Give ${agent} work again? It failed ${counted(failures, 'time')} in a row (${code}: ${text}). What waits for it starts at once and spends tokens.`,
+    text: `Give ${agent} work again? It failed ${formatCount(failures, 'time')} in a row (${code}: ${text}). What waits for it starts at once and spends tokens.`,
     answers: [
       {
         key: 'y',

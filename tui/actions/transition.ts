@@ -1,4 +1,4 @@
-import { type Api, withLocalTimes } from '../../engine/index.ts';
+import { type Api, localizeTimes } from '../../engine/index.ts';
 import type { Message, State, Subject } from '../state/model.ts';
 
 /** Work outside the state. The reducer only requests it; the engine sync and the terminal carry it out. */
@@ -39,9 +39,9 @@ export const showMessage = (
 ): State => ({
   ...state,
   message: {
-    text: withLocalTimes(text),
+    text: localizeTimes(text),
     tone,
-    hint: hint === undefined ? hint : withLocalTimes(hint),
+    hint: hint === undefined ? hint : localizeTimes(hint),
     at: state.now,
   },
 });

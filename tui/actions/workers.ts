@@ -1,4 +1,4 @@
-import { counted, sensitiveWords, shellWord } from '../../engine/index.ts';
+import { describeSensitive, formatCount, quoteForShell } from '../../engine/index.ts';
 import { getTrialHead, summarizeEvidence } from '../panes/evidence.ts';
 import { describeSessionState, isUnreadableWork } from '../panes/states.ts';
 import { explainCheckout } from '../panes/work-lines.ts';
@@ -131,7 +131,7 @@ export function askToRerunTests(state: State): Question {
   const commands = evidence!.tests.map((each) => each.command);
   return {
     subject: { kind: 'session', id },
-    text: `Run ${counted(commands.length, 'reported command')} in a clean checkout of ${id}? ${commands.join(' ; ')}`,
+    text: `Run ${formatCount(commands.length, 'reported command')} in a clean checkout of ${id}? ${commands.join(' ; ')}`,
     answers: [
       {
         key: 'y',
@@ -157,7 +157,7 @@ export function askToPromote(state: State): Question {
   const { branch, base, head, sensitive } = findTrial(state) as Trial;
   const warning = describeDoubt(state, id);
   const named =
-    sensitive.length === 0 ? '' : ` LOOK AT ${cleanText(sensitiveWords(sensitive, MOST_NAMED_FILES))}.`;
+    sensitive.length === 0 ? '' : ` LOOK AT ${cleanText(describeSensitive(sensitive, MOST_NAMED_FILES))}.`;
   const promoteWith = (strategy: 'merge' | 'rebase') => (now: State) =>
     callEngine(now, {
       operation: 'worktree.promote',
@@ -191,9 +191,9 @@ export function showPublishCommands(state: State): Transition {
   const session = getSelectedSession(state)!;
   const { branch, base, title, task_id: task, repository } = session;
   const lines = [
-    ...(repository === null ? [] : [`cd ${shellWord(repository)}`]),
-    `git push --set-upstream origin ${shellWord(branch!)}`,
-    `gh pr create --head ${shellWord(branch!)} --base ${shellWord(base ?? 'main')} --title ${shellWord(cleanText(title))} --body ${shellWord(`${task}, run ${session.session_id}`)}`,
+    ...(repository === null ? [] : [`cd ${quoteForShell(repository)}`]),
+    `git push --set-upstream origin ${quoteForShell(branch!)}`,
+    `gh pr create --head ${quoteForShell(branch!)} --base ${quoteForShell(base ?? 'main')} --title ${quoteForShell(cleanText(title))} --body ${quoteForShell(`${task}, run ${session.session_id}`)}`,
   ];
   return transitionTo({
     ...state,

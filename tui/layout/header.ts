@@ -1,4 +1,4 @@
-import { counted, localTime } from '../../engine/index.ts';
+import { formatCount, formatLocalTime } from '../../engine/index.ts';
 import { getPane, getTabPane, PANES } from '../panes/index.ts';
 import { alignEnds } from '../panes/lines.ts';
 import { describeSessionState } from '../panes/states.ts';
@@ -42,7 +42,7 @@ export function renderHeaderLine(state: State): Line {
     status !== null && status.deliveries.dead > 0 ? `${status.deliveries.dead} dead deliveries` : '',
     status?.config_problem ? 'svc.yaml has errors' : '',
     (status?.consent_pending ?? []).length > 0 ? 'svc.yaml waits' : '',
-    data.notices.length === 0 ? '' : counted(data.notices.length, 'notice'),
+    data.notices.length === 0 ? '' : formatCount(data.notices.length, 'notice'),
   ].filter((part) => part !== '');
   const right = `${parts.join(' · ')} `;
   const shown = truncateText(left, Math.max(8, columns - measureCells(right) - 1));
@@ -122,7 +122,7 @@ export function renderBannerLines(state: State): Line[] {
 
 function renderEngineGoneLines({ link, size }: State): Line[] {
   if (link.phase !== 'lost') return [];
-  const since = localTime(new Date(link.since).toISOString()).slice(5);
+  const since = formatLocalTime(new Date(link.since).toISOString()).slice(5);
   const text = ` ENGINE GONE since ${since} · this is the last known state · u starts it · connecting`;
   return [[span(truncateText(text, size.columns), 'bad')]];
 }

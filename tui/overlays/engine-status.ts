@@ -1,4 +1,4 @@
-import { localTime } from '../../engine/index.ts';
+import { formatLocalTime } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
 import { renderFacts } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
@@ -15,7 +15,7 @@ export function renderEngineLines({ data: { status } }: Pick<State, 'data'>, cel
   return renderFacts(
     [
       ['engine', `pid ${status.pid}, version ${status.version}`],
-      ['up since', localTime(status.started_at)],
+      ['up since', formatLocalTime(status.started_at)],
       ['memory', `${Math.round(status.memory_bytes / 1024 ** 2)} MB`],
       ['workspace', status.root],
       [

@@ -1,4 +1,4 @@
-import { counted, localTime } from '../../engine/index.ts';
+import { formatCount, formatLocalTime } from '../../engine/index.ts';
 import type { Data, MessageRow, State } from '../state/model.ts';
 import { describeWindow } from '../state/windows.ts';
 import { cleanText, renderFacts, splitCleanLines } from '../text/text.ts';
@@ -78,7 +78,8 @@ export const busPane = definePane<MessageRow>({
   ],
   countUnfinished: ({ unread }) => unread.unread,
   /** Alerts are counted separately, so that they do not drown in notes. */
-  describeTab: ({ data: { unread } }) => (unread.alerts === 0 ? '' : `, ${counted(unread.alerts, 'alert')}`),
+  describeTab: ({ data: { unread } }) =>
+    unread.alerts === 0 ? '' : `, ${formatCount(unread.alerts, 'alert')}`,
   staysOnFirstRow: true,
   empty: [
     'No messages.',
@@ -88,7 +89,7 @@ export const busPane = definePane<MessageRow>({
   ],
   note({ data: { unread, peers, locks, messages } }) {
     const here = peers.filter((each) => each.state === 'live').length;
-    const facts = [`${unread.unread} unread`, `${here} here`, counted(locks.length, 'lock')];
+    const facts = [`${unread.unread} unread`, `${here} here`, formatCount(locks.length, 'lock')];
     return [...facts, describeWindow('messages', messages.size)].filter(Boolean).join(' · ');
   },
   renderPreview: (state, row, cells) => ({
@@ -98,7 +99,7 @@ export const busPane = definePane<MessageRow>({
   }),
 });
 
-const formatTries = (attempts: number): string => counted(attempts, 'try', 'tries');
+const formatTries = (attempts: number): string => formatCount(attempts, 'try', 'tries');
 
 /** How far the notice of a message has come. The message itself is in the inbox in any case. */
 function describeNoticeDelivery({ delivery, attempts, delivered_at: at }: MessageRow): string {
@@ -106,7 +107,7 @@ function describeNoticeDelivery({ delivery, attempts, delivered_at: at }: Messag
     case 'none':
       return 'in the inbox only';
     case 'delivered':
-      return `delivered ${at === null ? '' : localTime(at)}`.trimEnd();
+      return `delivered ${at === null ? '' : formatLocalTime(at)}`.trimEnd();
     case 'pending':
       return `under way${attempts === 0 ? '' : `, ${formatTries(attempts)} so far`}`;
     case 'failed':
@@ -125,14 +126,16 @@ function renderMessagePreview(state: State, row: MessageRow, cells: number): Lin
       [
         ['kind', row.kind, getStateStyle(row.kind)],
         ['from', describeSender(row)],
-        ['to', `${describeRecipient(row)}, ${localTime(row.created_at)}`],
+        ['to', `${describeRecipient(row)}, ${formatLocalTime(row.created_at)}`],
         ['task', row.task_id],
         ['file', row.payload_path],
         ['notice', describeNoticeDelivery(row), row.delivery === 'failed' ? 'bad' : undefined],
         ['error', row.last_error, 'bad'],
         [
           'read',
-          row.acked_at === null ? 'not yet' : `${localTime(row.acked_at)} by ${row.acked_by ?? 'someone'}`,
+          row.acked_at === null
+            ? 'not yet'
+            : `${formatLocalTime(row.acked_at)} by ${row.acked_by ?? 'someone'}`,
         ],
         [
           'reply to',
@@ -144,7 +147,7 @@ function renderMessagePreview(state: State, row: MessageRow, cells: number): Lin
       cells,
     ),
     ...renderQuote(splitCleanLines(row.body.trimEnd()), cells),
-    ...(replies.length === 0 ? [] : [[], renderHeading(counted(replies.length, 'reply', 'replies'))]),
+    ...(replies.length === 0 ? [] : [[], renderHeading(formatCount(replies.length, 'reply', 'replies'))]),
     ...replies.map(
       (each): Line => [
         span(`${each.message_id} `, 'key'),

@@ -1,4 +1,4 @@
-import { counted, localTime } from '../../engine/index.ts';
+import { formatCount, formatLocalTime } from '../../engine/index.ts';
 import type { DeliveryRow } from '../state/model.ts';
 import { renderFacts } from '../text/text.ts';
 import { definePane } from './pane.ts';
@@ -53,10 +53,14 @@ export const deliveriesPane = definePane<DeliveryRow>({
         ['event', row.event],
         ['to', row.url],
         ['message', row.message_id],
-        ['state', `${row.state} after ${counted(row.attempts, 'try', 'tries')}`, getStateStyle(row.state)],
-        ['created', localTime(row.created_at)],
-        ['next try', row.next_at === null ? null : localTime(row.next_at)],
-        ['delivered', row.delivered_at === null ? null : localTime(row.delivered_at)],
+        [
+          'state',
+          `${row.state} after ${formatCount(row.attempts, 'try', 'tries')}`,
+          getStateStyle(row.state),
+        ],
+        ['created', formatLocalTime(row.created_at)],
+        ['next try', row.next_at === null ? null : formatLocalTime(row.next_at)],
+        ['delivered', row.delivered_at === null ? null : formatLocalTime(row.delivered_at)],
         ['answer', row.last_status === null ? null : `HTTP ${row.last_status}`],
         ['error', row.last_error, 'bad'],
       ],

@@ -1,4 +1,4 @@
-import { localTime } from '../../engine/index.ts';
+import { formatLocalTime } from '../../engine/index.ts';
 import type { Data, EventRow, Notice } from '../state/model.ts';
 import { describeWindow } from '../state/windows.ts';
 import { cleanText, renderFacts, splitCleanLines } from '../text/text.ts';
@@ -70,7 +70,7 @@ export const eventsPane = definePane<TimelineRow>({
   },
   fields: { kind: getRowKind, about: describeRowSubjects, actor: getRowActor, text: describeRow },
   columns: [
-    { head: 'time', width: 8, text: (row) => localTime(row.at).slice(11) },
+    { head: 'time', width: 8, text: (row) => formatLocalTime(row.at).slice(11) },
     {
       head: 'what',
       width: 17,
@@ -92,7 +92,7 @@ export const eventsPane = definePane<TimelineRow>({
   ],
   renderPreview: (_state, row, cells) => ({
     title: getRowKind(row),
-    note: localTime(row.at),
+    note: formatLocalTime(row.at),
     lines:
       'notice' in row
         ? renderQuote(splitCleanLines(row.notice.text), cells)

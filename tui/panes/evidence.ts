@@ -1,4 +1,4 @@
-import { counted, VERIFICATION_WORDS } from '../../engine/index.ts';
+import { formatCount, VERIFICATION_WORDS } from '../../engine/index.ts';
 import type { Evidence, Work } from '../state/model.ts';
 import { cleanText, renderFacts, splitCleanLines, wrapText } from '../text/text.ts';
 import { type Line, type Style, span } from '../text/theme.ts';
@@ -135,5 +135,5 @@ export const describeLocksOf = (
   session: string | null,
 ): string | null => {
   const held = locks.filter((each) => each.holder === session).map((each) => each.path);
-  return held.length === 0 ? null : `${counted(held.length, 'lock')}: ${held.join(', ')}`;
+  return held.length === 0 ? null : `${formatCount(held.length, 'lock')}: ${held.join(', ')}`;
 };

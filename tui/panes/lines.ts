@@ -1,4 +1,4 @@
-import { withLocalTimes } from '../../engine/index.ts';
+import { localizeTimes } from '../../engine/index.ts';
 import { measureCells } from '../text/cells.ts';
 import { cleanText, wrapText } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
@@ -11,7 +11,7 @@ export const renderHeading = (text: string): Line => [span(text, 'dim')];
 
 export const renderProblem = (problem: { message: string; hint?: string | null }, cells: number): Line[] =>
   [problem.message, ...(problem.hint == null ? [] : [`next: ${problem.hint}`])].flatMap((text, index) =>
-    wrapText(cleanText(withLocalTimes(text)), cells).map((part) => [
+    wrapText(cleanText(localizeTimes(text)), cells).map((part) => [
       span(part, index === 0 ? 'bad' : undefined),
     ]),
   );

@@ -1,4 +1,4 @@
-import { localTime } from '../../engine/index.ts';
+import { formatLocalTime } from '../../engine/index.ts';
 import type { LockRow, SessionRow } from '../state/model.ts';
 import { renderFacts } from '../text/text.ts';
 import { definePane } from './pane.ts';
@@ -46,8 +46,8 @@ export const locksPane = definePane<LockRow>({
         ['path', row.path === '.' ? '. (all of the workspace)' : row.path],
         ['holder', describeHolder(row.holder, state.data.sessions)],
         ['title', state.data.sessions.get(row.holder)?.title],
-        ['since', localTime(row.acquired_at)],
-        ['until', localTime(row.expires_at)],
+        ['since', formatLocalTime(row.acquired_at)],
+        ['until', formatLocalTime(row.expires_at)],
         ['grant', String(row.fence)],
       ],
       cells,

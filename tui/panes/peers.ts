@@ -1,4 +1,4 @@
-import { localTime } from '../../engine/index.ts';
+import { formatLocalTime } from '../../engine/index.ts';
 import type { PeerRow } from '../state/model.ts';
 import { renderFacts } from '../text/text.ts';
 import { definePane } from './pane.ts';
@@ -52,8 +52,8 @@ export const peersPane = definePane<PeerRow>({
           ['task', row.task_id],
           ['title', row.title],
           ['parent', row.parent],
-          ['here since', localTime(row.since)],
-          ['last heard', localTime(row.seen_at)],
+          ['here since', formatLocalTime(row.since)],
+          ['last heard', formatLocalTime(row.seen_at)],
           ['notices to', row.notify_base],
           ['locks', held.map((each) => each.path).join(', ')],
         ],

@@ -1,4 +1,4 @@
-import { carriedFacts, consentWords, counted } from '../../engine/index.ts';
+import { describeConsent, formatCount, listSetupFacts } from '../../engine/index.ts';
 import type { Plan, SessionRow, State } from '../state/model.ts';
 import { renderFacts, splitCleanLines } from '../text/text.ts';
 import { type Line, type Style, span } from '../text/theme.ts';
@@ -21,8 +21,8 @@ const listCarriedFacts = ({ carries }: Plan): [name: string, text: string | null
   carries === null
     ? []
     : [
-        ...carriedFacts(carries),
-        ['consent', consentWords(carries), carries.consent === 'given' ? 'warn' : 'bad'],
+        ...listSetupFacts(carries),
+        ['consent', describeConsent(carries), carries.consent === 'given' ? 'warn' : 'bad'],
       ];
 
 /** What a run would do, when it would start and what it would cost. */
@@ -37,7 +37,7 @@ export function renderPlanLines(
     plan.base_commit === null || plan.base_commit === base
       ? null
       : `${base}@${plan.base_commit.slice(0, 10)}`;
-  const queue = `${workers.running} of ${counted(workers.cap, 'worker')} busy`;
+  const queue = `${workers.running} of ${formatCount(workers.cap, 'worker')} busy`;
   return [
     ...renderFacts(
       [
@@ -95,6 +95,10 @@ export function renderAgreement(
     whole:
       more <= 0
         ? []
-        : [[], renderHeading(`the whole prompt, ${counted(more, 'line')} more than its beginning`), ...all],
+        : [
+            [],
+            renderHeading(`the whole prompt, ${formatCount(more, 'line')} more than its beginning`),
+            ...all,
+          ],
   };
 }

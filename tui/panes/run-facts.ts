@@ -1,4 +1,4 @@
-import { counted } from '../../engine/index.ts';
+import { formatCount } from '../../engine/index.ts';
 import type { Data, SessionRow, State } from '../state/model.ts';
 import { cleanText, renderFacts, truncateText, wrapText } from '../text/text.ts';
 import { type Line, type Style, span } from '../text/theme.ts';
@@ -27,7 +27,7 @@ function describeSpending({ usage, tool_calls: calls, token_budget: budget }: Se
       : `${formatTokenCount(usage.input)} in (${formatTokenCount(usage.cached)} cached), ${formatTokenCount(usage.output)} out`,
     budget === null ? null : `at most ${formatTokenCount(budget)}`,
     usage?.cost_usd == null ? null : formatDollars(usage.cost_usd),
-    calls === null || calls === 0 ? null : counted(calls, 'tool call'),
+    calls === null || calls === 0 ? null : formatCount(calls, 'tool call'),
   ]
     .filter((each) => each !== null)
     .join(' · ');

@@ -1,4 +1,4 @@
-import { localTime } from '../../engine/index.ts';
+import { formatLocalTime } from '../../engine/index.ts';
 import { findDetail } from '../state/details.ts';
 import type { Data, Details, State, TaskRow } from '../state/model.ts';
 import { parseIdNumber } from '../state/numbers.ts';
@@ -222,7 +222,10 @@ function renderTaskDetail(
     ...[...timeline].reverse().map((event): Line => {
       const reason = typeof event.data.reason === 'string' ? `: ${event.data.reason}` : '';
       const who = event.actor === null ? '' : ` by ${event.actor}`;
-      return [span(localTime(event.at).slice(5), 'dim'), span(cleanText(` ${event.kind}${who}${reason}`))];
+      return [
+        span(formatLocalTime(event.at).slice(5), 'dim'),
+        span(cleanText(` ${event.kind}${who}${reason}`)),
+      ];
     }),
   ];
   return { lines, commands: reached.commands === null ? null : above.length + reached.commands };

@@ -1,10 +1,10 @@
-import { age, localTime } from '../../engine/index.ts';
+import { formatAge, formatLocalTime } from '../../engine/index.ts';
 
 /** How long ago. Whole minutes, so that a quiet screen is not redrawn every second. */
 export function formatTimeSince(at: string | null, now: number): string {
   if (at === null) return '-';
   const ms = now - Date.parse(at);
-  return ms < 60_000 ? 'now' : ms < 100_000 ? '1m' : age(at, now);
+  return ms < 60_000 ? 'now' : ms < 100_000 ? '1m' : formatAge(at, now);
 }
 
 /** How long a worker has printed nothing. */
@@ -41,8 +41,8 @@ export function formatWait(until: string, now: number): string {
 
 /** The local time to the minute, with the date unless it is today. */
 export function formatClockTime(at: string, now: number): string {
-  const text = localTime(at);
-  const isToday = text.slice(0, 10) === localTime(new Date(now).toISOString()).slice(0, 10);
+  const text = formatLocalTime(at);
+  const isToday = text.slice(0, 10) === formatLocalTime(new Date(now).toISOString()).slice(0, 10);
   return text.slice(isToday ? 11 : 5, 16);
 }
 

@@ -1,4 +1,10 @@
-import { counted, localTime, outcomeOfSession, sensitiveWords, workLeftBy } from '../../engine/index.ts';
+import {
+  describeSensitive,
+  formatCount,
+  formatLocalTime,
+  outcomeOfSession,
+  workLeftBy,
+} from '../../engine/index.ts';
 import type { Evidence, LockRow, SessionRow, Trial, Work } from '../state/model.ts';
 import { measureCells } from '../text/cells.ts';
 import { cleanText, makeDrawable, renderFacts, splitCleanLines, truncateText } from '../text/text.ts';
@@ -41,7 +47,7 @@ export const explainCheckout = ({ base, checkout }: Trial): string =>
 
 /** Whether a promotion would go through. */
 function listTrialFacts({ trial, tried_at: at }: Work): readonly (readonly [string, string, Style?])[] {
-  const tried = `tried ${localTime(at).slice(11)}`;
+  const tried = `tried ${formatLocalTime(at).slice(11)}`;
   if ('problem' in trial) return [['trial', `${trial.problem} (${tried})`, 'warn']];
   if (trial.refused !== null)
     return [['trial', `${trial.refused.message}. ${trial.refused.hint ?? ''} (${tried})`, 'warn']];
@@ -50,7 +56,7 @@ function listTrialFacts({ trial, tried_at: at }: Work): readonly (readonly [stri
     trial.conflicts.length === 0
       ? [['trial', `no conflicts, ${tried} (nothing was written)`, 'good']]
       : [['trial', `conflicts in ${trial.conflicts.join(', ')}, ${tried}`, 'bad']];
-  if (trial.sensitive.length > 0) facts.push(['look at', sensitiveWords(trial.sensitive), 'warn']);
+  if (trial.sensitive.length > 0) facts.push(['look at', describeSensitive(trial.sensitive), 'warn']);
   if (trial.checkout.state === 'dirty') {
     facts.push(['checkout', explainCheckout(trial), 'warn']);
   }
@@ -93,7 +99,7 @@ export function renderWorkLines(
   const essential: (readonly [string, string, Style?])[] = [
     [
       'branch',
-      `${work.branch ?? 'gone'} → ${work.base ?? 'no branch'}   ${counted(commits.length, 'commit')} · ${counted(files.length, 'file')} · +${added} -${removed}`,
+      `${work.branch ?? 'gone'} → ${work.base ?? 'no branch'}   ${formatCount(commits.length, 'commit')} · ${formatCount(files.length, 'file')} · +${added} -${removed}`,
     ],
     ...(isPromoted ? [['promoted', `into ${work.base}`, 'good'] as const] : listTrialFacts(work)),
     ...listEvidenceFacts(beside, head),

@@ -1,4 +1,4 @@
-import { counted, workLeftBy } from '../../engine/index.ts';
+import { formatCount, workLeftBy } from '../../engine/index.ts';
 import { getLayout, getPreviewSize } from '../layout/layout.ts';
 import { findDetail, getWorkersMode } from '../state/details.ts';
 import { countUnseenLines, getLogLines } from '../state/log.ts';
@@ -136,7 +136,7 @@ export const workersPane = definePane<SessionRow>({
   ],
   note: ({ data, lists }) => {
     const review = [...data.sessions.values()].filter(isWaitingForReview).length;
-    const runs = counted(lists.workers.ids.length, 'run');
+    const runs = formatCount(lists.workers.ids.length, 'run');
     const cut = describeWindow('sessions', data.sessions.size);
     return `${cut === undefined ? runs : `${cut} runs`}${review === 0 ? '' : `, ${review} to review`}`;
   },

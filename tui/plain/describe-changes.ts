@@ -1,4 +1,4 @@
-import { counted, localTime } from '../../engine/index.ts';
+import { formatCount, formatLocalTime } from '../../engine/index.ts';
 import { isShowingLog } from '../actions/navigation.ts';
 import { renderQuestionLines } from '../layout/bottom-lines.ts';
 import { renderConsentLines, renderHeldLines } from '../layout/header.ts';
@@ -40,7 +40,7 @@ function describeConnectionChange({ link: before }: State, after: State): string
   const countIn = (id: PaneId): number => getPane(id).countUnfinished(data);
   return [
     ...[...renderConsentLines(after), ...renderHeldLines(after)].map((line) => toPlainText(line).trim()),
-    `Connected to ${cleanText(link.workspace)}: ${counted(countIn('decisions'), 'decision waits', 'decisions wait')}, ${counted(countIn('asks'), 'ask waits', 'asks wait')}, ${counted(countIn('bus'), 'unread message')}, ${counted(countIn('tasks'), 'open task')}, ${counted(countIn('workers'), 'live worker')}.`,
+    `Connected to ${cleanText(link.workspace)}: ${formatCount(countIn('decisions'), 'decision waits', 'decisions wait')}, ${formatCount(countIn('asks'), 'ask waits', 'asks wait')}, ${formatCount(countIn('bus'), 'unread message')}, ${formatCount(countIn('tasks'), 'open task')}, ${formatCount(countIn('workers'), 'live worker')}.`,
   ];
 }
 
@@ -65,7 +65,7 @@ function describeArrivals(before: State, after: State): string[] {
 
 function formatEventLine(event: EventRow): string {
   const text = describeEvent(event);
-  return `${localTime(event.at).slice(11)} ${event.kind} ${describeEventSubjects(event)}${text === '' ? '' : `: ${text}`}`;
+  return `${formatLocalTime(event.at).slice(11)} ${event.kind} ${describeEventSubjects(event)}${text === '' ? '' : `: ${text}`}`;
 }
 
 function describeNewMessage({ message: before }: State, { message }: State): string[] {

@@ -1,4 +1,4 @@
-import { cut as cutTo, printable } from '../../engine/index.ts';
+import { cutToWidth as cutTo, toPrintable } from '../../engine/index.ts';
 import { measureCells, replaceUnsureCharacters } from './cells.ts';
 import { type Line, type Span, type Style, span } from './theme.ts';
 
@@ -25,7 +25,7 @@ export function padText(text: string, cells: number, align: 'left' | 'right' = '
 
 /** Cleans one line of text from outside: nothing in it can move the cursor, and tabs have a fixed width. */
 export const cleanText = (text: string): string =>
-  ASCII.test(text) ? text : printable(text.replaceAll('\t', ' '.repeat(TAB)));
+  ASCII.test(text) ? text : toPrintable(text.replaceAll('\t', ' '.repeat(TAB)));
 
 /** Cleans text that has something beside it, so that every terminal draws it with the same width. */
 export const makeDrawable = (text: string): string =>

@@ -25,23 +25,23 @@ const PARTS = {
 };
 const ROUTED = { gateway: { url: 'http://127.0.0.1', key: '' } };
 
-/** Whether being told of a part makes a difference. */
-const differs = (preset: Preset, part: keyof typeof PARTS, base: RunWish): boolean =>
-  JSON.stringify(preset.setUp(base)) !== JSON.stringify(preset.setUp({ ...base, ...PARTS[part] }));
+/** Whether configuring a part changes the run's setup. */
+const makesDifference = (preset: Preset, part: keyof typeof PARTS, base: RunWish): boolean =>
+  JSON.stringify(preset.setUpRun(base)) !== JSON.stringify(preset.setUpRun({ ...base, ...PARTS[part] }));
 
-function told(preset: Preset, part: keyof typeof PARTS): Told {
-  if (differs(preset, part, NOTHING)) return 'yes';
+function findAnswer(preset: Preset, part: keyof typeof PARTS): Told {
+  if (makesDifference(preset, part, NOTHING)) return 'yes';
   const canRoute = preset.cannot.gateway === undefined;
-  return canRoute && differs(preset, part, { ...NOTHING, ...ROUTED }) ? 'with the gateway' : '';
+  return canRoute && makesDifference(preset, part, { ...NOTHING, ...ROUTED }) ? 'with the gateway' : '';
 }
 
-export const abilityOf = (preset: Preset): Ability => ({
+export const describeAbility = (preset: Preset): Ability => ({
   headless: preset.headless !== null,
   interactive: true,
   acp: preset.acp !== null,
   gateway: preset.cannot.gateway === undefined,
-  mcp: told(preset, 'mcp'),
-  hooks: told(preset, 'hooks'),
+  mcp: findAnswer(preset, 'mcp'),
+  hooks: findAnswer(preset, 'hooks'),
   resume: preset.resume !== null,
   usage: preset.reader !== null && preset.cannot.usage === undefined,
 });

@@ -1,14 +1,14 @@
 import { createClaudeReader } from '../streams/claude.ts';
-import { grouped, HOOK_TIMEOUT_SEC, hookLists } from './hooks.ts';
-import { withoutCommand } from './literal.ts';
-import { jsonFlag } from './mcp.ts';
+import { escapeSlashCommand } from './escape-prompt.ts';
+import { groupedHooks, groupHookEntries, HOOK_TIMEOUT_SEC } from './hooks.ts';
+import { formatServerFlag } from './mcp.ts';
 import { TO_FILE } from './notify.ts';
-import { homeFolder, KEY_VARIABLE, type Preset, withArguments } from './preset.ts';
+import { KEY_VARIABLE, type Preset, shareHomeFolder, withArguments } from './preset.ts';
 
 const OPTIONS =
   'claude -p --output-format stream-json --verbose --permission-mode bypassPermissions --name={{name}}';
 
-/** Other keys and other providers, which it would take before ours. */
+/** Other keys and providers, which would take precedence over ours. */
 const OTHERS = {
   ANTHROPIC_AUTH_TOKEN: '',
   ANTHROPIC_API_KEY: '',
@@ -18,7 +18,7 @@ const OTHERS = {
   CLAUDE_CODE_USE_FOUNDRY: '',
 };
 
-const HOOKS = grouped(
+const HOOKS = groupedHooks(
   {
     'pre-write': { name: 'PreToolUse', matcher: 'Write|Edit|MultiEdit|NotebookEdit' },
     'post-tool': { name: 'PostToolUse', matcher: '*' },
@@ -41,15 +41,15 @@ export const claude: Preset = {
   resume: (argv, id) => withArguments(argv, [`--resume=${id}`]),
   resumeInteractive: (argv, id) => withArguments(argv, [`--resume=${id}`]),
   hooks: HOOKS,
-  literal: withoutCommand,
-  setUp({ mcp, gateway, hooks, env, isAttended }) {
+  literal: escapeSlashCommand,
+  setUpRun({ mcp, gateway, hooks, env, isAttended }) {
     const args: string[] = [];
     const more: Record<string, string> = {};
-    if (mcp !== null) args.push(jsonFlag('--mcp-config', mcp, { type: 'stdio' }));
+    if (mcp !== null) args.push(formatServerFlag('--mcp-config', mcp, { type: 'stdio' }));
     const settings: { hooks?: object; env?: object; apiKeyHelper?: string } = {};
-    if (hooks !== null) settings.hooks = hookLists(HOOKS, hooks);
+    if (hooks !== null) settings.hooks = groupHookEntries(HOOKS, hooks);
     if (gateway !== null) {
-      // What a person's settings file has under `env` goes before the environment; only these settings go before that.
+      // `env` in a person's settings file overrides the environment; only these settings override that.
       settings.env = { ANTHROPIC_BASE_URL: gateway.url, ...OTHERS };
       settings.apiKeyHelper = `printenv ${KEY_VARIABLE}`;
       Object.assign(more, {
@@ -63,13 +63,13 @@ export const claude: Preset = {
       });
     }
     if (Object.keys(settings).length > 0) args.push(`--settings=${JSON.stringify(settings)}`);
-    // As root it refuses to go without asking, unless it is told that the machine is there for it.
+    // As root it refuses to run without asking, unless it is told that the machine is a sandbox.
     if (process.getuid?.() === 0 && isAttended !== true) more.IS_SANDBOX = '1';
     return { args, env: more, files: [] };
   },
   auth: 'account',
   home: {
-    ...homeFolder('.claude', {
+    ...shareHomeFolder('.claude', {
       login: ['.credentials.json'],
       settings: [
         'settings.json',

@@ -1,19 +1,19 @@
 import { createCodexReader } from '../streams/codex.ts';
-import { grouped, hookLists } from './hooks.ts';
+import { groupedHooks, groupHookEntries } from './hooks.ts';
 import { TO_FILE } from './notify.ts';
 import {
   type GatewayRoute,
-  homeFolder,
   KEY_VARIABLE,
   type McpServer,
   type Preset,
+  shareHomeFolder,
   withArguments,
 } from './preset.ts';
-import { tomlText, tomlValue } from './toml.ts';
+import { formatTomlText, formatTomlValue } from './toml.ts';
 
 const OPTIONS = 'codex exec --json --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox';
 
-/** Codex gives its servers none of its own variables but those that their entry names. */
+/** Codex passes servers only the variables that their entry names. */
 export const PASSED_ON: readonly string[] = [
   'SVC_SESSION',
   'SVC_TASK',
@@ -26,7 +26,7 @@ export const PASSED_ON: readonly string[] = [
   'SVC_HOME',
 ];
 
-const HOOKS = grouped({
+const HOOKS = groupedHooks({
   // Patches come by a tool of their own or through its shell, which is Bash to a hook.
   'pre-write': { name: 'PreToolUse', matcher: 'Write|Edit|apply_patch|Bash' },
   'post-tool': { name: 'PostToolUse', matcher: '*' },
@@ -43,28 +43,28 @@ export const codex: Preset = {
   acp: null,
   notify: TO_FILE,
   reader: createCodexReader,
-  resume: resumed,
+  resume: addResume,
   resumeInteractive: ([program = 'codex', ...rest], id) => [program, 'resume', id, ...rest],
-  trusting: (folders) => {
-    const tables = [...new Set(folders)].map((folder) => `${tomlText(folder)}={trust_level="trusted"}`);
+  trustFolders: (folders) => {
+    const tables = [...new Set(folders)].map((folder) => `${formatTomlText(folder)}={trust_level="trusted"}`);
     return ['-c', `projects={${tables.join(',')}}`];
   },
   hooks: HOOKS,
-  setUp({ mcp, gateway, hooks }) {
+  setUpRun({ mcp, gateway, hooks }) {
     const settings = [
-      // A login shell reads /etc/profile, which on Debian sets the path anew, and svc is on it no longer.
+      // A login shell reads /etc/profile, which resets the path on Debian, so svc would not be found.
       'allow_login_shell=false',
-      ...(mcp === null ? [] : [`mcp_servers.svc=${serverTable(mcp)}`]),
-      ...(gateway === null ? [] : [...routeTo(gateway), 'analytics.enabled=false']),
+      ...(mcp === null ? [] : [`mcp_servers.svc=${formatServer(mcp)}`]),
+      ...(gateway === null ? [] : [...buildCodexRoute(gateway), 'analytics.enabled=false']),
       ...(gateway === null && hooks === null ? [] : ['check_for_update_on_startup=false']),
-      ...Object.entries(hooks === null ? {} : hookLists(HOOKS, hooks)).map(
-        ([name, groups]) => `hooks.${name}=${tomlValue(groups)}`,
+      ...Object.entries(hooks === null ? {} : groupHookEntries(HOOKS, hooks)).map(
+        ([name, groups]) => `hooks.${name}=${formatTomlValue(groups)}`,
       ),
     ];
     return {
       args: [
         ...settings.flatMap((setting) => ['-c', setting]),
-        // Hooks that nobody has agreed to in its own screen are left out without a word.
+        // Hooks that nobody has approved on its own screen are skipped silently.
         ...(hooks === null ? [] : ['--dangerously-bypass-hook-trust']),
       ],
       env: gateway === null ? {} : { [KEY_VARIABLE]: gateway.key },
@@ -72,25 +72,31 @@ export const codex: Preset = {
     };
   },
   auth: 'account',
-  home: homeFolder('.codex', {
+  home: shareHomeFolder('.codex', {
     login: ['auth.json'],
     settings: ['config.toml', 'AGENTS.md', 'prompts', 'rules', 'skills'],
   }),
   cannot: {},
 };
 
-function serverTable({ command, args, env }: McpServer): string {
-  const list = (words: readonly string[]): string => `[${words.map(tomlText).join(',')}]`;
-  const members = [`command=${tomlText(command)}`, `args=${list(args)}`, `env_vars=${list(PASSED_ON)}`];
-  // Otherwise it begins without the tools of a server that takes a moment to start.
+function formatServer({ command, args, env }: McpServer): string {
+  const formatList = (words: readonly string[]): string => `[${words.map(formatTomlText).join(',')}]`;
+  const members = [
+    `command=${formatTomlText(command)}`,
+    `args=${formatList(args)}`,
+    `env_vars=${formatList(PASSED_ON)}`,
+  ];
+  // Otherwise it starts without the tools of a slow server.
   members.push('required=true');
-  const own = Object.entries(env).map(([name, value]) => `${tomlText(name)}=${tomlText(value)}`);
+  const own = Object.entries(env).map(([name, value]) => `${formatTomlText(name)}=${formatTomlText(value)}`);
   if (own.length > 0) members.push(`env={${own.join(',')}}`);
   return `{${members.join(',')}}`;
 }
 
-/** A provider of its own. The model stays the person's or codex's: a route has none, and the gateway maps its name. */
-function routeTo({ url }: GatewayRoute): string[] {
+/**
+ * Builds a custom provider. The model stays the person's or codex's: a route has none, and the gateway maps its name.
+ */
+function buildCodexRoute({ url }: GatewayRoute): string[] {
   const provider = {
     name: 'svc',
     base_url: `${url}/v1`,
@@ -98,14 +104,14 @@ function routeTo({ url }: GatewayRoute): string[] {
     wire_api: 'responses',
     supports_websockets: false,
   };
-  return ['model_provider="svc"', `model_providers.svc=${tomlValue(provider)}`];
+  return ['model_provider="svc"', `model_providers.svc=${formatTomlValue(provider)}`];
 }
 
 /**
  * Options of `exec` that `resume` has not may stand before that word, which is where they are when a `--` says where the
  * prompt begins. Else it is the word behind `exec`.
  */
-function resumed(argv: readonly string[], id: string): string[] {
+function addResume(argv: readonly string[], id: string): string[] {
   if (argv.includes('--')) return withArguments(argv, ['resume', id]);
   const at = argv.indexOf('exec') + 1;
   return [...argv.slice(0, at), 'resume', id, ...argv.slice(at)];

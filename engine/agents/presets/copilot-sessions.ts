@@ -7,8 +7,8 @@ const SESSION_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const MOST_BYTES = 64 * 1024;
 
 /**
- * Copilot's own session of a run that was killed: it prints the id at its end only, but keeps a folder of that name from
- * its first moment on. Found in version 1.0.102. Whatever is not certainly the run's is left alone, and so are links.
+ * Finds copilot's own session of a killed run: it prints the id only at its end, but keeps a folder of that name from
+ * the start. Verified with version 1.0.102. Anything that is not certainly the run's is ignored, and so are links.
  */
 export async function findCopilotSession(run: RunLeft): Promise<string | null> {
   const { top, home, env, continued, since } = run;
@@ -18,22 +18,22 @@ export async function findCopilotSession(run: RunLeft): Promise<string | null> {
     const isWritten =
       SESSION_ID.test(continued) &&
       isFolderBelow(folder, join(folder, continued)) &&
-      writtenAt(join(folder, continued, 'events.jsonl')) >= since;
+      readWriteTime(join(folder, continued, 'events.jsonl')) >= since;
     return isWritten ? continued : null;
   }
   const { parse } = await import('yaml');
   const found = readdirSync(folder).flatMap((id): { id: string; createdAt: number }[] => {
     const file = join(folder, id, 'workspace.yaml');
-    if (!SESSION_ID.test(id) || !isFolderBelow(folder, join(folder, id)) || writtenAt(file) < since)
+    if (!SESSION_ID.test(id) || !isFolderBelow(folder, join(folder, id)) || readWriteTime(file) < since)
       return [];
-    const createdAt = createdFor(run, () => parse(readPrivate(file, MOST_BYTES) ?? ''));
+    const createdAt = readCreationTime(run, () => parse(readPrivate(file, MOST_BYTES) ?? ''));
     return createdAt === null ? [] : [{ id, createdAt }];
   });
   return found.sort((one, other) => other.createdAt - one.createdAt)[0]?.id ?? null;
 }
 
-/** When the session that a file describes was made, Unix ms; null when it is not the run's, or cannot be read. */
-function createdFor({ cwd, name, since }: RunLeft, read: () => unknown): number | null {
+/** Creation time of the session that a file describes, Unix ms; null when it is not the run's, or cannot be read. */
+function readCreationTime({ cwd, name, since }: RunLeft, read: () => unknown): number | null {
   let told: unknown;
   try {
     told = read();
@@ -46,8 +46,8 @@ function createdFor({ cwd, name, since }: RunLeft, read: () => unknown): number 
   return createdAt >= since ? createdAt : null;
 }
 
-/** Of a file, Unix ms; below every time for anything else. */
-function writtenAt(file: string): number {
+/** Modification time of a file, Unix ms; before every time for anything else. */
+function readWriteTime(file: string): number {
   const found = lstatSync(file, { throwIfNoEntry: false });
   return found?.isFile() ? found.mtimeMs : Number.NEGATIVE_INFINITY;
 }

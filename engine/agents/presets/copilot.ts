@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import { createCopilotReader } from '../streams/copilot.ts';
 import { findCopilotSession } from './copilot-sessions.ts';
-import { grouped, type HookLines, hookLists } from './hooks.ts';
-import { jsonFlag } from './mcp.ts';
+import { groupedHooks, groupHookEntries, type HookLines } from './hooks.ts';
+import { formatServerFlag } from './mcp.ts';
 import { TO_FILE } from './notify.ts';
-import { homeFolder, type Preset, type RunSetup, withArguments } from './preset.ts';
+import { type Preset, type RunSetup, shareHomeFolder, withArguments } from './preset.ts';
 
 const OPTIONS =
   'copilot --output-format json --allow-all --no-ask-user --trust-folder --no-auto-update --name={{name}}';
 
 /** With names of moments in this form it calls its tools by names like claude's. */
-const HOOKS = grouped({
+const HOOKS = groupedHooks({
   'pre-write': { name: 'PreToolUse', matcher: 'Write|Edit|MultiEdit|NotebookEdit' },
   'post-tool': { name: 'PostToolUse', matcher: '*' },
   // PreCompact takes no words, and SessionStart comes at the very beginning, never after a compaction.
@@ -25,7 +25,7 @@ export const copilot: Preset = {
   acp: null,
   notify: TO_FILE,
   reader: createCopilotReader,
-  // A session that is there has its name and its trust; it does not take them again.
+  // An existing session already has its name and trust, and does not accept them again.
   resume: (argv, id) =>
     withArguments(
       argv.filter((word) => word !== '--trust-folder' && !word.startsWith('--name=')),
@@ -34,10 +34,10 @@ export const copilot: Preset = {
   resumeInteractive: (argv, id) => withArguments(argv, [`--resume=${id}`]),
   findSession: findCopilotSession,
   hooks: HOOKS,
-  setUp({ mcp, gateway, hooks, folder, env }) {
+  setUpRun({ mcp, gateway, hooks, folder, env }) {
     const setup: RunSetup = { args: [], env: {}, files: [] };
     if (mcp !== null) {
-      setup.args.push(jsonFlag('--additional-mcp-config', mcp, { type: 'local', tools: ['*'] }));
+      setup.args.push(formatServerFlag('--additional-mcp-config', mcp, { type: 'local', tools: ['*'] }));
     }
     if (gateway !== null) {
       Object.assign(setup.env, {
@@ -57,12 +57,12 @@ export const copilot: Preset = {
     if (hooks !== null) {
       const plugin = join(folder, 'copilot-plugin');
       setup.args.push(`--plugin-dir=${plugin}`);
-      setup.files.push(...pluginFiles(plugin, hooks));
+      setup.files.push(...buildPluginFiles(plugin, hooks));
     }
     return setup;
   },
   auth: 'account',
-  home: homeFolder('.copilot', {
+  home: shareHomeFolder('.copilot', {
     login: ['config.json'],
     settings: ['mcp-config.json', 'settings.json', 'agents', 'skills', 'hooks'],
   }),
@@ -73,13 +73,13 @@ export const copilot: Preset = {
   },
 };
 
-/** A plugin is the one place for hooks that is not the person's or the project's. */
-function pluginFiles(folder: string, lines: HookLines): RunSetup['files'] {
+/** Builds a plugin, the only place for hooks that is neither the person's nor the project's. */
+function buildPluginFiles(folder: string, lines: HookLines): RunSetup['files'] {
   return [
     {
       path: join(folder, 'plugin.json'),
       text: JSON.stringify({ name: 'svc', version: '1.0.0', description: 'svc', hooks: 'hooks.json' }),
     },
-    { path: join(folder, 'hooks.json'), text: JSON.stringify({ hooks: hookLists(HOOKS, lines) }) },
+    { path: join(folder, 'hooks.json'), text: JSON.stringify({ hooks: groupHookEntries(HOOKS, lines) }) },
   ];
 }

@@ -1,8 +1,8 @@
 import { createCursorReader } from '../streams/cursor.ts';
-import { flat, HOOK_TIMEOUT_SEC } from './hooks.ts';
+import { flatHooks, HOOK_TIMEOUT_SEC } from './hooks.ts';
 import { TO_FILE } from './notify.ts';
 import { NOTHING, type Preset, withArguments } from './preset.ts';
-import { shellCommand } from './shell-command.ts';
+import { formatShellCommand } from './shell-command.ts';
 
 // From its documentation, not from a run: there is no program to install from a registry.
 export const cursor: Preset = {
@@ -16,15 +16,15 @@ export const cursor: Preset = {
   reader: createCursorReader,
   resume: (argv, id) => withArguments(argv, [`--resume=${id}`]),
   resumeInteractive: (argv, id) => withArguments(argv, [`--resume=${id}`]),
-  hooks: flat(
+  hooks: flatHooks(
     {
       'pre-write': { name: 'preToolUse', matcher: 'Write|Edit|Delete' },
       'post-tool': { name: 'postToolUse' },
       'session-start': { name: 'sessionStart' },
     },
-    (line) => ({ command: shellCommand(line), timeout: HOOK_TIMEOUT_SEC }),
+    (line) => ({ command: formatShellCommand(line), timeout: HOOK_TIMEOUT_SEC }),
   ),
-  setUp: () => NOTHING,
+  setUpRun: () => NOTHING,
   auth: 'account',
   home: {
     own: ['.cursor', '.config/cursor'],

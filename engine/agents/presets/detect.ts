@@ -1,5 +1,5 @@
 import { findProgram } from '../program.ts';
-import { tokenise } from '../template.ts';
+import { splitCommand } from '../template.ts';
 
 /** An agent whose program is on the path. */
 export interface InstalledAgent {
@@ -8,7 +8,7 @@ export interface InstalledAgent {
   path: string;
 }
 
-/** The presets whose program can be started from here, in the order of `commands`. Nothing is run. */
+/** Finds the presets whose program can be started from here, in the order of `commands`. Runs nothing. */
 export function detectAgents(
   commands: Readonly<Record<string, string>>,
   env: NodeJS.ProcessEnv,
@@ -16,7 +16,7 @@ export function detectAgents(
 ): InstalledAgent[] {
   const found: InstalledAgent[] = [];
   for (const [preset, template] of Object.entries(commands)) {
-    const program = tokenise(template)[0] ?? '';
+    const program = splitCommand(template)[0] ?? '';
     const path = findProgram(program, { cwd, path: env.PATH });
     if (path !== undefined) found.push({ preset, program, path });
   }

@@ -1,7 +1,7 @@
 import { createDroidReader } from '../streams/droid.ts';
-import { grouped } from './hooks.ts';
+import { groupedHooks } from './hooks.ts';
 import { TO_FILE } from './notify.ts';
-import { homeFolder, NOTHING, type Preset, withArguments } from './preset.ts';
+import { NOTHING, type Preset, shareHomeFolder, withArguments } from './preset.ts';
 
 const OPTIONS = 'droid exec --output-format stream-json --skip-permissions-unsafe';
 
@@ -17,15 +17,15 @@ export const droid: Preset = {
   reader: createDroidReader,
   resume: (argv, id) => withArguments(argv, ['-s', id]),
   resumeInteractive: (argv, id) => withArguments(argv, ['--resume', id]),
-  hooks: grouped({
+  hooks: groupedHooks({
     'pre-write': { name: 'PreToolUse', matcher: 'Create|Edit|MultiEdit|ApplyPatch|Write' },
     'post-tool': { name: 'PostToolUse', matcher: '*' },
     'pre-compact': { name: 'PreCompact' },
     'session-start': { name: 'SessionStart', matcher: 'compact' },
   }),
-  setUp: () => NOTHING,
+  setUpRun: () => NOTHING,
   auth: 'account',
-  home: homeFolder('.factory', {
+  home: shareHomeFolder('.factory', {
     login: ['auth.json', 'auth.encrypted', 'auth.v2.file', 'auth.v2.key'],
     settings: [
       'settings.json',

@@ -1,18 +1,22 @@
 import { join } from 'node:path';
 import { createGeminiReader } from '../streams/gemini.ts';
-import { grouped, HOOK_TIMEOUT_SEC, hookLists, shellHook } from './hooks.ts';
-import { withoutCommandOrFile } from './literal.ts';
+import { escapeCommandAndFiles } from './escape-prompt.ts';
+import { buildShellHook, groupedHooks, groupHookEntries, HOOK_TIMEOUT_SEC } from './hooks.ts';
 import { TO_FILE } from './notify.ts';
-import { homeFolder, NOTHING, type Preset, withArguments } from './preset.ts';
+import { NOTHING, type Preset, shareHomeFolder, withArguments } from './preset.ts';
 
-const HOOKS = grouped(
+const HOOKS = groupedHooks(
   {
     'pre-write': { name: 'BeforeTool', matcher: 'write_file|replace' },
     'post-tool': { name: 'AfterTool', matcher: '*' },
     // PreCompress comes before every request and takes no words; nothing tells of a start after it.
   },
   // Milliseconds here.
-  (line, event) => ({ name: `svc-${event}`, ...shellHook(line, event), timeout: HOOK_TIMEOUT_SEC * 1000 }),
+  (line, event) => ({
+    name: `svc-${event}`,
+    ...buildShellHook(line, event),
+    timeout: HOOK_TIMEOUT_SEC * 1000,
+  }),
 );
 
 const MOST_ATTEMPTS = 3;
@@ -29,20 +33,20 @@ export const gemini: Preset = {
   resume: (argv, id) => withArguments(argv, [`--resume=${id}`]),
   resumeInteractive: (argv, id) => withArguments(argv, [`--resume=${id}`]),
   hooks: HOOKS,
-  literal: withoutCommandOrFile,
-  setUp({ mcp, gateway, hooks, folder }) {
-    // Its settings are the person's, with the login beside them: another home only where no login is needed.
+  literal: escapeCommandAndFiles,
+  setUpRun({ mcp, gateway, hooks, folder }) {
+    // Settings and login are in the same home: another home only where no login is needed.
     if (gateway === null) return NOTHING;
     const home = join(folder, 'gemini');
     const settings = {
       security: { auth: { selectedType: 'gemini-api-key' } },
-      // Ten attempts are its own idea: minutes in which nobody hears of a limit.
+      // Its default is ten attempts: minutes in which nobody hears of a limit.
       general: { enableAutoUpdate: false, enableAutoUpdateNotification: false, maxAttempts: MOST_ATTEMPTS },
       privacy: { usageStatisticsEnabled: false },
       ...(mcp === null
         ? {}
         : { mcpServers: { svc: { command: mcp.command, args: mcp.args, env: mcp.env } } }),
-      ...(hooks === null ? {} : { hooks: hookLists(HOOKS, hooks) }),
+      ...(hooks === null ? {} : { hooks: groupHookEntries(HOOKS, hooks) }),
     };
     return {
       args: [],
@@ -60,7 +64,7 @@ export const gemini: Preset = {
   },
   auth: 'gateway',
   hasRoutedHome: true,
-  home: homeFolder('.gemini', {
+  home: shareHomeFolder('.gemini', {
     login: ['oauth_creds.json', 'google_accounts.json'],
     settings: ['settings.json', 'installation_id', '.env', 'GEMINI.md', 'commands', 'extensions', 'skills'],
   }),

@@ -1,19 +1,19 @@
 import type { CommandLine, HookEvent } from './hook-event.ts';
-import { shellCommand } from './shell-command.ts';
+import { formatShellCommand } from './shell-command.ts';
 
-/** Seconds; a hook of ours that is slower than this is broken, and must not hold the agent up. */
+/** Seconds; our hook is broken if it is slower, and must not block the agent. */
 export const HOOK_TIMEOUT_SEC = 10;
 
-/** The command of ours at each moment. */
+/** Our command for each moment. */
 export type HookLines = Readonly<Record<HookEvent, CommandLine>>;
 
-/** What an agent calls a moment, and of which tools or for which reasons it is to tell us of it; all when left out. */
+/** An agent's name for a moment, and a filter for tools or reasons; all when left out. */
 export interface HookMoment {
   name: string;
   matcher?: string;
 }
 
-/** Those at which the agent takes words of ours, or a refusal. */
+/** The moments at which the agent accepts text, or a refusal, from us. */
 export type HookMoments = Readonly<Partial<Record<HookEvent, HookMoment>>>;
 
 /** One entry of a list of hooks, under the agent's own name of the moment; under none where it has one list for all. */
@@ -22,51 +22,51 @@ export interface HookEntry {
   entry: Record<string, unknown>;
 }
 
-/** How an agent is told of our hooks: the same for one run as in the configuration of whoever installs them. */
+/** How an agent is configured with our hooks: the same for one run as for a permanent installation. */
 export interface AgentHooks {
   moments: HookMoments;
-  entries(lines: HookLines): HookEntry[];
-  /** The whole text of the program that has them, where they are no entries. */
-  plugin?(lines: HookLines): string;
+  listEntries(lines: HookLines): HookEntry[];
+  /** The whole plugin, for agents whose hooks are not entries. */
+  buildPlugin?(lines: HookLines): string;
 }
 
 /** A command as an agent's configuration has it. */
 type Hook = (line: CommandLine, event: HookEvent) => Record<string, unknown>;
 
-/** For agents that hand it to a shell. */
-export const shellHook: Hook = (line) => ({
+/** For agents that run hooks in a shell. */
+export const buildShellHook: Hook = (line) => ({
   type: 'command',
-  command: shellCommand(line),
+  command: formatShellCommand(line),
   timeout: HOOK_TIMEOUT_SEC,
 });
 
-const eachOf = (moments: HookMoments): [HookEvent, HookMoment][] =>
+const listMoments = (moments: HookMoments): [HookEvent, HookMoment][] =>
   Object.entries(moments) as [HookEvent, HookMoment][];
 
-/** In claude's form, which others have taken over: a list of commands beside the matcher. */
-export const grouped = (moments: HookMoments, hook: Hook = shellHook): AgentHooks => ({
+/** Builds hooks in claude's form, which others have adopted: a list of commands beside the matcher. */
+export const groupedHooks = (moments: HookMoments, hook: Hook = buildShellHook): AgentHooks => ({
   moments,
-  entries: (lines) =>
-    eachOf(moments).map(([event, { name, ...matcher }]) => ({
+  listEntries: (lines) =>
+    listMoments(moments).map(([event, { name, ...matcher }]) => ({
       list: name,
       entry: { ...matcher, hooks: [hook(lines[event], event)] },
     })),
 });
 
 /** Entries that are the command itself. */
-export const flat = (moments: HookMoments, hook: Hook): AgentHooks => ({
+export const flatHooks = (moments: HookMoments, hook: Hook): AgentHooks => ({
   moments,
-  entries: (lines) =>
-    eachOf(moments).map(([event, { name, ...matcher }]) => ({
+  listEntries: (lines) =>
+    listMoments(moments).map(([event, { name, ...matcher }]) => ({
       list: name,
       entry: { ...matcher, ...hook(lines[event], event) },
     })),
 });
 
-/** As a settings file has them. */
-export const hookLists = ({ entries }: AgentHooks, lines: HookLines): Record<string, object[]> =>
+/** Groups the entries as in a settings file. */
+export const groupHookEntries = ({ listEntries }: AgentHooks, lines: HookLines): Record<string, object[]> =>
   Object.fromEntries(
-    [...Map.groupBy(entries(lines), ({ list }) => list)].map(([list, all]) => [
+    [...Map.groupBy(listEntries(lines), ({ list }) => list)].map(([list, all]) => [
       list,
       all.map(({ entry }) => entry),
     ]),

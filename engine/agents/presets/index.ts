@@ -20,12 +20,12 @@ export {
   type GatewayRoute,
   type HomeShare,
   KEY_VARIABLE,
+  listUntold,
   type McpServer,
   type Preset,
   type RunLeft,
   type RunSetup,
   type RunWish,
-  untoldOf,
   withArguments,
 } from './preset.ts';
 
@@ -44,7 +44,7 @@ export const PRESETS: readonly Preset[] = [
   kiro,
 ];
 
-const mapOf = <V>(pick: (preset: Preset) => V | null): Readonly<Record<string, V>> =>
+const mapPresets = <V>(pick: (preset: Preset) => V | null): Readonly<Record<string, V>> =>
   Object.fromEntries(
     PRESETS.flatMap((preset) => {
       const value = pick(preset);
@@ -53,22 +53,22 @@ const mapOf = <V>(pick: (preset: Preset) => V | null): Readonly<Record<string, V
   );
 
 /** Headless commands: split into words first, then filled in. `< {{prompt_file}}` opens the file as standard input. */
-export const HEADLESS = mapOf(({ headless }) => headless);
+export const HEADLESS = mapPresets(({ headless }) => headless);
 
 /** Commands that open an agent for a person; some exist only here, since they do not run headless. */
-export const INTERACTIVE = mapOf(({ interactive }) => interactive);
+export const INTERACTIVE = mapPresets(({ interactive }) => interactive);
 
 /** Commands that serve the agent client protocol on standard input and output. */
-export const ACP = mapOf(({ acp }) => acp);
+export const ACP = mapPresets(({ acp }) => acp);
 
-export const NOTIFY: Readonly<Record<string, AgentNotify>> = mapOf(({ notify }) => notify);
+export const NOTIFY: Readonly<Record<string, AgentNotify>> = mapPresets(({ notify }) => notify);
 
-/** Why the preset's model calls cannot go through the gateway; null when they can. */
-export const cannotRoute = (name: string): string | null => presetNamed(name)?.cannot.gateway ?? null;
+/** Why a preset's model calls cannot go through the gateway; null when they can. */
+export const findRouteObstacle = (name: string): string | null => findPreset(name)?.cannot.gateway ?? null;
 
-export const presetNamed = (name: string): Preset | null =>
+export const findPreset = (name: string): Preset | null =>
   PRESETS.find((preset) => preset.name === name) ?? null;
 
-/** The agent that a program is, whatever the preset that starts it is called. */
-export const presetOfProgram = (program: string): Preset | null =>
+/** Finds the preset of a program, whatever name it is configured under. */
+export const findPresetOfProgram = (program: string): Preset | null =>
   PRESETS.find(({ programs }) => programs.includes(basename(program))) ?? null;

@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { createKimiReader } from '../streams/kimi.ts';
 import { type AgentHooks, HOOK_TIMEOUT_SEC, type HookLines } from './hooks.ts';
 import { TO_FILE } from './notify.ts';
-import { homeFolder, NOTHING, type Preset, withArguments } from './preset.ts';
-import { shellCommand } from './shell-command.ts';
-import { tomlValue } from './toml.ts';
+import { NOTHING, type Preset, shareHomeFolder, withArguments } from './preset.ts';
+import { formatShellCommand } from './shell-command.ts';
+import { formatTomlValue } from './toml.ts';
 
-/** Asked for where the person has not set another one. */
+/** Used unless the person has set another one. */
 const MODEL = 'kimi-for-coding';
 
 const MATCHER = '^(Write|Edit)$';
@@ -14,13 +14,13 @@ const MATCHER = '^(Write|Edit)$';
 const HOOKS: AgentHooks = {
   // The others it tells of and takes no words at.
   moments: { 'pre-write': { name: 'PreToolUse', matcher: MATCHER } },
-  entries: (lines) => [
+  listEntries: (lines) => [
     {
       list: '',
       entry: {
         event: 'PreToolUse',
         matcher: MATCHER,
-        command: shellCommand(lines['pre-write']),
+        command: formatShellCommand(lines['pre-write']),
         timeout: HOOK_TIMEOUT_SEC,
       },
     },
@@ -39,8 +39,9 @@ export const kimi: Preset = {
   resume: (argv, id) => withArguments(argv, [`--session=${id}`]),
   resumeInteractive: (argv, id) => withArguments(argv, [`--session=${id}`]),
   hooks: HOOKS,
-  setUp({ mcp, gateway, hooks, folder, env }) {
-    // Servers and hooks are read from its home alone, where the login is too: another one only where none is needed.
+  setUpRun({ mcp, gateway, hooks, folder, env }) {
+    // Servers and hooks are only read from its home, which also holds the login: another home only where no login is
+    // needed.
     if (gateway === null) return NOTHING;
     const home = join(folder, 'kimi');
     const server = mcp === null ? {} : { svc: { command: mcp.command, args: mcp.args, env: mcp.env } };
@@ -48,7 +49,7 @@ export const kimi: Preset = {
       args: [],
       env: {
         KIMI_CODE_HOME: home,
-        // The key stays in the environment, which the file would take it out of.
+        // Keep the key in the environment, out of the file.
         KIMI_MODEL_NAME: env.KIMI_MODEL_NAME || MODEL,
         KIMI_MODEL_PROVIDER_TYPE: 'openai',
         KIMI_MODEL_BASE_URL: `${gateway.url}/v1`,
@@ -57,14 +58,14 @@ export const kimi: Preset = {
         KIMI_DISABLE_TELEMETRY: '1',
       },
       files: [
-        { path: join(home, 'config.toml'), text: hooks === null ? '' : hooksOf(hooks) },
+        { path: join(home, 'config.toml'), text: hooks === null ? '' : formatHooks(hooks) },
         { path: join(home, 'mcp.json'), text: JSON.stringify({ mcpServers: server }) },
       ],
     };
   },
   auth: 'account',
   hasRoutedHome: true,
-  home: homeFolder('.kimi-code', {
+  home: shareHomeFolder('.kimi-code', {
     login: ['credentials', 'oauth'],
     settings: ['config.toml', 'mcp.json', 'device_id', 'skills'],
   }),
@@ -76,8 +77,8 @@ export const kimi: Preset = {
   },
 };
 
-const hooksOf = (lines: HookLines): string =>
-  HOOKS.entries(lines)
-    .map(({ entry }) => Object.entries(entry).map(([key, value]) => `${key} = ${tomlValue(value)}`))
+const formatHooks = (lines: HookLines): string =>
+  HOOKS.listEntries(lines)
+    .map(({ entry }) => Object.entries(entry).map(([key, value]) => `${key} = ${formatTomlValue(value)}`))
     .map((members) => ['[[hooks]]', ...members].join('\n'))
     .join('\n\n');

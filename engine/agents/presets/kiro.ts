@@ -13,7 +13,7 @@ export const kiro: Preset = {
   resume: null,
   resumeInteractive: null,
   hooks: null,
-  setUp: () => NOTHING,
+  setUpRun: () => NOTHING,
   auth: 'account',
   home: NO_HOME,
   cannot: {

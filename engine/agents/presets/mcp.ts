@@ -1,5 +1,8 @@
 import type { McpServer } from './preset.ts';
 
-/** One word that carries the server as JSON: a list of several values would take the words behind it as well. */
-export const jsonFlag = (flag: string, { command, args, env }: McpServer, more: object = {}): string =>
-  `${flag}=${JSON.stringify({ mcpServers: { svc: { ...more, command, args, env } } })}`;
+/** Formats the server as one JSON argument: a flag with several values would take the following arguments too. */
+export const formatServerFlag = (
+  flag: string,
+  { command, args, env }: McpServer,
+  more: object = {},
+): string => `${flag}=${JSON.stringify({ mcpServers: { svc: { ...more, command, args, env } } })}`;

@@ -1,7 +1,7 @@
 import { type AgentHooks, HOOK_TIMEOUT_SEC } from './hooks.ts';
 import type { RunWish } from './preset.ts';
 
-/** The type of the line by which the plugin tells that opencode waits for its model. */
+/** Type of the line by which the plugin reports that opencode waits for its model. */
 export const RETRY_MARK = 'svc.retry';
 
 /** Its own names; the tools are those that it runs by them. */
@@ -13,11 +13,14 @@ const MOMENTS = {
 } as const satisfies AgentHooks['moments'];
 
 /**
- * A plugin of opencode, for one run or for whoever installs it. It says when opencode waits for a limit, which its own stream keeps quiet about, on
- * standard error since in ACP standard output is the protocol's. With hooks it runs their commands at each moment as claude
- * would, with the same JSON in and out. Whatever fails in it is left alone: the agent goes on.
+ * Builds a plugin for opencode, for one run or a permanent installation. It reports when opencode waits for a limit,
+ * about which its own stream is silent, on standard error since in ACP standard output is the protocol's. With hooks
+ * it runs their commands at each moment as claude would, with the same JSON in and out. Failures inside it are
+ * ignored: the agent continues.
  */
-export const pluginText = (hooks: RunWish['hooks']): string => `import { spawn } from 'node:child_process';
+export const buildOpencodePlugin = (
+  hooks: RunWish['hooks'],
+): string => `import { spawn } from 'node:child_process';
 
 const HOOKS = ${JSON.stringify(hooks ?? {})};
 const WRITES = new Set(${JSON.stringify(MOMENTS['pre-write'].matcher.split('|'))});
@@ -95,7 +98,7 @@ export const Svc = async ({ directory }) => {
       const text = await run('pre-write', given('PreToolUse', input, output?.args));
       const said = parsed(text).hookSpecificOutput;
       if (said?.permissionDecision === 'deny') throw new Error(said.permissionDecisionReason ?? 'denied');
-      // There is no way to say something before a tool: it is said with its result.
+      // Text cannot be added before a tool call, so it is added to its result.
       if (said?.additionalContext) held.set(input.callID, said.additionalContext);
     },
     '${MOMENTS['post-tool'].name}': async (input, output) => {
@@ -123,4 +126,8 @@ export const Svc = async ({ directory }) => {
 `;
 
 /** It has no entries: the plugin runs our commands. */
-export const OPENCODE_HOOKS: AgentHooks = { moments: MOMENTS, entries: () => [], plugin: pluginText };
+export const OPENCODE_HOOKS: AgentHooks = {
+  moments: MOMENTS,
+  listEntries: () => [],
+  buildPlugin: buildOpencodePlugin,
+};

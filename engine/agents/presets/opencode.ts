@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { SvcError } from '../../base/errors.ts';
 import { createOpencodeReader } from '../streams/opencode.ts';
 import { TO_OPENCODE } from './notify.ts';
-import { OPENCODE_HOOKS, pluginText } from './opencode-plugin.ts';
+import { buildOpencodePlugin, OPENCODE_HOOKS } from './opencode-plugin.ts';
 import { type GatewayRoute, KEY_VARIABLE, type Preset, type RunSetup, withArguments } from './preset.ts';
 
 export const opencode: Preset = {
@@ -19,7 +19,7 @@ export const opencode: Preset = {
   resume: (argv, id) => withArguments(argv, [`--session=${id}`]),
   resumeInteractive: (argv, id) => withArguments(argv, [`--session=${id}`]),
   hooks: OPENCODE_HOOKS,
-  setUp({ mcp, gateway, hooks, folder, env }) {
+  setUpRun({ mcp, gateway, hooks, folder, env }) {
     const files: RunSetup['files'] = [];
     const more: Record<string, string> = {};
     const parts: Config[] = [];
@@ -31,18 +31,18 @@ export const opencode: Preset = {
     }
     if (gateway !== null || hooks !== null) {
       const path = join(folder, 'opencode-plugin.mjs');
-      files.push({ path, text: pluginText(hooks) });
+      files.push({ path, text: buildOpencodePlugin(hooks) });
       parts.push({ plugin: [pathToFileURL(path).href], autoupdate: false, share: 'disabled' });
       more.OPENCODE_DISABLE_AUTOUPDATE = '1';
     }
     if (gateway !== null) {
-      parts.push(routeTo(gateway, present(env.OPENCODE_CONFIG_CONTENT)));
+      parts.push(buildOpencodeRoute(gateway, readPresent(env.OPENCODE_CONFIG_CONTENT)));
       more[KEY_VARIABLE] = gateway.key;
-      // Its list of models and prices is of no use to a route, and comes from elsewhere.
+      // Its list of models and prices is useless to a route, and is fetched from elsewhere.
       more.OPENCODE_DISABLE_MODELS_FETCH = '1';
     }
     if (parts.length === 0) return { args: [], env: {}, files: [] };
-    const config = parts.reduce(merged, present(env.OPENCODE_CONFIG_CONTENT));
+    const config = parts.reduce(mergeConfig, readPresent(env.OPENCODE_CONFIG_CONTENT));
     return { args: [], env: { ...more, OPENCODE_CONFIG_CONTENT: JSON.stringify(config) }, files };
   },
   auth: 'account',
@@ -66,12 +66,15 @@ export const opencode: Preset = {
 
 type Config = Record<string, unknown>;
 
-/** A route names no model: the one that the person chose, which then is called for at the gateway, else `svc`. */
-function routeTo({ url }: GatewayRoute, { model: chosen, small_model: chosenSmall }: Config): Config {
-  const own = (value: unknown): string =>
-    typeof value === 'string' && value !== '' ? bareModel(value) : 'svc';
-  const model = own(chosen);
-  const small = typeof chosenSmall === 'string' ? own(chosenSmall) : model;
+/** A route names no model: use the person's choice, requested at the gateway, else `svc`. */
+function buildOpencodeRoute(
+  { url }: GatewayRoute,
+  { model: chosen, small_model: chosenSmall }: Config,
+): Config {
+  const keepModel = (value: unknown): string =>
+    typeof value === 'string' && value !== '' ? trimProvider(value) : 'svc';
+  const model = keepModel(chosen);
+  const small = typeof chosenSmall === 'string' ? keepModel(chosenSmall) : model;
   return {
     model: `svc/${model}`,
     small_model: `svc/${small}`,
@@ -87,10 +90,10 @@ function routeTo({ url }: GatewayRoute, { model: chosen, small_model: chosenSmal
 }
 
 /** Without the provider before it. */
-const bareModel = (model: string): string => model.slice(model.indexOf('/') + 1);
+const trimProvider = (model: string): string => model.slice(model.indexOf('/') + 1);
 
-/** The variable may already carry configuration of the person's own. */
-function present(text: string | undefined): Config {
+/** The variable may already hold the person's own configuration. */
+function readPresent(text: string | undefined): Config {
   let config: unknown = {};
   try {
     if (text) config = JSON.parse(text);
@@ -109,8 +112,8 @@ function present(text: string | undefined): Config {
   );
 }
 
-/** Lists are joined and objects too, one level deep; else the later one counts. */
-function merged(config: Config, part: Config): Config {
+/** Merges configuration: lists and objects are joined one level deep; otherwise the later one wins. */
+function mergeConfig(config: Config, part: Config): Config {
   const all = { ...config };
   for (const [key, value] of Object.entries(part)) {
     const before = all[key];

@@ -19,7 +19,7 @@ export interface GatewayRoute {
 /** The variable that a run's virtual key is in, for agents that take the name of one. */
 export const KEY_VARIABLE = 'SVC_VKEY';
 
-/** What one run of an agent is to be told beyond its command. */
+/** What one run of an agent needs beyond its command. */
 export interface RunWish {
   /** Served to the agent under the name svc. */
   mcp: McpServer | null;
@@ -30,11 +30,11 @@ export interface RunWish {
   folder: string;
   /** The environment that the run has otherwise. */
   env: Readonly<Record<string, string | undefined>>;
-  /** A person is there to answer; otherwise nobody is. */
+  /** A person is present to answer. */
   isAttended?: boolean;
 }
 
-/** How it is told: nothing of the person's own configuration is touched. */
+/** The setup of one run: none of the person's own configuration is touched. */
 export interface RunSetup {
   /** For `withArguments`. */
   args: string[];
@@ -44,13 +44,13 @@ export interface RunSetup {
 }
 
 /**
- * What a confined run of an agent has of the person's home; all paths below it, and what does not exist is left out.
- * Nothing of it can be written but the login, so that a worker leaves nothing there that is run later.
+ * The parts of the person's home that a confined run gets; all paths are relative to it, and missing ones are
+ * skipped. Only the login is writable, so that a worker leaves nothing there that runs later.
  */
 export interface HomeShare {
-  /** Folders of the agent that the session has private ones of, kept as long as its log. */
+  /** Folders of the agent that the session gets private copies of, kept as long as its log. */
   own: readonly string[];
-  /** Files of which it has a copy. */
+  /** Files that are copied. */
   copied: readonly string[];
   /** Files that it reads and renews. */
   login: readonly string[];
@@ -58,22 +58,22 @@ export interface HomeShare {
   settings: readonly string[];
 }
 
-/** The folder of an agent with what is in it. */
-export const homeFolder = (
+/** Shares an agent's folder and files in it. */
+export const shareHomeFolder = (
   folder: string,
   { login = [], settings = [] }: Partial<Pick<HomeShare, 'login' | 'settings'>>,
 ): HomeShare => {
-  const below = (names: readonly string[]) => names.map((name) => `${folder}/${name}`);
-  return { own: [folder], copied: [], login: below(login), settings: below(settings) };
+  const joinNames = (names: readonly string[]) => names.map((name) => `${folder}/${name}`);
+  return { own: [folder], copied: [], login: joinNames(login), settings: joinNames(settings) };
 };
 
-/** A run that has ended without telling the id of its agent's own session. */
+/** A run that ended without reporting the id of its agent's own session. */
 export interface RunLeft {
   /** The person's home, or the private one of a confined run, which the worker could write to. */
   home: string;
   /** The home or a folder around it; no link below this one is followed. */
   top: string;
-  /** The run's, as far as it says where the agent keeps things: nothing of a confined one. */
+  /** The run's variables that say where the agent keeps things; empty for a confined run. */
   env: Readonly<Record<string, string | undefined>>;
   /** Links resolved. */
   cwd: string;
@@ -81,7 +81,7 @@ export interface RunLeft {
   name: string;
   /** When svc made the run's session, Unix ms. */
   since: number;
-  /** The agent's own session that the run went on with; null when it began one. */
+  /** The agent's own session that the run resumed; null when it began one. */
   continued: string | null;
 }
 
@@ -92,53 +92,62 @@ export interface Preset {
   programs: readonly string[];
   /** The headless command, see docs/workers.md; null when it only runs for a person. */
   headless: string | null;
-  /** The same for a prompt that is too long for one argument; null when it has to read the prompt file itself. */
+  /**
+   * Like `headless`, for a prompt that is too long for one argument; null when the agent has to read the prompt file
+   * itself.
+   */
   headlessLong: string | null;
   /** Opens it for a person. */
   interactive: string;
-  /** Serves the agent client protocol on standard input and output; null when it has no such way or none is known. */
+  /** Serves the agent client protocol on standard input and output; null when unsupported or unknown. */
   acp: string | null;
   notify: AgentNotify;
-  /** Reads what the headless command prints, `now` being when that was, Unix ms; null when nothing is known of it. */
+  /** Reads the headless command's output, printed at `now`, Unix ms; null for an unknown format. */
   reader: ((now: () => number) => StreamReader) | null;
-  /** The command, continuing the agent's own session of that id; null when it cannot. */
+  /** Builds the command that resumes the agent's own session; null when it cannot. */
   resume: ((argv: readonly string[], agentSession: string) => string[]) | null;
   /** The same for the interactive command. */
   resumeInteractive: ((argv: readonly string[], agentSession: string) => string[]) | null;
-  /** The agent's own session of a run that was killed before it told the id; null when none is certainly that. */
+  /** Finds the agent's own session of a run that was killed before reporting its id; null when none is certain. */
   findSession?: (run: RunLeft) => Promise<string | null>;
-  /** Words for a person's start that trust these folders, when it would ask, and keep the answer in its settings. */
-  trusting?: (folders: readonly string[]) => string[];
-  /** The moments at which it runs commands of ours, and how it is told of them; null when none are known. */
+  /** Builds arguments that trust these folders for a person's start, if the agent would ask and remember the answer. */
+  trustFolders?: (folders: readonly string[]) => string[];
+  /** The moments at which it runs our hooks, and how to configure them; null when none are known. */
   hooks: AgentHooks | null;
-  /** A stranger's prompt in a form that the program hands to its model and does not obey itself; left out: as it is. */
+  /**
+   * Escapes a stranger's prompt so that the program passes it to its model and does not interpret it; left out: no
+   * escaping.
+   */
   literal?: (prompt: string) => string;
-  /** What of a wish it can be told for one run; what it cannot is left out, see `cannot`. Throws `config_invalid`. */
-  setUp(wish: RunWish): RunSetup;
+  /**
+   * Sets up one run as far as the agent can be configured; the rest is left out, see `cannot`. Throws
+   * `config_invalid`.
+   */
+  setUpRun(wish: RunWish): RunSetup;
   /** Whether it has a login of its own that is used unless `agents.auth` says otherwise. */
   auth: 'account' | 'gateway';
-  /** Through the gateway it has a home of its own, with its conversations: with its own login it finds none of them. */
+  /** Through the gateway it uses a separate home with its own conversations, which are not found with its own login. */
   hasRoutedHome?: true;
   /** What of the person's home a confined run sees. */
   home: HomeShare;
   /**
-   * What it cannot with its own login, each with the reason, a clause that follows "because": `agents.auth: gateway` is
-   * refused by `gateway`. Of `UNTOLD` a run may end well though it did not.
+   * What it cannot do with its own login, each with a reason that follows "because": `gateway` refuses `agents.auth:
+   * gateway`. A run may end well without saying what is listed in `UNTOLD`.
    */
   cannot: Partial<Record<'gateway' | 'mcp' | 'hooks' | 'headless' | 'literal' | Untold, string>>;
 }
 
 type Untold = keyof typeof UNTOLD;
 
-/** What an agent may keep quiet about, in words that follow "it does not say". */
+/** What an agent may never say, in words that follow "it does not say". */
 export const UNTOLD = {
   usage: 'what it spent',
   refusal: 'when its model declines',
   length: 'when an answer was cut off',
 } as const;
 
-/** What a run of the preset does not say; nothing is known of a command of the person's own. */
-export const untoldOf = (preset: Preset | null): string[] =>
+/** Lists what a run of the preset never says; nothing is known about a person's own command. */
+export const listUntold = (preset: Preset | null): string[] =>
   (Object.keys(UNTOLD) as Untold[]).flatMap((what) =>
     preset?.cannot[what] === undefined ? [] : UNTOLD[what],
   );
@@ -149,7 +158,7 @@ export const NO_HOME: HomeShare = { own: [], copied: [], login: [], settings: []
 /** For presets of which there is nothing to tell. */
 export const NOTHING: RunSetup = { args: [], env: {}, files: [] };
 
-/** The command with options added where they still count as options: before a `--`, else at the end. */
+/** Adds options where they still count as options: before a `--`, else at the end. */
 export function withArguments(argv: readonly string[], more: readonly string[]): string[] {
   const end = argv.indexOf('--');
   return end === -1 ? [...argv, ...more] : [...argv.slice(0, end), ...more, ...argv.slice(end)];

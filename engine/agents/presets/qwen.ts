@@ -1,20 +1,20 @@
 import { join } from 'node:path';
 import { createQwenReader } from '../streams/claude.ts';
-import { grouped, hookLists } from './hooks.ts';
-import { withoutCommandOrFile } from './literal.ts';
-import { jsonFlag } from './mcp.ts';
+import { escapeCommandAndFiles } from './escape-prompt.ts';
+import { groupedHooks, groupHookEntries } from './hooks.ts';
+import { formatServerFlag } from './mcp.ts';
 import { TO_FILE } from './notify.ts';
-import { homeFolder, type Preset, type RunSetup, withArguments } from './preset.ts';
+import { type Preset, type RunSetup, shareHomeFolder, withArguments } from './preset.ts';
 
 const OPTIONS = 'qwen --output-format stream-json --approval-mode yolo';
 
 /** Asked for where the person has not set another one. */
 const MODEL = 'qwen3-coder-plus';
 
-/** Lowest of all its settings, so that a person's own stay what they are. */
+/** The lowest level of its settings, so that a person's own keep precedence. */
 const DEFAULTS = 'QWEN_CODE_SYSTEM_DEFAULTS_PATH';
 
-const HOOKS = grouped({
+const HOOKS = groupedHooks({
   'pre-write': { name: 'PreToolUse', matcher: '^(write_file|edit|notebook_edit)$' },
   'post-tool': { name: 'PostToolUse', matcher: '*' },
   'pre-compact': { name: 'PreCompact' },
@@ -33,10 +33,10 @@ export const qwen: Preset = {
   resume: (argv, id) => withArguments(argv, [`--resume=${id}`]),
   resumeInteractive: (argv, id) => withArguments(argv, [`--resume=${id}`]),
   hooks: HOOKS,
-  literal: withoutCommandOrFile,
-  setUp({ mcp, gateway, hooks, folder, env }) {
+  literal: escapeCommandAndFiles,
+  setUpRun({ mcp, gateway, hooks, folder, env }) {
     const setup: RunSetup = { args: [], env: {}, files: [] };
-    if (mcp !== null) setup.args.push(jsonFlag('--mcp-config', mcp));
+    if (mcp !== null) setup.args.push(formatServerFlag('--mcp-config', mcp));
     const defaults: { hooks?: object; model?: object } = {};
     if (gateway !== null) {
       const url = `${gateway.url}/v1`;
@@ -47,10 +47,10 @@ export const qwen: Preset = {
         OPENAI_MODEL: env.OPENAI_MODEL || MODEL,
         QWEN_USAGE_STATISTICS_ENABLED: 'false',
       });
-      // Beyond its first few attempts it would wait for minutes, ten times, without a word.
+      // After its first few attempts it would silently wait for minutes, ten times.
       defaults.model = { generationConfig: { maxRetries: 0 } };
     }
-    if (hooks !== null) defaults.hooks = hookLists(HOOKS, hooks);
+    if (hooks !== null) defaults.hooks = groupHookEntries(HOOKS, hooks);
     // A machine's own defaults, where it has some, are not to be hidden.
     if (Object.keys(defaults).length > 0 && !env[DEFAULTS]) {
       const path = join(folder, 'qwen-defaults.json');
@@ -60,7 +60,7 @@ export const qwen: Preset = {
     return setup;
   },
   auth: 'account',
-  home: homeFolder('.qwen', {
+  home: shareHomeFolder('.qwen', {
     login: ['oauth_creds.json'],
     settings: [
       'settings.json',

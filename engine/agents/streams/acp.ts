@@ -1,7 +1,7 @@
-import { codeOf, type Failure, failure, statusIn } from './failure.ts';
-import { jsonOf, numberOf, textOf } from './json-lines.ts';
-import { createRecent, keptText } from './recent.ts';
-import { resetTimeIn } from './reset-time.ts';
+import { classifyError, createFailure, type Failure, findHttpStatus } from './failure.ts';
+import { asJson, asNumber, asString } from './json-lines.ts';
+import { createRecent, cutToKeep } from './recent.ts';
+import { findResetTime } from './reset-time.ts';
 import {
   type AgentEnd,
   END_CODES,
@@ -12,12 +12,12 @@ import {
   type StreamReader,
 } from './stream.ts';
 
-/** How an answer to a request for leave is called in the protocol. */
+/** Answers to a permission request, in the protocol's terms. */
 export type PermissionOutcome = 'allow_once' | 'allow_always' | 'reject_once' | 'reject_always' | 'cancelled';
 
 export type AcpStop = 'end_turn' | 'max_tokens' | 'max_turn_requests' | 'refusal' | 'cancelled';
 
-/** What an agent answered that could not do what it was asked: shortened, without secrets, and not yet judged. */
+/** An agent's error answer: shortened, without secrets, and not yet interpreted. */
 export interface AgentError {
   /** Of JSON-RPC, or the status of HTTP that some pass on. */
   code: number;
@@ -29,7 +29,7 @@ export interface AgentError {
   at: number;
 }
 
-/** What `svc acp run` has found itself. The version before told what an agent answered so as well. */
+/** An error that `svc acp run` found itself. The previous version also reported agents' errors in this form. */
 export interface FoundError {
   code: EndCode;
   text: string;
@@ -80,8 +80,8 @@ const STOPS: Readonly<Record<string, FoundError>> = {
   cancelled: { code: 'agent_error', text: 'cancelled' },
 };
 
-/** How a turn that ended so failed; null when it did not. */
-export const failureOfStop = (stop: string): FoundError | null => STOPS[stop] ?? null;
+/** The failure that a stop reason means; null when it is none. */
+export const findStopFailure = (stop: string): FoundError | null => STOPS[stop] ?? null;
 
 const MARKS: Readonly<Record<PlanEntry['state'], string>> = { done: 'x', active: '>', pending: ' ' };
 const OUTCOMES: Readonly<Record<PermissionOutcome, string>> = {
@@ -95,17 +95,17 @@ const OUTCOMES: Readonly<Record<PermissionOutcome, string>> = {
 const LONGEST_WORDS = 1000;
 
 /** Reads the lines of `svc acp run`. What the agent wrote to its standard error stands between them as it is. */
-export function acpReader(): StreamReader {
+export function createAcpReader(): StreamReader {
   let facts: StreamFacts = NO_FACTS;
   const tools = createRecent<string>();
   let toolCalls = 0;
-  /** What was refused, as long as the agent has neither said nor done anything after it. */
+  /** The refused call, until the agent says or does something after it. */
   let refused: string | null = null;
   let hasSpoken = false;
 
-  /** A call is told once it is known what it is, and again when it failed. */
-  function tool(line: Extract<AcpLine, { acp: 'tool' }>): string | null {
-    const words = keptText(wordsOf(line), LONGEST_WORDS);
+  /** Reports a call once it is known what it is, and again when it failed. */
+  function readTool(line: Extract<AcpLine, { acp: 'tool' }>): string | null {
+    const words = cutToKeep(describeTool(line), LONGEST_WORDS);
     const before = tools.get(line.id);
     tools.set(line.id, words);
     if (before === undefined) toolCalls += 1;
@@ -115,7 +115,7 @@ export function acpReader(): StreamReader {
     return before === words ? null : words;
   }
 
-  function read(line: AcpLine): string | null {
+  function readLine(line: AcpLine): string | null {
     switch (line.acp) {
       case 'session': {
         const { id, agent, model } = line;
@@ -133,7 +133,7 @@ export function acpReader(): StreamReader {
       case 'notice':
         return `! ${line.text}`;
       case 'tool':
-        return tool(line);
+        return readTool(line);
       case 'plan':
         facts = { ...facts, plan: line.entries };
         return ['plan', ...line.entries.map(({ text, state }) => `  [${MARKS[state]}] ${text}`)].join('\n');
@@ -141,7 +141,7 @@ export function acpReader(): StreamReader {
         const words = `${OUTCOMES[line.outcome]} by ${line.by}: ${line.kind} ${line.title}`;
         refused =
           line.outcome === 'reject_once' || line.outcome === 'reject_always'
-            ? keptText(words, LONGEST_WORDS)
+            ? cutToKeep(words, LONGEST_WORDS)
             : null;
         return words;
       }
@@ -151,12 +151,16 @@ export function acpReader(): StreamReader {
         return null;
       }
       case 'error': {
-        const trouble = failureIn(line);
+        const trouble = toFailure(line);
         facts = { ...facts, trouble };
         return `error: ${trouble.text}`;
       }
       case 'end': {
-        const end = endOf(line, { refused, trouble: facts.trouble, isSilent: !hasSpoken && toolCalls === 0 });
+        const end = judgeEnd(line, {
+          refused,
+          trouble: facts.trouble,
+          isSilent: !hasSpoken && toolCalls === 0,
+        });
         facts = { ...facts, end, trouble: null };
         return line.error === null || end.ok ? null : `ended: ${end.text}`;
       }
@@ -164,15 +168,15 @@ export function acpReader(): StreamReader {
   }
 
   return {
-    line(text) {
-      const parsed = parse(text);
+    readLine(text) {
+      const parsed = parseAcpLine(text);
       if (parsed === null) return text;
       try {
-        const words = read(parsed);
+        const words = readLine(parsed);
         facts = { ...facts, isStream: true };
         return words;
       } catch {
-        // A line of ours that lacks something is no reason to lose the rest.
+        // An incomplete line of ours is no reason to lose the rest.
         return text;
       }
     },
@@ -193,7 +197,7 @@ const KINDS: ReadonlySet<unknown> = new Set<AcpLine['acp']>([
   'end',
 ]);
 
-function parse(text: string): AcpLine | null {
+function parseAcpLine(text: string): AcpLine | null {
   if (!text.startsWith('{"acp":')) return null;
   try {
     const value = JSON.parse(text) as AcpLine;
@@ -203,7 +207,7 @@ function parse(text: string): AcpLine | null {
   }
 }
 
-function wordsOf({ kind, title, paths }: Extract<AcpLine, { acp: 'tool' }>): string {
+function describeTool({ kind, title, paths }: Extract<AcpLine, { acp: 'tool' }>): string {
   const [first] = paths;
   const what = first === undefined || kind === 'execute' ? title : paths.length > 1 ? `${first} …` : first;
   return `${kind} ${what}`;
@@ -212,36 +216,39 @@ function wordsOf({ kind, title, paths }: Extract<AcpLine, { acp: 'tool' }>): str
 /** `RequestError.authRequired` of the protocol. */
 const AUTH_REQUIRED = -32_000;
 
-/** What an agent's error means. */
-export function failureOfError(error: AgentError): Failure {
+/** Interprets an agent's error. */
+export function judgeAcpError(error: AgentError): Failure {
   const { code, reset_at: limitedUntil = null } = error;
-  const [message, data] = [textOf(error.message), textOf(error.data)];
-  const text = wordsIn(message, data);
+  const [message, data] = [asString(error.message), asString(error.data)];
+  const text = extractMessage(message, data);
   const told = `${text} ${message} ${data}`;
-  const now = numberOf(error.at) || Date.now();
-  if (code === AUTH_REQUIRED) return failure('auth_failed', text);
-  const found = codeOf(code >= 400 && code < 600 ? code : statusIn(told), told) ?? 'agent_error';
-  // It speaks of a rate limit all the same.
+  const now = asNumber(error.at) || Date.now();
+  if (code === AUTH_REQUIRED) return createFailure('auth_failed', text);
+  const found = classifyError(code >= 400 && code < 600 ? code : findHttpStatus(told), told) ?? 'agent_error';
+  // A known end of the limit makes it a usage limit, even if the agent calls it a rate limit.
   const meant = found === 'rate_limited' && limitedUntil !== null ? 'usage_limit' : found;
   const isLimit = meant === 'rate_limited' || meant === 'usage_limit';
-  return failure(meant, text, { resetAt: isLimit ? (limitedUntil ?? resetTimeIn(told, now)) : null, now });
+  return createFailure(meant, text, {
+    resetAt: isLimit ? (limitedUntil ?? findResetTime(told, now)) : null,
+    now,
+  });
 }
 
-/** Without what the protocol's library puts before it, and out of the JSON that some pass on. */
-function wordsIn(message: string, data: string): string {
+/** Extracts the message: without the library's prefix, and out of the JSON that some agents pass on. */
+function extractMessage(message: string, data: string): string {
   const text = message.replace(/^Internal error: /, '');
   // Then its reason is beside it.
   if (text === 'Internal error') return `${text} ${data}`.trim();
   try {
-    return textOf(jsonOf(jsonOf(JSON.parse(text)).error).message) || text;
+    return asString(asJson(asJson(JSON.parse(text)).error).message) || text;
   } catch {
     // A sentence, as it should be.
     return text;
   }
 }
 
-function failureIn(error: AcpError): Failure {
-  if (!('text' in error)) return failureOfError(error);
+function toFailure(error: AcpError): Failure {
+  if (!('text' in error)) return judgeAcpError(error);
   const { code, text, reset_at: resetAt = null } = error;
   return { ok: false, code: isEndCode(code) ? code : 'agent_error', text, resetAt };
 }
@@ -249,17 +256,19 @@ function failureIn(error: AcpError): Failure {
 const isEndCode = (code: string): code is EndCode => (END_CODES as readonly string[]).includes(code);
 
 /**
- * Agents end their turn in good order where a person has refused a call, where their model could not be reached, and where
- * it has said nothing at all: that is no work that was done.
+ * Judges the end of a turn. Agents end it normally even after a refused call, an unreachable model, or saying nothing
+ * at all; no work was done then.
  */
-function endOf(
+function judgeEnd(
   { stop_reason: stop, error }: Extract<AcpLine, { acp: 'end' }>,
   { refused, trouble, isSilent }: { refused: string | null; trouble: Failure | null; isSilent: boolean },
 ): AgentEnd {
   const nothing = stop === null ? { code: 'agent_error' as const, text: 'it ended without a reason' } : null;
-  const why = error ?? nothing ?? failureOfStop(stop ?? '');
-  if (why !== null) return failureIn(why);
-  if (refused !== null) return failure('permission_denied', refused, { resetAt: null });
+  const why = error ?? nothing ?? findStopFailure(stop ?? '');
+  if (why !== null) return toFailure(why);
+  if (refused !== null) return createFailure('permission_denied', refused, { resetAt: null });
   if (trouble !== null) return trouble;
-  return isSilent ? failure('agent_error', 'it ended its turn and has said and done nothing') : { ok: true };
+  return isSilent
+    ? createFailure('agent_error', 'it ended its turn and has said and done nothing')
+    : { ok: true };
 }

@@ -1,5 +1,5 @@
-import { type Json, oneLine, textOf } from './json-lines.ts';
-import { keptText } from './recent.ts';
+import { asString, type Json, toOneLine } from './json-lines.ts';
+import { cutToKeep } from './recent.ts';
 
 /** What a tool does, by its name: agents have different names for the same few things. */
 const KINDS: readonly (readonly [name: RegExp, verb: string])[] = [
@@ -22,16 +22,19 @@ const ABOUT = [
 /** Where svc has its worktrees, for agents that do not say where they are. */
 const WORKTREE = /^\/.*\/worktrees\/s-\d+\//;
 
-/** The same for all tools that do the same. */
-export const kindOf = (tool: string): string =>
-  KINDS.find(([name]) => name.test(tool))?.[1] ?? keptText(tool);
+/** One kind for all tools that do the same. */
+export const classifyTool = (tool: string): string =>
+  KINDS.find(([name]) => name.test(tool))?.[1] ?? cutToKeep(tool);
 
-/** A tool call for a person, such as `edit src/a.ts`, `run npm test`, `svc ask`. Paths are relative to `folder`. */
-export function activityOf(tool: string, input: Json, folder: string): string {
+/**
+ * Describes a tool call for a person, such as `edit src/a.ts`, `run npm test`, `svc ask`. Paths are relative to
+ * `folder`.
+ */
+export function describeActivity(tool: string, input: Json, folder: string): string {
   const [, server, own] = /^mcp_{1,2}(.+?)_{1,2}(.+)$/.exec(tool) ?? [];
-  const verb = server === undefined || own === undefined ? kindOf(tool) : `${server} ${own}`;
-  const about = ABOUT.map((key) => textOf(input[key])).find((text) => text !== '') ?? '';
+  const verb = server === undefined || own === undefined ? classifyTool(tool) : `${server} ${own}`;
+  const about = ABOUT.map((key) => asString(input[key])).find((text) => text !== '') ?? '';
   const isInside = folder !== '' && about.startsWith(`${folder}/`);
   const inside = isInside ? about.slice(folder.length + 1) : about.replace(WORKTREE, '');
-  return oneLine(`${verb} ${inside}`);
+  return toOneLine(`${verb} ${inside}`);
 }

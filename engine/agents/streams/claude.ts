@@ -1,14 +1,14 @@
-import { activityOf, kindOf } from './activity.ts';
-import { codeOf, failure, statusIn } from './failure.ts';
+import { classifyTool, describeActivity } from './activity.ts';
+import { classifyError, createFailure, findHttpStatus } from './failure.ts';
 import {
+  asJson,
+  asJsonList,
+  asNumber,
+  asString,
   createJsonReader,
   type Facts,
   type Json,
-  jsonOf,
-  jsonsOf,
-  numberOf,
-  oneLine,
-  textOf,
+  toOneLine,
 } from './json-lines.ts';
 import { createRecent } from './recent.ts';
 import type { AgentEnd, EndCode, PlanEntry, StreamReader, Usage } from './stream.ts';
@@ -44,7 +44,7 @@ const STATES: Record<string, PlanEntry['state']> = {
   completed: 'done',
 };
 
-/** More than these are not looked at one by one. */
+/** At most this many are examined one by one. */
 const MOST_DENIALS = 100;
 
 interface Call {
@@ -56,17 +56,17 @@ interface Call {
 
 /** Reads the stream of `--output-format stream-json`, as claude prints it and qwen after it. */
 export function createClaudeReader(now: () => number = Date.now): StreamReader {
-  /** Of the results so far: a run may have several, each with its own part. */
+  /** Sum of the results so far: a run may have several, each with its own part. */
   let told: Usage | null = null;
   return createReader(now, (result, facts) => {
     const { model_usage_since_last_result: added, modelUsage, usage, total_cost_usd: cost } = result;
     const costUsd = typeof cost === 'number' ? cost : null;
-    const own = usageByModel(added);
-    // Where it does not tell its own part, what it says by model is of all runs of the conversation.
-    const whole = own === null ? usageByModel(modelUsage) : null;
-    const plain = usageOf(jsonOf(usage));
+    const own = sumUsageByModel(added);
+    // Without a part of its own, the usage by model covers all runs of the conversation.
+    const whole = own === null ? sumUsageByModel(modelUsage) : null;
+    const plain = readClaudeUsage(asJson(usage));
     if (own !== null) {
-      told = told === null ? own : sum([told, own]);
+      told = told === null ? own : sumUsage([told, own]);
       facts.usage = told;
     } else if (whole !== null) facts.conversation = { ...whole, costUsd };
     else if (plain !== null) facts.usage = { ...plain, costUsd };
@@ -76,7 +76,7 @@ export function createClaudeReader(now: () => number = Date.now): StreamReader {
 /** Qwen's result counts the whole conversation. */
 export function createQwenReader(now: () => number = Date.now): StreamReader {
   return createReader(now, ({ usage }, facts) => {
-    facts.conversation = usageOf(jsonOf(usage)) ?? facts.conversation;
+    facts.conversation = readClaudeUsage(asJson(usage)) ?? facts.conversation;
   });
 }
 
@@ -84,161 +84,166 @@ export function createQwenReader(now: () => number = Date.now): StreamReader {
 function createReader(now: () => number, takeTokens: (result: Json, facts: Facts) => void): StreamReader {
   const calls = createRecent<Call>();
   let made = 0;
-  /** Denied by a command of ours: that is advice which the agent took, not a lack of permission. */
+  /** Calls denied by our own hook: the agent took that as advice, it is no lack of permission. */
   const hooked = createRecent<true>();
   const usages = createRecent<Usage>();
   let total: Usage = { input: 0, cached: 0, output: 0, costUsd: null };
   let folder = '';
-  /** When a limit of the account that is reached will be over. */
+  /** When the reached limit of the account will end. */
   let limitUntil: number | null = null;
   /** Of the last message that stands for an error. */
   let error = '';
   let lastError = '';
 
-  function message(event: Json, facts: Facts): string | null {
-    const whole = jsonOf(event.message);
-    error = textOf(event.error);
-    // What comes after an end is another turn: something that ran in the background has ended.
+  function readMessage(event: Json, facts: Facts): string | null {
+    const whole = asJson(event.message);
+    error = asString(event.error);
+    // Output after an end is another turn: something that ran in the background has ended.
     facts.end = null;
     if (error === '') facts.trouble = null;
-    if (textOf(whole.model) !== '' && whole.model !== '<synthetic>') facts.model = textOf(whole.model);
-    const usage = usageOf(jsonOf(whole.usage));
+    if (asString(whole.model) !== '' && whole.model !== '<synthetic>') facts.model = asString(whole.model);
+    const usage = readClaudeUsage(asJson(whole.usage));
     if (usage !== null) {
-      // The same message is told more than once.
-      const told = usages.get(textOf(whole.id));
-      usages.set(textOf(whole.id), usage);
-      total = sum([total, usage, ...(told === undefined ? [] : [negative(told)])]);
+      // The same message is printed more than once.
+      const told = usages.get(asString(whole.id));
+      usages.set(asString(whole.id), usage);
+      total = sumUsage([total, usage, ...(told === undefined ? [] : [negateUsage(told)])]);
       facts.usage = total;
     }
-    const blocks = jsonsOf(whole.content);
+    const blocks = asJsonList(whole.content);
     if (error !== '') {
       // Told again at the end, if it comes to that.
-      const text = blocks.map((block) => textOf(block.text)).join(' ');
-      facts.trouble = failure(errorCode([error], statusIn(text), text), text, { now: now() });
+      const text = blocks.map((block) => asString(block.text)).join(' ');
+      facts.trouble = createFailure(classifyClaudeError([error], findHttpStatus(text), text), text, {
+        now: now(),
+      });
       lastError = facts.trouble.text;
       return `✗ ${lastError}`;
     }
     const lines = blocks.flatMap((block) => {
-      if (block.type === 'text') return textOf(block.text);
-      return block.type === 'tool_use' ? call(block, facts) : [];
+      if (block.type === 'text') return asString(block.text);
+      return block.type === 'tool_use' ? readCall(block, facts) : [];
     });
-    return shown(lines, event);
+    return indentForSubagent(lines, event);
   }
 
-  function call({ id, name, input }: Json, facts: Facts): string {
-    const tool = textOf(name);
-    const given = jsonOf(input);
-    calls.set(textOf(id), { kind: kindOf(tool), order: made, isDone: false });
+  function readCall({ id, name, input }: Json, facts: Facts): string {
+    const tool = asString(name);
+    const given = asJson(input);
+    calls.set(asString(id), { kind: classifyTool(tool), order: made, isDone: false });
     made += 1;
     facts.toolCalls += 1;
-    if (/^todo_?write$/i.test(tool)) facts.plan = planOf(given);
-    facts.activity = activityOf(tool, given, folder);
+    if (/^todo_?write$/i.test(tool)) facts.plan = readTodos(given);
+    facts.activity = describeActivity(tool, given, folder);
     return `→ ${facts.activity}`;
   }
 
-  function results(event: Json): string | null {
-    const lines = jsonsOf(jsonOf(event.message).content).flatMap((block) => {
+  function readResults(event: Json): string | null {
+    const lines = asJsonList(asJson(event.message).content).flatMap((block) => {
       if (block.type !== 'tool_result') return [];
-      const call = calls.get(textOf(block.tool_use_id));
+      const call = calls.get(asString(block.tool_use_id));
       if (block.is_error !== true) {
         if (call !== undefined) call.isDone = true;
         return [];
       }
       const text =
-        textOf(block.content) ||
-        jsonsOf(block.content)
-          .map((part) => textOf(part.text))
+        asString(block.content) ||
+        asJsonList(block.content)
+          .map((part) => asString(part.text))
           .join(' ');
-      if (isHook(textOf(block.tool_use_id), text, event)) hooked.set(textOf(block.tool_use_id), true);
-      return `✗ ${oneLine(text, 200)}`;
+      if (isHook(asString(block.tool_use_id), text, event)) hooked.set(asString(block.tool_use_id), true);
+      return `✗ ${toOneLine(text, 200)}`;
     });
-    return shown(lines, event);
+    return indentForSubagent(lines, event);
   }
 
-  function system(event: Json, facts: Facts): string | null {
+  function readSystem(event: Json, facts: Facts): string | null {
     switch (event.subtype) {
       case 'init':
-        facts.agentSession = textOf(event.session_id) || facts.agentSession;
-        facts.model = textOf(event.model) || facts.model;
-        folder = textOf(event.cwd);
+        facts.agentSession = asString(event.session_id) || facts.agentSession;
+        facts.model = asString(event.model) || facts.model;
+        folder = asString(event.cwd);
         facts.end = null;
         return null;
       case 'api_retry': {
-        const status = numberOf(event.error_status) || null;
-        const name = textOf(event.error);
+        const status = asNumber(event.error_status) || null;
+        const name = asString(event.error);
         const text = `${name} ${status ?? ''}`.trim();
-        facts.trouble = failure(errorCode([name], status, text), text, { now: now() });
-        const wait = Math.ceil(numberOf(event.retry_delay_ms) / 1000);
-        return `! ${text}, trying again in ${wait} s (${numberOf(event.attempt)} of ${numberOf(event.max_retries)})`;
+        facts.trouble = createFailure(classifyClaudeError([name], status, text), text, { now: now() });
+        const wait = Math.ceil(asNumber(event.retry_delay_ms) / 1000);
+        return `! ${text}, trying again in ${wait} s (${asNumber(event.attempt)} of ${asNumber(event.max_retries)})`;
       }
       case 'informational':
-        return event.level === 'warning' ? `! ${oneLine(textOf(event.content), 200)}` : null;
+        return event.level === 'warning' ? `! ${toOneLine(asString(event.content), 200)}` : null;
       default:
         return null;
     }
   }
 
-  /** A tool that was denied and that nothing like it has made good since; null when there is none. */
-  function deniedIn(result: Json): string | null {
+  /** A denied tool call that no similar call has made good since; null when there is none. */
+  function findDenied(result: Json): string | null {
     const known = calls.values();
-    for (const { tool_name: tool, tool_use_id: id } of jsonsOf(result.permission_denials).slice(
+    for (const { tool_name: tool, tool_use_id: id } of asJsonList(result.permission_denials).slice(
       -MOST_DENIALS,
     )) {
-      if (hooked.get(textOf(id))) continue;
-      const { kind, order } = calls.get(textOf(id)) ?? { kind: kindOf(textOf(tool)), order: -1 };
+      if (hooked.get(asString(id))) continue;
+      const { kind, order } = calls.get(asString(id)) ?? { kind: classifyTool(asString(tool)), order: -1 };
       const later = known.some((each) => each.isDone && each.kind === kind && each.order > order);
-      if (!later) return textOf(tool) || 'a tool';
+      if (!later) return asString(tool) || 'a tool';
     }
     return null;
   }
 
-  function endOf(result: Json): AgentEnd {
-    const subtype = textOf(result.subtype);
+  function readEnd(result: Json): AgentEnd {
+    const subtype = asString(result.subtype);
     const isRefused = result.stop_reason === 'refusal';
     if (!isRefused && result.is_error !== true && (subtype === 'success' || result.is_error === false)) {
-      const tool = deniedIn(result);
+      const tool = findDenied(result);
       if (tool === null) return { ok: true };
-      return failure('permission_denied', `it was not allowed to use ${tool}: ${textOf(result.result)}`);
+      return createFailure(
+        'permission_denied',
+        `it was not allowed to use ${tool}: ${asString(result.result)}`,
+      );
     }
     const text =
-      textOf(result.result) ||
-      textOf(jsonOf(result.error).message) ||
-      (Array.isArray(result.errors) ? result.errors.map(textOf).join('; ') : '') ||
+      asString(result.result) ||
+      asString(asJson(result.error).message) ||
+      (Array.isArray(result.errors) ? result.errors.map(asString).join('; ') : '') ||
       'it ended with an error and did not say which';
-    const status = numberOf(result.api_error_status) || statusIn(text);
+    const status = asNumber(result.api_error_status) || findHttpStatus(text);
     const named = [result.api_error, subtype, result.terminal_reason, result.stop_reason, error];
-    const code = errorCode(named.map(textOf), status, text);
-    return failure(code, text, {
+    const code = classifyClaudeError(named.map(asString), status, text);
+    return createFailure(code, text, {
       resetAt: code === 'usage_limit' || code === 'rate_limited' ? limitUntil : null,
       now: now(),
     });
   }
 
-  return createJsonReader(take, (text, facts) => {
+  return createJsonReader(readEvent, (text, facts) => {
     // Qwen says so beside its stream, and prints no result.
     const [, code] = LIMITS.find(([words]) => words.test(text)) ?? [];
-    if (code !== undefined) facts.trouble = failure(code, text);
+    if (code !== undefined) facts.trouble = createFailure(code, text);
   });
 
-  function take(event: Json, facts: Facts): string | null | undefined {
+  function readEvent(event: Json, facts: Facts): string | null | undefined {
     switch (event.type) {
       case 'system':
-        return system(event, facts);
+        return readSystem(event, facts);
       case 'assistant':
-        return message(event, facts);
+        return readMessage(event, facts);
       case 'user':
-        return results(event);
+        return readResults(event);
       case 'rate_limit_event': {
-        const { status, resetsAt } = jsonOf(event.rate_limit_info);
-        limitUntil = status === 'rejected' && numberOf(resetsAt) > 0 ? numberOf(resetsAt) * 1000 : null;
+        const { status, resetsAt } = asJson(event.rate_limit_info);
+        limitUntil = status === 'rejected' && asNumber(resetsAt) > 0 ? asNumber(resetsAt) * 1000 : null;
         return null;
       }
       case 'result': {
-        facts.agentSession = textOf(event.session_id) || facts.agentSession;
+        facts.agentSession = asString(event.session_id) || facts.agentSession;
         takeTokens(event, facts);
         // Not the last one: something else waits for its turn.
-        if (numberOf(event.queued_turn_count) > 0) return null;
-        facts.end = endOf(event);
+        if (asNumber(event.queued_turn_count) > 0) return null;
+        facts.end = readEnd(event);
         return facts.end.ok || facts.end.text === lastError ? null : `✗ ${facts.end.text}`;
       }
       default:
@@ -247,16 +252,19 @@ function createReader(now: () => number, takeTokens: (result: Json, facts: Facts
   }
 }
 
-/** By the names that it has for it, and where they say no more than that the request was not taken, by its words. */
-function errorCode(names: readonly string[], status: number | null, text: string): EndCode {
+/**
+ * Classifies an error by claude's own names for it, and by its text where they only say that the request was
+ * rejected.
+ */
+function classifyClaudeError(names: readonly string[], status: number | null, text: string): EndCode {
   if (LOOP.test(text)) return 'turn_limit';
   const [code] = names.flatMap((name) => ERRORS[name] ?? []);
   if (code !== undefined && code !== 'model_error') return code;
-  return codeOf(status, text) ?? code ?? (/API Error/i.test(text) ? 'model_error' : 'agent_error');
+  return classifyError(status, text) ?? code ?? (/API Error/i.test(text) ? 'model_error' : 'agent_error');
 }
 
-/** What a helper of the agent does stands a little to the right. */
-function shown(lines: readonly string[], event: Json): string | null {
+/** Indents what a subagent does. */
+function indentForSubagent(lines: readonly string[], event: Json): string | null {
   const text = lines.filter((line) => line.trim() !== '').join('\n');
   if (text === '') return null;
   return typeof event.parent_tool_use_id === 'string' ? text.replace(/^/gm, '  ') : text;
@@ -264,49 +272,52 @@ function shown(lines: readonly string[], event: Json): string | null {
 
 /** Claude says who decided; qwen passes on the words of the command, and has others for its own decisions. */
 function isHook(id: string, text: string, event: Json): boolean {
-  const meta = jsonsOf(event.tool_result_meta).find((each) => each.id === id);
-  if (meta !== undefined) return jsonOf(meta.permission_decision).source === 'hook';
+  const meta = asJsonList(event.tool_result_meta).find((each) => each.id === id);
+  if (meta !== undefined) return asJson(meta.permission_decision).source === 'hook';
   return /^\w+:\w+ hook /.test(text) || !/permission|not allowed|denied/i.test(text);
 }
 
-const planOf = ({ todos }: Json): PlanEntry[] =>
-  jsonsOf(todos).map(({ content, status }) => ({
-    text: oneLine(textOf(content)),
-    state: STATES[textOf(status)] ?? 'pending',
+const readTodos = ({ todos }: Json): PlanEntry[] =>
+  asJsonList(todos).map(({ content, status }) => ({
+    text: toOneLine(asString(content)),
+    state: STATES[asString(status)] ?? 'pending',
   }));
 
-/** Of one message or of a whole run. Claude counts what came from a cache apart; with a total it is in the input. */
-function usageOf(usage: Json): Usage | null {
+/**
+ * Usage of one message or a whole run. Claude counts cached input separately; with a total it is included in the
+ * input.
+ */
+function readClaudeUsage(usage: Json): Usage | null {
   if (typeof usage.input_tokens !== 'number' || typeof usage.output_tokens !== 'number') return null;
-  const cached = numberOf(usage.cache_read_input_tokens);
-  const apart = 'total_tokens' in usage ? 0 : cached + numberOf(usage.cache_creation_input_tokens);
+  const cached = asNumber(usage.cache_read_input_tokens);
+  const apart = 'total_tokens' in usage ? 0 : cached + asNumber(usage.cache_creation_input_tokens);
   return { input: usage.input_tokens + apart, cached, output: usage.output_tokens, costUsd: null };
 }
 
-/** By model, which has the helpers of the agent as well; null where nothing is told. */
-function usageByModel(models: unknown): Usage | null {
-  const all = Object.values(jsonOf(models)).map((each) => {
+/** Sums usage by model, which includes subagents; null where nothing is reported. */
+function sumUsageByModel(models: unknown): Usage | null {
+  const all = Object.values(asJson(models)).map((each) => {
     const { inputTokens, outputTokens, cacheReadInputTokens, cacheCreationInputTokens, costUSD } =
-      jsonOf(each);
-    const cached = numberOf(cacheReadInputTokens);
+      asJson(each);
+    const cached = asNumber(cacheReadInputTokens);
     return {
-      input: numberOf(inputTokens) + cached + numberOf(cacheCreationInputTokens),
+      input: asNumber(inputTokens) + cached + asNumber(cacheCreationInputTokens),
       cached,
-      output: numberOf(outputTokens),
+      output: asNumber(outputTokens),
       costUsd: typeof costUSD === 'number' ? costUSD : null,
     };
   });
-  return all.length === 0 ? null : sum(all);
+  return all.length === 0 ? null : sumUsage(all);
 }
 
-const negative = ({ input, cached, output }: Usage): Usage => ({
+const negateUsage = ({ input, cached, output }: Usage): Usage => ({
   input: -input,
   cached: -cached,
   output: -output,
   costUsd: null,
 });
 
-const sum = (all: readonly Usage[]): Usage =>
+const sumUsage = (all: readonly Usage[]): Usage =>
   all.reduce((total, each) => ({
     input: total.input + each.input,
     cached: total.cached + each.cached,

@@ -1,20 +1,20 @@
-import { activityOf } from './activity.ts';
+import { describeActivity } from './activity.ts';
 import { createDenials } from './denials.ts';
-import { codeOf, type Failure, failure, statusIn } from './failure.ts';
+import { classifyError, createFailure, type Failure, findHttpStatus } from './failure.ts';
 import {
+  asJson,
+  asJsonList,
+  asNumber,
+  asString,
   createJsonReader,
   type Facts,
   type Json,
-  jsonOf,
-  jsonsOf,
-  numberOf,
-  oneLine,
-  textOf,
+  toOneLine,
 } from './json-lines.ts';
 import { createRecent } from './recent.ts';
 import type { EndCode, PlanEntry, StreamReader } from './stream.ts';
 
-/** Its own sentences, where they say more than a status would. */
+/** Codex's own sentences that say more than a status would. */
 const SENTENCES: readonly (readonly [RegExp, EndCode])[] = [
   [/^Quota exceeded|out of credits|upgrade to Plus|hit your usage limit/i, 'usage_limit'],
   [/spend cap|session budget exceeded/i, 'budget_exceeded'],
@@ -27,7 +27,7 @@ const SENTENCES: readonly (readonly [RegExp, EndCode])[] = [
 
 /** Printed beside the stream, of a patch or a command that its sandbox or its policy did not let through. */
 const REJECTED = /error=((patch)?.*\brejected by user.*|.*\bapproval policy\b.*)/;
-/** What its sandbox leaves of a write; it has no words of its own for that. */
+/** The trace of a write that its sandbox blocked; it has no message of its own for that. */
 const BLOCKED = /Read-only file system/;
 
 /** Reads the stream of `codex exec --json`. */
@@ -35,15 +35,17 @@ export function createCodexReader(now: () => number = Date.now): StreamReader {
   const seen = createRecent<true>();
   const denials = createDenials();
 
-  function failed(text: string): Failure {
-    const said = textOf(jsonOf(jsonOf(bodyIn(text)).error).message) || text;
+  function judgeError(text: string): Failure {
+    const said = asString(asJson(asJson(parseBody(text)).error).message) || text;
     const [, code] = SENTENCES.find(([words]) => words.test(said)) ?? [];
-    return failure(code ?? codeOf(statusIn(text), text) ?? 'model_error', said, { now: now() });
+    return createFailure(code ?? classifyError(findHttpStatus(text), text) ?? 'model_error', said, {
+      now: now(),
+    });
   }
 
-  function call(item: Json, activity: string, isDone: boolean, facts: Facts): string | null {
+  function countCall(item: Json, activity: string, isDone: boolean, facts: Facts): string | null {
     facts.activity = activity;
-    const id = textOf(item.id);
+    const id = asString(item.id);
     if (seen.get(id) === undefined) {
       seen.set(id, true);
       facts.toolCalls += 1;
@@ -52,105 +54,111 @@ export function createCodexReader(now: () => number = Date.now): StreamReader {
     return isDone ? null : `→ ${activity}`;
   }
 
-  function done(item: Json, kind: string, activity: string): string | null {
+  function describeDone(item: Json, kind: string, activity: string): string | null {
     const { status, exit_code: code } = item;
-    const output = textOf(item.aggregated_output);
+    const output = asString(item.aggregated_output);
     if (status === 'completed') {
-      denials.overcome(kind);
+      denials.clearKind(kind);
       return null;
     }
-    if (status === 'declined') denials.add(kind, `it was not allowed to ${activity}`);
-    else if (BLOCKED.test(output)) denials.add(kind, `it was not allowed to ${activity}: ${oneLine(output)}`);
-    const why = textOf(jsonOf(item.error).message);
-    const ended = typeof code === 'number' ? `exit code ${code}` : textOf(status) || 'failed';
-    return `✗ ${activity}: ${oneLine(why || ended, 200)}`;
+    if (status === 'declined') denials.addDenial(kind, `it was not allowed to ${activity}`);
+    else if (BLOCKED.test(output))
+      denials.addDenial(kind, `it was not allowed to ${activity}: ${toOneLine(output)}`);
+    const why = asString(asJson(item.error).message);
+    const ended = typeof code === 'number' ? `exit code ${code}` : asString(status) || 'failed';
+    return `✗ ${activity}: ${toOneLine(why || ended, 200)}`;
   }
 
-  function itemOf(type: string, item: Json, facts: Facts): string | null {
+  function readItem(type: string, item: Json, facts: Facts): string | null {
     const isDone = type === 'item.completed';
-    const tool = (kind: string, activity: string): string | null => {
-      const said = call(item, activity, isDone, facts);
-      const end = isDone ? done(item, kind, activity) : null;
+    const readTool = (kind: string, activity: string): string | null => {
+      const said = countCall(item, activity, isDone, facts);
+      const end = isDone ? describeDone(item, kind, activity) : null;
       return [said, end].filter((line) => line !== null).join('\n') || null;
     };
     switch (item.type) {
       case 'agent_message':
-        return isDone ? textOf(item.text) || null : null;
+        return isDone ? asString(item.text) || null : null;
       case 'command_execution':
-        return tool('run', activityOf('exec', { command: bare(textOf(item.command)) }, ''));
+        return readTool('run', describeActivity('exec', { command: trimShell(asString(item.command)) }, ''));
       case 'file_change':
-        return tool(
+        return readTool(
           'edit',
-          activityOf('edit', { path: jsonsOf(item.changes).map(shownPath).join(', ') }, ''),
+          describeActivity('edit', { path: asJsonList(item.changes).map(shortenPath).join(', ') }, ''),
         );
       case 'mcp_tool_call':
-        return tool('mcp', oneLine(`${textOf(item.server)} ${textOf(item.tool)}`));
+        return readTool('mcp', toOneLine(`${asString(item.server)} ${asString(item.tool)}`));
       case 'collab_tool_call':
-        return tool('delegate', oneLine(`delegate ${textOf(item.tool)}`));
+        return readTool('delegate', toOneLine(`delegate ${asString(item.tool)}`));
       case 'web_search':
-        return tool('look up', activityOf('web_search', item, ''));
+        return readTool('look up', describeActivity('web_search', item, ''));
       case 'todo_list':
-        facts.plan = planOf(item);
+        facts.plan = readCodexPlan(item);
         return null;
       case 'error':
         // Not the end of anything: a model that it does not know, a hook that it was told to trust.
-        return isDone ? `! ${oneLine(textOf(item.message), 200)}` : null;
+        return isDone ? `! ${toOneLine(asString(item.message), 200)}` : null;
       default:
         return null;
     }
   }
 
-  function take(event: Json, facts: Facts): string | null | undefined {
-    const type = textOf(event.type);
-    if (type.startsWith('item.')) return itemOf(type, jsonOf(event.item), facts);
+  function readEvent(event: Json, facts: Facts): string | null | undefined {
+    const type = asString(event.type);
+    if (type.startsWith('item.')) return readItem(type, asJson(event.item), facts);
     switch (type) {
       case 'thread.started':
-        facts.agentSession = textOf(event.thread_id) || facts.agentSession;
+        facts.agentSession = asString(event.thread_id) || facts.agentSession;
         return null;
       case 'turn.started':
         facts.end = null;
         return null;
       case 'turn.completed': {
-        // Of all its turns, those of earlier runs of the same session as well: never added up.
-        const usage = jsonOf(event.usage);
+        // Totals of all turns of the session, earlier runs included: never added up.
+        const usage = asJson(event.usage);
         facts.conversation = {
-          input: numberOf(usage.input_tokens),
-          cached: numberOf(usage.cached_input_tokens),
-          output: numberOf(usage.output_tokens),
+          input: asNumber(usage.input_tokens),
+          cached: asNumber(usage.cached_input_tokens),
+          output: asNumber(usage.output_tokens),
           costUsd: null,
         };
         facts.trouble = null;
-        facts.end = denials.left() ?? { ok: true };
+        facts.end = denials.findUncleared() ?? { ok: true };
         return facts.end.ok ? null : `✗ ${facts.end.text}`;
       }
       case 'turn.failed':
-        facts.end = failed(textOf(jsonOf(event.error).message) || 'it failed and did not say why');
+        facts.end = judgeError(asString(asJson(event.error).message) || 'it failed and did not say why');
         return `✗ ${facts.end.text}`;
       case 'error': {
-        const text = textOf(event.message);
+        const text = asString(event.message);
         const [, why] = /^Reconnecting\.\.\. \S+ \(([\s\S]*)\)$/.exec(text) ?? [];
-        facts.trouble = failed(why ?? text);
-        // Without a new try the same sentence follows as the end of the turn.
-        return why === undefined ? null : `! ${oneLine(text, 200)}`;
+        facts.trouble = judgeError(why ?? text);
+        // If it is not retried, the same sentence follows as the end of the turn.
+        return why === undefined ? null : `! ${toOneLine(text, 200)}`;
       }
       default:
         return /^(?:thread|turn)\.|^request_user_input$/.test(type) ? null : undefined;
     }
   }
 
-  return createJsonReader(take, (text, facts) => {
+  return createJsonReader(readEvent, (text, facts) => {
     const [, why, patch] = REJECTED.exec(text) ?? [];
-    if (why !== undefined) denials.add(patch === undefined ? 'run' : 'edit', `it was not allowed to: ${why}`);
+    if (why !== undefined)
+      denials.addDenial(patch === undefined ? 'run' : 'edit', `it was not allowed to: ${why}`);
     else if (/^(?:Error: |Missing environment variable)/.test(text)) {
-      // It gave up before its stream began.
+      // It failed before its stream began.
       const [, code] = SENTENCES.find(([words]) => words.test(text)) ?? [];
-      facts.trouble = failure(code ?? codeOf(statusIn(text), text) ?? 'agent_error', text, { now: now() });
+      facts.trouble = createFailure(
+        code ?? classifyError(findHttpStatus(text), text) ?? 'agent_error',
+        text,
+        { now: now() },
+      );
     }
   });
 }
 
-/** Some errors come as the body of the answer. */
-function bodyIn(text: string): unknown {
+/** Some errors are the response body. */
+function parseBody(text: string): unknown {
   try {
     return text.startsWith('{') ? JSON.parse(text) : null;
   } catch {
@@ -158,19 +166,19 @@ function bodyIn(text: string): unknown {
   }
 }
 
-/** The shell around a command says nothing. */
-const bare = (command: string): string => /^\S*sh -l?c (['"])([\s\S]*)\1$/.exec(command)?.[2] ?? command;
+/** Removes the shell around a command. */
+const trimShell = (command: string): string => /^\S*sh -l?c (['"])([\s\S]*)\1$/.exec(command)?.[2] ?? command;
 
-/** A path is absolute and the folder is not told: of a worktree of ours, the part inside. */
-const shownPath = ({ path }: Json): string =>
-  textOf(path).replace(/^.*\/\.svc\/agents\/worktrees\/[^/]+\//, '');
+/** Shortens an absolute path in one of our worktrees, since the folder is not reported. */
+const shortenPath = ({ path }: Json): string =>
+  asString(path).replace(/^.*\/\.svc\/agents\/worktrees\/[^/]+\//, '');
 
-/** It only says what is done: the first that is not is what it is at. */
-function planOf({ items }: Json): PlanEntry[] {
-  const entries = jsonsOf(items);
+/** Codex only reports what is done: the first open entry is the active one. */
+function readCodexPlan({ items }: Json): PlanEntry[] {
+  const entries = asJsonList(items);
   const active = entries.findIndex(({ completed }) => completed !== true);
   return entries.map(({ text, completed }, index) => ({
-    text: oneLine(textOf(text)),
+    text: toOneLine(asString(text)),
     state: completed === true ? 'done' : index === active ? 'active' : 'pending',
   }));
 }

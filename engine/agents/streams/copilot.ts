@@ -1,7 +1,15 @@
-import { activityOf, kindOf } from './activity.ts';
+import { classifyTool, describeActivity } from './activity.ts';
 import { createDenials } from './denials.ts';
-import { codeOf, type Failure, failure, statusIn } from './failure.ts';
-import { createJsonReader, type Facts, type Json, jsonOf, numberOf, oneLine, textOf } from './json-lines.ts';
+import { classifyError, createFailure, type Failure, findHttpStatus } from './failure.ts';
+import {
+  asJson,
+  asNumber,
+  asString,
+  createJsonReader,
+  type Facts,
+  type Json,
+  toOneLine,
+} from './json-lines.ts';
 import { createRecent } from './recent.ts';
 import type { EndCode, StreamReader } from './stream.ts';
 
@@ -23,93 +31,100 @@ export function createCopilotReader(now: () => number = Date.now): StreamReader 
   const kinds = createRecent<{ kind: string; activity: string }>();
   const denials = createDenials();
   let error: Failure | null = null;
-  /** What the model answered last, which its own sentence leaves out. */
+  /** The model's last answer, which its own sentence leaves out. */
   let answer = '';
 
-  function failed(data: Json): Failure {
-    const text = textOf(data.message) || textOf(data.errorMessage) || 'it failed and did not say why';
-    const all = `${text} ${textOf(data.errorCode)} ${answer}`;
-    const status = numberOf(data.statusCode) || statusIn(text);
-    const kind = KINDS[textOf(data.errorType)];
-    const isUsedUp = (kind === undefined || kind === 'rate_limited') && USED_UP.test(textOf(data.errorCode));
-    const told = codeOf(status, all);
+  function judgeError(data: Json): Failure {
+    const text = asString(data.message) || asString(data.errorMessage) || 'it failed and did not say why';
+    const all = `${text} ${asString(data.errorCode)} ${answer}`;
+    const status = asNumber(data.statusCode) || findHttpStatus(text);
+    const kind = KINDS[asString(data.errorType)];
+    const isUsedUp =
+      (kind === undefined || kind === 'rate_limited') && USED_UP.test(asString(data.errorCode));
+    const told = classifyError(status, all);
     const code =
       isUsedUp || (kind === 'rate_limited' && told === 'usage_limit')
         ? 'usage_limit'
         : /prompt budget/.test(text)
           ? 'context_exceeded'
           : (kind ?? told ?? 'agent_error');
-    const found = failure(code, text, { now: now() });
-    return found.resetAt !== null ? found : { ...found, resetAt: failure(code, all, { now: now() }).resetAt };
+    const found = createFailure(code, text, { now: now() });
+    return found.resetAt !== null
+      ? found
+      : { ...found, resetAt: createFailure(code, all, { now: now() }).resetAt };
   }
 
-  function started(data: Json, facts: Facts): string {
-    const name = textOf(data.toolName);
+  function readStart(data: Json, facts: Facts): string {
+    const name = asString(data.toolName);
     facts.toolCalls += 1;
-    facts.activity = activityOf(named(name), jsonOf(data.arguments), '');
-    kinds.set(textOf(data.toolCallId), { kind: kindOf(named(name)), activity: facts.activity });
+    facts.activity = describeActivity(nameTool(name), asJson(data.arguments), '');
+    kinds.set(asString(data.toolCallId), { kind: classifyTool(nameTool(name)), activity: facts.activity });
     return `→ ${facts.activity}`;
   }
 
-  function completed(data: Json): string | null {
-    const { kind, activity } = kinds.get(textOf(data.toolCallId)) ?? { kind: '', activity: 'use a tool' };
+  function readCompletion(data: Json): string | null {
+    const { kind, activity } = kinds.get(asString(data.toolCallId)) ?? { kind: '', activity: 'use a tool' };
     if (data.success === true) {
-      denials.overcome(kind);
+      denials.clearKind(kind);
       return null;
     }
-    const { message, code } = jsonOf(data.error);
-    const why = textOf(message);
-    // A command of ours that says no is no lack of permission.
+    const { message, code } = asJson(data.error);
+    const why = asString(message);
+    // A refusal by our own hook is no lack of permission.
     if (code === 'denied' && !/hook/i.test(why))
-      denials.add(kind, `it was not allowed to ${activity}: ${why}`);
-    return `✗ ${oneLine(why, 200)}`;
+      denials.addDenial(kind, `it was not allowed to ${activity}: ${why}`);
+    return `✗ ${toOneLine(why, 200)}`;
   }
 
-  function ended(event: Json, facts: Facts): string | null {
-    facts.agentSession = textOf(event.sessionId) || facts.agentSession;
+  function readResult(event: Json, facts: Facts): string | null {
+    facts.agentSession = asString(event.sessionId) || facts.agentSession;
     if (event.exitCode === 0) {
       facts.trouble = null;
-      facts.end = denials.left() ?? { ok: true };
+      facts.end = denials.findUncleared() ?? { ok: true };
     } else {
-      facts.end = error ?? failure('agent_error', `it ended with exit code ${event.exitCode ?? '?'}`);
+      facts.end = error ?? createFailure('agent_error', `it ended with exit code ${event.exitCode ?? '?'}`);
     }
     return facts.end.ok ? null : `✗ ${facts.end.text}`;
   }
 
-  function take(event: Json, facts: Facts): string | null | undefined {
-    const data = jsonOf(event.data);
-    const type = textOf(event.type);
+  function readEvent(event: Json, facts: Facts): string | null | undefined {
+    const data = asJson(event.data);
+    const type = asString(event.type);
     switch (type) {
       case 'session.start':
       case 'session.resume':
-        facts.agentSession = textOf(data.sessionId) || facts.agentSession;
+        facts.agentSession = asString(data.sessionId) || facts.agentSession;
         return null;
       case 'model.call_start':
-        facts.model = textOf(data.model) || facts.model;
+        facts.model = asString(data.model) || facts.model;
         return null;
       case 'model.call_failure':
-        answer = textOf(data.errorMessage);
-        facts.trouble = failed({ ...data, message: textOf(jsonOf(parsed(answer)).message), errorType: '' });
+        answer = asString(data.errorMessage);
+        facts.trouble = judgeError({
+          ...data,
+          message: asString(asJson(parseOrNull(answer)).message),
+          errorType: '',
+        });
         return null;
       case 'assistant.message':
         facts.trouble = null;
         error = null;
-        return textOf(data.content).trim() || null;
+        return asString(data.content).trim() || null;
       case 'tool.execution_start':
-        return started(data, facts);
+        return readStart(data, facts);
       case 'tool.execution_complete':
-        return completed(data);
+        return readCompletion(data);
       case 'session.info':
-        return data.infoType === 'model_retry' ? `! ${oneLine(textOf(data.message), 200)}` : null;
+        return data.infoType === 'model_retry' ? `! ${toOneLine(asString(data.message), 200)}` : null;
       case 'session.warning':
-        return `! ${oneLine(textOf(data.message), 200)}`;
+        return `! ${toOneLine(asString(data.message), 200)}`;
       case 'session.error':
-        error = failed(data);
+        error = judgeError(data);
         facts.trouble = error;
         // It is said at the end.
         return null;
       case 'result':
-        return ended(event, facts);
+        return readResult(event, facts);
       default:
         return /^(?:session|assistant|user|model|tool|permission|subagent|hook|system|abort|mcp)\b/.test(type)
           ? null
@@ -117,17 +132,17 @@ export function createCopilotReader(now: () => number = Date.now): StreamReader 
     }
   }
 
-  return createJsonReader(take, (text, facts) => {
+  return createJsonReader(readEvent, (text, facts) => {
     if (/^(?:Error: |error: |No authentication)/.test(text)) {
-      facts.trouble = failure(codeOf(null, text) ?? 'agent_error', text, { now: now() });
+      facts.trouble = createFailure(classifyError(null, text) ?? 'agent_error', text, { now: now() });
     }
   });
 }
 
 /** Its name of the tool that writes a new file. */
-const named = (tool: string): string => (tool === 'create' ? 'write' : tool);
+const nameTool = (tool: string): string => (tool === 'create' ? 'write' : tool);
 
-function parsed(text: string): unknown {
+function parseOrNull(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

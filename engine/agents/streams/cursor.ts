@@ -1,6 +1,6 @@
-import { activityOf } from './activity.ts';
+import { describeActivity } from './activity.ts';
 import { createClaudeReader } from './claude.ts';
-import { jsonOf, textOf } from './json-lines.ts';
+import { asJson, asString } from './json-lines.ts';
 import type { StreamReader } from './stream.ts';
 
 /**
@@ -13,24 +13,24 @@ export function createCursorReader(now: () => number = Date.now): StreamReader {
   let activity: string | null = null;
 
   /** `{"tool_call": {"writeToolCall": {"args": {…}}}}`; null for a line of another form. */
-  function calling(text: string): string | null {
+  function readToolCall(text: string): string | null {
     if (!text.includes('"tool_call"')) return null;
     try {
-      const event = jsonOf(JSON.parse(text));
+      const event = asJson(JSON.parse(text));
       if (event.type !== 'tool_call' || event.subtype !== 'started') return null;
-      const [name = '', call] = Object.entries(jsonOf(event.tool_call))[0] ?? [];
-      const own = jsonOf(call);
-      const tool = name === 'function' ? textOf(own.name) : name.replace(/ToolCall$/, '');
-      return activityOf(tool, jsonOf(own.args), '');
+      const [name = '', call] = Object.entries(asJson(event.tool_call))[0] ?? [];
+      const own = asJson(call);
+      const tool = name === 'function' ? asString(own.name) : name.replace(/ToolCall$/, '');
+      return describeActivity(tool, asJson(own.args), '');
     } catch {
       return null;
     }
   }
 
   return {
-    line(text) {
-      const said = inner.line(text);
-      const call = calling(text);
+    readLine(text) {
+      const said = inner.readLine(text);
+      const call = readToolCall(text);
       if (call === null) return said;
       calls += 1;
       activity = call;

@@ -1,24 +1,24 @@
-import { type Failure, failure } from './failure.ts';
-import { createRecent, keptText } from './recent.ts';
+import { createFailure, type Failure } from './failure.ts';
+import { createRecent, cutToKeep } from './recent.ts';
 
-/** What a run was not allowed to do by the agent's own permissions, as long as it found no other way. */
+/** Calls that the agent's own permissions denied, as long as it found no other way. */
 export interface Denials {
   /** `kind` is what the tool does, such as `edit`. */
-  add(kind: string, text: string): void;
-  /** A tool of that kind did its work: it was allowed after all, or there was another way. */
-  overcome(kind: string): void;
-  /** The last one that nothing made good; null when the run may pass for a success. */
-  left(): Failure | null;
+  addDenial(kind: string, text: string): void;
+  /** Clears denials of a kind: a tool of that kind succeeded later. */
+  clearKind(kind: string): void;
+  /** The last uncleared denial; null when the run counts as a success. */
+  findUncleared(): Failure | null;
 }
 
 export function createDenials(): Denials {
   const open = createRecent<string>();
   return {
-    add: (kind, text) => open.set(kind, keptText(text, 4096)),
-    overcome: (kind) => open.delete(kind),
-    left() {
+    addDenial: (kind, text) => open.set(kind, cutToKeep(text, 4096)),
+    clearKind: (kind) => open.delete(kind),
+    findUncleared() {
       const text = open.values().at(-1);
-      return text === undefined ? null : failure('permission_denied', text, { resetAt: null });
+      return text === undefined ? null : createFailure('permission_denied', text, { resetAt: null });
     },
   };
 }

@@ -1,6 +1,6 @@
-import { activityOf, kindOf } from './activity.ts';
-import { codeOf, failure } from './failure.ts';
-import { createJsonReader, type Facts, type Json, jsonOf, oneLine, textOf } from './json-lines.ts';
+import { classifyTool, describeActivity } from './activity.ts';
+import { classifyError, createFailure } from './failure.ts';
+import { asJson, asString, createJsonReader, type Facts, type Json, toOneLine } from './json-lines.ts';
 import type { StreamReader } from './stream.ts';
 
 /**
@@ -8,39 +8,44 @@ import type { StreamReader } from './stream.ts';
  * to begin without a key of its service.
  */
 export function createDroidReader(now: () => number = Date.now): StreamReader {
-  const failed = (text: string) => failure(codeOf(null, text) ?? 'agent_error', text, { now: now() });
+  const judgeError = (text: string) =>
+    createFailure(classifyError(null, text) ?? 'agent_error', text, { now: now() });
 
-  function ended(event: Json, facts: Facts): string | null {
-    const text = textOf(event.finalText) || textOf(event.result);
+  function readEnd(event: Json, facts: Facts): string | null {
+    const text = asString(event.finalText) || asString(event.result);
     const isFailed =
-      event.is_error === true || event.isError === true || /^error/.test(textOf(event.subtype));
-    facts.end = isFailed ? failed(text || 'it ended with an error') : { ok: true };
+      event.is_error === true || event.isError === true || /^error/.test(asString(event.subtype));
+    facts.end = isFailed ? judgeError(text || 'it ended with an error') : { ok: true };
     return facts.end.ok ? null : `✗ ${facts.end.text}`;
   }
 
-  function take(event: Json, facts: Facts): string | null | undefined {
-    facts.agentSession = textOf(event.session_id) || textOf(event.sessionId) || facts.agentSession;
+  function readEvent(event: Json, facts: Facts): string | null | undefined {
+    facts.agentSession = asString(event.session_id) || asString(event.sessionId) || facts.agentSession;
     switch (event.type) {
       case 'system':
-        facts.model = textOf(event.model) || facts.model;
+        facts.model = asString(event.model) || facts.model;
         return null;
       case 'message':
-        return event.role === 'assistant' ? textOf(event.text).trim() || null : null;
+        return event.role === 'assistant' ? asString(event.text).trim() || null : null;
       case 'tool_call':
         facts.toolCalls += 1;
-        facts.activity = activityOf(kindOf(textOf(event.toolName)), jsonOf(event.parameters), '');
+        facts.activity = describeActivity(
+          classifyTool(asString(event.toolName)),
+          asJson(event.parameters),
+          '',
+        );
         return `→ ${facts.activity}`;
       case 'tool_result': {
-        const error = jsonOf(event.error);
-        const why = textOf(event.value) || textOf(error.message) || textOf(event.error);
-        return event.isError === true ? `✗ ${oneLine(why, 200)}` : null;
+        const error = asJson(event.error);
+        const why = asString(event.value) || asString(error.message) || asString(event.error);
+        return event.isError === true ? `✗ ${toOneLine(why, 200)}` : null;
       }
       case 'completion':
       case 'result':
-        return ended(event, facts);
+        return readEnd(event, facts);
       case 'error': {
-        const text = textOf(event.message) || textOf(jsonOf(event.error).message) || 'it failed';
-        facts.trouble = failed(text);
+        const text = asString(event.message) || asString(asJson(event.error).message) || 'it failed';
+        facts.trouble = judgeError(text);
         return `✗ ${facts.trouble.text}`;
       }
       default:
@@ -48,9 +53,9 @@ export function createDroidReader(now: () => number = Date.now): StreamReader {
     }
   }
 
-  return createJsonReader(take, (text, facts) => {
+  return createJsonReader(readEvent, (text, facts) => {
     if (/authentication|FACTORY_API_KEY|not logged in/i.test(text)) {
-      facts.trouble = failure('auth_failed', text);
+      facts.trouble = createFailure('auth_failed', text);
     }
   });
 }

@@ -1,15 +1,16 @@
-import { oneLine } from './json-lines.ts';
-import { resetTimeIn } from './reset-time.ts';
+import { toOneLine } from './json-lines.ts';
+import { findResetTime } from './reset-time.ts';
 import type { AgentEnd, EndCode } from './stream.ts';
 
 export type Failure = Extract<AgentEnd, { ok: false }>;
 
-// The one list of the words by which agents and services tell a failure. An agent's own words are never tried by it.
+// The only list of phrases by which agents and services report failures. An agent's ordinary answers are never
+// matched against it.
 
-/** Said of a quota that is used up, in contrast to a rate that is too high. */
+/** Phrases for an exhausted quota, as opposed to a rate that is too high. */
 const USED_UP =
   /usage[ _]limit|(?:hour|weekly|session|plan|opus|sonnet) limit reached|payment required|hit your .{0,40}limit|current (?:token )?quota|insufficient[ _](?:quota|balance)|credit balance|account balance|out of (?:\w+ )?(?:credits|usage)|(?:daily|monthly|weekly|plan) (?:quota|limit)|per ?day|exhausted your (?:daily|capacity)|QuotaExceeded|TerminalQuota|quota_exhausted|billing/i;
-/** Said of money that was given to it, by the gateway or by the agent's service. */
+/** Phrases for a spent budget of the gateway or the agent's service. */
 const SPENT =
   /\bbudget_exceeded\b|\bbudget .{0,40}(?:exceeded|exhausted|used up|spent)|spend(?:ing)? (?:cap|limit)/i;
 const TOO_LONG =
@@ -18,12 +19,12 @@ const TOO_FAST =
   /rate[ _-]?limit|too many requests|overloaded|resource[ _]exhausted|no capacity|unavailable|RetryableQuota/i;
 const NO_ENTRY =
   /not logged in|log ?in required|\/login|ProviderAuth|unauthori[sz]ed|authentication|unauthenticated|invalid[ _]?(?:api|access)[ _-]?(?:key|token)|api[ _-]?key|auth type|permission_denied|forbidden/i;
-/** Said of the model's service or of the way to it, when nothing above says more. */
+/** Phrases for a failure of the model's service or the way to it, when nothing above matches. */
 const OF_MODEL =
   /API ?Error|server_error|invalid_request|not_found_error|provider_error|ModelNotFound|fetch failed|ECONNREFUSED|unable to connect/i;
 
-/** The status of HTTP that a text names, such as `API Error: 429 …` or `"statusCode":429`; null without one. */
-export function statusIn(text: string): number | null {
+/** Finds the HTTP status in a text, such as `API Error: 429 …` or `"statusCode":429`; null without one. */
+export function findHttpStatus(text: string): number | null {
   const found =
     /(?:error|status|rejected|fail(?:s|ed) with|http(?:\/[\d.]+)?)(?: ?code)?["']?[:= (]+(?:status: )?([45]\d\d)\b|"code": ?([45]\d\d)\b|^\[?([45]\d\d)\b/i.exec(
       text,
@@ -32,8 +33,8 @@ export function statusIn(text: string): number | null {
   return status === undefined ? null : Number(status);
 }
 
-/** What a failure of the model's API means, by its status and what was said with it. */
-export function codeOf(status: number | null, text: string): EndCode | null {
+/** Classifies a failure of the model's API by its status and text. */
+export function classifyError(status: number | null, text: string): EndCode | null {
   if ((status === null || status === 402 || status === 429 || status === 403) && SPENT.test(text))
     return 'budget_exceeded';
   if (status === 402 || ((status === null || status === 429 || status === 403) && USED_UP.test(text)))
@@ -50,11 +51,11 @@ export function codeOf(status: number | null, text: string): EndCode | null {
   return OF_MODEL.test(text) ? 'model_error' : null;
 }
 
-/** Keys in what an agent says; it should not say them, and some do. */
+/** Keys in an agent's output, which should not be there but sometimes are. */
 const SECRETS = /\b(?:sk|key|pk|AIza|ghp|gho|xox[a-z])[-_][\w-]{8,}|\bAIza[\w-]{20,}|(?<=Bearer )\S+/g;
 
-/** A failure in the agent's words. */
-export function failure(
+/** Creates a failure in the agent's words. */
+export function createFailure(
   code: EndCode,
   text: string,
   { resetAt, now = Date.now() }: { resetAt?: number | null; now?: number } = {},
@@ -63,7 +64,7 @@ export function failure(
   return {
     ok: false,
     code,
-    text: oneLine(text.slice(0, 4096).replace(SECRETS, '…'), 300),
-    resetAt: resetAt ?? (isLimit ? resetTimeIn(text.slice(0, 4096), now) : null),
+    text: toOneLine(text.slice(0, 4096).replace(SECRETS, '…'), 300),
+    resetAt: resetAt ?? (isLimit ? findResetTime(text.slice(0, 4096), now) : null),
   };
 }

@@ -1,30 +1,30 @@
 import { NO_FACTS, type StreamFacts, type StreamReader } from './stream.ts';
 
-/** An object out of parsed JSON: nothing in it is sure. */
+/** An object from parsed JSON: nothing in it is guaranteed. */
 export type Json = Record<string, unknown>;
 
 export const isJson = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-export const jsonOf = (value: unknown): Json => (isJson(value) ? value : {});
+export const asJson = (value: unknown): Json => (isJson(value) ? value : {});
 
 /** The objects of a list. */
-export const jsonsOf = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isJson) : []);
+export const asJsonList = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isJson) : []);
 
-export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+export const asString = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-export const numberOf = (value: unknown): number =>
+export const asNumber = (value: unknown): number =>
   typeof value === 'number' && Number.isFinite(value) ? value : 0;
 
-/** What is known so far, to be added to. */
+/** The facts so far, to be extended. */
 export type Facts = { -readonly [K in keyof StreamFacts]: StreamFacts[K] };
 
 /** Longer lines that no reader knows are cut. */
 const UNKNOWN_LENGTH = 4096;
 
 /**
- * A reader of a JSON object a line. `take` adds to the facts and answers what a person reads of the event; undefined says
- * that it is of another form. `plain` sees every other line: some agents tell of their failures beside the stream.
+ * Creates a reader of one JSON object per line. `take` updates the facts and returns the text for a person; undefined
+ * means an unknown form. `plain` gets every other line: some agents report failures beside the stream.
  */
 export function createJsonReader(
   take: (event: Json, facts: Facts) => string | null | undefined,
@@ -32,8 +32,8 @@ export function createJsonReader(
 ): StreamReader {
   const facts: Facts = { ...NO_FACTS, plan: [] };
   return {
-    line(text) {
-      const event = parsed(text);
+    readLine(text) {
+      const event = parseJsonLine(text);
       if (event !== null) {
         try {
           const read = take(event, facts);
@@ -42,7 +42,7 @@ export function createJsonReader(
             return read;
           }
         } catch {
-          // A shape that nobody has seen yet: shown as it is.
+          // An unknown shape is shown as it is.
         }
       } else plain(text.slice(0, UNKNOWN_LENGTH), facts);
       return text.length > UNKNOWN_LENGTH ? `${text.slice(0, UNKNOWN_LENGTH)}…` : text;
@@ -51,18 +51,18 @@ export function createJsonReader(
   };
 }
 
-function parsed(text: string): Json | null {
+function parseJsonLine(text: string): Json | null {
   if (!text.trimStart().startsWith('{')) return null;
   try {
-    return jsonOf(JSON.parse(text));
+    return asJson(JSON.parse(text));
   } catch {
     return null;
   }
 }
 
-/** In one line of at most so many characters. */
-export function oneLine(text: string, length = 120): string {
-  // A little more than is shown is looked at, so that a huge text costs nothing.
+/** Shortens a text to one line of at most this many characters. */
+export function toOneLine(text: string, length = 120): string {
+  // Only slightly more than is shown is processed, so that a huge text costs nothing.
   const line = text
     .slice(0, length * 8)
     .replace(/\s+/g, ' ')

@@ -1,14 +1,14 @@
-import { activityOf } from './activity.ts';
-import { codeOf, failure } from './failure.ts';
+import { describeActivity } from './activity.ts';
+import { classifyError, createFailure } from './failure.ts';
 import {
+  asJson,
+  asJsonList,
+  asNumber,
+  asString,
   createJsonReader,
   type Facts,
   type Json,
-  jsonOf,
-  jsonsOf,
-  numberOf,
-  oneLine,
-  textOf,
+  toOneLine,
 } from './json-lines.ts';
 import type { EndCode, PlanEntry, StreamReader } from './stream.ts';
 
@@ -36,34 +36,34 @@ const STATES: Record<string, PlanEntry['state']> = {
 
 /** Reads the stream of `--output-format stream-json` of the Kimi command line. It says nothing of tokens. */
 export function createKimiReader(now: () => number = Date.now): StreamReader {
-  function message(event: Json, facts: Facts): string | null {
+  function readMessage(event: Json, facts: Facts): string | null {
     facts.trouble = null;
-    const said = textOf(event.content);
-    const calls = jsonsOf(event.tool_calls).map((call) => {
-      const { name, arguments: text } = jsonOf(call.function);
-      const tool = textOf(name);
-      const given = argumentsOf(text);
+    const said = asString(event.content);
+    const calls = asJsonList(event.tool_calls).map((call) => {
+      const { name, arguments: text } = asJson(call.function);
+      const tool = asString(name);
+      const given = parseArguments(text);
       facts.toolCalls += 1;
-      if (tool === 'TodoList' && Array.isArray(given.todos)) facts.plan = planOf(given);
-      facts.activity = activityOf(tool, given, '');
+      if (tool === 'TodoList' && Array.isArray(given.todos)) facts.plan = readKimiPlan(given);
+      facts.activity = describeActivity(tool, given, '');
       return `→ ${facts.activity}`;
     });
     return [...(said.trim() === '' ? [] : [said]), ...calls].join('\n') || null;
   }
 
-  function meta(event: Json, facts: Facts): string | null {
+  function readMeta(event: Json, facts: Facts): string | null {
     switch (event.type) {
       case 'session.resume_hint':
         // The last thing that it prints, and only when its turn was completed.
-        facts.agentSession = textOf(event.session_id) || facts.agentSession;
+        facts.agentSession = asString(event.session_id) || facts.agentSession;
         facts.end = { ok: true };
         return null;
       case 'turn.step.retrying': {
-        const status = numberOf(event.status_code) || null;
-        const text = textOf(event.error_message);
-        facts.trouble = failure(codeOf(status, text) ?? 'model_error', text, { now: now() });
-        const wait = Math.ceil(numberOf(event.delay_ms) / 1000);
-        return `! ${oneLine(text, 200)}, trying again in ${wait} s (${numberOf(event.next_attempt)} of ${numberOf(event.max_attempts)})`;
+        const status = asNumber(event.status_code) || null;
+        const text = asString(event.error_message);
+        facts.trouble = createFailure(classifyError(status, text) ?? 'model_error', text, { now: now() });
+        const wait = Math.ceil(asNumber(event.delay_ms) / 1000);
+        return `! ${toOneLine(text, 200)}, trying again in ${wait} s (${asNumber(event.next_attempt)} of ${asNumber(event.max_attempts)})`;
       }
       default:
         return null;
@@ -72,9 +72,9 @@ export function createKimiReader(now: () => number = Date.now): StreamReader {
 
   return createJsonReader(
     (event, facts) => {
-      if (event.role === 'assistant') return message(event, facts);
-      if (event.role === 'meta') return meta(event, facts);
-      return event.role === 'tool' || textOf(event.type) !== '' ? null : undefined;
+      if (event.role === 'assistant') return readMessage(event, facts);
+      if (event.role === 'meta') return readMeta(event, facts);
+      return event.role === 'tool' || asString(event.type) !== '' ? null : undefined;
     },
     (text, facts) => {
       const said = /^error: failed to run prompt: (.*)$/.exec(text)?.[1];
@@ -82,24 +82,26 @@ export function createKimiReader(now: () => number = Date.now): StreamReader {
       const [, name = '', rest = said] = /^([a-z_]+\.[a-z_]+): ?(.*)$/.exec(said) ?? [];
       const status = Number(/^([45]\d\d)\b/.exec(rest)?.[1]) || null;
       const told =
-        ERRORS[name] === undefined || ERRORS[name] === 'model_error' ? codeOf(status, rest) : ERRORS[name];
+        ERRORS[name] === undefined || ERRORS[name] === 'model_error'
+          ? classifyError(status, rest)
+          : ERRORS[name];
       const code = /safety policy blocked/i.test(said) ? 'refused' : (told ?? ERRORS[name] ?? 'agent_error');
-      facts.trouble = failure(code, rest, { now: now() });
+      facts.trouble = createFailure(code, rest, { now: now() });
     },
   );
 }
 
 /** They are JSON in a text. */
-function argumentsOf(text: unknown): Json {
+function parseArguments(text: unknown): Json {
   try {
-    return jsonOf(JSON.parse(textOf(text)));
+    return asJson(JSON.parse(asString(text)));
   } catch {
     return {};
   }
 }
 
-const planOf = ({ todos }: Json): PlanEntry[] =>
-  jsonsOf(todos).map(({ title, status }) => ({
-    text: oneLine(textOf(title)),
-    state: STATES[textOf(status)] ?? 'pending',
+const readKimiPlan = ({ todos }: Json): PlanEntry[] =>
+  asJsonList(todos).map(({ title, status }) => ({
+    text: toOneLine(asString(title)),
+    state: STATES[asString(status)] ?? 'pending',
   }));

@@ -1,8 +1,8 @@
-/** As many ids of one run are kept; an agent does not come back to what is older. */
+/** How many ids of a run are kept; an agent does not return to older ones. */
 const MOST = 2000;
 const LONGEST_ID = 200;
 
-/** What was said of the last ids that a run has named: a program can name as many as it likes, of any length. */
+/** Remembers facts about a run's latest ids: a program can name any number of them, of any length. */
 export interface Recent<V> {
   get(id: string): V | undefined;
   set(id: string, value: V): void;
@@ -12,7 +12,7 @@ export interface Recent<V> {
 }
 
 /** A copy: a part of a long text would keep all of it in memory. */
-export const keptText = (text: string, length = LONGEST_ID): string =>
+export const cutToKeep = (text: string, length = LONGEST_ID): string =>
   text.length === 0 ? '' : Buffer.from(text.slice(0, length)).toString();
 
 export function createRecent<V>(): Recent<V> {
@@ -20,7 +20,7 @@ export function createRecent<V>(): Recent<V> {
   return {
     get: (id) => all.get(id.slice(0, LONGEST_ID)),
     set(id, value) {
-      const key = keptText(id);
+      const key = cutToKeep(id);
       all.delete(key);
       all.set(key, value);
       if (all.size <= MOST) return;

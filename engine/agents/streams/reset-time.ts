@@ -1,4 +1,4 @@
-import { wallTimes } from './time-zone.ts';
+import { findWallTimes } from './time-zone.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -14,14 +14,14 @@ const UNITS: Record<string, number> = {
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 
-/** Later than this is no reset of a limit but a misunderstanding. */
+/** A reset later than this is a misunderstanding. */
 const MAX_AHEAD_MS = 62 * DAY;
-/** A time of day that passed so recently is the one that is meant, not that of tomorrow. */
+/** A time of day that passed this recently is meant, not tomorrow's. */
 const JUST_PAST_MS = 15 * MINUTE;
 
-/** After one of these an agent says when it may be tried again; also as a key of JSON or a header. */
+/** An agent names the retry time after one of these; also as a JSON key or a header. */
 const KEYS = /\b(?:x-ratelimit-)?(reset|retry|again|wait|until|available|renew)([\w-]*)/gi;
-/** Before a key, in the same sentence: it tells of what was, such as "total retry wait time: 13 seconds". */
+/** A word before a key in the same sentence that refers to the past, such as "total retry wait time: 13 seconds". */
 const OF_THE_PAST =
   /\b(?:total|last|previous\w*|gave up|giv(?:en|ing) up|stopped|exhausted|spent|cumulative|max\w*|longest|elapsed|since|took|after(?= \w*$))\b[^.;:!?·∙|{}]*$/i;
 /** Between a key and what it says. */
@@ -48,21 +48,21 @@ const CLOCK =
   /^(noon|midnight|\d{1,2})(?:[:.h](\d\d)(?::(\d\d)(?:[.,]\d+)?)?)?(?: ?([ap])\.?m\b\.?)?(?: uhr)?,?(?: ?\(?([A-Za-z]+(?:\/[\w+-]+)*(?:[+-]\d{1,2}(?::?\d\d)?)?|[+-]\d\d:?\d\d)\)?)?/i;
 
 /**
- * When a limit is over, Unix ms, out of what agents say of it: `…limit reached|1795286978`, `resets 6:49pm (UTC)`,
- * `resets Nov 24, 10am`, `try again at 4:38 AM`, `try again in 2h 5m`, `retry after 20 seconds`, a time of ISO 8601.
- * Null when nothing is said, or only of the past. `now` is when it was said, Unix ms. What is told to the minute may mean the
- * end of that minute, and so has one more.
+ * Finds when a limit ends, Unix ms, from an agent's message: `…limit reached|1795286978`, `resets 6:49pm (UTC)`,
+ * `resets Nov 24, 10am`, `try again at 4:38 AM`, `try again in 2h 5m`, `retry after 20 seconds`, an ISO 8601 time.
+ * Null when nothing is said, or only about the past. `now` is when it was said, Unix ms. A time given to the minute
+ * may mean the end of that minute, so one more is added.
  */
-export function resetTimeIn(text: string, now: number): number | null {
+export function findResetTime(text: string, now: number): number | null {
   // Narrow spaces stand before AM and PM in many locales.
   const plain = text.replace(/[\s\u00a0\u2007\u2009\u202f]+/g, ' ');
   const piped = /limit reached\|(\d{10}|\d{13})\b/i.exec(plain)?.[1];
-  const found = piped === undefined ? firstOf(plain, now) : epoch(piped);
+  const found = piped === undefined ? firstFound(plain, now) : parseEpoch(piped);
   if (found === null || found >= now + MAX_AHEAD_MS || found <= now - DAY) return null;
   return found > now ? Math.round(found) : now + MINUTE;
 }
 
-function firstOf(text: string, now: number): number | null {
+function firstFound(text: string, now: number): number | null {
   for (const { 0: key, 1: word = '', 2: tail = '', index } of text.matchAll(KEYS)) {
     const before = text.slice(Math.max(0, index - 60), index);
     // "waited", "available resets": of a word that goes on only the forms that tell of what is to come.
@@ -71,38 +71,38 @@ function firstOf(text: string, now: number): number | null {
     const between = BETWEEN.exec(after)?.[0] ?? '';
     const rest = after.slice(between.length);
     const found =
-      number(rest, `${word}${tail}`, now) ??
-      dated(rest, now) ??
-      span(rest, /\bin\b/i.test(between), now) ??
-      clock(rest, now);
+      parseNumber(rest, `${word}${tail}`, now) ??
+      parseDated(rest, now) ??
+      parseSpan(rest, /\bin\b/i.test(between), now) ??
+      parseClock(rest, now);
     if (found !== null) return found;
   }
   return null;
 }
 
-const epoch = (digits: string): number => Number(digits) * (digits.length === 10 ? SECOND : 1);
+const parseEpoch = (digits: string): number => Number(digits) * (digits.length === 10 ? SECOND : 1);
 
 /** A number without a unit: a time of Unix, or as long as the name of its key says. */
-function number(text: string, key: string, now: number): number | null {
+function parseNumber(text: string, key: string, now: number): number | null {
   const digits = /^(\d+(?:\.\d+)?)(?![\d.]*[\w:/%]|\.\d| ?[a-z]+\b)/i.exec(text)?.[1];
   if (digits === undefined) return null;
-  if (/^(?:\d{10}|\d{13})$/.test(digits)) return epoch(digits);
+  if (/^(?:\d{10}|\d{13})$/.test(digits)) return parseEpoch(digits);
   if (/ms$|millis/i.test(key)) return now + Number(digits);
   const isSeconds = /^retry[-_ ]?after|sec(?:ond)?s?$|_s$/i.test(key);
   return isSeconds ? now + Number(digits) * SECOND : null;
 }
 
 /** A whole date of ISO 8601; without a zone it is this machine's. */
-function dated(text: string, now: number): number | null {
+function parseDated(text: string, now: number): number | null {
   const [whole, year, month, day, hour, minute, second, zone] = ISO.exec(text) ?? [];
   if (whole === undefined) return null;
   const date = { year: Number(year), month: Number(month) - 1, day: Number(day) };
   const at = [Number(hour), Number(minute), Number(second ?? 0)] as const;
-  const [first] = wallTimes(date, at, zone?.trim(), now);
+  const [first] = findWallTimes(date, at, zone?.trim(), now);
   return first === undefined ? null : first + (second === undefined ? MINUTE : 0);
 }
 
-function span(text: string, isIn: boolean, now: number): number | null {
+function parseSpan(text: string, isIn: boolean, now: number): number | null {
   const [, hours, minutes, seconds = '0'] = /^(\d{1,3}):(\d\d)(?::(\d\d))?(?! ?[ap]\.?m)/i.exec(text) ?? [];
   if (isIn && hours !== undefined)
     return now + ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * SECOND;
@@ -128,33 +128,35 @@ interface Day {
   day: number;
 }
 
-/** A time of day, with a date or without: of the moments that it may mean the first that is not past. */
-function clock(text: string, now: number): number | null {
+/** A time of day, with or without a date: the first possible moment that is not past. */
+function parseClock(text: string, now: number): number | null {
   const [head = '', word] = DAYS.exec(text) ?? [];
   const rest = text.slice(head.length);
-  const [date, ...others] = datesIn(rest, now);
+  const [date, ...others] = findDates(rest, now);
   const [whole, hour = '', minute, second, half, zone] =
     CLOCK.exec(date === undefined ? rest : rest.slice(date.length)) ?? [];
   const isNamed = /^[a-z]/i.test(hour);
   if (whole === undefined || (half === undefined && minute === undefined && !isNamed)) return null;
-  const h = hour.toLowerCase() === 'noon' ? 12 : isNamed ? 0 : hourOf(Number(hour), half);
+  const h = hour.toLowerCase() === 'noon' ? 12 : isNamed ? 0 : toHour(Number(hour), half);
   const [m, s] = [Number(minute ?? 0), Number(second ?? 0)];
   if (h === null || m > 59 || s > 59) return null;
-  const days = date === undefined ? daysOf(word?.toLowerCase(), now) : [date, ...others];
-  const times = days.flatMap((day) => wallTimes(day, [h, m, s], zone, now)).sort((one, other) => one - other);
+  const days = date === undefined ? listDays(word?.toLowerCase(), now) : [date, ...others];
+  const times = days
+    .flatMap((day) => findWallTimes(day, [h, m, s], zone, now))
+    .sort((one, other) => one - other);
   const next =
     times.find((time) => time > now - JUST_PAST_MS) ?? (date === undefined ? undefined : times.at(-1));
   if (next === undefined) return null;
   return next <= now ? Math.min(next, now) : next + (second === undefined ? MINUTE : 0);
 }
 
-function hourOf(hour: number, half: string | undefined): number | null {
+function toHour(hour: number, half: string | undefined): number | null {
   if (half === undefined) return hour < 24 ? hour : hour === 24 ? 0 : null;
   return hour < 1 || hour > 12 ? null : (hour % 12) + (half.toLowerCase() === 'p' ? 12 : 0);
 }
 
 /** Days that a date may mean, and how long it is; without a year, and where day and month may be either. */
-function datesIn(text: string, now: number): (Day & { length: number })[] {
+function findDates(text: string, now: number): (Day & { length: number })[] {
   for (const pattern of DATES) {
     const found = pattern.exec(text);
     if (found === null) continue;
@@ -179,7 +181,7 @@ function datesIn(text: string, now: number): (Day & { length: number })[] {
 }
 
 /** Days around now that a word means, as they may be called in any zone; without a word, those next to now. */
-function daysOf(word: string | undefined, now: number): Day[] {
+function listDays(word: string | undefined, now: number): Day[] {
   const weekday = word === undefined ? -1 : WEEKDAYS.indexOf(word.slice(0, 3));
   const [from, to] = weekday >= 0 ? [-1, 8] : word === 'tomorrow' ? [0, 2] : [-2, 2];
   const days: Day[] = [];

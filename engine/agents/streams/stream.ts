@@ -1,4 +1,4 @@
-/** Why a run did not do its work, as the agent itself tells it. docs/workers.md has what each means. */
+/** Why a run failed, as the agent itself reports it. docs/workers.md explains each. */
 export const END_CODES = [
   'permission_denied',
   'auth_failed',
@@ -13,7 +13,7 @@ export const END_CODES = [
 ] as const;
 export type EndCode = (typeof END_CODES)[number];
 
-/** How a run ended by its own words. */
+/** How a run ended, as the agent reports it. */
 export type AgentEnd =
   | { ok: true }
   | {
@@ -21,7 +21,7 @@ export type AgentEnd =
       code: EndCode;
       /** One sentence, in the agent's words where it has some; no secret, at most a few hundred characters. */
       text: string;
-      /** Of a limit: when it is over, Unix ms; null when that is not said. */
+      /** When the limit ends, Unix ms; null when unknown or no limit. */
       resetAt: number | null;
     };
 
@@ -30,7 +30,7 @@ export interface Usage {
   input: number;
   cached: number;
   output: number;
-  /** US dollars, as the agent reckons them; null when it does not. */
+  /** US dollars, as the agent calculates them; null when it does not. */
   costUsd: number | null;
 }
 
@@ -40,27 +40,30 @@ export interface PlanEntry {
   state: 'pending' | 'active' | 'done';
 }
 
-/** What is known of a run from what it printed so far. */
+/** What a run's output says so far. */
 export interface StreamFacts {
-  /** Whether anything of the expected form was printed. Without it the exit code alone decides. */
+  /** Whether anything in the expected form was printed. Otherwise the exit code alone decides. */
   isStream: boolean;
   /** The agent's own id of its session, for `resume`. */
   agentSession: string | null;
   model: string | null;
-  /** Of this run alone; null while nothing is known of it, never zero for that. */
+  /** Usage of this run alone; null while unknown, never zero for that. */
   usage: Usage | null;
-  /** Of the whole conversation, runs before this one as well, from an agent that tells that; it counts before `usage`. */
+  /**
+   * Usage of the whole conversation, earlier runs included, from agents that report it; takes precedence over
+   * `usage`.
+   */
   conversation: Usage | null;
   /** The last tool call, such as `edit src/a.ts`. */
   activity: string | null;
   /** How many tool calls there were. */
   toolCalls: number;
   plan: PlanEntry[];
-  /** Null until it has said that it is at its end. */
+  /** Null until the agent reports its end. */
   end: AgentEnd | null;
   /**
-   * The last failure that it spoke of and may yet overcome; what counts when it ends without an end of its own. A
-   * success after it clears it.
+   * The last reported failure, which it may still overcome; counts if it ends without reporting an end. A later
+   * success clears it.
    */
   trouble: Extract<AgentEnd, { ok: false }> | null;
 }
@@ -78,12 +81,12 @@ export const NO_FACTS: StreamFacts = {
   trouble: null,
 };
 
-/** Reads the output of one run, line by line. Never throws: what it does not know it leaves as it is. */
+/** Reads the output of one run line by line. Never throws: unknown lines are passed through. */
 export interface StreamReader {
   /**
    * Takes one line without its newline, and answers what a person reads instead of it: some lines of text, or null
    * for nothing. A line of another form is answered as it is.
    */
-  line(text: string): string | null;
+  readLine(text: string): string | null;
   facts(): StreamFacts;
 }

@@ -22,7 +22,7 @@ const ABBREVIATIONS: Readonly<Record<string, number>> = {
  * that is left out as far behind its beginning. `zone` is a name of IANA, an abbreviation, an offset such as `+02:00` or
  * `UTC+2`; this machine's for anything else.
  */
-export function wallTimes(
+export function findWallTimes(
   date: { year: number; month: number; day: number },
   [hour, minute, second]: readonly [number, number, number],
   zone: string | undefined,
@@ -31,14 +31,14 @@ export function wallTimes(
   const wall = Date.UTC(date.year, date.month, date.day, hour, minute, second);
   // The thirtieth of February is no day.
   if (new Date(wall).getUTCMonth() !== date.month || Math.abs(wall - now) > 800 * DAY) return [];
-  const ahead = offsetIn(zone);
+  const ahead = findOffset(zone);
   const times = [...new Set([wall - DAY, wall + DAY].map((near) => wall - ahead(near)))];
   const shown = times.filter((time) => time + ahead(time) === wall).sort((one, other) => one - other);
   return shown.length > 0 ? shown : times.slice(0, 1);
 }
 
 /** How far a zone is ahead of UTC at a time, both in ms. */
-function offsetIn(zone: string | undefined): (time: number) => number {
+function findOffset(zone: string | undefined): (time: number) => number {
   const name = zone?.toUpperCase() ?? '';
   const hours = ABBREVIATIONS[name];
   if (hours !== undefined) return () => hours * HOUR;
@@ -47,23 +47,23 @@ function offsetIn(zone: string | undefined): (time: number) => number {
     const ms = (Number(h) + Number(m) / 60) * HOUR;
     return () => (sign === '-' ? -ms : ms);
   }
-  const format = formatOf(name === 'Z' ? 'UTC' : zone) ?? formatOf(undefined);
+  const format = findFormat(name === 'Z' ? 'UTC' : zone) ?? findFormat(undefined);
   return (time) => {
     const parts = format?.formatToParts(time) ?? [];
-    const part = (type: string): number => Number(parts.find((each) => each.type === type)?.value);
+    const readPart = (type: string): number => Number(parts.find((each) => each.type === type)?.value);
     const shown = Date.UTC(
-      part('year'),
-      part('month') - 1,
-      part('day'),
-      part('hour'),
-      part('minute'),
-      part('second'),
+      readPart('year'),
+      readPart('month') - 1,
+      readPart('day'),
+      readPart('hour'),
+      readPart('minute'),
+      readPart('second'),
     );
     return shown - Math.floor(time / 1000) * 1000;
   };
 }
 
-function formatOf(timeZone: string | undefined): Intl.DateTimeFormat | null {
+function findFormat(timeZone: string | undefined): Intl.DateTimeFormat | null {
   try {
     return new Intl.DateTimeFormat('en', {
       ...(timeZone === undefined ? {} : { timeZone }),

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import * as z from 'zod';
 import { SvcError } from '../errors.ts';
-import { reporting } from './duration.ts';
+import { refineWith } from './duration.ts';
 
 /** Where to listen. `host` is empty for a bare port, which means every interface to most programs. */
 export interface Address {
@@ -18,18 +18,18 @@ const HOST_NAME = /^[a-z\d](?:[a-z\d.-]*[a-z\d])?\.?$/i;
 export function parseAddress(text: string): Address {
   const match = /^(?:(?:\[([^\][]*)\]|([^\][:]*)):)?(\d{1,5})$/.exec(text);
   const port = Number(match?.[3]);
-  if (!match || port > 65_535) throw malformed(text);
+  if (!match || port > 65_535) throw malformedAddressError(text);
   const [, bracketed, plain] = match;
   if (bracketed !== undefined) {
-    if (isIP(bracketed) !== 6) throw malformed(text);
+    if (isIP(bracketed) !== 6) throw malformedAddressError(text);
     return { host: bracketed, port };
   }
   const host = plain ?? '';
-  if (host !== '' && !isIP(host) && !HOST_NAME.test(host)) throw malformed(text);
+  if (host !== '' && !isIP(host) && !HOST_NAME.test(host)) throw malformedAddressError(text);
   return { host, port };
 }
 
-function malformed(text: string): SvcError {
+function malformedAddressError(text: string): SvcError {
   return isIP(text) === 6
     ? new SvcError('usage', 'an IPv6 address is written in brackets with its port, such as [::1]:8790')
     : new SvcError('usage', 'not an address; write host:port, such as 127.0.0.1:8790 or [::1]:8790');
@@ -54,12 +54,12 @@ export function isLoopback(host: string): boolean {
 }
 
 /** A key that holds an address to listen on. */
-export const address = () => z.string().superRefine(reporting(parseAddress));
+export const addressKey = () => z.string().superRefine(refineWith(parseAddress));
 
 /** A key that holds an address which must stay on this machine. */
-export const loopbackAddress = () =>
+export const loopbackAddressKey = () =>
   z.string().superRefine(
-    reporting((text) => {
+    refineWith((text) => {
       if (!isLoopback(parseAddress(text).host)) {
         throw new SvcError('address_refused', 'must be a loopback address, such as 127.0.0.1:0 or [::1]:0');
       }

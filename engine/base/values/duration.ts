@@ -26,10 +26,10 @@ export function parseDuration(text: string): number {
 }
 
 /** A key that holds a duration; the text is kept, `parseDuration` gives its milliseconds. */
-export const duration = () => z.string().superRefine(reporting(parseDuration));
+export const durationKey = () => z.string().superRefine(refineWith(parseDuration));
 
 /** A zod refinement that reports what `parse` throws. */
-export function reporting(parse: (text: string) => unknown) {
+export function refineWith(parse: (text: string) => unknown) {
   return (text: string, context: z.RefinementCtx<string>): void => {
     try {
       parse(text);

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { SvcError } from '../errors.ts';
-import { reporting } from './duration.ts';
+import { refineWith } from './duration.ts';
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const ISSUED = /^(?:(?:whsec|sk|pk|rk|gh[a-z]|github_pat)_|eyJ)/;
@@ -9,7 +9,7 @@ const ISSUED = /^(?:(?:whsec|sk|pk|rk|gh[a-z]|github_pat)_|eyJ)/;
  * The names in a comma-separated list of environment variables. A pasted secret is refused, and no message repeats the
  * text, because it would end in a terminal's history or a log. Throws `config_invalid`.
  */
-export function variableNames(text: string): string[] {
+export function parseVariableNames(text: string): string[] {
   const names = text
     .split(',')
     .map((name) => name.trim())
@@ -34,21 +34,21 @@ function looksLikeSecret(name: string): boolean {
   return longest >= 24 || (longest >= 16 && /\d/.test(name) && /[a-z]/.test(name));
 }
 
-const single = (text: string): void => {
-  if (variableNames(text).length > 1)
+const checkSingle = (text: string): void => {
+  if (parseVariableNames(text).length > 1)
     throw new SvcError('config_invalid', 'expected one environment variable');
 };
 
 /** A key that names one environment variable; empty means none. */
-export const variable = () => z.string().superRefine(reporting(single));
+export const variableKey = () => z.string().superRefine(refineWith(checkSingle));
 
 /** A key that names environment variables, separated by commas. */
-export const variables = () => z.string().superRefine(reporting(variableNames));
+export const variablesKey = () => z.string().superRefine(refineWith(parseVariableNames));
 
 /** A key that holds an http(s) address; empty means none unless `required`. */
-export const httpUrl = (required = false) =>
+export const httpUrlKey = (required = false) =>
   z.string().superRefine(
-    reporting((text) => {
+    refineWith((text) => {
       if (text === '' && !required) return;
       const protocol = URL.canParse(text) ? new URL(text).protocol : '';
       if (protocol !== 'http:' && protocol !== 'https:') {

@@ -1,7 +1,7 @@
 import type { By } from '../../api/operation.ts';
 import type { Clock } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
-import { findByPrefix, idArray, parseId } from '../../base/ids.ts';
+import { findByPrefix, formatIdArray, parseId } from '../../base/ids.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import type { DispatchOptions } from '../dispatch-options.ts';
 import type { Task } from '../tasks/index.ts';
@@ -213,7 +213,7 @@ export function createDecisions({
         findByPrefix('d', prefix, { exact: (id) => byId.get(id), like: (pattern) => byPrefix.all(pattern) }),
       ),
     list({ state, ids, limit = ids?.length ?? 100 }) {
-      if (ids !== undefined) return among.all(idArray('d', ids), state ?? null, limit).map(toDecision);
+      if (ids !== undefined) return among.all(formatIdArray('d', ids), state ?? null, limit).map(toDecision);
       if (state === 'pending') return waiting.all(limit).map(toDecision);
       return (state === undefined ? newest.all(limit) : ofState.all(state, limit)).map(toDecision);
     },

@@ -1,5 +1,5 @@
 import { asSvcError, SvcError } from '../../base/errors.ts';
-import { counted, printable } from '../../base/text.ts';
+import { formatCount, toPrintable } from '../../base/text.ts';
 import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
 import type { Task } from '../tasks/index.ts';
 import { readLedger } from './read.ts';
@@ -18,20 +18,20 @@ export function createLedgerGate({ paths }: { paths: WorkspacePaths }): LedgerGa
   return ({ taskId, ledger }) => {
     if (ledger === null) return null;
     try {
-      const named = paths.named(ledger);
+      const named = paths.resolveNamed(ledger);
       const found = readLedger(named);
       const data = { task_id: taskId, ledger: named.key };
       if (found === null) {
         return new SvcError('ledger_gate', `the ledger of ${taskId} is missing`, {
-          hint: `write ${printable(named.key)}; its section ## Clarify holds what has to be settled first`,
+          hint: `write ${toPrintable(named.key)}; its section ## Clarify holds what has to be settled first`,
           data: { ...data, open: [] },
         });
       }
       const open = found.clarify.items.filter((item) => !item.checked);
       if (open.length === 0) return null;
-      const places = open.slice(0, NAMED).map(({ line }) => `${printable(named.key)}:${line}`);
+      const places = open.slice(0, NAMED).map(({ line }) => `${toPrintable(named.key)}:${line}`);
       const more = open.length > NAMED ? ` and ${open.length - NAMED} more` : '';
-      const count = counted(open.length, 'item');
+      const count = formatCount(open.length, 'item');
       return new SvcError('ledger_gate', `the ledger of ${taskId} has ${count} to clarify first`, {
         hint: `settle and check off ${places.join(', ')}${more}`,
         data: { ...data, open: open.map(({ item, line, text }) => ({ item, line, text })) },

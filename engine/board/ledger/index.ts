@@ -1,7 +1,7 @@
 import type { By } from '../../api/operation.ts';
 import { type Clock, rfc3339 } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
-import { counted, printable } from '../../base/text.ts';
+import { formatCount, toPrintable } from '../../base/text.ts';
 import type { Peers } from '../../sessions/index.ts';
 import type { EventInput, EventLog, Storage } from '../../storage/index.ts';
 import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
@@ -74,7 +74,7 @@ export function createLedgers({ storage, events, clock, peers, paths }: LedgersD
   return {
     claim({ holder, item, ledger, ttlMin }, by) {
       checkNotEnded(peers, holder);
-      const named = paths.named(ledger);
+      const named = paths.resolveNamed(ledger);
       const entry = itemOf(named.key, readLedger(named)?.items, item);
       if (entry.checked) throw checkedAlready(named.key, entry);
       const now = clock.now();
@@ -97,12 +97,12 @@ export function createLedgers({ storage, events, clock, peers, paths }: LedgersD
     },
 
     release({ holder, item, ledger }, by) {
-      const { key } = paths.named(ledger);
+      const { key } = paths.resolveNamed(ledger);
       const row = one.get(key, item);
       if (!isHeld(row)) {
-        const found = readLedger(paths.named(ledger))?.items[item - 1] ?? null;
+        const found = readLedger(paths.resolveNamed(ledger))?.items[item - 1] ?? null;
         const named = found === null ? '' : ` (${quotedItem(found.text)})`;
-        throw new SvcError('not_found', `nobody holds item ${item}${named} of ${printable(key)}`, {
+        throw new SvcError('not_found', `nobody holds item ${item}${named} of ${toPrintable(key)}`, {
           hint: ITEMS_ARE,
           data: { ledger: key, item, text: found?.text ?? null },
         });
@@ -110,7 +110,7 @@ export function createLedgers({ storage, events, clock, peers, paths }: LedgersD
       if (holder !== '*' && row.holder !== holder) {
         throw new SvcError(
           'holder_mismatch',
-          `item ${item} (${quotedItem(row.text)}) of ${printable(key)} is held by ${row.holder}, not by ${holder}`,
+          `item ${item} (${quotedItem(row.text)}) of ${toPrintable(key)} is held by ${row.holder}, not by ${holder}`,
           {
             hint: `${row.holder} can release it`,
             data: { ledger: key, item, text: row.text, held_by: row.holder },
@@ -123,7 +123,7 @@ export function createLedgers({ storage, events, clock, peers, paths }: LedgersD
     },
 
     show(ledger) {
-      const named = paths.named(ledger);
+      const named = paths.resolveNamed(ledger);
       const found = readLedger(named);
       if (found === null) throw noLedger(named.key);
       const claims = new Map(ofLedger.all(named.key).map((row) => [row.item, row]));
@@ -148,7 +148,7 @@ export function createLedgers({ storage, events, clock, peers, paths }: LedgersD
     },
 
     claimOn(ledger, item) {
-      const row = one.get(paths.named(ledger).key, item);
+      const row = one.get(paths.resolveNamed(ledger).key, item);
       return isHeld(row) ? { holder: row.holder, text: row.text } : null;
     },
 
@@ -162,12 +162,12 @@ const ITEMS_ARE = 'items are the lines with - [ ] or - [x], counted from 1, top 
 
 /** What an item says, for a sentence. */
 export const quotedItem = (text: string): string => {
-  const line = printable(text);
+  const line = toPrintable(text);
   return JSON.stringify(line.length > 120 ? `${line.slice(0, 119).toWellFormed()}…` : line);
 };
 
 const noLedger = (key: string): SvcError =>
-  new SvcError('not_found', `there is no ledger ${printable(key)}`, {
+  new SvcError('not_found', `there is no ledger ${toPrintable(key)}`, {
     hint: "paths are relative to the workspace's folder",
     data: { ledger: key },
   });
@@ -176,15 +176,15 @@ function itemOf(key: string, items: readonly LedgerItem[] | undefined, item: num
   if (items === undefined) throw noLedger(key);
   const found = items[item - 1];
   if (found !== undefined) return found;
-  const has = counted(items.length, 'item');
-  throw new SvcError('not_found', `${printable(key)} has ${has} and no item ${item}`, {
+  const has = formatCount(items.length, 'item');
+  throw new SvcError('not_found', `${toPrintable(key)} has ${has} and no item ${item}`, {
     hint: ITEMS_ARE,
     data: { ledger: key, item, items: items.length },
   });
 }
 
 const checkedAlready = (key: string, { item, line, text }: LedgerItem): SvcError =>
-  new SvcError('conflict', `item ${item} of ${printable(key)} is checked already: ${quotedItem(text)}`, {
+  new SvcError('conflict', `item ${item} of ${toPrintable(key)} is checked already: ${quotedItem(text)}`, {
     hint: `claim one that is open; ${ITEMS_ARE}`,
     data: { ledger: key, item, line, text },
   });
@@ -192,7 +192,7 @@ const checkedAlready = (key: string, { item, line, text }: LedgerItem): SvcError
 const itemHeld = (row: ClaimRow, { text }: LedgerItem): SvcError =>
   new SvcError(
     'item_held',
-    `item ${row.item} of ${printable(row.ledger)} is held by ${row.holder} until ${rfc3339(row.expires_at)}: ${quotedItem(text)}`,
+    `item ${row.item} of ${toPrintable(row.ledger)} is held by ${row.holder} until ${rfc3339(row.expires_at)}: ${quotedItem(text)}`,
     {
       hint: 'claim another item',
       data: {

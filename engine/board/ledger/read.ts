@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { SvcError } from '../../base/errors.ts';
-import { printable } from '../../base/text.ts';
+import { toPrintable } from '../../base/text.ts';
 import type { NamedPath } from '../../workspace/workspace-path.ts';
 import { type ParsedLedger, parseLedger } from './parse.ts';
 
@@ -25,7 +25,7 @@ export function readLedger({ absolute, key }: NamedPath): ParsedLedger | null {
 }
 
 const unfit = (key: string, why: string): SvcError =>
-  new SvcError('fields_invalid', `ledger: ${printable(key)} ${why}`, {
+  new SvcError('fields_invalid', `ledger: ${toPrintable(key)} ${why}`, {
     hint: 'a ledger is a Markdown file with a checklist',
     data: { ledger: key },
   });

@@ -1,7 +1,7 @@
 import type { By } from '../../api/operation.ts';
 import { type Clock, rfc3339 } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
-import { printable } from '../../base/text.ts';
+import { toPrintable } from '../../base/text.ts';
 import type { Peers } from '../../sessions/index.ts';
 import type { EventInput, EventLog, Storage } from '../../storage/index.ts';
 import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
@@ -70,7 +70,7 @@ export function createLocks({ storage, events, clock, peers, paths }: LocksDeps)
   >(`INSERT INTO meta (key, value) VALUES ('fence', '1')
     ON CONFLICT (key) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT) RETURNING value`);
 
-  const reach = (path: string): Reach => reachOf(paths.named(path), paths.named('.').absolute);
+  const reach = (path: string): Reach => reachOf(paths.resolveNamed(path), paths.resolveNamed('.').absolute);
 
   const asked = ({ key, above, low, high, holdsWorkspace }: Reach, holder = '') => ({
     key,
@@ -140,7 +140,7 @@ export function createLocks({ storage, events, clock, peers, paths }: LocksDeps)
       if (row.holder !== holder) {
         throw new SvcError(
           'holder_mismatch',
-          `${printable(at.key)} is held by ${row.holder}, not by ${holder}`,
+          `${toPrintable(at.key)} is held by ${row.holder}, not by ${holder}`,
           {
             hint: `${row.holder} can release it`,
             data: facts(at.key, row),
@@ -183,27 +183,27 @@ const facts = (path: string, row: LockRow | undefined) => ({
 
 /** `s-3 holds src until 2026-11-21T07:00:00.000Z`. */
 const holds = (row: LockRow): string =>
-  `${row.holder} holds ${printable(row.path)} until ${rfc3339(row.expires_at)}`;
+  `${row.holder} holds ${toPrintable(row.path)} until ${rfc3339(row.expires_at)}`;
 
 const held = (key: string, row: LockRow): SvcError =>
-  new SvcError('lock_held', `${printable(key)} cannot be locked: ${holds(row)}`, {
+  new SvcError('lock_held', `${toPrintable(key)} cannot be locked: ${holds(row)}`, {
     hint: `work elsewhere meanwhile, or send ${row.holder} a message; it is free when the lock is released or runs out`,
     data: { ...facts(key, row), holder: row.holder },
   });
 
 function denied(key: string, holder: string, row: LockRow | undefined): SvcError {
   const who = row === undefined ? 'nobody does' : holds(row);
-  return new SvcError('lock_denied', `${holder} holds no lock on ${printable(key)}: ${who}`, {
+  return new SvcError('lock_denied', `${holder} holds no lock on ${toPrintable(key)}: ${who}`, {
     hint: row === undefined ? 'acquire it first (lock_acquire)' : `leave it to ${row.holder} until then`,
     data: facts(key, row),
   });
 }
 
 const notLocked = (key: string, covering: LockRow | undefined): SvcError =>
-  new SvcError('not_found', `nobody holds a lock on ${printable(key)}`, {
+  new SvcError('not_found', `nobody holds a lock on ${toPrintable(key)}`, {
     hint:
       covering === undefined
         ? 'lock_status shows the locks that are held'
-        : `${covering.holder} holds ${printable(covering.path)} above it: release that`,
+        : `${covering.holder} holds ${toPrintable(covering.path)} above it: release that`,
     data: { path: key },
   });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { by, operation } from '../../api/operation.ts';
 import { tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
-import { printable } from '../../base/text.ts';
+import { toPrintable } from '../../base/text.ts';
 import type { Storage } from '../../storage/index.ts';
 import { type HolderPeers, holder, holdsForCaller, resolveHolder, resolveNewHolder, ttl } from '../holder.ts';
 import type { Lock, Locks } from './index.ts';
@@ -86,7 +86,9 @@ export function lockOperations({
         held.length === 0
           ? 'nothing is locked'
           : held
-              .map(({ path, holder, expires_at }) => `${holder} holds ${printable(path)} until ${expires_at}`)
+              .map(
+                ({ path, holder, expires_at }) => `${holder} holds ${toPrintable(path)} until ${expires_at}`,
+              )
               .join('\n'),
       run: (input) => ({
         locks: locks

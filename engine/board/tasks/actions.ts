@@ -1,7 +1,7 @@
 import type { Agents } from '../../agents/index.ts';
 import type { By, Caller } from '../../api/operation.ts';
 import { SvcError } from '../../base/errors.ts';
-import { titleOf } from '../../base/text.ts';
+import { makeTitle } from '../../base/text.ts';
 import type { Sessions } from '../../sessions/index.ts';
 import type { DispatchOptions } from '../dispatch-options.ts';
 import { agentOverrides, PRIORITIES } from '../input.ts';
@@ -63,13 +63,13 @@ export function createTaskActions(deps: {
       const template = templateOf(wish.template);
       const agent = wish.agent ?? template?.agent ?? null;
       const project = wish.project ?? template?.project ?? caller.project;
-      if (agent !== null) agents.under(agentOverrides(caller)).command(agent);
-      agents.folder(project);
+      if (agent !== null) agents.withOverrides(agentOverrides(caller)).findCommand(agent);
+      agents.resolveFolder(project);
       const text = wish.body ?? template?.prompt ?? '';
       if (wish.title === undefined && text.trim() === '')
         throw new SvcError('fields_invalid', 'title: a task needs a title or a prompt');
       return {
-        title: wish.title ?? titleOf(text),
+        title: wish.title ?? makeTitle(text),
         body: text,
         agent,
         project,
@@ -90,7 +90,7 @@ export function createTaskActions(deps: {
       const made = options.callKey === undefined ? null : sessions.byCall(options.callKey);
       if (made !== null) return { task: tasks.get(made.taskId), decision: null, session: made };
       const { status, agent } = tasks.get(taskId);
-      const fallback = agents.under(options.agents).fallback();
+      const fallback = agents.withOverrides(options.agents).findDefaultAgent();
       if (status === 'open' && agent === null && fallback !== null) workflow.assign(taskId, fallback, who);
       return workflow.run(taskId, options, who);
     },

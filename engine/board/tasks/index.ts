@@ -1,8 +1,8 @@
 import type { By } from '../../api/operation.ts';
 import type { Clock } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
-import { findByPrefix, idArray, parseId } from '../../base/ids.ts';
-import { titleOf } from '../../base/text.ts';
+import { findByPrefix, formatIdArray, parseId } from '../../base/ids.ts';
+import { makeTitle } from '../../base/text.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import {
   NEW_TASK_COLUMNS,
@@ -178,7 +178,7 @@ export function createTasks({
     list({ status, ids, before, limit = ids?.length ?? 100 }) {
       const end = before === undefined ? Number.MAX_SAFE_INTEGER : parseId('t', before);
       if (ids !== undefined)
-        return newestAmong.all(idArray('t', ids), status ?? null, end, limit).map(toSummary);
+        return newestAmong.all(formatIdArray('t', ids), status ?? null, end, limit).map(toSummary);
       return (status === undefined ? newest.all(end, limit) : newestOf.all(status, end, limit)).map(
         toSummary,
       );
@@ -253,7 +253,7 @@ export function createTasks({
       const before = get(taskId);
       const { title } = before;
       if (body === (before.body === '' ? title : before.body)) return null;
-      const next = title === titleOf(before.body) ? titleOf(body) : title;
+      const next = title === makeTitle(before.body) ? makeTitle(body) : title;
       if (editOf.run(body, next, parseId('t', taskId)).changes === 0) throw notNow(before, 'edited');
       // The prompt itself is nobody's business who only follows the events.
       events.append({ kind: 'task_changed', taskId, ...by, data: { title: next } });

@@ -13,7 +13,7 @@ import {
 } from '../../api/operation.ts';
 import { sayMore, tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
-import { printable } from '../../base/text.ts';
+import { toPrintable } from '../../base/text.ts';
 import { isOwnSeat, projectOfAddress, type Session } from '../../sessions/index.ts';
 import type { BoardOperationsDeps } from '../deps.ts';
 import {
@@ -109,7 +109,7 @@ const sayTask = (task: z.output<typeof listedTask>): string =>
     `${task.task_id} ${task.status}`,
     ...(task.failure === null ? [] : [`(${String(task.failure.code)})`]),
     ...[task.agent, task.session_id, task.project].filter((each) => each !== null),
-    JSON.stringify(printable(task.title)),
+    JSON.stringify(toPrintable(task.title)),
   ].join(' ');
 
 /** What clients may ask about tasks; agents are offered those that are tools. */
@@ -131,7 +131,7 @@ export function taskOperations(deps: BoardOperationsDeps) {
     if (isOwnSeat(session, caller)) return caller.sessionId ?? undefined;
     const project = projectOfAddress(session);
     if (project === undefined) return peers.known(session).sessionId;
-    agents.projectId(project);
+    agents.resolveProjectId(project);
     return undefined;
   }
 
@@ -142,10 +142,11 @@ export function taskOperations(deps: BoardOperationsDeps) {
     caller: Caller,
   ): void {
     deps.requireConsent();
-    if (agent !== null) agents.under(agentOverrides(caller)).checkInstalled(agent, input.project ?? project);
+    if (agent !== null)
+      agents.withOverrides(agentOverrides(caller)).checkInstalled(agent, input.project ?? project);
     if (status === 'failed') workflow.retry(taskId, who(input, caller));
     if (input.project === undefined || input.project === project) return;
-    agents.folder(input.project);
+    agents.resolveFolder(input.project);
     workflow.move(taskId, input.project, who(input, caller));
   }
 
@@ -194,7 +195,7 @@ export function taskOperations(deps: BoardOperationsDeps) {
           const known = call.key === null ? null : tasks.byCall(call.key);
           const { agent, prompt, title, project } = input;
           if (known === null)
-            agents.under(agentOverrides(caller)).checkInstalled(agent, project ?? caller.project);
+            agents.withOverrides(agentOverrides(caller)).checkInstalled(agent, project ?? caller.project);
           const task =
             known ??
             tasks.create({
@@ -279,7 +280,7 @@ export function taskOperations(deps: BoardOperationsDeps) {
         const isPart = filter.ids !== undefined || filter.before !== undefined;
         return {
           tasks: toWire(rows),
-          projects: [...agents.names().projects],
+          projects: [...agents.listNames().projects],
           more: isPart ? 0 : tasks.count(filter.status) - rows.length,
         };
       },
@@ -304,7 +305,7 @@ export function taskOperations(deps: BoardOperationsDeps) {
           task,
           decision: task.decisionId === null ? null : decisions.get(task.decisionId),
           sessions: sessions.ofTask(task.taskId),
-          timeline: deps.events.ofTask(task.taskId),
+          timeline: deps.events.listOfTask(task.taskId),
           timelineTotal: deps.events.countOfTask(task.taskId),
         };
       },
@@ -316,14 +317,14 @@ export function taskOperations(deps: BoardOperationsDeps) {
       changes: false,
       input: z.strictObject({}),
       run: (_, caller): TaskChoices => ({
-        agents: agents.under(agentOverrides(caller)).all(),
-        defaultAgent: agents.under(agentOverrides(caller)).fallback(),
+        agents: agents.withOverrides(agentOverrides(caller)).listAgents(),
+        defaultAgent: agents.withOverrides(agentOverrides(caller)).findDefaultAgent(),
         templates: Object.entries(deps.templates()).map(([id, { agent = null, project = null }]) => ({
           id,
           agent,
           project,
         })),
-        projects: agents.projects(),
+        projects: agents.listProjects(),
       }),
     }),
     operation({
@@ -399,7 +400,7 @@ export function taskOperations(deps: BoardOperationsDeps) {
       output: taskOutline,
       say: ({ task_id, agent }) => `${task_id} is assigned to ${agent}.`,
       run(input, caller, { key }) {
-        agents.under(agentOverrides(caller)).command(input.agent);
+        agents.withOverrides(agentOverrides(caller)).findCommand(input.agent);
         return storage.once('task_assign', key, () =>
           toWire(workflow.assign(find(input.id), input.agent, by(caller))),
         );

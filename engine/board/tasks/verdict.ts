@@ -1,6 +1,6 @@
 import type { Call } from '../../api/operation.ts';
 import { SvcError } from '../../base/errors.ts';
-import { counted } from '../../base/text.ts';
+import { formatCount } from '../../base/text.ts';
 import { type NextStep, outcomeOfSession, type Session, type Sessions } from '../../sessions/index.ts';
 import type { Storage } from '../../storage/index.ts';
 
@@ -8,7 +8,7 @@ import type { Storage } from '../../storage/index.ts';
 export type Verdict = ReturnType<typeof verdictOf>;
 
 const countedIfRead = (count: number | null, what: string): string =>
-  count === null ? `its ${what}s could not be read` : counted(count, what);
+  count === null ? `its ${what}s could not be read` : formatCount(count, what);
 
 const STEPS: Readonly<Record<NextStep, string>> = {
   read_log: 'svc worker log has what it printed',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SvcError } from '../../base/errors.ts';
-import { counted } from '../../base/text.ts';
+import { formatCount } from '../../base/text.ts';
 import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
 import type { CriterionResult, SymbolResult, TestResult } from './rows.ts';
 
@@ -84,7 +84,7 @@ function criterionOf(
     if (meant !== undefined) return meant;
     throw invalid(
       field,
-      `the task has ${counted(acceptance.length, 'acceptance criterion', 'acceptance criteria')}, and no criterion ${number}`,
+      `the task has ${formatCount(acceptance.length, 'acceptance criterion', 'acceptance criteria')}, and no criterion ${number}`,
     );
   };
   const worded = acceptance.find((each) => each.trim() === criterion);
@@ -110,6 +110,6 @@ export const symbolsOf = (
   paths: WorkspacePaths,
 ): SymbolResult[] =>
   (given ?? []).map(({ path, symbol = null }) => {
-    const { absolute, key } = folder === null ? paths.named(path) : paths.inside(folder, path);
+    const { absolute, key } = folder === null ? paths.resolveNamed(path) : paths.resolveInside(folder, path);
     return { path: key, symbol, exists: paths.statOf(absolute) !== null };
   });

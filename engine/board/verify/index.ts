@@ -1,5 +1,5 @@
 import type { By } from '../../api/operation.ts';
-import { parseId, workerSession } from '../../base/ids.ts';
+import { asWorkerSession, parseId } from '../../base/ids.ts';
 import type { Worktrees } from '../../runner/worktrees/index.ts';
 import type { Peers, Session } from '../../sessions/index.ts';
 import type { Tasks } from '../tasks/index.ts';
@@ -18,7 +18,7 @@ export type { Verification, VerificationState } from './rows.ts';
 export interface VerifyDeps extends RerunsDeps {
   tasks: Pick<Tasks, 'get'>;
   peers: Pick<Peers, 'find'>;
-  worktrees: Pick<Worktrees, 'head' | 'repositoryOf' | 'uncommitted'>;
+  worktrees: Pick<Worktrees, 'findHead' | 'findRepository' | 'countUncommitted'>;
 }
 
 /** Whose evidence it is. */
@@ -97,10 +97,10 @@ export function createVerify(deps: VerifyDeps): Verify {
     // In place the checkout is the user's and goes on after the session.
     if (branch === null && state === 'ended') return headCommit;
     try {
-      const head = await worktrees.head(repository, branch);
+      const head = await worktrees.findHead(repository, branch);
       if (head !== null) return head;
       // A branch that was merged and removed has ended where the session did; one that cannot be read may be anywhere.
-      await worktrees.repositoryOf(repository);
+      await worktrees.findRepository(repository);
       return headCommit;
     } catch {
       return null;
@@ -183,14 +183,16 @@ export function createVerify(deps: VerifyDeps): Verify {
       const head = await headOf(whose.session);
       const { worktree = null, state } = whose.session ?? {};
       const uncommitted =
-        worktree === null || state === 'ended' ? 0 : await worktrees.uncommitted(worktree).catch(() => 0);
+        worktree === null || state === 'ended'
+          ? 0
+          : await worktrees.countUncommitted(worktree).catch(() => 0);
       return storage.once('verify_report', key, () => {
         insertClaims(claims, head);
         const judged = assembled(whose, head);
         const { criteria, tests, taskId } = judged;
         events.append({
           kind: 'verification_reported',
-          sessionId: workerSession(claims.sessionId),
+          sessionId: asWorkerSession(claims.sessionId),
           taskId,
           ...by,
           data: {

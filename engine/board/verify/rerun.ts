@@ -41,7 +41,7 @@ export function checkMayRunAgain(session: Session, evidence: Evidence | null): T
 }
 
 export interface RunDeps {
-  processes: Pick<Processes, 'startOf' | 'stop' | 'sweep' | 'contain'>;
+  processes: Pick<Processes, 'readStartTime' | 'stop' | 'sweep' | 'contain'>;
   /** What the command may see. */
   environment(extra: Record<string, string>): Record<string, string>;
   /** What is started for a command: confined for a session that was. */
@@ -93,7 +93,7 @@ async function runCommand(
   });
   const { pid } = child;
   // Read before the event loop turns: until then even a process that has ended keeps its entry.
-  const pidStart = (pid === undefined ? null : processes.startOf(pid)) ?? '';
+  const pidStart = (pid === undefined ? null : processes.readStartTime(pid)) ?? '';
   const output = lastBytes(KEPT_BYTES);
   child.stdout.on('data', output.add);
   child.stderr.on('data', output.add);

@@ -3,7 +3,7 @@ import type { By } from '../../api/operation.ts';
 import type { Clock } from '../../base/clock.ts';
 import { asSvcError, SvcError } from '../../base/errors.ts';
 import { createSerialQueue } from '../../base/serial-queue.ts';
-import { printable } from '../../base/text.ts';
+import { toPrintable } from '../../base/text.ts';
 import type { CommandConfinement, SessionCommand } from '../../runner/confine/index.ts';
 import type { CleanCheckouts } from '../../runner/index.ts';
 import type { Processes } from '../../runner/processes/index.ts';
@@ -19,7 +19,7 @@ export interface RerunsDeps {
   clock: Clock;
   sessions: Sessions;
   checkouts: CleanCheckouts;
-  processes: Pick<Processes, 'startOf' | 'stop' | 'sweep' | 'contain'>;
+  processes: Pick<Processes, 'readStartTime' | 'stop' | 'sweep' | 'contain'>;
   /** What a program that checks a worker's claims may see. */
   workerEnvironment(extra: Record<string, string>): Record<string, string>;
   confine: CommandConfinement;
@@ -126,7 +126,7 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
     const results: RerunResult[] = [];
     try {
       progress(`checks out ${head.slice(0, 10)} and makes it ready`);
-      const { folder, cwd } = await checkouts.make(session, head, limits);
+      const { folder, cwd } = await checkouts.makeCheckout(session, head, limits);
       const running = {
         processes,
         environment: deps.workerEnvironment,
@@ -139,7 +139,7 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
       }
       return results;
     } finally {
-      await checkouts.removeAll(session);
+      await checkouts.removeCheckouts(session);
     }
   }
 
@@ -188,7 +188,7 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
   async function endLeftOver(): Promise<void> {
     for (const { id, session_id: sessionId, rerun_mark: mark } of marked.all()) {
       await processes.sweep(mark);
-      await checkouts.removeAll(sessions.get(sessionId));
+      await checkouts.removeCheckouts(sessions.get(sessionId));
       await storage.write(() => setMark.run(null, id));
     }
   }
@@ -242,7 +242,7 @@ const toldOf = ({ sessionId, state, reasons }: Verification): string =>
   [
     `# ${sessionId} ${state}: ${VERIFICATION_WORDS[state]}`,
     '',
-    ...reasons.map((each) => `- ${printable(each)}`),
+    ...reasons.map((each) => `- ${toPrintable(each)}`),
     ...(reasons.length === 0 ? [] : ['']),
     state === 'verified'
       ? `Next: \`worktree_promote\` (session ${sessionId}) or \`svc worktree promote ${sessionId}\`.`

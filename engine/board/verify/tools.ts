@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { by, type Caller, operation, toWire } from '../../api/operation.ts';
 import { tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
-import { counted } from '../../base/text.ts';
+import { formatCount } from '../../base/text.ts';
 import { isOwnSeat } from '../../sessions/index.ts';
 import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
 import type { Tasks } from '../tasks/index.ts';
@@ -150,5 +150,5 @@ const notCommitted = (count: number): string[] =>
   count === 0
     ? []
     : [
-        `${counted(count, 'file is', 'files are')} not committed: at the end they will be, and then this evidence is stale; commit, then report again`,
+        `${formatCount(count, 'file is', 'files are')} not committed: at the end they will be, and then this evidence is stale; commit, then report again`,
       ];

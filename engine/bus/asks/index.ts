@@ -2,7 +2,7 @@ import type { By } from '../../api/operation.ts';
 import type { Clock } from '../../base/clock.ts';
 import { createDueTimer } from '../../base/due-timer.ts';
 import { SvcError } from '../../base/errors.ts';
-import { parseId, workerSession } from '../../base/ids.ts';
+import { asWorkerSession, parseId } from '../../base/ids.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import type { AskNotice } from './notice.ts';
 import { cancelled, closed, closing } from './refusals.ts';
@@ -142,7 +142,7 @@ export function createAsks({
     events.append({
       kind,
       taskId: ask.taskId,
-      sessionId: workerSession(ask.fromSession),
+      sessionId: asWorkerSession(ask.fromSession),
       ...by,
       // What is asked and answered is for those two; who follows the events learns that it was.
       data: { ask_id: ask.askId, from: ask.fromSession, to: ask.toSession, project: ask.project, ...more },

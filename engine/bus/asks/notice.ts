@@ -1,4 +1,4 @@
-import { age } from '../../base/text.ts';
+import { formatAge } from '../../base/text.ts';
 import type { Messages } from '../messages/index.ts';
 import type { Ask } from './rows.ts';
 
@@ -11,7 +11,7 @@ export interface AskNotice {
 const callOf = (ask: Ask): string => `ask ${ask.askId}`;
 
 function textOf({ askId, fromSession, question, context, options, createdAt, expiresAt }: Ask): string {
-  const waits = age(createdAt, Date.parse(expiresAt));
+  const waits = formatAge(createdAt, Date.parse(expiresAt));
   const parts = [`${fromSession ?? 'Somebody'} asks, and waits ${waits} for the answer:`, question];
   if (context !== null) parts.push(`Context:\n${context}`);
   if (options.length > 0)

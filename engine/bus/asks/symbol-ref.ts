@@ -2,7 +2,7 @@ import { readFileSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { SvcError } from '../../base/errors.ts';
 import { isInsideFolder } from '../../base/paths.ts';
-import { counted } from '../../base/text.ts';
+import { formatCount } from '../../base/text.ts';
 import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
 import type { SymbolRef } from './rows.ts';
 
@@ -43,7 +43,7 @@ export function symbolRefOf(wish: SymbolWish, deps: SymbolDeps): SymbolRef {
   }
   const project = wish.project === undefined ? null : deps.projectId(wish.project);
   const folder = wish.project === undefined ? deps.root : deps.folder(wish.project);
-  const { absolute, key } = deps.paths.named(
+  const { absolute, key } = deps.paths.resolveNamed(
     wish.path.trim() === '' ? wish.path : resolve(folder, wish.path),
   );
   if (wish.project !== undefined && !contains(folder, absolute)) {
@@ -63,7 +63,7 @@ export function symbolRefOf(wish: SymbolWish, deps: SymbolDeps): SymbolRef {
   const lines = textOf(absolute, key).split('\n');
   if (lines.length > 1 && lines.at(-1) === '') lines.pop();
   if (wish.line !== undefined) {
-    if (wish.line > lines.length) throw invalid('line', `${key} has ${counted(lines.length, 'line')}`);
+    if (wish.line > lines.length) throw invalid('line', `${key} has ${formatCount(lines.length, 'line')}`);
     return { path: key, line: wish.line, symbol, project };
   }
   const at = lines.findIndex((line) => hasWord(line, symbol ?? ''));

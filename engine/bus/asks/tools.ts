@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { by, type Call, type Caller, operation, toWire } from '../../api/operation.ts';
 import { sayMore, tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
-import { printable } from '../../base/text.ts';
+import { toPrintable } from '../../base/text.ts';
 import { isOwnSeat, type Peers, projectOfAddress } from '../../sessions/index.ts';
 import type { Storage } from '../../storage/index.ts';
 import { type AddresseeDeps, addresseeOf } from './addressee.ts';
@@ -103,7 +103,7 @@ function sayAsk(ask: z.output<typeof listedAsk>): string {
     ...(context === null ? [] : [`context: ${context}`]),
     ...(answer === null ? [] : [`answered by ${ask.answered_by}: ${answer}`]),
   ];
-  return parts.map((part) => printable(part, { lines: true }).replaceAll('\n', '\n  ')).join('\n  ');
+  return parts.map((part) => toPrintable(part, { lines: true }).replaceAll('\n', '\n  ')).join('\n  ');
 }
 
 /** What agents and clients may do about questions. */

@@ -1,5 +1,5 @@
 import { SvcError } from '../../base/errors.ts';
-import { printable } from '../../base/text.ts';
+import { toPrintable } from '../../base/text.ts';
 import type { MessageRow } from '../messages/rows.ts';
 import type { Target } from './targets.ts';
 
@@ -11,11 +11,11 @@ export function valuesOf(row: MessageRow, target: Target): Values {
   return {
     msg_id: String(row.id),
     kind: row.kind,
-    from_agent: printable(row.from_agent ?? ''),
-    from_session: printable(row.from_session ?? ''),
-    to_agent: printable(row.to_agent ?? target.agent ?? ''),
-    to_session: printable(target.session),
-    body: printable(row.body, { lines: true }),
+    from_agent: toPrintable(row.from_agent ?? ''),
+    from_session: toPrintable(row.from_session ?? ''),
+    to_agent: toPrintable(row.to_agent ?? target.agent ?? ''),
+    to_session: toPrintable(target.session),
+    body: toPrintable(row.body, { lines: true }),
     notify_base: target.notifyBase ?? '',
   };
 }

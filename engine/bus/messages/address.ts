@@ -1,6 +1,6 @@
 import type { Caller } from '../../api/operation.ts';
 import { SvcError } from '../../base/errors.ts';
-import { workerSession } from '../../base/ids.ts';
+import { asWorkerSession } from '../../base/ids.ts';
 import { chairAddress, isOwnSeat, type Peer, type Peers, projectOfAddress } from '../../sessions/index.ts';
 import { isPlainName } from '../../sessions/seats/index.ts';
 import type { Family } from './family.ts';
@@ -73,7 +73,8 @@ export function createAddresses({ peers, family, projectId, isPreset }: AddressD
     const seat = projectOfAddress(name);
     if (seat !== undefined) return chairAddress(seat === null ? null : projectId(seat));
     const text = /^chair-/i.test(name) ? name.toLowerCase() : name;
-    if (workerSession(text) !== null || /^chair-[1-9]\d{0,14}$/.test(text) || isPlainName(text)) return text;
+    if (asWorkerSession(text) !== null || /^chair-[1-9]\d{0,14}$/.test(text) || isPlainName(text))
+      return text;
     throw new SvcError('fields_invalid', `${JSON.stringify(text)} is no session`, {
       hint: 'a session is s-12, chair-3, chair, chair@project or the name of a plain session; msg_peers lists them',
     });

@@ -1,4 +1,4 @@
-import { printable } from '../../base/text.ts';
+import { toPrintable } from '../../base/text.ts';
 import { chairAddress, type NextStep, type Peers, type Session, workLeftBy } from '../../sessions/index.ts';
 import type { SessionOutcome } from '../deps.ts';
 
@@ -15,7 +15,7 @@ export function handoffText(session: Session, outcome: SessionOutcome, now: numb
   const { sessionId, taskId } = session;
   const isSealed = outcome.outcome.status === 'done';
   const facts: [string, string | number | null][] = [
-    ['task', `${taskId}: ${printable(session.title)}`],
+    ['task', `${taskId}: ${toPrintable(session.title)}`],
     ['verdict', isSealed ? 'sealed' : `failed: ${whyOf(session, outcome)}`],
     ['exit code', outcome.exitCode ?? 'none'],
     ['duration', durationOf(session, now)],
@@ -24,7 +24,7 @@ export function handoffText(session: Session, outcome: SessionOutcome, now: numb
     ['files changed', changesOf(outcome)],
     ...outcome.left.map((each): [string, string] => [
       'look at',
-      printable(each).slice(0, MOST_OF_LINE).toWellFormed(),
+      toPrintable(each).slice(0, MOST_OF_LINE).toWellFormed(),
     ]),
     ['verification', outcome.verification],
     ['tokens', tokensOf(session)],
@@ -46,7 +46,7 @@ function whyOf({ failure }: Session, { reason, outcome: { contradiction } }: Ses
   const why =
     failure === null
       ? (reason ?? 'no reason was given')
-      : printable(`${failure.code}: ${failure.text}`).slice(0, 400).toWellFormed();
+      : toPrintable(`${failure.code}: ${failure.text}`).slice(0, 400).toWellFormed();
   return contradiction === null ? why : `${why} (${contradiction})`;
 }
 

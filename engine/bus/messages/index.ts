@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
-import { parseId, workerSession } from '../../base/ids.ts';
+import { asWorkerSession, parseId } from '../../base/ids.ts';
 import { chairAddress, type Peers, projectOfAddress } from '../../sessions/index.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import type { Recipient } from './address.ts';
@@ -200,7 +200,7 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
     }
     events.append({
       kind: 'message_acked',
-      sessionId: workerSession(taker),
+      sessionId: asWorkerSession(taker),
       ...by,
       data: { messageId: row.id, by: taker },
     });
@@ -231,7 +231,7 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
           ) as MessageRow,
       );
       const from = message.fromSession ?? message.fromAgent;
-      const about = { taskId: message.taskId, sessionId: workerSession(message.fromSession), ...by };
+      const about = { taskId: message.taskId, sessionId: asWorkerSession(message.fromSession), ...by };
       for (const row of rows) {
         const [kind, address] = addressOf(row);
         const data = { messageId: row.id, kind: row.kind, from, to: address, toKind: kind };

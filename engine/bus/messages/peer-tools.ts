@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Caller } from '../../api/operation.ts';
 import { tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
-import { printable } from '../../base/text.ts';
+import { toPrintable } from '../../base/text.ts';
 import { isOwnSeat, type Peer } from '../../sessions/index.ts';
 import { given } from './address.ts';
 import type { MessageToolDeps } from './tools.ts';
@@ -37,7 +37,7 @@ const sayPeer = ({
     `${session} ${seat}`,
     ...(state === 'live' ? [] : [state]),
     ...[agent, project, worker, task].filter((each) => each !== null),
-    ...(title === null ? [] : [JSON.stringify(printable(title))]),
+    ...(title === null ? [] : [JSON.stringify(toPrintable(title))]),
   ].join(' ');
 
 /** Who can be written to. */

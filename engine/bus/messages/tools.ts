@@ -3,7 +3,7 @@ import { by, type Caller } from '../../api/operation.ts';
 import { sayMore, tool } from '../../api/tool.ts';
 import { type Clock, rfc3339 } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
-import { printable } from '../../base/text.ts';
+import { toPrintable } from '../../base/text.ts';
 import type { Peer, Peers } from '../../sessions/index.ts';
 import type { Storage } from '../../storage/index.ts';
 import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
@@ -54,7 +54,7 @@ const sayMessage = (message: ReturnType<typeof shown>): string => {
     ...(payload_path === null ? [] : [`file ${payload_path}`]),
   ];
   // A line of the text must not pass for another message.
-  return `${head.join(', ')}\n  ${printable(body, { lines: true }).trimEnd().replaceAll('\n', '\n  ')}`;
+  return `${head.join(', ')}\n  ${toPrintable(body, { lines: true }).trimEnd().replaceAll('\n', '\n  ')}`;
 };
 
 /** As many as one answer should have. */
@@ -111,7 +111,7 @@ export function messageTools(deps: MessageToolDeps) {
 
   function payload(path: string | undefined): string | null {
     if (path === undefined || path === '') return null;
-    const { absolute, key } = paths.named(path);
+    const { absolute, key } = paths.resolveNamed(path);
     if (paths.statOf(absolute)?.isFile()) return key;
     throw new SvcError('not_found', `payload_path: no file ${key}`, { hint: 'write the file first' });
   }

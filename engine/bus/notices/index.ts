@@ -47,7 +47,7 @@ export function createNotices({
   maxBytes,
 }: {
   data: string;
-  paths: Pick<WorkspacePaths, 'named'>;
+  paths: Pick<WorkspacePaths, 'resolveNamed'>;
   /** At which a notice file is rotated; 0 for never. */
   maxBytes(): number;
 }): Notices {
@@ -63,7 +63,7 @@ export function createNotices({
   return {
     folder,
     file(path) {
-      if (!path.startsWith('.svc/')) return paths.named(path).absolute;
+      if (!path.startsWith('.svc/')) return paths.resolveNamed(path).absolute;
       const file = resolve(data, path.slice('.svc/'.length));
       if (isBelowFolder(data, file)) return file;
       throw new SvcError('path_outside', `${JSON.stringify(path)} is outside the data folder`);

@@ -203,9 +203,9 @@ function linkTo(engine: Engine, caller: Caller): EngineLink {
       let cursor = engine.events.lastSeq();
       const stop = engine.onCommit(() => {
         for (
-          let events = engine.events.after(cursor);
+          let events = engine.events.listAfter(cursor);
           events.length > 0;
-          events = engine.events.after(cursor)
+          events = engine.events.listAfter(cursor)
         )
           for (const event of events) {
             cursor = event.seq;

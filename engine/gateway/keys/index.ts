@@ -5,7 +5,7 @@ import { SvcError } from '../../base/errors.ts';
 import { formatId, parseId } from '../../base/ids.ts';
 import type { Storage } from '../../storage/index.ts';
 
-/** Whose run a call of the gateway belongs to. */
+/** The run that a gateway call belongs to. */
 export interface KeyHolder {
   sessionId: string;
   taskId: string;
@@ -16,18 +16,18 @@ export interface KeyHolder {
 /** Owns the virtual keys of runs: one per session while it runs, of which only a hash is kept. */
 export interface Keys {
   /** Where the gateway is. Throws `gateway_unreachable` when nothing listens there. */
-  url(): Promise<string>;
+  findUrl(): Promise<string>;
   /** The same address, whether anything answers there or not. */
-  route(): string;
-  /** Inside `storage.write`: a new key; earlier ones of the session hold no longer. */
-  issue(holder: KeyHolder): string;
+  buildRoute(): string;
+  /** Inside `storage.write`: issues a new key; earlier ones of the session become invalid. */
+  issueKey(holder: KeyHolder): string;
   /** Inside `storage.write`. */
-  revoke(sessionId: string): void;
-  /** Null for a key that was never issued, or holds no longer. */
-  verify(key: string): KeyHolder | null;
+  revokeKey(sessionId: string): void;
+  /** Finds the holder of a key; null for one that was never issued or is no longer valid. */
+  verifyKey(key: string): KeyHolder | null;
   /** Inside `storage.write`: a provider has said that the holder must wait until then, Unix ms. */
-  limit(key: string, until: number): void;
-  /** Of the session's last key; null when nobody said so. */
+  limitKey(key: string, until: number): void;
+  /** The limit of the session's last key; null when there is none. */
   limitedUntil(sessionId: string): number | null;
 }
 
@@ -38,8 +38,8 @@ interface Row {
 }
 
 /** Long enough that a key cannot be guessed, and with a word that a scanner for secrets can find. */
-const newKey = (): string => `svc-vkey-${randomBytes(32).toString('base64url')}`;
-const hashOf = (key: string): Buffer => createHash('sha256').update(key).digest();
+const createKey = (): string => `svc-vkey-${randomBytes(32).toString('base64url')}`;
+const hashKey = (key: string): Buffer => createHash('sha256').update(key).digest();
 
 const PROBE_MS = 2000;
 
@@ -66,28 +66,28 @@ export function createKeys({
     'SELECT limited_until FROM virtual_key WHERE session_id = ? ORDER BY id DESC LIMIT 1',
   );
 
-  const revoke = (sessionId: string): void => void end.run(clock.now(), parseId('s', sessionId));
+  const revokeKey = (sessionId: string): void => void end.run(clock.now(), parseId('s', sessionId));
 
   return {
-    route: () => `http://${whereOf(address())}`,
-    async url() {
+    buildRoute: () => `http://${formatHostPort(address())}`,
+    async findUrl() {
       const { host, port } = address();
-      const where = whereOf({ host, port });
-      if (!(await listens(host, port)))
+      const where = formatHostPort({ host, port });
+      if (!(await isListening(host, port)))
         throw new SvcError('gateway_unreachable', `nothing listens at gateway.addr (${where})`, {
           hint: 'let the agent use its own login: agents.auth, or SVC_GATEWAY_BYPASS=1 for one dispatch; svc brings no gateway yet',
         });
       return `http://${where}`;
     },
-    issue({ sessionId, taskId, budgetTokens }) {
-      revoke(sessionId);
-      const key = newKey();
-      insert.run(hashOf(key), parseId('s', sessionId), parseId('t', taskId), budgetTokens, clock.now());
+    issueKey({ sessionId, taskId, budgetTokens }) {
+      revokeKey(sessionId);
+      const key = createKey();
+      insert.run(hashKey(key), parseId('s', sessionId), parseId('t', taskId), budgetTokens, clock.now());
       return key;
     },
-    revoke,
-    verify(key) {
-      const row = find.get(hashOf(key));
+    revokeKey,
+    verifyKey(key) {
+      const row = find.get(hashKey(key));
       return row === undefined
         ? null
         : {
@@ -96,22 +96,22 @@ export function createKeys({
             budgetTokens: row.budget_tokens,
           };
     },
-    limit(key, until) {
-      setLimit.run(until, hashOf(key));
+    limitKey(key, until) {
+      setLimit.run(until, hashKey(key));
     },
     limitedUntil: (sessionId) => last.get(parseId('s', sessionId))?.limited_until ?? null,
   };
 }
 
-const whereOf = ({ host, port }: { host: string; port: number }): string =>
+const formatHostPort = ({ host, port }: { host: string; port: number }): string =>
   `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
-const listens = (host: string, port: number): Promise<boolean> =>
+const isListening = (host: string, port: number): Promise<boolean> =>
   new Promise((done) => {
     const socket = connect({ host, port, timeout: PROBE_MS });
-    const say = (isThere: boolean) => (): void => {
+    const settleAs = (isThere: boolean) => (): void => {
       socket.destroy();
       done(isThere);
     };
-    socket.once('connect', say(true)).once('error', say(false)).once('timeout', say(false));
+    socket.once('connect', settleAs(true)).once('error', settleAs(false)).once('timeout', settleAs(false));
   });

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 
-const guidance = (description: string) =>
+const guidanceFlag = (description: string) =>
   z
     .boolean()
     .default(true)
     .meta({ pending: 'the context tools', notation: '*bool', description, unset: 'true' });
-const hook = (description: string) =>
+const hookFlag = (description: string) =>
   z
     .boolean()
     .default(false)
@@ -15,11 +15,13 @@ const hook = (description: string) =>
 export const contextSchema = z.strictObject({
   guidance: z
     .strictObject({
-      crush: guidance('Crush repetitive success and log noise.'),
-      externalize: guidance('Store bulky text outside the context and leave a stub with an id.'),
-      auto_gateway: guidance('Do both on requests that pass the gateway.'),
-      live_zone: guidance('Only the last message is crushed or externalized; earlier ones stay as they are.'),
-      mcp_tools: guidance('Offer the context tools to agents.'),
+      crush: guidanceFlag('Crush repetitive success and log noise.'),
+      externalize: guidanceFlag('Store bulky text outside the context and leave a stub with an id.'),
+      auto_gateway: guidanceFlag('Do both on requests that pass the gateway.'),
+      live_zone: guidanceFlag(
+        'Only the last message is crushed or externalized; earlier ones stay as they are.',
+      ),
+      mcp_tools: guidanceFlag('Offer the context tools to agents.'),
       protect_tools: z
         .array(z.string().min(1))
         .default([])
@@ -54,8 +56,10 @@ export const contextSchema = z.strictObject({
   }),
   hooks: z
     .strictObject({
-      post_tool: hook("Crush a tool's output in the agent's hook that runs after each tool."),
-      pre_compact: hook("Store what matters in the agent's hook that runs before its context is compacted."),
+      post_tool: hookFlag("Crush a tool's output in the agent's hook that runs after each tool."),
+      pre_compact: hookFlag(
+        "Store what matters in the agent's hook that runs before its context is compacted.",
+      ),
     })
     .prefault({}),
 });

@@ -4,11 +4,11 @@ import type { Decisions } from '../../board/decisions/index.ts';
 import type { Task, Tasks } from '../../board/tasks/index.ts';
 import type { Workflow } from '../../board/workflow/index.ts';
 import type { Sessions } from '../../sessions/index.ts';
-import { parseForm } from '../body.ts';
+import { parseFormBody } from '../body.ts';
 import type { Intake, ReceiverConfig } from '../intake.ts';
-import { problem } from '../problem.ts';
-import { type Answer, json } from '../request.ts';
-import { chatActor } from '../sender.ts';
+import { problemAnswer } from '../problem.ts';
+import { type Answer, jsonAnswer } from '../request.ts';
+import { formatChatActor } from '../sender.ts';
 import { SCHEMES } from '../signature.ts';
 import type { Route } from './route.ts';
 
@@ -47,9 +47,9 @@ export function createChatRoute({
     if (isStranger(by)) throw actorDenied(by.actor);
   }
 
-  function create(template: string, prompt: string, by: By, { shown, channel }: Sender): Answer {
+  function createTask(template: string, prompt: string, by: By, { shown, channel }: Sender): Answer {
     const named = intake.fromTemplate(template, prompt === '' ? undefined : prompt);
-    const task = intake.submit(
+    const task = intake.submitTask(
       {
         ...named,
         source: 'chat',
@@ -60,38 +60,41 @@ export function createChatRoute({
       },
       { dispatch: true, approve: false },
     );
-    return ephemeral(`${task.taskId} was created and ${fate(task)}`, task.taskId);
+    return ephemeralAnswer(`${task.taskId} was created and ${describeFate(task)}`, task.taskId);
   }
 
-  function approve(id: string, by: By): Answer {
+  function approveDecision(id: string, by: By): Answer {
     checkMayDecide(by);
     const approved = workflow.approve(id, by);
     const { decision, replaced } = approved;
     // Not thrown: the decision that waits now is to stay.
     if (replaced !== undefined)
-      return ephemeral(`${replaced.message}. ${decision.decisionId} waits in its place.`, decision.taskId);
+      return ephemeralAnswer(
+        `${replaced.message}. ${decision.decisionId} waits in its place.`,
+        decision.taskId,
+      );
     const how = decision.sessionId === null ? 'is approved' : `was dispatched as ${decision.sessionId}`;
     const text = `${decision.decisionId} was approved by ${decision.decidedBy ?? by.actor}: ${decision.taskId} ${how}.`;
-    return ephemeral(text, decision.taskId);
+    return ephemeralAnswer(text, decision.taskId);
   }
 
-  function deny(id: string, reason: string, by: By): Answer {
+  function denyDecision(id: string, reason: string, by: By): Answer {
     checkMayDecide(by);
     const { decision } = workflow.deny(id, reason === '' ? 'denied in the chat' : reason, by);
     const text = `${decision.decisionId} was denied by ${decision.decidedBy ?? by.actor}: ${decision.taskId} will not run.`;
-    return ephemeral(text, decision.taskId);
+    return ephemeralAnswer(text, decision.taskId);
   }
 
-  function status(id: string): Answer {
+  function answerStatus(id: string): Answer {
     const decision = id.startsWith('d-') ? decisions.get(id) : null;
     const task = tasks.get(decision === null ? id : decision.taskId);
     const asked = decision === null ? '' : `${decision.decisionId} is ${decision.state}; `;
     const session =
       task.sessionId === null ? '' : ` (${task.sessionId} is ${sessions.get(task.sessionId).state})`;
-    return ephemeral(`${asked}${task.taskId} is ${task.status}${session}: ${task.title}`, task.taskId);
+    return ephemeralAnswer(`${asked}${task.taskId} is ${task.status}${session}: ${task.title}`, task.taskId);
   }
 
-  function help(): string {
+  function answerHelp(): string {
     const names = Object.keys(config().webhook.templates).sort();
     const list = names.length === 0 ? 'There are no templates.' : `Templates: ${names.join(', ')}.`;
     return `Write <template> <prompt>, approve <id>, deny <id> or status <id>. ${list}`;
@@ -102,30 +105,32 @@ export function createChatRoute({
     scheme: SCHEMES.chat,
     safe: false,
     handle(request) {
-      const fields = parseForm(request.body);
-      const by: By = { actor: chatActor(fields.get('user_id')), via: 'chat' };
+      const fields = parseFormBody(request.body);
+      const by: By = { actor: formatChatActor(fields.get('user_id')), via: 'chat' };
       const text = (fields.get('text') ?? '').trim();
       const word = /^\S*/.exec(text)![0];
       const rest = text.slice(word.length).trim();
-      if (word === '' || word === 'help') return ephemeral(help());
+      if (word === '' || word === 'help') return ephemeralAnswer(answerHelp());
       if (rest.includes('\0')) throw new SvcError('fields_invalid', 'the text must not contain NUL');
       const [id = '', ...more] = rest.split(/\s+/);
       if (word === 'approve' || word === 'deny' || word === 'status') {
         if (id === '') throw new SvcError('fields_invalid', `${word} needs an id`);
-        if (word === 'approve') return approve(id, by);
-        return word === 'deny' ? deny(id, more.join(' '), by) : status(id);
+        if (word === 'approve') return approveDecision(id, by);
+        return word === 'deny' ? denyDecision(id, more.join(' '), by) : answerStatus(id);
       }
       const sender = { shown: fields.get('user_name'), channel: fields.get('channel_name') };
-      return create(word, rest, by, sender);
+      return createTask(word, rest, by, sender);
     },
     // The chat shows people only answers of status 200; a body that is no form did not come from one.
-    refused(error) {
-      return error.code === 'body_invalid' ? problem(error) : ephemeral(`${error.message}. ${help()}`);
+    answerRefusal(error) {
+      return error.code === 'body_invalid'
+        ? problemAnswer(error)
+        : ephemeralAnswer(`${error.message}. ${answerHelp()}`);
     },
   };
 }
 
-const fate = (task: Task): string =>
+const describeFate = (task: Task): string =>
   task.sessionId === null
     ? `awaits approval: ${task.decisionId} (approve ${task.decisionId}, or deny ${task.decisionId}).`
     : `dispatched as ${task.sessionId}.`;
@@ -134,5 +139,5 @@ const fate = (task: Task): string =>
 const escapeMarks = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-const ephemeral = (text: string, taskId: string | null = null): Answer =>
-  json(200, { response_type: 'ephemeral', text: escapeMarks(text) }, taskId);
+const ephemeralAnswer = (text: string, taskId: string | null = null): Answer =>
+  jsonAnswer(200, { response_type: 'ephemeral', text: escapeMarks(text) }, taskId);

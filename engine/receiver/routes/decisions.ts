@@ -3,9 +3,15 @@ import { formatId, parseId } from '../../base/ids.ts';
 import type { Decision, Decisions } from '../../board/decisions/index.ts';
 import type { Tasks } from '../../board/tasks/index.ts';
 import type { Workflow } from '../../board/workflow/index.ts';
-import { type FieldProblem, fieldsInvalid, type JsonObject, parseJson, textField } from '../body.ts';
-import { problem } from '../problem.ts';
-import { type Answer, type InboundRequest, json } from '../request.ts';
+import {
+  type FieldProblem,
+  fieldsInvalidError,
+  type JsonObject,
+  parseJsonBody,
+  readTextField,
+} from '../body.ts';
+import { problemAnswer } from '../problem.ts';
+import { type Answer, type InboundRequest, jsonAnswer } from '../request.ts';
 import { SCHEMES } from '../signature.ts';
 import type { Route } from './route.ts';
 
@@ -24,8 +30,8 @@ export function createDecisionRoutes({
   decisions: Decisions;
   tasks: Tasks;
 }): { poll: Route; approve: Route; deny: Route } {
-  function answer(decision: Decision): Answer {
-    return json(
+  function answerDecision(decision: Decision): Answer {
+    return jsonAnswer(
       200,
       {
         decision_id: decision.decisionId,
@@ -49,17 +55,17 @@ export function createDecisionRoutes({
       ...signed,
       method: 'GET',
       safe: true,
-      handle: (_request, id) => answer(decisions.get(id)),
+      handle: (_request, id) => answerDecision(decisions.get(id)),
     },
     approve: {
       ...signed,
       method: 'POST',
       safe: false,
       handle(request, id) {
-        const { decisionId } = readBody(request, id);
+        const { decisionId } = readDecisionBody(request, id);
         const { decision, replaced } = workflow.approve(decisionId, BY);
         // Answered and not thrown: the decision that waits now is to stay.
-        return replaced === undefined ? answer(decision) : problem(replaced);
+        return replaced === undefined ? answerDecision(decision) : problemAnswer(replaced);
       },
     },
     deny: {
@@ -67,22 +73,25 @@ export function createDecisionRoutes({
       method: 'POST',
       safe: false,
       handle(request, id) {
-        const { decisionId, reason } = readBody(request, id);
-        return answer(workflow.deny(decisionId, reason ?? 'denied by a signed request', BY).decision);
+        const { decisionId, reason } = readDecisionBody(request, id);
+        return answerDecision(workflow.deny(decisionId, reason ?? 'denied by a signed request', BY).decision);
       },
     },
   };
 }
 
-function readBody(request: InboundRequest, id: string): { decisionId: string; reason: string | undefined } {
-  const body: JsonObject = parseJson(request.body);
+function readDecisionBody(
+  request: InboundRequest,
+  id: string,
+): { decisionId: string; reason: string | undefined } {
+  const body: JsonObject = parseJsonBody(request.body);
   const problems: FieldProblem[] = [];
-  const named = textField(body, 'decision_id', problems);
-  const reason = textField(body, 'reason', problems);
-  if (problems.length > 0) throw fieldsInvalid(problems);
+  const named = readTextField(body, 'decision_id', problems);
+  const reason = readTextField(body, 'reason', problems);
+  if (problems.length > 0) throw fieldsInvalidError(problems);
   const decisionId = formatId('d', parseId('d', id));
   if (named !== undefined && named !== decisionId) {
-    throw fieldsInvalid([{ field: 'decision_id', problem: `is not the ${decisionId} of the path` }]);
+    throw fieldsInvalidError([{ field: 'decision_id', problem: `is not the ${decisionId} of the path` }]);
   }
   return { decisionId, reason };
 }

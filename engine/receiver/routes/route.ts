@@ -11,5 +11,5 @@ export interface Route {
   /** Runs after the checks; inside `storage.write` unless `safe`. `id` is the path's, '' where it has none. */
   handle(request: InboundRequest, id: string): Answer;
   /** The answer to a request that `handle` refused; left out, problem details. */
-  refused?(error: SvcError): Answer;
+  answerRefusal?(error: SvcError): Answer;
 }

@@ -3,11 +3,11 @@ import { SvcError } from '../../base/errors.ts';
 import type { Tasks } from '../../board/tasks/index.ts';
 import {
   type FieldProblem,
-  fieldsInvalid,
-  flagField,
+  fieldsInvalidError,
   type JsonObject,
-  parseJson,
-  textField,
+  parseJsonBody,
+  readFlagField,
+  readTextField,
 } from '../body.ts';
 import type { Incoming, Intake } from '../intake.ts';
 import type { Receipts } from '../receipts.ts';
@@ -36,8 +36,8 @@ export function createTaskRoute({
   receipts: Receipts;
   tasks: Tasks;
 }): Route {
-  function create(request: InboundRequest): Answer {
-    const fields = readFields(parseJson(request.body));
+  function createTask(request: InboundRequest): Answer {
+    const fields = readFields(parseJsonBody(request.body));
     const named: Pick<Incoming, 'template' | 'agent' | 'project' | 'timeoutSec' | 'prompt'> =
       fields.template === undefined
         ? { template: null, agent: fields.agent!, project: null, timeoutSec: null, prompt: fields.prompt! }
@@ -49,7 +49,7 @@ export function createTaskRoute({
       sourceRef: request.remote === '' ? null : request.remote,
       actor: 'webhook',
     };
-    return intake.answer(intake.submit(incoming, fields), 201);
+    return intake.answerWithTask(intake.submitTask(incoming, fields), 201);
   }
 
   return {
@@ -57,12 +57,12 @@ export function createTaskRoute({
     scheme: SCHEMES.svc,
     safe: false,
     handle(request) {
-      const key = idempotencyKey(request.headers['idempotency-key']);
-      if (key === null) return create(request);
+      const key = readIdempotencyKey(request.headers['idempotency-key']);
+      if (key === null) return createTask(request);
       const fingerprint = hash('sha256', request.body);
-      const found = receipts.find(key);
+      const found = receipts.findReceipt(key);
       if (found !== null) {
-        if (found.fingerprint === fingerprint) return intake.answer(tasks.get(found.taskId), 200);
+        if (found.fingerprint === fingerprint) return intake.answerWithTask(tasks.get(found.taskId), 200);
         throw new SvcError(
           'idempotency_conflict',
           `this Idempotency-Key made ${found.taskId} from another body`,
@@ -72,17 +72,17 @@ export function createTaskRoute({
           },
         );
       }
-      const answer = create(request);
-      receipts.keep(key, { taskId: answer.taskId!, fingerprint }, IDEMPOTENCY_MS);
+      const answer = createTask(request);
+      receipts.keepReceipt(key, { taskId: answer.taskId!, fingerprint }, IDEMPOTENCY_MS);
       return answer;
     },
   };
 }
 
-function idempotencyKey(value: string | string[] | undefined): string | null {
+function readIdempotencyKey(value: string | string[] | undefined): string | null {
   if (value === undefined) return null;
   if (typeof value === 'string' && /^[\x20-\x7e]{1,255}$/.test(value)) return `idempotency:${value}`;
-  throw fieldsInvalid([
+  throw fieldsInvalidError([
     { field: 'Idempotency-Key', problem: 'must be 1 to 255 printable ASCII characters, once' },
   ]);
 }
@@ -90,27 +90,27 @@ function idempotencyKey(value: string | string[] | undefined): string | null {
 function readFields(body: JsonObject): Fields {
   const problems: FieldProblem[] = [];
   const fields: Fields = {
-    template: textField(body, 'template', problems),
-    agent: textField(body, 'agent', problems),
-    prompt: textField(body, 'prompt', problems),
-    project: textField(body, 'project', problems),
-    dispatch: flagField(body, 'dispatch', problems),
-    approve: flagField(body, 'approve', problems),
+    template: readTextField(body, 'template', problems),
+    agent: readTextField(body, 'agent', problems),
+    prompt: readTextField(body, 'prompt', problems),
+    project: readTextField(body, 'project', problems),
+    dispatch: readFlagField(body, 'dispatch', problems),
+    approve: readFlagField(body, 'approve', problems),
   };
   const has = { template: 'template' in body, agent: 'agent' in body, prompt: 'prompt' in body };
-  const add = (field: string, problem: string) => {
+  const addProblem = (field: string, problem: string) => {
     if (!problems.some((each) => each.field === field)) problems.push({ field, problem });
   };
   if (has.template && (has.agent || has.prompt)) {
-    add('template', 'cannot be given together with agent or prompt');
-    if (has.agent) add('agent', 'cannot be given together with template');
-    if (has.prompt) add('prompt', 'cannot be given together with template');
+    addProblem('template', 'cannot be given together with agent or prompt');
+    if (has.agent) addProblem('agent', 'cannot be given together with template');
+    if (has.prompt) addProblem('prompt', 'cannot be given together with template');
   } else if (!has.template && !has.agent && !has.prompt) {
-    add('template', 'is needed, unless agent and prompt are given');
-    add('agent', 'is needed with prompt, unless template is given');
-    add('prompt', 'is needed with agent, unless template is given');
-  } else if (!has.template && !has.prompt) add('prompt', 'is needed with agent');
-  else if (!has.template && !has.agent) add('agent', 'is needed with prompt');
-  if (problems.length > 0) throw fieldsInvalid(problems);
+    addProblem('template', 'is needed, unless agent and prompt are given');
+    addProblem('agent', 'is needed with prompt, unless template is given');
+    addProblem('prompt', 'is needed with agent, unless template is given');
+  } else if (!has.template && !has.prompt) addProblem('prompt', 'is needed with agent');
+  else if (!has.template && !has.agent) addProblem('agent', 'is needed with prompt');
+  if (problems.length > 0) throw fieldsInvalidError(problems);
   return fields;
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Session } from '../../sessions/index.ts';
 import type { Confinement } from './confinement.ts';
 
-/** A command that is run in the folder of a session, for somebody else than its agent. */
+/** A command that runs in a session's folder for somebody other than its agent. */
 export interface SessionCommand {
   argv: readonly string[];
   cwd: string;
@@ -11,9 +11,9 @@ export interface SessionCommand {
 }
 
 /**
- * The command as it is to be started. For a session that runs confined it is one in the same sandbox, but without the
- * agent's login and without a way to the engine, and it ends with whatever has started it. Throws as `Confinement.wrap`
- * does: nothing then runs.
+ * Wraps a command of a session for its start. For a confined session it runs in the same sandbox, but without the
+ * agent's login and without a way to the engine, and ends with its parent process. Throws as `Confinement.wrap` does;
+ * nothing runs then.
  */
 export type CommandConfinement = (
   session: Pick<Session, 'sessionId' | 'profile' | 'worktree'>,
@@ -24,10 +24,10 @@ export type CommandConfinement = (
 export const createCommandConfinement =
   (confinement: Confinement, agentsDir: string): CommandConfinement =>
   async ({ sessionId, profile, worktree }, { argv, cwd, env }) => {
-    // As the run began, whatever the configuration says meanwhile.
+    // The profile of the run counts, whatever the configuration says meanwhile.
     if (profile !== 'strict') return argv;
     return confinement.wrap({
-      // Looked for inside: a link that the worker has put there would have us show what it leads to.
+      // Resolved inside: through a worker's link outside we would show what it leads to.
       argv: ['/bin/sh', '-c', 'exec "$@"', 'svc', ...argv],
       cwd,
       env,
@@ -35,7 +35,7 @@ export const createCommandConfinement =
       sessionFolder: join(agentsDir, sessionId),
       seatFolder: null,
       home: null,
-      // Whoever calls git next would find what it has left there.
+      // The next git call would find what it has left there.
       isGuest: true,
       endsWithParent: true,
     });

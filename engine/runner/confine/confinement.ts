@@ -8,16 +8,16 @@ import { makePrivateFolder } from '../../base/private-files.ts';
 import { type ProgramResult, runProgram } from '../../base/run-program.ts';
 import { SEAT_FOLDER } from '../../workspace/seat-folder.ts';
 import { REAL_OBJECTS } from '../private-git.ts';
-import { programOf } from '../processes/start.ts';
-import { homeRules } from './home.ts';
-import { kernelWords } from './kernel.ts';
+import { resolveProgram } from '../processes/start.ts';
+import { buildHomeRules } from './home.ts';
+import { buildKernelArgs } from './kernel.ts';
 import { isFolder, realOf } from './paths.ts';
-import { findOpen, type ProbeWish, probeCommand } from './probe.ts';
-import { programRules } from './programs.ts';
-import { gitFoldersOf, inplaceRules, lookingRules, worktreeRules } from './repository.ts';
-import { hiding, mounts, type Place, showing, shownAt } from './rules.ts';
-import { listeningSockets, SERVICE_FOLDERS } from './sockets.ts';
-import { nameUserInside, userInside } from './user.ts';
+import { buildProbeCommand, findOpenings, type ProbeWish } from './probe.ts';
+import { buildProgramRules } from './programs.ts';
+import { buildInplaceRules, buildReadOnlyRules, buildWorktreeRules, findGitFolders } from './repository.ts';
+import { buildMountArgs, findShownAs, hidePath, type Place, showPath } from './rules.ts';
+import { findListeningSockets, SERVICE_FOLDERS } from './sockets.ts';
+import { buildUserArgs, chooseUserInside } from './user.ts';
 
 /** A run that is to be confined. */
 export interface ConfineSpec {
@@ -35,24 +35,24 @@ export interface ConfineSpec {
   seatFolder: string | null;
   /** What the agent needs of the person's home; null when svc does not know the agent. */
   home: HomeShare | null;
-  /** It may look into the repository and the agent's private folder, but write in neither. */
+  /** It may read the repository and the agent's private folder, but write to neither. */
   isGuest?: boolean;
-  /** It is killed with the process that starts it; a worker goes on. */
+  /** It is killed together with its parent process; a worker is not. */
   endsWithParent?: boolean;
-  /** An open file with a filter of its system calls, by its number in the process that starts it. */
+  /** File descriptor of a system call filter, in the process that starts it. */
   filterFd?: number;
 }
 
 export interface Confinement {
   /**
-   * The command that runs `argv` confined, tried out beforehand with another program in its place. Throws
+   * Builds the command that runs `argv` confined, after trying the sandbox with another program. Throws
    * `tool_missing`, `confinement_unavailable`, `agent_not_found`: it never falls back to an unconfined run.
    */
   wrap(spec: ConfineSpec): Promise<string[]>;
 }
 
 export interface ConfinementDeps {
-  /** The engine's own environment: where bubblewrap is looked for. */
+  /** The engine's own environment, for finding bubblewrap. */
   env: NodeJS.ProcessEnv;
   /** The workspace's folder. */
   root: string;
@@ -65,13 +65,13 @@ export interface ConfinementDeps {
   svc: readonly string[] | null;
 }
 
-/** Variables that name what is hidden: sockets, and folders that are not there. */
+/** Variables that name hidden sockets and folders. */
 const DROPPED = [
   ...['SSH_AUTH_SOCK', 'GIT_SSH', 'GIT_SSH_COMMAND', 'XDG_RUNTIME_DIR', 'DBUS_SESSION_BUS_ADDRESS'],
   ...['TMPDIR', 'TMP', 'TEMP'],
 ];
 
-/** No key to sign with is visible, and what git does in the background writes where it may not. */
+/** Signing keys are not visible, and background maintenance would write where it may not. */
 const GIT_SETTINGS = [
   ['commit.gpgSign', 'false'],
   ['tag.gpgSign', 'false'],
@@ -83,13 +83,13 @@ const TRIAL_MS = 10_000;
 
 const DOCS = 'docs/confinement.md says what it needs';
 
-const unavailable = (what: string, hint: string, cause?: unknown): SvcError =>
+const unavailableError = (what: string, hint: string, cause?: unknown): SvcError =>
   new SvcError('confinement_unavailable', `the worker cannot be confined: ${what}`, { hint, cause });
 
 /** bubblewrap's path. Throws `tool_missing`, `confinement_unavailable`. */
-function bubblewrap(path: string | undefined): string {
+function findBubblewrap(path: string | undefined): string {
   if (process.platform !== 'linux')
-    throw unavailable('bubblewrap exists for Linux only', 'set guard.profile to lite');
+    throw unavailableError('bubblewrap exists for Linux only', 'set guard.profile to lite');
   const found = findProgram('bwrap', { cwd: sep, path });
   if (found !== undefined) return found;
   throw new SvcError('tool_missing', 'guard.profile is strict, and bwrap (bubblewrap) is not on PATH', {
@@ -97,53 +97,57 @@ function bubblewrap(path: string | undefined): string {
   });
 }
 
-/** What of the sandbox depends on the bubblewrap that there is. */
+/** What the installed bubblewrap can do. */
 interface Ability {
-  /** Programs inside can make no namespaces of users: fewer parts of the kernel are within their reach. */
+  /** Programs inside cannot create user namespaces, which keeps more of the kernel out of reach. */
   canShutUserns: boolean;
 }
 
-/** What does not depend on the run. `uid` is the user that root is inside; null for an ordinary user. */
-const namespaces = (uid: number | null, { canShutUserns }: Ability): string[] => [
-  // An ordinary user gets a namespace of users by itself; root would otherwise keep its rights.
+/** Builds the arguments that do not depend on the run. `uid` is root's uid inside; null for an ordinary user. */
+const buildNamespaceArgs = (uid: number | null, { canShutUserns }: Ability): string[] => [
+  // An ordinary user gets a user namespace anyway; root would otherwise keep its rights.
   ...(uid === null
     ? []
     : ['--unshare-user', '--uid', String(uid), '--gid', String(uid), '--cap-drop', 'ALL']),
   ...(canShutUserns ? [...(uid === null ? ['--unshare-user'] : []), '--disable-userns'] : []),
   ...['--unshare-pid', '--unshare-ipc', '--unshare-uts'],
   ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
-  ...kernelWords(),
+  ...buildKernelArgs(),
 ];
 
-const uidInside = (): number | null => (process.getuid?.() === 0 ? userInside() : null);
+const chooseUid = (): number | null => (process.getuid?.() === 0 ? chooseUserInside() : null);
 
 const runOnce = (program: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<ProgramResult> =>
   runProgram(program, args, { env, timeoutMs: TRIAL_MS, mostBytes: 4 * 1024 * 1024 });
 
-/** Whether this bubblewrap can shut off namespaces of users, here: it needs 0.8, and a /proc that can be written outside. */
-async function abilityOf(program: string, env: NodeJS.ProcessEnv): Promise<Ability> {
+/** Whether this bubblewrap can disable user namespaces here: it needs 0.8, and a writable /proc outside. */
+async function detectAbility(program: string, env: NodeJS.ProcessEnv): Promise<Ability> {
   const { stdout, stderr } = await runOnce(program, ['--help'], env);
   if (!`${stdout}${stderr}`.includes('--disable-userns')) return { canShutUserns: false };
-  const words = namespaces(uidInside(), { canShutUserns: true });
+  const words = buildNamespaceArgs(chooseUid(), { canShutUserns: true });
   const { error } = await runOnce(program, [...words, '--', '/bin/sh', '-c', ':'], env);
   return { canShutUserns: error === null };
 }
 
 /**
- * Tries the sandbox out with a shell that says what is open in it. Throws `confinement_unavailable`, with bubblewrap's own
- * words or with what is open that should not be.
+ * Tries the sandbox with a shell that reports what is open in it. Throws `confinement_unavailable`, with bubblewrap's
+ * own message or with what is open that should not be.
  */
-async function tryOut(
+async function trySandbox(
   program: string,
   words: readonly string[],
   env: NodeJS.ProcessEnv,
   probe: ProbeWish,
 ): Promise<void> {
-  const { error, stdout, stderr } = await runOnce(program, [...words, '--', ...probeCommand(probe)], env);
+  const { error, stdout, stderr } = await runOnce(
+    program,
+    [...words, '--', ...buildProbeCommand(probe)],
+    env,
+  );
   if (error !== null) {
     const said = stderr.split('\n').find((line) => line.trim() !== '') ?? error.message;
     const isForbidden = /namespace|uid map|Operation not permitted|Permission denied/i.test(said);
-    throw unavailable(
+    throw unavailableError(
       said.replace(/^bwrap: /, ''),
       isForbidden
         ? `this system lets no ordinary user make namespaces (AppArmor, sysctl, or a container); ${DOCS}`
@@ -151,72 +155,72 @@ async function tryOut(
       error,
     );
   }
-  const open = findOpen(stdout, probe);
+  const open = findOpenings(stdout, probe);
   if (open.length === 0) return;
-  throw unavailable(
+  throw unavailableError(
     `the sandbox was tried, and ${open.slice(0, 3).join('; ')}${open.length > 3 ? `; and ${open.length - 3} more` : ''}`,
     `something on this machine opens what bubblewrap has shut; ${DOCS}`,
   );
 }
 
-/** What doctor says of the sandbox. */
+/** What doctor reports about the sandbox. */
 export interface ConfinementHere extends Ability {
   program: string;
-  /** Names at which programs of this machine listen and which a worker reaches with the network. */
+  /** Abstract sockets at which programs of this machine listen; a worker can reach them over the network. */
   abstractSockets: string[];
 }
 
-/** Whether workers can be confined here, tried out. Throws as `wrap` does. */
+/** Checks by a trial whether workers can be confined here. Throws as `wrap` does. */
 export async function checkConfinement(env: NodeJS.ProcessEnv): Promise<ConfinementHere> {
-  const program = bubblewrap(env.PATH);
-  const ability = await abilityOf(program, env);
+  const program = findBubblewrap(env.PATH);
+  const ability = await detectAbility(program, env);
   const nothing = { places: [], readOnly: [], unseen: [] };
-  await tryOut(program, namespaces(uidInside(), ability), env, nothing);
-  return { program, ...ability, abstractSockets: listeningSockets().abstract };
+  await trySandbox(program, buildNamespaceArgs(chooseUid(), ability), env, nothing);
+  return { program, ...ability, abstractSockets: findListeningSockets().abstract };
 }
 
-const gitRulesOf = ({ isGuest, worktree }: ConfineSpec) =>
-  isGuest ? lookingRules : worktree === null ? inplaceRules : worktreeRules;
+const selectGitRules = ({ isGuest, worktree }: ConfineSpec) =>
+  isGuest ? buildReadOnlyRules : worktree === null ? buildInplaceRules : buildWorktreeRules;
 
-/** Confines workers with bubblewrap. What a run may is decided anew for each; kept is only what bubblewrap can do. */
+/** Confines workers with bubblewrap. Rules are built anew for each run; only bubblewrap's abilities are remembered. */
 export function createConfinement(deps: ConfinementDeps): Confinement {
   const { root, configFile, paths, machineHome, svc } = deps;
   const abilities = new Map<string, Promise<Ability>>();
 
-  function abilityHere(program: string): Promise<Ability> {
+  function findAbility(program: string): Promise<Ability> {
     const key = `${program} ${statSync(program).mtimeMs}`;
-    const known = abilities.get(key) ?? abilityOf(program, deps.env);
+    const known = abilities.get(key) ?? detectAbility(program, deps.env);
     abilities.set(key, known);
     return known;
   }
 
-  /** Folders of which a worker sees nothing, or only what is shown in them on purpose. */
-  function hidden(home: string | null): Place[] {
-    // A database or a socket of its own place is hidden with the folder around it: the file may be made anew.
+  /** Hides folders in which a worker sees nothing, or only what is shown on purpose. */
+  function hideFolders(home: string | null): Place[] {
+    // A database or socket outside the data folder is hidden with its folder, since the file may be created anew.
     const apart = [paths.db, paths.socket]
       .map(dirname)
       .filter((folder) => !isInsideFolder(paths.data, folder));
     return [
-      ...['/tmp', '/var/tmp'].flatMap((path) => hiding(path, 'empty', '1777')),
-      ...['/run', '/var/run', ...SERVICE_FOLDERS].flatMap((path) => hiding(path, 'shut')),
-      ...(home === null ? [] : hiding(home, 'empty', '0700')),
+      ...['/tmp', '/var/tmp'].flatMap((path) => hidePath(path, 'empty', '1777')),
+      ...['/run', '/var/run', ...SERVICE_FOLDERS].flatMap((path) => hidePath(path, 'shut')),
+      ...(home === null ? [] : hidePath(home, 'empty', '0700')),
       ...[machineHome, paths.data, paths.agents, paths.worktrees, ...apart].flatMap((path) =>
-        hiding(path, 'shut'),
+        hidePath(path, 'shut'),
       ),
     ];
   }
 
-  /** What a run sees, as rules: the deepest one that covers a path counts. */
-  function rulesOf(spec: ConfineSpec, programs: readonly string[]): Place[] {
+  /** Builds the rules for a run; the deepest one that covers a path counts. */
+  function buildRules(spec: ConfineSpec, programs: readonly string[]): Place[] {
     const home = realOf(spec.env.HOME ?? '');
     const writable = spec.worktree ?? spec.cwd;
-    if (home === sep) throw unavailable('its home folder is /', 'give the engine a HOME of its own');
-    const git = gitFoldersOf(writable);
+    if (home === sep) throw unavailableError('its home folder is /', 'give the engine a HOME of its own');
+    const git = findGitFolders(writable);
     if (spec.worktree !== null && git === null)
-      throw unavailable(`${spec.worktree} is no worktree of git`, 'svc task retry makes a new one');
+      throw unavailableError(`${spec.worktree} is no worktree of git`, 'svc task retry makes a new one');
     const kept = join(spec.sessionFolder, 'agent');
     makePrivateFolder(dirname(spec.sessionFolder), kept);
-    const hides = hidden(home);
+    const hides = hideFolders(home);
     const hiddenFolders = hides.map(({ path }) => path);
     const { seatFolder } = spec;
     const isSeat = (path: string): boolean =>
@@ -226,7 +230,7 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
         ? []
         : [
             { path: SEAT_FOLDER, show: 'read', from: realOf(seatFolder) ?? seatFolder },
-            // Where every client looks first.
+            // Every client looks here first.
             {
               path: join(realOf(paths.data) ?? paths.data, 'daemon.json'),
               link: join(SEAT_FOLDER, 'daemon.json'),
@@ -234,39 +238,43 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
           ];
     const rules = [
       ...hides,
-      // Names of hosts are looked up in what lies here on some systems.
-      ...showing('/etc/resolv.conf', 'read'),
-      ...showing('/run/current-system', 'read'),
-      ...showing(root, 'read'),
-      ...showing(configFile, 'read'),
-      ...programRules({ env: spec.env, home, hidden: hiddenFolders, programs, svc, written: writable }),
-      ...(home === null ? [] : homeRules(home, spec.home, join(realOf(kept) ?? kept, 'home'))),
-      ...showing(writable, 'write'),
-      ...(git === null ? [] : gitRulesOf(spec)(git, realOf(paths.agents) ?? paths.agents)),
-      ...showing(spec.sessionFolder, 'read'),
-      ...showing(kept, spec.isGuest ? 'read' : 'write'),
+      // Some systems resolve host names with files here.
+      ...showPath('/etc/resolv.conf', 'read'),
+      ...showPath('/run/current-system', 'read'),
+      ...showPath(root, 'read'),
+      ...showPath(configFile, 'read'),
+      ...buildProgramRules({ env: spec.env, home, hidden: hiddenFolders, programs, svc, written: writable }),
+      ...(home === null ? [] : buildHomeRules(home, spec.home, join(realOf(kept) ?? kept, 'home'))),
+      ...showPath(writable, 'write'),
+      ...(git === null ? [] : selectGitRules(spec)(git, realOf(paths.agents) ?? paths.agents)),
+      ...showPath(spec.sessionFolder, 'read'),
+      ...showPath(kept, spec.isGuest ? 'read' : 'write'),
       ...seat,
     ];
-    // In place the configuration lies in what may be written, and it names programs that the engine runs.
+    // In place the configuration is inside the writable folder, and it names programs that the engine runs.
     if (spec.worktree === null)
       rules.push(...[{ path: realOf(configFile) ?? configFile, show: 'read' } as const]);
     const real = realOf(writable) ?? writable;
-    // Last, when it is known what would be shown. What listens in the worktree is the worker's own.
-    for (const path of listeningSockets().files)
-      if (!isInsideFolder(real, path) && !['empty', 'shut'].includes(shownAt(path, rules)) && !isSeat(path))
+    // Last, when all visible paths are known. Sockets in the worktree are the worker's own.
+    for (const path of findListeningSockets().files)
+      if (
+        !isInsideFolder(real, path) &&
+        !['empty', 'shut'].includes(findShownAs(path, rules)) &&
+        !isSeat(path)
+      )
         rules.push({ path, show: 'read', from: '/dev/null' });
-    if (shownAt(real, rules) !== 'write')
-      throw unavailable(
+    if (findShownAs(real, rules) !== 'write')
+      throw unavailableError(
         `${writable} is a folder that has to be hidden`,
         'move the project into one of its own',
       );
     return rules;
   }
 
-  /** What no run may write, whatever its rules say; in place much of it lies in what it may. */
-  function readOnlyOf({ worktree, sessionFolder }: ConfineSpec): string[] {
+  /** Lists what no run may write, whatever its rules say; in place much of it lies in the writable folder. */
+  function listReadOnlyPaths({ worktree, sessionFolder }: ConfineSpec): string[] {
     const ofSession = ['log', 'passwd', 'git'].map((name) => join(sessionFolder, name));
-    const common = worktree === null ? null : gitFoldersOf(worktree)?.common;
+    const common = worktree === null ? null : findGitFolders(worktree)?.common;
     if (common == null) return ofSession;
     const ofGit = ['', 'HEAD', 'config', 'packed-refs', 'refs/heads', 'refs/heads/main', 'hooks', 'info'];
     return [
@@ -278,21 +286,21 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
 
   return {
     async wrap(spec) {
-      const bwrap = bubblewrap(deps.env.PATH);
-      const program = programOf(spec.argv[0] ?? '', spec.cwd, spec.env.PATH);
+      const bwrap = findBubblewrap(deps.env.PATH);
+      const program = resolveProgram(spec.argv[0] ?? '', spec.cwd, spec.env.PATH);
       const { cwd, env } = spec;
-      const agent = spec.program === undefined ? [] : programOf(spec.program, cwd, env.PATH);
-      const places = rulesOf(spec, [program, ...[agent].flat()]);
+      const agent = spec.program === undefined ? [] : resolveProgram(spec.program, cwd, env.PATH);
+      const places = buildRules(spec, [program, ...[agent].flat()]);
       const settings = GIT_SETTINGS.flatMap(([name, value], at) => [
         ...['--setenv', `GIT_CONFIG_KEY_${at}`, name],
         ...['--setenv', `GIT_CONFIG_VALUE_${at}`, value],
       ]);
-      const uid = uidInside();
+      const uid = chooseUid();
       const home = spec.env.HOME ?? '';
       const words = [
-        ...namespaces(uid, await abilityHere(bwrap)),
-        ...mounts(places),
-        ...(uid === null ? [] : nameUserInside(uid, { home, folder: spec.sessionFolder })),
+        ...buildNamespaceArgs(uid, await findAbility(bwrap)),
+        ...buildMountArgs(places),
+        ...(uid === null ? [] : buildUserArgs(uid, { home, folder: spec.sessionFolder })),
         ...DROPPED.flatMap((name) => ['--unsetenv', name]),
         ...['--setenv', 'GIT_CONFIG_COUNT', String(GIT_SETTINGS.length), ...settings],
         ...['--chdir', spec.cwd],
@@ -301,7 +309,7 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
       if (!isFolder(spec.cwd))
         throw new SvcError('spawn_failed', `the worker's folder ${spec.cwd} does not exist`);
       const unseen = [paths.db, join(machineHome, 'keys.env')];
-      await tryOut(bwrap, words, spec.env, { places, readOnly: readOnlyOf(spec), unseen });
+      await trySandbox(bwrap, words, spec.env, { places, readOnly: listReadOnlyPaths(spec), unseen });
       const filter = spec.filterFd === undefined ? [] : ['--seccomp', String(spec.filterFd)];
       return [bwrap, ...words, ...filter, '--', program, ...spec.argv.slice(1)];
     },

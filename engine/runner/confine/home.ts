@@ -5,13 +5,13 @@ import { SvcError } from '../../base/errors.ts';
 import { isInsideFolder } from '../../base/paths.ts';
 import { makeFoldersWithin } from '../../base/private-files.ts';
 import { isFolder, realOf } from './paths.ts';
-import { type Place, showing } from './rules.ts';
+import { type Place, showPath } from './rules.ts';
 
-/** git's identity and settings; not `credentials`, which lies beside them. */
+/** git's identity and settings, without the `credentials` beside them. */
 const GIT = ['.gitconfig', '.config/git/config', '.config/git/ignore', '.config/git/attributes'];
 
-/** A folder below `kept`. An earlier run could write there: a link that it left must not lead us elsewhere. */
-function madeOwn(kept: string, path: string): string {
+/** Makes a folder below `kept`. An earlier run could write there, so links that it left must not lead us elsewhere. */
+function makeOwnFolder(kept: string, path: string): string {
   const folder = join(kept, path);
   const inTheWay = makeFoldersWithin(dirname(kept), folder);
   if (inTheWay === null) return folder;
@@ -21,53 +21,53 @@ function madeOwn(kept: string, path: string): string {
 }
 
 /**
- * Makes way for what of the person's is shown inside a private folder: bubblewrap makes the place for it there, and would
- * follow a link that an earlier run has left.
+ * Clears the mount point for something of the person's inside a private folder: bubblewrap creates it there, and
+ * would follow a link that an earlier run has left.
  */
-function makeWay(kept: string, path: string, source: string): void {
-  const place = join(madeOwn(kept, dirname(path)), basename(path));
+function clearMountPoint(kept: string, path: string, source: string): void {
+  const place = join(makeOwnFolder(kept, dirname(path)), basename(path));
   const found = lstatSync(place, { throwIfNoEntry: false });
   const isFit = isFolder(source) ? found?.isDirectory() : found?.isFile();
   if (found !== undefined && !isFit) rmSync(place, { recursive: true, force: true });
 }
 
 /**
- * What a confined run sees of the person's home. The agent's folders there are private ones of the session, so that
- * nothing can be left in the person's configuration that runs later; into them come the settings, read-only, and the
- * login, which the agent has to be able to renew.
+ * Builds the rules for the person's home in a confined run. The agent's folders are private ones of the session, so
+ * that nothing can be left in the person's configuration that runs later; into them come the settings, read-only, and
+ * the login, which the agent must be able to renew.
  * @param home links resolved
- * @param kept a folder of the session alone, which outlives a run
+ * @param kept a folder of the session that outlives a run
  */
-export function homeRules(home: string, share: HomeShare | null, kept: string): Place[] {
-  const inHome = (path: string, show: 'read' | 'write'): Place[] => {
+export function buildHomeRules(home: string, share: HomeShare | null, kept: string): Place[] {
+  const showInHome = (path: string, show: 'read' | 'write'): Place[] => {
     const from = realOf(join(home, path));
     if (from === null) return [];
-    if (share?.own.some((folder) => isInsideFolder(folder, path))) makeWay(kept, path, from);
+    if (share?.own.some((folder) => isInsideFolder(folder, path))) clearMountPoint(kept, path, from);
     return [{ path: join(home, path), show, from }];
   };
-  const git = GIT.flatMap((path) => showing(join(home, path), 'read'));
+  const git = GIT.flatMap((path) => showPath(join(home, path), 'read'));
   if (share === null) return git;
 
   const own = share.own.map(
     (path): Place => ({
       path: join(home, path),
       show: 'write',
-      from: madeOwn(kept, path),
+      from: makeOwnFolder(kept, path),
     }),
   );
   const copied = share.copied.map((path): Place => {
-    const copy = join(madeOwn(kept, dirname(path)), basename(path));
+    const copy = join(makeOwnFolder(kept, dirname(path)), basename(path));
     const isThere = lstatSync(copy, { throwIfNoEntry: false }) !== undefined;
     if (!isThere && existsSync(join(home, path)))
       copyFileSync(join(home, path), copy, constants.COPYFILE_EXCL);
-    // A link, because agents replace such a file by a new one, which a mount does not allow.
+    // A link, because agents replace such a file by a new one, which a mount prevents.
     return { path: join(home, path), link: copy };
   });
   return [
     ...git,
     ...own,
     ...copied,
-    ...share.login.flatMap((path) => inHome(path, 'write')),
-    ...share.settings.flatMap((path) => inHome(path, 'read')),
+    ...share.login.flatMap((path) => showInHome(path, 'write')),
+    ...share.settings.flatMap((path) => showInHome(path, 'read')),
   ];
 }

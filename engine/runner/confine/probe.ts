@@ -1,16 +1,16 @@
 import { isInsideFolder } from '../../base/paths.ts';
-import { type Place, shownAt } from './rules.ts';
+import { findShownAs, type Place } from './rules.ts';
 
 /**
- * Told from inside of a sandbox: the mounts, what can be written of the paths before `--`, and what can be seen of those
- * after it. Nothing is written, and no file opened: whether it could be is what the kernel answers.
+ * Reports from inside a sandbox: the mounts, which paths before `--` are writable, and which after it are visible.
+ * Nothing is written and no file opened: the kernel is only asked whether it could be.
  */
 const SCRIPT = `while IFS= read -r line; do printf 'mount %s\\n' "$line"; done < /proc/self/mountinfo
 while [ "$#" -gt 0 ] && [ "$1" != -- ]; do if [ -w "$1" ]; then printf 'open %s\\n' "$1"; fi; shift; done
 for path; do if [ -e "$path" ]; then printf 'seen %s\\n' "$path"; fi; done
 :`;
 
-/** Switches of the kernel by which root outside could be had, and the groups of processes. */
+/** Kernel settings that could lead to root outside, and cgroups. */
 const OF_KERNEL = [
   ...[
     'kernel/core_pattern',
@@ -35,16 +35,16 @@ const OF_KERNEL = [
 ];
 
 export interface ProbeWish {
-  /** As which the sandbox is made. */
+  /** The rules that the sandbox was made from. */
   places: readonly Place[];
-  /** Must not be writable, beside what the kernel shows. */
+  /** Must not be writable, besides kernel settings. */
   readOnly: readonly string[];
-  /** Must not be there at all. */
+  /** Must not be visible at all. */
   unseen: readonly string[];
 }
 
-/** What to run inside. */
-export const probeCommand = ({ readOnly, unseen }: Pick<ProbeWish, 'readOnly' | 'unseen'>): string[] => [
+/** Builds the command to run inside. */
+export const buildProbeCommand = ({ readOnly, unseen }: Pick<ProbeWish, 'readOnly' | 'unseen'>): string[] => [
   ...['/bin/sh', '-c', SCRIPT, 'svc'],
   ...OF_KERNEL,
   ...readOnly,
@@ -59,8 +59,8 @@ interface Mount {
   isWritable: boolean;
 }
 
-/** A line of mountinfo; see proc(5). Null for what is none. */
-function mountOf(line: string): Mount | null {
+/** Parses a line of mountinfo; see proc(5). Null for anything else. */
+function parseMount(line: string): Mount | null {
   const [id, parent, , , path, options, ...rest] = line.split(' ');
   if (id === undefined || parent === undefined || path === undefined || options === undefined) return null;
   const ofAll = rest.slice(rest.indexOf('-') + 1)[2] ?? '';
@@ -71,8 +71,8 @@ function mountOf(line: string): Mount | null {
   return { id, parent, path: plain, isWritable };
 }
 
-/** Those at which a path can arrive: not what lies below another mount. */
-function reachable(mounts: readonly Mount[]): Mount[] {
+/** Selects mounts that a path can reach, not those below another mount. */
+function selectReachable(mounts: readonly Mount[]): Mount[] {
   const byId = new Map(mounts.map((mount) => [mount.id, mount]));
   return mounts.filter((mount) => {
     let below: Mount | null = null;
@@ -94,23 +94,23 @@ function reachable(mounts: readonly Mount[]): Mount[] {
   });
 }
 
-/** Made for the sandbox itself. */
-const isItsOwn = (path: string): boolean => path === '/proc' || isInsideFolder('/dev', path);
+/** Created for the sandbox itself. */
+const isSandboxOwn = (path: string): boolean => path === '/proc' || isInsideFolder('/dev', path);
 
-/** What of a sandbox is open that should not be, one sentence each, from what the probe has told. */
-export function findOpen(told: string, { places }: Pick<ProbeWish, 'places'>): string[] {
+/** Lists what is open in a sandbox but should not be, one sentence each, from the probe's output. */
+export function findOpenings(told: string, { places }: Pick<ProbeWish, 'places'>): string[] {
   const lines = told.split('\n');
-  const after = (word: string): string[] =>
+  const linesAfter = (word: string): string[] =>
     lines.flatMap((line) => (line.startsWith(`${word} `) ? [line.slice(word.length + 1)] : []));
-  const mounts = after('mount').flatMap((line) => mountOf(line) ?? []);
+  const mounts = linesAfter('mount').flatMap((line) => parseMount(line) ?? []);
   if (mounts.length === 0) return ['it does not say what is mounted in it'];
-  const writable = reachable(mounts).filter(
+  const writable = selectReachable(mounts).filter(
     ({ path, isWritable }) =>
-      isWritable && !isItsOwn(path) && !['write', 'empty'].includes(shownAt(path, places)),
+      isWritable && !isSandboxOwn(path) && !['write', 'empty'].includes(findShownAs(path, places)),
   );
   return [
-    ...after('open').map((path) => `${path} can be written`),
+    ...linesAfter('open').map((path) => `${path} can be written`),
     ...writable.map(({ path }) => `${path} is mounted writable`),
-    ...after('seen').map((path) => `${path} can be seen`),
+    ...linesAfter('seen').map((path) => `${path} can be seen`),
   ];
 }

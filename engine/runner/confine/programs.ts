@@ -1,10 +1,10 @@
 import { type Dirent, existsSync, readdirSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { isInsideFolder } from '../../base/paths.ts';
-import { above, isFolder, realOf } from './paths.ts';
-import { type Place, showing } from './rules.ts';
+import { findFolderAbove, isFolder, realOf } from './paths.ts';
+import { type Place, showPath } from './rules.ts';
 
-/** Tool chains and what they install, in the person's home. None of these folders is a place for secrets. */
+/** Tool chains and what they install in the person's home. None of these folders is meant for secrets. */
 const IN_HOME = [
   ...[
     '.nvm',
@@ -35,7 +35,7 @@ const IN_HOME = [
   ...['.cargo/bin', '.cargo/env', 'go/bin', 'bin', '.local/bin'],
 ];
 
-/** Variables of the worker that name a tool chain. */
+/** The worker's variables that name a tool chain. */
 const NAMED_BY = [
   'RUSTUP_HOME',
   'GOROOT',
@@ -47,19 +47,19 @@ const NAMED_BY = [
   'RBENV_ROOT',
 ];
 
-/** A program's folder says `bin`, and what it needs lies beside that folder; but not all of these are its own. */
+/** Prefixes of a `bin` folder that are shared: not everything beside `bin` belongs to the program. */
 const SHARED_PREFIXES = ['.local', '.cargo', 'go', '.config', '.cache'];
 
 /** The outermost `node_modules` around a path; packages need each other. */
-function modulesAround(path: string): string | null {
+function findModulesAround(path: string): string | null {
   const parts = path.split(sep);
   const at = parts.indexOf('node_modules');
   return at === -1 ? null : parts.slice(0, at + 1).join(sep);
 }
 
-/** What has to be there for a program to run: its package, its installation, or itself alone. */
-function holderOf(real: string, hidden: readonly string[]): string {
-  const modules = modulesAround(real);
+/** Finds what a program needs to run: its package, its installation, or itself alone. */
+function findInstallation(real: string, hidden: readonly string[]): string {
+  const modules = findModulesAround(real);
   if (modules !== null) return modules;
   const folder = isFolder(real) ? real : dirname(real);
   const prefix = dirname(folder);
@@ -67,23 +67,25 @@ function holderOf(real: string, hidden: readonly string[]): string {
   const root = roots.sort((one, other) => other.length - one.length)[0];
   if (root === undefined || !['bin', 'sbin', 'shims'].includes(basename(folder))) return real;
   const way = relative(root, prefix);
-  // A folder such as ~/code/thing/bin is in a project of the person's; tool chains live in folders with a dot.
+  // A folder such as ~/code/thing/bin belongs to a project of the person's; tool chains live in dot folders.
   const isToolchain = way.startsWith('.') && !SHARED_PREFIXES.includes(way);
   return isToolchain ? prefix : real;
 }
 
 /** The package that a script belongs to. */
-const packageOf = (file: string): string =>
-  modulesAround(file) ?? above(dirname(file), (folder) => existsSync(join(folder, 'package.json'))) ?? file;
+const findPackage = (file: string): string =>
+  findModulesAround(file) ??
+  findFolderAbove(dirname(file), (folder) => existsSync(join(folder, 'package.json'))) ??
+  file;
 
 /**
- * Programs that lie in hidden folders: those on the path with what they need, the tool chains, the agent's own, and
- * svc itself. Read-only.
+ * Builds rules that show programs in hidden folders, read-only: those on the path with what they need, tool chains,
+ * the agent's own, and svc itself.
  * @param hidden folders that are hidden, links resolved
  * @param svc program and arguments that run svc
  * @param written a folder that the run may write, and an earlier one could: what a link in it leads to is not shown
  */
-export function programRules(options: {
+export function buildProgramRules(options: {
   env: Readonly<Record<string, string>>;
   home: string | null;
   hidden: readonly string[];
@@ -95,17 +97,17 @@ export function programRules(options: {
   const isWritten = (path: string): boolean =>
     [written, realOf(written) ?? written].some((folder) => isInsideFolder(folder, path));
   const isHidden = (path: string): boolean => hidden.some((root) => isInsideFolder(root, path));
-  /** Never a folder that holds a hidden one: it would be shown with all that is in it. */
-  const shown = (path: string): Place[] => {
+  /** Never show a folder that contains a hidden one, since everything in it would be visible. */
+  const showUnlessHiding = (path: string): Place[] => {
     const real = realOf(path);
     if (real === null || hidden.some((root) => isInsideFolder(real, root))) return [];
-    return showing(path, 'read');
+    return showPath(path, 'read');
   };
-  const withNeeds = (path: string): Place[] => {
+  const showWithNeeds = (path: string): Place[] => {
     const real = realOf(path);
     return real === null || !isHidden(real)
-      ? shown(path)
-      : [...shown(path), ...shown(holderOf(real, hidden))];
+      ? showUnlessHiding(path)
+      : [...showUnlessHiding(path), ...showUnlessHiding(findInstallation(real, hidden))];
   };
   const folders = (env.PATH ?? '')
     .split(delimiter)
@@ -114,18 +116,20 @@ export function programRules(options: {
   const [node, script] = svc ?? [];
   return [
     ...folders.flatMap((folder) => [
-      ...withNeeds(folder),
-      ...linkedFrom(folder, isHidden).flatMap(withNeeds),
+      ...showWithNeeds(folder),
+      ...findLinkTargets(folder, isHidden).flatMap(showWithNeeds),
     ]),
-    ...(home === null ? [] : IN_HOME.flatMap((path) => shown(join(home, path)))),
-    ...named.flatMap(shown),
-    ...programs.filter((path) => !isWritten(path)).flatMap(withNeeds),
-    ...(node === undefined || !isAbsolute(node) ? [] : withNeeds(node)),
-    ...(script === undefined || !isAbsolute(script) ? [] : shown(packageOf(realOf(script) ?? script))),
+    ...(home === null ? [] : IN_HOME.flatMap((path) => showUnlessHiding(join(home, path)))),
+    ...named.flatMap(showUnlessHiding),
+    ...programs.filter((path) => !isWritten(path)).flatMap(showWithNeeds),
+    ...(node === undefined || !isAbsolute(node) ? [] : showWithNeeds(node)),
+    ...(script === undefined || !isAbsolute(script)
+      ? []
+      : showUnlessHiding(findPackage(realOf(script) ?? script))),
   ];
 }
 
-function entriesOf(folder: string): Dirent[] {
+function listFolderEntries(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
@@ -133,11 +137,11 @@ function entriesOf(folder: string): Dirent[] {
   }
 }
 
-/** Where the links in a folder of programs lead, when that is hidden too. */
-function linkedFrom(folder: string, isHidden: (path: string) => boolean): string[] {
+/** Finds targets of links in a folder of programs that are hidden too. */
+function findLinkTargets(folder: string, isHidden: (path: string) => boolean): string[] {
   if (!isHidden(realOf(folder) ?? folder)) return [];
   const found = new Set<string>();
-  for (const entry of entriesOf(folder)) {
+  for (const entry of listFolderEntries(folder)) {
     const real = entry.isSymbolicLink() ? realOf(join(folder, entry.name)) : null;
     if (real !== null && isHidden(real)) found.add(real);
   }

@@ -2,17 +2,17 @@ import { lstatSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } f
 import { dirname, join, resolve } from 'node:path';
 import { SvcError } from '../../base/errors.ts';
 import {
-  alternatesOf,
+  listAlternates,
+  locatePrivateGit,
   type PrivateGit,
   preparePrivateGit,
-  privateGitOf,
   REAL_OBJECTS,
   readPrivateGit,
 } from '../private-git.ts';
-import { above, isFolder, realOf } from './paths.ts';
-import { type Place, showing } from './rules.ts';
+import { findFolderAbove, isFolder, realOf } from './paths.ts';
+import { type Place, showPath } from './rules.ts';
 
-/** Where git keeps what belongs to a checkout: its own folder, and the one that all worktrees share. */
+/** The git folders of a checkout: its own, and the one that all worktrees share. */
 export interface GitFolders {
   /** The `.git` of the checkout, a file in a worktree. */
   mark: string;
@@ -20,9 +20,12 @@ export interface GitFolders {
   common: string;
 }
 
-/** Null outside of any repository. */
-export function gitFoldersOf(folder: string): GitFolders | null {
-  const top = above(folder, (each) => statSync(join(each, '.git'), { throwIfNoEntry: false }) !== undefined);
+/** Finds a checkout's git folders; null outside a repository. */
+export function findGitFolders(folder: string): GitFolders | null {
+  const top = findFolderAbove(
+    folder,
+    (each) => statSync(join(each, '.git'), { throwIfNoEntry: false }) !== undefined,
+  );
   if (top === null) return null;
   const mark = join(top, '.git');
   if (isFolder(mark)) {
@@ -33,11 +36,11 @@ export function gitFoldersOf(folder: string): GitFolders | null {
   const named = /^gitdir: (.+)$/m.exec(readFileSync(mark, 'utf8'))?.[1];
   const own = named === undefined ? null : realOf(resolve(top, named));
   if (own === null) return null;
-  const common = realOf(resolve(own, textOf(join(own, 'commondir')) ?? '.'));
+  const common = realOf(resolve(own, readTrimmedFile(join(own, 'commondir')) ?? '.'));
   return common === null ? null : { mark, own, common };
 }
 
-function textOf(file: string): string | null {
+function readTrimmedFile(file: string): string | null {
   try {
     return readFileSync(file, 'utf8').trim();
   } catch {
@@ -45,23 +48,27 @@ function textOf(file: string): string | null {
   }
 }
 
-/** What names other folders as this repository's own: a later run would be shown whatever a worker writes there. */
-const sealedObjects = (common: string): string => made(join(common, 'objects', 'info'));
+/**
+ * Ensures `objects/info`, to be shown read-only: it names other object folders, which later runs would be shown
+ * whatever a worker writes there.
+ */
+const ensureObjectsInfo = (common: string): string => ensureFolder(join(common, 'objects', 'info'));
 
-/** Object folders of other repositories that this one reads as its own. */
-const alternates = (common: string): Place[] =>
-  alternatesOf(join(common, 'objects')).flatMap((path) => showing(path, 'read'));
+/** Shows object folders of other repositories that this one reads as its own. */
+const showAlternates = (common: string): Place[] =>
+  listAlternates(join(common, 'objects')).flatMap((path) => showPath(path, 'read'));
 
-function made(folder: string): string {
+function ensureFolder(folder: string): string {
   mkdirSync(folder, { recursive: true });
   return folder;
 }
 
-/** A file that has to be there to be protected; empty it mostly says nothing to git. */
-function present(file: string, text = ''): string {
+/** Ensures that a file exists, so that it can be protected; an empty one mostly means nothing to git. */
+function ensureFile(file: string, text = ''): string {
   const found = lstatSync(file, { throwIfNoEntry: false });
   if (found?.isFile()) return file;
-  // Whatever an earlier worker has put there: a link would make it elsewhere, and at a pipe we would wait for ever.
+  // An earlier worker may have put something there: a link would create it elsewhere, and a pipe would block us
+  // forever.
   if (found !== undefined) rmSync(file, { recursive: true, force: true });
   writeFileSync(file, text, { flag: 'wx', mode: 0o600 });
   return file;
@@ -70,8 +77,8 @@ function present(file: string, text = ''): string {
 /** Where the branches of sessions are. */
 const BRANCHES = join('refs', 'heads', 'svc');
 
-/** The private folder of a worktree in the place of what the repository has there. */
-function privateRules({ common, own }: GitFolders, git: PrivateGit, show: 'read' | 'write'): Place[] {
+/** Mounts the private git folder of a worktree over the repository's own places. */
+function buildPrivateRules({ common, own }: GitFolders, git: PrivateGit, show: 'read' | 'write'): Place[] {
   const at = (path: string): string => realOf(join(common, path)) ?? join(common, path);
   const objects = at('objects');
   return [
@@ -86,78 +93,81 @@ function privateRules({ common, own }: GitFolders, git: PrivateGit, show: 'read'
 }
 
 /**
- * What git may write for a worker in a worktree: a private folder in the place of the objects and of the branches below
- * `svc/`, and the worktree's own folder. All else is read-only, so nothing that others read is ever of its making. What
- * would lead git, called by somebody else in this worktree, to a configuration of the worker's making is read-only too: it
- * could name programs. Throws `confinement_unavailable`.
+ * Builds the rules for git in a worktree: a private folder replaces the objects and the branches below `svc/`, and
+ * the worktree's own git folder is writable. All else is read-only, so others never read anything of the worker's
+ * making. Anything that would lead somebody else's git in this worktree to a configuration of the worker's making is
+ * read-only too: it could name programs. Throws `confinement_unavailable`.
  * @param agentsDir the folder of the sessions' own folders
  */
-export function worktreeRules(folders: GitFolders, agentsDir: string): Place[] {
+export function buildWorktreeRules(folders: GitFolders, agentsDir: string): Place[] {
   const { mark, own, common } = folders;
   const worktree = dirname(mark);
   if (isFolder(join(common, 'reftable')))
     throw new SvcError('confinement_unavailable', `${common} keeps its refs as reftable`, {
       hint: 'one file for all of them cannot be shared out: git refs migrate --ref-format=files, or set guard.profile to lite',
     });
-  // git removes a folder of refs that has become empty, also one that is mounted elsewhere: this keeps it, and is no ref to git.
-  present(join(made(join(common, BRANCHES)), 'confined.lock'));
-  made(join(common, 'logs', BRANCHES));
-  for (const folder of [join(common, 'objects', 'info'), join(own, 'refs'), join(own, 'logs')]) made(folder);
+  // git removes an empty refs folder, even one that is mounted elsewhere: this file keeps it, and is not a ref to
+  // git.
+  ensureFile(join(ensureFolder(join(common, BRANCHES)), 'confined.lock'));
+  ensureFolder(join(common, 'logs', BRANCHES));
+  for (const folder of [join(common, 'objects', 'info'), join(own, 'refs'), join(own, 'logs')])
+    ensureFolder(folder);
   const git = preparePrivateGit(agentsDir, worktree, common);
   if (git === null)
     throw new SvcError('confinement_unavailable', `the branch of ${worktree} is gone from ${common}`, {
       hint: 'svc task retry begins anew, on a branch of its own',
     });
   return [
-    ...showing(common, 'read'),
-    ...alternates(common),
-    ...showing(own, 'write'),
-    ...privateRules(folders, git, 'write'),
+    ...showPath(common, 'read'),
+    ...showAlternates(common),
+    ...showPath(own, 'write'),
+    ...buildPrivateRules(folders, git, 'write'),
     ...[
       mark,
       join(own, 'commondir'),
       join(own, 'gitdir'),
-      present(join(own, 'config.worktree')),
-      made(join(own, 'modules')),
-    ].flatMap((path) => showing(path, 'read')),
+      ensureFile(join(own, 'config.worktree')),
+      ensureFolder(join(own, 'modules')),
+    ].flatMap((path) => showPath(path, 'read')),
   ];
 }
 
-/** In a main checkout's `commondir`, where it is only during a run: that folder itself. */
+/** Content of a main checkout's `commondir` during a run: that folder itself. */
 export const NO_OTHER = '.\n';
 
-/** The same for a worker in the project's folder itself: it commits on the branch that is checked out there. */
-export function inplaceRules({ mark, own, common }: GitFolders): Place[] {
+/** Builds the rules for a worker in the project's folder itself: it commits on the branch that is checked out there. */
+export function buildInplaceRules({ mark, own, common }: GitFolders): Place[] {
   const folders = [
-    made(join(common, 'hooks')),
-    made(join(common, 'modules')),
+    ensureFolder(join(common, 'hooks')),
+    ensureFolder(join(common, 'modules')),
     join(common, 'info'),
-    sealedObjects(common),
+    ensureObjectsInfo(common),
   ];
-  // Of a main checkout too git would believe another folder for its configuration and hooks; this is how it says: none.
-  const ofCommon = present(join(own, 'commondir'), NO_OTHER);
-  const files = [join(common, 'config'), present(join(own, 'config.worktree')), ofCommon];
+  // Even in a main checkout git would take configuration and hooks from another folder named here; this says there is
+  // none.
+  const ofCommon = ensureFile(join(own, 'commondir'), NO_OTHER);
+  const files = [join(common, 'config'), ensureFile(join(own, 'config.worktree')), ofCommon];
   return [
-    ...showing(common, 'write'),
-    ...showing(own, 'write'),
-    ...alternates(common),
-    // A file also where the project is a submodule.
-    ...(isFolder(mark) ? [] : showing(mark, 'read')),
-    ...[...folders, ...files, join(own, 'gitdir')].flatMap((path) => showing(path, 'read')),
+    ...showPath(common, 'write'),
+    ...showPath(own, 'write'),
+    ...showAlternates(common),
+    // `.git` is also a file where the project is a submodule.
+    ...(isFolder(mark) ? [] : showPath(mark, 'read')),
+    ...[...folders, ...files, join(own, 'gitdir')].flatMap((path) => showPath(path, 'read')),
     // The metadata of the sessions' worktrees, but not of this one.
-    ...(dirname(own) === join(common, 'worktrees') ? [] : showing(join(common, 'worktrees'), 'read')),
+    ...(dirname(own) === join(common, 'worktrees') ? [] : showPath(join(common, 'worktrees'), 'read')),
   ];
 }
 
-/** For what may look into the repository only: as the worker of that worktree sees it. */
-export function lookingRules(folders: GitFolders, agentsDir: string): Place[] {
+/** Builds read-only rules for the repository, as the worktree's worker sees it. */
+export function buildReadOnlyRules(folders: GitFolders, agentsDir: string): Place[] {
   const { mark, common } = folders;
-  const git = privateGitOf(agentsDir, dirname(mark));
+  const git = locatePrivateGit(agentsDir, dirname(mark));
   const isThere = mark !== common && readPrivateGit(git) !== null && isFolder(join(common, BRANCHES));
   return [
-    ...showing(common, 'read'),
-    ...alternates(common),
-    ...showing(mark, 'read'),
-    ...(isThere ? privateRules(folders, git, 'read') : []),
+    ...showPath(common, 'read'),
+    ...showAlternates(common),
+    ...showPath(mark, 'read'),
+    ...(isThere ? buildPrivateRules(folders, git, 'read') : []),
   ];
 }

@@ -1,22 +1,22 @@
 import { dirname, sep } from 'node:path';
 import { isInsideFolder } from '../../base/paths.ts';
-import { linksTo, realOf } from './paths.ts';
+import { findLinks, realOf } from './paths.ts';
 
 /**
- * What a confined run sees at a path and below it: `empty` is a folder of its own in memory, `shut` one that nobody
- * can write either. The deepest rule that covers a path counts.
+ * What a confined run sees at a path and below: `empty` is a private folder in memory, `shut` an empty one that
+ * nobody can write. The deepest rule that covers a path counts.
  */
 export interface Rule {
   /** Absolute, no link in it. */
   path: string;
   show: 'empty' | 'shut' | 'read' | 'write';
-  /** What is shown there, when it is something else than what lies there. */
+  /** What to show there, if not what lies there. */
   from?: string;
   /** Of an empty folder; 0755. */
   mode?: string;
 }
 
-/** A link that the run has to find although the folder around it is hidden. */
+/** A link that must be visible although the folder around it is hidden. */
 export interface LinkRule {
   path: string;
   link: string;
@@ -27,37 +27,40 @@ export type Place = Rule | LinkRule;
 const isHiding = (place: Place): boolean =>
   'show' in place && (place.show === 'empty' || place.show === 'shut');
 
-/** Shows a path that exists, by whatever links it is named; nothing when it does not exist. */
-export function showing(path: string, show: 'read' | 'write'): Place[] {
+/** Shows a path that exists, including the links that lead to it; nothing when it does not exist. */
+export function showPath(path: string, show: 'read' | 'write'): Place[] {
   const real = realOf(path);
   if (real === null) return [];
-  return [{ path: real, show }, ...linksTo(path).map(({ path: at, target }) => ({ path: at, link: target }))];
+  return [
+    { path: real, show },
+    ...findLinks(path).map(({ path: at, target }) => ({ path: at, link: target })),
+  ];
 }
 
 /** Hides a folder that exists. */
-export function hiding(path: string, show: 'empty' | 'shut', mode?: string): Place[] {
+export function hidePath(path: string, show: 'empty' | 'shut', mode?: string): Place[] {
   const real = realOf(path);
   return real === null ? [] : [{ path: real, show, ...(mode === undefined ? {} : { mode }) }];
 }
 
-const depth = (path: string): number => path.split(sep).filter((part) => part !== '').length;
+const countDepth = (path: string): number => path.split(sep).filter((part) => part !== '').length;
 
-/** At the same path what hides goes before what shows, and writing before reading. */
+/** At the same path hiding wins over showing, and writing over reading. */
 const RANK = { empty: 3, shut: 3, write: 2, read: 1 } as const;
 
-function strongest(places: readonly Place[]): Map<string, Place> {
+function selectStrongest(places: readonly Place[]): Map<string, Place> {
   const by = new Map<string, Place>();
   for (const place of places) {
     const known = by.get(place.path);
     const rank = (each: Place): number => ('show' in each ? RANK[each.show] : 0);
-    // Of two alike the later one counts.
+    // Of two equal ones the later counts.
     if (known === undefined || rank(place) >= rank(known)) by.set(place.path, place);
   }
   return by;
 }
 
-/** The rule that counts above a path: null is the read-only file system itself. */
-function around(path: string, by: ReadonlyMap<string, Place>): Place | null {
+/** Finds the rule that applies above a path; null is the read-only file system itself. */
+function findRuleAround(path: string, by: ReadonlyMap<string, Place>): Place | null {
   for (let folder = path; folder !== dirname(folder); ) {
     folder = dirname(folder);
     const place = by.get(folder);
@@ -67,15 +70,15 @@ function around(path: string, by: ReadonlyMap<string, Place>): Place | null {
 }
 
 /**
- * The folders that a run may write around what it may not: it could move one away, and make another in its place. What is
- * mounted cannot be moved.
+ * Finds writable folders around read-only paths: a run could move one away and make another in its place, but mounts
+ * cannot be moved.
  */
-function pinned(by: ReadonlyMap<string, Place>): Set<string> {
+function findPinnedFolders(by: ReadonlyMap<string, Place>): Set<string> {
   const found = new Set<string>();
   for (const place of by.values()) {
     if (!('show' in place) || place.show === 'write') continue;
     for (let folder = dirname(place.path); folder !== dirname(folder); folder = dirname(folder)) {
-      const shown = by.get(folder) ?? around(folder, by);
+      const shown = by.get(folder) ?? findRuleAround(folder, by);
       if (shown === null || !('show' in shown) || shown.show !== 'write' || shown.from !== undefined) break;
       found.add(folder);
     }
@@ -84,20 +87,20 @@ function pinned(by: ReadonlyMap<string, Place>): Set<string> {
 }
 
 /**
- * The mounts as bubblewrap's words, outermost first, so that the deepest rule is on top. `/` is there already,
- * read-only.
+ * Builds the mounts as bubblewrap's arguments, outermost first, so that the deepest rule is on top. `/` is already
+ * there, read-only.
  */
-export function mounts(places: readonly Place[]): string[] {
-  const by = strongest(places);
-  const held = pinned(by);
+export function buildMountArgs(places: readonly Place[]): string[] {
+  const by = selectStrongest(places);
+  const held = findPinnedFolders(by);
   for (const path of held) if (!by.has(path)) by.set(path, { path, show: 'write' });
-  const ordered = [...by.values()].sort((one, other) => depth(one.path) - depth(other.path));
+  const ordered = [...by.values()].sort((one, other) => countDepth(one.path) - countDepth(other.path));
   const words: string[] = [];
   const shut: string[] = [];
   for (const place of ordered) {
-    const outer = around(place.path, by);
+    const outer = findRuleAround(place.path, by);
     if ('link' in place) {
-      // Elsewhere it is there by itself.
+      // Elsewhere the link is visible anyway.
       if (outer !== null && isHiding(outer)) words.push('--symlink', place.link, place.path);
       continue;
     }
@@ -114,14 +117,14 @@ export function mounts(places: readonly Place[]): string[] {
     words.push('--tmpfs', path);
     if (show === 'shut') shut.push('--remount-ro', path);
   }
-  // Last: until then mount points are made in them.
+  // Last, because mount points are made in them before.
   return [...words, ...shut];
 }
 
-/** How a path is shown. */
-export function shownAt(path: string, places: readonly Place[]): Rule['show'] {
+/** Finds how a path is shown. */
+export function findShownAs(path: string, places: readonly Place[]): Rule['show'] {
   let best: Rule = { path: sep, show: 'read' };
-  for (const place of strongest(places).values()) {
+  for (const place of selectStrongest(places).values()) {
     if ('show' in place && isInsideFolder(place.path, path) && place.path.length >= best.path.length)
       best = place;
   }

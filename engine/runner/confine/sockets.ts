@@ -2,7 +2,7 @@ import { lstatSync, readFileSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { realOf } from './paths.ts';
 
-/** Of services that keep their sockets apart from `/run`, with what lies beside them. */
+/** Folders of services that keep their sockets outside `/run`, with what lies beside them. */
 export const SERVICE_FOLDERS = [
   ...['docker', 'containerd', 'containers', 'libvirt', 'lxd', 'incus', 'mysql', 'postgresql', 'redis'].map(
     (name) => `/var/lib/${name}`,
@@ -10,18 +10,18 @@ export const SERVICE_FOLDERS = [
   ...['/var/snap', '/var/spool/postfix', '/var/spool/cron', '/var/spool/cups'],
 ];
 
-/** In the flags of a socket: somebody listens at it. */
+/** Flag of a listening socket. */
 const LISTENS = 0x10000;
 
 export interface ListeningSockets {
   /** Files, links resolved. */
   files: string[];
-  /** Names without a file, such as `@/tmp/.X11-unix/X0`: they belong to the network. */
+  /** Abstract names, such as `@/tmp/.X11-unix/X0`: they belong to the network namespace. */
   abstract: string[];
 }
 
-/** Where programs of this machine listen by sockets of Unix. */
-export function listeningSockets(table = tableOfSockets()): ListeningSockets {
+/** Finds the Unix sockets at which programs of this machine listen. */
+export function findListeningSockets(table = readSocketTable()): ListeningSockets {
   const files = new Set<string>();
   const abstract = new Set<string>();
   for (const line of table.split('\n').slice(1)) {
@@ -34,7 +34,7 @@ export function listeningSockets(table = tableOfSockets()): ListeningSockets {
   return { files: [...files], abstract: [...abstract] };
 }
 
-function tableOfSockets(): string {
+function readSocketTable(): string {
   try {
     return readFileSync('/proc/net/unix', 'utf8');
   } catch {

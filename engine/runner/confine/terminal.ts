@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { SvcError } from '../../base/errors.ts';
 
-/** Put words into what the person's shell reads next: the way out of a sandbox that has their terminal. */
+/** ioctls that insert input for the person's shell: the way out of a sandbox that shares their terminal. */
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
 
-/** The kernel's names of the processors, with their numbers of ioctl: the processor's own, then its 32-bit one's. */
+/** The kernel's architecture ids with their ioctl numbers: native, then 32-bit. */
 const PROCESSORS: Partial<Record<NodeJS.Architecture, readonly { arch: number; ioctl: number }[]>> = {
   x64: [
     { arch: 0xc000003e, ioctl: 16 },
@@ -16,51 +16,51 @@ const PROCESSORS: Partial<Record<NodeJS.Architecture, readonly { arch: number; i
     { arch: 0x40000028, ioctl: 54 },
   ],
 };
-/** From here on the numbers are those of x32, a second way to everything on x64. */
+/** System call numbers from here on are x32's, a second way to everything on x64. */
 const X32 = 0x40000000;
 
-// Of the instructions of classic BPF those that are needed, and what is looked at: see linux/seccomp.h.
+// The classic BPF instructions and offsets used here; see linux/seccomp.h.
 const LOAD = 0x20;
 const IF_EQUAL = 0x15;
 const IF_AT_LEAST = 0x35;
 const RETURN = 0x06;
 const NUMBER_AT = 0;
 const ARCH_AT = 4;
-/** The lower half of the second argument; the kernel looks at no more of it. */
+/** The lower half of the second argument; the kernel ignores the rest. */
 const REQUEST_AT = 24;
 const ALLOW = 0x7fff0000;
-const fails = (errno: number): number => 0x00050000 | errno;
+const failWith = (errno: number): number => 0x00050000 | errno;
 const EPERM = 1;
 const ENOSYS = 38;
 
 type Instruction = readonly [code: number, value: number, then?: number, otherwise?: number];
 
 /**
- * A filter of system calls, as bubblewrap's `--seccomp` takes it, that refuses to type into a terminal for its person.
- * Null for a processor that it is not written for.
+ * Builds a system call filter for bubblewrap's `--seccomp` that refuses to insert terminal input. Null for a
+ * processor that it is not written for.
  */
-export function terminalFilter(processor: NodeJS.Architecture = process.arch): Buffer | null {
+export function buildTerminalFilter(processor: NodeJS.Architecture = process.arch): Buffer | null {
   const known = PROCESSORS[processor];
   if (known === undefined) return null;
-  // A jump passes over as many instructions as it says.
+  // A jump skips as many instructions as it says.
   const instructions: Instruction[] = [
     [LOAD, ARCH_AT],
     ...known.flatMap(({ arch, ioctl }): Instruction[] => {
       const body: Instruction[] = [
         [LOAD, NUMBER_AT],
         [IF_AT_LEAST, X32, 0, 1],
-        [RETURN, fails(ENOSYS)],
+        [RETURN, failWith(ENOSYS)],
         [IF_EQUAL, ioctl, 0, 3],
         [LOAD, REQUEST_AT],
         [IF_EQUAL, TIOCSTI, 2],
         [IF_EQUAL, TIOCLINUX, 1],
         [RETURN, ALLOW],
-        [RETURN, fails(EPERM)],
+        [RETURN, failWith(EPERM)],
       ];
       return [[IF_EQUAL, arch, 0, body.length], ...body];
     }),
-    // A processor that nobody expects here.
-    [RETURN, fails(ENOSYS)],
+    // An unexpected architecture.
+    [RETURN, failWith(ENOSYS)],
   ];
   const bytes = Buffer.alloc(instructions.length * 8);
   for (const [at, [code, value, then = 0, otherwise = 0]] of instructions.entries()) {
@@ -73,12 +73,12 @@ export function terminalFilter(processor: NodeJS.Architecture = process.arch): B
 }
 
 /**
- * What keeps a confined program from typing for its person: a filter, or null where the kernel does it. Throws
- * `confinement_unavailable`.
+ * Chooses what keeps a confined program from typing for its person: a filter, or null where the kernel does it.
+ * Throws `confinement_unavailable`.
  */
-export function terminalGuard(): Buffer | null {
-  const filter = terminalFilter();
-  if (filter !== null || legacy() === '0') return filter;
+export function chooseTerminalGuard(): Buffer | null {
+  const filter = buildTerminalFilter();
+  if (filter !== null || readLegacyTiocsti() === '0') return filter;
   throw new SvcError(
     'confinement_unavailable',
     `a program on your terminal could type for you here (TIOCSTI on ${process.arch})`,
@@ -86,7 +86,7 @@ export function terminalGuard(): Buffer | null {
   );
 }
 
-function legacy(): string | null {
+function readLegacyTiocsti(): string | null {
   try {
     return readFileSync('/proc/sys/dev/tty/legacy_tiocsti', 'utf8').trim();
   } catch {

@@ -2,17 +2,17 @@ import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const PASSWD = '/etc/passwd';
-/** People begin here, and end below what the kernel shows of users that a sandbox does not know. */
+/** Ordinary users start here, and end below the id that the kernel shows for users unknown in a sandbox. */
 const FIRST = 1000;
 const NOBODY = 65_534;
 
 /**
- * The user that root is inside: one that nobody is outside. Its files stay root's. Programs that refuse to work as root
- * do work, and what only looks at the number does not take the worker for root.
+ * Chooses a uid for root inside the sandbox that no user has outside. Its files stay root's. Programs that refuse to
+ * run as root work, and programs that only look at the number do not take the worker for root.
  */
-export function userInside(): number {
+export function chooseUserInside(): number {
   const taken = new Set(
-    textOf(PASSWD)
+    readOrEmpty(PASSWD)
       .split('\n')
       .map((line) => Number(line.split(':')[2])),
   );
@@ -21,20 +21,22 @@ export function userInside(): number {
   return uid;
 }
 
-/** bubblewrap's words by which that user has a name and a home: programs ask for them, and some fail without. */
-export function nameUserInside(uid: number, { home, folder }: { home: string; folder: string }): string[] {
+/**
+ * Builds bubblewrap's arguments that give that user a name and a home: programs ask for them, and some fail without.
+ */
+export function buildUserArgs(uid: number, { home, folder }: { home: string; folder: string }): string[] {
   const file = join(folder, 'passwd');
   const line = `worker:x:${uid}:${uid}:a worker of svc:${home.replaceAll(/[:\n]/g, '')}:/bin/sh\n`;
-  const known = textOf(PASSWD);
+  const known = readOrEmpty(PASSWD);
   writeFileSync(file, `${known}${known === '' || known.endsWith('\n') ? '' : '\n'}${line}`, { mode: 0o600 });
   try {
     return ['--ro-bind', file, realpathSync(PASSWD)];
   } catch {
-    return []; // names of users are kept elsewhere here
+    return []; // user names are kept elsewhere on this machine
   }
 }
 
-function textOf(file: string): string {
+function readOrEmpty(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {

@@ -1,4 +1,4 @@
-import { livenessOf, type Probe } from './probe.ts';
+import { type Probe, probeLiveness } from './probe.ts';
 import type { ExitResult, RunningProcess } from './start.ts';
 import { readExit, readStarted } from './wrapper.ts';
 
@@ -9,24 +9,24 @@ export interface AdoptTarget {
   runId: string;
 }
 
-/** Finds the wrapper of a run whose start was not recorded, through its `started` file and its mark. */
-export function findStarted(
+/** Finds the wrapper of a run whose start was not recorded, by its `started` file and its mark. */
+export function findStartedWrapper(
   { runDir, runId }: { runDir: string; runId: string },
   probe: Probe,
 ): { pid: number; pidStart: string } | null {
   const pid = readStarted(runDir);
   if (pid === null) return null;
   const entry = probe.read(pid);
-  if (typeof entry !== 'object' || entry.zombie || probe.mark(pid) !== runId) return null;
+  if (typeof entry !== 'object' || entry.zombie || probe.readRunMark(pid) !== runId) return null;
   return { pid, pidStart: entry.start };
 }
 
 /**
  * Follows a process that is not our child. `exited` resolves with the code from the exit file, or null when the
- * wrapper ended without leaving one (lost). A look that fails counts as nothing, and a death without an exit file is
+ * wrapper ended without leaving one (lost). A failed look counts as nothing, and a death without an exit file is
  * confirmed by a second look (R6).
  */
-export function adopt(
+export function adoptProcess(
   target: AdoptTarget,
   probe: Probe,
   every: (run: () => void) => () => void,
@@ -34,11 +34,11 @@ export function adopt(
   const { runDir, pid, pidStart, runId } = target;
   const exited = new Promise<ExitResult>((done) => {
     let misses = 0;
-    // The same pid and start time can come again after a reboot, in a process of another run.
-    const mark = probe.mark(pid);
+    // The same pid and start time can recur after a reboot, in a process of another run.
+    const mark = probe.readRunMark(pid);
     const isOther = mark !== null && mark !== runId;
-    const look = (): boolean => {
-      const liveness = isOther ? 'dead' : livenessOf(probe, pid, pidStart);
+    const checkOnce = (): boolean => {
+      const liveness = isOther ? 'dead' : probeLiveness(probe, pid, pidStart);
       if (liveness !== 'dead') {
         misses = 0;
         return false;
@@ -49,9 +49,9 @@ export function adopt(
       done({ code, signal: null });
       return true;
     };
-    if (look()) return;
+    if (checkOnce()) return;
     const cancel = every(() => {
-      if (look()) cancel();
+      if (checkOnce()) cancel();
     });
   });
   return { pid, pidStart, containment: null, exited };

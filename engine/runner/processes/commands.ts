@@ -3,18 +3,18 @@ import { findProgram } from '../../agents/index.ts';
 import { MARK } from './probe.ts';
 import type { Processes } from './processes.ts';
 
-/** A short command of the engine's own, to be started by whoever wants it. */
+/** A short command of the engine's own, ready to be started by the caller. */
 export interface PreparedCommand {
   argv: string[];
   env: Record<string, string>;
-  /** Ends whatever it has left behind. */
+  /** Kills whatever it has left behind. */
   end(): Promise<void>;
 }
 
-/** Null when there is no such program. */
+/** Prepares a command; null when there is no such program. */
 export type PrepareCommand = (argv: readonly string[], cwd: string) => Promise<PreparedCommand | null>;
 
-/** Commands that are held together as a run is, under a mark of their own that is no session's. */
+/** Prepares commands that are contained like a run, under a mark of their own that belongs to no session. */
 export const createCommands =
   (
     processes: Pick<Processes, 'contain' | 'sweep'>,

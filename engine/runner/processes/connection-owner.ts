@@ -2,30 +2,33 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { isIPv4, isIPv6 } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** One end of a connection, as the kernel's tables and Node's sockets can both be brought to it. */
+/** One end of a connection, in a form common to the kernel's tables and Node's sockets. */
 interface End {
-  /** The bytes of the address in hexadecimal; of an IPv4 address inside an IPv6 one only those four. */
+  /** The address in hexadecimal; for an IPv4 address mapped into IPv6 only its four bytes. */
   address: string;
   port: number;
 }
 
 const MAPPED = `${'0'.repeat(20)}ffff`;
-const withoutMapping = (hex: string): string => (hex.startsWith(MAPPED) ? hex.slice(MAPPED.length) : hex);
+const stripMapping = (hex: string): string => (hex.startsWith(MAPPED) ? hex.slice(MAPPED.length) : hex);
 
-/** `0100007F:1F90`: the address is written as words of the processor, of which all that Node runs on are little-endian. */
-function endOf(text: string): End {
+/**
+ * Parses `0100007F:1F90`. The address is written in words of the processor, and all processors that Node runs on are
+ * little-endian.
+ */
+function parseEnd(text: string): End {
   const [words = '', port = ''] = text.split(':');
   const bytes = words.replace(/(..)(..)(..)(..)/g, '$4$3$2$1').toLowerCase();
-  return { address: withoutMapping(bytes), port: Number.parseInt(port, 16) };
+  return { address: stripMapping(bytes), port: Number.parseInt(port, 16) };
 }
 
-/** The bytes of an address that is written for people; null when it is none. */
-function bytesOf(address: string): string | null {
+/** The hexadecimal bytes of a textual address; null when it is not one. */
+function parseAddress(address: string): string | null {
   const hex = (number: number): string => number.toString(16).padStart(2, '0');
   if (isIPv4(address)) return address.split('.').map(Number).map(hex).join('');
   if (!isIPv6(address)) return null;
   const last = address.slice(address.lastIndexOf(':') + 1);
-  if (isIPv4(last)) return bytesOf(last);
+  if (isIPv4(last)) return parseAddress(last);
   const [head = '', tail = ''] = address.split('%', 1)[0]!.split('::');
   const groups = (part: string): string[] =>
     part === '' ? [] : part.split(':').map((group) => group.padStart(4, '0'));
@@ -33,12 +36,12 @@ function bytesOf(address: string): string | null {
   return [...groups(head), ...Array<string>(Math.max(0, missing)).fill('0000'), ...groups(tail)].join('');
 }
 
-/** The inode of the connection between two ends in a table of proc_net(5), seen from the first; null when it is not there. */
-function inodeIn(table: string, from: End, to: End): string | null {
+/** Finds the inode of a connection in a table of proc_net(5), from the first end's view; null when it is not there. */
+function findInode(table: string, from: End, to: End): string | null {
   const isSame = (one: End, other: End): boolean => one.port === other.port && one.address === other.address;
   for (const line of table.split('\n').slice(1)) {
     const [, local = '', remote = '', , , , , , , inode = '0'] = line.trim().split(/\s+/);
-    if (inode !== '0' && isSame(endOf(local), from) && isSame(endOf(remote), to)) return inode;
+    if (inode !== '0' && isSame(parseEnd(local), from) && isSame(parseEnd(remote), to)) return inode;
   }
   return null;
 }
@@ -46,18 +49,18 @@ function inodeIn(table: string, from: End, to: End): string | null {
 /** proc_net(5): the state of a socket that waits for connections. */
 const LISTENS = '0A';
 
-/** The inodes of what listens on a port, at whatever address, in a table of proc_net(5). */
-const listeningIn = (table: string, port: number): string[] =>
+/** The inodes of sockets that listen on a port, at any address, in a table of proc_net(5). */
+const findListeningInodes = (table: string, port: number): string[] =>
   table
     .split('\n')
     .slice(1)
     .map((line) => line.trim().split(/\s+/))
-    .filter(([, local = '', , state]) => state === LISTENS && endOf(local).port === port)
+    .filter(([, local = '', , state]) => state === LISTENS && parseEnd(local).port === port)
     .map((fields) => fields[9] ?? '0');
 
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'];
 
-function tableOf(path: string): string {
+function readTable(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
@@ -65,13 +68,13 @@ function tableOf(path: string): string {
   }
 }
 
-/** The processes of this user that listen on a port; none when this machine does not tell. */
-export async function ownersOfPort(port: number): Promise<number[]> {
-  const inodes = TABLES.flatMap((path) => listeningIn(tableOf(path), port));
-  return holdersOf(new Set(inodes.map((inode) => `socket:[${inode}]`)));
+/** Finds this user's processes that listen on a port; none when this machine does not tell. */
+export async function findPortOwners(port: number): Promise<number[]> {
+  const inodes = TABLES.flatMap((path) => findListeningInodes(readTable(path), port));
+  return findSocketHolders(new Set(inodes.map((inode) => `socket:[${inode}]`)));
 }
 
-function holds(fdFolder: string, sockets: ReadonlySet<string>): boolean {
+function holdsSocket(fdFolder: string, sockets: ReadonlySet<string>): boolean {
   try {
     return readdirSync(fdFolder).some((fd) => {
       try {
@@ -94,31 +97,31 @@ export interface TcpEnds {
 }
 
 /**
- * The processes that hold the other end of a loopback connection; none when this machine does not tell (no /proc), or
- * when they are another user's. Looks through every process, so it is for the beginning of a session and not for every
- * request. The addresses count as well: another of 127.0.0.0/8 may have the same port.
+ * Finds the processes that hold the other end of a loopback connection; none when this machine does not tell (no
+ * /proc), or when they are another user's. Scans every process, so call it once per session and not per request.
+ * Addresses are compared too: another one of 127.0.0.0/8 may have the same port.
  */
-export async function ownersOfConnection(ends: TcpEnds): Promise<number[]> {
-  const theirs = { address: bytesOf(ends.remoteAddress ?? ''), port: ends.remotePort ?? -1 };
-  const ours = { address: bytesOf(ends.localAddress ?? ''), port: ends.localPort ?? -1 };
+export async function findConnectionOwners(ends: TcpEnds): Promise<number[]> {
+  const theirs = { address: parseAddress(ends.remoteAddress ?? ''), port: ends.remotePort ?? -1 };
+  const ours = { address: parseAddress(ends.localAddress ?? ''), port: ends.localPort ?? -1 };
   if (theirs.address === null || ours.address === null) return [];
   const [from, to] = [theirs, ours].map(({ address, port }) => ({
-    address: withoutMapping(address ?? ''),
+    address: stripMapping(address ?? ''),
     port,
   })) as [End, End];
   let inode: string | null = null;
-  for (const table of TABLES) inode ??= inodeIn(tableOf(table), from, to);
-  return inode === null ? [] : holdersOf(new Set([`socket:[${inode}]`]));
+  for (const table of TABLES) inode ??= findInode(readTable(table), from, to);
+  return inode === null ? [] : findSocketHolders(new Set([`socket:[${inode}]`]));
 }
 
-/** The processes that have one of these sockets open, and that this one may look at. */
-async function holdersOf(sockets: ReadonlySet<string>): Promise<number[]> {
+/** Finds the processes that have one of these sockets open and that this process may inspect. */
+async function findSocketHolders(sockets: ReadonlySet<string>): Promise<number[]> {
   if (sockets.size === 0) return [];
   const owners: number[] = [];
   let looked = 0;
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;
-    if (holds(`/proc/${name}/fd`, sockets)) owners.push(Number(name));
+    if (holdsSocket(`/proc/${name}/fd`, sockets)) owners.push(Number(name));
     looked += 1;
     if (looked % 64 === 0) await nextTurn();
   }

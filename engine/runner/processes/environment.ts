@@ -1,6 +1,5 @@
 /**
- * What a worker inherits from the host's environment (R10): this list and nothing else. A name that ends with `*` is
- * a prefix.
+ * The only variables that a worker inherits from the host's environment (R10). A name that ends with `*` is a prefix.
  */
 const ALLOWED: readonly (readonly [why: string, names: readonly string[]])[] = [
   // the ordinary shell
@@ -53,14 +52,14 @@ const ALLOWED: readonly (readonly [why: string, names: readonly string[]])[] = [
   ['auggie, kiro, amp and goose', ['AUGMENT_*', 'KIRO_*', 'AMP_*', 'GOOSE_*']],
 ];
 
-/** Refused although a prefix above would let it through. */
+/** Refused although a prefix above would allow it. */
 const REFUSED: readonly (readonly [why: string, names: readonly string[]])[] = [
   ['a worker gets only the SVC_ names of its own session', ['SVC_*']],
   ['they belong to the agent session that the host was started from', ['CLAUDE_CODE_SSE_PORT']],
   ['the same', ['CLAUDE_CODE_ENTRYPOINT', 'CLAUDE_CODE_SESSION_ID', 'CODEX_SANDBOX', 'CURSOR_TRACE_ID']],
 ];
 
-const flatten = (table: typeof ALLOWED): { exact: Set<string>; prefixes: string[] } => {
+const splitPrefixes = (table: typeof ALLOWED): { exact: Set<string>; prefixes: string[] } => {
   const names = table.flatMap(([, list]) => list);
   return {
     exact: new Set(names.filter((name) => !name.endsWith('*'))),
@@ -68,27 +67,27 @@ const flatten = (table: typeof ALLOWED): { exact: Set<string>; prefixes: string[
   };
 };
 
-const matches = ({ exact, prefixes }: ReturnType<typeof flatten>, name: string): boolean =>
+const matchesName = ({ exact, prefixes }: ReturnType<typeof splitPrefixes>, name: string): boolean =>
   exact.has(name) || prefixes.some((prefix) => name.startsWith(prefix));
 
 /**
- * The environment of a worker: the allowed names of `base`, then `extra` over them.
- * @param deny names that are never inherited, e.g. those that hold the receiver's and the webhooks' secrets. They do
- *   not concern `extra`.
+ * Builds a worker's environment: the allowed names of `base`, then `extra` over them.
+ * @param deny names that are never inherited, such as those of the receiver's and the webhooks' secrets; they do not
+ * affect `extra`
  */
-export function workerEnvironment(
+export function buildWorkerEnvironment(
   base: NodeJS.ProcessEnv,
   extra: Readonly<Record<string, string>>,
   deny: readonly string[] = [],
 ): Record<string, string> {
-  const allowed = flatten(ALLOWED);
-  const refused = flatten(REFUSED);
+  const allowed = splitPrefixes(ALLOWED);
+  const refused = splitPrefixes(REFUSED);
   const denied = new Set(deny);
   const environment: Record<string, string> = {};
   for (const [name, value] of Object.entries(base)) {
-    if (value === undefined || denied.has(name) || refused.exact.has(name) || matches(refused, name))
+    if (value === undefined || denied.has(name) || refused.exact.has(name) || matchesName(refused, name))
       continue;
-    if (matches(allowed, name)) environment[name] = value;
+    if (matchesName(allowed, name)) environment[name] = value;
   }
   return { ...environment, ...extra };
 }

@@ -1,27 +1,27 @@
 import { closeSync, fstatSync, ftruncateSync, statSync, writeSync } from 'node:fs';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { openPrivate, replacePrivate } from '../../base/private-files.ts';
-import { cutFile, headerLine, readAt, readCut } from './log.ts';
+import { cutSidecar, formatHeader, readBytesAt, readCut } from './log.ts';
 
 export interface LogWatchOptions {
   file: string;
   /** The file is cut when it is larger than this; 64 MiB. */
   limitBytes?: number;
-  /** What a cut leaves, at most half the limit; 8 MiB. */
+  /** How much a cut keeps, at most half the limit; 8 MiB. */
   keepBytes?: number;
-  /** Called with the logical size after it has grown. */
+  /** Called with the logical size after the log has grown. */
   onGrow?: (size: number) => void;
-  /** Pause between two looks while the log grows; five times as long while it does not. 100. */
+  /** Pause between two checks while the log grows, ms; five times as long while it does not. 100. */
   intervalMs?: number;
   clock?: Clock;
 }
 
 export interface LogWatch {
-  /** Bytes ever written, as of the last look. */
+  /** Bytes ever written, as of the last check. */
   size(): number;
-  /** When the log last grew, by the monotonic clock, ms, for the idle timeout. At first: the file's own time, or now. */
+  /** When the log last grew, by the monotonic clock, ms, for the idle timeout; at first the file's own time, or now. */
   lastChangeAt(): number;
-  /** Looks at once, e.g. after the worker has ended. */
+  /** Checks at once, e.g. after the worker has ended. */
   check(): void;
   close(): void;
 }
@@ -29,14 +29,14 @@ export interface LogWatch {
 const MiB = 1024 * 1024;
 const CATCH_UP_ROUNDS = 8;
 
-function copy(from: Buffer, fd: number, position: number): void {
+function writeFully(from: Buffer, fd: number, position: number): void {
   for (let done = 0; done < from.length; ) {
     done += writeSync(fd, from, done, from.length - done, position + done);
   }
 }
 
-/** Where the kept part begins: after a newline if one is near, else at the start of a UTF-8 sequence. */
-function keptStart(bytes: Buffer): number {
+/** Finds where the kept part begins: after a newline if one is near, else at the start of a UTF-8 sequence. */
+function findKeptStart(bytes: Buffer): number {
   const newline = bytes.subarray(0, Math.min(bytes.length - 1, 64 * 1024)).indexOf(0x0a);
   if (newline >= 0) return newline + 1;
   let at = 0;
@@ -44,9 +44,9 @@ function keptStart(bytes: Buffer): number {
   return at;
 }
 
-/** Writes the sidecar; false on a full disk, where the cut itself is what makes room. */
+/** Writes the sidecar; false on a full disk, where only the cut itself makes room. */
 function recordCut(file: string, dropped: number, before: number): boolean {
-  const sidecar = cutFile(file);
+  const sidecar = cutSidecar(file);
   try {
     replacePrivate(sidecar, JSON.stringify({ dropped, before }));
     return true;
@@ -56,9 +56,9 @@ function recordCut(file: string, dropped: number, before: number): boolean {
 }
 
 /**
- * Cuts the file to its newest part, in place: the worker goes on writing to the same file and, having opened it
- * with O_APPEND, continues at the new end. The kept part is moved to the front and what arrives meanwhile is moved
- * after it, so the order stays; only what is written between the last look and the truncation itself can be lost.
+ * Cuts the file in place to its newest part: the worker keeps writing to the same file and, having opened it with
+ * O_APPEND, continues at the new end. The kept part moves to the front and what arrives meanwhile is moved after it,
+ * so the order stays; only what is written between the last read and the truncation itself can be lost.
  */
 export function cutLog(file: string, keepBytes: number): void {
   const fd = openPrivate(file, 'change');
@@ -66,8 +66,8 @@ export function cutLog(file: string, keepBytes: number): void {
     const cut = readCut(file, fd);
     const size = fstatSync(fd).size;
     const from = Math.max(cut.header, size - keepBytes);
-    let part = readAt(fd, from, size - from);
-    const skipped = keptStart(part);
+    let part = readBytesAt(fd, from, size - from);
+    const skipped = findKeptStart(part);
     part = part.subarray(skipped);
     const dropped = from + skipped - cut.header + cut.dropped;
     if (dropped <= cut.dropped) return;
@@ -75,16 +75,16 @@ export function cutLog(file: string, keepBytes: number): void {
     const isRecorded = recordCut(file, dropped, cut.dropped);
 
     // Body first, header last: until the header stands the sidecar's `before` still holds.
-    const header = Buffer.from(headerLine(dropped));
+    const header = Buffer.from(formatHeader(dropped));
     let source = from + skipped;
     let target = header.length;
     for (let round = 0; part.length > 0 && round < CATCH_UP_ROUNDS; round += 1) {
-      copy(part, fd, target);
+      writeFully(part, fd, target);
       source += part.length;
       target += part.length;
-      part = readAt(fd, source, Math.min(keepBytes, fstatSync(fd).size - source));
+      part = readBytesAt(fd, source, Math.min(keepBytes, fstatSync(fd).size - source));
     }
-    copy(header, fd, 0);
+    writeFully(header, fd, 0);
     ftruncateSync(fd, target);
     if (!isRecorded) recordCut(file, dropped, cut.dropped);
   } finally {
@@ -93,8 +93,8 @@ export function cutLog(file: string, keepBytes: number): void {
 }
 
 /**
- * Watches a worker's log: tells of its growth and keeps it bounded (R9). One `stat` per look; does not keep the host
- * alive. The first look happens at once.
+ * Watches a worker's log: reports growth and keeps its size bounded (R9). One `stat` per check; does not keep the
+ * host alive. The first check happens at once.
  */
 export function createLogWatch(options: LogWatchOptions): LogWatch {
   const { file, limitBytes = 64 * MiB, onGrow, intervalMs = 100, clock = systemClock } = options;
@@ -105,7 +105,7 @@ export function createLogWatch(options: LogWatchOptions): LogWatch {
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
 
-  const measure = (bytes: number): void => {
+  const measureLog = (bytes: number): void => {
     const fd = openPrivate(file, 'read');
     try {
       const cut = readCut(file, fd);
@@ -115,36 +115,39 @@ export function createLogWatch(options: LogWatchOptions): LogWatch {
       closeSync(fd);
     }
   };
-  const look = (): boolean => {
+  const checkLog = (): boolean => {
     const stat = statSync(file, { throwIfNoEntry: false });
     if (stat === undefined || (stat.size === physical && stat.size <= limitBytes)) return false;
     const isFirst = physical < 0;
     const before = size;
     try {
-      measure(stat.size);
+      measureLog(stat.size);
       if (stat.size > limitBytes) {
         cutLog(file, keepBytes);
-        measure(statSync(file).size);
+        measureLog(statSync(file).size);
       }
     } catch {
-      return false; // gone or a full disk: the next look tries again
+      return false; // gone or a full disk: the next check tries again
     }
     if (size <= before) return false;
     lastChange = clock.monotonic() - (isFirst ? Math.max(0, clock.now() - stat.mtimeMs) : 0);
     onGrow?.(size);
     return true;
   };
-  const again = (pauseMs: number): void => {
+  const scheduleCheck = (pauseMs: number): void => {
     if (isClosed) return;
-    timer = setTimeout(() => again(look() ? intervalMs : Math.min(pauseMs * 1.5, intervalMs * 5)), pauseMs);
+    timer = setTimeout(
+      () => scheduleCheck(checkLog() ? intervalMs : Math.min(pauseMs * 1.5, intervalMs * 5)),
+      pauseMs,
+    );
     timer.unref();
   };
-  look();
-  again(intervalMs);
+  checkLog();
+  scheduleCheck(intervalMs);
   return {
     size: () => size,
     lastChangeAt: () => lastChange,
-    check: () => void look(),
+    check: () => void checkLog(),
     close() {
       isClosed = true;
       clearTimeout(timer);

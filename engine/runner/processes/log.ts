@@ -3,8 +3,9 @@ import { rfc3339 } from '../../base/clock.ts';
 import { openPrivate, readPrivate } from '../../base/private-files.ts';
 
 /**
- * A worker's log, read by logical offsets: bytes ever written, which keep growing when the file is cut to its newest
- * part (log-watch.ts). The sidecar `<log>.cut` says how many bytes were dropped before the first one still there.
+ * A worker's log is read by logical offsets: bytes ever written, which keep growing when the file is cut to its
+ * newest part (log-watch.ts). The sidecar `<log>.cut` says how many bytes were dropped before the first one still
+ * there.
  */
 
 export interface LogPart {
@@ -13,27 +14,28 @@ export interface LogPart {
   bytes: Buffer;
   /** Where the next read begins. */
   next: number;
-  /** How many of the bytes asked for are no longer kept; the part then begins at the oldest kept byte. */
+  /** How many of the requested bytes are no longer kept; the part then begins at the oldest kept byte. */
   dropped: number;
   /** Logical size of the log at this moment. */
   end: number;
 }
 
-/** Where logical and physical offsets meet: physical = logical - dropped + header. */
+/** Converts between logical and physical offsets: physical = logical - dropped + header. */
 export interface Cut {
   /** Logical bytes dropped. */
   dropped: number;
-  /** Length in bytes of the first line that says so; it is not part of the log. */
+  /** Length in bytes of the header line about the cut; it is not part of the log. */
   header: number;
 }
 
-export const cutFile = (file: string): string => `${file}.cut`;
-export const headerLine = (dropped: number): string => `[svc: ${dropped} bytes of earlier output dropped]\n`;
+export const cutSidecar = (file: string): string => `${file}.cut`;
+export const formatHeader = (dropped: number): string =>
+  `[svc: ${dropped} bytes of earlier output dropped]\n`;
 
 const WHOLE: Cut = { dropped: 0, header: 0 };
 
 /** Up to `length` bytes from a position; fewer only at the end of the file. */
-export function readAt(fd: number, position: number, length: number): Buffer {
+export function readBytesAt(fd: number, position: number, length: number): Buffer {
   const buffer = Buffer.allocUnsafe(length);
   let filled = 0;
   while (filled < length) {
@@ -51,21 +53,22 @@ export function readAt(fd: number, position: number, length: number): Buffer {
 export function readCut(file: string, fd: number): Cut {
   let recorded: { dropped?: unknown; before?: unknown };
   try {
-    recorded = JSON.parse(readPrivate(cutFile(file), 4096) ?? 'null') as typeof recorded;
+    recorded = JSON.parse(readPrivate(cutSidecar(file), 4096) ?? 'null') as typeof recorded;
     if (recorded === null) return WHOLE;
   } catch {
     return WHOLE;
   }
   for (const dropped of [recorded.dropped, recorded.before]) {
     if (typeof dropped !== 'number' || dropped <= 0) continue;
-    const header = headerLine(dropped);
-    if (readAt(fd, 0, header.length).toString('latin1') === header) return { dropped, header: header.length };
+    const header = formatHeader(dropped);
+    if (readBytesAt(fd, 0, header.length).toString('latin1') === header)
+      return { dropped, header: header.length };
   }
   return WHOLE;
 }
 
 /** Length of the incomplete UTF-8 sequence that the bytes end with; 0 when there is none. */
-export function incompleteTail(bytes: Uint8Array): number {
+export function measureIncompleteTail(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back]!;
     if ((byte & 0b1100_0000) === 0b1000_0000) continue; // a continuation: its lead is further back
@@ -75,7 +78,7 @@ export function incompleteTail(bytes: Uint8Array): number {
   return 0;
 }
 
-function withLog<T>(file: string, missing: T, use: (fd: number, cut: Cut, size: number) => T): T {
+function withOpenLog<T>(file: string, missing: T, use: (fd: number, cut: Cut, size: number) => T): T {
   let fd: number;
   try {
     fd = openPrivate(file, 'read');
@@ -93,20 +96,24 @@ function withLog<T>(file: string, missing: T, use: (fd: number, cut: Cut, size: 
 /**
  * Reads from a logical offset. Synchronous, so that a cut by the same host cannot fall between its steps.
  * @param options.maxBytes at least 4, so that every read can make progress
- * @param options.ended the log will not grow any more: an incomplete last sequence is then returned too
+ * @param options.ended the log will not grow any more, so an incomplete last sequence is returned too
  */
 export function readLog(
   file: string,
   { from, maxBytes, ended = false }: { from: number; maxBytes: number; ended?: boolean },
 ): LogPart {
   const nothing: LogPart = { text: '', bytes: Buffer.alloc(0), next: 0, dropped: 0, end: 0 };
-  return withLog(file, nothing, (fd, cut, size) => {
+  return withOpenLog(file, nothing, (fd, cut, size) => {
     const end = Math.max(cut.dropped, size - cut.header + cut.dropped);
     const asked = Math.max(0, from);
     const begin = Math.min(Math.max(asked, cut.dropped), end);
-    let bytes = readAt(fd, begin - cut.dropped + cut.header, Math.min(Math.max(4, maxBytes), end - begin));
+    let bytes = readBytesAt(
+      fd,
+      begin - cut.dropped + cut.header,
+      Math.min(Math.max(4, maxBytes), end - begin),
+    );
     const isEnd = begin + bytes.length >= end;
-    if (!(isEnd && ended)) bytes = bytes.subarray(0, bytes.length - incompleteTail(bytes));
+    if (!(isEnd && ended)) bytes = bytes.subarray(0, bytes.length - measureIncompleteTail(bytes));
     return {
       text: bytes.toString('utf8'),
       bytes,
@@ -118,21 +125,21 @@ export function readLog(
 }
 
 /** When the log was last written to, RFC 3339; null when there is none. */
-export function logWrittenAt(file: string): string | null {
+export function readLogTime(file: string): string | null {
   const stat = statSync(file, { throwIfNoEntry: false });
   return stat === undefined ? null : rfc3339(stat.mtimeMs);
 }
 
 /** The logical offset at which the last `lines` lines begin; a last line without its newline counts as one. */
-export function tailOffset(file: string, lines: number): number {
-  return withLog(file, 0, (fd, cut, size) => {
+export function findTailOffset(file: string, lines: number): number {
+  return withOpenLog(file, 0, (fd, cut, size) => {
     const logical = (physical: number): number => physical - cut.header + cut.dropped;
     if (lines <= 0) return Math.max(cut.dropped, logical(size));
     let left = lines;
     let end = size;
     while (end > cut.header) {
       const begin = Math.max(cut.header, end - 64 * 1024);
-      const block = readAt(fd, begin, end - begin);
+      const block = readBytesAt(fd, begin, end - begin);
       for (let at = block.length - 1; at >= 0; at -= 1) {
         // The newline that ends the last line does not begin another.
         if (block[at] !== 0x0a || begin + at === size - 1) continue;

@@ -1,41 +1,41 @@
 import { SvcError } from '../../base/errors.ts';
 import { isInSandbox } from '../../workspace/seat-folder.ts';
-import { ENGINE_MARK, livenessOf } from './probe.ts';
+import { ENGINE_MARK, probeLiveness } from './probe.ts';
 import { createProcesses } from './processes.ts';
-import type { ProcessName, Standing } from './standing.ts';
-import { systemProbe } from './system-probe.ts';
+import { createSystemProbe } from './system-probe.ts';
+import type { ProcessName, ProcessOrigin } from './trace.ts';
 
-/** What this machine tells of this very process, where no engine is to be thought of. */
-function ownStanding(): Standing {
+/** Traces this very process, without an engine. */
+function traceOwnProcess(): ProcessOrigin {
   const processes = createProcesses();
   try {
-    return processes.standingAbove(process.pid);
+    return processes.traceWithoutEngine(process.pid);
   } finally {
     processes.close();
   }
 }
 
 /**
- * Whether this process belongs to a run, or to something else that an engine has started: what it starts would have the
- * environment that it was given, and not the person's.
+ * Whether this process belongs to a run, or to something else that an engine has started: what it starts would
+ * inherit that environment and not the person's.
  */
 export function isInsideRun(env: NodeJS.ProcessEnv): boolean {
   if (env.SVC_RUN_ID || env[ENGINE_MARK] || isInSandbox()) return true;
-  const { runs, isOfEngine } = ownStanding();
+  const { runs, isOfEngine } = traceOwnProcess();
   return runs.length > 0 || isOfEngine;
 }
 
-/** Whether a process that was named earlier still runs; also when that cannot be told. */
+/** Whether a process that was named earlier still runs; true also when that cannot be told. */
 export const isStillRunning = ({ pid, pidStart }: ProcessName): boolean =>
-  livenessOf(systemProbe(), pid, pidStart) !== 'dead';
+  probeLiveness(createSystemProbe(), pid, pidStart) !== 'dead';
 
 /**
- * Refuses what is the Chair's alone to a process that belongs to a run, or takes part as a session, where no engine runs
- * that could decide about its seat. Throws `chair_only`.
- * @param what is being done, as a clause's subject: `svc trust`
+ * Refuses an action of the Chair to a process that belongs to a run or a session, where no engine is running that
+ * could decide about its seat. Throws `chair_only`.
+ * @param what the action as a clause's subject: `svc trust`
  */
 export function refuseInsideRun(what: string, env: NodeJS.ProcessEnv): void {
-  const { runs, doubt } = ownStanding();
+  const { runs, doubt } = traceOwnProcess();
   const isMarked = runs.length > 0 || Boolean(env.SVC_RUN_ID || env.SVC_SESSION);
   if (!isMarked && doubt === null) return;
   const why = isMarked ? 'this process belongs to a session' : (doubt ?? '');

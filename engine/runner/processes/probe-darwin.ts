@@ -2,7 +2,7 @@ import { runProgramSync } from '../../base/run-program.ts';
 import type { Probe, ProcessEntry } from './probe.ts';
 
 /** macOS, best effort through `ps`. Not tested: no such machine was at hand when this was written. */
-export function darwinProbe(): Probe {
+export function createDarwinProbe(): Probe {
   const columns = 'pid=,ppid=,pgid=,state=,lstart=';
   const ps = (args: string[]): { exitCode: number | null; stdout: string } =>
     runProgramSync('/bin/ps', args, {
@@ -10,7 +10,7 @@ export function darwinProbe(): Probe {
       mostBytes: 64 * 1024 * 1024,
       timeoutMs: 5000,
     });
-  const parse = (line: string): ProcessEntry | null => {
+  const parseLine = (line: string): ProcessEntry | null => {
     const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(.+)$/.exec(line);
     if (!match) return null;
     const began = Date.parse(match[5]!.trim());
@@ -23,21 +23,21 @@ export function darwinProbe(): Probe {
       start: String(began / 1000),
     };
   };
-  const environment = (pid: number): string => ps(['-Eww', '-o', 'command=', '-p', String(pid)]).stdout;
+  const readEnvironment = (pid: number): string => ps(['-Eww', '-o', 'command=', '-p', String(pid)]).stdout;
   return {
     read(pid) {
       const { exitCode, stdout } = ps(['-o', columns, '-p', String(pid)]);
       if (exitCode === 1) return 'gone';
-      return (exitCode === 0 && parse(stdout.trimEnd())) || 'unknown';
+      return (exitCode === 0 && parseLine(stdout.trimEnd())) || 'unknown';
     },
     async list() {
       const { exitCode, stdout } = ps(['-axo', columns]);
       if (exitCode !== 0) return null;
-      return stdout.split('\n').flatMap((line) => parse(line) ?? []);
+      return stdout.split('\n').flatMap((line) => parseLine(line) ?? []);
     },
-    mark: (pid) => / SVC_RUN_ID=(\S+)/.exec(environment(pid))?.[1] ?? null,
-    isEngineChild: (pid) => / SVC_ENGINE_CHILD=\S/.test(environment(pid)),
+    readRunMark: (pid) => / SVC_RUN_ID=(\S+)/.exec(readEnvironment(pid))?.[1] ?? null,
+    isEngineChild: (pid) => / SVC_ENGINE_CHILD=\S/.test(readEnvironment(pid)),
     // Neither cgroups nor namespaces exist there.
-    place: () => ({ cgroup: null, isNested: false }),
+    findPlace: () => ({ cgroup: null, isNested: false }),
   };
 }

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** The environment variable that marks every process of a run, also those that left its group (R5). */
+/** The variable that marks every process of a run, even one that left its group (R5). */
 export const MARK = 'SVC_RUN_ID';
 
 /** The variable that marks whatever the engine starts itself: git, commands, agents. */
@@ -11,36 +11,39 @@ export interface ProcessEntry {
   pid: number;
   ppid: number;
   pgid: number;
-  /** An ended process that nobody has waited for yet: it cannot act, and it cannot be signalled away. */
+  /** An ended process that nobody has waited for yet: it cannot act and cannot be killed. */
   zombie: boolean;
-  /** When it began: clock ticks since boot on Linux, epoch seconds on macOS. With the pid it names one process. */
+  /**
+   * Start time: clock ticks since boot on Linux, epoch seconds on macOS. Together with the pid it identifies one
+   * process.
+   */
   start: string;
 }
 
-/** How this machine's process table is read. A look that fails is `unknown` or null, never "gone" (R6). */
+/** Reads this machine's process table. A failed look is `unknown` or null, never "gone" (R6). */
 export interface Probe {
   read(pid: number): ProcessEntry | 'gone' | 'unknown';
   /** Every process, or null when the table cannot be read. */
   list(): Promise<ProcessEntry[] | null>;
-  /** The value of SVC_RUN_ID in the environment that the process was started with; null also when unreadable. */
-  mark(pid: number): string | null;
-  /** Whether it was started with SVC_ENGINE_CHILD in its environment; false also when that is unreadable. */
+  /** The value of SVC_RUN_ID in the process's initial environment; null also when unreadable. */
+  readRunMark(pid: number): string | null;
+  /** Whether SVC_ENGINE_CHILD was in its initial environment; false also when unreadable. */
   isEngineChild(pid: number): boolean;
-  /** Null when it is gone, or the machine does not tell. */
-  place(pid: number): ProcessPlace | null;
+  /** Where the kernel keeps the process; null when it is gone, or the machine does not tell. */
+  findPlace(pid: number): ProcessPlace | null;
 }
 
-/** Where the kernel keeps a process. Unlike its environment that can be read of every user's processes. */
+/** A process's cgroup and pid namespace. Unlike its environment these can be read for every user's processes. */
 export interface ProcessPlace {
-  /** Its cgroup of version 2, as a path below the root of that hierarchy; null when there is none. */
+  /** Its version 2 cgroup, as a path below the root of that hierarchy; null when there is none. */
   cgroup: string | null;
   /** It is in a pid namespace below that of this process. */
   isNested: boolean;
 }
 
 /**
- * One line of /proc/<pid>/stat. The second field is the program's name in parentheses and may itself hold spaces and
- * parentheses, so the fields are counted from the last one that closes.
+ * Parses /proc/<pid>/stat. The second field is the program's name in parentheses and may itself hold spaces and
+ * parentheses, so fields are counted from the last closing one.
  */
 export function parseStat(text: string): ProcessEntry | null {
   const open = text.indexOf('(');
@@ -59,12 +62,12 @@ export function parseStat(text: string): ProcessEntry | null {
   };
 }
 
-const isGone = (error: unknown): boolean => {
+const isGoneError = (error: unknown): boolean => {
   const code = (error as NodeJS.ErrnoException).code;
   return code === 'ENOENT' || code === 'ESRCH';
 };
 
-const variableIn = (environment: string, variable: string): string | null => {
+const findVariable = (environment: string, variable: string): string | null => {
   const name = `${variable}=`;
   const at = `\0${environment}`.indexOf(`\0${name}`);
   if (at < 0) return null;
@@ -73,26 +76,26 @@ const variableIn = (environment: string, variable: string): string | null => {
 };
 
 /**
- * Linux: everything from /proc. Read as UTF-8 and nothing else: for any other encoding Node takes two buffers of 64 KiB for
- * every file whose size it does not know, which an engine under load kept by the thousand.
+ * Linux, by /proc. Files are read as UTF-8 only: for other encodings Node allocates two 64 KiB buffers for every file
+ * of unknown size, and an engine under load kept thousands of them.
  */
-export function linuxProbe(proc = '/proc'): Probe {
+export function createLinuxProbe(proc = '/proc'): Probe {
   const read: Probe['read'] = (pid) => {
     try {
       return parseStat(readFileSync(`${proc}/${pid}/stat`, 'utf8')) ?? 'unknown';
     } catch (error) {
       // Without /proc every pid would look gone.
-      return isGone(error) && existsSync(`${proc}/self/stat`) ? 'gone' : 'unknown';
+      return isGoneError(error) && existsSync(`${proc}/self/stat`) ? 'gone' : 'unknown';
     }
   };
-  const variable = (pid: number, name: string): string | null => {
+  const readVariable = (pid: number, name: string): string | null => {
     try {
-      return variableIn(readFileSync(`${proc}/${pid}/environ`, 'utf8'), name);
+      return findVariable(readFileSync(`${proc}/${pid}/environ`, 'utf8'), name);
     } catch {
       return null;
     }
   };
-  const cgroupOf = (pid: number): string | null => {
+  const readCgroup = (pid: number): string | null => {
     try {
       return /^0::(.*)$/m.exec(readFileSync(`${proc}/${pid}/cgroup`, 'utf8'))?.[1] ?? null;
     } catch {
@@ -119,13 +122,13 @@ export function linuxProbe(proc = '/proc'): Probe {
       }
       return looked === 0 ? null : entries;
     },
-    mark: (pid) => variable(pid, MARK),
-    isEngineChild: (pid) => variable(pid, ENGINE_MARK) !== null,
-    place(pid) {
+    readRunMark: (pid) => readVariable(pid, MARK),
+    isEngineChild: (pid) => readVariable(pid, ENGINE_MARK) !== null,
+    findPlace(pid) {
       try {
         const status = readFileSync(`${proc}/${pid}/status`, 'utf8');
         const pids = /^NSpid:(.*)$/m.exec(status)?.[1]?.trim().split(/\s+/) ?? [];
-        return { cgroup: cgroupOf(pid), isNested: pids.length > 1 };
+        return { cgroup: readCgroup(pid), isNested: pids.length > 1 };
       } catch {
         return null;
       }
@@ -133,8 +136,8 @@ export function linuxProbe(proc = '/proc'): Probe {
   };
 }
 
-/** Alive and the same process; a zombie is dead, a failed look is unknown. */
-export function livenessOf(probe: Probe, pid: number, pidStart: string): 'alive' | 'dead' | 'unknown' {
+/** `alive` if it is the same living process; a zombie is dead, a failed look is unknown. */
+export function probeLiveness(probe: Probe, pid: number, pidStart: string): 'alive' | 'dead' | 'unknown' {
   const entry = probe.read(pid);
   if (entry === 'unknown') return 'unknown';
   return entry === 'gone' || entry.zombie || entry.start !== pidStart ? 'dead' : 'alive';

@@ -11,7 +11,7 @@ import { readExit, SCRIPT } from './wrapper.ts';
 export interface StartSpec {
   /** Exists, mode 0700, used by this run only. */
   runDir: string;
-  /** A uuid: the mark by which every process of the run is found. */
+  /** A uuid that marks every process of the run. */
   runId: string;
   argv: readonly string[];
   cwd: string;
@@ -19,30 +19,30 @@ export interface StartSpec {
   env: Readonly<Record<string, string>>;
   /** Opened as stdin; without it stdin is empty. */
   stdinFile?: string;
-  /** Receives stdout and stderr, appended. */
+  /** Stdout and stderr are appended to it. */
   logFile: string;
-  /** The program makes a sandbox of its own. */
+  /** The program creates its own sandbox. */
   isConfined?: boolean;
 }
 
 export interface ExitResult {
-  /** The agent's exit code; null when it was killed together with its wrapper, or is not known. */
+  /** The agent's exit code; null when it was killed together with its wrapper, or is unknown. */
   code: number | null;
   signal: string | null;
 }
 
 export interface RunningProcess {
-  /** The wrapper's pid, which is also the group's and the session's. */
+  /** The wrapper's pid, also that of the group and the session. */
   pid: number;
-  /** Start time of that pid; the pair names one process for good. */
+  /** Start time of that pid; the pair identifies one process. */
   pidStart: string;
-  /** How it is held together; null for one that an earlier host has started. */
+  /** Its containment; null for a process that an earlier host started. */
   containment: ContainmentKind | null;
   exited: Promise<ExitResult>;
 }
 
 /** The program's absolute path, as execvp would find it from the worker's folder. Throws `agent_not_found`. */
-export function programOf(name: string, cwd: string, path: string | undefined): string {
+export function resolveProgram(name: string, cwd: string, path: string | undefined): string {
   const found = findProgram(name, { cwd, path });
   if (found !== undefined) return found;
   const where = name.includes('/') ? 'does not exist or is not executable' : 'is not on PATH';
@@ -52,7 +52,7 @@ export function programOf(name: string, cwd: string, path: string | undefined): 
   });
 }
 
-function spawnFailed(thrown: unknown, program: string): SvcError {
+function spawnFailedError(thrown: unknown, program: string): SvcError {
   const code = (thrown as NodeJS.ErrnoException).code;
   if (code === 'E2BIG') {
     return new SvcError('spawn_failed', `the arguments of ${program} are longer than the system allows`, {
@@ -65,10 +65,10 @@ function spawnFailed(thrown: unknown, program: string): SvcError {
 }
 
 /**
- * Starts the agent in a session and group of its own. It runs at most once per run directory; it does not keep this
- * process alive. Throws `agent_not_found`, `spawn_failed` or `already_running`, all before the agent runs.
+ * Starts the agent in its own process session and group. It runs at most once per run directory; it does not keep
+ * this process alive. Throws `agent_not_found`, `spawn_failed` or `already_running`, all before the agent runs.
  */
-export async function start(
+export async function startProcess(
   spec: StartSpec,
   probe: Probe,
   containment: Pick<Containment, 'contain'>,
@@ -77,24 +77,24 @@ export async function start(
   if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) {
     throw new SvcError('spawn_failed', `the worker's folder ${cwd} does not exist`, { data: { cwd } });
   }
-  const program = programOf(spec.argv[0] ?? '', cwd, spec.env.PATH);
+  const program = resolveProgram(spec.argv[0] ?? '', cwd, spec.env.PATH);
   if (existsSync(join(runDir, 'started'))) {
     throw new SvcError('already_running', `run ${runId} was already started`, { data: { runDir } });
   }
   const whole = [program, ...spec.argv.slice(1)];
   const { argv, kind } = await containment.contain({ runId, argv: whole, isConfined });
   const files: number[] = [];
-  const open = (file: string): number => {
+  const openInput = (file: string): number => {
     try {
       const fd = openSync(file, 'r');
       files.push(fd);
       return fd;
     } catch (error) {
-      throw spawnFailed(error, program);
+      throw spawnFailedError(error, program);
     }
   };
   try {
-    const stdin = spec.stdinFile === undefined ? 'ignore' : open(spec.stdinFile);
+    const stdin = spec.stdinFile === undefined ? 'ignore' : openInput(spec.stdinFile);
     // O_APPEND for every writer: the log is cut in place while the worker writes (see log-watch.ts).
     const log = openPrivate(spec.logFile, 'add');
     files.push(log);
@@ -106,23 +106,23 @@ export async function start(
     });
     const exited = new Promise<ExitResult>((done) => {
       child.once('exit', (code, signal) => {
-        // Killed after the agent had ended: its own code is the better answer.
+        // If the wrapper was killed after the agent had ended, the agent's own code is the better answer.
         const code_ = code ?? readExit(runDir);
         done({ code: code_, signal: code_ === null ? signal : null });
       });
     });
-    // Read before the event loop turns: until then even a child that has ended keeps its entry.
+    // Read before the event loop turns: until then even an ended child keeps its entry.
     const entry = child.pid === undefined ? 'gone' : probe.read(child.pid);
     await new Promise<void>((done, fail) => {
       child.once('spawn', done);
       child.once('error', fail);
     });
-    child.on('error', () => {}); // a failed kill must not bring the host down
+    child.on('error', () => {}); // a failed kill must not crash the host
     child.unref();
     const pidStart = typeof entry === 'object' ? entry.start : '';
     return { pid: child.pid!, pidStart, containment: kind, exited };
   } catch (error) {
-    throw error instanceof SvcError ? error : spawnFailed(error, program);
+    throw error instanceof SvcError ? error : spawnFailedError(error, program);
   } finally {
     for (const fd of files) closeSync(fd);
   }

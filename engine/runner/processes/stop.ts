@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs } from '../../base/backoff.ts';
-import { livenessOf, type Probe, type ProcessEntry } from './probe.ts';
+import { type Probe, type ProcessEntry, probeLiveness } from './probe.ts';
 
 export interface StopTarget {
   pid: number;
@@ -9,11 +9,11 @@ export interface StopTarget {
 }
 
 export interface StopOptions {
-  /** How long the group may take to end by itself; 5000. */
+  /** Time for the group to end by itself, ms; 5000. */
   graceMs?: number;
-  /** The polite signal; SIGTERM. */
+  /** The first signal; SIGTERM. */
   signal?: NodeJS.Signals;
-  /** Ends what is in the run's cgroups, after the grace; returns what is left. */
+  /** Kills what is in the run's cgroups after the grace period; returns what is left. */
   endContained?(): Promise<number[]>;
 }
 
@@ -35,22 +35,22 @@ function trySignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // gone meanwhile (ESRCH) or not ours (EPERM): the next look at the table tells which
+    // gone meanwhile (ESRCH) or not ours (EPERM): the next look at the process table tells which
   }
 }
 
-/** Signals one process, after a last look that its pid still means the same process. */
+/** Signals one process, after checking that its pid still means the same process. */
 function signalProcess(probe: Probe, entry: ProcessEntry, signal: NodeJS.Signals): void {
-  if (mayBeSignalled(entry.pid) && livenessOf(probe, entry.pid, entry.start) === 'alive') {
+  if (mayBeSignalled(entry.pid) && probeLiveness(probe, entry.pid, entry.start) === 'alive') {
     trySignal(entry.pid, signal);
   }
 }
 
 /**
- * The living members of a run: known ones whose start time still fits, those with the mark in their environment, and
- * whatever descends from either, also with a cleared environment.
+ * Finds the living members of a run: known processes whose start time still matches, those with its mark in their
+ * environment, and all descendants of either, even with a cleared environment.
  */
-function membersOf(
+function findMembers(
   probe: Probe,
   table: readonly ProcessEntry[],
   runId: string,
@@ -63,14 +63,14 @@ function membersOf(
     if (siblings) siblings.push(entry);
     else children.set(entry.ppid, [entry]);
   }
-  // What began before the run cannot belong to it: this spares reading most environments.
+  // Processes older than the run cannot belong to it: this saves reading most environments.
   const isOlder = (entry: ProcessEntry): boolean =>
     since !== undefined && Number(entry.start) < Number(since);
   const found = new Map<number, ProcessEntry>();
   const queue = table.filter(
     (entry) =>
       mayBeSignalled(entry.pid) &&
-      (known.get(entry.pid) === entry.start || (!isOlder(entry) && probe.mark(entry.pid) === runId)),
+      (known.get(entry.pid) === entry.start || (!isOlder(entry) && probe.readRunMark(entry.pid) === runId)),
   );
   for (let entry = queue.pop(); entry !== undefined; entry = queue.pop()) {
     if (found.has(entry.pid) || !mayBeSignalled(entry.pid)) continue;
@@ -82,8 +82,8 @@ function membersOf(
   return members;
 }
 
-/** SIGKILL to every member, again and again until a look finds none. Returns what is left after the last round. */
-async function killAll(
+/** Sends SIGKILL to every member until none is found. Returns what is left after the last round. */
+async function killMembers(
   probe: Probe,
   runId: string,
   since: string | undefined,
@@ -93,7 +93,7 @@ async function killAll(
   for (let round = 0; round < ROUNDS; round += 1) {
     const table = await probe.list();
     if (table !== null) {
-      members = membersOf(probe, table, runId, since, known);
+      members = findMembers(probe, table, runId, since, known);
       if (members.length === 0) return [];
       for (const entry of members) signalProcess(probe, entry, 'SIGKILL');
     }
@@ -101,40 +101,45 @@ async function killAll(
   }
   const table = await probe.list();
   if (table === null) return [...known.keys()]; // not known to be gone
-  return membersOf(probe, table, runId, since, known).map((entry) => entry.pid);
+  return findMembers(probe, table, runId, since, known).map((entry) => entry.pid);
 }
 
 /**
- * Ends whatever carries the run's mark. Used after every normal exit and when the daemon starts: agents run their
+ * Kills every process with the run's mark. Used after every normal exit and when the daemon starts: agents run their
  * tools in sessions of their own, which a signal to the group does not reach.
- * @param since start time of the run's first process, when known: older processes are then not looked at.
+ * @param since start time of the run's first process, if known: older processes are then skipped
  */
-export async function sweep(probe: Probe, runId: string, since?: string): Promise<StopResult> {
+export async function sweepRun(probe: Probe, runId: string, since?: string): Promise<StopResult> {
   if (runId === '') return { survivors: [] };
-  return { survivors: await killAll(probe, runId, since, new Map()) };
+  return { survivors: await killMembers(probe, runId, since, new Map()) };
 }
 
 /**
- * Stops a run and everything of it (R5): notes the descendants, sends TERM to the group, waits until the group is
- * gone or the grace is over, sends KILL to the group, then sweeps. A pid whose start time differs is never signalled.
+ * Stops a run with all its processes (R5): records the descendants, sends TERM to the group, waits until the group is
+ * gone or the grace period is over, sends KILL to the group, then sweeps. A pid whose start time differs is never
+ * signalled.
  */
-export async function stop(probe: Probe, target: StopTarget, options: StopOptions = {}): Promise<StopResult> {
+export async function stopRun(
+  probe: Probe,
+  target: StopTarget,
+  options: StopOptions = {},
+): Promise<StopResult> {
   const { pid, pidStart, runId } = target;
   const { graceMs = 5000, signal = 'SIGTERM', endContained = async () => [] } = options;
   const since = pidStart === '' ? undefined : pidStart;
   const known: Known = new Map();
   if (pidStart !== '') known.set(pid, pidStart);
 
-  // Before the signal: afterwards a child whose parent has ended can no longer be told from any other.
-  const note = async (): Promise<ProcessEntry[]> => {
+  // Done before the signal: afterwards a child whose parent has ended cannot be told from any other process.
+  const noteMembers = async (): Promise<ProcessEntry[]> => {
     const table = await probe.list();
-    return table === null ? [] : membersOf(probe, table, runId, since, known);
+    return table === null ? [] : findMembers(probe, table, runId, since, known);
   };
-  const members = await note();
+  const members = await noteMembers();
 
-  const leads = (): boolean => {
+  const isGroupLeader = (): boolean => {
     const entry = probe.read(pid);
-    // While its leader lives a group number cannot be taken by another.
+    // A group's number cannot be reused while its leader lives.
     return (
       mayBeSignalled(pid) &&
       typeof entry === 'object' &&
@@ -143,13 +148,13 @@ export async function stop(probe: Probe, target: StopTarget, options: StopOption
       entry.pgid === pid
     );
   };
-  if (leads()) trySignal(-pid, signal);
+  if (isGroupLeader()) trySignal(-pid, signal);
   else for (const entry of members) signalProcess(probe, entry, signal);
 
   const hasEnded = async (): Promise<boolean> => {
-    if (livenessOf(probe, pid, pidStart) !== 'dead') return false;
-    // Tools outside the group did not get the signal, so they are not waited for.
-    return !(await note()).some((entry) => entry.pgid === pid);
+    if (probeLiveness(probe, pid, pidStart) !== 'dead') return false;
+    // Tools outside the group did not get the signal, so do not wait for them.
+    return !(await noteMembers()).some((entry) => entry.pgid === pid);
   };
   const deadline = performance.now() + graceMs;
   for (let looks = 1; ; looks += 1) {
@@ -158,8 +163,8 @@ export async function stop(probe: Probe, target: StopTarget, options: StopOption
     if (left <= 0) break;
     await delay(Math.min(backoffMs(looks, PAUSES), left));
   }
-  await note();
-  if (leads()) trySignal(-pid, 'SIGKILL');
+  await noteMembers();
+  if (isGroupLeader()) trySignal(-pid, 'SIGKILL');
   const left = await endContained();
-  return { survivors: [...new Set([...left, ...(await killAll(probe, runId, since, known))])] };
+  return { survivors: [...new Set([...left, ...(await killMembers(probe, runId, since, known))])] };
 }

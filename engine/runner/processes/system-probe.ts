@@ -1,4 +1,5 @@
-import { linuxProbe, type Probe } from './probe.ts';
-import { darwinProbe } from './probe-darwin.ts';
+import { createLinuxProbe, type Probe } from './probe.ts';
+import { createDarwinProbe } from './probe-darwin.ts';
 
-export const systemProbe = (): Probe => (process.platform === 'linux' ? linuxProbe() : darwinProbe());
+export const createSystemProbe = (): Probe =>
+  process.platform === 'linux' ? createLinuxProbe() : createDarwinProbe();

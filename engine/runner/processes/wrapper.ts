@@ -9,7 +9,7 @@ import { join } from 'node:path';
  * - `exit` holds the agent's exit code, so that it outlives the daemon.
  */
 
-/** What the wrapper exits with when `started` was already there; the agent then did not run. */
+/** The wrapper's exit code when `started` already existed; the agent then did not run. */
 export const ALREADY_STARTED = 96;
 
 /**
@@ -55,15 +55,15 @@ export function readStarted(runDir: string): number | null {
 }
 
 /**
- * Takes the run's only start away from any wrapper that may still be on its way. True: no wrapper will ever run the
- * agent of this run, so it is safe to start again in a new run directory. False: it did start.
+ * Claims the run's only start, so that a wrapper that may still be on its way cannot. True: no wrapper will ever run
+ * the agent of this run, so it is safe to start again in a new run directory. False: it did start.
  */
 export function claimStart(runDir: string): boolean {
   let file: number;
   try {
     file = openSync(startedFile(runDir), constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
   } catch (error) {
-    // A host that claimed it and died before it could start again leaves the claim standing.
+    // A host that claimed it and died before starting again leaves the claim standing.
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return readNumber(startedFile(runDir)) === 0;
     throw error;
   }

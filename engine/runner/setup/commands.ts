@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, readSync, rmSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { tokenise } from '../../agents/index.ts';
+import { splitCommand } from '../../agents/index.ts';
 import { asSvcError } from '../../base/errors.ts';
 import { makePrivateFolder, openPrivate } from '../../base/private-files.ts';
 import type { ExitResult, Processes, RunningProcess } from '../processes/index.ts';
@@ -13,27 +13,27 @@ export interface Commands {
   cwd: string;
   /** Whole, as for a worker. */
   env: Readonly<Record<string, string>>;
-  /** The mark by which what they start is found. */
+  /** The mark of every process that they start. */
   runId: string;
-  /** Their run directories are made in it, and removed with it. */
+  /** Their run directories are made here, and removed with it. */
   folder: string;
   logFile: string;
-  /** What is started for a command: confined where it has to be. */
+  /** Wraps a command for its start, confined where necessary. */
   confine(argv: readonly string[]): Promise<readonly string[]>;
-  /** Whether it is. */
+  /** Whether the commands run confined. */
   isConfined: boolean;
 }
 
-/** How the commands are followed. */
+/** How the commands are supervised. */
 export interface Follow {
-  /** False: no further command begins. */
-  mayGoOn(): boolean;
-  /** Until its end; null when it is not waited for any more. */
-  end(running: RunningProcess): Promise<ExitResult | null>;
+  /** False: no further command starts. */
+  mayContinue(): boolean;
+  /** Waits for its end; null when the wait was given up. */
+  waitForEnd(running: RunningProcess): Promise<ExitResult | null>;
 }
 
-/** One line of ours in the log of a session, on a line of its own. */
-export function note(logFile: string, what: What, text: string): void {
+/** Appends a line of ours to a session's log, on a line of its own. */
+export function appendLogNote(logFile: string, what: What, text: string): void {
   const fd = openPrivate(logFile, 'add');
   try {
     const { size } = fstatSync(fd);
@@ -46,15 +46,15 @@ export function note(logFile: string, what: What, text: string): void {
   }
 }
 
-/** A command's end as a clause. */
-function clause({ code, signal }: ExitResult, seconds: number): string {
+/** Describes a command's end, as a clause. */
+function describeExit({ code, signal }: ExitResult, seconds: number): string {
   const how = code !== null ? `exit code ${code}` : signal !== null ? `killed by ${signal}` : 'no exit code';
   return `${how} after ${seconds} s`;
 }
 
 /**
- * Runs the commands one after the other until one fails; what each leaves running is ended with it. Null when all have
- * succeeded, else a clause that names the one that has not.
+ * Runs the commands one after the other until one fails; whatever a command leaves running is killed at its end. Null
+ * when all have succeeded, else a clause that names the failed one.
  */
 export async function runCommands(
   processes: Pick<Processes, 'start' | 'sweep'>,
@@ -63,29 +63,29 @@ export async function runCommands(
 ): Promise<string | null> {
   try {
     for (const [at, command] of commands.entries()) {
-      if (!follow.mayGoOn()) return `${JSON.stringify(command)} was not begun`;
-      note(logFile, what, command);
+      if (!follow.mayContinue()) return `${JSON.stringify(command)} was not begun`;
+      appendLogNote(logFile, what, command);
       const begun = performance.now();
       const runDir = join(folder, String(at));
       makePrivateFolder(dirname(dirname(logFile)), runDir);
       let running: RunningProcess;
       try {
-        const argv = await confine(tokenise(command));
+        const argv = await confine(splitCommand(command));
         running = await processes.start({ runDir, runId, argv, cwd, env, logFile, isConfined });
       } catch (thrown) {
         const { code, message } = asSvcError(thrown);
-        // Not the command's fault, and the same for every other one.
+        // Not the command's fault, and it would happen to every other command.
         if (code === 'tool_missing' || code === 'confinement_unavailable') throw thrown;
         const why = code === 'agent_not_found' ? 'there is no such program' : message;
-        note(logFile, what, why);
+        appendLogNote(logFile, what, why);
         return `${JSON.stringify(command)} could not be started: ${why}`;
       }
-      const exit = await follow.end(running);
+      const exit = await follow.waitForEnd(running);
       const { survivors } = await processes.sweep(runId, running.pidStart);
       const left = survivors.length === 0 ? '' : `; could not be ended: ${survivors.join(', ')}`;
       const seconds = Math.round((performance.now() - begun) / 1000);
-      const end = `${exit === null ? `broken off after ${seconds} s` : clause(exit, seconds)}${left}`;
-      note(logFile, what, end);
+      const end = `${exit === null ? `broken off after ${seconds} s` : describeExit(exit, seconds)}${left}`;
+      appendLogNote(logFile, what, end);
       if (exit?.code !== 0) return `${JSON.stringify(command)}: ${end}`;
     }
     return null;

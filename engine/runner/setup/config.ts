@@ -1,23 +1,23 @@
 import { isAbsolute, normalize } from 'node:path/posix';
 import * as z from 'zod';
-import { tokenise } from '../../agents/index.ts';
+import { splitCommand } from '../../agents/index.ts';
 import { SvcError } from '../../base/errors.ts';
-import { reporting } from '../../base/values/duration.ts';
+import { refineWith } from '../../base/values/duration.ts';
 
-/** A person has to see all of what they agree to: nothing that a terminal hides, reorders or obeys. */
+/** A person must see everything they agree to: no characters that a terminal hides, reorders or obeys. */
 const UNSEEN = /[^\P{C}\n\t]|[\p{Zl}\p{Zp}]/u;
 
-function checkSeen(text: string): void {
+function checkVisible(text: string): void {
   if (UNSEEN.test(text)) throw new SvcError('config_invalid', 'has a character that cannot be seen');
 }
 
-function checkWords(command: string): void {
-  if (tokenise(command).length === 0) throw new SvcError('config_invalid', 'the command is empty');
-  checkSeen(command);
+function checkCommand(command: string): void {
+  if (splitCommand(command).length === 0) throw new SvcError('config_invalid', 'the command is empty');
+  checkVisible(command);
 }
 
 function checkEnvFile(path: string): void {
-  checkSeen(path);
+  checkVisible(path);
   const parts = normalize(path).split('/');
   const isInside = !isAbsolute(path) && !/^[A-Za-z]:|\\|\n/.test(path) && !parts.includes('..');
   if (!isInside || parts.at(-1) === '' || parts.at(-1) === '.')
@@ -26,18 +26,18 @@ function checkEnvFile(path: string): void {
     throw new SvcError('config_invalid', 'the files of git itself are not copied');
 }
 
-const commands = (when: string) =>
+const commandList = (when: string) =>
   z
-    .array(z.string().superRefine(reporting(checkWords)))
+    .array(z.string().superRefine(refineWith(checkCommand)))
     .default([])
     .meta({ description: `commands that run ${when}, one after the other, without a shell` });
 
-/** What an entry of `projects` may carry; used only with the consent of a person on this machine. */
+/** The setup of an entry of `projects`; used only with the consent of a person on this machine. */
 export const setupFields = {
-  setup: commands('in a new worktree before its agent starts'),
-  teardown: commands('in a worktree before it is removed'),
+  setup: commandList('in a new worktree before its agent starts'),
+  teardown: commandList('in a worktree before it is removed'),
   env_files: z
-    .array(z.string().superRefine(reporting(checkEnvFile)))
+    .array(z.string().superRefine(refineWith(checkEnvFile)))
     .default([])
     .meta({ description: 'files that git ignores, copied from the project into a new worktree' }),
 };

@@ -19,17 +19,17 @@ export interface EnvFiles {
   from: string;
   /** The same folder in the worktree. */
   to: string;
-  /** A folder in the worktree that git does not see. */
+  /** A folder in the worktree that git ignores. */
   scratch: string;
-  /** Whether git ignores the file there, and so will never commit it. */
+  /** Whether git ignores the file there, so that it is never committed. */
   isIgnored(file: string): Promise<boolean>;
 }
 
-/** Copies what can be copied, and returns for each other file why it was not. Nothing is ever overwritten. */
+/** Copies the files that can be copied and returns the reason for each other one. Nothing is ever overwritten. */
 export async function copyEnvFiles(wanted: EnvFiles): Promise<{ file: string; why: string }[]> {
   const left: { file: string; why: string }[] = [];
   for (const file of wanted.files) {
-    const why = await copy(wanted, normalize(file)).catch(
+    const why = await copyEnvFile(wanted, normalize(file)).catch(
       (error: NodeJS.ErrnoException) => error.code ?? error.message,
     );
     if (why !== null) left.push({ file, why });
@@ -37,18 +37,18 @@ export async function copyEnvFiles(wanted: EnvFiles): Promise<{ file: string; wh
   return left;
 }
 
-/** Null when it was copied. */
-async function copy({ from, to, scratch, isIgnored }: EnvFiles, file: string): Promise<string | null> {
+/** Copies one file; returns why not, or null when it was copied. */
+async function copyEnvFile({ from, to, scratch, isIgnored }: EnvFiles, file: string): Promise<string | null> {
   if (!existsSync(join(from, file))) return 'the project does not have it';
   const source = realpathSync(join(from, file));
   if (!isInsideFolder(realpathSync(from), source)) return 'it leads out of the project';
   const { mode } = statSync(source);
   if (!statSync(source).isFile()) return 'it is no file';
-  if (!makeFolder(to, dirname(file))) return 'its folder leads out of the worktree';
+  if (!makeFolderInside(to, dirname(file))) return 'its folder leads out of the worktree';
   const target = join(to, file);
   if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) return 'it is there already';
   if (!(await isIgnored(file))) return 'git does not ignore it there, so it would be committed';
-  // Whole or not at all, and a name that was taken meanwhile stays what it is.
+  // Completely or not at all, and without replacing a file that appeared meanwhile.
   const draft = join(scratch, 'env-file');
   rmSync(draft, { force: true });
   try {
@@ -62,7 +62,7 @@ async function copy({ from, to, scratch, isIgnored }: EnvFiles, file: string): P
 }
 
 /** Makes the folder step by step. False when a link on the way leads out of `top`. */
-function makeFolder(top: string, folder: string): boolean {
+function makeFolderInside(top: string, folder: string): boolean {
   const inside = realpathSync(top);
   let at = top;
   for (const part of folder.split(sep)) {

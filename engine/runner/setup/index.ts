@@ -9,26 +9,26 @@ import type { Placement, Session } from '../../sessions/index.ts';
 import type { CommandConfinement } from '../confine/commands.ts';
 import type { Processes } from '../processes/index.ts';
 import type { Worktrees } from '../worktrees/index.ts';
-import { type Follow, note, runCommands } from './commands.ts';
+import { appendLogNote, type Follow, runCommands } from './commands.ts';
 import { copyEnvFiles } from './env-files.ts';
 import {
-  type CarriedSetup,
-  carriedSetup,
   checkProjectFolder,
-  consentedSetup,
-  setupDigest,
+  digestProjectSetup,
+  type ProjectSetup,
+  readProjectSetup,
+  requireConsentedSetup,
   type Where,
 } from './projects.ts';
 
 export type { Follow } from './commands.ts';
-export type { CarriedSetup, Where } from './projects.ts';
+export type { ProjectSetup, Where } from './projects.ts';
 
 export interface SetupDeps {
   processes: Processes;
   worktrees: Pick<Worktrees, 'isIgnored'>;
-  /** Where the consents are, and what they are about, as of now. */
+  /** The current configuration and the place of the consents. */
   where(): Where;
-  /** Of a worker, with these names added. */
+  /** A worker's environment, with these names added. */
   environment(extra: Record<string, string>): Record<string, string>;
   /** svc.yaml, given to the commands as `SVC_CONFIG`. */
   configFile: string;
@@ -45,32 +45,32 @@ export interface Prepared {
   session: Session;
   placement: Placement;
   runId: string;
-  /** Whether a worker may have written what lies in the worktree. */
+  /** Whether a worker may have written the contents of the worktree. */
   isOfWorkers(): Promise<boolean>;
-  /** Where its output goes, absolute; the session's log unless it is another. */
+  /** The file for its output, absolute; the session's log by default. */
   logFile?: string;
 }
 
-/** Makes worktrees ready for work, and undoes that before they go. In place nothing is done. */
+/** Prepares worktrees for work, and undoes that before they are removed. In place it does nothing. */
 export interface Setup {
-  /** What sessions of a project would be made ready with. Throws `unknown_project`. */
-  carried(project: string | null): CarriedSetup;
-  /** Names what `carried` says of a project; looks at no consent. Throws `unknown_project`. */
-  digest(project: string | null): string;
-  /** Throws `consent_missing` when a session of the project would need a consent that there is not. */
-  check(session: Pick<Session, 'project' | 'inplace' | 'worktree' | 'continues'>): void;
+  /** Reads what a project's sessions would be set up with. Throws `unknown_project`. */
+  readProjectSetup(project: string | null): ProjectSetup;
+  /** A digest of a project's setup; looks at no consent. Throws `unknown_project`. */
+  digestProjectSetup(project: string | null): string;
+  /** Throws `consent_missing` when a session of the project needs a consent that nobody has given. */
+  checkConsent(session: Pick<Session, 'project' | 'inplace' | 'worktree' | 'continues'>): void;
   /**
-   * Copies the environment files and runs the setup commands, once per worktree: one that was made ready is left as
-   * it is. False when nothing had to be done. Throws `consent_missing`, `setup_failed`.
+   * Copies the environment files and runs the setup commands, once per worktree: one that is already prepared is left
+   * alone. False when nothing had to be done. Throws `consent_missing`, `setup_failed`.
    */
-  prepare(run: Prepared, follow: Follow): Promise<boolean>;
-  /** Runs the teardown commands in a session's worktree. Never throws; returns what did not go as it should. */
-  tearDown(session: Session): Promise<string[]>;
-  /** Ends what the setup of a run has left that was broken off with its host. */
-  abandon(sessionId: string, runId: string): Promise<void>;
-  /** Ends what teardowns of an earlier host have left. */
-  recover(): Promise<void>;
-  /** Ends the teardowns that run. */
+  prepareWorktree(run: Prepared, follow: Follow): Promise<boolean>;
+  /** Runs the teardown commands in a session's worktree. Never throws; returns what went wrong. */
+  tearDownWorktree(session: Session): Promise<string[]>;
+  /** Kills what is left of a run's setup that was interrupted with its host. */
+  endAbandonedSetup(sessionId: string, runId: string): Promise<void>;
+  /** Kills what is left of an earlier host's teardowns. */
+  endAbandonedTeardowns(): Promise<void>;
+  /** Stops running teardowns. */
   close(): Promise<void>;
 }
 
@@ -93,10 +93,10 @@ export function createSetup(deps: SetupDeps): Setup {
 
   const setupFolder = (sessionId: string, runId: string): string =>
     join(agentsDir, sessionId, `setup-${runId}`);
-  const logOf = (sessionId: string): string => join(agentsDir, sessionId, 'log');
-  const markerOf = (worktree: string): string => join(worktree, '.svc', 'set-up');
+  const logPath = (sessionId: string): string => join(agentsDir, sessionId, 'log');
+  const markerPath = (worktree: string): string => join(worktree, '.svc', 'set-up');
 
-  const environmentOf = ({ sessionId, taskId }: Session): Record<string, string> =>
+  const buildEnvironment = ({ sessionId, taskId }: Session): Record<string, string> =>
     deps.environment({
       SVC_CONFIG: deps.configFile,
       SVC_TASK: taskId,
@@ -104,15 +104,15 @@ export function createSetup(deps: SetupDeps): Setup {
       SVC_ROLE: 'worker',
     });
 
-  async function endLeftOver(folder: string, runId: string): Promise<void> {
-    // Without its folder a command that is still on its way does not begin.
+  async function endLeftoverProcesses(folder: string, runId: string): Promise<void> {
+    // A command that is still on its way does not start without its folder.
     rmSync(folder, { recursive: true, force: true });
     const { survivors } = await processes.sweep(runId);
     if (survivors.length > 0) deps.log.warn({ survivors }, 'processes of a command could not be ended');
   }
 
-  async function copyFiles(
-    project: CarriedSetup,
+  async function copyProjectFiles(
+    project: ProjectSetup,
     { placement, logFile }: Pick<Prepared, 'placement'> & { logFile: string },
     worktree: string,
   ) {
@@ -124,19 +124,19 @@ export function createSetup(deps: SetupDeps): Setup {
       scratch: join(worktree, '.svc'),
       isIgnored: (file) => deps.worktrees.isIgnored(worktree, join(inside, file)),
     });
-    for (const { file, why } of left) note(logFile, 'setup', `${file} was not copied: ${why}`);
+    for (const { file, why } of left) appendLogNote(logFile, 'setup', `${file} was not copied: ${why}`);
   }
 
   async function runTeardown(session: Session, worktree: string): Promise<string[]> {
     const { sessionId, cwd } = session;
-    const logFile = logOf(sessionId);
+    const logFile = logPath(sessionId);
     try {
-      const project = consentedSetup(deps.where(), session.project);
+      const project = requireConsentedSetup(deps.where(), session.project);
       if (project.teardown.length === 0 || cwd === null || !existsSync(cwd)) return [];
       if (!leadsInto(worktree, cwd)) throw new SvcError('path_outside', `${cwd} leads out of the worktree`);
       makePrivateFolder(agentsDir, join(agentsDir, sessionId));
       const runId = randomUUID();
-      const env = environmentOf(session);
+      const env = buildEnvironment(session);
       const failed = await runCommands(
         processes,
         {
@@ -147,13 +147,13 @@ export function createSetup(deps: SetupDeps): Setup {
           runId,
           folder: join(teardowns, runId),
           logFile,
-          // What lies there is the work of its agent.
+          // The contents are the agent's work.
           confine: (argv) => deps.confine(session, { argv, cwd, env }),
           isConfined: session.profile === 'strict',
         },
         {
-          mayGoOn: () => !closing.signal.aborted,
-          async end(running) {
+          mayContinue: () => !closing.signal.aborted,
+          async waitForEnd(running) {
             const waiting = new AbortController();
             const signal = AbortSignal.any([closing.signal, waiting.signal]);
             const limit = delay(deps.teardownMs ?? TEARDOWN_MS, null, { signal }).catch(() => null);
@@ -168,29 +168,29 @@ export function createSetup(deps: SetupDeps): Setup {
     } catch (thrown) {
       const { code, message, hint } = asSvcError(thrown);
       const what = code === 'consent_missing' ? 'was left out' : 'failed';
-      if (existsSync(logFile)) note(logFile, 'teardown', `${what}: ${message}`);
+      if (existsSync(logFile)) appendLogNote(logFile, 'teardown', `${what}: ${message}`);
       return [`teardown of ${sessionId} ${what}: ${message}${hint === undefined ? '' : ` (${hint})`}`];
     }
   }
 
   return {
-    carried: (project) => carriedSetup(deps.where(), project),
+    readProjectSetup: (project) => readProjectSetup(deps.where(), project),
 
-    digest: (project) => setupDigest(deps.where(), project),
+    digestProjectSetup: (project) => digestProjectSetup(deps.where(), project),
 
-    check({ project, inplace, worktree, continues }) {
-      // What goes on in a worktree finds it made ready, or is refused when it is not.
-      if (!inplace && worktree === null && continues === null) consentedSetup(deps.where(), project);
+    checkConsent({ project, inplace, worktree, continues }) {
+      // A session that continues in a worktree finds it prepared, or is refused when it is not.
+      if (!inplace && worktree === null && continues === null) requireConsentedSetup(deps.where(), project);
       else checkProjectFolder(deps.where(), project);
     },
 
-    async prepare(run, follow) {
+    async prepareWorktree(run, follow) {
       const { session, placement, runId } = run;
       const { sessionId, taskId } = session;
-      const logFile = run.logFile ?? logOf(sessionId);
+      const logFile = run.logFile ?? logPath(sessionId);
       const { worktree, cwd } = placement;
-      if (worktree === null || existsSync(markerOf(worktree))) return false;
-      const project = consentedSetup(deps.where(), session.project);
+      if (worktree === null || existsSync(markerPath(worktree))) return false;
+      const project = requireConsentedSetup(deps.where(), session.project);
       if (project.setup.length + project.envFiles.length === 0) return false;
       const failed = (what: string): SvcError =>
         new SvcError('setup_failed', `setup of the project ${project.id}: ${what}`, {
@@ -201,8 +201,8 @@ export function createSetup(deps: SetupDeps): Setup {
       makePrivateFolder(worktree, join(worktree, '.svc'));
       // A repository may hold links in these places.
       for (const place of [join(worktree, '.svc'), cwd]) checkInside(worktree, place);
-      await copyFiles(project, { placement, logFile }, worktree);
-      const env = environmentOf(session);
+      await copyProjectFiles(project, { placement, logFile }, worktree);
+      const env = buildEnvironment(session);
       const isOfWorkers = session.profile === 'strict' && (await run.isOfWorkers());
       const problem = await runCommands(
         processes,
@@ -221,17 +221,17 @@ export function createSetup(deps: SetupDeps): Setup {
         follow,
       );
       if (problem !== null) throw failed(problem);
-      // The commands may be of a worker's making, and so may a link in this place.
+      // The commands may be a worker's, and so may a link here.
       checkInside(worktree, join(worktree, '.svc'));
-      rmSync(markerOf(worktree), { force: true });
-      writeFileSync(markerOf(worktree), '', { mode: 0o600, flag: 'wx' });
+      rmSync(markerPath(worktree), { force: true });
+      writeFileSync(markerPath(worktree), '', { mode: 0o600, flag: 'wx' });
       return true;
     },
 
-    tearDown(session) {
+    tearDownWorktree(session) {
       const { worktree } = session;
       if (worktree === null || !existsSync(worktree)) return Promise.resolve([]);
-      // Whoever comes second waits for the first and does not run it again.
+      // A second caller waits for the first instead of running it again.
       const under = tearing.get(worktree);
       if (under !== undefined) return under;
       const work = runTeardown(session, worktree).finally(() => tearing.delete(worktree));
@@ -239,11 +239,11 @@ export function createSetup(deps: SetupDeps): Setup {
       return work;
     },
 
-    abandon: (sessionId, runId) => endLeftOver(setupFolder(sessionId, runId), runId),
+    endAbandonedSetup: (sessionId, runId) => endLeftoverProcesses(setupFolder(sessionId, runId), runId),
 
-    async recover() {
+    async endAbandonedTeardowns() {
       if (!existsSync(teardowns)) return;
-      for (const runId of readdirSync(teardowns)) await endLeftOver(join(teardowns, runId), runId);
+      for (const runId of readdirSync(teardowns)) await endLeftoverProcesses(join(teardowns, runId), runId);
     },
 
     async close() {

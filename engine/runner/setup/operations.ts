@@ -4,7 +4,7 @@ import { by, operation } from '../../api/operation.ts';
 import { type Clock, rfc3339 } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
-import { carriedSetup, carriedSetups, type Where } from './projects.ts';
+import { readProjectSetup, readProjectSetups, type Where } from './projects.ts';
 
 /** What clients may ask about what projects carry for their worktrees. */
 export function projectOperations({
@@ -26,7 +26,7 @@ export function projectOperations({
       seat: 'any',
       changes: false,
       input: z.strictObject({}),
-      run: () => carriedSetups(where()),
+      run: () => readProjectSetups(where()),
     }),
     operation({
       name: 'project.show',
@@ -34,7 +34,7 @@ export function projectOperations({
       seat: 'any',
       changes: false,
       input: z.strictObject({ id: z.string() }),
-      run: ({ id }) => carriedSetup(where(), id),
+      run: ({ id }) => readProjectSetup(where(), id),
     }),
     operation({
       name: 'project.trust',
@@ -45,7 +45,7 @@ export function projectOperations({
       input: z.strictObject({ id: z.string(), digest: z.string() }),
       async run({ id: asked, digest }, caller) {
         const at = where();
-        const { id, digest: now, consent } = carriedSetup(at, asked);
+        const { id, digest: now, consent } = readProjectSetup(at, asked);
         if (now !== digest)
           throw new SvcError('conflict', `what the project ${id} carries has changed since it was shown`, {
             hint: `svc project trust ${id} shows it again`,
@@ -59,7 +59,7 @@ export function projectOperations({
         await storage.write(() =>
           events.append({ kind: 'project_trusted', ...by(caller), data: { project: id, digest } }),
         );
-        return carriedSetup(where(), asked);
+        return readProjectSetup(where(), asked);
       },
     }),
     operation({
@@ -70,12 +70,12 @@ export function projectOperations({
       input: z.strictObject({ id: z.string() }),
       async run({ id: asked }, caller) {
         const at = where();
-        const { id } = carriedSetup(at, asked);
+        const { id } = readProjectSetup(at, asked);
         writeProjectConsent(at.home, at.root, id, null);
         await storage.write(() =>
           events.append({ kind: 'project_untrusted', ...by(caller), data: { project: id } }),
         );
-        return carriedSetup(where(), id);
+        return readProjectSetup(where(), id);
       },
     }),
   ];

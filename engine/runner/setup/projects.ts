@@ -1,10 +1,10 @@
 import { realpathSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
-import { type Consents, digestOfSetup, readConsents } from '../../access/index.ts';
+import { type Consents, digestSetup, readConsents } from '../../access/index.ts';
 import { SvcError } from '../../base/errors.ts';
 import { isInsideFolder } from '../../base/paths.ts';
 
-/** The parts of the configuration that say what a project carries. */
+/** The parts of the configuration about projects and their setup. */
 export interface SetupConfig {
   project: { name: string; root: string };
   projects: readonly {
@@ -16,26 +16,26 @@ export interface SetupConfig {
   }[];
 }
 
-/** `changed`: there is one, but for other commands than those that are there now. */
+/** `changed`: a consent exists, but for other commands than the current ones. */
 export type ConsentState = 'not_needed' | 'given' | 'changed' | 'none';
 
-/** A project with what it carries and whether that may be used on this machine. */
-export interface CarriedSetup {
+/** A project with its setup and whether that may be used on this machine. */
+export interface ProjectSetup {
   id: string;
   /** Absolute. */
   folder: string;
-  /** It is the workspace's own project, or an entry for its folder. */
+  /** The workspace's own project, or an entry for its folder. */
   own: boolean;
   setup: readonly string[];
   teardown: readonly string[];
   /** Relative to the folder. */
   envFiles: readonly string[];
   consent: ConsentState;
-  /** Names exactly this content; what a consent is given to. */
+  /** Digest of exactly this content; consents refer to it. */
   digest: string;
-  /** The folder is outside of the workspace, and nobody on this machine has agreed to that. */
+  /** The folder is outside the workspace, and nobody on this machine has agreed to it. */
   folderWaits: boolean;
-  /** Why a recorded consent does not count; null when nothing is wrong with the record. */
+  /** Why a recorded consent does not count; null when the record is fine. */
   problem: string | null;
 }
 
@@ -48,17 +48,17 @@ export interface Where {
 
 const NOTHING = { setup: [], teardown: [], env_files: [] };
 
-/** Whether the folder is somewhere else than below the workspace, also by a link. */
+/** Whether the folder is outside the workspace, links included. */
 function isOutside(root: string, folder: string): boolean {
   try {
     return !isInsideFolder(realpathSync(root), realpathSync(folder));
   } catch {
-    // It does not exist: then its name decides.
+    // It does not exist, so its name decides.
     return !isInsideFolder(root, folder);
   }
 }
 
-/** Whether a configuration file was agreed to that has this entry with this path. */
+/** Whether somebody agreed to a configuration file with this entry and path. */
 const hasAgreedTo = ({ files }: Consents, { id, path }: { id: string; path: string }): boolean =>
   Object.values(files).some(
     ({ tree: { projects } }) =>
@@ -67,42 +67,45 @@ const hasAgreedTo = ({ files }: Consents, { id, path }: { id: string; path: stri
 
 type Entry = SetupConfig['projects'][number] & { folder: string };
 
-function entriesOf({ root, config }: Pick<Where, 'root' | 'config'>): { ownFolder: string; all: Entry[] } {
+function listProjectEntries({ root, config }: Pick<Where, 'root' | 'config'>): {
+  ownFolder: string;
+  all: Entry[];
+} {
   const ownFolder = resolve(root, config.project.root);
   const entries = config.projects.map((entry) => ({ ...entry, folder: resolve(root, entry.path) }));
-  // The own project has no entry by itself; one with its folder is its entry.
+  // The own project has no entry unless one names its folder.
   const all = entries.some(({ folder }) => folder === ownFolder)
     ? entries
     : [{ id: config.project.name, path: config.project.root, folder: ownFolder, ...NOTHING }, ...entries];
   return { ownFolder, all };
 }
 
-const entryDigest = (root: string, { folder, setup, teardown, env_files: envFiles }: Entry): string =>
-  digestOfSetup({ path: relative(root, folder), setup, teardown, envFiles });
+const digestEntry = (root: string, { folder, setup, teardown, env_files: envFiles }: Entry): string =>
+  digestSetup({ path: relative(root, folder), setup, teardown, envFiles });
 
-const unknownProject = (project: string | null): SvcError =>
+const unknownProjectError = (project: string | null): SvcError =>
   new SvcError('unknown_project', `no project ${JSON.stringify(project)} in projects`, {
     hint: 'svc project list',
   });
 
-/** Names what a project carries, without asking whether that may be used. Throws `unknown_project`. */
-export function setupDigest(where: Pick<Where, 'root' | 'config'>, project: string | null): string {
-  const { ownFolder, all } = entriesOf(where);
+/** The digest of a project's setup, without checking consent. Throws `unknown_project`. */
+export function digestProjectSetup(where: Pick<Where, 'root' | 'config'>, project: string | null): string {
+  const { ownFolder, all } = listProjectEntries(where);
   const isOwn = project === null || project === where.config.project.name;
   const found = all.find(({ id, folder }) => (isOwn ? folder === ownFolder : id === project));
-  if (found === undefined) throw unknownProject(project);
-  return entryDigest(where.root, found);
+  if (found === undefined) throw unknownProjectError(project);
+  return digestEntry(where.root, found);
 }
 
-/** Every project, the workspace's own first. The record of consents is read anew at each call. */
-export function carriedSetups({ root, config, home }: Where): CarriedSetup[] {
-  const { ownFolder, all } = entriesOf({ root, config });
-  const isNeeding = (entry: Entry): boolean =>
+/** Reads every project's setup, the workspace's own first. The record of consents is read anew at each call. */
+export function readProjectSetups({ root, config, home }: Where): ProjectSetup[] {
+  const { ownFolder, all } = listProjectEntries({ root, config });
+  const needsConsent = (entry: Entry): boolean =>
     entry.setup.length + entry.teardown.length + entry.env_files.length > 0 || isOutside(root, entry.folder);
-  const consents = all.some(isNeeding) ? readConsents(home, root) : null;
-  const found = all.map((entry): CarriedSetup => {
+  const consents = all.some(needsConsent) ? readConsents(home, root) : null;
+  const found = all.map((entry): ProjectSetup => {
     const { id, folder, setup, teardown, env_files: envFiles } = entry;
-    const digest = entryDigest(root, entry);
+    const digest = digestEntry(root, entry);
     const agreed = consents?.projects[id]?.digest;
     const isBare = setup.length + teardown.length + envFiles.length === 0;
     const folderWaits =
@@ -133,30 +136,30 @@ export function carriedSetups({ root, config, home }: Where): CarriedSetup[] {
   return found.sort((one, other) => Number(other.own) - Number(one.own));
 }
 
-/** What a project of that id carries; null, and the own project's name, are the own one. Throws `unknown_project`. */
-export function carriedSetup(where: Where, project: string | null): CarriedSetup {
-  const all = carriedSetups(where);
+/** Reads the setup of a project; null, and the own project's name, mean the own one. Throws `unknown_project`. */
+export function readProjectSetup(where: Where, project: string | null): ProjectSetup {
+  const all = readProjectSetups(where);
   const isOwn = project === null || project === where.config.project.name;
   const found = isOwn ? all[0] : all.find(({ id }) => id === project);
   if (found !== undefined) return found;
-  throw unknownProject(project);
+  throw unknownProjectError(project);
 }
 
-/** The same, when it may be used. Throws `consent_missing`. */
-export function consentedSetup(where: Where, project: string | null): CarriedSetup {
-  const found = carriedSetup(where, project);
+/** Reads a project's setup if it may be used. Throws `consent_missing`. */
+export function requireConsentedSetup(where: Where, project: string | null): ProjectSetup {
+  const found = readProjectSetup(where, project);
   const { consent } = found;
   if (consent === 'given' || consent === 'not_needed') return found;
-  throw consentMissing(found);
+  throw consentMissingError(found);
 }
 
-/** The same for work in the project's own folder, where nothing is made ready. Throws `consent_missing`. */
+/** Checks that work in the project's own folder is allowed, where no setup runs. Throws `consent_missing`. */
 export function checkProjectFolder(where: Where, project: string | null): void {
-  const found = carriedSetup(where, project);
-  if (found.folderWaits) throw consentMissing(found);
+  const found = readProjectSetup(where, project);
+  if (found.folderWaits) throw consentMissingError(found);
 }
 
-function consentMissing({ id, folder, consent, folderWaits, problem }: CarriedSetup): SvcError {
+function consentMissingError({ id, folder, consent, folderWaits, problem }: ProjectSetup): SvcError {
   const why = folderWaits
     ? `the project ${id} is the folder ${folder}, outside of the workspace, and nobody on this machine has agreed to it`
     : consent === 'changed'

@@ -1,23 +1,24 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../base/errors.ts';
-import { type Git, NOT_INSIDE, records } from './git.ts';
-import { verifyToplevel } from './look.ts';
-import { branchRef, gitDirOf, listWorktrees, operationIn, rebasedBranch } from './repository.ts';
-import { textIn } from './traps.ts';
+import { type Git, NOT_INSIDE, splitRecords } from './git.ts';
+import { verifyToplevel } from './inspect.ts';
+import { branchRef } from './refs.ts';
+import { findOperation, listWorktrees, readGitDir, readRebasedBranch } from './repository.ts';
+import { readRegularFile } from './traps.ts';
 
-/** The checkout of a branch that has to follow when the branch moves. */
+/** The checkout of a branch, which has to be updated when the branch moves. */
 export interface Checkout {
-  /** `none`: nobody has the branch checked out. `dirty`: it cannot follow. */
+  /** `none`: the branch is not checked out. `dirty`: the checkout cannot be updated. */
   state: 'none' | 'clean' | 'dirty';
   path: string | null;
-  /** The files that stop it, if it is files. */
+  /** The files that prevent the update, if files are the reason. */
   paths: string[];
-  /** Why it cannot follow, as the end of a sentence about the checkout. */
+  /** Why it cannot be updated, as the end of a sentence about the checkout. */
   reason: string | null;
 }
 
-const stopped = (path: string, reason: string, paths: string[] = []): Checkout => ({
+const blockedCheckout = (path: string, reason: string, paths: string[] = []): Checkout => ({
   state: 'dirty',
   path,
   paths,
@@ -25,21 +26,25 @@ const stopped = (path: string, reason: string, paths: string[] = []): Checkout =
 });
 
 /** Paths in a sentence. */
-export const named = (paths: readonly string[]): string => paths.slice(0, 5).join(', ');
+export const listFirstPaths = (paths: readonly string[]): string => paths.slice(0, 5).join(', ');
 
-export const dirty = ({ path, reason, paths }: Pick<Checkout, 'path' | 'reason' | 'paths'>): SvcError =>
+export const dirtyCheckoutError = ({
+  path,
+  reason,
+  paths,
+}: Pick<Checkout, 'path' | 'reason' | 'paths'>): SvcError =>
   new SvcError('checkout_dirty', `the checkout ${path} ${reason}; nothing was changed`, {
     hint: 'commit or put away what is there, then promote again',
     data: { path, paths },
   });
 
-/** Looks at the branch's checkout. Throws `worktree_unsafe`. */
-export async function checkoutOf(git: Git, root: string, base: string): Promise<Checkout> {
-  return (await checkoutAndGitDir(git, root, base)).checkout;
+/** Finds the checkout of a branch. Throws `worktree_unsafe`. */
+export async function findBranchCheckout(git: Git, root: string, base: string): Promise<Checkout> {
+  return (await findBranchCheckoutAndGitDir(git, root, base)).checkout;
 }
 
-/** The same with the checkout's git folder where it is a clean one. */
-export async function checkoutAndGitDir(
+/** `findBranchCheckout`, and the checkout's git folder if it is clean. */
+export async function findBranchCheckoutAndGitDir(
   git: Git,
   root: string,
   base: string,
@@ -50,17 +55,18 @@ export async function checkoutAndGitDir(
   for (const entry of await listWorktrees(git, root)) {
     if (entry.prunable) continue;
     // A branch under rebase is checked out nowhere, but moving it would make the rebase fail at its end.
-    if (entry.ref === null && rebasedBranch(await gitDirOf(git, entry.path)) === ref) {
-      return without(stopped(entry.path, `is in the middle of a rebase of ${base}`));
+    if (entry.ref === null && readRebasedBranch(await readGitDir(git, entry.path)) === ref) {
+      return without(blockedCheckout(entry.path, `is in the middle of a rebase of ${base}`));
     }
     if (entry.ref !== ref) continue;
-    if (found !== null) return without(stopped(entry.path, `and ${found} both have ${base} checked out`));
+    if (found !== null)
+      return without(blockedCheckout(entry.path, `and ${found} both have ${base} checked out`));
     found = entry.path;
   }
   if (found === null) return without({ state: 'none', path: null, paths: [], reason: null });
   const gitDir = await verifyToplevel(git, found);
-  const operation = operationIn(gitDir);
-  if (operation !== null) return without(stopped(found, `is in the middle of a ${operation}`));
+  const operation = findOperation(gitDir);
+  if (operation !== null) return without(blockedCheckout(found, `is in the middle of a ${operation}`));
   const { stdout } = await git.run(found, [
     'status',
     '--porcelain=v1',
@@ -69,32 +75,37 @@ export async function checkoutAndGitDir(
     '--untracked-files=no',
     NOT_INSIDE,
   ]);
-  const paths = records(stdout).map((record) => record.slice(3));
-  if (paths.length > 0) return without(stopped(found, `has changes in ${named(paths)}`, paths));
+  const paths = splitRecords(stdout).map((record) => record.slice(3));
+  if (paths.length > 0)
+    return without(blockedCheckout(found, `has changes in ${listFirstPaths(paths)}`, paths));
   return { checkout: { state: 'clean', path: found, paths: [], reason: null }, gitDir };
 }
 
-/** Whether a branch is what is checked out, at this moment. Where git keeps it in a file of one line, that is enough. */
-export async function isCheckedOut(
+/** Whether a branch is checked out right now. Reading HEAD is enough where git keeps it as a one-line file. */
+export async function isBranchCheckedOut(
   git: Git,
   { path, gitDir }: { path: string; gitDir: string | null },
   branch: string,
 ): Promise<boolean> {
   const ref = branchRef(branch);
-  if (gitDir !== null && textIn(join(gitDir, 'HEAD')) === `ref: ${ref}\n`) return true;
+  if (gitDir !== null && readRegularFile(join(gitDir, 'HEAD')) === `ref: ${ref}\n`) return true;
   return (await git.text(path, ['symbolic-ref', '--quiet', 'HEAD'], { allowFail: true })) === ref;
 }
 
-/** More than these are not asked for by name; one is enough to stop a checkout. */
+/** At most this many are passed to git by name; one is enough to stop a checkout. */
 const MAX_ASKED = 500;
 
-/** The same checkout, once it was asked whether files that git does not track are where new ones would go. */
-export async function withRoomFor(git: Git, checkout: Checkout, added: readonly string[]): Promise<Checkout> {
+/** Marks the checkout dirty if untracked files lie where new files would go. */
+export async function checkRoomForFiles(
+  git: Git,
+  checkout: Checkout,
+  added: readonly string[],
+): Promise<Checkout> {
   const { path, state } = checkout;
   if (path === null || state !== 'clean') return checkout;
-  const taken = [...new Set(added.flatMap((name) => inTheWay(path, name) ?? []))].slice(0, MAX_ASKED);
+  const taken = [...new Set(added.flatMap((name) => findObstacle(path, name) ?? []))].slice(0, MAX_ASKED);
   if (taken.length === 0) return checkout;
-  // Tracked ones make room by themselves. Ignored ones do not: nothing of the user's is replaced in silence.
+  // Git moves tracked files out of the way itself. Ignored files count too: a user's file is never replaced silently.
   const { stdout } = await git.run(path, [
     'ls-files',
     '-z',
@@ -102,12 +113,14 @@ export async function withRoomFor(git: Git, checkout: Checkout, added: readonly 
     '--',
     ...taken.map((name) => `:(literal)${name}`),
   ]);
-  const paths = records(stdout);
-  return paths.length === 0 ? checkout : stopped(path, `has files in the way: ${named(paths)}`, paths);
+  const paths = splitRecords(stdout);
+  return paths.length === 0
+    ? checkout
+    : blockedCheckout(path, `has files in the way: ${listFirstPaths(paths)}`, paths);
 }
 
-/** What exists where the file would go: itself, or a file in the place of one of its folders. */
-function inTheWay(root: string, name: string): string | null {
+/** The existing path that blocks a file: the path itself, or a file where one of its folders would be. */
+function findObstacle(root: string, name: string): string | null {
   const parts = name.split('/');
   for (let count = 1; count <= parts.length; count += 1) {
     const part = parts.slice(0, count).join('/');

@@ -13,20 +13,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { asSvcError, SvcError } from '../../base/errors.ts';
 import type { KeyedQueue } from '../../base/serial-queue.ts';
 import { type Git, NOT_INSIDE } from './git.ts';
-import { gitRunsFor } from './live.ts';
-import { lookAt, verifyToplevel } from './look.ts';
+import { inspectWorktree, verifyToplevel } from './inspect.ts';
+import { branchRef, isAncestor, resolveBranchOrCommit, resolveCommit, SESSION_PREFIX } from './refs.ts';
 import {
-  branchOrCommit,
-  branchRef,
-  commitOf,
-  isAncestor,
+  findRepository,
   listWorktrees,
   type Repository,
-  repositoryOf,
-  SESSION_PREFIX,
   samePath,
   type WorktreeEntry,
 } from './repository.ts';
+import { isGitRunningFor } from './working-folders.ts';
 
 export interface CreateRequest {
   /** Any folder in the repository. */
@@ -58,11 +54,11 @@ export interface CreatedWorktree extends Origin {
   branch: string;
 }
 
-/** How long a git left over from a killed host is waited for. */
+/** How long to wait for a git left over from a killed host. */
 const LEFTOVER_WAIT_MS = 120_000;
 
 /** Adds `.svc/` to the exclude file that all worktrees of the repository share; once. */
-export function excludeOwnFolder(commonDir: string): void {
+export function excludeSvcFolder(commonDir: string): void {
   const file = join(commonDir, 'info', 'exclude');
   const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
   if (text.split(/\r?\n/).some((line) => line === '.svc/' || line === '.svc')) return;
@@ -77,7 +73,7 @@ async function resolveBase(
   project: Repository,
 ): Promise<{ name: string | null; commit: string }> {
   if (base !== undefined) {
-    const commit = await branchOrCommit(git, repository.root, base);
+    const commit = await resolveBranchOrCommit(git, repository.root, base);
     if (commit !== null) return { name: base, commit };
     throw new SvcError(
       'not_found',
@@ -94,21 +90,22 @@ async function resolveBase(
   });
 }
 
-/** The repository and the project's place in it: mostly the same folder, and then asking git once is enough. */
-async function checkoutsOf(
+/** Finds the repository and the project's checkout: mostly the same folder, where one question to git is enough. */
+async function findCheckouts(
   git: Git,
   { repositoryPath, projectPath }: Pick<CreateRequest, 'repositoryPath' | 'projectPath'>,
 ): Promise<{ repository: Repository; project: Repository }> {
-  const repository = await repositoryOf(git, repositoryPath);
-  const project = projectPath === repositoryPath ? repository : await repositoryOf(git, projectPath);
+  const repository = await findRepository(git, repositoryPath);
+  const project = projectPath === repositoryPath ? repository : await findRepository(git, projectPath);
   return { repository, project };
 }
 
 /**
- * Branches by which git cannot make one of this name: it keeps them as files in folders, so that none is below another.
- * @returns their names, as they are written
+ * Lists branches that prevent git from creating one of this name: branches are files in folders, so none can be below
+ * another.
+ * @returns their names, as written
  */
-async function branchesAgainst(git: Git, root: string, branch: string): Promise<string[]> {
+async function findConflictingBranches(git: Git, root: string, branch: string): Promise<string[]> {
   const top = branch.split('/')[0]!;
   const list = ['for-each-ref', '--ignore-case', '--format=%(refname:lstrip=2)', branchRef(top)];
   const [refs, ignoresCase] = await Promise.all([
@@ -124,9 +121,9 @@ async function branchesAgainst(git: Git, root: string, branch: string): Promise<
   });
 }
 
-/** The branch that makes every branch of a session impossible. Throws `conflict`. */
-async function checkPrefix(git: Git, root: string): Promise<void> {
-  const [taken] = await branchesAgainst(git, root, `${SESSION_PREFIX}new`);
+/** Refuses a repository where a branch called `svc` prevents every session branch. Throws `conflict`. */
+async function checkSessionPrefix(git: Git, root: string): Promise<void> {
+  const [taken] = await findConflictingBranches(git, root, `${SESSION_PREFIX}new`);
   if (taken === undefined || taken.includes('/')) return;
   throw new SvcError(
     'conflict',
@@ -136,27 +133,27 @@ async function checkPrefix(git: Git, root: string): Promise<void> {
 }
 
 /**
- * Where `create` would begin; makes nothing. Throws `not_a_repository`, `repository_empty`, `not_found` (base), and `conflict` where
- * git could make no branch of a session.
+ * Finds where `createWorktree` would begin; makes nothing. Throws `not_a_repository`, `repository_empty`, `not_found`
+ * (base), and `conflict` where git could not create a session's branch.
  */
-export async function origin(git: Git, request: OriginRequest): Promise<Origin> {
-  const { repository, project } = await checkoutsOf(git, request);
-  await checkPrefix(git, repository.root);
+export async function findOrigin(git: Git, request: OriginRequest): Promise<Origin> {
+  const { repository, project } = await findCheckouts(git, request);
+  await checkSessionPrefix(git, repository.root);
   const { name, commit } = await resolveBase(git, request, repository, project);
   return { repository: repository.root, base: name, baseCommit: commit };
 }
 
 /**
- * Clears what an earlier try that was killed has left at the path. Nothing here can be work: the agent starts only
- * after a complete worktree was recorded. Returns the checkouts that there are now.
+ * Removes what an earlier attempt that was killed has left at the path. It cannot hold work: the agent starts only
+ * after a complete worktree was recorded. Returns the checkouts that exist now.
  */
-async function clearHalfMade(git: Git, root: string, path: string): Promise<WorktreeEntry[]> {
+async function clearHalfMadeWorktree(git: Git, root: string, path: string): Promise<WorktreeEntry[]> {
   let entries = await listWorktrees(git, root);
   const entryAt = () => entries.find((each) => samePath(each.path, path));
   let entry = entryAt();
   const deadline = performance.now() + LEFTOVER_WAIT_MS;
   // git marks a worktree that it is still making with this lock.
-  while (entry?.locked === 'initializing' && gitRunsFor(path) && performance.now() < deadline) {
+  while (entry?.locked === 'initializing' && isGitRunningFor(path) && performance.now() < deadline) {
     await delay(50);
     entries = await listWorktrees(git, root);
     entry = entryAt();
@@ -175,23 +172,27 @@ async function clearHalfMade(git: Git, root: string, path: string): Promise<Work
   return entries;
 }
 
-/** Names of the form that we give need no asking. */
+/** Names in our own form need no check by git. */
 const isBranchName = async (git: Git, root: string, branch: string): Promise<boolean> =>
   /^svc\/[a-z0-9-]+$/.test(branch) || git.succeeds(root, ['check-ref-format', '--branch', branch]);
 
 /**
- * Makes the session's branch and worktree; a second call for the same session takes up what an earlier one has made.
- * Submodules are not initialised and large files (LFS) stay pointers: both would reach for the network.
- * Throws `not_a_repository`, `repository_empty`, `not_found` (base), `exists`, `git_failed`.
+ * Makes the session's branch and worktree; a second call for the same session reuses what an earlier one has made.
+ * Submodules are not initialised and large files (LFS) stay pointers: both would need the network. Throws
+ * `not_a_repository`, `repository_empty`, `not_found` (base), `exists`, `git_failed`.
  */
-export async function create(git: Git, queue: KeyedQueue, request: CreateRequest): Promise<CreatedWorktree> {
+export async function createWorktree(
+  git: Git,
+  queue: KeyedQueue,
+  request: CreateRequest,
+): Promise<CreatedWorktree> {
   const { worktreePath: path, branch } = request;
-  const { repository, project } = await checkoutsOf(git, request);
+  const { repository, project } = await findCheckouts(git, request);
   const { root, commonDir } = repository;
   if (!(await isBranchName(git, root, branch))) {
     throw new SvcError('usage', `${JSON.stringify(branch)} is not a branch name`, { data: { branch } });
   }
-  const exists = (what: string): SvcError =>
+  const existsError = (what: string): SvcError =>
     new SvcError('exists', `${what} already exists and holds something else`, {
       hint: 'see `svc worktree list`',
       data: { path, branch },
@@ -199,38 +200,39 @@ export async function create(git: Git, queue: KeyedQueue, request: CreateRequest
 
   const made = await queue(commonDir, async () => {
     const base = await resolveBase(git, request, repository, project);
-    excludeOwnFolder(commonDir);
-    const entries = await clearHalfMade(git, root, path);
+    excludeSvcFolder(commonDir);
+    const entries = await clearHalfMadeWorktree(git, root, path);
     const entry = entries.find((candidate) => samePath(candidate.path, path));
-    // Another workspace in this repository may have a session of that number, and be done with its work or not.
+    // Another workspace in this repository may have a session of that number.
     const isElsewhere = entries.some((other) => other !== entry && other.ref === branchRef(branch));
-    if (isElsewhere) throw exists(`the branch ${branch}`);
+    if (isElsewhere) throw existsError(`the branch ${branch}`);
     const add = (...from: string[]) => git.run(root, ['worktree', 'add', '--quiet', ...from]);
-    // git refuses a branch that is there: only then it has to be looked at.
+    // git refuses a branch that exists: only then inspect it.
     let refused: SvcError | null = null;
     if (!entry) {
-      // A link that leads nowhere is there as well.
-      if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) throw exists(path);
+      // A dangling link counts as existing.
+      if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) throw existsError(path);
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
       refused = await add('--no-track', '-b', branch, path, base.commit).then(() => null, asSvcError);
       if (refused === null) return base;
     }
     if (refused !== null) {
-      await checkPrefix(git, root);
-      const [other] = await branchesAgainst(git, root, branch);
-      if (other !== undefined) throw exists(`the branch ${other}, beside which git can make no ${branch},`);
+      await checkSessionPrefix(git, root);
+      const [other] = await findConflictingBranches(git, root, branch);
+      if (other !== undefined)
+        throw existsError(`the branch ${other}, beside which git can make no ${branch},`);
     }
-    const branchCommit = await commitOf(git, root, branchRef(branch));
-    // An earlier try may have begun from an older commit of the base; work of its own it cannot have.
+    const branchCommit = await resolveCommit(git, root, branchRef(branch));
+    // An earlier attempt may have begun from an older commit of the base; it cannot have work of its own.
     const holdsNoWork = branchCommit === null || (await isAncestor(git, root, branchCommit, base.commit));
-    if (!holdsNoWork) throw exists(`the branch ${branch}`);
+    if (!holdsNoWork) throw existsError(`the branch ${branch}`);
     const begun = { ...base, commit: branchCommit ?? base.commit };
     if (entry) {
       const isOurs = entry.ref === branchRef(branch);
-      if (!isOurs) throw exists(`a worktree at ${path}`);
+      if (!isOurs) throw existsError(`a worktree at ${path}`);
       await verifyToplevel(git, path);
       if ((await git.text(path, ['status', '--porcelain', '--untracked-files=all', NOT_INSIDE])) !== '') {
-        throw exists(`a worktree with changes at ${path}`);
+        throw existsError(`a worktree with changes at ${path}`);
       }
       return begun;
     }
@@ -239,8 +241,8 @@ export async function create(git: Git, queue: KeyedQueue, request: CreateRequest
     return begun;
   });
 
-  // R4: success is reported after it was looked at.
-  if ((await lookAt(git, path)).head !== made.commit) {
+  // R4: verify before reporting success.
+  if ((await inspectWorktree(git, path)).head !== made.commit) {
     throw new SvcError('git_failed', `the new worktree ${path} is not at the commit that was asked for`);
   }
   const inside = relative(project.root, realpathSync(request.projectPath));

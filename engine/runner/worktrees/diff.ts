@@ -1,9 +1,9 @@
 import { rfc3339 } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
-import { changes } from './finish.ts';
-import { foreignIn } from './foreign.ts';
-import { type Git, records } from './git.ts';
-import { branchRef, commitOf, idsOf, isAncestor } from './repository.ts';
+import { listChanges } from './count-work.ts';
+import { findForeignCommits } from './foreign-commits.ts';
+import { type Git, splitRecords } from './git.ts';
+import { branchRef, isAncestor, resolveCommit, resolveIds } from './refs.ts';
 
 export interface DiffRequest {
   /** Any checkout of the repository. */
@@ -12,7 +12,7 @@ export interface DiffRequest {
   branch?: string;
   head?: string;
   baseCommit: string;
-  /** The branch that takes the work in, if it is to be what promoting would bring there now. */
+  /** Set to show what promoting into this branch would bring there now. */
   into?: string;
 }
 
@@ -25,14 +25,14 @@ export interface Diff {
 }
 
 /** What a session has changed since its base. */
-export async function diff(git: Git, request: DiffRequest): Promise<Diff> {
+export async function diffBranch(git: Git, request: DiffRequest): Promise<Diff> {
   const { repository, branch, head, baseCommit, into } = request;
   const name = branch === undefined ? (head ?? '') : branchRef(branch);
   const [tip = null, began = null] =
-    (await idsOf(git, repository, [`${name}^{commit}`, `${baseCommit}^{commit}`])) ??
-    (await Promise.all([commitOf(git, repository, name), commitOf(git, repository, baseCommit)]));
+    (await resolveIds(git, repository, [`${name}^{commit}`, `${baseCommit}^{commit}`])) ??
+    (await Promise.all([resolveCommit(git, repository, name), resolveCommit(git, repository, baseCommit)]));
   const own =
-    tip === null || into === undefined ? null : await ownWork(git, { repository, tip, began, into });
+    tip === null || into === undefined ? null : await findOwnWork(git, { repository, tip, began, into });
   const base = own?.from ?? began;
   if (tip === null || base === null) {
     const missing = tip === null ? (branch ?? head) : baseCommit;
@@ -41,9 +41,9 @@ export async function diff(git: Git, request: DiffRequest): Promise<Diff> {
   const without = [base, ...(own === null ? [] : [own.target])].map((id) => `^${id}`);
   const [log, files] = await Promise.all([
     git.run(repository, ['log', '--format=%H%x1f%ct%x1f%an%x1f%s', '-z', tip, ...without]),
-    changes(git, repository, base, tip),
+    listChanges(git, repository, base, tip),
   ]);
-  const commits = records(log.stdout).map((record) => {
+  const commits = splitRecords(log.stdout).map((record) => {
     const [id = '', at = '0', author = '', ...subject] = record.split('\x1f');
     return { id, subject: subject.join(' ').trimEnd(), author, at: rfc3339(Number(at) * 1000) };
   });
@@ -51,7 +51,7 @@ export async function diff(git: Git, request: DiffRequest): Promise<Diff> {
     commits,
     files,
     async patch(maxBytes) {
-      // No program of the user's or the repository's own choosing runs here.
+      // Run no diff program that the user or the repository has configured.
       const options = ['--no-ext-diff', '--no-textconv', '--no-color', '--src-prefix=a/', '--dst-prefix=b/'];
       const { stdout, truncated } = await git.run(
         repository,
@@ -64,17 +64,19 @@ export async function diff(git: Git, request: DiffRequest): Promise<Diff> {
 }
 
 /**
- * Where a branch's own work begins for a base as it is now, and that base's commit: not where it began once, when it has taken in
- * more of the base since, or the base has moved back. Null when that is where it began: the base holds the branch, or is gone.
+ * Finds where a branch's own work begins relative to the base as it is now, and the base's commit. This differs from
+ * the recorded start when the branch has merged more of the base since, or the base has moved back. Null when the
+ * recorded start holds: the base contains the branch, or is gone.
  */
-async function ownWork(
+async function findOwnWork(
   git: Git,
   { repository, tip, began, into }: { repository: string; tip: string; began: string | null; into: string },
 ): Promise<{ from: string; target: string } | null> {
-  const target = await commitOf(git, repository, branchRef(into));
+  const target = await resolveCommit(git, repository, branchRef(into));
   if (target === null || (await isAncestor(git, repository, tip, target))) return null;
   const sides = { branch: into, base: into, tip, target };
-  const foreign = began === null ? null : await foreignIn(git, repository, { ...sides, baseCommit: began });
+  const foreign =
+    began === null ? null : await findForeignCommits(git, repository, { ...sides, baseCommit: began });
   if (foreign !== null) return { from: foreign.newest, target };
   const { code, stdout } = await git.run(repository, ['merge-base', target, tip], { allowFail: true });
   return code === 0 ? { from: stdout.split('\n')[0]!, target } : null;

@@ -3,7 +3,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SvcError } from '../../base/errors.ts';
 import { ENGINE_MARK } from '../processes/probe.ts';
-import { PATIENCE_MS, watchForPipes } from './stuck.ts';
+import { PATIENCE_MS, watchForPipes } from './watch-pipes.ts';
 
 export interface GitOptions {
   /** A non-zero exit is an answer, not an error. */
@@ -11,11 +11,11 @@ export interface GitOptions {
   env?: Readonly<Record<string, string>>;
   /** Written to git's stdin; without it stdin is empty. */
   input?: string;
-  /** Let git look for the repository above `cwd` as well. Only for finding it; see R2. */
+  /** Let git search for the repository above `cwd` too. Only for finding it; see R2. */
   discover?: boolean;
-  /** Stop reading and end git after this many bytes of output; 256 MiB. */
+  /** Stop reading and kill git after this many bytes of output; 256 MiB. */
   maxBytes?: number;
-  /** End git after this long, ms; without it it may take as long as it needs. */
+  /** Kill git after this time, ms; without it there is no limit. */
   timeoutMs?: number;
 }
 
@@ -34,7 +34,7 @@ export interface Git {
   text(cwd: string, args: readonly string[], options?: GitOptions): Promise<string>;
   /** Whether the command succeeded. */
   succeeds(cwd: string, args: readonly string[], options?: GitOptions): Promise<boolean>;
-  /** The output of one command as the input of the next; the second one's output. Throws as `run` does. */
+  /** Pipes the output of one command into the next; returns the second one's output. Throws as `run` does. */
   pipe(
     cwd: string,
     from: readonly string[],
@@ -50,7 +50,7 @@ export interface Git {
 
 const DEFAULT_MAX_BYTES = 256 * 1024 * 1024;
 
-/** What would point git at another repository, or let a user's set-up change what our own calls do. */
+/** Variables that would point git at another repository, or let a user's setup change what our own calls do. */
 const REMOVED = [
   'GIT_DIR',
   'GIT_WORK_TREE',
@@ -73,7 +73,7 @@ const REMOVED = [
   'GIT_TRACE',
 ];
 
-/** For every call: no hooks (a worker can write them), no signing prompts, no clean-up behind our back. */
+/** Settings of every call: no hooks (a worker can write them), no signing prompts, no background maintenance. */
 const SETTINGS = [
   ['core.hooksPath', '/dev/null'],
   ['commit.gpgSign', 'false'],
@@ -92,12 +92,12 @@ const SETTINGS = [
 ].flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 
 /**
- * A look that says nothing of what has changed inside a repository in the worktree: git would be called in it, and it
- * may be one of the worker's making whose configuration names programs. `findNested` says that it is there.
+ * Makes git ignore changes inside a nested repository: git would otherwise run in it, and a worker may have made it
+ * with a configuration that names programs. `findNestedRepositories` reports that it is there.
  */
 export const NOT_INSIDE = '--ignore-submodules=dirty';
 
-function baseEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+function cleanEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const clean = { ...env };
   for (const name of REMOVED) delete clean[name];
   // A repository's filters and merge drivers see git's environment, and a worker can write them (R10).
@@ -119,13 +119,13 @@ function baseEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 }
 
 /** git's own words, without its prefix. */
-function firstLine(stderr: string): string {
+function findErrorLine(stderr: string): string {
   const lines = stderr.split('\n').filter((line) => line.trim() !== '');
   const line = lines.find((text) => /^(fatal|error):/.test(text)) ?? lines[0] ?? '';
   return line.replace(/^(fatal|error): /, '').trim();
 }
 
-function collect(
+function collectOutput(
   stream: NodeJS.ReadableStream | null,
   maxBytes: number,
   whenFull: () => void,
@@ -145,10 +145,10 @@ function collect(
 }
 
 export interface GitDeps {
-  /** How long a call may take before it is looked what it waits for, ms. */
+  /** How long a call may take before we look for a pipe that blocks it, ms. */
   patienceMs?: number;
-  /** What a call in a folder is told against the repository's own settings; see `createGitPrograms`. */
-  settingsAgainst?(cwd: string): Promise<readonly (readonly [string, string])[]>;
+  /** Overrides for the repository's own settings; see `createGitPrograms`. */
+  findOverrides?(cwd: string): Promise<readonly (readonly [string, string])[]>;
 }
 
 /**
@@ -156,13 +156,13 @@ export interface GitDeps {
  */
 export function createGit(
   env: NodeJS.ProcessEnv = process.env,
-  { patienceMs = PATIENCE_MS, settingsAgainst = async () => [] }: GitDeps = {},
+  { patienceMs = PATIENCE_MS, findOverrides = async () => [] }: GitDeps = {},
 ): Git {
-  const base = baseEnvironment(env);
+  const base = cleanEnvironment(env);
 
-  /** The environment by which git is told these settings: a name may hold what `-c` would split it at. */
-  async function against(cwd: string): Promise<Record<string, string>> {
-    const settings = await settingsAgainst(cwd);
+  /** The environment that passes these settings to git: a name may contain what `-c` would split it at. */
+  async function overrideEnvironment(cwd: string): Promise<Record<string, string>> {
+    const settings = await findOverrides(cwd);
     if (settings.length === 0) return {};
     const from = Number(base.GIT_CONFIG_COUNT ?? 0) || 0;
     return Object.fromEntries([
@@ -175,7 +175,7 @@ export function createGit(
     ]);
   }
 
-  const launch = (cwd: string, args: readonly string[], options: GitOptions, stdin: 'ignore' | 'pipe') => {
+  const launchGit = (cwd: string, args: readonly string[], options: GitOptions, stdin: 'ignore' | 'pipe') => {
     const child = spawn('git', [...SETTINGS, ...args], {
       cwd,
       env: {
@@ -208,7 +208,7 @@ export function createGit(
     return { child, ended };
   };
 
-  const explain = (error: unknown, cwd: string): SvcError => {
+  const explainFailure = (error: unknown, cwd: string): SvcError => {
     if (error instanceof SvcError) return error;
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' && existsSync(cwd)) {
@@ -223,15 +223,15 @@ export function createGit(
   const run: Git['run'] = async (cwd, args, options = {}) => {
     const { input, allowFail = false, maxBytes = DEFAULT_MAX_BYTES } = options;
     try {
-      const env = { ...(await against(cwd)), ...options.env };
-      const { child, ended } = launch(
+      const env = { ...(await overrideEnvironment(cwd)), ...options.env };
+      const { child, ended } = launchGit(
         cwd,
         args,
         { ...options, env },
         input === undefined ? 'ignore' : 'pipe',
       );
-      const stdout = collect(child.stdout, maxBytes, () => child.kill());
-      const stderr = collect(child.stderr, 64 * 1024, () => {});
+      const stdout = collectOutput(child.stdout, maxBytes, () => child.kill());
+      const stderr = collectOutput(child.stderr, 64 * 1024, () => {});
       if (input !== undefined) {
         child.stdin?.on('error', () => {}); // git may end without reading all of it
         child.stdin?.end(input);
@@ -245,14 +245,14 @@ export function createGit(
       };
       if (result.code !== 0 && !allowFail) {
         const detail =
-          firstLine(result.stderr) || (signal === null ? `exit code ${code}` : `ended by ${signal}`);
+          findErrorLine(result.stderr) || (signal === null ? `exit code ${code}` : `ended by ${signal}`);
         throw new SvcError('git_failed', `git ${args[0]}: ${detail}`, {
           data: { cwd, exit_code: result.code },
         });
       }
       return result;
     } catch (error) {
-      throw explain(error, cwd);
+      throw explainFailure(error, cwd);
     }
   };
 
@@ -268,32 +268,32 @@ export function createGit(
     async pipe(cwd, from, to, options = {}) {
       const { input } = options.from ?? {};
       try {
-        const told = await against(cwd);
+        const told = await overrideEnvironment(cwd);
         const withTold = (given: GitOptions = {}) => ({ ...given, env: { ...told, ...given.env } });
-        const first = launch(cwd, from, withTold(options.from), input === undefined ? 'ignore' : 'pipe');
-        const second = launch(cwd, to, withTold(options.to), 'pipe');
+        const first = launchGit(cwd, from, withTold(options.from), input === undefined ? 'ignore' : 'pipe');
+        const second = launchGit(cwd, to, withTold(options.to), 'pipe');
         first.child.stdin?.on('error', () => {});
         first.child.stdin?.end(input);
-        const stdout = collect(second.child.stdout, DEFAULT_MAX_BYTES, () => second.child.kill());
-        const firstError = collect(first.child.stderr, 64 * 1024, () => {});
-        const secondError = collect(second.child.stderr, 64 * 1024, () => {});
+        const stdout = collectOutput(second.child.stdout, DEFAULT_MAX_BYTES, () => second.child.kill());
+        const firstError = collectOutput(first.child.stderr, 64 * 1024, () => {});
+        const secondError = collectOutput(second.child.stderr, 64 * 1024, () => {});
         second.child.stdin?.on('error', () => {});
         first.child.stdout?.pipe(second.child.stdin!);
         const [one, two] = await Promise.all([first.ended, second.ended]);
         if (one.code !== 0 || two.code !== 0) {
-          const said = firstLine(firstError.bytes().toString() || secondError.bytes().toString());
+          const said = findErrorLine(firstError.bytes().toString() || secondError.bytes().toString());
           const text = said || `ended by ${one.signal ?? two.signal ?? 'a failure'}`;
           throw new SvcError('git_failed', `git ${from[0]} | git ${to[0]}: ${text}`, { data: { cwd } });
         }
         return stdout.bytes().toString('utf8');
       } catch (error) {
-        throw explain(error, cwd);
+        throw explainFailure(error, cwd);
       }
     },
   };
 }
 
-/** The same git with more in its environment at every call. */
+/** The same git with additional variables at every call. */
 export function withEnvironment(git: Git, env: Readonly<Record<string, string>>): Git {
   const more = <T extends GitOptions>(options: T | undefined) => ({
     ...options,
@@ -310,15 +310,15 @@ export function withEnvironment(git: Git, env: Readonly<Record<string, string>>)
 }
 
 /** The records of a NUL-separated answer. */
-export const records = (text: string): string[] => text.split('\0').filter((record) => record !== '');
+export const splitRecords = (text: string): string[] => text.split('\0').filter((record) => record !== '');
 
-/** What is configured of `user.name` and `user.email` in a folder, the user's own file included. */
-async function configuredUser(git: Git, cwd: string): Promise<Map<string, string>> {
+/** Reads `user.name` and `user.email` as configured for a folder, the user's own file included. */
+async function readConfiguredUser(git: Git, cwd: string): Promise<Map<string, string>> {
   const { stdout } = await git.run(cwd, ['config', '--null', '--get-regexp', '^user\\.(name|email)$'], {
     allowFail: true,
   });
   return new Map(
-    records(stdout).map((record) => {
+    splitRecords(stdout).map((record) => {
       const [key = '', value = ''] = record.split('\n');
       return [key, value] as const;
     }),
@@ -326,11 +326,11 @@ async function configuredUser(git: Git, cwd: string): Promise<Map<string, string
 }
 
 /**
- * The variables that give a worker's own git the identity that the user has configured, for agents that hide the home with
- * the user's file from their shells. Nothing where none is configured, or where the environment has it already.
+ * The variables that give a worker's own git the user's configured identity, for agents that hide the home folder
+ * from their shells. Empty where none is configured, or where the environment has it already.
  */
-export async function userIdentity(git: Git, cwd: string): Promise<Record<string, string>> {
-  const configured = await configuredUser(git, cwd);
+export async function findUserIdentity(git: Git, cwd: string): Promise<Record<string, string>> {
+  const configured = await readConfiguredUser(git, cwd);
   const found: Record<string, string> = {};
   for (const role of ['AUTHOR', 'COMMITTER'])
     for (const part of ['NAME', 'EMAIL']) {
@@ -342,11 +342,11 @@ export async function userIdentity(git: Git, cwd: string): Promise<Record<string
 }
 
 /**
- * The name and address of a commit of ours: the user's own, or svc's where none is configured (a fresh machine, a
- * service account).
+ * The identity for our own commits, as variables: empty where the user has one, svc's where none is configured (a
+ * fresh machine, a service account).
  */
-export async function identity(git: Git, cwd: string): Promise<Record<string, string>> {
-  const configured = await configuredUser(git, cwd);
+export async function findFallbackIdentity(git: Git, cwd: string): Promise<Record<string, string>> {
+  const configured = await readConfiguredUser(git, cwd);
   const fallback: Record<string, string> = {};
   for (const role of ['AUTHOR', 'COMMITTER']) {
     if (!git.env[`GIT_${role}_NAME`] && !configured.get('user.name')) fallback[`GIT_${role}_NAME`] = 'svc';

@@ -3,11 +3,11 @@ import type { Git } from './git.ts';
 /** Commits with their parents, children first. */
 type Graph = ReadonlyMap<string, readonly string[]>;
 
-/** How one commit stands to a base's. */
-export interface Place {
+/** How one commit has diverged from a base. */
+export interface Divergence {
   /** Commits that only this one has, children first, with how many parents each has. */
   own: { id: string; parents: number }[];
-  /** Where it has parted from the base, the newest; null where the two have no commit in common. */
+  /** The newest commit that it shares with the base; null when the histories are unrelated. */
   fork: string | null;
   /** How many commits only the base has. */
   behind: number;
@@ -15,13 +15,13 @@ export interface Place {
   baseOnly(): ReadonlySet<string>;
 }
 
-export interface Places {
-  byTip: Map<string, Place>;
-  /** Commits of the base that all tips hold: what is older concerns none of them. */
+export interface Divergences {
+  byTip: Map<string, Divergence>;
+  /** Commits of the base that all tips contain: anything older is irrelevant to them. */
   boundary: string[];
 }
 
-async function graphOf(
+async function readGraph(
   git: Git,
   cwd: string,
   wanted: readonly string[],
@@ -38,8 +38,8 @@ async function graphOf(
   return graph;
 }
 
-/** What of a graph these lead to, themselves included. */
-function reached(graph: Graph, from: readonly string[]): Set<string> {
+/** Everything in a graph that is reachable from these commits, themselves included. */
+function findReachable(graph: Graph, from: readonly string[]): Set<string> {
   const found = new Set<string>();
   const queue = from.filter((id) => graph.has(id));
   for (let id = queue.pop(); id !== undefined; id = queue.pop()) {
@@ -50,48 +50,48 @@ function reached(graph: Graph, from: readonly string[]): Set<string> {
   return found;
 }
 
-/** Commits of the base that every fork holds; none where its history has several beginnings. */
-async function boundaryOf(git: Git, cwd: string, forks: readonly string[]): Promise<string[]> {
+/** Commits of the base that every fork contains; none where its history has several roots. */
+async function findBoundary(git: Git, cwd: string, forks: readonly string[]): Promise<string[]> {
   if (forks.length < 2) return [...forks];
   const { stdout } = await git.run(cwd, ['merge-base', '--octopus', ...forks], { allowFail: true });
   return stdout.split('\n').filter((id) => id !== '');
 }
 
 /**
- * How commits stand to a base's: with two or three calls of git, however many they are. Throws where git cannot read
- * one of them.
+ * Finds how commits have diverged from a base, with two or three git calls however many there are. Throws where git
+ * cannot read one of them.
  * @param target the base's commit, as a full id
  * @param tips full ids
  */
-export async function placesOf(
+export async function findDivergences(
   git: Git,
   cwd: string,
   target: string,
   tips: readonly string[],
-): Promise<Places> {
-  const ahead = await graphOf(git, cwd, tips, [target]);
+): Promise<Divergences> {
+  const ahead = await readGraph(git, cwd, tips, [target]);
   const places = [...new Set(tips)].map((tip) => {
-    const ids = reached(ahead, [tip]);
+    const ids = findReachable(ahead, [tip]);
     const own = [...ahead].flatMap(([id, parents]) => (ids.has(id) ? [{ id, parents }] : []));
     const edges = own.flatMap(({ parents }) => parents.filter((id) => !ahead.has(id)));
     return { tip, own, forks: ids.size === 0 ? [tip] : [...new Set(edges)] };
   });
   const forks = [...new Set(places.flatMap((place) => place.forks))];
-  const boundary = await boundaryOf(git, cwd, forks);
+  const boundary = await findBoundary(git, cwd, forks);
   const isAtTarget = boundary.length === 1 && boundary[0] === target;
   const isUnrelated = places.some((place) => place.forks.length === 0);
   const base =
-    isAtTarget && !isUnrelated ? new Map() : await graphOf(git, cwd, [target], isUnrelated ? [] : boundary);
+    isAtTarget && !isUnrelated ? new Map() : await readGraph(git, cwd, [target], isUnrelated ? [] : boundary);
   const order = new Map([...base.keys()].map((id, at) => [id, at]));
   const counts = new Map<string, number>();
   const byTip = new Map(
-    places.map(({ tip, own, forks }): [string, Place] => {
+    places.map(({ tip, own, forks }): [string, Divergence] => {
       const baseOnly = (): Set<string> => {
-        const held = reached(base, forks);
+        const held = findReachable(base, forks);
         return new Set([...base.keys()].filter((id) => !held.has(id)));
       };
       const key = forks.toSorted().join(' ');
-      const behind = counts.get(key) ?? base.size - reached(base, forks).size;
+      const behind = counts.get(key) ?? base.size - findReachable(base, forks).size;
       counts.set(key, behind);
       const newest = forks.toSorted(
         (one, other) => (order.get(one) ?? base.size) - (order.get(other) ?? base.size),

@@ -2,18 +2,18 @@ import { cpSync, type Dirent, lstatSync, mkdirSync, readdirSync, renameSync, rmS
 import { dirname, join } from 'node:path';
 import { NOT_WORK } from './nested.ts';
 
-/** Ignored files of more than this in all are kept when their worktree goes. */
+/** Above this total size, ignored files are kept when their worktree is removed. */
 const MOST_LOST_BYTES = 4 * 1024 * 1024;
 const MOST_ENTRIES = 200_000;
 
-/** What of a worktree's ignored files is work or may be: not the engine's own, nor what a package manager makes again. */
-export const worthNaming = (ignored: readonly string[]): string[] =>
+/** Ignored files that may be work: neither svc's own nor what a package manager makes again. */
+export const selectIgnoredWork = (ignored: readonly string[]): string[] =>
   ignored
     .map((name) => name.replace(/\/$/, ''))
     .filter((name) => !name.split('/').some((part) => NOT_WORK.has(part)));
 
-/** Bytes of all that lies at a path; links count as themselves. */
-function sizeOf(path: string): number {
+/** Total size in bytes at a path; links count as themselves. */
+function measureSize(path: string): number {
   let bytes = 0;
   const queue = [path];
   for (let looked = 0; queue.length > 0 && looked < MOST_ENTRIES; looked += 1) {
@@ -21,12 +21,12 @@ function sizeOf(path: string): number {
     const stat = lstatSync(at, { throwIfNoEntry: false });
     if (stat === undefined) continue;
     bytes += stat.isDirectory() ? 0 : stat.size;
-    if (stat.isDirectory()) queue.push(...entriesOf(at).map(({ name }) => join(at, name)));
+    if (stat.isDirectory()) queue.push(...readFolderEntries(at).map(({ name }) => join(at, name)));
   }
   return bytes;
 }
 
-function entriesOf(folder: string): Dirent[] {
+function readFolderEntries(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
@@ -35,13 +35,17 @@ function entriesOf(folder: string): Dirent[] {
 }
 
 /**
- * Says what ignored files go with a worktree, and moves them into `aside` when they are more than a few megabytes: no commit
- * holds them. Returns one sentence, or none.
+ * Says which ignored files go with a worktree, and moves them into `aside` when they exceed a few megabytes, since no
+ * commit holds them. Returns one sentence, or none.
  */
-export function keepIgnored(worktree: string, ignored: readonly string[], aside: string | null): string[] {
-  const names = worthNaming(ignored);
+export function keepIgnoredFiles(
+  worktree: string,
+  ignored: readonly string[],
+  aside: string | null,
+): string[] {
+  const names = selectIgnoredWork(ignored);
   if (names.length === 0) return [];
-  const bytes = names.reduce((sum, name) => sum + sizeOf(join(worktree, name)), 0);
+  const bytes = names.reduce((sum, name) => sum + measureSize(join(worktree, name)), 0);
   const named = `${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`;
   if (bytes <= MOST_LOST_BYTES || aside === null) return [`ignored files went with the worktree: ${named}`];
   for (const name of names) moveTo(join(worktree, name), join(aside, name));

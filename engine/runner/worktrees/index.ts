@@ -1,159 +1,159 @@
 import { basename, join } from 'node:path';
 import { createKeyedQueue } from '../../base/serial-queue.ts';
 import { removePrivateGit } from '../private-git.ts';
+import { readCheckedOut } from './checked-out.ts';
+import { listUncommitted } from './contents.ts';
 import {
   type CreatedWorktree,
   type CreateRequest,
-  create,
+  createWorktree,
+  findOrigin,
   type Origin,
   type OriginRequest,
-  origin,
 } from './create.ts';
-import { addDetached, type DetachedCheckout, removeDetached } from './detached.ts';
-import { type Diff, type DiffRequest, diff } from './diff.ts';
-import { filesOf } from './files.ts';
-import { type FinishRequest, type FinishResult, finish } from './finish.ts';
-import { createGit, userIdentity } from './git.ts';
-import { checkedOutAt } from './head.ts';
-import { type WorkingFolders, workingFolders } from './live.ts';
-import { lookAt, verifyToplevel } from './look.ts';
-import { isMerged } from './merged.ts';
-import { ownersOf } from './owners.ts';
+import { addDetachedCheckout, type DetachedCheckout, removeDetachedCheckout } from './detached-checkout.ts';
+import { type Diff, type DiffRequest, diffBranch } from './diff.ts';
+import { type FinishRequest, type FinishResult, finishWorktree } from './finish.ts';
+import { createGit, findUserIdentity } from './git.ts';
+import { createGitPrograms } from './git-programs.ts';
+import { inspectWorktree, verifyToplevel } from './inspect.ts';
+import { isMerged } from './merge-state.ts';
+import { findOwners } from './owners.ts';
 import { createRepositoryPins } from './pins.ts';
-import { listRepositories, setAsideRepositories } from './planted.ts';
-import { createGitPrograms } from './programs.ts';
-import { type PromoteRequest, type PromoteResult, promote } from './promote.ts';
-import {
-  type PruneEntry,
-  type PrunePlan,
-  type PruneRequest,
-  type PruneResult,
-  prune,
-  prunePlan,
-} from './prune.ts';
-import {
-  branchRef,
-  branchTips,
-  commitOf,
-  type Repository,
-  repositoryAt,
-  repositoryOf,
-  SESSION_PREFIX,
-} from './repository.ts';
-import { type RepositoryStatus, type StatusRequest, status } from './status.ts';
+import { listRepositories, setAsideRepositories } from './planted-repositories.ts';
+import { type PromoteRequest, type PromoteResult, promoteBranch } from './promote.ts';
+import { type PruneResult, pruneWorktrees } from './prune.ts';
+import { type PruneEntry, type PrunePlan, type PruneRequest, planPrune } from './prune-plan.ts';
+import { branchRef, listBranchTips, resolveCommit, SESSION_PREFIX } from './refs.ts';
+import { findRepository, type Repository, resolveRepository } from './repository.ts';
+import { type RepositoryStatus, readWorktreeStatus, type StatusRequest } from './status.ts';
 import { createTakeOver } from './take-over.ts';
-import { clearTraps, foldersNamed, releaseCheckout } from './traps.ts';
-import { type Trial, type TrialRequest, trial } from './trial.ts';
-import { isTakenIn } from './whose.ts';
+import { isTakenIn } from './taken-in.ts';
+import { clearTraps, readGitFolders, releaseCheckout } from './traps.ts';
+import { type Trial, type TrialRequest, tryPromotion } from './trial.ts';
+import { readWorkingFolders, type WorkingFolders } from './working-folders.ts';
 
 export type { CreatedWorktree, CreateRequest, Origin, OriginRequest } from './create.ts';
 export type { Diff, DiffRequest } from './diff.ts';
 export type { FinishRequest, FinishResult } from './finish.ts';
-export type { WorkingFolders } from './live.ts';
-export { commonDirAt } from './own-git-dir.ts';
+export { readCommonDir } from './own-git-dir.ts';
 export type { PromoteRequest, PromoteResult } from './promote.ts';
-export type { PruneEntry, PrunePlan, PruneRequest, PruneResult } from './prune.ts';
-export { type Repository, realFolder, SESSION_PREFIX, samePath } from './repository.ts';
+export type { PruneResult } from './prune.ts';
+export type { PruneEntry, PrunePlan, PruneRequest } from './prune-plan.ts';
+export { SESSION_PREFIX } from './refs.ts';
+export { type Repository, realFolder, samePath } from './repository.ts';
 export { WORKTREE_STATES, type WorktreeState } from './states.ts';
 export {
+  listWorktreeStates,
   type RepositoryStatus,
   type SessionWorktree,
   type StatusRequest,
-  statesOf,
 } from './status.ts';
 export type { Trial, TrialRequest } from './trial.ts';
 export { watchRefs } from './watch-refs.ts';
+export type { WorkingFolders } from './working-folders.ts';
 
 export interface WorktreesDeps {
   /**
-   * What git and the filters that a repository configures may see: best an allow-listed environment (R10). What
-   * would lead git astray, and every SVC_ name, is taken out of it in any case.
+   * The environment of git and of the filters that a repository configures: best an allow-listed one (R10). Variables
+   * that point git elsewhere, and every SVC_ name, are removed in any case.
    */
   env?: NodeJS.ProcessEnv;
-  /** Who works where; by default this machine's process table. */
-  workingFolders?: WorkingFolders;
-  /** The folder of the sessions' own folders, where strict workers commit; without it there are none. */
+  /** Reads which process works in which folder; by default from this machine's process table. */
+  readWorkingFolders?: WorkingFolders;
+  /** Holds each session's own folder, where strict workers commit; without it there are no strict workers. */
   agentsDir?: string;
 }
 
 export interface Worktrees {
   /** The repository that contains a folder. Throws `not_a_repository`, `repository_empty`, `worktree_unsafe`. */
-  repositoryOf(path: string): Promise<Repository>;
-  /** Variables that give a worker's git the identity that the user has configured in a folder; see `userIdentity`. */
-  userIdentity(folder: string): Promise<Record<string, string>>;
+  findRepository(path: string): Promise<Repository>;
+  /**
+   * Variables that give a worker's git the identity that the user has configured for a folder; see `findUserIdentity`
+   * in git.ts.
+   */
+  findUserIdentity(folder: string): Promise<Record<string, string>>;
   /** The branch checked out at a folder, or the commit of a detached HEAD; null outside of a repository. @param folder links followed */
-  checkedOut(folder: string): string | null;
-  /** The repository that a project's folder is in now counts for it from here on. Returns its top; null for none. */
-  repin(folder: string): string | null;
-  /** Before a confined run in a folder itself; see `setAsideRepositories`. */
+  findCheckedOut(folder: string): string | null;
+  /**
+   * Pins a project's folder to the repository that it is in now. Returns that repository's top folder; null for none.
+   */
+  repinRepository(folder: string): string | null;
+  /**
+   * Records which repositories lie below a folder, before a confined run in the folder itself; see
+   * `setAsideRepositories`.
+   */
   listRepositories(folder: string, kept: string, data: string): Promise<void>;
   /**
-   * After it: repositories that have appeared below the folder are moved into the session's own folder `kept`, so that nobody's
-   * git is led by them. Returns a sentence for each. Calls no git.
+   * Moves repositories that appeared below the folder during the run into the session's own folder `kept`, so that
+   * nobody's git reads their configuration. Returns a sentence for each. Calls no git.
    */
   setAsideRepositories(folder: string, kept: string, data: string): Promise<string[]>;
-  /** Where `create` would begin; makes nothing. */
-  origin(request: OriginRequest): Promise<Origin>;
-  /** Makes, or takes up again, a session's branch and worktree. */
+  /** Finds where `create` would begin; makes nothing. */
+  findOrigin(request: OriginRequest): Promise<Origin>;
+  /** Makes a session's branch and worktree, or reuses those of an earlier attempt. */
   create(request: CreateRequest): Promise<CreatedWorktree>;
   /** Checks a commit out in a folder of its own, on no branch. Throws `git_failed` when there is no such commit. */
-  addDetached(checkout: DetachedCheckout & { commit: string }): Promise<void>;
-  /** Removes such a checkout with everything in it, also one that was only half made. */
-  removeDetached(checkout: DetachedCheckout): Promise<void>;
+  addDetachedCheckout(checkout: DetachedCheckout & { commit: string }): Promise<void>;
+  /** Removes such a checkout with everything in it, even one that is only half made. */
+  removeDetachedCheckout(checkout: DetachedCheckout): Promise<void>;
   /** R2: throws `worktree_unsafe` unless git in this folder of a session means this folder, and its git folder is its own. */
   verifyToplevel(path: string): Promise<void>;
   /**
-   * Takes away what a worker has left in the repository's folders for git to wait at or to follow. Returns what that was.
-   * Call it after the worker's processes are gone.
+   * Removes pipes and links that a worker left in the repository's git folders, where git would wait or follow.
+   * Returns their paths. Call it after the worker's processes are gone.
    */
   clearTraps(path: string): string[];
   /**
-   * Brings into the repository what a strict worker has committed or staged in its sandbox, for whoever goes on with its
-   * worktree. Call it after the worker's processes are gone. Never throws; returns what could not be, if so.
+   * Copies what a strict worker committed or staged in its sandbox into the repository, so that work on the worktree
+   * can continue outside. Call it after the worker's processes are gone. Never throws; returns what could not be
+   * copied, or null.
    */
-  settle(path: string): Promise<string | null>;
-  /** What a strict worker had beside a worktree that is gone goes too, but for what could not be taken over. */
+  takeOverWorktree(path: string): Promise<string | null>;
+  /** Removes the private git folder of a worktree that is gone, unless it holds work that could not be taken over. */
   forgetWorktree(path: string): void;
-  /** Takes out of a main checkout what protected it while a worker was in it. */
+  /** Removes the file that protected a main checkout while a worker ran in it. */
   releaseCheckout(path: string): void;
   /**
-   * Before a worker starts in a folder's repository: which programs git runs there for the person. `isQuiet`: no other worker
-   * is at work. What is written after that is not run by the engine's own calls.
+   * Records which programs git runs for the person in a folder's repository, before a worker starts there. `isQuiet`:
+   * no other worker is running. Programs that are configured later are not run by the engine's own calls.
    */
   rememberPrograms(path: string, options: { isQuiet: boolean }): Promise<void>;
-  /** After a run: settings of git that name programs and were written since; empty outside of a repository. */
-  plantedPrograms(path: string): Promise<string[]>;
-  /** Saves what a worker left and counts what it did. Call it after the worker's processes are gone. */
+  /** Lists git settings that name programs and were written since the worker started; empty outside a repository. */
+  findPlantedPrograms(path: string): Promise<string[]>;
+  /**
+   * Saves uncommitted work that a worker left and counts what it did. Call it after the worker's processes are gone.
+   */
   finish(request: FinishRequest): Promise<FinishResult>;
-  status(request: StatusRequest): Promise<RepositoryStatus>;
-  /** The git folders of the repositories that know each folder in the one of the session worktrees; see `ownersOf`. */
-  ownersOf(worktreesDir: string, commonDirs: readonly string[]): Map<string, string>;
+  readStatus(request: StatusRequest): Promise<RepositoryStatus>;
+  /** Maps each folder of session worktrees to the git folder of its repository; see `findOwners` in owners.ts. */
+  findOwners(worktreesDir: string, commonDirs: readonly string[]): Map<string, string>;
   /** R3: by ancestry, by tree, by patch ids, by the patch id of the whole. */
   isMerged(repository: string, branch: string, base: string): Promise<boolean>;
   /** Whether a commit is in a branch or tag that is not a session's. False when in doubt. */
   isTakenIn(repository: string, commit: string): Promise<boolean>;
   promote(request: PromoteRequest): Promise<PromoteResult>;
   /** Whether `promote` by merge would go through; writes nothing. */
-  trial(request: TrialRequest): Promise<Trial>;
+  tryPromotion(request: TrialRequest): Promise<Trial>;
   /** The dry run of `prune`. */
-  prunePlan(request: PruneRequest): Promise<PrunePlan>;
-  /** Carries a plan out; `before` runs ahead of each removal, and what it leaves is looked at like anything else. */
+  planPrune(request: PruneRequest): Promise<PrunePlan>;
+  /** Executes a plan. `before` runs ahead of each removal; what it leaves is checked like everything else. */
   prune(plan: PrunePlan, before?: (entry: PruneEntry) => Promise<void>): Promise<PruneResult>;
-  diff(request: DiffRequest): Promise<Diff>;
+  diffBranch(request: DiffRequest): Promise<Diff>;
   /** Every branch with the commit that it ends at. Throws when one of them cannot be read. */
-  branchTips(repository: string): Promise<Map<string, string>>;
-  /** Where a branch ends, or what is checked out for null; null when there is no such commit. */
-  head(repository: string, branch: string | null): Promise<string | null>;
-  /** Whether git ignores a path of a worktree, relative to its top. In doubt it does not. Throws `worktree_unsafe`. */
+  listBranchTips(repository: string): Promise<Map<string, string>>;
+  /** The commit at the end of a branch, or of HEAD for null; null when there is no such commit. */
+  findHead(repository: string, branch: string | null): Promise<string | null>;
+  /** Whether git ignores a path of a worktree, relative to its top; false when in doubt. Throws `worktree_unsafe`. */
   isIgnored(path: string, file: string): Promise<boolean>;
-  /** How many files of a worktree are changed or new and in no commit. Throws `worktree_unsafe`. */
-  uncommitted(path: string): Promise<number>;
+  /** Counts files of a worktree that are changed or new and in no commit. Throws `worktree_unsafe`. */
+  countUncommitted(path: string): Promise<number>;
 }
 
 /** Owns the git worktrees of sessions, through the git command line; loses no work (R1 to R4). */
 export function createWorktrees({
   env,
-  workingFolders: folders = workingFolders,
+  readWorkingFolders: folders = readWorkingFolders,
   agentsDir,
 }: WorktreesDeps = {}): Worktrees {
   const asked = createGit(env);
@@ -163,93 +163,99 @@ export function createWorktrees({
     asked.env,
   );
   const pins = createRepositoryPins(agentsDir === undefined ? null : join(agentsDir, '.repositories.json'));
-  const git = createGit(env, { settingsAgainst: programs.settingsAgainst });
+  const git = createGit(env, { findOverrides: programs.findOverrides });
   // Changes to one repository's refs and worktree list go one at a time: git itself answers a second one with "index.lock
   // exists" or "cannot lock ref" instead of waiting. Reads do not queue.
   const queue = createKeyedQueue();
-  // What is read of a branch is read in the repository: first comes there what its worker has committed meanwhile.
+  // Branches are read in the repository, so first copy there what their workers have committed meanwhile.
   const takeOver = agentsDir === undefined ? null : createTakeOver(git, agentsDir);
-  const followed = async (branch: string | null | undefined): Promise<void> => {
-    if (branch != null) await takeOver?.follow(branch);
+  const followBranch = async (branch: string | null | undefined): Promise<void> => {
+    if (branch != null) await takeOver?.takeOverBranch(branch);
   };
   return {
-    async repositoryOf(path) {
-      pins.check(path);
-      return repositoryOf(git, path);
+    async findRepository(path) {
+      pins.checkPin(path);
+      return findRepository(git, path);
     },
-    userIdentity: (folder) => userIdentity(git, folder),
-    checkedOut: (folder) => checkedOutAt(git, folder),
-    async origin(request) {
-      pins.check(request.projectPath);
-      return origin(git, request);
+    findUserIdentity: (folder) => findUserIdentity(git, folder),
+    findCheckedOut: (folder) => readCheckedOut(git, folder),
+    async findOrigin(request) {
+      pins.checkPin(request.projectPath);
+      return findOrigin(git, request);
     },
     async create(request) {
-      pins.check(request.projectPath);
-      return create(git, queue, request);
+      pins.checkPin(request.projectPath);
+      return createWorktree(git, queue, request);
     },
-    addDetached: (checkout) => addDetached(git, queue, checkout),
-    removeDetached: (checkout) => removeDetached(git, queue, checkout),
-    repin: pins.repin,
+    addDetachedCheckout: (checkout) => addDetachedCheckout(git, queue, checkout),
+    removeDetachedCheckout: (checkout) => removeDetachedCheckout(git, queue, checkout),
+    repinRepository: pins.repinRepository,
     listRepositories,
     setAsideRepositories,
-    verifyToplevel: async (path) => void (await lookAt(git, path)),
+    verifyToplevel: async (path) => void (await inspectWorktree(git, path)),
     clearTraps(path) {
-      const named = foldersNamed(path);
+      const named = readGitFolders(path);
       return named === null ? [] : clearTraps(named, { links: true });
     },
     releaseCheckout(path) {
-      const named = foldersNamed(path);
+      const named = readGitFolders(path);
       if (named !== null) releaseCheckout(named);
     },
-    rememberPrograms: programs.remember,
-    plantedPrograms: programs.findPlanted,
-    async settle(path) {
-      return (await takeOver?.settle(path, { index: true }))?.problem ?? null;
+    rememberPrograms: programs.rememberPrograms,
+    findPlantedPrograms: programs.findPlantedPrograms,
+    async takeOverWorktree(path) {
+      return (await takeOver?.takeOverAtEnd(path, { index: true }))?.problem ?? null;
     },
     forgetWorktree(path) {
       if (agentsDir !== undefined) removePrivateGit(agentsDir, path);
     },
     async finish(request) {
-      return finish(git, folders, queue, request, (await takeOver?.settle(request.path)) ?? null);
+      return finishWorktree(
+        git,
+        folders,
+        queue,
+        request,
+        (await takeOver?.takeOverAtEnd(request.path)) ?? null,
+      );
     },
-    async status(request) {
-      await takeOver?.followAll();
-      return status(git, folders, request);
+    async readStatus(request) {
+      await takeOver?.takeOverAllBranches();
+      return readWorktreeStatus(git, folders, request);
     },
-    ownersOf,
+    findOwners,
     isMerged: (repository, branch, base) => isMerged(git, repository, branch, base),
     isTakenIn: (repository, commit) => isTakenIn(git, repository, commit),
     async promote(request) {
-      const repository = await repositoryAt(git, request.repository);
-      return queue(repository.commonDir, () => promote(git, { ...request, repository }));
+      const repository = await resolveRepository(git, request.repository);
+      return queue(repository.commonDir, () => promoteBranch(git, { ...request, repository }));
     },
-    trial: (request) => trial(git, request),
-    prunePlan: (request) => prunePlan(git, folders, request),
+    tryPromotion: (request) => tryPromotion(git, request),
+    planPrune: (request) => planPrune(git, folders, request),
     async prune(plan, before) {
-      const asideOf = (worktree: string): string | null =>
+      const findKeptFolder = (worktree: string): string | null =>
         agentsDir === undefined ? null : join(agentsDir, basename(worktree), 'ignored');
-      const result = await prune(git, folders, queue, plan, { before, asideOf });
+      const result = await pruneWorktrees(git, folders, queue, plan, { before, findKeptFolder });
       if (agentsDir !== undefined)
         for (const { path } of result.removed) if (path !== null) removePrivateGit(agentsDir, path);
       return result;
     },
-    async diff(request) {
-      await followed(request.branch);
-      return diff(git, request);
+    async diffBranch(request) {
+      await followBranch(request.branch);
+      return diffBranch(git, request);
     },
-    branchTips: (repository) => branchTips(git, repository),
-    async head(repository, branch) {
-      await followed(branch);
-      return commitOf(git, repository, branch === null ? 'HEAD' : branchRef(branch));
+    listBranchTips: (repository) => listBranchTips(git, repository),
+    async findHead(repository, branch) {
+      await followBranch(branch);
+      return resolveCommit(git, repository, branch === null ? 'HEAD' : branchRef(branch));
     },
     async isIgnored(path, file) {
       await verifyToplevel(git, path);
       return git.succeeds(path, ['check-ignore', '--quiet', '--', file]);
     },
-    async uncommitted(path) {
-      await followed(`${SESSION_PREFIX}${basename(path)}`);
-      await lookAt(git, path);
-      const { changed, untracked } = await filesOf(git, path);
+    async countUncommitted(path) {
+      await followBranch(`${SESSION_PREFIX}${basename(path)}`);
+      await inspectWorktree(git, path);
+      const { changed, untracked } = await listUncommitted(git, path);
       return changed.length + untracked.length;
     },
   };

@@ -2,12 +2,13 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { SvcError } from '../../base/errors.ts';
-import { type Git, records } from './git.ts';
-import { commitOf, listWorktrees } from './repository.ts';
+import { type Git, splitRecords } from './git.ts';
+import { resolveCommit } from './refs.ts';
+import { listWorktrees } from './repository.ts';
 
 const TEMPORARY = 'svc-rebase-';
 
-export const conflict = (paths: readonly string[], strategy: string): SvcError =>
+export const mergeConflictError = (paths: readonly string[], strategy: string): SvcError =>
   new SvcError(
     'promote_conflict',
     `the ${strategy} stops at conflicts in ${paths.join(', ')}; nothing was changed`,
@@ -17,7 +18,7 @@ export const conflict = (paths: readonly string[], strategy: string): SvcError =
     },
   );
 
-const unrelated = (base: string, branch: string): SvcError =>
+const unrelatedHistoriesError = (base: string, branch: string): SvcError =>
   new SvcError(
     'conflict',
     `the branch and its base have no commit in common (${branch.slice(0, 12)} and ${base.slice(0, 12)}), so there is nothing to merge by; nothing was changed`,
@@ -27,8 +28,8 @@ const unrelated = (base: string, branch: string): SvcError =>
     },
   );
 
-/** The tree that a merge of two commits gives, and the paths it stops at. Writes objects, wherever `env` says. */
-export async function mergedTree(
+/** Computes the tree of a merge and the paths that conflict. Objects are written wherever `env` says. */
+export async function mergeTrees(
   git: Git,
   root: string,
   { base, branch, env }: { base: string; branch: string; env: Record<string, string> },
@@ -38,10 +39,10 @@ export async function mergedTree(
     ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages', base, branch],
     { allowFail: true, env },
   );
-  const [tree = '', ...paths] = records(merge.stdout);
+  const [tree = '', ...paths] = splitRecords(merge.stdout);
   if (merge.code > 1 || tree === '') {
     const { code } = await git.run(root, ['merge-base', base, branch], { allowFail: true });
-    if (code === 1) throw unrelated(base, branch);
+    if (code === 1) throw unrelatedHistoriesError(base, branch);
     throw new SvcError(
       'git_failed',
       `git merge-tree: ${merge.stderr.split('\n')[0] || `exit code ${merge.code}`}`,
@@ -50,23 +51,23 @@ export async function mergedTree(
   return { tree, conflicts: merge.code === 1 ? [...new Set(paths)] : [] };
 }
 
-/** Worktrees that a host killed during a rebase has left. Their content is only a computation of ours. */
-async function removeLeftOvers(git: Git, root: string): Promise<void> {
+/** Removes worktrees left by a host that was killed during a rebase; they hold nothing but our own computation. */
+async function removeLeftoverRebases(git: Git, root: string): Promise<void> {
   for (const { path } of await listWorktrees(git, root)) {
-    if (basename(join(path, '..')).startsWith(TEMPORARY)) await discard(git, root, path);
+    if (basename(join(path, '..')).startsWith(TEMPORARY)) await discardRebase(git, root, path);
   }
 }
 
-async function discard(git: Git, root: string, path: string): Promise<void> {
+async function discardRebase(git: Git, root: string, path: string): Promise<void> {
   await git.run(root, ['worktree', 'remove', '--force', '--force', path], { allowFail: true });
   rmSync(join(path, '..'), { recursive: true, force: true });
 }
 
 /**
- * The branch's commits again on top of the base, with `after` only those that follow that commit, in a temporary worktree that is removed in every case. The branch
- * itself does not move. Throws `promote_conflict`.
+ * Rebases the branch's commits onto the base, or only those that follow `after`, in a temporary worktree that is
+ * always removed. The branch itself does not move. Throws `promote_conflict`.
  */
-export async function rebasedCommit(
+export async function rebaseCommits(
   git: Git,
   root: string,
   {
@@ -76,7 +77,7 @@ export async function rebasedCommit(
     env,
   }: { base: string; after: string | null; branch: string; env: Record<string, string> },
 ): Promise<string> {
-  await removeLeftOvers(git, root);
+  await removeLeftoverRebases(git, root);
   const path = join(realpathSync(mkdtempSync(join(tmpdir(), TEMPORARY))), 'checkout');
   try {
     await git.run(root, ['worktree', 'add', '--quiet', '--detach', path, branch]);
@@ -92,14 +93,14 @@ export async function rebasedCommit(
       const unmerged = await git.run(path, ['diff', '--name-only', '--diff-filter=U', '-z'], {
         allowFail: true,
       });
-      const paths = records(unmerged.stdout);
-      if (paths.length > 0) throw conflict(paths, 'rebase');
+      const paths = splitRecords(unmerged.stdout);
+      if (paths.length > 0) throw mergeConflictError(paths, 'rebase');
       throw new SvcError('git_failed', `git rebase: ${rebase.stderr.split('\n')[0]}`);
     }
-    const head = await commitOf(git, path, 'HEAD');
+    const head = await resolveCommit(git, path, 'HEAD');
     if (head === null) throw new SvcError('git_failed', 'git rebase left no commit');
     return head;
   } finally {
-    await discard(git, root, path);
+    await discardRebase(git, root, path);
   }
 }

@@ -2,27 +2,24 @@ import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { SvcError } from '../../base/errors.ts';
 import type { Git } from './git.ts';
+import { branchRef, isObjectId, resolveBranchOrCommit, SESSION_PREFIX } from './refs.ts';
 import {
-  branchOrCommit,
-  branchRef,
-  isId,
   listWorktrees,
   type Repository,
   type RepositoryOrPath,
   realFolder,
-  SESSION_PREFIX,
   samePath,
   type WorktreeEntry,
 } from './repository.ts';
 
-/** Which session worktrees of a repository, and what they are compared with. */
+/** Selects the session worktrees of a repository and the base to compare them with. */
 export interface ListingRequest {
   repository: RepositoryOrPath;
   /** The branch to compare with; by default the one checked out in `repository`. */
   base?: string;
-  /** The folder that holds the session worktrees: what lies in it but is not known to git is listed too. */
+  /** The folder of the session worktrees; folders in it that git does not know are listed too. */
   worktreesDir?: string;
-  /** Whether a folder in there is of another repository, whatever this one knows of it. */
+  /** Whether a folder in there belongs to another repository, whatever this one says about it. */
   isElsewhere?: (folder: string) => boolean;
 }
 
@@ -38,7 +35,7 @@ export interface Pairing {
 }
 
 /** The base branch's name: the given one, else what is checked out. */
-export function baseNameOf({ root, head }: Repository, base?: string): string {
+export function resolveBaseName({ root, head }: Repository, base?: string): string {
   const name = base ?? head;
   if (name !== null) return name;
   throw new SvcError('usage', `${root} has no branch checked out, so there is nothing to compare with`, {
@@ -46,25 +43,25 @@ export function baseNameOf({ root, head }: Repository, base?: string): string {
   });
 }
 
-/** What to say of a base that a repository does not have. */
-export const noBase = (root: string, base: string): SvcError =>
+/** The error for a base that a repository does not have. */
+export const baseMissingError = (root: string, base: string): SvcError =>
   new SvcError('not_found', `there is no branch ${JSON.stringify(base)} in ${root}`, {
     hint: 'name another with --base, or one project with --project',
     data: { base, repository: root },
   });
 
-/** Whether a worktree is one of those that are made in `worktreesDir`. */
-export const isIn = (worktreesDir: string | undefined, path: string | null): boolean =>
+/** Whether a worktree lies directly in `worktreesDir`. */
+export const isDirectlyIn = (worktreesDir: string | undefined, path: string | null): boolean =>
   worktreesDir !== undefined && path !== null && samePath(join(path, '..'), worktreesDir);
 
-/** What there is of sessions in a repository, and where the base ends now; null when there is no such base. */
+/** The sessions' branches and worktrees in a repository, and the base's commit; null when there is no such base. */
 export interface Listing {
   pairings: Pairing[];
   base: string | null;
 }
 
 /** Session branches with their worktrees, worktrees whose branch is gone, and folders that git does not know. */
-export async function listing(
+export async function listSessionWorktrees(
   git: Git,
   root: string,
   {
@@ -89,17 +86,17 @@ export async function listing(
       return ref === '' ? [] : [[ref, id] as const];
     }),
   );
-  const strays = (worktreesDir === undefined ? [] : foldersIn(worktreesDir)).filter(
+  const strays = (worktreesDir === undefined ? [] : listFolders(worktreesDir)).filter(
     (path) => !isElsewhere(path),
   );
-  const found = paired(heads, entries, { worktreesDir, strays });
+  const found = pairBranchesWithWorktrees(heads, entries, { worktreesDir, strays });
   if (base === null) return { pairings: found, base: null };
-  // A tag or a commit will do as well; what is named like a commit is that commit.
-  const branch = isId(base) ? undefined : heads.get(branchRef(base));
-  return { pairings: found, base: branch ?? (await branchOrCommit(git, root, base)) };
+  // A tag or a commit is accepted too; a name that is a full id means that commit.
+  const branch = isObjectId(base) ? undefined : heads.get(branchRef(base));
+  return { pairings: found, base: branch ?? (await resolveBranchOrCommit(git, root, base)) };
 }
 
-function paired(
+function pairBranchesWithWorktrees(
   heads: ReadonlyMap<string, string>,
   entries: readonly WorktreeEntry[],
   { worktreesDir, strays }: { worktreesDir: string | undefined; strays: readonly string[] },
@@ -112,12 +109,12 @@ function paired(
     found.set(branch, { branch, head, entry: null, stray: null, elsewhere: null });
   }
   for (const entry of entries.slice(1)) {
-    // An agent may have switched its worktree to another branch; the folder still tells whose it is.
+    // An agent may have switched its worktree to another branch; the folder's name still tells the session.
     const own = entry.ref?.startsWith(sessionRef) ? entry.ref.slice('refs/heads/'.length) : null;
     const branch = own ?? `${SESSION_PREFIX}${basename(entry.path)}`;
     const pairing = found.get(branch);
     if (pairing && (pairing.entry === null || own !== null)) pairing.entry = entry;
-    else if (!pairing && (own !== null || isIn(worktreesDir, entry.path))) {
+    else if (!pairing && (own !== null || isDirectlyIn(worktreesDir, entry.path))) {
       found.set(branch, { branch, head: null, entry, stray: null, elsewhere: null });
     }
   }
@@ -136,7 +133,7 @@ function paired(
 }
 
 /** The folders in a folder; none where it does not exist. Throws where it cannot be read. */
-export function foldersIn(folder: string): string[] {
+export function listFolders(folder: string): string[] {
   try {
     return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
       entry.isDirectory() ? [join(folder, entry.name)] : [],

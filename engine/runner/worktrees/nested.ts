@@ -1,13 +1,13 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Folders of dependencies: their repositories are copies, and there are too many to look at. */
+/** Dependency folders: repositories in them are copies, and too many to inspect. */
 export const NOT_WORK = new Set(['node_modules', '.venv', 'venv', 'vendor', 'target', '.cargo', '.svc']);
 const MAX_DEPTH = 3;
 const MAX_FOLDERS = 2000;
 
-/** Repositories in ignored folders, near the top: `git status` says nothing of what is in there. */
-function insideIgnored(root: string, folders: readonly string[]): string[] {
+/** Repositories in ignored folders near the top, which `git status` does not mention. */
+function findInsideIgnored(root: string, folders: readonly string[]): string[] {
   const found: string[] = [];
   const seen = new Set<string>();
   const queue = folders.map((folder) => ({ folder, depth: 0 }));
@@ -31,14 +31,14 @@ function insideIgnored(root: string, folders: readonly string[]): string[] {
   return found;
 }
 
-const isFolder = (name: string): boolean => name.endsWith('/');
-const withoutSlash = (name: string): string => name.slice(0, -1);
+const endsWithSlash = (name: string): boolean => name.endsWith('/');
+const trimSlash = (name: string): string => name.slice(0, -1);
 
 /**
- * The ignored folders, and those that hold nothing but ignored files: git looks into a repository that
- * is damaged, and where its files are ignored one by one it is listed nowhere.
+ * Lists ignored folders, and folders that hold only ignored files: git looks into a damaged repository, and one whose
+ * files are ignored one by one is listed nowhere.
  */
-function foldersOf(ignored: readonly string[], others: readonly string[]): string[] {
+function listIgnoredFolders(ignored: readonly string[], others: readonly string[]): string[] {
   if (ignored.length === 0) return [];
   const known = new Set<string>();
   for (const name of others) {
@@ -55,27 +55,27 @@ function foldersOf(ignored: readonly string[], others: readonly string[]): strin
     if (end < 0) continue;
     const top = name.slice(0, end);
     folders.add(top);
-    if (isFolder(name) && !NOT_WORK.has(top.split('/').at(-1) ?? '')) folders.add(withoutSlash(name));
+    if (endsWithSlash(name) && !NOT_WORK.has(top.split('/').at(-1) ?? '')) folders.add(trimSlash(name));
   }
   return [...folders];
 }
 
 /**
- * Git repositories inside a worktree, as paths relative to it: their commits are nowhere else, so a worktree that
- * holds one is never removed by itself. Initialised submodules count as well.
- * @param files what `git status` lists, and `git ls-files --stage`
+ * Finds git repositories inside a worktree, as paths relative to it. Their commits are nowhere else, so a worktree
+ * that holds one is never removed automatically. Initialised submodules count too.
+ * @param files what `git status` and `git ls-files --stage` list
  */
-export function nestedIn(
+export function findNestedRepositories(
   path: string,
   files: { untracked: readonly string[]; ignored: readonly string[]; staged: readonly string[] },
 ): string[] {
-  const open = files.untracked.filter(isFolder).map(withoutSlash);
+  const open = files.untracked.filter(endsWithSlash).map(trimSlash);
   const nameOf = (record: string): string => record.slice(record.indexOf('\t') + 1);
   const links = files.staged
     .filter((record) => record.startsWith('160000 '))
     .map(nameOf)
     .filter((link) => existsSync(join(path, link, '.git')));
   const others = [...files.staged.map(nameOf), ...files.untracked];
-  const hidden = insideIgnored(path, foldersOf(files.ignored, others));
+  const hidden = findInsideIgnored(path, listIgnoredFolders(files.ignored, others));
   return [...new Set([...open, ...links, ...hidden])].sort();
 }

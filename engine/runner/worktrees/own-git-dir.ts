@@ -2,51 +2,56 @@ import { existsSync, lstatSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { SvcError } from '../../base/errors.ts';
 import { samePath } from './repository.ts';
-import { foldersNamed, textIn, trapsIn } from './traps.ts';
+import { findTraps, readGitFolders, readRegularFile } from './traps.ts';
 
-const unsafe = (path: string, reason: string): SvcError =>
+const unsafeGitDirError = (path: string, reason: string): SvcError =>
   new SvcError('worktree_unsafe', `${path} ${reason}`, {
     hint: 'look at it by hand; svc changes and removes nothing there',
     data: { path },
   });
 
-/** The git folder that all worktrees of a checkout's repository share, without asking git; null where it names none. */
-export function commonDirAt(checkout: string): string | null {
-  const named = foldersNamed(checkout)?.common;
+/**
+ * Reads the git folder that all worktrees of a checkout's repository share, without asking git; null where it names
+ * none.
+ */
+export function readCommonDir(checkout: string): string | null {
+  const named = readGitFolders(checkout)?.common;
   return named !== undefined && existsSync(named) ? realpathSync(named) : null;
 }
 
 /**
- * The git folder of a worktree, if it is the one that its repository has made for it: a worker can write the `.git` of its
- * worktree, and git would believe it. Reads files only, so it holds also where git cannot read the repository.
- * @param commonDir the git folder of the repository that the worktree has to be of
+ * Returns the git folder of a worktree if it is the one that its repository made for it: a worker can write the
+ * `.git` of its worktree, and git would trust it. Only reads files, so it works even where git cannot read the
+ * repository.
+ * @param commonDir the git folder of the repository that the worktree has to belong to
  * @throws `worktree_unsafe`
  */
-export function ownGitDir(path: string, commonDir: string): string {
+export function verifyOwnGitDir(path: string, commonDir: string): string {
   const mark = join(path, '.git');
   const found = lstatSync(mark, { throwIfNoEntry: false });
-  if (found === undefined) throw unsafe(path, 'is not a git worktree any more: its .git file is gone');
+  if (found === undefined)
+    throw unsafeGitDirError(path, 'is not a git worktree any more: its .git file is gone');
   if (found.isDirectory())
-    throw unsafe(
+    throw unsafeGitDirError(
       path,
       'is a repository of its own now: its .git was replaced, and what it holds cannot be told',
     );
-  const named = /^gitdir: (.+)\n?$/.exec(textIn(mark) ?? '')?.[1];
+  const named = /^gitdir: (.+)\n?$/.exec(readRegularFile(mark) ?? '')?.[1];
   if (named === undefined)
-    throw unsafe(path, 'is not a git worktree any more: its .git file names no git folder');
+    throw unsafeGitDirError(path, 'is not a git worktree any more: its .git file names no git folder');
   const own = resolve(path, named);
   if (!samePath(dirname(own), join(commonDir, 'worktrees')))
-    throw unsafe(path, `uses a git folder that is not of its repository: ${own}`);
-  if (!existsSync(own)) throw unsafe(path, `has lost its git folder ${own}`);
-  const trap = trapsIn(own, { links: true })[0];
-  if (trap !== undefined) throw unsafe(path, `has a link or pipe in its git folder: ${trap}`);
-  const back = textIn(join(own, 'gitdir'))?.trimEnd();
-  const shared = textIn(join(own, 'commondir'))?.trimEnd();
+    throw unsafeGitDirError(path, `uses a git folder that is not of its repository: ${own}`);
+  if (!existsSync(own)) throw unsafeGitDirError(path, `has lost its git folder ${own}`);
+  const trap = findTraps(own, { links: true })[0];
+  if (trap !== undefined) throw unsafeGitDirError(path, `has a link or pipe in its git folder: ${trap}`);
+  const back = readRegularFile(join(own, 'gitdir'))?.trimEnd();
+  const shared = readRegularFile(join(own, 'commondir'))?.trimEnd();
   const isItsOwn =
     back !== undefined &&
     shared !== undefined &&
     samePath(dirname(resolve(own, back)), path) &&
     samePath(resolve(own, shared), commonDir);
-  if (!isItsOwn) throw unsafe(path, `uses a git folder that was not made for it: ${own}`);
+  if (!isItsOwn) throw unsafeGitDirError(path, `uses a git folder that was not made for it: ${own}`);
   return own;
 }

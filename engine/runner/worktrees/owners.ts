@@ -1,12 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { foldersIn } from './listing.ts';
-import { commonDirAt } from './own-git-dir.ts';
+import { listFolders } from './listing.ts';
+import { readCommonDir } from './own-git-dir.ts';
 import { realFolder } from './repository.ts';
-import { textIn } from './traps.ts';
+import { readRegularFile } from './traps.ts';
 
-/** The folders that a repository has worktrees in, as its own files say. */
-function worktreesOf(commonDir: string): string[] {
+/** The worktree folders of a repository, according to its own files. */
+function listWorktreeFolders(commonDir: string): string[] {
   const own = join(commonDir, 'worktrees');
   let names: string[];
   try {
@@ -15,25 +15,27 @@ function worktreesOf(commonDir: string): string[] {
     return []; // it has none
   }
   return names.flatMap((name) => {
-    const mark = textIn(join(own, name, 'gitdir'))?.trimEnd();
+    const mark = readRegularFile(join(own, name, 'gitdir'))?.trimEnd();
     return mark === undefined ? [] : [dirname(resolve(own, name, mark))];
   });
 }
 
 /**
- * Which repository each folder of session worktrees is of: the one that has made it, or else the one that the folder names.
- * Projects in several repositories share one folder of worktrees. Calls no git, so that it holds for one that git cannot read.
- * @param commonDirs git folders of the repositories that are known
- * @returns git folders by the folders' real paths; a folder of none of them, and that names none, is left out
+ * Finds the repository of each folder of session worktrees: the one that made it, or else the one that the folder
+ * names. Projects in several repositories share one folder of worktrees. Calls no git, so it works even where git
+ * cannot read a repository.
+ * @param commonDirs git folders of the known repositories
+ * @returns git folders by the folders' real paths; folders that belong to none and name none are left out
  */
-export function ownersOf(worktreesDir: string, commonDirs: readonly string[]): Map<string, string> {
+export function findOwners(worktreesDir: string, commonDirs: readonly string[]): Map<string, string> {
   const owners = new Map<string, string>();
-  for (const folder of foldersIn(worktreesDir)) {
-    const named = commonDirAt(folder);
+  for (const folder of listFolders(worktreesDir)) {
+    const named = readCommonDir(folder);
     if (named !== null) owners.set(realFolder(folder), named);
   }
-  // What a repository knows is its own, whatever a worker has written into the folder.
+  // A repository's own record wins over whatever a worker has written into the folder.
   for (const commonDir of commonDirs)
-    for (const folder of worktreesOf(commonDir)) owners.set(realFolder(folder), realFolder(commonDir));
+    for (const folder of listWorktreeFolders(commonDir))
+      owners.set(realFolder(folder), realFolder(commonDir));
   return owners;
 }

@@ -1,6 +1,6 @@
 import type { Git } from './git.ts';
 
-/** Both sides of a comparison of patches must be made alike, whatever the user has configured. */
+/** Both sides of a comparison must be generated alike, whatever the user has configured. */
 const PATCH = [
   '-p',
   '--no-ext-diff',
@@ -15,26 +15,26 @@ const PATCH = [
   '--dst-prefix=b/',
   '--submodule=short',
 ];
-/** How far back a squashed commit is looked for. */
+/** How many commits back a squashed commit is searched for. */
 const MAX_COMMITS = 1000;
-/** What is beyond is not looked at. */
+/** Output beyond this is ignored. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** What a change does to each file, by the line that names the file: wherever in the file that is. */
+/** The change to each file, keyed by the line that names the file, regardless of its position in the file. */
 export type Patch = ReadonlyMap<string, string>;
 
-/** The patch of one file without what says where: lines count from another place in another version. */
-const withoutPlace = (text: string): string =>
+/** The patch of one file without positions: line numbers differ between versions. */
+const stripPositions = (text: string): string =>
   (/^Binary files /m.test(text) ? text : text.replace(/^index .*\n/m, '')).replace(/^@@ .*$/gm, '@@');
 
-/** Patches by the line ahead of them: a line of a patch's content always has a mark before it. */
-function patchesIn(text: string): Map<string, Map<string, string>> {
+/** Patches keyed by the line before them; lines of a patch's content always start with a marker. */
+function parsePatches(text: string): Map<string, Map<string, string>> {
   const found = new Map<string, Map<string, string>>();
   for (const part of text.split(/^(?=commit [0-9a-f]{40,64}$|[0-9a-f]{40,64} [0-9a-f]{40,64}$)/m)) {
     const [head = '', ...files] = part.split(/^(?=diff --git )/m);
     if (head === '') continue;
     const patch = new Map<string, string>();
-    for (const file of files) patch.set(file.slice(0, file.indexOf('\n')), withoutPlace(file));
+    for (const file of files) patch.set(file.slice(0, file.indexOf('\n')), stripPositions(file));
     found.set(head.trim().replace(/^commit /, ''), patch);
   }
   return found;
@@ -43,7 +43,7 @@ function patchesIn(text: string): Map<string, Map<string, string>> {
 const LOG = ['log', '--no-merges', '--full-history', '--format=commit %H', ...PATCH];
 
 /** The patches of commits, without merges, newest first. @param paths as pathspecs; all without any */
-export async function patchesOf(
+export async function readPatches(
   git: Git,
   cwd: string,
   {
@@ -57,11 +57,11 @@ export async function patchesOf(
     input,
     maxBytes: MAX_BYTES,
   });
-  return patchesIn(stdout);
+  return parsePatches(stdout);
 }
 
-/** What differs between two trees each. The answers are in the order of the questions. */
-export async function differences(
+/** Diffs pairs of trees. The results are in the order of the pairs. */
+export async function diffTrees(
   git: Git,
   cwd: string,
   pairs: readonly { from: string; to: string }[],
@@ -71,10 +71,10 @@ export async function differences(
     input: lines.map((line) => `${line}\n`).join(''),
     maxBytes: MAX_BYTES,
   });
-  const found = patchesIn(stdout);
+  const found = parsePatches(stdout);
   return lines.map((line) => found.get(line) ?? new Map());
 }
 
-/** Whether a change does all that another does, and perhaps more. */
-export const contains = (whole: Patch, part: Patch): boolean =>
+/** Whether a change includes all of another, and perhaps more. */
+export const containsPatch = (whole: Patch, part: Patch): boolean =>
   [...part].every(([file, text]) => whole.get(file) === text);

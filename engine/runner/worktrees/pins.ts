@@ -3,35 +3,38 @@ import { dirname, join } from 'node:path';
 import { SvcError } from '../../base/errors.ts';
 import { makePrivateFolder, replacePrivate } from '../../base/private-files.ts';
 
-/** Which repository each folder belongs to that workers are started in: the one at its first use, until a person says otherwise. */
+/**
+ * Remembers which repository each folder that workers start in belongs to: the one at its first use, until a person
+ * says otherwise.
+ */
 export interface RepositoryPins {
   /**
-   * Throws `worktree_unsafe` where a folder is in another repository than at its first use: a worker that may write the folder
-   * could have made one there, with a configuration that names programs. Calls no git.
+   * Throws `worktree_unsafe` where a folder is in another repository than at its first use: a worker that may write
+   * to the folder could have created one there, with a configuration that names programs. Calls no git.
    */
-  check(folder: string): void;
-  /** The repository that a folder is in now counts from here on. Returns its top; null for none. */
-  repin(folder: string): string | null;
+  checkPin(folder: string): void;
+  /** Pins a folder to the repository that it is in now. Returns that repository's top folder; null for none. */
+  repinRepository(folder: string): string | null;
 }
 
-/** Three names make a folder a repository to git. */
-export const looksBare = (folder: string): boolean =>
+/** Whether a folder has the three entries that make it a bare repository to git. */
+export const looksLikeBareRepository = (folder: string): boolean =>
   ['HEAD', 'objects', 'refs'].every((name) => existsSync(join(folder, name)));
 
-/** The top of the repository that git would find from a folder; null for none. */
-export function topAround(folder: string): string | null {
+/** The top folder of the repository that git would find from a folder; null for none. */
+export function findTopAround(folder: string): string | null {
   for (let at = folder; ; at = dirname(at)) {
-    if (existsSync(join(at, '.git')) || looksBare(at)) return at;
+    if (existsSync(join(at, '.git')) || looksLikeBareRepository(at)) return at;
     if (at === dirname(at)) return null;
   }
 }
 
 /** @param file where they are kept; null for in memory */
 export function createRepositoryPins(file: string | null): RepositoryPins {
-  /** An empty text stands for: in none. */
-  const tops = new Map<string, string>(Object.entries(readTops(file)));
+  /** An empty string stands for no repository. */
+  const tops = new Map<string, string>(Object.entries(readPins(file)));
 
-  function pin(folder: string, top: string | null): void {
+  function recordPin(folder: string, top: string | null): void {
     tops.set(folder, top ?? '');
     if (file === null) return;
     makePrivateFolder(dirname(dirname(file)), dirname(file));
@@ -39,14 +42,14 @@ export function createRepositoryPins(file: string | null): RepositoryPins {
   }
 
   return {
-    check(path) {
+    checkPin(path) {
       if (!existsSync(path)) return;
       const folder = realpathSync(path);
-      const now = topAround(folder);
+      const now = findTopAround(folder);
       const before = tops.get(folder);
       if (before === undefined) {
-        // A folder outside of any may become one: what counts is the first repository.
-        if (now !== null) pin(folder, now);
+        // A folder outside any repository may get one: the first repository is pinned.
+        if (now !== null) recordPin(folder, now);
         return;
       }
       if (before === (now ?? '')) return;
@@ -59,16 +62,16 @@ export function createRepositoryPins(file: string | null): RepositoryPins {
         },
       );
     },
-    repin(path) {
+    repinRepository(path) {
       const folder = realpathSync(path);
-      const top = topAround(folder);
-      pin(folder, top);
+      const top = findTopAround(folder);
+      recordPin(folder, top);
       return top;
     },
   };
 }
 
-function readTops(file: string | null): Record<string, string> {
+function readPins(file: string | null): Record<string, string> {
   if (file === null || !existsSync(file)) return {};
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>;

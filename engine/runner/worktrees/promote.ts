@@ -1,19 +1,17 @@
 import { SvcError } from '../../base/errors.ts';
-import { checkoutAndGitDir, dirty, isCheckedOut, named } from './checkout.ts';
-import { commitTree } from './commit.ts';
-import { type Foreign, foreignIn, wouldBringBack } from './foreign.ts';
-import { type Git, identity } from './git.ts';
-import { conflict, mergedTree, rebasedCommit } from './integrate.ts';
 import {
-  branchRef,
-  commitOf,
-  compareAndSet,
-  idsOf,
-  isAncestor,
-  type RepositoryOrPath,
-  repositoryAt,
-} from './repository.ts';
-import { changedPaths, type SensitiveChange, sensitiveAmong } from './sensitive.ts';
+  dirtyCheckoutError,
+  findBranchCheckoutAndGitDir,
+  isBranchCheckedOut,
+  listFirstPaths,
+} from './checkout.ts';
+import { commitTree } from './commit-tree.ts';
+import { type ForeignCommits, findForeignCommits, foreignCommitsError } from './foreign-commits.ts';
+import { findFallbackIdentity, type Git } from './git.ts';
+import { mergeConflictError, mergeTrees, rebaseCommits } from './integrate.ts';
+import { branchRef, compareAndSetRef, isAncestor, resolveCommit, resolveIds } from './refs.ts';
+import { type RepositoryOrPath, resolveRepository } from './repository.ts';
+import { listChangedPaths, type SensitiveChange, selectSensitive } from './sensitive.ts';
 
 export interface PromoteRequest {
   repository: RepositoryOrPath;
@@ -24,9 +22,9 @@ export interface PromoteRequest {
   strategy: 'merge' | 'rebase';
   /** Of the merge commit. */
   message: string;
-  /** Only if this is still the branch's commit. */
+  /** Promote only if this is still the branch's commit. */
   head?: string;
-  /** Where the session began, as it was recorded: what is older is not its own. */
+  /** The recorded commit where the session began: anything older is not its own. */
   baseCommit?: string;
 }
 
@@ -38,34 +36,43 @@ export interface PromoteResult {
   strategy: 'merge' | 'rebase';
   /** The base held the work already; nothing was changed. */
   alreadyMerged: boolean;
-  /** What it has changed in the base that is to be looked at apart from the rest. */
+  /** Changed files that deserve a separate look, because they affect more than the program. */
   sensitive: SensitiveChange[];
-  /** Whether a checkout of the base was brought along. */
+  /** Whether a checkout of the base was updated too. */
   checkout: 'updated' | 'none';
 }
 
-const moved = (base: string): SvcError =>
+const baseMovedError = (base: string): SvcError =>
   new SvcError('conflict', `the branch ${base} moved meanwhile; nothing was changed`, {
     hint: 'promote again',
   });
 
-interface Follower {
+interface FollowingCheckout {
   path: string;
   gitDir: string | null;
 }
 
-/** The checkout of the base that has to follow, or null. Throws `checkout_dirty` when it cannot. */
-async function followerOf(git: Git, root: string, base: string): Promise<Follower | null> {
-  const { checkout, gitDir } = await checkoutAndGitDir(git, root, base);
-  if (checkout.state === 'dirty') throw dirty(checkout);
+/** The checkout of the base that has to be updated too, or null. Throws `checkout_dirty` when it cannot be. */
+async function findFollowingCheckout(
+  git: Git,
+  root: string,
+  base: string,
+): Promise<FollowingCheckout | null> {
+  const { checkout, gitDir } = await findBranchCheckoutAndGitDir(git, root, base);
+  if (checkout.state === 'dirty') throw dirtyCheckoutError(checkout);
   const { path } = checkout;
   return path === null ? null : { path, gitDir };
 }
 
-/** Fast-forwards a clean checkout. git refuses by itself when a file that it does not track is in the way. */
-async function forward(git: Git, follower: Follower, base: string, next: string): Promise<void> {
+/** Fast-forwards a clean checkout. git itself refuses when an untracked file is in the way. */
+async function fastForwardCheckout(
+  git: Git,
+  follower: FollowingCheckout,
+  base: string,
+  next: string,
+): Promise<void> {
   const { path } = follower;
-  if (!(await isCheckedOut(git, follower, base))) throw moved(base);
+  if (!(await isBranchCheckedOut(git, follower, base))) throw baseMovedError(base);
   // Without --no-overwrite-ignore a merge replaces ignored files silently.
   const merge = await git.run(
     path,
@@ -81,17 +88,18 @@ async function forward(git: Git, follower: Follower, base: string, next: string)
     { allowFail: true },
   );
   if (merge.code === 0) return;
-  if (!(await isAncestor(git, path, 'HEAD', next))) throw moved(base);
+  if (!(await isAncestor(git, path, 'HEAD', next))) throw baseMovedError(base);
   // git lists the paths that are in the way on lines of their own, after a tab.
   const paths = merge.stderr.split('\n').flatMap((line) => (line.startsWith('\t') ? [line.slice(1)] : []));
-  if (paths.length > 0) throw dirty({ path, reason: `has files in the way: ${named(paths)}`, paths });
+  if (paths.length > 0)
+    throw dirtyCheckoutError({ path, reason: `has files in the way: ${listFirstPaths(paths)}`, paths });
   const reason = merge.stderr.split('\n')[0]?.replace(/^(fatal|error): /, '');
   throw new SvcError('git_failed', `git merge in ${path}: ${reason}; nothing was changed`, {
     data: { path },
   });
 }
 
-/** Where base and branch end. */
+/** The commits that base and branch point to. */
 export interface Tips {
   /** The base's commit, and its tree. */
   before: string;
@@ -101,57 +109,67 @@ export interface Tips {
 }
 
 /** The commits of base and branch. Throws `not_found`. */
-export async function tipsOf(
+export async function resolveTips(
   git: Git,
   root: string,
   { branch, base }: Pick<PromoteRequest, 'branch' | 'base'>,
 ): Promise<Tips> {
   const into = branchRef(base);
-  const ids = await idsOf(git, root, [`${into}^{commit}`, `${into}^{tree}`, `${branchRef(branch)}^{commit}`]);
+  const ids = await resolveIds(git, root, [
+    `${into}^{commit}`,
+    `${into}^{tree}`,
+    `${branchRef(branch)}^{commit}`,
+  ]);
   const [before, beforeTree, tip] = ids ?? [];
   if (before !== undefined && beforeTree !== undefined && tip !== undefined)
     return { before, beforeTree, tip };
-  const missing = (await commitOf(git, root, into)) === null ? base : branch;
+  const missing = (await resolveCommit(git, root, into)) === null ? base : branch;
   throw new SvcError('not_found', `there is no branch ${JSON.stringify(missing)} in ${root}`, {
     data: { branch: missing },
   });
 }
 
-/** What the branch holds that is neither the base's nor its session's; null without any. Throws `conflict`. */
-export async function foreignTo(
+/** Commits of the branch that are neither the base's nor its session's; null when there are none. Throws `conflict`. */
+export async function findForeignToBase(
   git: Git,
   root: string,
   { branch, base, baseCommit }: Pick<PromoteRequest, 'branch' | 'base' | 'baseCommit'>,
   { before, tip }: Tips,
-): Promise<Foreign | null> {
+): Promise<ForeignCommits | null> {
   if (baseCommit === undefined) return null;
-  return foreignIn(git, root, { branch, base, tip, target: before, baseCommit });
+  return findForeignCommits(git, root, { branch, base, tip, target: before, baseCommit });
 }
 
 /**
- * The commit that promoting would put at the base's end, made without touching any checkout; null when the base holds
- * the work already. Throws `promote_conflict`, `checkout_dirty`, `conflict` where a merge would bring more than the work.
+ * Computes the commit that promoting would put on the base, without touching any checkout; null when the base already
+ * holds the work. Throws `promote_conflict`, `checkout_dirty`, and `conflict` where a merge would bring in more than
+ * the work.
  */
-async function promoted(git: Git, root: string, request: PromoteRequest, tips: Tips): Promise<string | null> {
+async function computePromotion(
+  git: Git,
+  root: string,
+  request: PromoteRequest,
+  tips: Tips,
+): Promise<string | null> {
   const { base, strategy, message } = request;
   const { before, beforeTree, tip } = tips;
-  const foreign = await foreignTo(git, root, request, tips);
-  // Nothing of its own.
+  const foreign = await findForeignToBase(git, root, request, tips);
+  // The branch has no commits of its own.
   if (foreign?.newest === tip) return null;
   if (strategy === 'merge') {
-    if (foreign !== null) throw wouldBringBack(request, foreign);
-    const { tree, conflicts } = await mergedTree(git, root, { base: before, branch: tip, env: {} });
+    if (foreign !== null) throw foreignCommitsError(request, foreign);
+    const { tree, conflicts } = await mergeTrees(git, root, { base: before, branch: tip, env: {} });
     if (conflicts.length > 0) {
-      await followerOf(git, root, base); // what stands in the way there has to be put away first
-      throw conflict(conflicts, 'merge');
+      await findFollowingCheckout(git, root, base); // report what stands in the way there first
+      throw mergeConflictError(conflicts, 'merge');
     }
-    // The work arrived there, perhaps squashed or picked: a merge commit would only add noise.
+    // The work already arrived, perhaps squashed or picked: a merge commit would only add noise.
     return tree === beforeTree ? null : commitTree(git, root, { tree, parents: [before, tip], message });
   }
   if (await isAncestor(git, root, tip, before)) return null;
-  await followerOf(git, root, base); // refuse early, before anything is computed
-  const env = await identity(git, root);
-  const after = await rebasedCommit(git, root, {
+  await findFollowingCheckout(git, root, base); // refuse early, before anything is computed
+  const env = await findFallbackIdentity(git, root);
+  const after = await rebaseCommits(git, root, {
     base: before,
     after: foreign?.newest ?? null,
     branch: tip,
@@ -162,14 +180,15 @@ async function promoted(git: Git, root: string, request: PromoteRequest, tips: T
 }
 
 /**
- * Brings a session's work into its base. The result is computed aside; the base then moves in one step, together with
- * its checkout where there is a clean one, or not at all. Never pushes, never touches the session's branch.
- * Throws `promote_conflict` (data.paths), `checkout_dirty` (data.paths), `conflict`, `not_found`, `git_failed`.
+ * Merges or rebases a session's work into its base. The result is computed aside; the base then moves in one step,
+ * together with its checkout where there is a clean one, or not at all. Never pushes, never touches the session's
+ * branch. Throws `promote_conflict` (data.paths), `checkout_dirty` (data.paths), `conflict`, `not_found`,
+ * `git_failed`.
  */
-export async function promote(git: Git, request: PromoteRequest): Promise<PromoteResult> {
+export async function promoteBranch(git: Git, request: PromoteRequest): Promise<PromoteResult> {
   const { branch, base, strategy, head } = request;
-  const { root } = await repositoryAt(git, request.repository);
-  const tips = await tipsOf(git, root, request);
+  const { root } = await resolveRepository(git, request.repository);
+  const tips = await resolveTips(git, root, request);
   const { before, tip } = tips;
   if (head !== undefined && head !== tip) {
     throw new SvcError('conflict', `the branch ${branch} moved since you looked; nothing was changed`, {
@@ -186,21 +205,21 @@ export async function promote(git: Git, request: PromoteRequest): Promise<Promot
     sensitive: [],
     checkout: 'none',
   };
-  const after = await promoted(git, root, request, tips);
+  const after = await computePromotion(git, root, request, tips);
   if (after === null) return unchanged;
 
   const [checkout, paths] = await Promise.all([
-    followerOf(git, root, base),
-    changedPaths(git, root, { from: before, to: after }),
+    findFollowingCheckout(git, root, base),
+    listChangedPaths(git, root, { from: before, to: after }),
   ]);
   if (checkout === null) {
-    if (!(await compareAndSet(git, root, branchRef(base), after, before, `promote ${branch}`)))
-      throw moved(base);
+    if (!(await compareAndSetRef(git, root, branchRef(base), after, before, `promote ${branch}`)))
+      throw baseMovedError(base);
   } else {
-    await forward(git, checkout, base, after);
+    await fastForwardCheckout(git, checkout, base, after);
   }
   // R4: the person may have committed on top in the meantime; anything else is not what was intended.
-  const now = await commitOf(git, root, branchRef(base));
+  const now = await resolveCommit(git, root, branchRef(base));
   const isThere = now === after || (now !== null && (await isAncestor(git, root, after, now)));
   if (!isThere) {
     throw new SvcError('conflict', `${base} is not where promoting ${branch} has put it`, {
@@ -212,7 +231,7 @@ export async function promote(git: Git, request: PromoteRequest): Promise<Promot
     ...unchanged,
     after,
     alreadyMerged: false,
-    sensitive: sensitiveAmong(paths),
+    sensitive: selectSensitive(paths),
     checkout: checkout === null ? 'none' : 'updated',
   };
 }

@@ -1,9 +1,10 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { isAbsolute, join, resolve, sep } from 'node:path';
 import { SvcError } from '../../base/errors.ts';
-import { type Git, records } from './git.ts';
-import { topAround } from './pins.ts';
-import { textIn } from './traps.ts';
+import { type Git, splitRecords } from './git.ts';
+import { findTopAround } from './pins.ts';
+import { isObjectId, resolveCommit, splitLines, trimBranchPrefix } from './refs.ts';
+import { readRegularFile } from './traps.ts';
 
 export interface Repository {
   /** Top folder of the checkout that holds the path. */
@@ -24,75 +25,11 @@ export interface WorktreeEntry {
   ref: string | null;
   /** The reason of the lock (may be empty), or null when not locked. */
   locked: string | null;
-  /** git found its folder missing. */
+  /** git says that its folder is missing. */
   prunable: boolean;
 }
 
-export const SESSION_PREFIX = 'svc/';
-export const branchRef = (branch: string): string => `refs/heads/${branch}`;
-
-/** `svc/s-88` → `s-88`: the name that saved refs are kept under. */
-export const sessionOf = (branch: string): string =>
-  branch.startsWith(SESSION_PREFIX) ? branch.slice(SESSION_PREFIX.length) : branch;
-
-/** A full object id. */
-export const isId = (text: string | null | undefined): text is string =>
-  text != null && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
-
-/** The ids of several revisions in one question; null unless all of them are there. */
-export async function idsOf(git: Git, cwd: string, revisions: readonly string[]): Promise<string[] | null> {
-  if (revisions.some((revision) => revision.startsWith('-'))) return null;
-  const { code, stdout } = await git.run(cwd, ['rev-parse', ...revisions], { allowFail: true });
-  const ids = linesOf(stdout);
-  // A range gives several, and a file of that name its name.
-  return code === 0 && ids.length === revisions.length && ids.every(isId) ? ids : null;
-}
-
-/** The commit that a revision names, or null. */
-export async function commitOf(git: Git, cwd: string, revision: string): Promise<string | null> {
-  if (revision === '' || revision.startsWith('-')) return null;
-  const { code, stdout } = await git.run(cwd, ['rev-parse', '--verify', '--quiet', `${revision}^{commit}`], {
-    allowFail: true,
-  });
-  return code === 0 ? stdout.trim() : null;
-}
-
-/** The commit of a branch, or else of a tag or commit of that name; or null. */
-export async function branchOrCommit(git: Git, cwd: string, name: string): Promise<string | null> {
-  return (isId(name) ? null : await commitOf(git, cwd, branchRef(name))) ?? (await commitOf(git, cwd, name));
-}
-
-/** Every branch with the commit that it ends at. Throws `git_failed` when one of them cannot be read. */
-export async function branchTips(git: Git, cwd: string): Promise<Map<string, string>> {
-  const format = '--format=%(objectname) %(refname)';
-  const { stdout, stderr } = await git.run(cwd, ['for-each-ref', format, 'refs/heads']);
-  // git leaves a broken one out and goes on.
-  if (stderr !== '') throw new SvcError('git_failed', `git for-each-ref: ${stderr.split('\n')[0]}`);
-  const lines = stdout.split('\n').filter((line) => line !== '');
-  return new Map(
-    lines.map((line) => [branchOf(line.slice(line.indexOf(' ') + 1)), line.split(' ')[0] ?? '']),
-  );
-}
-
-export const isAncestor = (git: Git, cwd: string, ancestor: string, commit: string): Promise<boolean> =>
-  git.succeeds(cwd, ['merge-base', '--is-ancestor', ancestor, commit]);
-
-/** Commits that only the one has (`ahead`), and that only the base has. */
-export async function aheadBehind(
-  git: Git,
-  cwd: string,
-  base: string,
-  commit: string,
-): Promise<{ ahead: number; behind: number }> {
-  const counts = await git.text(cwd, ['rev-list', '--left-right', '--count', `${base}...${commit}`, '--']);
-  const [behind = '0', ahead = '0'] = counts.split('\t');
-  return { ahead: Number(ahead), behind: Number(behind) };
-}
-
-const linesOf = (text: string): string[] => text.replace(/\n$/, '').split('\n');
-const branchOf = (ref: string): string => ref.replace(/^refs\/heads\//, '');
-
-/** What is asked of the repository around a folder, in one question where all of it has an answer of one line. */
+/** One question to git for everything about the repository around a folder. */
 const WHOLE = [
   'rev-parse',
   '--path-format=absolute',
@@ -106,57 +43,57 @@ const WHOLE = [
 ];
 
 /**
- * Null where something has to be asked by itself: bare, nothing committed yet, a newline in the path, or a checkout that
- * `core.worktree` has put where git finds no repository or another one.
+ * Parses git's combined answer. Null where parts have to be asked one by one: bare, nothing committed yet, a newline
+ * in the path, or a checkout that `core.worktree` has put where git finds no repository or another one.
  */
-function wholeOf(stdout: string): Repository | null {
-  const lines = linesOf(stdout);
+function parseRepository(stdout: string): Repository | null {
+  const lines = splitLines(stdout);
   const [isBare, commonDir = '', root = '', isInside, headCommit, ref = ''] = lines;
-  const isPlain = lines.length === 6 && isBare === 'false' && isInside === 'true' && isId(headCommit);
+  const isPlain = lines.length === 6 && isBare === 'false' && isInside === 'true' && isObjectId(headCommit);
   if (!isPlain || !(ref === 'HEAD' || ref.startsWith('refs/heads/'))) return null;
   if (!existsSync(join(root, '.git'))) return null;
-  return { root, commonDir, head: ref === 'HEAD' ? null : branchOf(ref), headCommit };
+  return { root, commonDir, head: ref === 'HEAD' ? null : trimBranchPrefix(ref), headCommit };
 }
 
 /** The repository that contains a folder. Throws `not_a_repository`, or `repository_empty` for one without commits. */
-export async function repositoryOf(git: Git, path: string): Promise<Repository> {
+export async function findRepository(git: Git, path: string): Promise<Repository> {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
     throw new SvcError('not_a_repository', `${path} is not a folder`, { data: { path } });
   }
   const look = { allowFail: true, discover: true } as const;
   const whole = await git.run(path, WHOLE, look);
-  return (whole.code === 0 ? wholeOf(whole.stdout) : null) ?? repositoryByParts(git, path);
+  return (whole.code === 0 ? parseRepository(whole.stdout) : null) ?? findRepositoryByParts(git, path);
 }
 
-/** What was found of a repository a moment ago, by the same operation, or a folder in it. */
+/** A repository found a moment ago by the same operation, or a folder in it. */
 export type RepositoryOrPath = Repository | string;
 
-export const repositoryAt = async (git: Git, place: RepositoryOrPath): Promise<Repository> =>
-  typeof place === 'string' ? repositoryOf(git, place) : place;
+export const resolveRepository = async (git: Git, place: RepositoryOrPath): Promise<Repository> =>
+  typeof place === 'string' ? findRepository(git, place) : place;
 
-/** The same with a question for each part, so that it can be said which of them is not there. */
-async function repositoryByParts(git: Git, path: string): Promise<Repository> {
+/** Like `findRepository`, with one question for each part, so that the error can name the missing one. */
+async function findRepositoryByParts(git: Git, path: string): Promise<Repository> {
   const look = { allowFail: true, discover: true } as const;
   const found = await git.run(
     path,
     ['rev-parse', '--path-format=absolute', '--is-bare-repository', '--git-common-dir'],
     look,
   );
-  const empty = (what: string): SvcError =>
+  const emptyRepositoryError = (what: string): SvcError =>
     new SvcError('repository_empty', `the repository at ${path} ${what}`, {
       hint: 'a worktree needs a checkout with at least one commit',
       data: { path },
     });
   if (found.code !== 0) {
-    // git is told to use none by itself.
+    // git is told not to search by itself.
     const isInside = resolve(path).split(sep).includes('.git');
     if (isInside)
       throw new SvcError('not_a_repository', `${path} is inside a .git folder`, { data: { path } });
-    // Asked of the files: git's words hold paths, which may hold any words.
-    const top = topAround(realFolder(path));
+    // Decided by files: git's messages contain paths, which may contain any words.
+    const top = findTopAround(realFolder(path));
     if (top !== null && !existsSync(join(top, '.git')))
-      throw empty('is bare: it has no checkout to work from');
-    // Anything else (an owner git does not trust, a broken config) has a remedy of its own and keeps git's words.
+      throw emptyRepositoryError('is bare: it has no checkout to work from');
+    // Other failures (an owner git does not trust, a broken config) have remedies of their own and keep git's words.
     if (top !== null) {
       throw new SvcError(
         'git_failed',
@@ -169,7 +106,7 @@ async function repositoryByParts(git: Git, path: string): Promise<Repository> {
     });
   }
   const [isBare, commonDir = ''] = found.stdout.trimEnd().split('\n');
-  if (isBare === 'true') throw empty('is bare: it has no checkout to work from');
+  if (isBare === 'true') throw emptyRepositoryError('is bare: it has no checkout to work from');
   const top = await git.run(path, ['rev-parse', '--path-format=absolute', '--show-toplevel'], look);
   if (top.code !== 0) {
     throw new SvcError('not_a_repository', `${path} is inside a .git folder`, { data: { path } });
@@ -177,19 +114,24 @@ async function repositoryByParts(git: Git, path: string): Promise<Repository> {
   const root = top.stdout.replace(/\n$/, '');
   const [symbolic, headCommit] = await Promise.all([
     git.run(root, ['symbolic-ref', '--quiet', 'HEAD'], { allowFail: true }),
-    commitOf(git, root, 'HEAD'),
+    resolveCommit(git, root, 'HEAD'),
   ]);
   if (headCommit === null && (await git.text(root, ['rev-list', '--all', '--max-count=1'])) === '') {
-    throw empty('has no commits yet');
+    throw emptyRepositoryError('has no commits yet');
   }
-  return { root, commonDir, head: symbolic.code === 0 ? branchOf(symbolic.stdout.trim()) : null, headCommit };
+  return {
+    root,
+    commonDir,
+    head: symbolic.code === 0 ? trimBranchPrefix(symbolic.stdout.trim()) : null,
+    headCommit,
+  };
 }
 
 /** Every checkout of the repository, the main one first. */
 export async function listWorktrees(git: Git, root: string): Promise<WorktreeEntry[]> {
   const { stdout } = await git.run(root, ['worktree', 'list', '--porcelain', '-z']);
   const entries: WorktreeEntry[] = [];
-  for (const line of records(stdout)) {
+  for (const line of splitRecords(stdout)) {
     const [key = '', ...rest] = line.split(' ');
     const value = rest.join(' ');
     const entry = entries.at(-1);
@@ -205,7 +147,7 @@ export async function listWorktrees(git: Git, root: string): Promise<WorktreeEnt
 }
 
 /** The git folder of one worktree. */
-export const gitDirOf = (git: Git, path: string): Promise<string> =>
+export const readGitDir = (git: Git, path: string): Promise<string> =>
   git.text(path, ['rev-parse', '--absolute-git-dir']);
 
 const OPERATIONS = [
@@ -217,43 +159,20 @@ const OPERATIONS = [
 ] as const;
 
 /** The operation that was left unfinished in a worktree, or null. */
-export const operationIn = (gitDir: string): string | null =>
+export const findOperation = (gitDir: string): string | null =>
   OPERATIONS.find(([file]) => existsSync(join(gitDir, file)))?.[1] ?? null;
 
 /** The branch that a rebase in this worktree will move when it ends, or null. */
-export function rebasedBranch(gitDir: string): string | null {
+export function readRebasedBranch(gitDir: string): string | null {
   for (const folder of ['rebase-merge', 'rebase-apply']) {
-    const name = textIn(join(gitDir, folder, 'head-name'));
+    const name = readRegularFile(join(gitDir, folder, 'head-name'));
     if (name !== null) return name.trim();
   }
   return null;
 }
 
-/** Refs of sessions: a worker can make one of them another name of a branch of the user, which must not follow. */
-const OURS = /^refs\/(?:heads\/)?svc\//;
-
-/** Sets a ref only if it still has the value that was read; `null` stands for "does not exist". */
-export const compareAndSet = (
-  git: Git,
-  cwd: string,
-  ref: string,
-  next: string,
-  before: string | null,
-  reason: string,
-): Promise<boolean> =>
-  git.succeeds(cwd, [
-    'update-ref',
-    ...(OURS.test(ref) ? ['--no-deref'] : []),
-    '--create-reflog',
-    '-m',
-    `svc: ${reason}`,
-    ref,
-    next,
-    before ?? '0'.repeat(next.length),
-  ]);
-
-/** Whether something is there, or may be: what is shut is not gone. */
-export function lies(path: string): boolean {
+/** Whether something exists, or may exist: an inaccessible path is not gone. */
+export function mayExist(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch {
@@ -261,7 +180,7 @@ export function lies(path: string): boolean {
   }
 }
 
-/** A folder with links followed; of one that is gone the part that is left. */
+/** Resolves links in a folder's path; of a missing folder, in the part that exists. */
 export function realFolder(path: string): string {
   try {
     return realpathSync(path);

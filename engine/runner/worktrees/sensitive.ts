@@ -1,9 +1,9 @@
 import type { Git } from './git.ts';
 
-/** Whose behaviour a file decides about, besides the program that is worked on. */
+/** What a file controls besides the program itself. */
 export type SensitiveKind = 'svc' | 'git' | 'agents' | 'CI' | 'git hooks' | 'tools';
 
-/** A file that whoever takes work in should look at apart from the rest. */
+/** A changed file that whoever merges the work should look at separately. */
 export interface SensitiveChange {
   path: string;
   kind: SensitiveKind;
@@ -103,7 +103,7 @@ const NAMES: Readonly<Record<SensitiveKind, readonly string[]>> = {
   ],
 };
 
-const expression = (name: string): string => {
+const buildPattern = (name: string): string => {
   const text = name
     .replace(/\/$/, '')
     .replace(/[.+?^${}()|[\]\\]/g, '\\$&')
@@ -112,11 +112,11 @@ const expression = (name: string): string => {
 };
 
 const KINDS = (Object.keys(NAMES) as SensitiveKind[]).map(
-  (kind) => [kind, new RegExp(NAMES[kind].map(expression).join('|'))] as const,
+  (kind) => [kind, new RegExp(NAMES[kind].map(buildPattern).join('|'))] as const,
 );
 
-/** As a file system reads it that knows no cases, and an eye that sees nothing of what is ignored. */
-const folded = (path: string): string =>
+/** Normalises a path as a case-insensitive file system, and a human eye, would read it. */
+const foldPath = (path: string): string =>
   path
     .normalize('NFKC')
     .replace(/[\p{DI}\p{Cc}]/gu, '')
@@ -124,9 +124,9 @@ const folded = (path: string): string =>
     .replaceAll('\\', '/')
     .replace(/[. ]+(?=\/|$)/g, '');
 
-/** What a path's file decides about; null for one like every other. */
-export function sensitiveKind(path: string): SensitiveKind | null {
-  const text = folded(path);
+/** What a path's file controls; null for an ordinary one. */
+export function findSensitiveKind(path: string): SensitiveKind | null {
+  const text = foldPath(path);
   return KINDS.find(([, pattern]) => pattern.test(text))?.[0] ?? null;
 }
 
@@ -134,14 +134,14 @@ export function sensitiveKind(path: string): SensitiveKind | null {
 export interface ChangedPath {
   path: string;
   change: SensitiveChange['change'];
-  /** One of its two sides is a repository inside this one. */
+  /** One of the two sides is a nested repository. */
   isRepository: boolean;
 }
 
 const REPOSITORY = '160000';
 
-/** Every path that differs between two commits or trees; one that was renamed is two of them. */
-export async function changedPaths(
+/** Lists every path that differs between two commits or trees; a renamed file counts as two. */
+export async function listChangedPaths(
   git: Git,
   root: string,
   { from, to, env = {} }: { from: string; to: string; env?: Readonly<Record<string, string>> },
@@ -161,15 +161,17 @@ export async function changedPaths(
   return found;
 }
 
-/** Those of them that decide about more than the program that is worked on. */
-export const sensitiveAmong = (paths: readonly ChangedPath[]): SensitiveChange[] =>
+/** Selects those that control more than the program itself. */
+export const selectSensitive = (paths: readonly ChangedPath[]): SensitiveChange[] =>
   paths.flatMap(({ path, change, isRepository }) => {
-    const kind = sensitiveKind(path) ?? (isRepository ? 'git' : null);
+    const kind = findSensitiveKind(path) ?? (isRepository ? 'git' : null);
     return kind === null ? [] : [{ path, kind, change }];
   });
 
-/** In one line for people: `svc.yaml (svc), CLAUDE.md (agents, deleted)`; empty when there is none. */
-export function sensitiveWords(changes: readonly SensitiveChange[], most = 8): string {
+/**
+ * Describes changes in one line for people: `svc.yaml (svc), CLAUDE.md (agents, deleted)`; empty when there are none.
+ */
+export function describeSensitive(changes: readonly SensitiveChange[], most = 8): string {
   const words = changes
     .slice(0, most)
     .map(({ path, kind, change }) => `${path} (${kind}${change === 'deleted' ? ', deleted' : ''})`);

@@ -2,28 +2,34 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { asSvcError, SvcError } from '../../base/errors.ts';
 import { mapLimit } from '../../base/map-limit.ts';
-import { filesOf } from './files.ts';
+import { listUncommitted } from './contents.ts';
 import type { Git } from './git.ts';
-import { baseNameOf, type ListingRequest, listing, noBase, type Pairing } from './listing.ts';
-import { processesInside, type WorkingFolders } from './live.ts';
-import { gitDirOfWorktree } from './look.ts';
-import { type Standing, standingsOf, treesOf } from './merged.ts';
+import { gitDirOfWorktree } from './inspect.ts';
 import {
-  branchRef,
-  lies,
-  operationIn,
+  baseMissingError,
+  type ListingRequest,
+  listSessionWorktrees,
+  type Pairing,
+  resolveBaseName,
+} from './listing.ts';
+import { findMergeStates, type MergeState, readTrees } from './merge-state.ts';
+import { branchRef } from './refs.ts';
+import {
+  findOperation,
+  mayExist,
   type Repository,
-  repositoryAt,
+  resolveRepository,
   type WorktreeEntry,
 } from './repository.ts';
 import { WORKTREE_STATES, type WorktreeState } from './states.ts';
-import { textIn } from './traps.ts';
+import { readRegularFile } from './traps.ts';
 import { isUnchanged } from './unchanged.ts';
+import { findProcessesInside, type WorkingFolders } from './working-folders.ts';
 
 export interface StatusRequest extends ListingRequest {
-  /** Only those that are in this state. */
+  /** Return only those in this state. */
   state?: WorktreeState | undefined;
-  /** At most so many, the newest. */
+  /** Return at most this many, the newest. */
   limit?: number | undefined;
 }
 
@@ -34,7 +40,7 @@ export interface SessionWorktree {
   head: string | null;
   /** The worktree's folder; null when the branch has none. */
   path: string | null;
-  /** What the worktree has checked out, when that is not the session's branch: a branch name or a commit. */
+  /** What is checked out in the worktree if not the session's branch: a branch name or a commit. */
   checkedOut: string | null;
   /** Tracked files are changed, staged or in conflict; null when that could not be read. */
   dirty: boolean | null;
@@ -45,27 +51,27 @@ export interface SessionWorktree {
   behind: number | null;
   /** The base holds the branch's work, also when squashed or rebased (R3); null as above. */
   merged: boolean | null;
-  /** Branch and worktree do not belong together any more: one of the two is missing. */
+  /** One of branch and worktree is missing. */
   orphan: boolean;
-  /** Some process works in it; null when that cannot be known. */
+  /** A process works in it; null when that cannot be known. */
   live: boolean | null;
   locked: boolean;
   /** A merge, rebase, cherry-pick or revert that was left unfinished. */
   operation: string | null;
-  /** Why the worktree, or its branch, could not be looked at. */
+  /** Why the worktree, or its branch, could not be inspected. */
   unreadable: string | null;
 }
 
 export interface RepositoryStatus {
   worktrees: SessionWorktree[];
-  /** How many there are with those that the limit has cut off. */
+  /** How many there are, including those that the limit cut off. */
   total: number;
   /** Why they could not be compared with the base, if so. */
   problem: SvcError | null;
 }
 
-/** Every state that a worktree is in. */
-export function statesOf(worktree: SessionWorktree): WorktreeState[] {
+/** Lists every state that a worktree is in. */
+export function listWorktreeStates(worktree: SessionWorktree): WorktreeState[] {
   const { dirty, untracked, merged, orphan, live, unreadable } = worktree;
   const isDirty = dirty === true || untracked === true;
   const isIn: Record<WorktreeState, boolean> = {
@@ -80,18 +86,18 @@ export function statesOf(worktree: SessionWorktree): WorktreeState[] {
   return WORKTREE_STATES.filter((state) => isIn[state]);
 }
 
-/** At once: git is mostly waited for, and more than the processors have would only wait for each other. */
+/** Inspected at the same time: git mostly waits, and more than the processors can handle would wait for each other. */
 const MOST_AT_ONCE = 4;
 
 const byNumber = new Intl.Collator('en', { numeric: true });
-const newestFirst = (one: { branch: string }, other: { branch: string }): number =>
+const compareNewestFirst = (one: { branch: string }, other: { branch: string }): number =>
   byNumber.compare(other.branch, one.branch);
 
-/** What all rows of a list are made from. */
-interface Ground {
+/** What all rows of a list share. */
+interface StatusContext {
   repository: Repository;
-  /** How the branches' commits stand to the base; null without one. */
-  standings: Promise<ReadonlyMap<string, Standing | null> | null>;
+  /** How the branches' commits relate to the base; null without one. */
+  standings: Promise<ReadonlyMap<string, MergeState | null> | null>;
   /** Trees of the commits that are checked out. */
   trees: ReadonlyMap<string, string>;
   folders: Map<number, string> | null;
@@ -99,63 +105,66 @@ interface Ground {
 }
 
 /** The session branches and worktrees of a repository, newest first. */
-export async function status(
+export async function readWorktreeStatus(
   git: Git,
   workingFolders: WorkingFolders,
   request: StatusRequest,
 ): Promise<RepositoryStatus> {
-  const repository = await repositoryAt(git, request.repository);
+  const repository = await resolveRepository(git, request.repository);
   const { root, commonDir } = repository;
   const { limit = Number.POSITIVE_INFINITY, state } = request;
-  const { name, problem: unnamed } = nameOf(repository, request.base);
-  const { pairings, base: target } = await listing(git, root, { ...request, base: name });
-  pairings.sort(newestFirst);
+  const { name, problem: unnamed } = tryBaseName(repository, request.base);
+  const { pairings, base: target } = await listSessionWorktrees(git, root, { ...request, base: name });
+  pairings.sort(compareNewestFirst);
   // Without a filter the rest need not be looked at.
   const looked = state === undefined ? pairings.slice(0, limit) : pairings;
   const heads = looked.flatMap(({ head }) => head ?? []);
-  // git is mostly waited for: the folders are looked through meanwhile.
-  const standings = target === null ? Promise.resolve(null) : standingsOf(git, repository, target, heads);
+  // Start this early: folders are inspected while git works.
+  const standings = target === null ? Promise.resolve(null) : findMergeStates(git, repository, target, heads);
   standings.catch(() => undefined);
-  const ground: Ground = {
+  const ground: StatusContext = {
     repository,
     standings,
-    trees: await treesOf(
+    trees: await readTrees(
       git,
       root,
       looked.flatMap(({ entry }) => entry?.head ?? []),
     ).catch(() => new Map()),
     folders: workingFolders(),
-    isExcluded: ignoresOwnFolder(commonDir) ? (entry) => entry === '.svc' : () => false,
+    isExcluded: isSvcFolderExcluded(commonDir) ? (entry) => entry === '.svc' : () => false,
   };
-  const rows = await mapLimit(looked, MOST_AT_ONCE, (pairing) => describe(git, ground, pairing));
-  const wanted = state === undefined ? rows : rows.filter((row) => statesOf(row).includes(state));
+  const rows = await mapLimit(looked, MOST_AT_ONCE, (pairing) => describeWorktree(git, ground, pairing));
+  const wanted = state === undefined ? rows : rows.filter((row) => listWorktreeStates(row).includes(state));
   return {
     worktrees: wanted.slice(0, limit),
     total: state === undefined ? pairings.length : wanted.length,
-    problem: unnamed ?? (name !== null && target === null ? noBase(root, name) : null),
+    problem: unnamed ?? (name !== null && target === null ? baseMissingError(root, name) : null),
   };
 }
 
-function nameOf(repository: Repository, base?: string): { name: string | null; problem: SvcError | null } {
+function tryBaseName(
+  repository: Repository,
+  base?: string,
+): { name: string | null; problem: SvcError | null } {
   try {
-    return { name: baseNameOf(repository, base), problem: null };
+    return { name: resolveBaseName(repository, base), problem: null };
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     return { name: null, problem: error };
   }
 }
 
-const ignoresOwnFolder = (commonDir: string): boolean =>
-  (textIn(join(commonDir, 'info', 'exclude')) ?? '').split(/\r?\n/).includes('.svc/');
+const isSvcFolderExcluded = (commonDir: string): boolean =>
+  (readRegularFile(join(commonDir, 'info', 'exclude')) ?? '').split(/\r?\n/).includes('.svc/');
 
-async function describe(
+async function describeWorktree(
   git: Git,
-  ground: Ground,
+  ground: StatusContext,
   { branch, head, entry, stray }: Pairing,
 ): Promise<SessionWorktree> {
   const path = entry?.path ?? stray;
-  const isThere = path !== null && lies(path);
-  const inside = isThere ? processesInside(path, ground.folders) : [];
+  const isThere = path !== null && mayExist(path);
+  const inside = isThere ? findProcessesInside(path, ground.folders) : [];
   const isOwn = entry === null || entry.ref === branchRef(branch);
   const result: SessionWorktree = {
     branch,
@@ -174,26 +183,26 @@ async function describe(
     unreadable: null,
   };
   if (stray !== null) result.unreadable = 'git does not know this folder as a worktree';
-  else if (entry !== null && isThere) Object.assign(result, await filesIn(git, ground, entry));
+  else if (entry !== null && isThere) Object.assign(result, await inspectFiles(git, ground, entry));
   const standing = head === null ? undefined : (await ground.standings)?.get(head);
   if (standing === null) result.unreadable ??= 'git cannot read its commits';
   return { ...result, ...standing };
 }
 
-/** What a worktree holds that is in no commit. */
-async function filesIn(
+/** Inspects what a worktree holds that is in no commit. */
+async function inspectFiles(
   git: Git,
-  { repository, trees, isExcluded }: Ground,
+  { repository, trees, isExcluded }: StatusContext,
   { path, head }: WorktreeEntry,
 ): Promise<Partial<SessionWorktree>> {
-  // Other work gets its turn between two folders that are looked through.
+  // Let other work run between two folders.
   await nextTurn();
   try {
     const gitDir = await gitDirOfWorktree(git, path, repository.commonDir);
-    const operation = operationIn(gitDir);
+    const operation = findOperation(gitDir);
     if (isUnchanged(path, gitDir, trees.get(head ?? '') ?? '', isExcluded))
       return { dirty: false, untracked: false, operation };
-    const files = await filesOf(git, path, gitDir);
+    const files = await listUncommitted(git, path, gitDir);
     return { dirty: files.changed.length > 0, untracked: files.untracked.length > 0, operation };
   } catch (error) {
     return { unreadable: asSvcError(error).message };

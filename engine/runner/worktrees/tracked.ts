@@ -1,51 +1,51 @@
 import { lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { asSvcError } from '../../base/errors.ts';
-import { createGit, type Git, records } from './git.ts';
+import { createGit, type Git, splitRecords } from './git.ts';
 
-/** The nearest folder around a path that is there. */
-function nearestFolder(path: string): string {
+/** The nearest existing folder around a path. */
+function findNearestFolder(path: string): string {
   for (let at = dirname(path); ; at = dirname(at)) {
     if (lstatSync(at, { throwIfNoEntry: false })?.isDirectory() || at === dirname(at)) return at;
   }
 }
 
-/** In any case, since some file systems tell no two apart; and not as a pattern. */
-const pathspec = (folder: string, path: string): string =>
+/** Matches literally and ignoring case, since some file systems do. */
+const formatPathspec = (folder: string, path: string): string =>
   `:(literal,icase)${path.slice(folder.length).replace(/^\/+/, '')}`;
 
 const MOST_NAMED = 1000;
 
-async function trackedAt(git: Git, path: string): Promise<string[]> {
-  const folder = nearestFolder(path);
-  const args = ['ls-files', '-z', '--', pathspec(folder, path)];
+async function listTrackedAt(git: Git, path: string): Promise<string[]> {
+  const folder = findNearestFolder(path);
+  const args = ['ls-files', '-z', '--', formatPathspec(folder, path)];
   let stdout: string;
   try {
     const ran = await git.run(folder, args, { allowFail: true, discover: true });
     if (ran.code !== 0) return [];
     stdout = ran.stdout;
   } catch (error) {
-    // Without git nothing is checked out here either.
+    // Without git nothing is checked out here.
     if (asSvcError(error).code === 'tool_missing') return [];
     throw error;
   }
-  return records(stdout)
+  return splitRecords(stdout)
     .slice(0, MOST_NAMED)
     .map((name) => join(folder, name));
 }
 
 /**
- * Files at or below the paths that git tracks, absolute: a checkout, a merge or a pull may write them at any time, also
+ * Lists tracked files at or below the paths, absolute: a checkout, merge or pull may write them at any time, even
  * where git otherwise ignores everything. None outside a repository.
  */
-export async function trackedFiles(paths: readonly string[], env: NodeJS.ProcessEnv): Promise<string[]> {
+export async function listTrackedFiles(paths: readonly string[], env: NodeJS.ProcessEnv): Promise<string[]> {
   const git = createGit(env);
-  return (await Promise.all(paths.map((path) => trackedAt(git, path)))).flat();
+  return (await Promise.all(paths.map((path) => listTrackedAt(git, path)))).flat();
 }
 
-/** Takes them out of git's index, and leaves them where they are. */
+/** Removes files from git's index and leaves them on disk. */
 export async function untrackFiles(path: string, env: NodeJS.ProcessEnv): Promise<void> {
-  const folder = realpathSync(nearestFolder(path));
+  const folder = realpathSync(findNearestFolder(path));
   const args = [
     'rm',
     '-r',
@@ -53,7 +53,7 @@ export async function untrackFiles(path: string, env: NodeJS.ProcessEnv): Promis
     '--quiet',
     '--ignore-unmatch',
     '--',
-    pathspec(folder, join(folder, basename(path))),
+    formatPathspec(folder, join(folder, basename(path))),
   ];
   await createGit(env).run(folder, args, { discover: true });
 }

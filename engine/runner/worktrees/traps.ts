@@ -16,16 +16,16 @@ import { join } from 'node:path';
 const MOST_ENTRIES = 500_000;
 
 /**
- * Pipes and links in a folder of git's: git makes none, would wait at the one for ever, and follow the other to write
- * what is somebody else's.
- * @param links whether they count: in a main checkout the person may have put some there
+ * Finds pipes and links in one of git's folders: git makes none, would wait at a pipe forever, and follow a link to
+ * overwrite somebody else's file.
+ * @param links whether links count: in a main checkout the person may have made some
  */
-export function trapsIn(folder: string, { links }: { links: boolean }): string[] {
+export function findTraps(folder: string, { links }: { links: boolean }): string[] {
   const found: string[] = [];
   const queue = [folder];
   for (let looked = 0; queue.length > 0 && looked < MOST_ENTRIES; ) {
     const at = queue.pop()!;
-    for (const entry of entriesOf(at)) {
+    for (const entry of readEntries(at)) {
       looked += 1;
       const path = join(at, entry.name);
       if (entry.isDirectory()) queue.push(path);
@@ -35,7 +35,7 @@ export function trapsIn(folder: string, { links }: { links: boolean }): string[]
   return found;
 }
 
-function entriesOf(folder: string) {
+function readEntries(folder: string) {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
@@ -43,50 +43,53 @@ function entriesOf(folder: string) {
   }
 }
 
-/** What a worker may write of a repository: its worktree's own folder, the objects, and the branches of sessions. */
+/**
+ * The git folders of a repository that a worker may write to: its worktree's own, the objects, and the branches of
+ * sessions.
+ */
 export interface WrittenFolders {
   own: string;
   common: string;
 }
 
 /**
- * Takes away what a worker has left for whoever calls git next. Returns what that was.
- * @param links also links, which is for what a confined worker has written: nothing of them is the person's
+ * Removes pipes and links that a worker left for the next git call. Returns their paths.
+ * @param links also remove links; for what a confined worker has written, since none of it is the person's
  */
 export function clearTraps({ own, common }: WrittenFolders, { links }: { links: boolean }): string[] {
   const isWorktree = own !== common;
   const found = [
-    ...(isWorktree ? trapsIn(own, { links }) : trapsIn(join(common, 'refs'), { links: false })),
-    ...entriesOf(common).flatMap((entry) => (entry.isFIFO() ? [join(common, entry.name)] : [])),
-    ...trapsAmongObjects(join(common, 'objects'), { links }),
-    ...trapsIn(join(common, 'refs', 'heads', 'svc'), { links }),
+    ...(isWorktree ? findTraps(own, { links }) : findTraps(join(common, 'refs'), { links: false })),
+    ...readEntries(common).flatMap((entry) => (entry.isFIFO() ? [join(common, entry.name)] : [])),
+    ...findTrapsAmongObjects(join(common, 'objects'), { links }),
+    ...findTraps(join(common, 'refs', 'heads', 'svc'), { links }),
   ];
   for (const path of found) rmSync(path, { force: true });
   return found;
 }
 
-/** Single objects are written into what is called like this; packs may be kept elsewhere, by a person's own link. */
+/** Folders of loose objects; packs may be elsewhere, behind a person's own link. */
 const OBJECTS = /^[0-9a-f]{2}$/;
 
-const trapsAmongObjects = (objects: string, { links }: { links: boolean }): string[] =>
-  entriesOf(objects).flatMap((entry) => {
+const findTrapsAmongObjects = (objects: string, { links }: { links: boolean }): string[] =>
+  readEntries(objects).flatMap((entry) => {
     const path = join(objects, entry.name);
     const isOfSingle = links && OBJECTS.test(entry.name);
-    if (entry.isDirectory()) return trapsIn(path, { links: isOfSingle });
+    if (entry.isDirectory()) return findTraps(path, { links: isOfSingle });
     return entry.isFIFO() || (isOfSingle && entry.isSymbolicLink()) ? [path] : [];
   });
 
-/** Takes what protected a main checkout while a worker was in it out of its git folder, where git has nothing of the kind. */
+/** Removes the `commondir` file that protected a main checkout while a worker was in it; git itself puts none there. */
 export function releaseCheckout({ own, common }: WrittenFolders): void {
   const file = join(common, 'commondir');
-  if (own === common && textIn(file)?.trim() === '.') rmSync(file, { force: true });
+  if (own === common && readRegularFile(file)?.trim() === '.') rmSync(file, { force: true });
 }
 
-/** What git reads of a worktree by its name, in every folder. */
+/** Files that git reads by name in every folder of a worktree. */
 const READ_BY_NAME = new Set(['.gitattributes', '.gitignore', '.gitmodules', '.mailmap']);
 
-/** A pipe in a worktree at which git waits; null without one. */
-export async function pipeIn(worktree: string, signal: AbortSignal): Promise<string | null> {
+/** Finds a pipe in a worktree at which git would wait; null when there is none. */
+export async function findPipe(worktree: string, signal: AbortSignal): Promise<string | null> {
   const queue = [worktree];
   for (let looked = 0; queue.length > 0 && looked < MOST_ENTRIES && !signal.aborted; ) {
     const at = queue.pop()!;
@@ -104,10 +107,10 @@ export async function pipeIn(worktree: string, signal: AbortSignal): Promise<str
 }
 
 /**
- * The text of a file where a worker may have put something else; null then, and where there is none.
- * @param mostBytes no more than these are read
+ * Reads a file that a worker may have replaced by something else; null then, and where there is none.
+ * @param mostBytes reads no more than these
  */
-export function textIn(file: string, mostBytes?: number): string | null {
+export function readRegularFile(file: string, mostBytes?: number): string | null {
   let fd: number;
   try {
     fd = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -124,12 +127,12 @@ export function textIn(file: string, mostBytes?: number): string | null {
   }
 }
 
-/** The folders of git that a checkout names; null where it names none. */
-export function foldersNamed(worktree: string): WrittenFolders | null {
+/** Reads which git folders a checkout names; null where it names none. */
+export function readGitFolders(worktree: string): WrittenFolders | null {
   const mark = join(worktree, '.git');
   if (lstatSync(mark, { throwIfNoEntry: false })?.isDirectory()) return { own: mark, common: mark };
-  const own = /^gitdir: (.+)$/m.exec(textIn(mark) ?? '')?.[1];
-  // As git has made it: anything else is looked at by `verifyToplevel`.
+  const own = /^gitdir: (.+)$/m.exec(readRegularFile(mark) ?? '')?.[1];
+  // Only git's own form is accepted; `verifyToplevel` reports anything else.
   const common = own === undefined ? undefined : /^(.+)\/worktrees\/[^/]+$/.exec(own)?.[1];
   return own === undefined || common === undefined ? null : { own, common };
 }

@@ -1,70 +1,71 @@
-import { type Problem, problemOf } from '../../base/errors.ts';
-import { type Checkout, checkoutOf, withRoomFor } from './checkout.ts';
-import { wouldBringBack } from './foreign.ts';
+import { type Problem, toProblem } from '../../base/errors.ts';
+import { type Checkout, checkRoomForFiles, findBranchCheckout } from './checkout.ts';
+import { foreignCommitsError } from './foreign-commits.ts';
 import type { Git } from './git.ts';
-import { mergedTree } from './integrate.ts';
-import { withObjectsAside } from './merged.ts';
-import { foreignTo, type PromoteRequest, tipsOf } from './promote.ts';
-import { aheadBehind, repositoryAt } from './repository.ts';
-import { changedPaths, type SensitiveChange, sensitiveAmong } from './sensitive.ts';
+import { mergeTrees } from './integrate.ts';
+import { withTemporaryObjects } from './merge-state.ts';
+import { findForeignToBase, type PromoteRequest, resolveTips } from './promote.ts';
+import { countAheadBehind } from './refs.ts';
+import { resolveRepository } from './repository.ts';
+import { listChangedPaths, type SensitiveChange, selectSensitive } from './sensitive.ts';
 
 export type TrialRequest = Pick<PromoteRequest, 'repository' | 'branch' | 'base' | 'baseCommit'>;
 
-/** What promoting by merge would meet now. */
+/** What promoting by merge would run into now. */
 export interface Trial {
   branch: string;
   /** The branch's commit; `promote` takes it to refuse another. */
   head: string;
   base: string;
   strategy: 'merge';
-  /** It would go through. */
+  /** The merge would succeed. */
   promotable: boolean;
   /** The base holds the work; promoting would change nothing. */
   alreadyMerged: boolean;
   /** Why a merge would be refused, and what to do instead; null when it would not. */
   refused: Problem | null;
-  /** Paths that the merge would stop at. */
+  /** Paths with conflicts. */
   conflicts: string[];
-  /** What it would change in the base that is to be looked at apart from the rest. */
+  /** Changes to the base that deserve a separate look. */
   sensitive: SensitiveChange[];
-  /** The base's checkout, which has to follow. */
+  /** The base's checkout, which has to be updated too. */
   checkout: Checkout;
   /** Commits that only the branch has, and that only the base has. */
   ahead: number;
   behind: number;
 }
 
-/** Merges aside, where nobody sees it: what git writes for that goes into a folder that is removed again. */
-export async function trial(git: Git, request: TrialRequest): Promise<Trial> {
+/** Tries the merge in a temporary object folder that is removed afterwards. */
+export async function tryPromotion(git: Git, request: TrialRequest): Promise<Trial> {
   const { branch, base } = request;
-  const { root, commonDir } = await repositoryAt(git, request.repository);
-  const tips = await tipsOf(git, root, request);
+  const { root, commonDir } = await resolveRepository(git, request.repository);
+  const tips = await resolveTips(git, root, request);
   const { before, beforeTree, tip: head } = tips;
   const [counts, checkout, foreign] = await Promise.all([
-    aheadBehind(git, root, before, head),
-    checkoutOf(git, root, base),
-    foreignTo(git, root, request, tips),
+    countAheadBehind(git, root, before, head),
+    findBranchCheckout(git, root, base),
+    findForeignToBase(git, root, request, tips),
   ]);
   const about = { branch, head, base, strategy: 'merge', refused: null, ...counts } as const;
   const asIs = { ...about, conflicts: [], sensitive: [], checkout };
   if (counts.ahead === 0 || foreign?.newest === head)
     return { ...asIs, promotable: true, alreadyMerged: true };
   if (foreign !== null) {
-    const refused = problemOf(wouldBringBack(request, foreign));
+    const refused = toProblem(foreignCommitsError(request, foreign));
     return { ...asIs, refused, promotable: false, alreadyMerged: false };
   }
 
-  return withObjectsAside(commonDir, async (env) => {
-    const { tree, conflicts } = await mergedTree(git, root, { base: before, branch: head, env });
-    const paths = await changedPaths(git, root, { from: before, to: tree, env });
+  return withTemporaryObjects(commonDir, async (env) => {
+    const { tree, conflicts } = await mergeTrees(git, root, { base: before, branch: head, env });
+    const paths = await listChangedPaths(git, root, { from: before, to: tree, env });
     const added = paths.filter(({ change }) => change === 'added').map(({ path }) => path);
-    const follows = conflicts.length > 0 ? checkout : await withRoomFor(git, checkout, added);
+    const follows = conflicts.length > 0 ? checkout : await checkRoomForFiles(git, checkout, added);
     return {
       ...about,
       promotable: conflicts.length === 0 && follows.state !== 'dirty',
       alreadyMerged: tree === beforeTree,
       conflicts,
-      sensitive: sensitiveAmong(paths),
+      sensitive: selectSensitive(paths),
       checkout: follows,
     };
   });

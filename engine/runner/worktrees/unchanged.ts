@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import { type BigIntStats, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** More files are left to git, which looks at them faster. */
+/** With more files git itself is faster. */
 const MOST_FILES = 5000;
-/** A larger file whose time says nothing is left to git. */
+/** A larger file whose time is inconclusive is left to git. */
 const MOST_BYTES = 256 * 1024;
 
 const FILE = 0o100000;
 const LINK = 0o120000;
 
-/** One file as git has found it last. */
+/** One file as recorded in the index. */
 interface Entry {
   /** Where its record begins in the index. */
   at: number;
@@ -20,19 +20,19 @@ interface Entry {
 interface Index {
   bytes: Buffer;
   entries: Entry[];
-  /** The tree of all that is in it, as it was written last. */
+  /** The tree object last written for the whole index. */
   tree: string;
-  /** When it was written, ns. */
+  /** Modification time of the index, ns. */
   mtimeNs: bigint;
   idLength: number;
 }
 
 /**
- * Whether a worktree is as its commit has it: no file is changed, staged, missing or new. Answered from git's index and the
- * files' times without starting git, which takes longer than all of this. False means that git has to be asked: something
- * may differ, or the index is of a kind that is not read here.
+ * Whether a worktree matches its commit exactly: no file is changed, staged, missing or new. Answered from git's
+ * index and the files' times without starting git, which would take longer. False means that git has to be asked:
+ * something may differ, or the index has an unsupported form.
  * @param gitDir the worktree's own git folder
- * @param tree of the commit that is checked out; empty where that is not known
+ * @param tree tree of the commit that is checked out; empty when unknown
  * @param isExcluded names at the top that git ignores
  */
 export function isUnchanged(
@@ -44,13 +44,13 @@ export function isUnchanged(
   if (tree === '') return false;
   try {
     const index = readIndex(join(gitDir, 'index'), tree.length / 2);
-    return index !== null && index.tree === tree && holdsExactly(worktree, index, isExcluded);
+    return index !== null && index.tree === tree && matchesIndex(worktree, index, isExcluded);
   } catch {
-    return false; // gone or changed meanwhile, or shut
+    return false; // gone or changed meanwhile, or not accessible
   }
 }
 
-/** Null for what has more to it than files with their times. Format: gitformat-index(5), versions 2 and 3. */
+/** Parses an index; null for one with more than plain files. Format: gitformat-index(5), versions 2 and 3. */
 function readIndex(file: string, idLength: number): Index | null {
   const { mtimeNs } = lstatSync(file, { bigint: true });
   const bytes = readFileSync(file);
@@ -62,7 +62,7 @@ function readIndex(file: string, idLength: number): Index | null {
   let at = 12;
   for (let number = 0; number < count; number += 1) {
     const flagsAt = at + 40 + idLength;
-    // Assumed unchanged, in conflict, sparse or only meant to be added: all beyond the length of the name.
+    // These flags mean assumed unchanged, in conflict, sparse or intent-to-add.
     if ((bytes.readUInt16BE(flagsAt) & 0xf000) !== 0) return null;
     const mode = bytes.readUInt32BE(at + 24) & 0o170000;
     if (mode !== FILE && mode !== LINK) return null;
@@ -74,23 +74,23 @@ function readIndex(file: string, idLength: number): Index | null {
   for (const end = bytes.length - idLength; at + 8 <= end; ) {
     const name = bytes.toString('latin1', at, at + 4);
     const size = bytes.readUInt32BE(at + 4);
-    if (name === 'TREE') tree = rootOf(bytes.subarray(at + 8, at + 8 + size), idLength);
-    // In capitals what may be passed over; of those these say that git knows more than the files do.
+    if (name === 'TREE') tree = parseRootTree(bytes.subarray(at + 8, at + 8 + size), idLength);
+    // Extensions in capitals are optional; these say that git knows more than the files do.
     else if (!/^[A-Z]/.test(name) || name === 'FSMN') return null;
     at += 8 + size;
   }
   return tree === null ? null : { bytes, entries, tree, mtimeNs, idLength };
 }
 
-/** The tree that was written of the whole index; null when that has changed since. */
-function rootOf(extension: Buffer, idLength: number): string | null {
+/** The tree written for the whole index; null when that has changed since. */
+function parseRootTree(extension: Buffer, idLength: number): string | null {
   const end = extension.indexOf(0x0a);
   const [, count = '-1'] = /^\0(-?\d+) \d+$/.exec(extension.toString('latin1', 0, end)) ?? [];
   return Number(count) < 0 ? null : extension.toString('hex', end + 1, end + 1 + idLength);
 }
 
-/** Whether what lies in the worktree is what the index holds, and nothing else. */
-function holdsExactly(worktree: string, index: Index, isExcluded: (name: string) => boolean): boolean {
+/** Whether the worktree holds exactly what the index does. */
+function matchesIndex(worktree: string, index: Index, isExcluded: (name: string) => boolean): boolean {
   const files = new Map(index.entries.map((entry) => [entry.path, entry]));
   const folders = new Set<string>();
   for (const { path } of index.entries)
@@ -105,7 +105,7 @@ function holdsExactly(worktree: string, index: Index, isExcluded: (name: string)
       const path = folder === '' ? name : `${folder}/${name}`;
       const entry = files.get(path);
       if (entry !== undefined) {
-        if (!isSame(join(worktree, path), entry, index)) return false;
+        if (!isSameFile(join(worktree, path), entry, index)) return false;
         seen += 1;
       } else if (folders.has(path)) {
         if (!lstatSync(join(worktree, path)).isDirectory()) return false;
@@ -116,7 +116,7 @@ function holdsExactly(worktree: string, index: Index, isExcluded: (name: string)
   return seen === index.entries.length;
 }
 
-function isSame(file: string, { at }: Entry, index: Index): boolean {
+function isSameFile(file: string, { at }: Entry, index: Index): boolean {
   const { bytes, mtimeNs } = index;
   const stat = lstatSync(file, { bigint: true });
   const field = (offset: number): bigint => BigInt(bytes.readUInt32BE(at + offset));
@@ -130,7 +130,7 @@ function isSame(file: string, { at }: Entry, index: Index): boolean {
     field(36) === BigInt.asUintN(32, stat.size) &&
     isSameKind(field(24), stat);
   if (!isAsFound) return false;
-  // Written in the same moment as the index, it may have been written again after that.
+  // A file written in the same moment as the index may have been written again after it.
   return stat.mtimeNs < mtimeNs || hasContent(file, stat, bytes.subarray(at + 40, at + 40 + index.idLength));
 }
 

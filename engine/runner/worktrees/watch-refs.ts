@@ -1,11 +1,11 @@
 import { type FSWatcher, readdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
 
-/** A commit or a fetch moves several refs: it is told of once. */
+/** A commit or fetch moves several refs; they are reported together. */
 const SETTLE_MS = 100;
-/** How often a change is assumed where none can be noticed. */
+/** How often to report a change where none can be detected. */
 const BLIND_MS = 5000;
-/** Folders below `refs/heads`: more of them are not watched one by one. */
+/** More folders below `refs/heads` than this are not watched one by one. */
 const MOST_FOLDERS = 500;
 
 export interface RefWatch {
@@ -13,10 +13,10 @@ export interface RefWatch {
 }
 
 /**
- * Calls `onMoved` after a branch of a repository has moved, appeared or gone, in whatever form git keeps them. Where the
- * system cannot watch, it is called every five seconds.
+ * Calls `onMoved` after a branch of a repository has moved, appeared or gone, however git stores it. Where the system
+ * cannot watch files, it is called every five seconds.
  * @param common the repository's own git folder
- * @param beside folders in which branches lie that are not taken over yet
+ * @param beside folders with branches that are not taken over yet
  */
 export function watchRefs(
   { common, beside }: { common: string; beside: readonly string[] },
@@ -29,7 +29,7 @@ export function watchRefs(
   function noticeMove(): void {
     settling ??= setTimeout(() => {
       settling = null;
-      // Folders come and go with branches; what moves from here on is noticed, what moved before is told of now.
+      // Folders come and go with branches: watch anew first, then report what moved before.
       watchAll();
       onMoved();
     }, SETTLE_MS);
@@ -56,7 +56,7 @@ export function watchRefs(
   function watchTree(folder: string): void {
     if (watchers.length > MOST_FOLDERS) becomeBlind();
     else if (watchFolder(folder, (name) => !name.endsWith('.lock')))
-      for (const name of foldersIn(folder)) watchTree(join(folder, name));
+      for (const name of listFolderNames(folder)) watchTree(join(folder, name));
   }
 
   function closeAll(): void {
@@ -81,7 +81,7 @@ export function watchRefs(
   };
 }
 
-function foldersIn(folder: string): string[] {
+function listFolderNames(folder: string): string[] {
   try {
     return readdirSync(folder, { withFileTypes: true }).flatMap((each) =>
       each.isDirectory() ? [each.name] : [],

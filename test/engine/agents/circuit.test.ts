@@ -16,7 +16,7 @@ describe('an agent that fails again and again for reasons of its own', () => {
   ];
   const held = () => rig.here().call<{ agent: string; code: string }[]>('agent.held');
 
-  test('is given no more work, which is told once; other agents go on, and a person lets it go on', async () => {
+  test('gets no more work while its circuit is open, which is told once; other agents go on, and a person lets it go on', async () => {
     for (let failures = 1; failures <= 3; failures += 1) {
       assert.deepEqual(await held(), []);
       const { session_id } = await rig.run(broken);

@@ -7,7 +7,7 @@ import {
   checkNotifyCommand,
   INTERACTIVE_PLACEHOLDERS,
   renderCommand,
-  tokenise,
+  splitCommand,
 } from '../../../engine/agents/template.ts';
 
 test('words are split with quotes and backslashes and nothing is expanded', () => {
@@ -22,12 +22,12 @@ test('words are split with quotes and backslashes and nothing is expanded', () =
     ['a\\\nb', ['ab']],
     ['', []],
   ];
-  for (const [template, expected] of cases) assert.deepEqual(tokenise(template), expected, template);
+  for (const [template, expected] of cases) assert.deepEqual(splitCommand(template), expected, template);
 });
 
 test('an open quote or a lone backslash is an error', () => {
   for (const template of [`a 'b`, `a "b`, `"a\\"`, 'a\\']) {
-    assert.throws(() => tokenise(template), { code: 'config_invalid' }, template);
+    assert.throws(() => splitCommand(template), { code: 'config_invalid' }, template);
   }
 });
 

@@ -4,15 +4,15 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { accountName, homeOfUser } from '../../../engine/base/account.ts';
-import { machineHome } from '../../../engine/workspace/machine-home.ts';
+import { resolveMachineHome } from '../../../engine/workspace/machine-home.ts';
 import { folderOf, giveFolderTo, runAs, type TestUser } from '../../support/hostile.ts';
 import { SVC } from '../../support/workspace.ts';
 
 test('a user has the name that the system knows, and the home that HOME names', () => {
   assert.equal(accountName(), userInfo().username);
   assert.equal(homeOfUser({ HOME: '/somewhere' }), '/somewhere');
-  assert.equal(machineHome({ HOME: '/somewhere' }), '/somewhere/.config/svc');
-  assert.equal(machineHome({ HOME: '/somewhere', SVC_HOME: '/elsewhere' }), '/elsewhere');
+  assert.equal(resolveMachineHome({ HOME: '/somewhere' }), '/somewhere/.config/svc');
+  assert.equal(resolveMachineHome({ HOME: '/somewhere', SVC_HOME: '/elsewhere' }), '/elsewhere');
 });
 
 test('a user without an entry of the system is its number, and no command hangs', async (t) => {

@@ -26,7 +26,7 @@ describe('editing the prompt of what waits', () => {
     here.call('decision.edit', { id, prompt, ...more });
   const decision = async (id: string): Promise<Wire<Decision>> =>
     (await here.call<{ decision: Wire<Decision> }>('decision.show', { id })).decision;
-  const since = (seq: number) => here.engine.events.after(seq);
+  const since = (seq: number) => here.engine.events.listAfter(seq);
 
   test('puts a new decision in the place of the old one, in one step', async () => {
     const { task_id, decision_id } = await here.ask('fix the tst\nand say so');

@@ -113,7 +113,7 @@ describe('a task that its ledger holds', () => {
       workflow,
       clock,
       config: () => ({ webhook: CONFIG, policy: { actors: [] } }),
-      agents: { ...lookup(), folder: () => '/' },
+      agents: { ...lookup(), resolveFolder: () => '/' },
       isLoopback: () => true,
       workspace: { id: 'a1', name: () => 'bench' },
     }).open([SECRET]);

@@ -66,7 +66,7 @@ export function holdingRig(): HoldingRig {
     live,
     events_: (kind) =>
       spine.events
-        .after(0)
+        .listAfter(0)
         .filter((event) => event.kind === kind)
         .map((event) => event.data),
     acquire: async (holder, path, ttlMin = 30) =>

@@ -324,7 +324,7 @@ describe('a ledger in the engine', () => {
   const status = async (id: string) =>
     (await here.call<{ task: Wire<Task> }>('task.show', { id })).task.status;
   const dispatched = (id: string) =>
-    here.engine.events.ofTask(id).filter(({ kind }: LoggedEvent) => kind === 'dispatched');
+    here.engine.events.listOfTask(id).filter(({ kind }: LoggedEvent) => kind === 'dispatched');
   type Ran = { session: Wire<Session> | null };
   const worker = (sessionId: string): Partial<Caller> => ({ seat: 'worker', sessionId, via: 'tool' });
 
@@ -364,7 +364,7 @@ describe('a ledger in the engine', () => {
       clarify: { present: true, open: 1 },
     });
     const task =
-      here.engine.events.after(0).find(({ sessionId }) => sessionId === me)?.taskId ?? assert.fail();
+      here.engine.events.listAfter(0).find(({ sessionId }) => sessionId === me)?.taskId ?? assert.fail();
     await here.call('task.cancel', { id: task });
     assert.equal(
       (await here.call<Wire<Ledger>>('ledger.show', { ledger: 'show.md' })).items[1]?.holder,

@@ -291,7 +291,7 @@ describe('the tools for locks', () => {
     await here.call('task.cancel', { id: task_id });
     assert.deepEqual(await here.call('lock.list'), []);
     await assert.rejects(here.call('lock.acquire', { holder: session, path: 'app' }), refusal('conflict'));
-    const timeline = here.engine.events.ofTask(task_id).map(({ kind }) => kind);
+    const timeline = here.engine.events.listOfTask(task_id).map(({ kind }) => kind);
     assert.ok(timeline.includes('lock_acquired') && timeline.includes('lock_released'), timeline.join());
   });
 

@@ -105,7 +105,7 @@ describe('answers of the board', () => {
     const session = await started(here, prompt);
     assert.equal((await ended(here, session)).failure, null);
     const kinds = ['lock_acquired', 'verification_reported', 'task_done'];
-    const events = here.engine.events.list({ limit: 200 });
+    const events = here.engine.events.listEvents({ limit: 200 });
     for (const kind of kinds) assert.equal(events.find((each) => each.kind === kind)?.actor, session, kind);
     const [by] = events.filter(({ kind, sessionId }) => kind === 'dispatched' && sessionId === session);
     assert.notEqual(by?.actor, session);

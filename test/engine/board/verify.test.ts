@@ -83,7 +83,7 @@ describe('evidence', () => {
     };
   }
   const events = (id: string): LoggedEvent[] =>
-    here.engine.events.list({ limit: 500 }).filter(({ sessionId }) => sessionId === id);
+    here.engine.events.listEvents({ limit: 500 }).filter(({ sessionId }) => sessionId === id);
 
   const OWN_WORD = 'svc has not run the reported tests again';
 

@@ -102,7 +102,7 @@ describe('a question', () => {
       }>('ask.list', input)
     ).asks;
   const events = (id: number): LoggedEvent[] =>
-    here.engine.events.list({ limit: 500 }).filter(({ data }) => data.ask_id === id);
+    here.engine.events.listEvents({ limit: 500 }).filter(({ data }) => data.ask_id === id);
 
   test('is answered, and its asker goes on with who said what', async () => {
     const { id, message, answered } = await asks('Which port?', { context: 'for the receiver' });

@@ -43,7 +43,7 @@ describe('messages', () => {
     here.call<Inbox>('msg.inbox', input, caller);
   const idOf = async (sent: Promise<Sent>): Promise<number> => (await sent).messages[0]?.id ?? 0;
   const events = (kind: string) =>
-    here.engine.events.list({ limit: 500 }).filter((each) => each.kind === kind);
+    here.engine.events.listEvents({ limit: 500 }).filter((each) => each.kind === kind);
 
   test('reach the session that they are sent to, oldest unread first, then newest read', async () => {
     const session = await dispatched(here);
@@ -325,7 +325,7 @@ describe('messages', () => {
     assert.equal(sent?.sessionId, session);
     const alert = events('alert').find(({ data }) => data.messageId === id);
     assert.equal(alert?.data.title, `alert from ${session}`);
-    assert.doesNotMatch(JSON.stringify(here.engine.events.list({ limit: 500 })), /the secret/);
+    assert.doesNotMatch(JSON.stringify(here.engine.events.listEvents({ limit: 500 })), /the secret/);
     await here.close();
     here = await engineHere(ws, { workerCap: 0 });
     const { messages } = await here.call<Inbox>('msg.stale', { older_min: 0 });

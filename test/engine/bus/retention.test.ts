@@ -149,7 +149,7 @@ describe('what the bus keeps', () => {
     let maxBytes = 100;
     const notices = createNotices({
       data: folder,
-      paths: { named: (path) => ({ absolute: path, key: path }) },
+      paths: { resolveNamed: (path) => ({ absolute: path, key: path }) },
       maxBytes: () => maxBytes,
     });
     const file = notices.file('.svc/notices/s-1.md');

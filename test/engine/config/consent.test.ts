@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import {
   agreeToFile,
-  consentKeys,
   describeKeys,
+  listConsentKeys,
+  listPendingLines,
   loadConfig,
-  noteFirstUse,
-  pendingLines,
+  recordFirstUse,
   setKey,
   trustConfig,
   writeConfig,
@@ -47,7 +47,7 @@ function workspace(t: TestContext, text: string, { tracked = true } = {}) {
 }
 
 test('what names a program, an address, a guard or a path is under consent, and nothing else is', () => {
-  assert.deepEqual(consentKeys(), [
+  assert.deepEqual(listConsentKeys(), [
     ...[
       'default_cmd',
       'default_preset',
@@ -96,7 +96,7 @@ test('a file that git does not track is agreed to at its first use only, also wh
     if (ignored) writeFileSync(join(root, '.gitignore'), 'svc.yaml\n');
     assert.equal(load().config.agents.cmds.mine, 'evil {{prompt}}');
     assert.equal(existsSync(join(root, 'home')), false, 'a look records nothing');
-    assert.equal(noteFirstUse(load(), env), null);
+    assert.equal(recordFirstUse(load(), env), null);
     write(EVIL.replace('evil', 'worse'));
     assert.deepEqual(pending(), ['agents.cmds']);
     assert.equal(load().config.agents.cmds.mine, 'evil {{prompt}}', 'the earlier value stays');
@@ -106,7 +106,7 @@ test('a file that git does not track is agreed to at its first use only, also wh
 test('a file that says nothing that needs a consent is used; what it says later waits, tracked or not', (t) => {
   const { load, pending, write, git, env } = workspace(t, 'bus: { max_acked: 3 }\n');
   assert.equal(load().consent.state, 'given');
-  noteFirstUse(load(), env);
+  recordFirstUse(load(), env);
   write(EVIL);
   git('rm', '--quiet', '--cached', '--force', 'svc.yaml');
   assert.deepEqual([load().consent.state, pending()], ['changed', ['agents.default_preset', 'agents.cmds']]);
@@ -144,7 +144,7 @@ test('values agreed to that do not fit what changed freely stay in use as a whol
 
 test('writing a key agrees to that key and to nothing that waited', (t) => {
   const { load, pending, file, env } = workspace(t, EVIL);
-  noteFirstUse(load(), env);
+  recordFirstUse(load(), env);
   setKey({ file, env, name: 'guard.profile', text: 'strict' });
   assert.equal(load().config.guard.profile, 'strict');
   assert.deepEqual(pending(), ['agents.default_preset', 'agents.cmds']);
@@ -158,7 +158,7 @@ test('writing a key agrees to that key and to nothing that waited', (t) => {
 
 test('an edit agrees to the keys that it changes; none of a file that was broken before', (t) => {
   const { load, pending, write, file, env } = workspace(t, EVIL);
-  noteFirstUse(load(), env);
+  recordFirstUse(load(), env);
   const text = `${EVIL}policy: { actors: [me], mode: allowlist }\n`;
   assert.throws(() => writeConfig({ file, env, text, seen: 'something else', actor: 'me' }), {
     code: 'conflict',
@@ -209,23 +209,23 @@ test('what waits is shown entry by entry, with all that a terminal would hide', 
   );
   agreeToFile({ file, env });
   write('agents: { cmds: { a: "a {{prompt}}", b: "c\\u202e {{prompt}}" } }\n');
-  assert.deepEqual(pendingLines(load().consent.pending), [
+  assert.deepEqual(listPendingLines(load().consent.pending), [
     { key: 'agents.cmds.b', old: '"b {{prompt}}"', new: '"c\\u202e {{prompt}}"' },
   ]);
 });
 
 test('a map that becomes a text, a list or the other way round is shown with both', () => {
   const [map, text] = [{ task: 'A', chat: 'B' }, 'C'];
-  assert.deepEqual(pendingLines([{ key: 'k', old: map, new: text }]), [
+  assert.deepEqual(listPendingLines([{ key: 'k', old: map, new: text }]), [
     { key: 'k', old: '{"task":"A","chat":"B"}', new: '"C"' },
   ]);
-  assert.deepEqual(pendingLines([{ key: 'k', old: text, new: map }]), [
+  assert.deepEqual(listPendingLines([{ key: 'k', old: text, new: map }]), [
     { key: 'k', old: '"C"', new: '{"task":"A","chat":"B"}' },
   ]);
-  assert.deepEqual(pendingLines([{ key: 'k', old: { a: map }, new: { a: ['x'] } }]), [
+  assert.deepEqual(listPendingLines([{ key: 'k', old: { a: map }, new: { a: ['x'] } }]), [
     { key: 'k.a', old: '{"task":"A","chat":"B"}', new: '["x"]' },
   ]);
-  assert.deepEqual(pendingLines([{ key: 'k', old: null, new: { a: 1 } }]), [
+  assert.deepEqual(listPendingLines([{ key: 'k', old: null, new: { a: 1 } }]), [
     { key: 'k.a', old: null, new: '1' },
   ]);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { receiverSecrets, secretVariables } from '../../../engine/config/index.ts';
+import { listReceiverSecrets, listSecretVariables } from '../../../engine/config/index.ts';
 import { load, problems } from './support.ts';
 
 const refuses = (name: string, text: string, expected: RegExp): void => {
@@ -174,7 +174,7 @@ test('projects may lie outside the workspace', (t) => {
 test('webhook.secret_env is one for all routes, or a map with one for each', (t) => {
   const secretsOf = (text: string, env: Record<string, string>) => {
     const { config } = load(t, text);
-    return receiverSecrets(config, (name) => env[name]);
+    return listReceiverSecrets(config, (name) => env[name]);
   };
   const env = { A: 'a', B: 'b', OLD: 'old' };
   const all = secretsOf('webhook: { secret_env: "A, OLD, UNSET" }', env);
@@ -186,7 +186,7 @@ test('webhook.secret_env is one for all routes, or a map with one for each', (t)
   });
   const map = 'webhook: { secret_env: { task: A, chat: "B, OLD" } }';
   assert.deepEqual(secretsOf(map, env), { task: ['a'], chat: ['b', 'old'] });
-  assert.deepEqual(secretVariables(load(t, map).config), ['A', 'B', 'OLD'], 'no worker gets any of them');
+  assert.deepEqual(listSecretVariables(load(t, map).config), ['A', 'B', 'OLD'], 'no worker gets any of them');
   assert.throws(() => secretsOf(map, { A: 'a' }), {
     code: 'secret_missing',
     message: 'B, OLD is not set (webhook.secret_env.chat)',

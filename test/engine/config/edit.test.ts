@@ -12,11 +12,11 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import {
   describeKeys,
-  exampleYaml,
-  keyPath,
   loadConfig,
-  setInText,
+  renderExampleYaml,
+  resolveKeyPath,
   setKey,
+  setYamlValue,
 } from '../../../engine/config/index.ts';
 import { folder, load } from './support.ts';
 
@@ -98,9 +98,9 @@ test('a change that the rules refuse leaves the file as it was', (t) => {
 });
 
 test('an unknown key names the nearest one', () => {
-  assert.throws(() => keyPath('agents.timout_sec'), /did you mean agents\.timeout_sec\?/);
-  assert.deepEqual(keyPath('agents.cmds.mine'), ['agents', 'cmds', 'mine']);
-  assert.deepEqual(keyPath('context.guidance'), ['context', 'guidance']);
+  assert.throws(() => resolveKeyPath('agents.timout_sec'), /did you mean agents\.timeout_sec\?/);
+  assert.deepEqual(resolveKeyPath('agents.cmds.mine'), ['agents', 'cmds', 'mine']);
+  assert.deepEqual(resolveKeyPath('context.guidance'), ['context', 'guidance']);
 });
 
 test('the mode, a symbolic link and the line endings stay', { skip: process.platform === 'win32' }, (t) => {
@@ -116,7 +116,7 @@ test('the mode, a symbolic link and the line endings stay', { skip: process.plat
 
 test('a file of comments only takes its first key', () => {
   assert.equal(
-    setInText('# only words\n', ['ui', 'addr'], '127.0.0.1:1'),
+    setYamlValue('# only words\n', ['ui', 'addr'], '127.0.0.1:1'),
     '# only words\nui:\n  addr: 127.0.0.1:1\n',
   );
 });
@@ -143,17 +143,17 @@ test('only the lines of the key change, whatever stands around it', () => {
     ['a: 1\n', 'b.c', null, 'a: 1\n'],
   ];
   for (const [before, path, value, after] of cases) {
-    assert.equal(setInText(before, path.split('.'), value), after, before);
+    assert.equal(setYamlValue(before, path.split('.'), value), after, before);
   }
 });
 
 test('every key can be set in a copy of the example, and no comment is lost', (t) => {
-  const example = exampleYaml();
+  const example = renderExampleYaml();
   const comments = (text: string): string[] => text.split('\n').filter((line) => /^\s*#(?!#)/.test(line));
   for (const { key, type, default: standard } of describeKeys()) {
     const value =
       standard ?? (type.includes('bool') ? false : type === '*int' ? 0 : type.startsWith('[]') ? [] : {});
-    const text = setInText(example, key.split('.'), value);
+    const text = setYamlValue(example, key.split('.'), value);
     assert.deepEqual(comments(text), comments(example), key);
     assert.equal(load(t, text).sources.get(key), 'workspace', key);
   }

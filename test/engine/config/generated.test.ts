@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  configMarkdown,
   describeKeys,
   ENVIRONMENT,
-  exampleYaml,
   getAt,
-  starterYaml,
+  renderConfigMarkdown,
+  renderExampleYaml,
+  renderStarterYaml,
 } from '../../../engine/config/index.ts';
 import { load } from './support.ts';
 
@@ -14,13 +14,13 @@ import { load } from './support.ts';
 const uncommented = (text: string): string => text.replace(/^(\s*)#(?! \S)(.*)$/gm, '$1$2');
 
 test('svc.yaml.example means all defaults as it stands', (t) => {
-  const { config, sources } = load(t, exampleYaml());
+  const { config, sources } = load(t, renderExampleYaml());
   assert.deepEqual(config, load(t, '').config);
   assert.ok([...sources.values()].every((source) => source === 'default'));
 });
 
 test('svc.yaml.example loads with every value uncommented, and then sets every key', (t) => {
-  const { config, sources } = load(t, uncommented(exampleYaml()));
+  const { config, sources } = load(t, uncommented(renderExampleYaml()));
   const silent = [...sources].filter(([, source]) => source !== 'workspace').map(([key]) => key);
   assert.deepEqual(silent, [
     'agents.gateway_route',
@@ -36,7 +36,7 @@ test('svc.yaml.example loads with every value uncommented, and then sets every k
 });
 
 test('docs/config.md names every key and every variable, and marks the pending ones', () => {
-  const text = configMarkdown();
+  const text = renderConfigMarkdown();
   for (const { key } of describeKeys()) assert.ok(text.includes(`| \`${key}\` |`), key);
   for (const { name, since } of ENVIRONMENT) {
     const line = text.split('\n').find((it) => it.startsWith(`| \`${name}\` |`));
@@ -46,7 +46,7 @@ test('docs/config.md names every key and every variable, and marks the pending o
 });
 
 test('every table of docs/config.md has as many cells in each row', () => {
-  const widths = configMarkdown()
+  const widths = renderConfigMarkdown()
     .split('\n\n')
     .filter((block) => block.includes('\n| --- |'))
     .map(
@@ -66,7 +66,7 @@ test('the file that svc init writes loads, whatever the folder is called', (t) =
   for (const name of ['shop', 'true', '42', 'a: b', '# x', "it's", '"', 'null', '日本 語', '- x']) {
     const { config, warnings } = load(
       t,
-      starterYaml({ name, preset: 'codex', installed: ['codex', 'qwen'], addresses: {} }),
+      renderStarterYaml({ name, preset: 'codex', installed: ['codex', 'qwen'], addresses: {} }),
     );
     assert.equal(config.workspace.name, name);
     assert.equal(config.project.name, name);
@@ -74,7 +74,10 @@ test('the file that svc init writes loads, whatever the folder is called', (t) =
     assert.equal(config.webhook.secret_env, 'SVC_WEBHOOK_SECRET');
     assert.deepEqual(warnings, []);
   }
-  const { config } = load(t, starterYaml({ name: 'x', preset: undefined, installed: [], addresses: {} }));
+  const { config } = load(
+    t,
+    renderStarterYaml({ name: 'x', preset: undefined, installed: [], addresses: {} }),
+  );
   assert.equal(config.agents.default_preset, '');
   assert.ok(config.webhook.templates.fix?.prompt);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { configJsonSchema, describeKeys, ENVIRONMENT } from '../../../engine/config/index.ts';
+import { buildJsonSchema, describeKeys, ENVIRONMENT } from '../../../engine/config/index.ts';
 import { EVENTS } from '../../../engine/notify/events.ts';
 import { load } from './support.ts';
 
@@ -127,7 +127,7 @@ test('fifteen outbound events are listed in order', () => {
 });
 
 test('the JSON Schema is plain draft-07 with a description for every key', () => {
-  const schema = configJsonSchema() as {
+  const schema = buildJsonSchema() as {
     properties: Record<string, { properties?: Record<string, unknown> }>;
   };
   assert.equal(Object.keys(schema.properties).length, 22);

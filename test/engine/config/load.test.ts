@@ -3,7 +3,7 @@ import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { SvcError } from '../../../engine/base/errors.ts';
-import { dataPaths, findWorkspace, loadConfig } from '../../../engine/config/index.ts';
+import { findWorkspace, loadConfig, resolveDataPaths } from '../../../engine/config/index.ts';
 import { folder, load, problems } from './support.ts';
 
 const code = (expected: string) => (error: unknown) => error instanceof SvcError && error.code === expected;
@@ -185,7 +185,7 @@ test('default paths follow paths.data, paths that were set do not', (t) => {
   const loaded = load(t, 'paths: {data: state}\ndb: {path: db/main.db}\n');
   const { root } = loaded;
   assert.equal(root, realpathSync(root));
-  assert.deepEqual(dataPaths(loaded), {
+  assert.deepEqual(resolveDataPaths(loaded), {
     data: join(root, 'state'),
     db: join(root, 'db/main.db'),
     socket: join(root, 'state/svc.sock'),
@@ -193,5 +193,5 @@ test('default paths follow paths.data, paths that were set do not', (t) => {
     worktrees: join(root, 'state/agents/worktrees'),
   });
   const plain = load(t, '');
-  assert.equal(dataPaths(plain).db, join(plain.root, '.svc/svc.db'));
+  assert.equal(resolveDataPaths(plain).db, join(plain.root, '.svc/svc.db'));
 });

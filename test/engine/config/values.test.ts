@@ -5,16 +5,16 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parseKeys } from '../../../engine/config/home.ts';
 import {
-  environmentFlag,
+  createSecretLookup,
+  findNearest,
   formatAddress,
   isLoopback,
-  machineHome,
-  masked,
-  nearest,
+  maskSecrets,
   parseAddress,
   parseDuration,
+  readEnvironmentFlag,
   readHome,
-  secretLookup,
+  resolveMachineHome,
 } from '../../../engine/config/index.ts';
 import { countSlips } from '../../../engine/config/nearest.ts';
 import { folder } from './support.ts';
@@ -108,17 +108,17 @@ test('the nearest word counts a swap as one slip and gives up when nothing is ne
   assert.equal(countSlips('', 'abc'), 3);
   assert.equal(countSlips('hepl', 'help'), 1);
   assert.equal(countSlips('same', 'same'), 0);
-  assert.equal(nearest('tsak', ['ask', 'task', 'tool']), 'task');
-  assert.equal(nearest('timout_sec', ['timeout_sec', 'idle_timeout_sec']), 'timeout_sec');
-  assert.equal(nearest('zzz', ['timeout_sec']), undefined);
+  assert.equal(findNearest('tsak', ['ask', 'task', 'tool']), 'task');
+  assert.equal(findNearest('timout_sec', ['timeout_sec', 'idle_timeout_sec']), 'timeout_sec');
+  assert.equal(findNearest('zzz', ['timeout_sec']), undefined);
 });
 
 test('the machine home is SVC_HOME, else local app data, else XDG, else ~/.config', () => {
-  assert.equal(machineHome({ SVC_HOME: '/a', LOCALAPPDATA: '/b', XDG_CONFIG_HOME: '/c' }), '/a');
-  assert.equal(machineHome({ LOCALAPPDATA: '/b', XDG_CONFIG_HOME: '/c' }), join('/b', 'svc'));
-  assert.equal(machineHome({ XDG_CONFIG_HOME: '/c', HOME: '/d' }), '/c/svc');
-  assert.equal(machineHome({ XDG_CONFIG_HOME: 'relative', HOME: '/d' }), '/d/.config/svc');
-  assert.equal(machineHome({}), join(homedir(), '.config', 'svc'));
+  assert.equal(resolveMachineHome({ SVC_HOME: '/a', LOCALAPPDATA: '/b', XDG_CONFIG_HOME: '/c' }), '/a');
+  assert.equal(resolveMachineHome({ LOCALAPPDATA: '/b', XDG_CONFIG_HOME: '/c' }), join('/b', 'svc'));
+  assert.equal(resolveMachineHome({ XDG_CONFIG_HOME: '/c', HOME: '/d' }), '/c/svc');
+  assert.equal(resolveMachineHome({ XDG_CONFIG_HOME: 'relative', HOME: '/d' }), '/d/.config/svc');
+  assert.equal(resolveMachineHome({}), join(homedir(), '.config', 'svc'));
 });
 
 test('keys.env takes comments, export and quotes', () => {
@@ -138,7 +138,7 @@ test('keys.env takes comments, export and quotes', () => {
 });
 
 test('a secret comes from the environment, then from keys.env', () => {
-  const lookup = secretLookup(
+  const lookup = createSecretLookup(
     { A: 'environment', B: '' },
     {
       keys: new Map([
@@ -170,10 +170,10 @@ test('keys.env that others can read is a warning without its content', {
 });
 
 test('a 1/0 variable is one or the other', () => {
-  assert.equal(environmentFlag({ X: '1' }, 'X'), true);
-  assert.equal(environmentFlag({ X: 'false' }, 'X'), false);
-  assert.equal(environmentFlag({}, 'X'), false);
-  assert.throws(() => environmentFlag({ X: 'maybe' }, 'X'), /X: expected 1 or 0/);
+  assert.equal(readEnvironmentFlag({ X: '1' }, 'X'), true);
+  assert.equal(readEnvironmentFlag({ X: 'false' }, 'X'), false);
+  assert.equal(readEnvironmentFlag({}, 'X'), false);
+  assert.throws(() => readEnvironmentFlag({ X: 'maybe' }, 'X'), /X: expected 1 or 0/);
 });
 
 test('secrets are masked wherever they stand', () => {
@@ -186,7 +186,7 @@ test('secrets are masked wherever they stand', () => {
     port: 'http://user:topsecret@127.0.0.1:{{notify_port}}/x?topsecret',
     webhooks: [{ url: 'https://hooks.test/T0/topsecret' }, { url: 'https://hooks.test' }],
   };
-  const hidden = JSON.parse(JSON.stringify(masked(value)).replace(/…[0-9a-f]{8}/g, '…HASH'));
+  const hidden = JSON.parse(JSON.stringify(maskSecrets(value)).replace(/…[0-9a-f]{8}/g, '…HASH'));
   assert.deepEqual(hidden, {
     providers: [{ name: 'a', api_key: '***', api_key_env: 'KEY' }, { api_key: '' }],
     headers: { Authorization: '***', Accept: 'text/plain', 'X-Api-Key': '***' },

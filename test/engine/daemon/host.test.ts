@@ -6,7 +6,7 @@ import { request } from 'node:http';
 import { connect as connectSocket } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { findWorkspace, openEngine, readRecord, type SvcError } from '../../../engine/index.ts';
+import { findWorkspace, openEngine, readDaemonRecord, type SvcError } from '../../../engine/index.ts';
 import { awaitEvent } from '../../support/events.ts';
 import { until } from '../../support/wait.ts';
 import { isRunning, makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
@@ -46,7 +46,7 @@ describe('the host of a workspace', () => {
     path: string,
     headers: Record<string, string>,
   ): Promise<{ status: number; body: string; type: string }> {
-    const { http: address } = readRecord(data()) ?? assert.fail();
+    const { http: address } = readDaemonRecord(data()) ?? assert.fail();
     const sent = request({ ...address, path, headers });
     sent.end();
     const [response] = await once(sent, 'response');
@@ -60,7 +60,7 @@ describe('the host of a workspace', () => {
   }
 
   test('answers /healthz only to its token, its own Host and no foreign Origin', async () => {
-    const { token } = readRecord(data()) ?? assert.fail();
+    const { token } = readDaemonRecord(data()) ?? assert.fail();
     const authorization = `Bearer ${token}`;
     const healthy = await http('/healthz', { authorization });
     assert.equal(healthy.status, 200);
@@ -79,7 +79,7 @@ describe('the host of a workspace', () => {
   });
 
   test('answers each line of JSON-RPC 2.0 with an error of its own when it is wrong', async () => {
-    const socket = connectSocket(readRecord(data())?.socket ?? '');
+    const socket = connectSocket(readDaemonRecord(data())?.socket ?? '');
     const lines: { id: unknown; error?: { code: number; data?: { code: string } } }[] = [];
     let text = '';
     socket.on('data', (chunk) => {
@@ -172,7 +172,7 @@ describe('the host of a workspace', () => {
     const pid = ws.daemonPid() ?? 0;
     assert.equal((await ws.svc(['down'])).code, 0);
     assert.equal(isRunning(pid), false);
-    assert.equal(readRecord(data()), null);
+    assert.equal(readDaemonRecord(data()), null);
     assert.equal((await ws.svc(['status'])).code, 4);
     assert.equal((await ws.svc(['up'])).code, 0);
   });
@@ -196,11 +196,11 @@ describe('the host of a workspace', () => {
   test('whose HTTP address is taken fails at once with the address, and leaves nothing behind', async () => {
     const folder = join(ws.repository.folder, 'taken');
     mkdirSync(folder);
-    const { http: address } = readRecord(data()) ?? assert.fail();
+    const { http: address } = readDaemonRecord(data()) ?? assert.fail();
     writeFileSync(join(folder, 'svc.yaml'), `daemon: { addr: "127.0.0.1:${address.port}" }\n`);
     const refused = await ws.svc(['up', '--json'], { cwd: folder });
     assert.equal(refused.json<{ error: { code: string } }>().error.code, 'address_in_use');
-    assert.equal(readRecord(join(folder, '.svc')), null);
+    assert.equal(readDaemonRecord(join(folder, '.svc')), null);
     assert.equal((await ws.svc(['status'], { cwd: folder })).code, 4);
   });
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { acpReader } from '../../../engine/agents/streams/acp.ts';
+import { createAcpReader } from '../../../engine/agents/streams/acp.ts';
 import { createClaudeReader } from '../../../engine/agents/streams/claude.ts';
 import type { StreamFacts, StreamReader } from '../../../engine/agents/streams/stream.ts';
 import { createHearing } from '../../../engine/dispatch/hear.ts';
@@ -46,7 +46,7 @@ describe('what a run says of itself', () => {
         { acp: 'error', code: [], message: { a: 1 }, data: { a: 1 }, reset_at: 'soon', at: 'now' },
         { acp: 'end', stop_reason: null, error: { code: 'usage_limit', text: { a: 1 }, reset_at: 'soon' } },
       ),
-      acpReader(),
+      createAcpReader(),
     );
     assert.deepEqual([facts.agentSession, facts.model, facts.plan], [null, null, []]);
     for (const count of [facts.usage?.input, facts.usage?.cached, facts.usage?.output])
@@ -64,7 +64,7 @@ describe('what a run says of itself', () => {
         { acp: 'plan', entries: Array.from({ length: 5000 }, () => ({ text: 'x', state: 'done' })) },
         { acp: 'end', stop_reason: null, error: { code: 'agent_error', text: long, reset_at: null } },
       ),
-      acpReader(),
+      createAcpReader(),
     );
     assert.ok((model?.length ?? 0) <= 300 && (activity?.length ?? 0) <= 300 && plan.length <= 200);
     assert.ok(end?.ok === false && end.text.length <= 300);

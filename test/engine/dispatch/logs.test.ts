@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { acpReader } from '../../../engine/agents/streams/acp.ts';
+import { createAcpReader } from '../../../engine/agents/streams/acp.ts';
 import { createSessionLogs } from '../../../engine/dispatch/logs.ts';
 import { temporaryFolder } from '../../support/git.ts';
 
@@ -11,7 +11,7 @@ test('a log that is followed before its session begins is read in the form of th
   t.after(() => rmSync(root, { recursive: true, force: true }));
   let isAcp = false;
   const logs = createSessionLogs({ agents: join(root, 'agents'), worktrees: root }, () =>
-    isAcp ? acpReader() : null,
+    isAcp ? createAcpReader() : null,
   );
   const read = logs.open('s-1', 'readable');
   const part = { from: 0, maxBytes: 1000, ended: false };

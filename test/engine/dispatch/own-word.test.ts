@@ -74,7 +74,9 @@ describe("a worker's word of its task, and the end of its run", () => {
         assert.equal(own_word, word === 'silent' ? null : word);
         const code = { well: isWell ? undefined : 'reported', 'exit 3': 'exit_code', killed: 'killed' }[end];
         assert.deepEqual([failure?.code, (await task(task_id)).failure?.code], [code, code]);
-        const told = here.engine.events.list({ limit: 100 }).filter((each) => each.sessionId === session_id);
+        const told = here.engine.events
+          .listEvents({ limit: 100 })
+          .filter((each) => each.sessionId === session_id);
         assert.deepEqual(
           told.map(({ kind }) => kind).filter((kind) => kind === 'sealed' || kind === 'failed'),
           [isWell ? 'sealed' : 'failed'],

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { presetNamed } from '../../../engine/agents/presets/index.ts';
+import { findPreset } from '../../../engine/agents/presets/index.ts';
 import type { RunLeft } from '../../../engine/agents/presets/preset.ts';
 import { until } from '../../support/wait.ts';
 import { makeRig, type Rig } from './rig.ts';
@@ -50,7 +50,7 @@ describe('the session of a copilot that ended before it told its id', () => {
   const found = async (more: Partial<RunLeft> = {}): Promise<string | null> => {
     const home = join(folder, '..', '..');
     const run = { top, home, env: {}, cwd: '/w', name: 'w-1', since: SINCE, continued: null, ...more };
-    return (await presetNamed('copilot')?.findSession?.(run)) ?? null;
+    return (await findPreset('copilot')?.findSession?.(run)) ?? null;
   };
 
   test('is the newest that was made in its folder, under its name and after its start', async () => {

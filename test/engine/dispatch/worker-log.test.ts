@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { appendFileSync, closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { createLogWatch, readLog, tailOffset } from '../../../engine/runner/processes/index.ts';
-import { cutFile, headerLine, incompleteTail } from '../../../engine/runner/processes/log.ts';
+import { createLogWatch, findTailOffset, readLog } from '../../../engine/runner/processes/index.ts';
+import { cutSidecar, formatHeader, measureIncompleteTail } from '../../../engine/runner/processes/log.ts';
 import { cutLog } from '../../../engine/runner/processes/log-watch.ts';
 import { temporaryFolder } from '../../support/git.ts';
 
@@ -33,7 +33,7 @@ describe('reading a log', () => {
   test('a missing log is empty', () => {
     const { text, next, end } = readLog(join(folder, 'none'), { from: 0, maxBytes: 10 });
     assert.deepEqual([text, next, end], ['', 0, 0]);
-    assert.equal(tailOffset(join(folder, 'none'), 5), 0);
+    assert.equal(findTailOffset(join(folder, 'none'), 5), 0);
   });
 
   test('reads follow one another and never split a character', () => {
@@ -68,19 +68,19 @@ describe('reading a log', () => {
   test('bytes that are no text do not hold up the reader', () => {
     const file = newLog(Buffer.from([0xff, 0xfe, 0x80, 0x80, 0x80, 0x80, 0xc0, 0x41]));
     assert.equal(readLog(file, { from: 0, maxBytes: 99 }).next, 8);
-    assert.equal(incompleteTail(Buffer.from([0x41, 0xf0, 0x9f])), 2);
-    assert.equal(incompleteTail(Buffer.from([0x80, 0x80, 0x80, 0x80])), 0);
+    assert.equal(measureIncompleteTail(Buffer.from([0x41, 0xf0, 0x9f])), 2);
+    assert.equal(measureIncompleteTail(Buffer.from([0x80, 0x80, 0x80, 0x80])), 0);
   });
 
   test('the tail begins at a line, with or without a last newline', () => {
     const file = newLog('one\ntwo\nthree\n');
-    assert.equal(readAll(file, tailOffset(file, 2)).text, 'two\nthree\n');
-    assert.equal(tailOffset(file, 99), 0);
-    assert.equal(tailOffset(file, 0), 14);
+    assert.equal(readAll(file, findTailOffset(file, 2)).text, 'two\nthree\n');
+    assert.equal(findTailOffset(file, 99), 0);
+    assert.equal(findTailOffset(file, 0), 14);
     appendFileSync(file, 'four');
-    assert.equal(readAll(file, tailOffset(file, 2)).text, 'three\nfour');
+    assert.equal(readAll(file, findTailOffset(file, 2)).text, 'three\nfour');
     const long = newLog(lines(1, 40_000));
-    assert.equal(readAll(long, tailOffset(long, 20_000)).text, lines(20_001, 40_000));
+    assert.equal(readAll(long, findTailOffset(long, 20_000)).text, lines(20_001, 40_000));
   });
 });
 
@@ -92,7 +92,7 @@ describe('a log is bounded (R9)', () => {
     assert.equal(first.end, 10_000);
     assert.equal(first.dropped, 10_000 - first.text.length);
     assert.equal(first.text, lines(1000 - first.text.length / 10 + 1, 1000));
-    assert.ok(readFileSync(file, 'utf8').startsWith(headerLine(first.dropped)));
+    assert.ok(readFileSync(file, 'utf8').startsWith(formatHeader(first.dropped)));
     assert.equal(readLog(file, { from: 9_990, maxBytes: 99 }).text, lines(1000, 1000));
     assert.equal(readLog(file, { from: 9_990, maxBytes: 99 }).dropped, 0);
 
@@ -103,7 +103,7 @@ describe('a log is bounded (R9)', () => {
     assert.equal(second.end, 20_000);
     assert.equal(second.dropped + 500 + second.text.length, 20_000);
     assert.ok(second.text.endsWith(lines(1900, 2000)));
-    assert.equal(readAll(file, tailOffset(file, 3)).text, lines(1998, 2000));
+    assert.equal(readAll(file, findTailOffset(file, 3)).text, lines(1998, 2000));
   });
 
   test('a log without newlines is cut between characters', () => {
@@ -115,14 +115,14 @@ describe('a log is bounded (R9)', () => {
 
   test('a host killed before the cut itself changes nothing', () => {
     const file = newLog(lines(1, 100));
-    writeFileSync(cutFile(file), JSON.stringify({ dropped: 500, before: 0 }));
+    writeFileSync(cutSidecar(file), JSON.stringify({ dropped: 500, before: 0 }));
     assert.equal(readAll(file).text, lines(1, 100));
     assert.equal(readAll(file).end, 1000);
   });
 
   test('an agent that prints the line of a cut shifts no offsets', () => {
-    const file = newLog(`${headerLine(123)}next\n`);
-    assert.equal(readAll(file).text, `${headerLine(123)}next\n`);
+    const file = newLog(`${formatHeader(123)}next\n`);
+    assert.equal(readAll(file).text, `${formatHeader(123)}next\n`);
   });
 
   test('the watch tells of growth and cuts while the worker writes on', async () => {

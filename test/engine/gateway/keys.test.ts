@@ -20,40 +20,40 @@ describe('virtual keys', () => {
   const holder = { sessionId: 's-3', taskId: 't-2', budgetTokens: 900 };
 
   test('a key says whose it is until it is revoked, and a new one ends the old', async () => {
-    const first = await storage.write(() => keys.issue(holder));
-    assert.deepEqual(keys.verify(first), holder);
-    const other = await storage.write(() => keys.issue({ ...holder, sessionId: 's-4' }));
-    const second = await storage.write(() => keys.issue(holder));
+    const first = await storage.write(() => keys.issueKey(holder));
+    assert.deepEqual(keys.verifyKey(first), holder);
+    const other = await storage.write(() => keys.issueKey({ ...holder, sessionId: 's-4' }));
+    const second = await storage.write(() => keys.issueKey(holder));
     assert.notEqual(first, second);
-    assert.equal(keys.verify(first), null);
-    assert.deepEqual(keys.verify(second), holder);
-    await storage.write(() => keys.revoke('s-3'));
-    assert.equal(keys.verify(second), null);
-    assert.equal(keys.verify(other)?.sessionId, 's-4');
+    assert.equal(keys.verifyKey(first), null);
+    assert.deepEqual(keys.verifyKey(second), holder);
+    await storage.write(() => keys.revokeKey('s-3'));
+    assert.equal(keys.verifyKey(second), null);
+    assert.equal(keys.verifyKey(other)?.sessionId, 's-4');
     for (const wrong of ['', 'svc-vkey-', first.slice(0, -1), `${other} `])
-      assert.equal(keys.verify(wrong), null);
+      assert.equal(keys.verifyKey(wrong), null);
   });
 
   test('no key is in the database', async () => {
-    const key = await storage.write(() => keys.issue(holder));
+    const key = await storage.write(() => keys.issueKey(holder));
     const rows = storage.db.prepare('SELECT * FROM virtual_key').all();
     assert.doesNotMatch(JSON.stringify(rows), new RegExp(key.slice(10, 30)));
   });
 
   test('a limit that a provider put on a session is remembered after its key is gone', async () => {
-    const key = await storage.write(() => keys.issue({ ...holder, sessionId: 's-5' }));
+    const key = await storage.write(() => keys.issueKey({ ...holder, sessionId: 's-5' }));
     assert.equal(keys.limitedUntil('s-5'), null);
-    await storage.write(() => keys.limit(key, 5000));
-    await storage.write(() => keys.revoke('s-5'));
+    await storage.write(() => keys.limitKey(key, 5000));
+    await storage.write(() => keys.revokeKey('s-5'));
     assert.equal(keys.limitedUntil('s-5'), 5000);
   });
 
   test('the address is given only while something listens there', async () => {
-    await assert.rejects(keys.url(), { code: 'gateway_unreachable' });
+    await assert.rejects(keys.findUrl(), { code: 'gateway_unreachable' });
     const server = createServer().listen(0, '127.0.0.1');
     await new Promise((done) => server.once('listening', done));
     port = (server.address() as { port: number }).port;
-    assert.equal(await keys.url(), `http://127.0.0.1:${port}`);
+    assert.equal(await keys.findUrl(), `http://127.0.0.1:${port}`);
     server.close();
   });
 });

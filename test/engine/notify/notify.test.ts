@@ -140,7 +140,7 @@ test('after 24 h a delivery is dead, with one delivery_dead event that itself go
     if (row?.nextAt) await rig.advance(Date.parse(row.nextAt) - rig.clock.now());
   }
   assert.equal(rig.clock.now() - start, DAY, 'the last try is at the end');
-  const dead = rig.events.after(0).filter(({ kind }) => kind === 'delivery_dead');
+  const dead = rig.events.listAfter(0).filter(({ kind }) => kind === 'delivery_dead');
   assert.equal(dead.length, 1);
   assert.deepEqual([dead[0]?.taskId, dead[0]?.data.reason], ['t-1', 'HTTP 500']);
   const { length } = hook.caught;

@@ -105,7 +105,8 @@ test('an actor of the chat is the id of the user, whatever name is shown', async
   for (const shown of ['webhook', 'root', 'ada', 'chat:U99', '', 'ann\u202e']) {
     await rig.ask(chat(rig, 'fix x', { user_id: 'U99', user_name: shown }));
   }
-  for (const { data: _, ...event } of rig.events.after(0)) assert.equal(event.actor, 'chat:U99', event.kind);
+  for (const { data: _, ...event } of rig.events.listAfter(0))
+    assert.equal(event.actor, 'chat:U99', event.kind);
 });
 
 test('without the id of a user, or with one that only looks like an id, nothing is done', async () => {

@@ -5,8 +5,8 @@ import { fakeClock } from './rig.ts';
 
 test('the counter of failures holds a bounded number of addresses', () => {
   const failures = createFailures({ clock: fakeClock(), limit: 1, addresses: 3 });
-  for (const remote of ['a', 'b', 'c']) assert.equal(failures.record(remote), null);
-  assert.equal(failures.record('d'), null, 'takes the place of the first');
-  assert.equal(failures.record('a'), null, 'forgotten, so counted anew');
-  assert.notEqual(failures.record('d'), null);
+  for (const remote of ['a', 'b', 'c']) assert.equal(failures.recordFailure(remote), null);
+  assert.equal(failures.recordFailure('d'), null, 'takes the place of the first');
+  assert.equal(failures.recordFailure('a'), null, 'forgotten, so counted anew');
+  assert.notEqual(failures.recordFailure('d'), null);
 });

@@ -187,18 +187,18 @@ describe('a clock that is set', () => {
     const write = (work: () => boolean) => rig.storage.db.transaction(work)();
     const first = cache('one');
     assert.equal(
-      write(() => first.remember(signature, null)),
+      write(() => first.rememberSignature(signature, null)),
       true,
     );
     rig.clock.advance(REPLAY_MS - 1);
     const same = cache('one');
     rig.clock.advance(2);
     assert.equal(
-      write(() => same.remember(other, null)),
+      write(() => same.rememberSignature(other, null)),
       true,
     );
     assert.equal(
-      write(() => cache('one').remember(signature, null)),
+      write(() => cache('one').rememberSignature(signature, null)),
       true,
       'within one start it ends when it would have',
     );
@@ -207,7 +207,7 @@ describe('a clock that is set', () => {
       const later = cache(boot);
       rig.clock.advance(REPLAY_MS - 1);
       assert.equal(
-        write(() => later.remember(signature, null)),
+        write(() => later.rememberSignature(signature, null)),
         false,
         `${boot}`,
       );

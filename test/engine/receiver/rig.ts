@@ -8,7 +8,7 @@ import type { RunSettings } from '../../../engine/board/decisions/inputs.ts';
 import { createTasks, type Task } from '../../../engine/board/tasks/index.ts';
 import { createWorkflow, type Dispatch } from '../../../engine/board/workflow/index.ts';
 import { createReceiver, type Receiver, type WebhookConfig } from '../../../engine/receiver/index.ts';
-import { SCHEMES, sign } from '../../../engine/receiver/signature.ts';
+import { SCHEMES, signRequest } from '../../../engine/receiver/signature.ts';
 import { createSessions } from '../../../engine/sessions/index.ts';
 import { createEventLog, openStorage } from '../../../engine/storage/index.ts';
 import { temporaryFolder } from '../../support/git.ts';
@@ -122,15 +122,15 @@ export const CONFIG: WebhookConfig = {
 
 /** Agent `scripted`, project `app`, no default agent unless given. */
 export const lookup = (fallback: string | null = null) => ({
-  command(agent: string) {
+  findCommand(agent: string) {
     if (agent !== 'scripted') throw new SvcError('unknown_agent', `no agent ${agent}`);
     return 'scripted {{prompt}}';
   },
-  folder(project: string) {
+  resolveFolder(project: string) {
     if (project !== 'app') throw new SvcError('unknown_project', `no project ${project}`);
     return '/';
   },
-  fallback: () => fallback,
+  findDefaultAgent: () => fallback,
 });
 
 export interface Rig extends Spine {
@@ -216,12 +216,12 @@ export function svcHeaders(body: string | Buffer, now: number, secret = SECRET):
   const timestamp = seconds(now);
   return {
     'x-svc-timestamp': timestamp,
-    'x-svc-signature': sign(SCHEMES.svc, secret, timestamp, body),
+    'x-svc-signature': signRequest(SCHEMES.svc, secret, timestamp, body),
   };
 }
 
 export const codehostHeaders = (body: string | Buffer, event?: string): Record<string, string> => ({
-  'x-hub-signature-256': sign(SCHEMES.codehost, SECRET, '', body),
+  'x-hub-signature-256': signRequest(SCHEMES.codehost, SECRET, '', body),
   ...(event === undefined ? {} : { 'x-codehost-event': event }),
 });
 
@@ -229,7 +229,7 @@ export function chatHeaders(body: string, now: number, secret = SECRET): Record<
   const timestamp = seconds(now);
   return {
     'x-chat-request-timestamp': timestamp,
-    'x-chat-signature': sign(SCHEMES.chat, secret, timestamp, body),
+    'x-chat-signature': signRequest(SCHEMES.chat, secret, timestamp, body),
   };
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { SvcError } from '../../../engine/base/errors.ts';
-import { type Sample, type SampleWish, signedSample } from '../../../engine/receiver/sample.ts';
+import { buildSignedSample, type Sample, type SampleWish } from '../../../engine/receiver/sample.ts';
 import { makeRig, type Rig, SECRET } from './rig.ts';
 
 let rig: Rig;
@@ -11,7 +11,7 @@ beforeEach(() => {
 afterEach(() => rig.close());
 
 const sample = (wish: Omit<SampleWish, 'secret' | 'now'>) =>
-  signedSample({ ...wish, secret: SECRET, now: rig.clock.now() });
+  buildSignedSample({ ...wish, secret: SECRET, now: rig.clock.now() });
 
 const send = ({ method, path, headers, body }: Sample) => {
   const lower = Object.fromEntries(

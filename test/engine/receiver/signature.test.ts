@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, test } from 'node:test';
 import { SvcError } from '../../../engine/base/errors.ts';
-import { createVerify, SCHEMES, sign } from '../../../engine/receiver/signature.ts';
+import { createVerifier, SCHEMES, signRequest } from '../../../engine/receiver/signature.ts';
 import { chat, codehost, makeRig, NOW, poll, type Rig, SECRET, svcHeaders, task } from './rig.ts';
 
 let rig: Rig;
@@ -17,8 +17,8 @@ test("the code host's published example verifies", () => {
   const secret = "It's a Secret to Everybody";
   const value = 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17';
   const headers = { 'x-hub-signature-256': value };
-  assert.equal(sign(SCHEMES.codehost, secret, '', 'Hello, World!'), value);
-  const verify = createVerify([secret]);
+  assert.equal(signRequest(SCHEMES.codehost, secret, '', 'Hello, World!'), value);
+  const verify = createVerifier([secret]);
   assert.ok(verify(SCHEMES.codehost, headers, '', Buffer.from('Hello, World!')));
   assert.equal(verify(SCHEMES.codehost, headers, '', Buffer.from('Hello, World?')), null);
 });
@@ -29,7 +29,7 @@ test("the chat service's published example verifies, under its own header names 
   const body =
     'token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V&channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c';
   const value = 'v0=a2114d57b48eac39b9ad189dd8316235a7b4a8d21a10bd27519666489c69b503';
-  assert.equal(sign(SCHEMES.chat, secret, timestamp, body), value);
+  assert.equal(signRequest(SCHEMES.chat, secret, timestamp, body), value);
   const other = makeRig({ secrets: [secret] });
   try {
     other.clock.set(Number(timestamp) * 1000);
@@ -147,7 +147,7 @@ test('a timestamp that is missing or not plain decimal seconds is 401 timestamp_
   const body = '{"agent":"scripted","prompt":"x"}';
   for (const value of wrong) {
     const headers: Record<string, string> = {
-      'x-svc-signature': sign(SCHEMES.svc, SECRET, value ?? '', body),
+      'x-svc-signature': signRequest(SCHEMES.svc, SECRET, value ?? '', body),
       ...(value === undefined ? {} : { 'x-svc-timestamp': value }),
     };
     const answer = await rig.ask({ path: '/task', headers, body });
@@ -213,10 +213,10 @@ test('a secret of one route verifies no request to another, and a route without 
     const at = String(Math.floor(rig.clock.now() / 1000));
     const headers: Record<string, string> = {
       'x-svc-timestamp': at,
-      'x-svc-signature': sign(SCHEMES.svc, secret, at, body),
-      'x-hub-signature-256': sign(SCHEMES.codehost, secret, '', body),
+      'x-svc-signature': signRequest(SCHEMES.svc, secret, at, body),
+      'x-hub-signature-256': signRequest(SCHEMES.codehost, secret, '', body),
       'x-chat-request-timestamp': at,
-      'x-chat-signature': sign(SCHEMES.chat, secret, at, body),
+      'x-chat-signature': signRequest(SCHEMES.chat, secret, at, body),
     };
     const request = { method: 'POST', path, headers, body: Buffer.from(body), remote: '127.0.0.1' };
     return (await receive(request)).status;

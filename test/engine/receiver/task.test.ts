@@ -8,7 +8,7 @@ beforeEach(() => {
 });
 afterEach(() => rig.close());
 
-const kinds = () => rig.events.after(0).map((event) => event.kind);
+const kinds = () => rig.events.listAfter(0).map((event) => event.kind);
 const fieldsOf = (body: { fields: { field: string }[] }) => body.fields.map(({ field }) => field).sort();
 
 test('created and dispatched: 201 with the session and no decision', async () => {

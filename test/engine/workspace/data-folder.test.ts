@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { after, beforeEach, describe, test } from 'node:test';
-import { claimDataFolder, lookAtDataFolder } from '../../../engine/workspace/data-folder.ts';
+import { claimDataFolder, inspectOwnDataFolder } from '../../../engine/workspace/data-folder.ts';
 import { temporaryFolder } from '../../support/git.ts';
 
 describe('a data folder', () => {
@@ -30,12 +30,12 @@ describe('a data folder', () => {
     (error: { code?: string; data?: { reason?: string } }): boolean =>
       error.code === 'data_folder_unknown' && error.data?.reason === reason;
   const refuses = (reason: string, at = place): void =>
-    assert.throws(() => lookAtDataFolder(at, env), reasonIs(reason));
+    assert.throws(() => inspectOwnDataFolder(at, env), reasonIs(reason));
 
   test('is absent, then ours, and claimed again it is the same', () => {
-    assert.deepEqual(lookAtDataFolder(place, env), { state: 'absent' });
+    assert.deepEqual(inspectOwnDataFolder(place, env), { state: 'absent' });
     const id = claimDataFolder(place, env);
-    assert.deepEqual(lookAtDataFolder(place, env), { state: 'ours', id });
+    assert.deepEqual(inspectOwnDataFolder(place, env), { state: 'ours', id });
     assert.equal(claimDataFolder(place, env), id);
     assert.deepEqual(readdirSync(place.data), ['id']);
   });
@@ -47,10 +47,10 @@ describe('a data folder', () => {
       mode: 0o600,
     });
     renameSync(place.data, `${place.data}-away`);
-    assert.deepEqual(lookAtDataFolder(place, env), { state: 'absent' });
+    assert.deepEqual(inspectOwnDataFolder(place, env), { state: 'absent' });
     refuses('moved', { root, data: `${place.data}-away` });
     renameSync(`${place.data}-away`, place.data);
-    assert.deepEqual(lookAtDataFolder(place, env), { state: 'ours', id });
+    assert.deepEqual(inspectOwnDataFolder(place, env), { state: 'ours', id });
   });
 
   test('is refused as a copy in its own place, with a made-up id, and with that of another', () => {
@@ -69,7 +69,7 @@ describe('a data folder', () => {
     ]) {
       writeFileSync(join(place.data, 'id'), text, { mode: 0o600 });
       assert.throws(
-        () => lookAtDataFolder(place, env),
+        () => inspectOwnDataFolder(place, env),
         { code: 'data_folder_unknown' },
         JSON.stringify(text),
       );
@@ -100,7 +100,7 @@ describe('a data folder', () => {
     renameSync(file, `${file}.kept`);
     writeFileSync(`${file}.kept`, text);
     symlinkSync(`${file}.kept`, file);
-    assert.throws(() => lookAtDataFolder(place, env), { code: 'storage_unsafe' });
+    assert.throws(() => inspectOwnDataFolder(place, env), { code: 'storage_unsafe' });
     assert.equal(existsSync(join(place.data, 'svc.db')), false);
   });
 });

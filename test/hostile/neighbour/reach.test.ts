@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { chmodSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { readRecord } from '../../../engine/index.ts';
+import { readDaemonRecord } from '../../../engine/index.ts';
 import { hostile, ordinaryUser, runAs, type TestUser } from '../../support/hostile.ts';
 import { isRunning } from '../../support/processes.ts';
 import { makeWorkspace } from '../../support/workspace.ts';
@@ -62,7 +62,7 @@ hostile(
         // The folders around it are open: what svc makes has to protect itself.
         for (const folder of [ws.repository.folder, ws.root]) chmodSync(folder, 0o755);
         const data = join(ws.root, '.svc');
-        const record = readRecord(data);
+        const record = readDaemonRecord(data);
         assert.ok(record);
         for (const name of ['daemon.json', 'svc.db', 'host.pid'])
           assert.equal(statSync(join(data, name)).mode & 0o077, 0, name);

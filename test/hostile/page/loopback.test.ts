@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { after, before } from 'node:test';
-import { readRecord } from '../../../engine/index.ts';
+import { readDaemonRecord } from '../../../engine/index.ts';
 import { hostile } from '../../support/hostile.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 
@@ -36,7 +36,7 @@ const ask = (port: number, method: string, path: string, headers: Record<string,
   });
 
 const record = () => {
-  const found = readRecord(`${ws.root}/.svc`);
+  const found = readDaemonRecord(`${ws.root}/.svc`);
   assert.ok(found);
   return found;
 };

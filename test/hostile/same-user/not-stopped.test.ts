@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
-import { readRecord } from '../../../engine/index.ts';
+import { readDaemonRecord } from '../../../engine/index.ts';
 import { hostile, runAs } from '../../support/hostile.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 
@@ -27,6 +27,6 @@ hostile(
     const file = `${ws.root}/.svc/daemon.json`;
     const program = `process.stdout.write(JSON.parse(require('node:fs').readFileSync(${JSON.stringify(file)})).token)`;
     const read = await runAs(self, [process.execPath, '-e', program], { cwd: '/', env: {} });
-    assert.equal(read.stdout, readRecord(`${ws.root}/.svc`)?.token);
+    assert.equal(read.stdout, readDaemonRecord(`${ws.root}/.svc`)?.token);
   },
 );

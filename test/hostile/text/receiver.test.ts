@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { REPLAY_MS } from '../../../engine/receiver/replay.ts';
-import { SCHEMES, sign } from '../../../engine/receiver/signature.ts';
+import { SCHEMES, signRequest } from '../../../engine/receiver/signature.ts';
 import { makeRig, NOW, task } from '../../engine/receiver/rig.ts';
 import { hostile } from '../../support/hostile.ts';
 
@@ -24,10 +24,10 @@ hostile(
       const body = JSON.stringify({ nonce: Math.random(), ...fields });
       const headers = {
         'x-svc-timestamp': at,
-        'x-svc-signature': sign(SCHEMES.svc, secret, at, body),
+        'x-svc-signature': signRequest(SCHEMES.svc, secret, at, body),
         'x-chat-request-timestamp': at,
-        'x-chat-signature': sign(SCHEMES.chat, secret, at, body),
-        'x-hub-signature-256': sign(SCHEMES.codehost, secret, '', body),
+        'x-chat-signature': signRequest(SCHEMES.chat, secret, at, body),
+        'x-hub-signature-256': signRequest(SCHEMES.codehost, secret, '', body),
       };
       return (await receive({ method: 'POST', path, headers, body: Buffer.from(body), remote: '' })).status;
     };

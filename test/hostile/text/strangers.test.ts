@@ -3,7 +3,7 @@ import { existsSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Decision, Session, SvcError, Task, TaskPlan, Wire } from '../../../engine/index.ts';
-import { SCHEMES, sign } from '../../../engine/receiver/signature.ts';
+import { SCHEMES, signRequest } from '../../../engine/receiver/signature.ts';
 import { comment, issueLabeled, issueOpened } from '../../../fixtures/payloads/events.ts';
 import { visitor } from '../../../fixtures/payloads/repository.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
@@ -65,7 +65,9 @@ async function open(
     post,
     async codehost(payload) {
       const body = JSON.stringify(payload);
-      return post('/codehost', body, { 'x-hub-signature-256': sign(SCHEMES.codehost, SECRET, '', body) });
+      return post('/codehost', body, {
+        'x-hub-signature-256': signRequest(SCHEMES.codehost, SECRET, '', body),
+      });
     },
     async chat(text, user_id, user_name = 'ada') {
       const body = new URLSearchParams({
@@ -77,7 +79,7 @@ async function open(
       const at = String(Math.floor(Date.now() / 1000));
       const headers = {
         'x-chat-request-timestamp': at,
-        'x-chat-signature': sign(SCHEMES.chat, SECRET, at, body),
+        'x-chat-signature': signRequest(SCHEMES.chat, SECRET, at, body),
       };
       return (await post('/chat', body, headers)).text ?? '';
     },
@@ -137,7 +139,7 @@ hostile(
     }
     const listed = await here.call<{ decision_id: string; stranger: string | null }[]>('decision.list', {});
     assert.ok(listed.filter(({ stranger }) => stranger !== null).length >= 4);
-    const asked = here.engine.events.after(0).filter(({ kind }) => kind === 'needs_approval');
+    const asked = here.engine.events.listAfter(0).filter(({ kind }) => kind === 'needs_approval');
     assert.ok(asked.every(({ data }) => String(data.why).startsWith('by a stranger: ')));
   },
 );
@@ -231,7 +233,7 @@ hostile(
     const at = String(Math.floor(Date.now() / 1000));
     await post(`/decisions/${decision_id}/approve`, nonce, {
       'x-svc-timestamp': at,
-      'x-svc-signature': sign(SCHEMES.svc, SECRET, at, nonce),
+      'x-svc-signature': signRequest(SCHEMES.svc, SECRET, at, nonce),
     });
     const second = await unrun(1);
     await chat(`approve ${second} ${task_id}`, 'U1');

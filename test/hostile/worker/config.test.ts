@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type EngineClient, type Session, shellWord, type Wire } from '../../../engine/index.ts';
+import { type EngineClient, quoteForShell, type Session, type Wire } from '../../../engine/index.ts';
 import { hostile } from '../../support/hostile.ts';
 import { impossible, logOf, makeStrict } from '../../support/strict.ts';
 import { until } from '../../support/wait.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspace.ts';
 
-const svc = `${shellWord(process.execPath)} ${shellWord(SVC)}`;
+const svc = `${quoteForShell(process.execPath)} ${quoteForShell(SVC)}`;
 
 /** Runs a task to its end, and answers its session. */
 async function ran(here: EngineClient, prompt: string, wish: object = {}): Promise<Wire<Session>> {
@@ -56,15 +56,15 @@ for (const profile of PROFILES) {
       const evil = JSON.stringify({ scripted: { mode: 'shell', cmd: `touch ${trace}` } });
       // As it is, in a session of no worker, without its session, and behind a shell of its own.
       const tries = {
-        plain: `${svc} config set agents.notify ${shellWord(evil)}`,
+        plain: `${svc} config set agents.notify ${quoteForShell(evil)}`,
         trust: `${svc} trust --yes`,
         trusted: `SVC_SETUP_YES=1 ${svc} trust`,
         unmarked: `env -u SVC_SESSION -u SVC_ROLE ${svc} config set guard.profile none`,
         named: `SVC_SESSION=somebody ${svc} config set guard.profile none`,
-        shell: `sh -c ${shellWord(`${svc} config set agents.cmds.scripted 'true {{prompt}}'`)}`,
-        edit: `EDITOR=${shellWord(`touch ${trace}; echo >>`)} ${svc} config edit`,
+        shell: `sh -c ${quoteForShell(`${svc} config set agents.cmds.scripted 'true {{prompt}}'`)}`,
+        edit: `EDITOR=${quoteForShell(`touch ${trace}; echo >>`)} ${svc} config edit`,
         // With a terminal of its own.
-        terminal: `script --quiet --return --command ${shellWord(`EDITOR=${shellWord(`touch ${trace}; echo >>`)} ${svc} config edit`)} /dev/null`,
+        terminal: `script --quiet --return --command ${quoteForShell(`EDITOR=${quoteForShell(`touch ${trace}; echo >>`)} ${svc} config edit`)} /dev/null`,
       };
       const lines = Object.entries(tries).map(
         ([name, line]) => `#agent: run ${line} 2>&1; echo SAID ${name} $?`,
@@ -99,7 +99,7 @@ for (const profile of PROFILES) {
         `until [ -e ${go} ]; do sleep 0.05; done`,
         `${svc} config set guard.profile none 2>&1; echo SAID alone $?`,
         `${svc} trust --yes 2>&1; echo SAID trust $?`,
-        `EDITOR="echo '# worker' >>" script --quiet --return --command ${shellWord(`${svc} config edit`)} /dev/null 2>&1; echo SAID edit $?`,
+        `EDITOR="echo '# worker' >>" script --quiet --return --command ${quoteForShell(`${svc} config edit`)} /dev/null 2>&1; echo SAID edit $?`,
         `mv ${file} ${folder}/aside 2>&1; cd ${ws.root} && env -u SVC_CONFIG ${svc} init --yes 2>&1; echo SAID init $?; mv ${folder}/aside ${file} 2>&1; echo SAID over 0`,
       ];
       const { task_id: id } = await here.call('task.add', {

@@ -3,7 +3,7 @@ import { connect as connectSocket, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { connect, type EngineClient, readRecord } from '../../../engine/index.ts';
+import { connect, type EngineClient, readDaemonRecord } from '../../../engine/index.ts';
 import { hostile } from '../../support/hostile.ts';
 import { until } from '../../support/wait.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
@@ -17,7 +17,7 @@ after(() => ws.close());
 
 /** A connection that says what it likes; `said` is what came back, `isOver` whether the engine has ended it. */
 async function rawConnection(): Promise<{ socket: Socket; said(): string; isOver(): boolean }> {
-  const socket = connectSocket(readRecord(join(ws.root, '.svc'))?.socket ?? assert.fail());
+  const socket = connectSocket(readDaemonRecord(join(ws.root, '.svc'))?.socket ?? assert.fail());
   let text = '';
   let isOver = false;
   socket.on('data', (chunk) => {

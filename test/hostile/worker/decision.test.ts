@@ -92,7 +92,7 @@ hostile(
     assert.match(String(next.changes[0]?.before), /agent\.js' -- \{\{prompt\}\}$/);
     assert.match(String(next.changes[0]?.after), /--extra/);
     assert.deepEqual((await task(task_id)).sessions, []);
-    const asked = here.engine.events.after(seq).find(({ kind }) => kind === 'needs_approval');
+    const asked = here.engine.events.listAfter(seq).find(({ kind }) => kind === 'needs_approval');
     assert.deepEqual(asked?.data.changed, ['command']);
     assert.doesNotMatch(JSON.stringify(asked), /--extra|agent\.js/, 'no command leaves with the event');
     // What is shown now can be approved.
@@ -190,7 +190,7 @@ hostile(
     assert.equal((await decision(queued.decision_id)).decision.state, 'expired');
     const next = (await decision(after.task.decision_id ?? '')).decision;
     assert.deepEqual([next.state, next.changes.map(({ input }) => input)], ['pending', ['command']]);
-    const kinds = here.engine.events.after(seq).filter(({ taskId }) => taskId === queued.task_id);
+    const kinds = here.engine.events.listAfter(seq).filter(({ taskId }) => taskId === queued.task_id);
     assert.deepEqual(
       kinds.map(({ kind }) => kind),
       ['decision_expired', 'needs_approval', 'session_dropped', 'message_sent'],
@@ -240,10 +240,10 @@ hostile(
   },
   async (t) => {
     const { here, configure, task } = await open(t);
-    const { signedSample } = await (await import('../../../engine/index.ts')).samples();
+    const { buildSignedSample } = await (await import('../../../engine/index.ts')).samples();
     const listener = await here.engine.listen({ host: '127.0.0.1', port: 0, secrets: [SECRET] });
     const post = async () => {
-      const request = signedSample({
+      const request = buildSignedSample({
         route: 'task',
         secret: SECRET,
         now: Date.now(),
@@ -265,7 +265,7 @@ hostile(
     // The receiver says so too, and starts nothing.
     const { decision_id } = await here.ask('by a signed approval');
     await configure('agents.cmds.scripted', `${OTHER} --more`);
-    const approve = signedSample({
+    const approve = buildSignedSample({
       route: 'approve',
       decision: decision_id,
       secret: SECRET,

@@ -36,16 +36,16 @@ type Made = Awaited<ReturnType<typeof made>>;
 
 /** Everything that the engine does with the work of a session, also after it was opened anew. */
 async function doAll({ open, root, worktree, worktrees }: Made) {
-  const baseCommit = (await worktrees.repositoryOf(root)).headCommit ?? '';
+  const baseCommit = (await worktrees.findRepository(root)).headCommit ?? '';
   const about = { branch: 'svc/s-1', baseCommit, repository: root };
   for (const engine of [worktrees, open()]) {
-    await engine.status({ repository: root });
-    await engine.uncommitted(worktree);
-    await (await engine.diff(about)).patch(1e6);
+    await engine.readStatus({ repository: root });
+    await engine.countUncommitted(worktree);
+    await (await engine.diffBranch(about)).patch(1e6);
   }
   const end = await worktrees.finish({ ...about, path: worktree, message: 'work in progress' });
-  await (await worktrees.diff(about)).patch(1e6);
-  await worktrees.trial({ repository: root, branch: 'svc/s-1', base: 'main' });
+  await (await worktrees.diffBranch(about)).patch(1e6);
+  await worktrees.tryPromotion({ repository: root, branch: 'svc/s-1', base: 'main' });
   const promoted = await worktrees.promote({
     ...{ repository: root, branch: 'svc/s-1', base: 'main', strategy: 'merge', message: 'merge' },
   });
@@ -134,7 +134,7 @@ hostile(
       assert.equal(existsSync(here.marker), false, what);
       if (end !== null)
         assert.deepEqual([end.unsafe, end.wip, promoted?.alreadyMerged], [undefined, true, false], what);
-      const planted = await here.worktrees.plantedPrograms(here.worktree).catch(() => []);
+      const planted = await here.worktrees.findPlantedPrograms(here.worktree).catch(() => []);
       const isHook = what === 'a hook' || what.startsWith('a place');
       if (!isHook) assert.notDeepEqual(planted, [], what);
       // It is no less the worker's when the next one starts.
@@ -142,7 +142,7 @@ hostile(
       writeFileSync(join(here.worktree, 'more.txt'), 'more\n');
       await here
         .open()
-        .uncommitted(here.worktree)
+        .countUncommitted(here.worktree)
         .catch(() => undefined);
       assert.equal(existsSync(here.marker), false, `${what}, at the next start`);
     }
@@ -170,7 +170,7 @@ hostile(
     assert.deepEqual([end.unsafe, end.wip], [undefined, true]);
     assert.equal(git('cat-file', 'blob', 'main:a.big'), 'pointer');
     assert.equal(existsSync(marker), false);
-    assert.deepEqual(await here.worktrees.plantedPrograms(root), ['filter.big.clean']);
+    assert.deepEqual(await here.worktrees.findPlantedPrograms(root), ['filter.big.clean']);
     // Whoever takes it out again has their own back, and what they then write is theirs.
     git('config', 'filter.big.clean', 'sed s/large/other/');
     await here.worktrees.rememberPrograms(root, { isQuiet: true });

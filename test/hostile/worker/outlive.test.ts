@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findCgroupFolders, foldersIn } from '../../../engine/runner/processes/containment/cgroup.ts';
+import { findCgroupFolders, listCgroups } from '../../../engine/runner/processes/containment/cgroup.ts';
 import { workspaceMark } from '../../../engine/runner/processes/containment/index.ts';
 import { asUsers, giveFolderTo, hostile, type TestUser } from '../../support/hostile.ts';
 import { isRunning } from '../../support/processes.ts';
@@ -122,7 +122,7 @@ for (const level of LEVELS) {
             t.diagnostic(`${user.label}, ${level}, ended ${end}: nothing left`);
           }
           const ours = findCgroupFolders(`svc-${workspaceMark(join(ws.root, '.svc'))}`);
-          assert.deepEqual(ours.flatMap(foldersIn), [], 'empty cgroups are removed');
+          assert.deepEqual(ours.flatMap(listCgroups), [], 'empty cgroups are removed');
         } finally {
           await ws.close();
         }

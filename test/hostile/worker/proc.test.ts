@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
-import { findOpen } from '../../../engine/runner/confine/probe.ts';
+import { findOpenings } from '../../../engine/runner/confine/probe.ts';
 import { asUsers, hostile } from '../../support/hostile.ts';
 import { makeSandboxed } from '../../support/sandboxed.ts';
 import { attempts, impossible, said } from '../../support/strict.ts';
@@ -101,7 +101,7 @@ hostile(
       `mount ${id} ${parent} 0:1 / ${path} ${options} - ext4 /dev/x rw`;
     const shut = [mount(1, 1, '/', 'ro'), mount(2, 1, '/proc', 'rw'), mount(3, 2, '/proc/sys', 'ro')];
     const openOf = (...lines: string[]): string[] =>
-      findOpen([...shut, ...lines].join('\n'), { places: [{ path: '/w', show: 'write' }] });
+      findOpenings([...shut, ...lines].join('\n'), { places: [{ path: '/w', show: 'write' }] });
     assert.deepEqual(openOf(mount(4, 1, '/w', 'rw'), mount(5, 4, '/w/in', 'rw')), []);
     assert.deepEqual(openOf('open /proc/sys/kernel/core_pattern'), [
       '/proc/sys/kernel/core_pattern can be written',
@@ -112,6 +112,6 @@ hostile(
     assert.deepEqual(openOf(mount(4, 1, '/sys', 'rw'), mount(5, 4, '/sys', 'ro')), []);
     assert.deepEqual(openOf(mount(4, 1, '/a/b', 'rw'), mount(5, 1, '/a', 'ro')), []);
     assert.deepEqual(openOf('seen /x/svc.db'), ['/x/svc.db can be seen']);
-    assert.equal(findOpen('', { places: [] }).length, 1);
+    assert.equal(findOpenings('', { places: [] }).length, 1);
   },
 );

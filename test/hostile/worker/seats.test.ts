@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ownCgroup } from '../../../engine/runner/processes/containment/cgroup.ts';
+import { findOwnCgroup } from '../../../engine/runner/processes/containment/cgroup.ts';
 import { asUsers, giveFolderTo, hostile, type TestUser } from '../../support/hostile.ts';
 import { answersOf, attackScript, LEVELS, seatAttacks } from '../../support/seat-attacks.ts';
 import { impossible } from '../../support/strict.ts';
@@ -28,7 +28,7 @@ async function attackedBy(user: TestUser, level: string, profile: 'lite' | 'stri
   try {
     const wanted = await json<{ task_id: string }>('task', 'add', 'wanted', '--agent', 'scripted');
     const folder = join(ws.root, 'attack');
-    const cgroup = user.isRoot ? ownCgroup() : null;
+    const cgroup = user.isRoot ? findOwnCgroup() : null;
     const attacks = seatAttacks({
       folder,
       data: join(ws.root, '.svc'),

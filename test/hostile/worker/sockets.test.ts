@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { listeningSockets } from '../../../engine/runner/confine/sockets.ts';
+import { findListeningSockets } from '../../../engine/runner/confine/sockets.ts';
 import { asUsers, hostile } from '../../support/hostile.ts';
 import { makeSandboxed } from '../../support/sandboxed.ts';
 import { impossible } from '../../support/strict.ts';
@@ -61,6 +61,6 @@ hostile(
       '0000000000000000: 00000003 00000000 00000000 0001 03 16544 @/tmp/.X11-unix/X1',
       '0000000000000000: 00000002 00000000 00010000 0001 01 16545 /nowhere/at/all.sock',
     ].join('\n');
-    assert.deepEqual(listeningSockets(table), { files: [], abstract: ['@/tmp/.X11-unix/X0'] });
+    assert.deepEqual(findListeningSockets(table), { files: [], abstract: ['@/tmp/.X11-unix/X0'] });
   },
 );

@@ -4,26 +4,29 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs } from '../../../base/backoff.ts';
 import { readProgram } from '../../../base/run-program.ts';
 
-/** How long the kernel gets to end all of a cgroup. */
+/** How long to wait for a cgroup to become empty. */
 const END_MS = 3000;
 const FREEZE_MS = 500;
 const PAUSES = { firstMs: 1, longestMs: 50 };
-/** Deeper and more than any system has. */
+/** Deeper and larger than on any real system. */
 const MAX_DEPTH = 12;
 const MAX_FOLDERS = 20_000;
 
-/** Joins the cgroup whose `cgroup.procs` is $1, then becomes the rest. The process itself joins: nothing of it began outside. */
+/**
+ * Joins the cgroup whose `cgroup.procs` is $1, then executes the rest. The process joins itself, so nothing of it
+ * starts outside.
+ */
 export const JOIN = `printf 0 >"$1" || { echo "svc: could not enter $1" >&2; exit 97; }; shift; exec "$@"`;
 
-/** Where version 2 is mounted, and where this process is in it; null without version 2. See cgroups(7), proc(5). */
-export function ownCgroup(proc = '/proc/self'): { mount: string; path: string } | null {
+/** Where cgroup version 2 is mounted, and this process's cgroup; null without version 2. See cgroups(7), proc(5). */
+export function findOwnCgroup(proc = '/proc/self'): { mount: string; path: string } | null {
   try {
     const path = /^0::(.*)$/m.exec(readFileSync(`${proc}/cgroup`, 'utf8'))?.[1];
     for (const line of readFileSync(`${proc}/mountinfo`, 'utf8').split('\n')) {
       const [before = '', after = ''] = line.split(' - ');
       const [, , , root = '', mount = ''] = before.split(' ');
       if (path === undefined || !after.startsWith('cgroup2 ')) continue;
-      // A mount may show a part of the hierarchy only.
+      // A mount may show only part of the hierarchy.
       const below = root === '/' ? path : path.startsWith(root) ? path.slice(root.length) : null;
       if (below !== null && !below.split('/').includes('..'))
         return { mount: unescapeMount(mount), path: below };
@@ -38,8 +41,8 @@ export function ownCgroup(proc = '/proc/self'): { mount: string; path: string } 
 const unescapeMount = (text: string): string =>
   text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 
-/** The folder for our cgroups below the own one, tried out with a process; null where this user may not. */
-export async function findCgroupBase(name: string, own = ownCgroup()): Promise<string | null> {
+/** The folder for our cgroups below our own one, after a trial with a process; null where this user may not. */
+export async function findCgroupBase(name: string, own = findOwnCgroup()): Promise<string | null> {
   if (own === null) return null;
   const base = join(own.mount, own.path, name);
   const trial = join(base, 'trial');
@@ -56,7 +59,7 @@ export async function findCgroupBase(name: string, own = ownCgroup()): Promise<s
   }
 }
 
-/** A cgroup in one of ours. Not by `recursive`, which never ends where the kernel makes nothing. */
+/** Creates a cgroup in one of ours. Not with `recursive`, which never ends where the kernel refuses. */
 export function makeCgroup(folder: string): void {
   for (const each of [dirname(folder), folder]) {
     try {
@@ -68,13 +71,13 @@ export function makeCgroup(folder: string): void {
 }
 
 /** Folders of that name anywhere in the hierarchy: an engine that was started from elsewhere has left them. */
-export function findCgroupFolders(name: string, mount = ownCgroup()?.mount): string[] {
+export function findCgroupFolders(name: string, mount = findOwnCgroup()?.mount): string[] {
   const found: string[] = [];
   let looked = 0;
   const look = (folder: string, depth: number): void => {
     if (depth > MAX_DEPTH || looked > MAX_FOLDERS) return;
     looked += 1;
-    for (const below of foldersIn(folder)) {
+    for (const below of listCgroups(folder)) {
       if (below === name) found.push(join(folder, below));
       else look(join(folder, below), depth + 1);
     }
@@ -83,7 +86,7 @@ export function findCgroupFolders(name: string, mount = ownCgroup()?.mount): str
   return found;
 }
 
-export function foldersIn(folder: string): string[] {
+export function listCgroups(folder: string): string[] {
   try {
     return readdirSync(folder, { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
@@ -94,7 +97,7 @@ export function foldersIn(folder: string): string[] {
 }
 
 /** The processes of a cgroup and of those that it was given below. */
-export function pidsIn(folder: string): number[] {
+export function listPids(folder: string): number[] {
   let own: number[] = [];
   try {
     // A 0 is a process that this namespace has no number for.
@@ -102,7 +105,7 @@ export function pidsIn(folder: string): number[] {
   } catch {
     // It is gone, or holds threads only; what is below is looked at all the same.
   }
-  return [...own, ...foldersIn(folder).flatMap((name) => pidsIn(join(folder, name)))];
+  return [...own, ...listCgroups(folder).flatMap((name) => listPids(join(folder, name)))];
 }
 
 const isPopulated = (folder: string): boolean => {
@@ -114,7 +117,7 @@ const isPopulated = (folder: string): boolean => {
 };
 
 /**
- * Ends every process of a cgroup, however fast they make others, and removes it. Returns the pids that are left.
+ * Kills every process of a cgroup, however fast they fork, and removes it. Returns the pids that are left.
  * @param atOnce by `cgroup.kill`, where the kernel has it
  */
 export async function endCgroup(folder: string, { atOnce = true } = {}): Promise<number[]> {
@@ -125,15 +128,15 @@ export async function endCgroup(folder: string, { atOnce = true } = {}): Promise
     await delay(backoffMs(tries, PAUSES));
   }
   removeIfEmpty(folder);
-  return pidsIn(folder);
+  return listPids(folder);
 }
 
 async function killCgroup(folder: string, atOnce: boolean): Promise<void> {
   try {
-    // The kernel does it at once for all, Linux 5.14 and later.
+    // One write kills all; Linux 5.14 and later.
     if (atOnce && existsSync(join(folder, 'cgroup.kill')))
       return writeFileSync(join(folder, 'cgroup.kill'), '1');
-    // What stands still cannot make others while it is ended one by one.
+    // Frozen processes cannot fork while they are killed one by one.
     writeFileSync(join(folder, 'cgroup.freeze'), '1');
     const until = performance.now() + FREEZE_MS;
     while (
@@ -142,9 +145,9 @@ async function killCgroup(folder: string, atOnce: boolean): Promise<void> {
     )
       await delay(5);
   } catch {
-    // One by one, then, as often as it takes.
+    // Then kill them one by one, as often as it takes.
   }
-  for (const pid of pidsIn(folder)) {
+  for (const pid of listPids(folder)) {
     try {
       if (pid > 1 && pid !== process.pid) process.kill(pid, 'SIGKILL');
     } catch {
@@ -158,9 +161,9 @@ async function killCgroup(folder: string, atOnce: boolean): Promise<void> {
   }
 }
 
-/** A cgroup that holds a process is not removed: the kernel refuses. */
+/** Removes a cgroup and those below it; the kernel refuses to remove one that holds a process. */
 export function removeIfEmpty(folder: string): void {
-  for (const name of foldersIn(folder)) removeIfEmpty(join(folder, name));
+  for (const name of listCgroups(folder)) removeIfEmpty(join(folder, name));
   try {
     rmdirSync(folder);
   } catch {

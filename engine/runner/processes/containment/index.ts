@@ -4,15 +4,15 @@ import {
   endCgroup,
   findCgroupBase,
   findCgroupFolders,
-  foldersIn,
   JOIN,
+  listCgroups,
+  listPids,
   makeCgroup,
-  pidsIn,
   removeIfEmpty,
 } from './cgroup.ts';
-import { findNamespaceTool, inNamespace } from './pid-namespace.ts';
+import { findNamespaceTool, wrapInNamespace } from './pid-namespace.ts';
 
-/** How the processes of a run are held together, the surest first. */
+/** Ways to contain the processes of a run, strongest first. */
 export const CONTAINMENTS = ['cgroup', 'pidns', 'marks'] as const;
 export type ContainmentKind = (typeof CONTAINMENTS)[number];
 
@@ -20,56 +20,59 @@ export interface ContainedStart {
   runId: string;
   /** The program by its absolute path, and its arguments. */
   argv: readonly string[];
-  /** It makes a pid namespace itself. */
+  /** The program creates its own pid namespace. */
   isConfined?: boolean;
 }
 
-/** Holds what a run starts together, so that it is found and ended whatever it does to its environment and parents. */
+/**
+ * Contains the processes of a run, so that they are found and killed whatever they do to their environment and
+ * parents.
+ */
 export interface Containment {
-  /** What is to be started instead, so that nothing of the run begins outside. */
+  /** Wraps a command so that nothing of the run starts outside. */
   contain(start: ContainedStart): Promise<{ argv: string[]; kind: ContainmentKind }>;
-  /** What runs get here; found out once. */
+  /** The containment that runs get on this machine; determined once. */
   kind(): Promise<ContainmentKind>;
-  /** Ends everything in the cgroups of a run; returns the pids that are left. */
-  end(runId: string): Promise<number[]>;
-  /** Ends what an earlier host has left of runs that nobody knows any more. */
-  endOthers(isKnown: (runId: string) => boolean): Promise<void>;
-  /** The runs that a cgroup belongs to, of this workspace or another one, the innermost first. */
+  /** Kills everything in the cgroups of a run; returns the pids that are left. */
+  endRun(runId: string): Promise<number[]>;
+  /** Kills what an earlier host has left of runs that nobody knows any more. */
+  endUnknownRuns(isKnown: (runId: string) => boolean): Promise<void>;
+  /** The runs that a cgroup belongs to, of this workspace or another, innermost first. */
   runsOfCgroup(path: string): string[];
-  /** Removes what is empty of ours; runs that go on keep theirs. */
+  /** Removes our empty cgroups; runs that continue keep theirs. */
   close(): void;
 }
 
 export interface ContainmentDeps {
-  /** The workspace's data folder: no two engines use the same. */
+  /** The workspace's data folder, used by one engine at a time. */
   data: string;
   env: NodeJS.ProcessEnv;
 }
 
-/** Of the cgroups of one workspace, and the value of SVC_ENGINE_CHILD. */
+/** Names the cgroups of one workspace; also the value of SVC_ENGINE_CHILD. */
 export const workspaceMark = (data: string): string =>
   createHash('sha256').update(data).digest('hex').slice(0, 12);
 
 const OURS = /\/svc-[0-9a-f]{12}\/([0-9a-f-]{36})(?=\/|$)/g;
 
-/** Today's marks alone: in the environment, and by descent. */
+/** No containment but marks in the environment, and descent. */
 export const MARKS_ONLY: Containment = {
   contain: async ({ argv }) => ({ argv: [...argv], kind: 'marks' }),
   kind: async () => 'marks',
-  end: async () => [],
-  endOthers: async () => undefined,
+  endRun: async () => [],
+  endUnknownRuns: async () => undefined,
   runsOfCgroup: (path) => [...path.matchAll(OURS)].map(([, runId]) => runId ?? '').reverse(),
   close: () => undefined,
 };
 
-/** Finds out at the first run what this machine offers: a cgroup, else a pid namespace, else marks. */
+/** Determines at the first run what this machine offers: a cgroup, else a pid namespace, else marks. */
 export function createContainment({ data, env }: ContainmentDeps): Containment {
   const name = `svc-${workspaceMark(data)}`;
-  // A word that is none of them asks for nothing weaker.
+  // An unknown word asks for nothing weaker.
   const wanted = Math.max(0, CONTAINMENTS.indexOf(env.SVC_CONTAINMENT as ContainmentKind));
   const isAllowed = (kind: ContainmentKind): boolean => CONTAINMENTS.indexOf(kind) >= wanted;
   let ways: Promise<{ base: string | null; bwrap: string | null }> | undefined;
-  const found = () => {
+  const findWays = () => {
     ways ??= (async () => {
       const base = isAllowed('cgroup') ? await findCgroupBase(name) : null;
       if (base !== null) made.add(base);
@@ -78,17 +81,17 @@ export function createContainment({ data, env }: ContainmentDeps): Containment {
     })();
     return ways;
   };
-  /** Folders that runs of this host were put in. */
+  /** Cgroup folders created by this host. */
   const made = new Set<string>();
-  /** Those of earlier hosts, which may have stood elsewhere in the hierarchy. */
+  /** Folders of earlier hosts, which may lie elsewhere in the hierarchy. */
   let earlier: string[] | undefined;
-  const earlierFolders = (): string[] => {
+  const findEarlierFolders = (): string[] => {
     earlier ??= findCgroupFolders(name);
     return earlier;
   };
   return {
     async contain({ runId, argv, isConfined = false }) {
-      const { base, bwrap } = await found();
+      const { base, bwrap } = await findWays();
       if (base !== null) {
         try {
           const folder = join(base, runId);
@@ -96,30 +99,30 @@ export function createContainment({ data, env }: ContainmentDeps): Containment {
           const enter = ['/bin/sh', '-c', JOIN, 'svc-run', join(folder, 'cgroup.procs')];
           return { argv: [...enter, ...argv], kind: 'cgroup' };
         } catch {
-          // No more of them are allowed, or the folder around them was removed: it runs all the same.
+          // The limit is reached, or the parent folder was removed: run without a cgroup.
         }
       }
       if (isConfined) return { argv: [...argv], kind: 'pidns' };
       return bwrap === null
         ? { argv: [...argv], kind: 'marks' }
-        : { argv: inNamespace(bwrap, argv), kind: 'pidns' };
+        : { argv: wrapInNamespace(bwrap, argv), kind: 'pidns' };
     },
     async kind() {
-      const { base, bwrap } = await found();
+      const { base, bwrap } = await findWays();
       return base !== null ? 'cgroup' : bwrap !== null ? 'pidns' : 'marks';
     },
-    async end(runId) {
+    async endRun(runId) {
       if (runId === '') return [];
       const left = [];
-      const { base } = await found();
-      const places = new Set([...earlierFolders(), ...(base === null ? [] : [base])]);
+      const { base } = await findWays();
+      const places = new Set([...findEarlierFolders(), ...(base === null ? [] : [base])]);
       for (const folder of places) left.push(...(await endCgroup(join(folder, runId))));
       return left;
     },
-    async endOthers(isKnown) {
-      for (const folder of earlierFolders()) {
-        for (const runId of foldersIn(folder)) if (!isKnown(runId)) await endCgroup(join(folder, runId));
-        if (pidsIn(folder).length === 0) removeIfEmpty(folder);
+    async endUnknownRuns(isKnown) {
+      for (const folder of findEarlierFolders()) {
+        for (const runId of listCgroups(folder)) if (!isKnown(runId)) await endCgroup(join(folder, runId));
+        if (listPids(folder).length === 0) removeIfEmpty(folder);
       }
     },
     runsOfCgroup: MARKS_ONLY.runsOfCgroup,

@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'smol-toml';
 import {
+  findPreset,
   HEADLESS,
   type McpServer,
   PASSED_ON,
-  presetNamed,
   type RunSetup,
   withArguments,
 } from '../../../../engine/agents/presets/index.ts';
-import { tokenise } from '../../../../engine/agents/template.ts';
+import { splitCommand } from '../../../../engine/agents/template.ts';
 
 const mcpForRun = (preset: string, mcp: McpServer, env: Record<string, string> = {}): RunSetup =>
-  presetNamed(preset)!.setUp({ mcp, gateway: null, hooks: null, folder: '/nowhere', env });
+  findPreset(preset)!.setUpRun({ mcp, gateway: null, hooks: null, folder: '/nowhere', env });
 
 const server: McpServer = { command: '/opt/a "b"\u007f/svc', args: ['mcp', 'x y'], env: { SVC_TASK: "t'1" } };
 
@@ -21,7 +21,7 @@ test('options are added where they still count as options', () => {
   assert.deepEqual(withArguments(['npx', 'a'], ['--y', '1']), ['npx', 'a', '--y', '1']);
   const { args } = mcpForRun('claude', server)!;
   assert.equal(args.length, 1);
-  const whole = withArguments(tokenise(HEADLESS.claude!), args);
+  const whole = withArguments(splitCommand(HEADLESS.claude!), args);
   assert.deepEqual(whole.slice(-3), [args[0], '--', '{{prompt}}']);
 });
 
@@ -58,6 +58,6 @@ test('what the person configured for opencode stays, and what cannot be added to
 test('agents without such a way are told nothing, and it is said why', () => {
   for (const preset of ['gemini', 'kimi', 'cursor', 'droid', 'kiro']) {
     assert.deepEqual(mcpForRun(preset, server), { args: [], env: {}, files: [] });
-    assert.ok(presetNamed(preset)?.cannot.mcp);
+    assert.ok(findPreset(preset)?.cannot.mcp);
   }
 });

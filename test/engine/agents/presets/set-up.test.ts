@@ -17,7 +17,7 @@ const NAMES = ['claude', 'gemini', 'qwen', 'kimi'];
 
 for (const name of NAMES) {
   test(`the key of a run of ${name} is in its environment only, and its files in its own folder`, () => {
-    const { args, env, files } = presetOf(name).setUp(ALL);
+    const { args, env, files } = presetOf(name).setUpRun(ALL);
     assert.ok(!args.join(' ').includes(KEY));
     assert.ok(Object.values(env).includes(KEY));
     for (const { path, text } of files) {
@@ -31,14 +31,14 @@ for (const name of NAMES) {
   });
 
   test(`without a wish a run of ${name} is started as the person would`, () => {
-    const { args, env, files } = presetOf(name).setUp(NONE);
+    const { args, env, files } = presetOf(name).setUpRun(NONE);
     delete env.IS_SANDBOX;
     assert.deepEqual([args, env, files], [[], {}, []]);
   });
 }
 
 test('codex trusts the folders that it is opened in for one run, each once', () => {
-  const [option, text = ''] = presetOf('codex').trusting?.(['/w/s-1', '/w/"it"', '/w/s-1']) ?? [];
+  const [option, text = ''] = presetOf('codex').trustFolders?.(['/w/s-1', '/w/"it"', '/w/s-1']) ?? [];
   assert.equal(option, '-c');
   assert.equal(
     JSON.stringify(parse(text)),
@@ -51,7 +51,7 @@ test('codex trusts the folders that it is opened in for one run, each once', () 
 const SHELL = (event: string): string => `'/opt/it'\\''s svc' hook ${event} --agent x`;
 
 test('claude is told of everything by options and variables', () => {
-  const { args, env } = presetOf('claude').setUp({ ...ALL, env: { CLAUDE_CODE_USE_BEDROCK: '1' } });
+  const { args, env } = presetOf('claude').setUpRun({ ...ALL, env: { CLAUDE_CODE_USE_BEDROCK: '1' } });
   const [settings = ''] = args.filter((arg) => arg.startsWith('--settings='));
   const { hooks: entries, env: own, apiKeyHelper } = JSON.parse(settings.slice('--settings='.length));
   assert.deepEqual([own.ANTHROPIC_BASE_URL, own.ANTHROPIC_AUTH_TOKEN], [gateway.url, '']);
@@ -70,8 +70,8 @@ test('claude is told of everything by options and variables', () => {
 });
 
 test('gemini has a home of its own only where its calls go through the gateway', () => {
-  assert.deepEqual(presetOf('gemini').setUp({ ...ALL, gateway: null }), { args: [], env: {}, files: [] });
-  const { env, files } = presetOf('gemini').setUp(ALL);
+  assert.deepEqual(presetOf('gemini').setUpRun({ ...ALL, gateway: null }), { args: [], env: {}, files: [] });
+  const { env, files } = presetOf('gemini').setUpRun(ALL);
   assert.equal(env.GEMINI_CLI_HOME, '/s/agent/gemini');
   assert.equal(files[0]?.path, '/s/agent/gemini/.gemini/settings.json');
   const settings = JSON.parse(files[0]!.text);
@@ -82,20 +82,20 @@ test('gemini has a home of its own only where its calls go through the gateway',
 });
 
 test('qwen reads its hooks from defaults beside the settings of the person, unless the machine has some', () => {
-  const { args, env, files } = presetOf('qwen').setUp(ALL);
+  const { args, env, files } = presetOf('qwen').setUpRun(ALL);
   assert.ok(args.includes('--auth-type=openai'));
   assert.equal(env.OPENAI_BASE_URL, `${gateway.url}/v1`);
   assert.equal(env.QWEN_CODE_SYSTEM_DEFAULTS_PATH, files[0]?.path);
   const { PreToolUse } = JSON.parse(files[0]!.text).hooks;
   assert.equal(PreToolUse[0].hooks[0].command, SHELL('pre-write'));
   const own = { QWEN_CODE_SYSTEM_DEFAULTS_PATH: '/etc/own.json', OPENAI_MODEL: 'mine' };
-  const beside = presetOf('qwen').setUp({ ...ALL, env: own });
+  const beside = presetOf('qwen').setUpRun({ ...ALL, env: own });
   assert.deepEqual([beside.files, beside.env.OPENAI_MODEL], [[], 'mine']);
 });
 
 test('kimi is told of its model by variables, of the rest in a home of its own', () => {
-  assert.deepEqual(presetOf('kimi').setUp({ ...ALL, gateway: null }), { args: [], env: {}, files: [] });
-  const { env, files } = presetOf('kimi').setUp(ALL);
+  assert.deepEqual(presetOf('kimi').setUpRun({ ...ALL, gateway: null }), { args: [], env: {}, files: [] });
+  const { env, files } = presetOf('kimi').setUpRun(ALL);
   assert.equal(env.KIMI_MODEL_BASE_URL, `${gateway.url}/v1`);
   const text = (name: string): string => files.find(({ path }) => path === `/s/agent/kimi/${name}`)!.text;
   const { hooks: entries } = parse(text('config.toml')) as { hooks: Record<string, unknown>[] };

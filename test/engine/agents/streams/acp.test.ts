@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import {
   type AcpLine,
   type AgentError,
-  acpReader,
-  failureOfError,
+  createAcpReader,
+  judgeAcpError,
 } from '../../../../engine/agents/streams/acp.ts';
 
 const reading = () => {
-  const reader = acpReader();
-  return { ...reader, says: (line: AcpLine) => reader.line(JSON.stringify(line)) };
+  const reader = createAcpReader();
+  return { ...reader, says: (line: AcpLine) => reader.readLine(JSON.stringify(line)) };
 };
 const tool = (id: string, title: string, status: 'pending' | 'failed', paths: string[] = []): AcpLine => ({
   acp: 'tool',
@@ -21,8 +21,8 @@ const tool = (id: string, title: string, status: 'pending' | 'failed', paths: st
 });
 
 test('the lines of a run on transport acp become text for a person, and facts', () => {
-  const { says, line, facts } = reading();
-  assert.equal(line('a notice of the agent'), 'a notice of the agent');
+  const { says, readLine, facts } = reading();
+  assert.equal(readLine('a notice of the agent'), 'a notice of the agent');
   assert.equal(facts().isStream, false);
   assert.equal(
     says({ acp: 'session', id: 'ses_1', agent: { name: 'OpenCode', version: '1.18' }, model: 'm' }),
@@ -65,7 +65,7 @@ const answered = (message: string, more: Partial<AgentError> & { about?: object 
   const { about, ...fields } = more;
   const data = about === undefined ? {} : { data: JSON.stringify(about) };
   const error = { code: -32_603, message: `Internal error: ${message}`, reset_at: null, at: NOW };
-  return failureOfError({ ...error, ...data, ...fields });
+  return judgeAcpError({ ...error, ...data, ...fields });
 };
 
 test('a failure is told with its code and when its limit ends; one that is overcome counts no more', () => {
@@ -173,7 +173,7 @@ test('a turn that ends at a refusal is no work that was done; one that goes on a
 });
 
 test('what is not of the form is left as it is', () => {
-  const { line, facts } = reading();
+  const { readLine, facts } = reading();
   for (const text of [
     '{"acp":"tool"',
     '{"acp":"unheard_of"}',
@@ -181,7 +181,7 @@ test('what is not of the form is left as it is', () => {
     '{"other":1}',
     '',
   ]) {
-    assert.equal(line(text), text);
+    assert.equal(readLine(text), text);
   }
   assert.equal(facts().isStream, false);
 });

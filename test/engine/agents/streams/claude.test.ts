@@ -60,7 +60,7 @@ test('an attempt that failed counts only until one went well', () => {
   const lines = printed('claude', 'retry');
   const reader = createClaudeReader();
   const troubles = lines.map((line) => {
-    reader.line(line);
+    reader.readLine(line);
     return reader.facts().trouble?.code ?? null;
   });
   assert.deepEqual(troubles, [null, 'rate_limited', null, null]);
@@ -98,11 +98,11 @@ test('a tool that was denied fails the run unless the same was done in another w
 
 test('a turn after the end takes the end back, and so does one that still waits', () => {
   const reader = createClaudeReader();
-  reader.line(ends({ queued_turn_count: 1 }));
+  reader.readLine(ends({ queued_turn_count: 1 }));
   assert.equal(reader.facts().end, null);
-  reader.line(ends());
+  reader.readLine(ends());
   assert.deepEqual(reader.facts().end, { ok: true });
-  reader.line(calls('1', 'Read', { file_path: 'a' }));
+  reader.readLine(calls('1', 'Read', { file_path: 'a' }));
   assert.equal(reader.facts().end, null);
 });
 
@@ -122,14 +122,14 @@ test('tokens are counted once, with those of helpers, and the end has the last w
     message('a', usage(5, 3, 10)),
     message('b', usage(2, 2, 0), 't'),
   ])
-    reader.line(line);
+    reader.readLine(line);
   assert.deepEqual(reader.facts().usage, { input: 19, cached: 10, output: 5, costUsd: null });
   const model = { inputTokens: 7, outputTokens: 6, cacheReadInputTokens: 10, cacheCreationInputTokens: 2 };
-  reader.line(ends({ total_cost_usd: 0.5, usage: usage(1, 1, 1), modelUsage: { x: model, y: model } }));
+  reader.readLine(ends({ total_cost_usd: 0.5, usage: usage(1, 1, 1), modelUsage: { x: model, y: model } }));
   assert.deepEqual(reader.facts().conversation, { input: 38, cached: 20, output: 12, costUsd: 0.5 });
   const own = { 'a-model': { ...model, costUSD: 0.1 } };
   for (const _ of [1, 2])
-    reader.line(ends({ modelUsage: { x: model, y: model }, model_usage_since_last_result: own }));
+    reader.readLine(ends({ modelUsage: { x: model, y: model }, model_usage_since_last_result: own }));
   assert.deepEqual(reader.facts().usage, { input: 38, cached: 20, output: 12, costUsd: 0.2 });
 });
 

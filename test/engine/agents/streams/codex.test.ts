@@ -42,11 +42,11 @@ describe('what codex prints', () => {
     const just = createCodexReader(() => at(21, 18, 37) + 1000);
     const said =
       '{"type":"turn.failed","error":{"message":"You’ve hit your usage limit. Try again at 6:37 PM."}}';
-    just.line(said);
+    just.readLine(said);
     const told = just.facts().end;
     assert.deepEqual(told?.ok === false && told.resetAt, at(21, 18, 38) + 1000);
     const reader = createCodexReader(() => at(21, 19, 40));
-    reader.line(said);
+    reader.readLine(said);
     const { end } = reader.facts();
     assert.deepEqual(end?.ok === false && end.resetAt, at(22, 18, 38));
   });
@@ -58,7 +58,9 @@ describe('what codex prints', () => {
       { text: 'Write', completed: false },
       { text: 'Test', completed: false },
     ];
-    reader.line(JSON.stringify({ item: { items, type: 'todo_list', id: 'item_1' }, type: 'item.updated' }));
+    reader.readLine(
+      JSON.stringify({ item: { items, type: 'todo_list', id: 'item_1' }, type: 'item.updated' }),
+    );
     assert.deepEqual(
       reader.facts().plan.map(({ state }) => state),
       ['done', 'active', 'pending'],
@@ -78,7 +80,7 @@ describe('how codex is told', () => {
 
   test('the key is in the environment only', () => {
     const gateway = { url: 'http://127.0.0.1:8788', key: 'svc-secret' };
-    const setup = codex.setUp({ mcp: null, gateway, hooks: null, folder: '/nowhere', env: {} });
+    const setup = codex.setUpRun({ mcp: null, gateway, hooks: null, folder: '/nowhere', env: {} });
     assert.doesNotMatch(setup.args.join(' '), /svc-secret/);
     assert.deepEqual(setup.env, { SVC_VKEY: 'svc-secret' });
   });

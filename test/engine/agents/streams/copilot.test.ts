@@ -30,7 +30,7 @@ describe('what copilot prints', () => {
     const reader = createCopilotReader(() => 1795279100000);
     const answer = '{"message":"The usage limit has been reached","resets_at":1795286285}';
     const data = { statusCode: 429, errorMessage: answer, errorType: 'usage_limit_reached' };
-    reader.line(JSON.stringify({ type: 'model.call_failure', data }));
+    reader.readLine(JSON.stringify({ type: 'model.call_failure', data }));
     const { trouble } = reader.facts();
     assert.deepEqual([trouble?.code, trouble?.resetAt], ['usage_limit', 1795286285000]);
   });

@@ -43,7 +43,7 @@ describe('how opencode is told', () => {
 
   test('the configuration of the person stays beside the route', () => {
     const given = { theme: 'x', model: 'acme/big', plugin: ['one'], provider: { acme: {} } };
-    const { env } = opencode.setUp({ ...wish, env: { OPENCODE_CONFIG_CONTENT: JSON.stringify(given) } });
+    const { env } = opencode.setUpRun({ ...wish, env: { OPENCODE_CONFIG_CONTENT: JSON.stringify(given) } });
     const config = JSON.parse(env.OPENCODE_CONFIG_CONTENT!);
     assert.equal(config.theme, 'x');
     assert.equal(config.model, 'svc/big');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { resetTimeIn } from '../../../../engine/agents/streams/reset-time.ts';
+import { findResetTime } from '../../../../engine/agents/streams/reset-time.ts';
 
 const NOW = Date.parse('2026-11-21T16:00:00Z');
 const MINUTE = 60_000;
@@ -20,7 +20,7 @@ function inZone(zone: string, work: () => void): void {
 
 function check(table: readonly [string, string | null][]): void {
   for (const [text, expected] of table) {
-    const found = resetTimeIn(text, NOW);
+    const found = findResetTime(text, NOW);
     assert.equal(
       found === null ? null : new Date(found).toISOString(),
       expected === null ? null : new Date(expected).toISOString(),
@@ -113,7 +113,7 @@ test('a time of day that has just passed is in a minute, also around midnight', 
   inZone('UTC', () => check([['Try again at 4:00 PM.', '2026-11-21T16:01:00Z']]));
   inZone('Europe/Berlin', () => {
     const now = Date.parse('2026-11-21T23:01:10Z');
-    assert.equal(resetTimeIn('Try again at 11:59 PM.', now), now + MINUTE);
+    assert.equal(findResetTime('Try again at 11:59 PM.', now), now + MINUTE);
   });
 });
 
@@ -164,7 +164,7 @@ test('a time as agents print it is met to the minute, in every zone, around midn
     const isOwn = random(2) === 0;
     inZone(isOwn ? zone : 'Asia/Tokyo', () => {
       const said = `You've hit your limit. Try again at ${text}${isOwn ? '' : ` (${zone})`}.`;
-      const found = resetTimeIn(said, now);
+      const found = findResetTime(said, now);
       const about = `${said} heard at ${new Date(now).toISOString()} in ${zone}, meant ${new Date(until).toISOString()}`;
       assert.ok(found !== null, about);
       assert.ok(found > now, about);
@@ -219,7 +219,7 @@ test('whatever is said, what is read of it is never past or far away', () => {
     const text = Array.from({ length: random(30) }, () => words[random(words.length)]).join(
       random(3) === 0 ? '' : ' ',
     );
-    const found = resetTimeIn(text, NOW);
+    const found = findResetTime(text, NOW);
     assert.ok(found === null || (found > NOW && found < NOW + 62 * DAY), `${text}: ${found}`);
   }
 });

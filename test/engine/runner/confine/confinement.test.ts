@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Host } from '../../../../engine/index.ts';
 import { createConfinement } from '../../../../engine/runner/confine/index.ts';
-import { readRecord } from '../../../../engine/workspace/daemon-record.ts';
+import { readDaemonRecord } from '../../../../engine/workspace/daemon-record.ts';
 import { type EngineHere, engineHere } from '../../../support/engine.ts';
 import {
   attempts,
@@ -96,7 +96,7 @@ describe('a strict worker', { skip: impossible ?? false }, () => {
 
   test('is itself to the engine, whatever it clears and whichever way it comes', async () => {
     const waiting = await here.ask('not for a worker to start');
-    const { http, token } = readRecord(join(ws.root, '.svc'))!;
+    const { http, token } = readDaemonRecord(join(ws.root, '.svc'))!;
     const svc = `${process.execPath} ${SVC}`;
     const run = `task run ${waiting.task_id}`;
     const clean = `env -i PATH=$PATH HOME=$HOME`;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { terminalFilter } from '../../../../engine/runner/confine/terminal.ts';
+import { buildTerminalFilter } from '../../../../engine/runner/confine/terminal.ts';
 
 /** What the kernel makes of a system call by the filter: `allow`, or the number of the error. */
 function verdictOf(filter: Buffer, call: { arch: number; number: number; request: number }): string | number {
@@ -31,7 +31,7 @@ describe('the filter of a confined program on a terminal', () => {
     ['arm64', 'arm', 0x40000028, 54],
   ] as const) {
     test(`lets it do anything on ${name} but type for the person`, () => {
-      const filter = terminalFilter(processor) ?? assert.fail();
+      const filter = buildTerminalFilter(processor) ?? assert.fail();
       const verdict = (number: number, request: number) => verdictOf(filter, { arch, number, request });
       assert.deepEqual([verdict(ioctl, 0x5412), verdict(ioctl, 0x541c)], [1, 1]);
       // The window's size; and another call whose argument looks the same.
@@ -40,11 +40,11 @@ describe('the filter of a confined program on a terminal', () => {
   }
 
   test('knows no second way around it, and no other processor', () => {
-    const filter = terminalFilter('x64') ?? assert.fail();
+    const filter = buildTerminalFilter('x64') ?? assert.fail();
     const x32 = 0x40000000;
     for (const number of [x32 + 514, x32 + 16])
       assert.equal(verdictOf(filter, { arch: 0xc000003e, number, request: 0x5412 }), 38);
     assert.equal(verdictOf(filter, { arch: 0xc00000b7, number: 29, request: 0x5412 }), 38);
-    assert.equal(terminalFilter('riscv64'), null);
+    assert.equal(buildTerminalFilter('riscv64'), null);
   });
 });

@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { presetNamed } from '../../../../engine/agents/presets/index.ts';
+import { findPreset } from '../../../../engine/agents/presets/index.ts';
 import { createGit } from '../../../../engine/runner/worktrees/git.ts';
 import { type EngineHere, engineHere } from '../../../support/engine.ts';
 import { makeRepository } from '../../../support/git.ts';
@@ -122,7 +122,7 @@ describe('what a strict worker leaves for whoever comes next', { skip: impossibl
     const wrap = (program: string) =>
       confinement.wrap({
         ...{ argv: ['/bin/sh', '-c', `cat ${secret}`], program, cwd: worktree, env, worktree, sessionFolder },
-        ...{ seatFolder: null, home: presetNamed('opencode')?.home ?? null },
+        ...{ seatFolder: null, home: findPreset('opencode')?.home ?? null },
       });
     for (const program of ['./agent', 'tool']) {
       const [bwrap = '', ...words] = await wrap(program);

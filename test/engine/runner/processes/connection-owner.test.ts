@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { ownersOfConnection } from '../../../../engine/runner/processes/connection-owner.ts';
+import { findConnectionOwners } from '../../../../engine/runner/processes/connection-owner.ts';
 import { until } from '../../../support/wait.ts';
 
 /** A program that connects from an address and port, and stays. */
@@ -52,11 +52,11 @@ test('the owner of a connection is told by both addresses: the same port of anot
     const ports = new Set(accepted.map(({ remotePort }) => remotePort));
     assert.equal(ports.size, 1);
     for (const [at, socket] of accepted.entries())
-      assert.deepEqual(await ownersOfConnection(socket), [clients[at]?.pid]);
+      assert.deepEqual(await findConnectionOwners(socket), [clients[at]?.pid]);
     const { remotePort, localPort } = accepted[0] as Socket;
     const other = { remotePort, localPort, remoteAddress: '127.0.0.9', localAddress: '127.0.0.1' };
-    assert.deepEqual(await ownersOfConnection(other), []);
-    assert.deepEqual(await ownersOfConnection({}), []);
+    assert.deepEqual(await findConnectionOwners(other), []);
+    assert.deepEqual(await findConnectionOwners({}), []);
   } finally {
     end();
   }
@@ -69,7 +69,7 @@ test('the owner is found where IPv4 arrives inside IPv6, and over IPv6', async (
   ] as const) {
     const { accepted, clients, end } = await connected(listen, host, [from]);
     try {
-      assert.deepEqual(await ownersOfConnection(accepted[0] as Socket), [clients[0]?.pid], listen);
+      assert.deepEqual(await findConnectionOwners(accepted[0] as Socket), [clients[0]?.pid], listen);
     } finally {
       end();
     }
@@ -85,7 +85,7 @@ test('every process that holds the connection is an owner of it', async () => {
   const [peer] = await accepted;
   const child = spawn('sleep', ['600'], { stdio: ['ignore', 'ignore', 'ignore', socket] });
   try {
-    const owners = await ownersOfConnection(peer);
+    const owners = await findConnectionOwners(peer);
     assert.deepEqual(owners.sort(), [process.pid, child.pid].sort());
   } finally {
     child.kill('SIGKILL');

@@ -8,8 +8,8 @@ import {
   endCgroup,
   findCgroupBase,
   findCgroupFolders,
-  ownCgroup,
-  pidsIn,
+  findOwnCgroup,
+  listPids,
 } from '../../../../engine/runner/processes/containment/cgroup.ts';
 import { createContainment, workspaceMark } from '../../../../engine/runner/processes/containment/index.ts';
 import { createProcesses } from '../../../../engine/runner/processes/index.ts';
@@ -62,7 +62,7 @@ describe('the cgroup of a run', { skip }, () => {
     );
     await settled(running.exited);
     assert.match(log(), /ready/);
-    assert.ok(pidsIn(join(base ?? '', runId)).length > 0);
+    assert.ok(listPids(join(base ?? '', runId)).length > 0);
     assert.deepEqual(await processes.sweep(runId), { survivors: [] });
     assert.equal(existsSync(join(base ?? '', runId)), false);
   });
@@ -74,12 +74,12 @@ describe('the cgroup of a run', { skip }, () => {
     await settled(running.exited);
     const file = join(runDir, 'pid');
     const pid = Number(await until(() => existsSync(file) && readFileSync(file, 'utf8')));
-    assert.deepEqual(processes.runsAbove(pid), [runId]);
+    assert.deepEqual(processes.listRunsAbove(pid), [runId]);
     // Another engine that starts now ends it, unless it knows the run.
     const later = createContainment({ data, env });
-    await later.endOthers((known) => known === runId);
+    await later.endUnknownRuns((known) => known === runId);
     assert.ok(isRunning(pid));
-    await createContainment({ data, env }).endOthers(() => false);
+    await createContainment({ data, env }).endUnknownRuns(() => false);
     await until(() => !isRunning(pid), 'its end');
   });
 
@@ -89,7 +89,7 @@ describe('the cgroup of a run', { skip }, () => {
     );
     await settled(running.exited);
     const place = join(base ?? '', runId);
-    const pids = pidsIn(place);
+    const pids = listPids(place);
     assert.equal(pids.length, 5);
     assert.deepEqual(await endCgroup(place, { atOnce: false }), []);
     assert.ok(pids.every((pid) => !isRunning(pid)));
@@ -109,7 +109,7 @@ describe('where cgroups are', () => {
   const v2 = (root: string, at: string) => `31 24 0:27 ${root} ${at} rw,nosuid - cgroup2 cgroup2 rw`;
 
   test('is read for version 2 alone, beside version 1, in a part of it, and not at all', () => {
-    const own = (cgroup: string, ...mounts: string[]) => ownCgroup(proc(cgroup, mounts.join('\n')));
+    const own = (cgroup: string, ...mounts: string[]) => findOwnCgroup(proc(cgroup, mounts.join('\n')));
     assert.deepEqual(own('0::/user.slice/a.scope\n', v2('/', '/sys/fs/cgroup')), {
       mount: '/sys/fs/cgroup',
       path: '/user.slice/a.scope',
@@ -125,7 +125,7 @@ describe('where cgroups are', () => {
     assert.deepEqual(own('0::/\n', v2('/', '/with\\040blank'))?.mount, '/with blank');
     assert.equal(own('3:cpu:/x\n', v1), null);
     assert.equal(own('0::/../other\n', v2('/', '/sys/fs/cgroup')), null);
-    assert.equal(ownCgroup(join(folder, 'nowhere')), null);
+    assert.equal(findOwnCgroup(join(folder, 'nowhere')), null);
   });
 
   test('where none can be made there is none, and looking for one ends', async () => {
@@ -167,10 +167,10 @@ describe('who calls', () => {
       const pid = Number(await until(() => existsSync(file) && readFileSync(file, 'utf8')));
       await until(() => readFileSync(`/proc/${pid}/status`, 'utf8').includes(`PPid:\t${process.pid}\n`));
       const processes = createProcesses();
-      const pidStart = processes.startOf(pid) ?? '';
-      assert.equal(processes.standingOf({ pid, pidStart }).doubt, 'the engine itself started it');
-      assert.match(processes.standingOf({ pid, pidStart: '1' }).doubt ?? '', /has ended/);
-      assert.match(processes.standingOf(null).doubt ?? '', /does not tell/);
+      const pidStart = processes.readStartTime(pid) ?? '';
+      assert.equal(processes.traceProcess({ pid, pidStart }).doubt, 'the engine itself started it');
+      assert.match(processes.traceProcess({ pid, pidStart: '1' }).doubt ?? '', /has ended/);
+      assert.match(processes.traceProcess(null).doubt ?? '', /does not tell/);
       process.kill(pid, 'SIGKILL');
       await until(() => !existsSync(`/proc/${pid}`), 'the zombie to be cleared away');
     } finally {

@@ -17,7 +17,7 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { SvcError } from '../../../../engine/base/errors.ts';
-import { workerEnvironment } from '../../../../engine/runner/processes/environment.ts';
+import { buildWorkerEnvironment } from '../../../../engine/runner/processes/environment.ts';
 import {
   ALREADY_STARTED,
   createProcesses,
@@ -25,7 +25,7 @@ import {
   type RunningProcess,
   type StartSpec,
 } from '../../../../engine/runner/processes/index.ts';
-import { linuxProbe, parseStat } from '../../../../engine/runner/processes/probe.ts';
+import { createLinuxProbe, parseStat } from '../../../../engine/runner/processes/probe.ts';
 import { SCRIPT } from '../../../../engine/runner/processes/wrapper.ts';
 import { temporaryFolder } from '../../../support/git.ts';
 import { settled, until } from '../../../support/wait.ts';
@@ -65,7 +65,7 @@ const agent = (...lines: string[]): string[] => [
 ];
 const logOf = (spec: StartSpec): string => readFileSync(spec.logFile, 'utf8');
 const isRunning = (pid: number): boolean => {
-  const entry = linuxProbe().read(pid);
+  const entry = createLinuxProbe().read(pid);
   return typeof entry === 'object' && !entry.zombie;
 };
 const printed = (spec: StartSpec, text: string): Promise<unknown> =>
@@ -100,7 +100,7 @@ describe('starting a worker', () => {
     const go = join(folder, randomUUID());
     const spec = specOf(agent('#agent: echo-env', `#agent: wait-for ${go}`));
     const run = await processes.start(spec);
-    const entry = linuxProbe().read(run.pid);
+    const entry = createLinuxProbe().read(run.pid);
     assert.ok(typeof entry === 'object');
     assert.equal(entry.pgid, run.pid);
     writeFileSync(go, '');
@@ -166,10 +166,10 @@ describe('starting a worker', () => {
     // The host ends by itself although its child runs: the child does not keep it alive.
     const told = execFileSync(process.execPath, ['--input-type=module', '-e', host], { encoding: 'utf8' });
     const [pid = '', pidStart = ''] = told.split(' ');
-    assert.equal(processes.isAlive(Number(pid), pidStart), 'alive');
+    assert.equal(processes.checkLiveness(Number(pid), pidStart), 'alive');
     const { runDir, runId } = spec;
     await until(() => processes.readStarted(runDir));
-    assert.deepEqual(processes.findStarted({ runDir, runId }), { pid: Number(pid), pidStart });
+    assert.deepEqual(processes.findStartedWrapper({ runDir, runId }), { pid: Number(pid), pidStart });
     const adopted = processes.adopt({ runDir, runId, pid: Number(pid), pidStart });
     writeFileSync(go, '');
     assert.deepEqual(await settled(adopted.exited), { code: 5, signal: null });
@@ -224,24 +224,24 @@ describe('liveness (R6)', () => {
     symlinkSync(realpathSync(execFileSync('which', ['sleep'], { encoding: 'utf8' }).trim()), odd);
     const child = spawn(odd, ['600'], { stdio: 'ignore' });
     const entry = await until(() => {
-      const read = linuxProbe().read(child.pid!);
+      const read = createLinuxProbe().read(child.pid!);
       return typeof read === 'object' && readFileSync(`/proc/${child.pid}/comm`, 'utf8').startsWith('a) S')
         ? read
         : null;
     });
     assert.equal(entry.ppid, process.pid);
-    assert.equal(processes.isAlive(child.pid!, entry.start), 'alive');
+    assert.equal(processes.checkLiveness(child.pid!, entry.start), 'alive');
     child.kill('SIGKILL');
-    await until(() => processes.isAlive(child.pid!, entry.start) === 'dead');
+    await until(() => processes.checkLiveness(child.pid!, entry.start) === 'dead');
   });
 
   test('a pid with another start time is dead, a zombie is dead, a failed look is unknown', async () => {
-    const own = linuxProbe().read(process.pid);
+    const own = createLinuxProbe().read(process.pid);
     assert.ok(typeof own === 'object');
-    assert.equal(processes.isAlive(process.pid, own.start), 'alive');
-    assert.equal(processes.isAlive(process.pid, `${Number(own.start) + 1}`), 'dead');
-    const blind = createProcesses({ probe: linuxProbe(join(folder, 'no-proc')) });
-    assert.equal(blind.isAlive(process.pid, own.start), 'unknown');
+    assert.equal(processes.checkLiveness(process.pid, own.start), 'alive');
+    assert.equal(processes.checkLiveness(process.pid, `${Number(own.start) + 1}`), 'dead');
+    const blind = createProcesses({ probe: createLinuxProbe(join(folder, 'no-proc')) });
+    assert.equal(blind.checkLiveness(process.pid, own.start), 'unknown');
 
     // A shell may wait for its child until it has become another program, which never does.
     const parent = spawn('/bin/sh', ['-c', 'sleep 600 & echo $!; exec sleep 600'], {
@@ -253,10 +253,10 @@ describe('liveness (R6)', () => {
     await until(() => readFileSync(`/proc/${parent.pid}/comm`, 'utf8') === 'sleep\n');
     process.kill(pid, 'SIGKILL');
     const zombie = await until(() => {
-      const entry = linuxProbe().read(pid);
+      const entry = createLinuxProbe().read(pid);
       return typeof entry === 'object' && entry.zombie ? entry : null;
     });
-    assert.equal(processes.isAlive(pid, zombie.start), 'dead');
+    assert.equal(processes.checkLiveness(pid, zombie.start), 'dead');
     parent.kill('SIGKILL');
   });
 });
@@ -276,7 +276,7 @@ describe('adopting a worker', () => {
   test('while the look fails nothing is concluded', async () => {
     const spec = specOf(agent('#agent: hang'));
     const run = await processes.start(spec);
-    const real = linuxProbe();
+    const real = createLinuxProbe();
     let failures = 0;
     let isBlind = true;
     const shaky = createProcesses({
@@ -362,7 +362,7 @@ describe('stopping a worker: nothing of it survives (R5)', () => {
     await printed(spec, 'agent: hanging');
     process.kill(run.pid, 'SIGKILL');
     await settled(run.exited);
-    const entries = await linuxProbe().list();
+    const entries = await createLinuxProbe().list();
     const left = (entries ?? [])
       .filter((entry) => entry.pgid === run.pid && !entry.zombie)
       .map((entry) => entry.pid);
@@ -373,7 +373,7 @@ describe('stopping a worker: nothing of it survives (R5)', () => {
 
   test('a pid that now means another process is never signalled', async () => {
     const bystander = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });
-    const entry = linuxProbe().read(bystander.pid!);
+    const entry = createLinuxProbe().read(bystander.pid!);
     assert.ok(typeof entry === 'object');
     const stale = { pid: bystander.pid!, pidStart: String(Number(entry.start) - 1), runId: randomUUID() };
     assert.deepEqual(await processes.stop(stale, { graceMs: 0 }), { survivors: [] });
@@ -381,7 +381,7 @@ describe('stopping a worker: nothing of it survives (R5)', () => {
     for (const pid of [0, 1, process.pid]) {
       await processes.stop({ pid, pidStart: '1', runId: randomUUID() }, { graceMs: 0 });
     }
-    const own = linuxProbe().read(process.pid);
+    const own = createLinuxProbe().read(process.pid);
     assert.ok(typeof own === 'object');
     await processes
       .stop({ pid: process.pid, pidStart: own.start, runId: randomUUID() }, { graceMs: 0, signal: 'SIGCONT' })
@@ -395,9 +395,9 @@ describe('stopping a worker: nothing of it survives (R5)', () => {
       probe: {
         read: () => 'unknown',
         list: async () => null,
-        mark: () => null,
+        readRunMark: () => null,
         isEngineChild: () => false,
-        place: () => null,
+        findPlace: () => null,
       },
     });
     const answer = await blind.stop({ pid: 4_000_000, pidStart: '5', runId: randomUUID() }, { graceMs: 0 });
@@ -411,12 +411,12 @@ describe('recognising a worker', () => {
     const run = await processes.start(spec);
     const pid = Number(await until(() => existsSync(spec.logFile) && /^\d+\n/.exec(logOf(spec))?.[0]));
     await until(() => readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'sleep');
-    assert.equal(linuxProbe().mark(pid), null);
-    assert.equal(processes.runsAbove(pid)[0], spec.runId);
-    assert.equal(processes.runsAbove(run.pid)[0], spec.runId);
+    assert.equal(createLinuxProbe().readRunMark(pid), null);
+    assert.equal(processes.listRunsAbove(pid)[0], spec.runId);
+    assert.equal(processes.listRunsAbove(run.pid)[0], spec.runId);
     const outside = spawn('sleep', ['600'], { stdio: 'ignore', env: { PATH: process.env.PATH } });
-    assert.equal(processes.runsAbove(outside.pid!)[0] ?? null, process.env.SVC_RUN_ID ?? null);
-    assert.deepEqual(processes.runsAbove(1), []);
+    assert.equal(processes.listRunsAbove(outside.pid!)[0] ?? null, process.env.SVC_RUN_ID ?? null);
+    assert.deepEqual(processes.listRunsAbove(1), []);
     outside.kill('SIGKILL');
     await processes.stop({ pid: run.pid, pidStart: run.pidStart, runId: spec.runId });
   });
@@ -440,7 +440,7 @@ describe('the environment of a worker (R10)', () => {
       DATABASE_URL: 'd',
       npm_config_registry: 'r',
     };
-    const env = workerEnvironment(base, { SVC_SESSION: 's-2' }, ['OPENAI_HOOK_SECRET']);
+    const env = buildWorkerEnvironment(base, { SVC_SESSION: 's-2' }, ['OPENAI_HOOK_SECRET']);
     assert.deepEqual(env, {
       PATH: '/bin',
       LC_TIME: 'C',

@@ -13,12 +13,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { type CarriedSetup, type Session, shellWord, type Wire } from '../../../../engine/index.ts';
+import { type ProjectSetup, quoteForShell, type Session, type Wire } from '../../../../engine/index.ts';
 import { isRunning } from '../../../support/processes.ts';
 import { until } from '../../../support/wait.ts';
 import { claudeSays, makeRig, type Rig } from '../../dispatch/rig.ts';
 
-type Project = Wire<CarriedSetup>;
+type Project = Wire<ProjectSetup>;
 
 interface Carries {
   setup?: string[];
@@ -39,7 +39,7 @@ describe('what a project carries for its worktrees', () => {
 
   const file = (name: string): string => join(rig.ws.repository.folder, name);
   const read = (name: string): string => readFileSync(file(name), 'utf8');
-  const sh = (script: string): string => `sh -c ${shellWord(script)}`;
+  const sh = (script: string): string => `sh -c ${quoteForShell(script)}`;
   const project = (id = 'own') => rig.here().call<Project>('project.show', { id });
 
   /** What the entry `own`, the project of this folder, carries from now on. */

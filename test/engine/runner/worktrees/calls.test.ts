@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { shellWord } from '../../../../engine/base/text.ts';
+import { quoteForShell } from '../../../../engine/base/text.ts';
 import { createWorktrees, type Worktrees } from '../../../../engine/runner/worktrees/index.ts';
 import { gitEnvironment, makeRepository, type TestRepository } from '../../../support/git.ts';
 
@@ -17,7 +17,10 @@ beforeEach(() => {
   mkdirSync(bin);
   const path = process.env.PATH ?? '';
   const program = join(bin, 'git');
-  writeFileSync(program, `#!/bin/sh\necho x >> ${shellWord(log)}\nPATH=${shellWord(path)} exec git "$@"\n`);
+  writeFileSync(
+    program,
+    `#!/bin/sh\necho x >> ${quoteForShell(log)}\nPATH=${quoteForShell(path)} exec git "$@"\n`,
+  );
   chmodSync(program, 0o755);
   const person = {
     GIT_AUTHOR_NAME: 'P',
@@ -52,7 +55,7 @@ const finish = () =>
     message: 'wip',
   });
 const place = () => ({ repository: repository.root, worktreesDir: join(repository.folder, 'worktrees') });
-const plan = () => worktrees.prunePlan({ ...place(), keep: () => false, isOurs: () => true });
+const plan = () => worktrees.planPrune({ ...place(), keep: () => false, isOurs: () => true });
 const promote = () =>
   worktrees.promote({
     repository: repository.root,
@@ -77,7 +80,7 @@ describe('git is started no more often than', () => {
       await create(session);
       repository.commit({ [`${session}.txt`]: 'a\n' }, 'work', pathOf(session));
     }
-    const list = () => worktrees.status(place());
+    const list = () => worktrees.readStatus(place());
     const five = ['s-1', 's-2', 's-3', 's-4', 's-5'];
     const many = await calls(list);
     repository.commit({ 'b.txt': 'b\n' });

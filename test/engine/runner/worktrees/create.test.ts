@@ -42,7 +42,7 @@ const failsWith = (code: string) => (error: unknown) => error instanceof SvcErro
 
 describe('finding the repository', () => {
   test('from any folder in it, with its branch and commit', async () => {
-    const found = await worktrees.repositoryOf(join(repository.root, 'app'));
+    const found = await worktrees.findRepository(join(repository.root, 'app'));
     assert.deepEqual(found, {
       root: repository.root,
       commonDir: join(repository.root, '.git'),
@@ -50,14 +50,14 @@ describe('finding the repository', () => {
       headCommit: repository.git('rev-parse', 'HEAD'),
     });
     repository.git('checkout', '--quiet', '--detach');
-    assert.equal((await worktrees.repositoryOf(repository.root)).head, null);
+    assert.equal((await worktrees.findRepository(repository.root)).head, null);
   });
 
   test('outside any repository, in a missing folder and inside .git it is not_a_repository', async () => {
     const plain = join(repository.folder, 'plain');
     mkdirSync(plain);
     for (const path of [plain, join(repository.root, 'none'), join(repository.root, '.git')]) {
-      await assert.rejects(worktrees.repositoryOf(path), failsWith('not_a_repository'), path);
+      await assert.rejects(worktrees.findRepository(path), failsWith('not_a_repository'), path);
     }
   });
 
@@ -67,7 +67,7 @@ describe('finding the repository', () => {
     repository.git('clone', '--quiet', '--bare', repository.root, join(repository.folder, 'bare'));
     for (const path of [empty.root, join(repository.folder, 'bare')]) {
       await assert.rejects(
-        worktrees.repositoryOf(path),
+        worktrees.findRepository(path),
         (error) => failsWith('repository_empty')(error) && (error as SvcError).hint !== undefined,
       );
     }
@@ -79,21 +79,25 @@ describe('finding the repository', () => {
     const bare = join(repository.folder, 'no-repository');
     mkdirSync(bare);
     repository.git('config', 'core.worktree', bare);
-    await assert.rejects(worktrees.repositoryOf(repository.root), failsWith('git_failed'));
+    await assert.rejects(worktrees.findRepository(repository.root), failsWith('git_failed'));
     repository.git('config', 'core.worktree', other.root);
     other.git('checkout', '--quiet', '-b', 'of-the-other');
-    assert.equal((await worktrees.repositoryOf(repository.root)).head, 'of-the-other', 'as all that follows');
+    assert.equal(
+      (await worktrees.findRepository(repository.root)).head,
+      'of-the-other',
+      'as all that follows',
+    );
   });
 
   test('whatever else is called HEAD, and with a newline in its path', async () => {
     repository.git('update-ref', 'refs/heads/HEAD', 'HEAD');
     repository.git('tag', 'main');
     repository.write('HEAD^{commit}', 'a file\n');
-    const first = await worktrees.repositoryOf(repository.root);
+    const first = await worktrees.findRepository(repository.root);
     assert.deepEqual([first.root, first.head], [repository.root, 'main']);
     const path = join(repository.folder, 'two\nlines');
     renameSync(repository.root, path);
-    const found = await worktrees.repositoryOf(path);
+    const found = await worktrees.findRepository(path);
     assert.deepEqual([found.root, found.head, found.headCommit], [path, 'main', first.headCommit]);
     const made = await worktrees.create({
       repositoryPath: path,
@@ -118,7 +122,7 @@ describe('finding the repository', () => {
       GIT_WORK_TREE: other.root,
       GIT_INDEX_FILE: '/nowhere',
     });
-    assert.equal((await createWorktrees({ env }).repositoryOf(repository.root)).root, repository.root);
+    assert.equal((await createWorktrees({ env }).findRepository(repository.root)).root, repository.root);
   });
 });
 
@@ -216,14 +220,14 @@ describe('a second try for the same session', () => {
   test('a branch in the way of all branches of sessions is named with its remedy, before and at the start', async () => {
     const request = { repositoryPath: repository.root, projectPath: repository.root };
     repository.git('branch', 'SVC');
-    await worktrees.origin(request);
+    await worktrees.findOrigin(request);
     for (const [name, ignoreCase] of [
       ['svc', 'false'],
       ['SVC', 'true'],
     ] as const) {
       repository.git('branch', '--force', name);
       repository.git('config', 'core.ignoreCase', ignoreCase);
-      await assert.rejects(worktrees.origin(request), (error) => {
+      await assert.rejects(worktrees.findOrigin(request), (error) => {
         assert.ok(error instanceof SvcError);
         assert.equal(error.code, 'conflict');
         assert.match(error.message, new RegExp(`has a branch called ${name}`));

@@ -325,7 +325,7 @@ describe('the diff of a session', () => {
     commit({ 'a.txt': 'a\n'.repeat(1000) }, 'first of two');
     const head = commit({ 'README.md': 'one\n' }, 'second of two');
     const { repository: root, baseCommit } = made;
-    const diff = await worktrees.diff({ repository: root, branch: 'svc/s-1', baseCommit });
+    const diff = await worktrees.diffBranch({ repository: root, branch: 'svc/s-1', baseCommit });
     assert.deepEqual(
       diff.commits.map((one) => [one.subject, one.author]),
       [
@@ -344,8 +344,8 @@ describe('the diff of a session', () => {
     const whole = await diff.patch(1 << 20);
     assert.equal(whole.truncated, false);
     execFileSync('git', ['apply', '--check', '-'], { cwd: repository.root, input: whole.text });
-    assert.deepEqual((await worktrees.diff({ repository: root, head, baseCommit })).files, diff.files);
-    await assert.rejects(worktrees.diff({ repository: root, branch: 'none', baseCommit }));
+    assert.deepEqual((await worktrees.diffBranch({ repository: root, head, baseCommit })).files, diff.files);
+    await assert.rejects(worktrees.diffBranch({ repository: root, branch: 'none', baseCommit }));
   });
 });
 
@@ -425,12 +425,14 @@ describe('what a worker has left for git', () => {
       assert.deepEqual([end.commits, end.files, end.insertions], [null, null, null], name);
       assert.ok(end.unsafe, name);
       const plan = await worktrees
-        .prunePlan({ repository: repository.root, base: 'main', keep: () => false, isOurs: () => true })
+        .planPrune({ repository: repository.root, base: 'main', keep: () => false, isOurs: () => true })
         .catch((error: Error) => error);
       // What cannot be read in the repository itself is an error, and no empty plan.
       if (plan instanceof Error) assert.match(plan.message, /bad config/, name);
       else assert.match(plan.entries[0]?.reasons.join() ?? '', /^unreadable: /, name);
-      const listed = await worktrees.status({ repository: repository.root, base: 'main' }).catch(() => null);
+      const listed = await worktrees
+        .readStatus({ repository: repository.root, base: 'main' })
+        .catch(() => null);
       const row = listed?.worktrees[0];
       if (row !== undefined) {
         assert.ok(row.unreadable, name);
@@ -450,7 +452,7 @@ describe('what a worker has left for git', () => {
     assert.equal(end.commits, null);
     assert.ok(end.unsafe);
     repository.git('branch', 'svc/s-2', 'main');
-    const { worktrees: rows } = await worktrees.status({ repository: repository.root, base: 'main' });
+    const { worktrees: rows } = await worktrees.readStatus({ repository: repository.root, base: 'main' });
     assert.deepEqual(
       rows.map(({ branch, ahead, merged, unreadable }) => [branch, ahead, merged, unreadable !== null]),
       [
@@ -458,7 +460,7 @@ describe('what a worker has left for git', () => {
         ['svc/s-1', null, null, true],
       ],
     );
-    const { entries } = await worktrees.prunePlan({
+    const { entries } = await worktrees.planPrune({
       repository: repository.root,
       base: 'main',
       keep: () => false,

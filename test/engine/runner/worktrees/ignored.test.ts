@@ -23,7 +23,7 @@ for (const [what, bytes, kept] of [
     writeFileSync(join(worktreePath, 'data.dat'), Buffer.alloc(bytes, 'x'));
     // Nothing is followed.
     symlinkSync(root, join(worktreePath, 'out', 'link'));
-    const plan = await worktrees.prunePlan({
+    const plan = await worktrees.planPrune({
       repository: root,
       base: 'main',
       keep: () => false,

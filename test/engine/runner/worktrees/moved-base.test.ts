@@ -34,7 +34,7 @@ describe('a base that is not where the session began', () => {
   const promote = (strategy: 'merge' | 'rebase') =>
     worktrees.promote({ ...about(), strategy, message: 'Promote s-1' });
   const shown = async () => {
-    const { commits, files } = await worktrees.diff({ ...about(), into: 'main' });
+    const { commits, files } = await worktrees.diffBranch({ ...about(), into: 'main' });
     return [commits.map(({ subject }) => subject), files.map((file) => file.path)];
   };
   const refused = async (work: Promise<unknown>, text: RegExp, hint: RegExp): Promise<void> => {
@@ -75,7 +75,7 @@ describe('a base that is not where the session began', () => {
       move();
       const before = repository.git('ls-tree', '-r', '--name-only', 'main').split('\n');
       assert.deepEqual(await shown(), [['work'], ['work.txt']]);
-      const trial = await worktrees.trial(about());
+      const trial = await worktrees.tryPromotion(about());
       assert.deepEqual([trial.promotable, trial.refused?.code], [false, 'conflict']);
       await refused(promote('merge'), /would bring \d commits? into main .* more/, /--strategy rebase/);
       assert.equal((await promote('rebase')).alreadyMerged, false);
@@ -92,14 +92,14 @@ describe('a base that is not where the session began', () => {
       assert.equal((await promote(strategy)).alreadyMerged, true);
       assert.equal(repository.git('rev-parse', 'main'), first);
     }
-    assert.equal((await worktrees.trial(about())).alreadyMerged, true);
+    assert.equal((await worktrees.tryPromotion(about())).alreadyMerged, true);
   });
 
   test('a branch that its worker has put on the base as it is now is merged', async () => {
     repository.git('reset', '--quiet', '--hard', first);
     repository.gitIn(path, 'rebase', '--quiet', '--onto', 'main', baseCommit);
     assert.deepEqual(await shown(), [['work'], ['work.txt']]);
-    assert.equal((await worktrees.trial(about())).promotable, true);
+    assert.equal((await worktrees.tryPromotion(about())).promotable, true);
     await promote('merge');
     assert.equal(existsSync(join(repository.root, 'secret.txt')), false);
     assert.equal(existsSync(join(repository.root, 'work.txt')), true);
@@ -133,8 +133,8 @@ describe('a base that is not where the session began', () => {
     repository.git('update-ref', 'refs/heads/svc/s-1', alone);
     const said = /no commit in common/;
     await refused(promote('merge'), said, /--allow-unrelated-histories/);
-    await refused(worktrees.trial(about()), said, /--allow-unrelated-histories/);
-    const { worktrees: rows } = await worktrees.status({ repository: repository.root });
+    await refused(worktrees.tryPromotion(about()), said, /--allow-unrelated-histories/);
+    const { worktrees: rows } = await worktrees.readStatus({ repository: repository.root });
     assert.deepEqual([rows[0]?.ahead, rows[0]?.behind, rows[0]?.merged], [1, 3, false]);
   });
 });

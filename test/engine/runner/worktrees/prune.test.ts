@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { shellWord } from '../../../../engine/base/text.ts';
+import { quoteForShell } from '../../../../engine/base/text.ts';
 import {
   createWorktrees,
   type PruneEntry,
@@ -33,8 +33,9 @@ const create = async (session: string): Promise<string> => {
   return path;
 };
 const plan = (keep: (branch: string) => boolean = () => false) =>
-  worktrees.prunePlan({ repository: repository.root, worktreesDir, keep, isOurs: () => true });
-const status = async () => (await worktrees.status({ repository: repository.root, worktreesDir })).worktrees;
+  worktrees.planPrune({ repository: repository.root, worktreesDir, keep, isOurs: () => true });
+const status = async () =>
+  (await worktrees.readStatus({ repository: repository.root, worktreesDir })).worktrees;
 const reasonsOf = (entries: readonly PruneEntry[], session: string): string =>
   entries.find((entry) => entry.branch === `svc/${session}`)?.reasons.join('; ') ?? 'not in the plan';
 const branches = (): string[] =>
@@ -199,8 +200,8 @@ describe('pruning (R1)', () => {
 
   test('asks nobody to trust it when the process table cannot be read', async () => {
     await create('s-1');
-    const blind = createWorktrees({ env: gitEnvironment(), workingFolders: () => null });
-    const made = await blind.prunePlan({
+    const blind = createWorktrees({ env: gitEnvironment(), readWorkingFolders: () => null });
+    const made = await blind.planPrune({
       repository: repository.root,
       keep: () => false,
       isOurs: () => true,
@@ -213,7 +214,7 @@ describe('pruning (R1)', () => {
     const base = repository.git('rev-parse', 'main');
     repository.commit({ 'work.txt': 'work' }, 'work', path);
     repository.git('update-ref', `refs/heads/${base}`, 'svc/s-1');
-    const { entries } = await worktrees.prunePlan({
+    const { entries } = await worktrees.planPrune({
       repository: repository.root,
       worktreesDir,
       base,
@@ -264,7 +265,7 @@ describe('pruning (R1)', () => {
       const late = join(path, 'late.txt');
       writeFileSync(
         join(bin, 'git'),
-        `#!/bin/sh\ncase " $* " in *' update-ref '*) echo late > ${shellWord(late)} ;; esac\nPATH=${shellWord(PATH)} exec git "$@"\n`,
+        `#!/bin/sh\ncase " $* " in *' update-ref '*) echo late > ${quoteForShell(late)} ;; esac\nPATH=${quoteForShell(PATH)} exec git "$@"\n`,
         { mode: 0o755 },
       );
       const env = gitEnvironment({ PATH: [bin, PATH].join(delimiter) });

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createGit } from '../../../../engine/runner/worktrees/git.ts';
 import {
-  changedPaths,
-  sensitiveAmong,
-  sensitiveKind,
-  sensitiveWords,
+  describeSensitive,
+  findSensitiveKind,
+  listChangedPaths,
+  selectSensitive,
 } from '../../../../engine/runner/worktrees/sensitive.ts';
 import { gitEnvironment, makeRepository } from '../../../support/git.ts';
 
@@ -30,10 +30,10 @@ test('files that decide about svc, git, agents, CI, hooks and tools are told apa
     tools: ['.vscode/tasks.json', '.idea/x', '.envrc', '.devcontainer/devcontainer.json', 'web/.npmrc'],
   };
   for (const [kind, paths] of Object.entries(kinds))
-    for (const path of paths) assert.equal(sensitiveKind(path), kind, path);
+    for (const path of paths) assert.equal(findSensitiveKind(path), kind, path);
   // As a file system that folds names, or an eye, takes them.
   for (const path of ['.gitattri\u200cbutes', 'ＣＬＡＵＤＥ.md', '.claude./settings.json', 'CLAUDE.md '])
-    assert.notEqual(sensitiveKind(path), null, path);
+    assert.notEqual(findSensitiveKind(path), null, path);
   for (const path of [
     'src/svc.yaml.ts',
     'claude.mdx',
@@ -42,7 +42,7 @@ test('files that decide about svc, git, agents, CI, hooks and tools are told apa
     'agents.ts',
     'README.md',
   ])
-    assert.equal(sensitiveKind(path), null, path);
+    assert.equal(findSensitiveKind(path), null, path);
 });
 
 test('renamed, deleted, made executable, turned into a link or a repository: each side is named', async (t) => {
@@ -68,7 +68,7 @@ test('renamed, deleted, made executable, turned into a link or a repository: eac
   repository.git('update-index', '--add', '--cacheinfo', `120000,${blob},.cursorrules`);
   repository.git('update-index', '--add', '--cacheinfo', `160000,${from},vendor/lib`);
   repository.git('commit', '--quiet', '--message', 'after');
-  const found = sensitiveAmong(await changedPaths(git, repository.root, { from, to: 'HEAD' }));
+  const found = selectSensitive(await listChangedPaths(git, repository.root, { from, to: 'HEAD' }));
   assert.deepEqual(found.map(({ path, kind, change }) => `${path} ${kind} ${change}`).sort(), [
     '.cursorrules agents changed',
     '.envrc tools deleted',
@@ -78,7 +78,7 @@ test('renamed, deleted, made executable, turned into a link or a repository: eac
     'vendor/lib git added',
   ]);
   assert.equal(
-    sensitiveWords(found.slice(0, 3), 2),
+    describeSensitive(found.slice(0, 3), 2),
     '.cursorrules (agents), .envrc (tools, deleted), 1 more',
   );
 });

@@ -35,7 +35,7 @@ afterEach(() => {
 const work = (files: Record<string, string>, subject?: string): string =>
   repository.commit(files, subject, path);
 const request = { branch: 'svc/s-1', base: 'main' };
-const trial = (): Promise<Trial> => worktrees.trial({ repository: repository.root, ...request });
+const trial = (): Promise<Trial> => worktrees.tryPromotion({ repository: repository.root, ...request });
 const promote = (head?: string) =>
   worktrees.promote({
     repository: repository.root,
@@ -188,15 +188,15 @@ describe('the trial of a promotion writes nothing and foretells it', () => {
     repository.commit({ 'a.txt': 'a\n' }, 'work', join(repository.folder, 's-2'));
     repository.commit({ 'b.txt': 'b\n' }, 'meanwhile', clone);
     const before = everything();
-    const told = await worktrees.trial({ repository: clone, branch: 'svc/s-2', base: 'main' });
+    const told = await worktrees.tryPromotion({ repository: clone, branch: 'svc/s-2', base: 'main' });
     assert.deepEqual([told.promotable, told.ahead, told.behind], [true, 1, 1]);
     assertNothingChanged(before);
   });
 
   test('and of an unknown branch or base is not found', async () => {
     const none = { repository: repository.root, ...request };
-    await assert.rejects(worktrees.trial({ ...none, branch: 'svc/none' }), { code: 'not_found' });
-    await assert.rejects(worktrees.trial({ ...none, base: 'none' }), { code: 'not_found' });
+    await assert.rejects(worktrees.tryPromotion({ ...none, branch: 'svc/none' }), { code: 'not_found' });
+    await assert.rejects(worktrees.tryPromotion({ ...none, base: 'none' }), { code: 'not_found' });
   });
 });
 

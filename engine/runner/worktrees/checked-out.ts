@@ -2,21 +2,24 @@ import { lstatSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { runProgramSync } from '../../base/run-program.ts';
 import type { Git } from './git.ts';
-import { isId } from './repository.ts';
-import { textIn } from './traps.ts';
+import { isObjectId } from './refs.ts';
+import { readRegularFile } from './traps.ts';
 
 const PATIENCE_MS = 5000;
-/** What git writes into HEAD where the refs are kept in tables. */
+/** What HEAD holds when refs are stored as reftable. */
 const IN_TABLES = 'refs/heads/.invalid';
 
-/** The git folder of the checkout around a folder; null outside of any, undefined where git itself has to be asked. */
-function gitFolderAround(folder: string): string | null | undefined {
+/**
+ * The git folder of the checkout around a folder; null outside a repository, undefined where git itself has to be
+ * asked.
+ */
+function findGitFolderAround(folder: string): string | null | undefined {
   for (let at = folder; ; at = dirname(at)) {
     const mark = join(at, '.git');
     const found = lstatSync(mark, { throwIfNoEntry: false });
     if (found?.isDirectory()) return mark;
     if (found?.isFile()) {
-      const named = /^gitdir: (.+)$/m.exec(textIn(mark) ?? '')?.[1];
+      const named = /^gitdir: (.+)$/m.exec(readRegularFile(mark) ?? '')?.[1];
       return named === undefined ? undefined : isAbsolute(named) ? named : resolve(at, named);
     }
     if (found !== undefined) return undefined;
@@ -25,21 +28,21 @@ function gitFolderAround(folder: string): string | null | undefined {
 }
 
 /**
- * What is checked out where a folder is: a branch, or with a detached HEAD the commit; null outside of a repository.
- * Synchronous, and without a program where git keeps it in plain files, as it does by default.
+ * What is checked out at a folder: a branch, or the commit of a detached HEAD; null outside a repository.
+ * Synchronous, and runs no program as long as git keeps refs in plain files, which is the default.
  * @param folder absolute, links followed
  */
-export function checkedOutAt(git: Pick<Git, 'env'>, folder: string): string | null {
-  const own = gitFolderAround(folder);
+export function readCheckedOut(git: Pick<Git, 'env'>, folder: string): string | null {
+  const own = findGitFolderAround(folder);
   if (own === null) return null;
-  const head = own === undefined ? null : (textIn(join(own, 'HEAD'))?.trimEnd() ?? null);
+  const head = own === undefined ? null : (readRegularFile(join(own, 'HEAD'))?.trimEnd() ?? null);
   const ref = /^ref: (refs\/heads\/.+)$/.exec(head ?? '')?.[1];
   if (ref !== undefined && ref !== IN_TABLES) return ref.slice('refs/heads/'.length);
-  if (isId(head)) return head;
-  return askGit(git, folder);
+  if (isObjectId(head)) return head;
+  return askGitForHead(git, folder);
 }
 
-function askGit({ env }: Pick<Git, 'env'>, cwd: string): string | null {
+function askGitForHead({ env }: Pick<Git, 'env'>, cwd: string): string | null {
   const ask = (...args: string[]): string | null => {
     const { exitCode, stdout } = runProgramSync('git', args, { cwd, env, timeoutMs: PATIENCE_MS });
     return exitCode === 0 ? stdout.trimEnd() : null;

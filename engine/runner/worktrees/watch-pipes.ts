@@ -1,11 +1,11 @@
-import { clearTraps, foldersNamed, pipeIn } from './traps.ts';
+import { clearTraps, findPipe, readGitFolders } from './traps.ts';
 
-/** Longer than most calls take; then it is worth a look. */
+/** Longer than most git calls take; after that it is worth looking for a pipe. */
 export const PATIENCE_MS = 5000;
 
 /**
- * Watches a call of git that may wait at a pipe that a worker has put in its way, which would never end. What is in git's
- * own folders is taken away, so that the next call goes on.
+ * Watches a git call that may hang at a pipe which a worker has put in its way. Pipes in git's own folders are
+ * removed, so that the next call goes through.
  * @param stop ends the call
  * @param folder where it was called
  */
@@ -17,19 +17,19 @@ export function watchForPipes(
   const closing = new AbortController();
   let found: string | null = null;
   let timer: NodeJS.Timeout;
-  const look = async (afterMs: number): Promise<void> => {
-    const named = foldersNamed(folder);
+  const lookForPipe = async (afterMs: number): Promise<void> => {
+    const named = readGitFolders(folder);
     const cleared = named === null ? [] : clearTraps(named, { links: false });
-    found = cleared[0] ?? (await pipeIn(folder, closing.signal));
+    found = cleared[0] ?? (await findPipe(folder, closing.signal));
     if (closing.signal.aborted) return;
     if (found !== null) return stop();
-    wait(afterMs * 2);
+    scheduleLook(afterMs * 2);
   };
-  const wait = (ms: number): void => {
-    timer = setTimeout(() => void look(ms), ms);
+  const scheduleLook = (ms: number): void => {
+    timer = setTimeout(() => void lookForPipe(ms), ms);
     timer.unref();
   };
-  wait(patienceMs);
+  scheduleLook(patienceMs);
   return {
     close() {
       clearTimeout(timer);

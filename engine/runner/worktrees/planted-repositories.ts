@@ -11,32 +11,32 @@ import {
 import { readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { replacePrivate } from '../../base/private-files.ts';
-import { textIn } from './traps.ts';
+import { readRegularFile } from './traps.ts';
 
-/** Far more than a project has; what is beyond is told. */
+/** Far more entries than a project has; a folder with more is reported. */
 const MOST_ENTRIES = 2_000_000;
 const LIST = 'repositories.json';
 const ASIDE = 'set-aside';
 
-/** What makes git take a folder for a repository: entries named like this, in any case, or these three together. */
-const isMark = (name: string): boolean => name.toLowerCase() === '.git';
+/** What makes a folder a repository to git: an entry with this name, in any case, or these three together. */
+const isGitMark = (name: string): boolean => name.toLowerCase() === '.git';
 const BARE = ['HEAD', 'objects', 'refs'];
-/** Without these a folder is a repository no more. */
+/** Without one of these a folder is no longer a bare repository. */
 const OF_BARE = ['HEAD', 'config', 'commondir'];
 
 /** Between the path of a mark and where it leads. */
 const LEADS = '\0';
 const MOST_OF_MARK = 4096;
 
-/** Where a mark leads that is no repository itself: one that leads elsewhere than before is another. */
-function leadsTo(path: string, entry: Dirent): string {
+/** Describes where a `.git` file or link leads: one that leads elsewhere than before counts as another. */
+function describeTarget(path: string, entry: Dirent): string {
   if (entry.isDirectory()) return '';
   if (entry.isSymbolicLink()) return `${LEADS}${readlinkSync(path)}`;
-  return `${LEADS}${(textIn(path) ?? '').slice(0, MOST_OF_MARK)}`;
+  return `${LEADS}${(readRegularFile(path) ?? '').slice(0, MOST_OF_MARK)}`;
 }
 
-/** What is found below a folder, relative to it: marks, and folders that are repositories themselves. */
-async function repositoriesBelow(
+/** Finds repositories below a folder, relative to it: `.git` entries, and folders that are bare repositories. */
+async function findRepositoriesBelow(
   folder: string,
   skipped: string,
 ): Promise<{ found: string[]; isWhole: boolean }> {
@@ -52,7 +52,7 @@ async function repositoriesBelow(
     if (BARE.every((name) => names.has(name))) found.push(join(relative(folder, here), '.'));
     for (const entry of entries) {
       const path = join(here, entry.name);
-      if (isMark(entry.name)) found.push(`${relative(folder, path)}${leadsTo(path, entry)}`);
+      if (isGitMark(entry.name)) found.push(`${relative(folder, path)}${describeTarget(path, entry)}`);
       else if (entry.isDirectory() && path !== skipped) queue.push(path);
     }
   }
@@ -60,34 +60,34 @@ async function repositoriesBelow(
 }
 
 /**
- * Before a run in a folder itself: which repositories lie below it.
+ * Records which repositories lie below a folder, before a run in the folder itself.
  * @param kept the session's own folder
- * @param data the engine's, which is not looked into
+ * @param data the engine's data folder, which is skipped
  */
 export async function listRepositories(folder: string, kept: string, data: string): Promise<void> {
   const file = join(kept, LIST);
-  // A run that goes on with another finds what that one began with.
+  // A run that continues another one compares with the record of the first.
   if (existsSync(file)) return;
   mkdirSync(kept, { recursive: true, mode: 0o700 });
-  const { found } = await repositoriesBelow(folder, data);
+  const { found } = await findRepositoriesBelow(folder, data);
   replacePrivate(file, JSON.stringify(found));
 }
 
 /**
- * After it, and before git is called there: moves the repositories that were not there into the session's own folder. Returns
- * a sentence for each, also for those that an earlier call has moved.
+ * Moves repositories that appeared during a run into the session's own folder, before git is called there. Returns a
+ * sentence for each, including those moved by an earlier call.
  */
 export async function setAsideRepositories(folder: string, kept: string, data: string): Promise<string[]> {
-  const before = listed(join(kept, LIST));
+  const before = readRecorded(join(kept, LIST));
   if (before === null) return [];
-  const { found, isWhole } = await repositoriesBelow(folder, data);
+  const { found, isWhole } = await findRepositoriesBelow(folder, data);
   const aside = join(kept, ASIDE);
   const told = join(kept, `${ASIDE}.txt`);
-  const sentences = textOf(told)
+  const sentences = readTextOrEmpty(told)
     .split('\n')
     .filter((line) => line !== '');
   const fresh = found.flatMap((mark) => (before.has(mark) ? [] : [mark.split(LEADS)[0] ?? mark]));
-  // The outermost first: what lies in it goes with it.
+  // Outermost first: what lies inside moves along.
   fresh.sort((one, other) => one.split(sep).length - other.split(sep).length);
   for (const path of fresh) {
     const isBare = path === '.' || path.endsWith(`${sep}.`);
@@ -123,7 +123,7 @@ function moveTo(from: string, to: string): void {
   }
 }
 
-const listed = (file: string): Set<string> | null =>
+const readRecorded = (file: string): Set<string> | null =>
   existsSync(file) ? new Set(JSON.parse(readFileSync(file, 'utf8')) as string[]) : null;
 
-const textOf = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+const readTextOrEmpty = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8') : '');

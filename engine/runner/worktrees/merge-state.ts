@@ -3,16 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SvcError } from '../../base/errors.ts';
 import type { Git } from './git.ts';
-import { type Place, type Places, placesOf } from './history.ts';
-import { contains, differences, type Patch, patchesOf } from './patches.ts';
-import { branchOrCommit, isId, type Repository, repositoryOf } from './repository.ts';
+import { type Divergence, type Divergences, findDivergences } from './history.ts';
+import { containsPatch, diffTrees, type Patch, readPatches } from './patches.ts';
+import { isObjectId, resolveBranchOrCommit } from './refs.ts';
+import { findRepository, type Repository } from './repository.ts';
 
-/** How a branch's commit stands to a base's. */
-export interface Standing {
+/** How a branch's commit relates to a base. */
+export interface MergeState {
   /** Commits that only the branch has, and that only the base has. */
   ahead: number;
   behind: number;
-  /** R3: the base holds the work, also where it arrived rebased or squashed. */
+  /** R3: the base holds the work, even if it arrived rebased or squashed. */
   merged: boolean;
 }
 
@@ -20,61 +21,61 @@ type Where = Pick<Repository, 'root' | 'commonDir'>;
 
 /** Whether a branch's work is in a base, by their names. Throws where the repository cannot be read. */
 export async function isMerged(git: Git, path: string, branch: string, base: string): Promise<boolean> {
-  const repository = await repositoryOf(git, path);
+  const repository = await findRepository(git, path);
   const [tip, target] = await Promise.all(
-    [branch, base].map((name) => branchOrCommit(git, repository.root, name)),
+    [branch, base].map((name) => resolveBranchOrCommit(git, repository.root, name)),
   );
   if (tip == null || target == null) return false;
-  return (await standingsOf(git, repository, target, [tip])).get(tip)?.merged ?? false;
+  return (await findMergeStates(git, repository, target, [tip])).get(tip)?.merged ?? false;
 }
 
 /**
- * How commits stand to a base's, in a few calls of git however many they are. R3: a branch's work is in the base by
- * ancestry, by the tree that a merge would give, by the patches of its commits or by the patch of the whole; in doubt it is
- * not. Null for a commit that git cannot read.
+ * Finds how commits relate to a base, with a few git calls however many there are. R3: a branch's work is in the base
+ * by ancestry, by the tree that a merge would give, by the patches of its commits or by the patch of the whole; when
+ * in doubt it is not. Null for a commit that git cannot read.
  * @param target the base's commit, as a full id
  * @param tips full ids
  */
-export async function standingsOf(
+export async function findMergeStates(
   git: Git,
   where: Where,
   target: string,
   tips: readonly string[],
-): Promise<Map<string, Standing | null>> {
+): Promise<Map<string, MergeState | null>> {
   const wanted = [...new Set(tips)];
   if (wanted.length === 0) return new Map();
   try {
-    return await standingsTogether(git, where, target, wanted);
+    return await compareTogether(git, where, target, wanted);
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     if (wanted.length === 1) return new Map([[wanted[0]!, null]]);
-    // git gives up on all of them for one that it cannot read: the others are found by halves.
+    // git fails on all of them for one that it cannot read, so the others are found by bisection.
     const half = wanted.length / 2;
     return new Map([
-      ...(await standingsOf(git, where, target, wanted.slice(0, half))),
-      ...(await standingsOf(git, where, target, wanted.slice(half))),
+      ...(await findMergeStates(git, where, target, wanted.slice(0, half))),
+      ...(await findMergeStates(git, where, target, wanted.slice(half))),
     ]);
   }
 }
 
 /** A tip that has commits of its own, with its tree and that of its fork. */
-interface Candidate extends Place {
+interface Candidate extends Divergence {
   tip: string;
   fork: string;
   tree: string;
   forkTree: string;
 }
 
-async function standingsTogether(
+async function compareTogether(
   git: Git,
   where: Where,
   target: string,
   tips: readonly string[],
-): Promise<Map<string, Standing>> {
+): Promise<Map<string, MergeState>> {
   const { root } = where;
-  const places = await placesOf(git, root, target, tips);
+  const places = await findDivergences(git, root, target, tips);
   const ahead = [...places.byTip].filter(([, { own }]) => own.length > 0);
-  const trees = await treesOf(git, root, [
+  const trees = await readTrees(git, root, [
     ...(ahead.length === 0 ? [] : [target]),
     ...ahead.flatMap(([tip, { fork }]) => (fork === null ? [tip] : [tip, fork])),
   ]);
@@ -84,16 +85,16 @@ async function standingsTogether(
       own.length === 0 || treeOf(tip) === treeOf(target) ? [tip] : [],
     ),
   );
-  // No commit of a base that has not moved since could hold the work.
+  // A base that has not moved since the fork has no commit that could hold the work.
   const candidates = ahead.flatMap(([tip, place]): Candidate[] =>
     place.fork === null || place.behind === 0 || merged.has(tip)
       ? []
       : [{ ...place, tip, fork: place.fork, tree: treeOf(tip), forkTree: treeOf(place.fork) }],
   );
-  for (const tip of await mergingToNothing(git, where, { target, tree: treeOf(target) }, candidates))
+  for (const tip of await findMergedByTree(git, where, { target, tree: treeOf(target) }, candidates))
     merged.add(tip);
   const left = candidates.filter(({ tip }) => !merged.has(tip));
-  for (const tip of await arrivedAsPatches(git, root, target, places, left)) merged.add(tip);
+  for (const tip of await findMergedByPatches(git, root, target, places, left)) merged.add(tip);
   return new Map(
     [...places.byTip].map(([tip, { own, behind }]) => [
       tip,
@@ -103,7 +104,7 @@ async function standingsTogether(
 }
 
 /** The trees of commits. Throws where one of them cannot be read. */
-export async function treesOf(
+export async function readTrees(
   git: Git,
   cwd: string,
   commits: readonly string[],
@@ -117,28 +118,28 @@ export async function treesOf(
   return new Map(
     wanted.map((commit, at) => {
       const tree = lines[at];
-      if (isId(tree)) return [commit, tree] as const;
+      if (isObjectId(tree)) return [commit, tree] as const;
       throw new SvcError('git_failed', `the commit ${commit} cannot be read`, { data: { commit } });
     }),
   );
 }
 
-/** Those whose merge would give the base's own tree. What git writes for that goes into a folder that is removed again. */
-async function mergingToNothing(
+/** Tips whose merge would give the base's own tree. Objects written for this go into a temporary folder. */
+async function findMergedByTree(
   git: Git,
   { root, commonDir }: Where,
   { target, tree }: { target: string; tree: string },
   candidates: readonly Candidate[],
 ): Promise<string[]> {
   if (candidates.length === 0) return [];
-  return withObjectsAside(commonDir, async (env) => {
+  return withTemporaryObjects(commonDir, async (env) => {
     const merge = ['merge-tree', '--write-tree', '--name-only', '--no-messages'];
     const { code, stdout } = await git.run(root, [...merge, '--stdin'], {
       env,
       allowFail: true,
       input: candidates.map(({ tip }) => `${target} ${tip}\n`).join(''),
     });
-    const results = code === 0 ? resultsIn(stdout) : [];
+    const results = code === 0 ? parseMergeResults(stdout) : [];
     if (results.length === candidates.length)
       return candidates.flatMap(({ tip }, at) => (results[at] === tree ? [tip] : []));
     // One after the other: git before 2.39, and wherever one merge stops the others.
@@ -151,8 +152,8 @@ async function mergingToNothing(
   });
 }
 
-/** The trees of merges, in their order; null for one that stops at conflicts. */
-function resultsIn(stdout: string): (string | null)[] {
+/** The resulting tree of each merge, in order; null for one with conflicts. */
+function parseMergeResults(stdout: string): (string | null)[] {
   const fields = stdout.split('\0');
   const results: (string | null)[] = [];
   for (let at = 0; at + 1 < fields.length; at += 1) {
@@ -163,8 +164,8 @@ function resultsIn(stdout: string): (string | null)[] {
   return results;
 }
 
-/** Runs git so that the objects it writes go into a folder that is removed again. */
-export async function withObjectsAside<T>(
+/** Runs git with a temporary object folder, which is removed afterwards. */
+export async function withTemporaryObjects<T>(
   commonDir: string,
   work: (env: Record<string, string>) => Promise<T>,
 ): Promise<T> {
@@ -180,10 +181,10 @@ export async function withObjectsAside<T>(
   }
 }
 
-/** More files than these are not named to git: it then looks at all. */
+/** Above this number git is not given the names and looks at all files. */
 const MAX_PATHS = 200;
 
-const pathspecsOf = (patches: readonly Patch[]): string[] => {
+const buildPathspecs = (patches: readonly Patch[]): string[] => {
   // A name that git has quoted, or that holds " b/" itself, is not taken apart.
   const names = patches
     .flatMap((patch) => [...patch.keys()])
@@ -193,38 +194,38 @@ const pathspecsOf = (patches: readonly Patch[]): string[] => {
   return [...known].map((name) => `:(literal)${name}`);
 };
 
-/** Those of which the base has every commit's patch, or the patch of the whole in one commit. */
-async function arrivedAsPatches(
+/** Tips whose commits all have their patch in the base, or whose whole patch is one commit of it. */
+async function findMergedByPatches(
   git: Git,
   cwd: string,
   target: string,
-  { boundary }: Places,
+  { boundary }: Divergences,
   candidates: readonly Candidate[],
 ): Promise<string[]> {
   if (candidates.length === 0) return [];
-  const wholes = await differences(
+  const wholes = await diffTrees(
     git,
     cwd,
     candidates.map(({ forkTree, tree }) => ({ from: forkTree, to: tree })),
   );
-  const paths = pathspecsOf(wholes);
-  const ofBase = await patchesOf(git, cwd, { wanted: [target], known: boundary, paths });
-  // Without one that touches any of these files there is nothing to find.
+  const paths = buildPathspecs(wholes);
+  const ofBase = await readPatches(git, cwd, { wanted: [target], known: boundary, paths });
+  // No commit of the base touches any of these files, so nothing can match.
   if (ofBase.size === 0) return [];
   const tips = candidates.map(({ tip }) => tip);
-  const ofTips = await patchesOf(git, cwd, { wanted: tips, known: [target] });
+  const ofTips = await readPatches(git, cwd, { wanted: tips, known: [target] });
   return candidates.flatMap(({ tip, own, baseOnly }, at) => {
     const since = baseOnly();
     const there = [...ofBase].flatMap(([id, patch]) => (since.has(id) ? [patch] : []));
     const isThere = (part: Patch | undefined): boolean =>
-      part !== undefined && there.some((whole) => contains(whole, part));
+      part !== undefined && there.some((whole) => containsPatch(whole, part));
     const whole = wholes[at]!;
-    // A merge may hold changes of its own: it counts as one that is missing.
+    // A merge commit may hold changes of its own, so it counts as missing.
     const everyOne = own.every(
-      ({ id, parents }) => parents < 2 && (isEmpty(ofTips.get(id)) || isThere(ofTips.get(id))),
+      ({ id, parents }) => parents < 2 && (isEmptyPatch(ofTips.get(id)) || isThere(ofTips.get(id))),
     );
     return everyOne || (whole.size > 0 && isThere(whole)) ? [tip] : [];
   });
 }
 
-const isEmpty = (patch: Patch | undefined): boolean => patch?.size === 0;
+const isEmptyPatch = (patch: Patch | undefined): boolean => patch?.size === 0;

@@ -2,14 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { accessSync, constants, copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../base/errors.ts';
-import { commitTree } from './commit.ts';
-import { type Git, NOT_INSIDE, records, withEnvironment } from './git.ts';
-import { compareAndSet } from './repository.ts';
+import { commitTree } from './commit-tree.ts';
+import { type Git, NOT_INSIDE, splitRecords, withEnvironment } from './git.ts';
+import { compareAndSetRef } from './refs.ts';
 
 /**
- * A worktree whose index is gone or damaged gets that of its last commit: the files themselves are not touched, so
- * whatever differs shows as changed. Not done where the index is merely unreadable for another reason. Says whether it
- * was done.
+ * Replaces a missing or damaged index by that of the last commit. The files themselves are not touched, so whatever
+ * differs shows as changed. Not done where the index is unreadable for another reason. Returns whether it was done.
  */
 export async function repairIndex(
   git: Git,
@@ -24,7 +23,7 @@ export async function repairIndex(
     const isDamaged =
       isReadable(index) &&
       !(await git.succeeds(path, list)) &&
-      // Without it nothing stands in the way.
+      // Without the index the command works, so the index is the cause.
       (await git.succeeds(path, list, { env: { GIT_INDEX_FILE: `${index}.svc-none` } }));
     if (!isDamaged) return false;
     renameSync(index, `${index}.svc-damaged`);
@@ -51,20 +50,20 @@ export interface SavedWork {
   failed: string[];
 }
 
-/** More paths than this are not tried one by one. */
+/** At most this many paths are tried one by one. */
 const MAX_SINGLE = 5000;
 
-const literal = (paths: readonly string[]): string =>
+const formatExclusions = (paths: readonly string[]): string =>
   paths.map((path) => `:(exclude,literal)${path}\0`).join('');
 
 /**
  * Commits everything that is changed, new or deleted and not ignored. Works on a copy of the index with git's
- * plumbing: hooks, a half-done merge or rebase and a lock that a dead git has left cannot get in the way, and the
- * worktree's own index is replaced only once the commit exists.
+ * plumbing: hooks, a half-done merge or rebase and a dead git's lock cannot get in the way, and the worktree's own
+ * index is replaced only once the commit exists.
  * @param head the commit checked out, or null
  * @param headTree its tree
  * @param onBranch full name of the ref that may move; otherwise HEAD is detached at the new commit, so that a branch
- *   the agent merely switched to stays where it was
+ * the agent merely switched to stays where it was
  */
 export async function saveWork(
   git: Git,
@@ -76,9 +75,12 @@ export async function saveWork(
     onBranch: string | null;
     nested: readonly string[];
     message: string;
-    /** The index is nobody's to believe: every file is read anew. */
+    /** The index cannot be trusted: read every file anew. */
     isAnew?: boolean;
-    /** Where git reads and writes objects, when that is not the repository; `takeCommit` then brings the commit there. */
+    /**
+     * The environment for reading and writing objects, if not the repository; `takeCommit` then copies the commit
+     * there.
+     */
     env?: Readonly<Record<string, string>>;
     takeCommit?(commit: string): Promise<void>;
   },
@@ -90,7 +92,7 @@ export async function saveWork(
   try {
     if (request.isAnew && head !== null) await git.run(path, ['read-tree', head], { env });
     else if (existsSync(index)) copyFileSync(index, copy);
-    const failed = await addAll(git, path, env, nested);
+    const failed = await addAllFiles(git, path, env, nested);
     const tree = await git.text(path, ['write-tree'], { env });
     const isEmpty = headTree === null && (await git.text(path, ['ls-tree', tree], { env })) === '';
     if (tree === headTree || isEmpty) return { head, wip: false, failed };
@@ -104,7 +106,7 @@ export async function saveWork(
     await request.takeCommit?.(commit);
     const isMoved =
       onBranch !== null
-        ? await compareAndSet(git, path, onBranch, commit, head, 'work in progress')
+        ? await compareAndSetRef(git, path, onBranch, commit, head, 'work in progress')
         : await git.succeeds(path, [
             'update-ref',
             '--no-deref',
@@ -127,7 +129,7 @@ export async function saveWork(
 }
 
 /** `git add -A` without the nested repositories; file by file when one of them stops git. Returns what failed. */
-async function addAll(
+async function addAllFiles(
   git: Git,
   path: string,
   env: Record<string, string>,
@@ -135,14 +137,14 @@ async function addAll(
 ): Promise<string[]> {
   const options = { env, allowFail: true } as const;
   const add = ['add', '--all', '--ignore-errors', '--pathspec-from-file=-', '--pathspec-file-nul'];
-  const all = await git.run(path, add, { ...options, input: `.\0${literal(nested)}` });
+  const all = await git.run(path, add, { ...options, input: `.\0${formatExclusions(nested)}` });
   if (all.code === 0) return [];
   const status = await git.run(
     path,
     ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames', NOT_INSIDE],
     { env },
   );
-  const left = records(status.stdout)
+  const left = splitRecords(status.stdout)
     .filter((record) => record[1] !== ' ')
     .map((record) => record.slice(3))
     .filter((name) => !nested.includes(name.replace(/\/$/, '')));

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { isInsideFolder } from '../../base/paths.ts';
 import { runProgramSync } from '../../base/run-program.ts';
 
-/** pid → current folder of every process that lets us look; null when the process table cannot be read. */
+/** Maps pids to the current folder of every process that we may inspect; null when the process table cannot be read. */
 export type WorkingFolders = () => Map<number, string> | null;
 
-function fromProc(): Map<number, string> | null {
+function readFoldersFromProc(): Map<number, string> | null {
   let names: string[];
   try {
     names = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
@@ -20,12 +20,12 @@ function fromProc(): Map<number, string> | null {
       // Ended, or of another user: such a process is not one of our workers.
     }
   }
-  // Our own entry is always readable, so an empty answer means that looking does not work here.
+  // Our own entry is always readable, so an empty result means that the lookup does not work here.
   return folders.size === 0 ? null : folders;
 }
 
 /** macOS, best effort. Not tested there. */
-function fromLsof(): Map<number, string> | null {
+function readFoldersFromLsof(): Map<number, string> | null {
   const { exitCode, stdout } = runProgramSync('lsof', ['-w', '-d', 'cwd', '-Fpn'], {
     timeoutMs: 10_000,
     mostBytes: 64 * 1024 * 1024,
@@ -40,10 +40,11 @@ function fromLsof(): Map<number, string> | null {
   return folders.size === 0 ? null : folders;
 }
 
-export const workingFolders: WorkingFolders = () => (process.platform === 'linux' ? fromProc() : fromLsof());
+export const readWorkingFolders: WorkingFolders = () =>
+  process.platform === 'linux' ? readFoldersFromProc() : readFoldersFromLsof();
 
 /** The processes whose current folder is in `path`, or null when that cannot be known. */
-export function processesInside(path: string, folders: Map<number, string> | null): number[] | null {
+export function findProcessesInside(path: string, folders: Map<number, string> | null): number[] | null {
   if (folders === null) return null;
   let real: string;
   try {
@@ -54,8 +55,8 @@ export function processesInside(path: string, folders: Map<number, string> | nul
   return [...folders].flatMap(([pid, folder]) => (isInsideFolder(real, folder) ? [pid] : []));
 }
 
-/** Whether a git command that names this folder still runs: one outlives the host that was killed during it. */
-export function gitRunsFor(path: string): boolean {
+/** Whether a git command that names this folder is still running: it can outlive a host that was killed meanwhile. */
+export function isGitRunningFor(path: string): boolean {
   if (process.platform !== 'linux') return false;
   let names: string[];
   try {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { seatOf } from '../../../../engine/access/seats.ts';
+import { decideSeat } from '../../../../engine/access/seats.ts';
 import type { Probe, ProcessEntry } from '../../../../engine/runner/processes/probe.ts';
-import { hidesOtherUsers, standingOf } from '../../../../engine/runner/processes/standing.ts';
+import { hidesOtherUsers, traceAncestors } from '../../../../engine/runner/processes/trace.ts';
 import { temporaryFolder } from '../../../support/git.ts';
 
 interface Row {
@@ -33,14 +33,14 @@ function standing(
       return entry;
     },
     list: async () => null,
-    mark: (at) => table[at]?.mark ?? null,
+    readRunMark: (at) => table[at]?.mark ?? null,
     isEngineChild: (at) => table[at]?.engine === true,
-    place: (at) => {
+    findPlace: (at) => {
       const { cgroup = null, isNested = false } = table[at] ?? {};
       return { cgroup, isNested };
     },
   };
-  return standingOf(
+  return traceAncestors(
     { pid, pidStart: start },
     {
       probe,
@@ -126,16 +126,16 @@ describe('the seat of a caller', () => {
   };
   const none = { runs: [], doubt: null, runId: null, session: null };
   test('is the Chair’s by facts alone, and nothing that is said raises it', () => {
-    assert.equal(seatOf(none, deps).seat, 'chair');
-    assert.deepEqual(seatOf({ ...none, doubt: 'why' }, deps), {
+    assert.equal(decideSeat(none, deps).seat, 'chair');
+    assert.deepEqual(decideSeat({ ...none, doubt: 'why' }, deps), {
       seat: 'plain',
       sessionId: null,
       reason: 'why',
     });
     for (const said of [{ runs: ['other'] }, { runId: 'other' }, { session: 'alice' }])
-      assert.equal(seatOf({ ...none, ...said }, deps).seat, 'plain');
-    assert.throws(() => seatOf({ ...none, session: 'chair-1' }, deps), { code: 'fields_invalid' });
+      assert.equal(decideSeat({ ...none, ...said }, deps).seat, 'plain');
+    assert.throws(() => decideSeat({ ...none, session: 'chair-1' }, deps), { code: 'fields_invalid' });
     for (const said of [{ runs: ['x', 'r-1'] }, { runId: 'r-1' }, { session: 's-1' }])
-      assert.equal(seatOf({ ...none, doubt: 'why', ...said }, deps).seat, 'worker');
+      assert.equal(decideSeat({ ...none, doubt: 'why', ...said }, deps).seat, 'worker');
   });
 });

@@ -1,10 +1,13 @@
 import { SvcError } from '../../base/errors.ts';
-import { counted } from '../../base/text.ts';
+import { formatCount } from '../../base/text.ts';
 import type { Git } from './git.ts';
-import { commitOf, sessionOf } from './repository.ts';
+import { resolveCommit, sessionNameOf } from './refs.ts';
 
-/** Commits of a session's branch that are neither its own nor the base's: the base has moved back, or is another one. */
-export interface Foreign {
+/**
+ * Commits of a session's branch that are neither its own nor the base's, because the base has moved back or is
+ * another branch.
+ */
+export interface ForeignCommits {
   /** The newest of them; the session's own commits follow it. */
   newest: string;
   count: number;
@@ -15,21 +18,21 @@ export interface Foreign {
 const MOST_SHOWN = 3;
 
 /**
- * What a merge of a session's branch would bring into a base that the session did not make: commits that the base has lost since
- * the session began, or never had. Null without any.
- * @param baseCommit where the session began, as it was recorded
- * @throws `conflict` when that commit is in the repository no more: nothing then tells whose the branch's commits are
+ * Finds commits that a merge of a session's branch would bring into a base although the session did not make them:
+ * the base has lost them since the session began, or never had them. Null when there are none.
+ * @param baseCommit where the session began, as recorded
+ * @throws `conflict` when that commit is no longer in the repository, so that nobody can tell whose commits they are
  */
-export async function foreignIn(
+export async function findForeignCommits(
   git: Git,
   root: string,
   { branch, base, tip, target, baseCommit }: Sides,
-): Promise<Foreign | null> {
+): Promise<ForeignCommits | null> {
   const { code } = await git.run(root, ['merge-base', '--is-ancestor', baseCommit, target], {
     allowFail: true,
   });
   if (code === 0) return null;
-  if ((await commitOf(git, root, baseCommit)) === null)
+  if ((await resolveCommit(git, root, baseCommit)) === null)
     throw new SvcError(
       'conflict',
       `${base} was rewritten, and the commit ${baseCommit.slice(0, 12)} that ${branch} began at is in the repository no more: it cannot be told which commits are its own`,
@@ -40,7 +43,7 @@ export async function foreignIn(
     );
   const common = await git.run(root, ['merge-base', tip, baseCommit], { allowFail: true });
   const newest = common.stdout.split('\n')[0] ?? '';
-  // The branch was put on something else altogether, and holds nothing of where it began.
+  // The branch was reset to something unrelated and no longer contains where it began.
   if (common.code !== 0 || newest === '') return null;
   const count = Number(await git.text(root, ['rev-list', '--count', newest, `^${target}`]));
   if (count === 0) return null;
@@ -64,15 +67,18 @@ interface Sides {
   baseCommit: string;
 }
 
-/** Why a merge is refused that would bring commits in unasked. */
-export function wouldBringBack({ branch, base }: Pick<Sides, 'branch' | 'base'>, foreign: Foreign): SvcError {
+/** The error that refuses a merge which would bring in foreign commits. */
+export function foreignCommitsError(
+  { branch, base }: Pick<Sides, 'branch' | 'base'>,
+  foreign: ForeignCommits,
+): SvcError {
   const { count, shown } = foreign;
   const more = count > shown.length ? ` and ${count - shown.length} more` : '';
   return new SvcError(
     'conflict',
-    `a merge of ${branch} would bring ${counted(count, 'commit')} into ${base} that it does not hold and that the session did not make: ${shown.join(', ')}${more}; nothing was changed`,
+    `a merge of ${branch} would bring ${formatCount(count, 'commit')} into ${base} that it does not hold and that the session did not make: ${shown.join(', ')}${more}; nothing was changed`,
     {
-      hint: `svc worktree promote ${sessionOf(branch)} --strategy rebase takes the session’s own commits alone; to have the others as well, merge them into ${base} first`,
+      hint: `svc worktree promote ${sessionNameOf(branch)} --strategy rebase takes the session’s own commits alone; to have the others as well, merge them into ${base} first`,
       data: { branch, base, newest: foreign.newest, count },
     },
   );

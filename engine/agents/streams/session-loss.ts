@@ -1,4 +1,4 @@
-/** What agents say, on a line of its own and before they do anything, when they do not have the session they are to go on with. */
+/** What agents print, on a line of its own and before they do anything, when the session to resume does not exist. */
 const LOST: readonly RegExp[] = [
   // claude
   /^No conversation found with session ID/,
@@ -15,8 +15,8 @@ const LOST: readonly RegExp[] = [
 ];
 const COLOUR = /\x1b\[[\d;]*m/g;
 
-/** Whether a line of its output says that the agent does not have the session that it was to go on with. */
-export function tellsLoss(line: string): boolean {
+/** Whether a line of output says that the agent does not have the session to resume. */
+export function isSessionLoss(line: string): boolean {
   if (line.startsWith('{') || line.length > 1000) return false;
   const plain = line.replace(COLOUR, '').trim();
   return LOST.some((pattern) => pattern.test(plain));

@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises';
 import { SvcError } from '../../base/errors.ts';
 import type { KeyedQueue } from '../../base/serial-queue.ts';
-import { excludeOwnFolder } from './create.ts';
+import { excludeSvcFolder } from './create.ts';
 import type { Git } from './git.ts';
-import { lookAt } from './look.ts';
-import { repositoryOf } from './repository.ts';
+import { inspectWorktree } from './inspect.ts';
+import { findRepository } from './repository.ts';
 
 export interface DetachedCheckout {
   /** Any folder in the repository. */
@@ -14,29 +14,29 @@ export interface DetachedCheckout {
 }
 
 /** Checks a commit out in a folder of its own, on no branch. Throws `git_failed` when there is no such commit. */
-export async function addDetached(
+export async function addDetachedCheckout(
   git: Git,
   queue: KeyedQueue,
   { repository, path, commit }: DetachedCheckout & { commit: string },
 ): Promise<void> {
-  const { root, commonDir } = await repositoryOf(git, repository);
+  const { root, commonDir } = await findRepository(git, repository);
   await queue(commonDir, async () => {
-    excludeOwnFolder(commonDir);
+    excludeSvcFolder(commonDir);
     await git.run(root, ['worktree', 'add', '--quiet', '--detach', path, commit]);
   });
-  // R4: success is reported after it was looked at.
-  if ((await lookAt(git, path)).head === commit) return;
+  // R4: verify before reporting success.
+  if ((await inspectWorktree(git, path)).head === commit) return;
   throw new SvcError('git_failed', `the new checkout ${path} is not at ${commit}`);
 }
 
-/** Removes such a checkout with everything in it, also one that was only half made. */
-export async function removeDetached(
+/** Removes such a checkout with everything in it, even one that is only half made. */
+export async function removeDetachedCheckout(
   git: Git,
   queue: KeyedQueue,
   { repository, path }: DetachedCheckout,
 ): Promise<void> {
   await rm(path, { recursive: true, force: true });
-  const { root, commonDir } = await repositoryOf(git, repository);
+  const { root, commonDir } = await findRepository(git, repository);
   // Only this entry: `git worktree prune` would also forget a user's worktree on a disk that is not mounted.
   await queue(commonDir, () =>
     git.run(root, ['worktree', 'remove', '--force', '--force', path], { allowFail: true }),

@@ -1,95 +1,95 @@
 import { readFileSync } from 'node:fs';
 import type { Probe, ProcessEntry } from './probe.ts';
 
-/** One process for good: a pid is given again, with another start time. */
+/** Identifies one process: pids are reused, with another start time. */
 export interface ProcessName {
   pid: number;
   pidStart: string;
 }
 
-/** What this machine tells of a process that asks for something. */
-export interface Standing {
+/** What this machine knows about where a process comes from. */
+export interface ProcessOrigin {
   /** The marks of the runs that it or an ancestor of it belongs to, by environment or cgroup, the nearest first. */
   runs: string[];
-  /** The engine has started it, or something above it. */
+  /** The engine started it or one of its ancestors. */
   isOfEngine: boolean;
-  /** Why it cannot be taken for a person's, a clause; null when every fact that is needed is there. */
+  /** Why it cannot be treated as a person's process, as a clause; null when every needed fact is known. */
   doubt: string | null;
 }
 
-export interface StandingDeps {
+export interface TraceDeps {
   probe: Probe;
   enginePid: number;
-  /** The runs whose cgroups a path lies in, the innermost first. */
+  /** The runs whose cgroups contain a path, innermost first. */
   runsOfCgroup(path: string): string[];
-  /** Whether processes of other users cannot be seen here at all. */
+  /** Whether processes of other users are invisible here. */
   hidesOthers(): boolean;
 }
 
-/** Deeper trees than this are not followed upward. */
+/** Ancestors beyond this depth are not followed. */
 const MAX_ANCESTORS = 256;
 
 export const NOT_KNOWN = 'this machine does not tell which process calls';
 
 /**
- * Follows a process up to init, or to the top of this pid namespace. What an environment says of another user's process
- * (sudo, sshd) cannot be read, which is no reason for doubt: its parents and its cgroup can. A process that has lost
- * its parents to a run that is not contained looks like a person's; `adoptOrphans` of the host is what stands against it.
+ * Follows a process up to init, or to the top of this pid namespace. The environment of another user's process (sudo,
+ * sshd) cannot be read, which is no reason for doubt: its parents and its cgroup can. A process orphaned by an
+ * uncontained run looks like a person's; the host's `adoptOrphans` prevents that.
  */
-export function standingOf(process: ProcessName | null, deps: StandingDeps): Standing {
+export function traceAncestors(process: ProcessName | null, deps: TraceDeps): ProcessOrigin {
   const { probe, enginePid } = deps;
   if (process === null) return { runs: [], isOfEngine: false, doubt: NOT_KNOWN };
   const runs = new Set<string>();
   let isOfEngine = false;
   let doubt: string | null = null;
-  const unsure = (why: string): void => {
+  const addDoubt = (why: string): void => {
     doubt ??= why;
   };
   const { pid, pidStart } = process;
   const first = probe.read(pid);
   if (typeof first !== 'object' || first.zombie || first.start !== pidStart)
     return { runs: [], isOfEngine: false, doubt: 'the process that connected has ended' };
-  // The engine may have a client in it: the person who hosts it.
+  // The engine's own process may contain a client: the person who hosts it.
   if (pid === enginePid) return { runs: [], isOfEngine: false, doubt: null };
 
   let entry: ProcessEntry = first;
   for (let depth = 0; ; depth += 1) {
-    const mark = probe.mark(entry.pid);
+    const mark = probe.readRunMark(entry.pid);
     if (mark !== null) runs.add(mark);
-    const place = probe.place(entry.pid);
-    if (place === null) unsure(`process ${entry.pid} above it cannot be looked at`);
+    const place = probe.findPlace(entry.pid);
+    if (place === null) addDoubt(`process ${entry.pid} above it cannot be looked at`);
     for (const run of place?.cgroup == null ? [] : deps.runsOfCgroup(place.cgroup)) runs.add(run);
     if (place?.isNested === true)
-      unsure('it is in a pid namespace of its own, as in a sandbox or a container');
+      addDoubt('it is in a pid namespace of its own, as in a sandbox or a container');
     if (probe.isEngineChild(entry.pid) || entry.ppid === enginePid) {
       isOfEngine = true;
-      unsure('the engine itself started it');
+      addDoubt('the engine itself started it');
     }
     if (entry.ppid <= 0 || entry.ppid === enginePid) break;
     if (depth === MAX_ANCESTORS) {
-      unsure(`it has more than ${MAX_ANCESTORS} processes above it`);
+      addDoubt(`it has more than ${MAX_ANCESTORS} processes above it`);
       break;
     }
-    const above = parentOf(entry, probe);
+    const above = findParent(entry, probe);
     if (typeof above === 'object') {
       entry = above;
       continue;
     }
-    if (above === 'ended') unsure('a process above it has just ended');
-    // It belongs to another user, so to none of our runs.
-    else if (!deps.hidesOthers()) unsure(`process ${entry.ppid} above it cannot be looked at`);
+    if (above === 'ended') addDoubt('a process above it has just ended');
+    // It belongs to another user, so not to any of our runs.
+    else if (!deps.hidesOthers()) addDoubt(`process ${entry.ppid} above it cannot be looked at`);
     break;
   }
   return { runs: [...runs], isOfEngine, doubt };
 }
 
-/** `ended`: the process itself; `hidden`: its parent, which is there and cannot be read. */
-function parentOf(entry: ProcessEntry, probe: Probe): ProcessEntry | 'ended' | 'hidden' {
+/** The parent process; `ended` when the process itself is gone, `hidden` when its parent exists but cannot be read. */
+function findParent(entry: ProcessEntry, probe: Probe): ProcessEntry | 'ended' | 'hidden' {
   let child = entry;
-  // A parent that ends meanwhile makes way for another one.
+  // When a parent ends meanwhile, another takes its place.
   for (let tries = 0; tries < 5; tries += 1) {
     const parent = probe.read(child.ppid);
-    // A younger one has only got the number of the real one.
+    // A younger process has merely reused the parent's pid.
     if (typeof parent === 'object' && Number(parent.start) <= Number(child.start)) return parent;
     const again = probe.read(child.pid);
     if (typeof again !== 'object' || again.start !== child.start) return 'ended';

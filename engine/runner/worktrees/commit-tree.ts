@@ -1,8 +1,8 @@
-import { type Git, identity } from './git.ts';
+import { findFallbackIdentity, type Git } from './git.ts';
 
 /**
- * Makes a commit by the user's own name. Who that is, is asked only where git knows nobody: it is told not to make a
- * name up from the machine's, and then the commit is svc's.
+ * Makes a commit under the user's own name. git is told not to derive a name from the machine; only if it then knows
+ * none is svc's identity used.
  */
 export async function commitTree(
   git: Git,
@@ -13,5 +13,5 @@ export async function commitTree(
   const input = `${message}\n`;
   const own = await git.run(cwd, ['-c', 'user.useConfigOnly=true', ...args], { input, allowFail: true });
   if (own.code === 0) return own.stdout.trim();
-  return git.text(cwd, args, { env: await identity(git, cwd), input });
+  return git.text(cwd, args, { env: await findFallbackIdentity(git, cwd), input });
 }

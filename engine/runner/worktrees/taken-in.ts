@@ -4,8 +4,8 @@ import type { Git } from './git.ts';
 const OF_SESSIONS = /^refs\/(?:heads|remotes\/.+?)\/svc\//;
 
 /**
- * Whether a commit is in a branch or tag that is not a session's: somebody has taken it in, or it never was a
- * worker's. False when in doubt.
+ * Whether a commit is in a branch or tag that is not a session's: somebody has merged it, or it never was a worker's.
+ * False when in doubt.
  */
 export async function isTakenIn(git: Git, cwd: string, commit: string): Promise<boolean> {
   const places = ['refs/heads', 'refs/remotes', 'refs/tags'];

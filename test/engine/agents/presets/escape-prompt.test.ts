@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PRESETS, presetNamed } from '../../../../engine/agents/presets/index.ts';
+import { findPreset, PRESETS } from '../../../../engine/agents/presets/index.ts';
 
 test('a prompt from elsewhere is no command of an agent and names no file to it; any other stays as it is', () => {
-  const literal = (name: string, prompt: string): string => presetNamed(name)?.literal?.(prompt) ?? prompt;
+  const literal = (name: string, prompt: string): string => findPreset(name)?.literal?.(prompt) ?? prompt;
   for (const name of ['claude', 'gemini', 'qwen']) {
     assert.equal(literal(name, '/clear all'), 'Your task:\n\n/clear all');
     assert.equal(literal(name, '\n /help'), 'Your task:\n\n\n /help');
