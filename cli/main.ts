@@ -5,7 +5,7 @@ import {
   EXIT,
   exitCode,
   hintForCommands,
-  nearest,
+  nearWords,
   printable,
   printableJson,
   printableMessage,
@@ -153,6 +153,7 @@ async function unknownCommand(words: readonly string[]): Promise<SvcError> {
       },
     );
   }
+  const { nearest } = await nearWords();
   const close = nearest(first, FIRST_WORDS);
   return new SvcError('usage', `no command svc ${first}`, {
     hint: close === undefined ? 'svc help lists the commands' : `did you mean svc ${close}?`,

@@ -1,4 +1,4 @@
-import { configuration, findWorkspace, nearest, presets, SvcError } from '../../engine/index.ts';
+import { configuration, findWorkspace, nearWords, presets, SvcError } from '../../engine/index.ts';
 import { clientNamed } from '../clients/install.ts';
 import { type Command, type Context, command } from '../command.ts';
 import { runInForeground } from './foreground.ts';
@@ -58,6 +58,7 @@ async function choose(asked: string | undefined, agents: Agents, { cwd, env }: W
   const { interactive, default_preset } = agents;
   const known = (name: string): boolean => Object.hasOwn(interactive, name);
   if (asked !== undefined && !known(asked)) {
+    const { nearest } = await nearWords();
     const close = nearest(asked, Object.keys(interactive));
     throw new SvcError('unknown_agent', `there is no interactive command for ${JSON.stringify(asked)}`, {
       hint:

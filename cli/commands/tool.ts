@@ -1,7 +1,7 @@
 import {
   asSvcError,
   type EngineClient,
-  nearest,
+  nearWords,
   printableJson,
   SvcError,
   type ToolDescription,
@@ -78,7 +78,8 @@ function argumentsFrom(words: readonly string[], tool: ToolDescription | undefin
   return input;
 }
 
-function hintFor(name: string, tools: readonly ToolDescription[]): string {
+async function hintFor(name: string, tools: readonly ToolDescription[]): Promise<string> {
+  const { nearest } = await nearWords();
   const close = nearest(
     name,
     tools.map((each) => each.name),
@@ -95,10 +96,10 @@ async function call({ args, signal, stdout, engine: open }: Context): Promise<vo
   const input = argumentsFrom(words, found);
   const { result } = await engine
     .run('tool.call', { name, arguments: input }, { key: crypto.randomUUID(), signal })
-    .catch((thrown: unknown) => {
+    .catch(async (thrown: unknown) => {
       const { code, message, data } = asSvcError(thrown);
       if (data.unknownTool !== name) throw thrown;
-      throw new SvcError(code, message, { cause: thrown, hint: hintFor(name, tools), data });
+      throw new SvcError(code, message, { cause: thrown, hint: await hintFor(name, tools), data });
     });
   stdout.write(`${printableJson(result, 2)}\n`);
 }
@@ -166,7 +167,7 @@ export const toolCommands: readonly Command[] = [
       const found = tools.find((each) => each.name === name);
       if (found === undefined) {
         throw new SvcError('not_found', `your seat has no tool ${JSON.stringify(name)}`, {
-          hint: hintFor(name, tools),
+          hint: await hintFor(name, tools),
         });
       }
       result(found, shown);
