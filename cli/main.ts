@@ -3,9 +3,9 @@ import {
   connect,
   type EngineClient,
   EXIT,
-  findNearest,
   hintForCommands,
   localizeTimes,
+  nearWords,
   SvcError,
   toExitCode,
   toPrintable,
@@ -153,6 +153,7 @@ async function createUnknownCommandError(words: readonly string[]): Promise<SvcE
       },
     );
   }
+  const { findNearest } = await nearWords();
   const close = findNearest(first, FIRST_WORDS);
   return new SvcError('usage', `no command svc ${first}`, {
     hint: close === undefined ? 'svc help lists the commands' : `did you mean svc ${close}?`,

@@ -59,7 +59,6 @@ export type { PendingKey } from './config/consent.ts';
 export type { ConsentView } from './config/consent-view.ts';
 export type { DifferenceLine } from './config/consent-words.ts';
 export type { FreeAddresses } from './config/free-addresses.ts';
-export { findNearest } from './config/nearest.ts';
 export {
   type ApiInput,
   type ConnectOptions,
@@ -97,6 +96,9 @@ export async function openEngine(options: OpenOptions): Promise<Engine> {
 export async function hostEngine(engine: Engine): Promise<Host> {
   return (await import('./daemon/host.ts')).hostEngine(engine);
 }
+
+/** The word that a mistyped one was meant to be. */
+export const nearWords = () => import('./config/nearest.ts');
 
 /** Everything about configuration: loading, keys, the example file. */
 export const configuration = () => import('./config/index.ts');

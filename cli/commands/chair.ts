@@ -1,4 +1,4 @@
-import { configuration, findNearest, findWorkspace, presets, SvcError } from '../../engine/index.ts';
+import { configuration, findWorkspace, nearWords, presets, SvcError } from '../../engine/index.ts';
 import { findClient } from '../clients/install.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
 import { runInForeground } from './foreground.ts';
@@ -58,6 +58,7 @@ async function choosePreset(asked: string | undefined, agents: Agents, { cwd, en
   const { interactive, default_preset } = agents;
   const known = (name: string): boolean => Object.hasOwn(interactive, name);
   if (asked !== undefined && !known(asked)) {
+    const { findNearest } = await nearWords();
     const close = findNearest(asked, Object.keys(interactive));
     throw new SvcError('unknown_agent', `there is no interactive command for ${JSON.stringify(asked)}`, {
       hint:

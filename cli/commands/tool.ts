@@ -1,7 +1,7 @@
 import {
   asSvcError,
   type EngineClient,
-  findNearest,
+  nearWords,
   SvcError,
   type ToolDescription,
   toPrintableJson,
@@ -86,7 +86,8 @@ function parseToolArguments(
   return input;
 }
 
-function suggestTool(name: string, tools: readonly ToolDescription[]): string {
+async function suggestTool(name: string, tools: readonly ToolDescription[]): Promise<string> {
+  const { findNearest } = await nearWords();
   const close = findNearest(
     name,
     tools.map((each) => each.name),
@@ -103,10 +104,10 @@ async function callTool({ args, signal, stdout, engine: open }: Context): Promis
   const input = parseToolArguments(words, found);
   const { result } = await engine
     .run('tool.call', { name, arguments: input }, { key: crypto.randomUUID(), signal })
-    .catch((thrown: unknown) => {
+    .catch(async (thrown: unknown) => {
       const { code, message, data } = asSvcError(thrown);
       if (data.unknownTool !== name) throw thrown;
-      throw new SvcError(code, message, { cause: thrown, hint: suggestTool(name, tools), data });
+      throw new SvcError(code, message, { cause: thrown, hint: await suggestTool(name, tools), data });
     });
   stdout.write(`${toPrintableJson(result, 2)}\n`);
 }
@@ -174,7 +175,7 @@ export const toolCommands: readonly Command[] = [
       const found = tools.find((each) => each.name === name);
       if (found === undefined) {
         throw new SvcError('not_found', `your seat has no tool ${JSON.stringify(name)}`, {
-          hint: suggestTool(name, tools),
+          hint: await suggestTool(name, tools),
         });
       }
       result(found, formatTool);
