@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -21,10 +21,15 @@ interface Loaded {
 describe('a start', () => {
   let ws: TestWorkspace;
   let reports = 0;
+  const children = new Set<ChildProcess>();
   before(async () => {
     ws = await makeWorkspace();
   });
-  after(() => ws.close());
+  after(async () => {
+    // One that a failed test has left would hold this file open.
+    for (const child of children) child.kill('SIGKILL');
+    await ws.close();
+  });
 
   /** Runs Node with these arguments, and reads what it has loaded by its end. */
   function runNode(args: readonly string[], input = ''): Promise<Loaded> {
@@ -35,11 +40,13 @@ describe('a start', () => {
       env: { ...ws.env, SVC_TEST_LOADED: file },
       stdio: ['pipe', 'pipe', 'inherit'],
     });
+    children.add(child);
     child.stdin.end(input);
     const parts: Buffer[] = [];
     child.stdout.on('data', (part: Buffer) => parts.push(part));
     return new Promise((resolve) =>
       child.on('close', () => {
+        children.delete(child);
         const urls = readFileSync(file, 'utf8').split('\n');
         const packages = new Set(urls.flatMap((url) => PACKAGE.exec(url)?.[1] ?? []));
         resolve({ urls, packages, stdout: Buffer.concat(parts).toString('utf8') });
@@ -84,7 +91,8 @@ describe('a start', () => {
       const status = await ws.svc(['status', '--json']);
       return status.code === 0 && status.json<{ receivers: unknown[] }>().receivers.length > 0;
     }, 'the receiver');
-    assert.equal((await ws.svc(['down'])).code, 0);
+    const down = await ws.svc(['down']);
+    assert.equal(down.code, 0, down.stderr);
     const loaded = await running;
     assert.ok(isLoaded(loaded, 'NativeModule http'), 'it serves HTTP');
     for (const part of ['NativeModule internal/deps/undici/undici', 'NativeModule http2'])
@@ -96,7 +104,7 @@ describe('a start', () => {
     const loaded = await runNode([
       '--input-type=module',
       '-e',
-      `(await import(${at('tui/lean.js')})).loadInkLean(); await import(${at('tui/start.js')})`,
+      `(await import(${at('tui/text/lean-ink.js')})).loadInkLean(); await import(${at('tui/open-screen.js')})`,
     ]);
     assert.ok(loaded.packages.has('ink'));
     const parts = loaded.urls.filter((url) => PACKAGE.exec(url)?.[1] === 'es-toolkit');
