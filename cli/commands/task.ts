@@ -108,7 +108,7 @@ const list = defineCommand({
     const { status, limit = 100 } = context.flags;
     const filter = status === undefined ? {} : { status };
     const client = await context.engine();
-    const { tasks, more } = await client.call('task.list', { ...filter, limit });
+    const { tasks, more = 0 } = await client.call('task.list', { ...filter, limit });
     const text = await formatRows(
       tasks,
       [

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { report } from '../support/faults.ts';
@@ -94,22 +94,15 @@ describe('a worker that misbehaves', () => {
     report('a worker that prints 100 MB', 'sealed; the log was cut to its newest part');
   });
 
-  test('whose program is missing fails with the name of the program and starts nothing', async () => {
-    // There, and yet nothing that can be started: without a file of that name the run would be refused at once.
-    const program = join(ws.repository.folder, 'no-such-agent-program');
-    writeFileSync(program, '#!/no/such/interpreter\n', { mode: 0o755 });
-    await ws.svc(['config', 'set', 'agents.cmds.absent', `${program} -- {{prompt}}`]);
+  test('whose program is missing is refused by the name of the program, and nothing is started', async () => {
+    await ws.svc(['config', 'set', 'agents.cmds.absent', 'no-such-agent-program -- {{prompt}}']);
     const ran = await ws.svc(['task', 'add', 'absent', '-a', 'absent', '-p', 'x', '--run', '-f', '--json']);
-    const { task } = ran.json<Ended>();
-    assert.equal(task.failure?.code, 'agent_not_found');
-    assert.match(task.failure?.text ?? '', /no-such-agent-program/);
-    await until(
-      () => ws.events.some((event) => event.task_id === task.task_id && event.event === 'failed'),
-      'the event',
-    );
-    const told = ws.events.find((event) => event.task_id === task.task_id && event.event === 'failed');
-    assert.equal(told?.reason, 'could not start: agent_not_found', 'no path of this machine leaves it');
-    report('an agent whose program is missing', 'failed by name, nothing started');
+    const { error } = ran.json<{ error: { code: string; message: string } }>();
+    assert.equal(error.code, 'tool_missing');
+    assert.match(error.message, /no-such-agent-program/);
+    const { tasks } = await (await ws.connect()).call('task.list', { limit: 1 });
+    assert.deepEqual([tasks[0]?.agent, tasks[0]?.status, tasks[0]?.session_id], ['absent', 'assigned', null]);
+    report('an agent whose program is missing', 'refused by name, nothing started');
   });
 
   test('gets a hostile prompt as one argument, byte for byte', async () => {

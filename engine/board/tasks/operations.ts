@@ -156,17 +156,18 @@ export function taskOperations(deps: BoardOperationsDeps) {
   });
 
   async function answer(submitted: Submitted, wait: boolean | undefined, call: Call) {
-    const { task, session, decision } = checkNotReplaced(submitted);
-    const { sessionId, workerId } = session as Session;
+    const { taskId } = checkNotReplaced(submitted).task;
+    const { sessionId, workerId, decisionId } = submitted.session as Session;
     const ended = wait === true ? await waitForEnd(deps, sessionId, call) : null;
-    const now = tasks.get(task.taskId);
-    const mayRetry = now.status === 'failed' && now.sessionId === sessionId;
+    // As they are now: after the wait, or after what an earlier call of the same key has begun.
+    const task = tasks.get(taskId);
+    const mayRetry = task.status === 'failed' && task.sessionId === sessionId;
     return {
-      ...toWire({ task, decision, session: session as Session }),
-      task_id: task.taskId,
+      ...toWire({ task, decision: decisions.get(decisionId), session: sessions.get(sessionId) }),
+      task_id: taskId,
       session_id: sessionId,
       worker_id: workerId,
-      status: now.status,
+      status: task.status,
       verdict: ended === null ? null : verdictOf(ended, deps.verificationOf(ended), mayRetry),
     };
   }
@@ -256,16 +257,21 @@ export function taskOperations(deps: BoardOperationsDeps) {
         /** The task that a page begins after. */
         before: id.optional().meta(unlisted),
       }),
-      output: z.object({ tasks: z.array(listedTask), projects: z.array(z.string()), more: z.int() }),
-      say: ({ tasks: rows, projects, more }) =>
+      output: z.object({
+        tasks: z.array(listedTask),
+        projects: z.array(z.string()),
+        more: z.int().optional(),
+      }),
+      say: ({ tasks: rows, projects, more = 0 }) =>
         [
           ...rows.map(sayTask),
           ...(rows.length === 0 ? ['no tasks'] : []),
           ...sayMore(more),
           ...(projects.length === 0 ? [] : [`projects: ${projects.join(', ')}`]),
         ].join('\n'),
-      run({ limit = 50, ...filter }) {
-        const listed = tasks.list({ limit: filter.ids === undefined ? limit : undefined, ...filter });
+      run(filter) {
+        const isPart = filter.ids !== undefined || filter.before !== undefined;
+        const listed = tasks.list(isPart ? filter : { limit: 50, ...filter });
         // The newest decision of a task is the only one that can be open.
         const asked = listed.flatMap((task) => task.decisionId ?? []);
         const waiting = new Set(
@@ -277,11 +283,10 @@ export function taskOperations(deps: BoardOperationsDeps) {
             waits: waiting.has(task.taskId),
           }),
         );
-        const isPart = filter.ids !== undefined || filter.before !== undefined;
         return {
           tasks: toWire(rows),
           projects: [...agents.listNames().projects],
-          more: isPart ? 0 : tasks.count(filter.status) - rows.length,
+          more: isPart ? undefined : tasks.count(filter.status) - rows.length,
         };
       },
     }),

@@ -18,7 +18,7 @@ describe('answers of the board', () => {
   before(async () => {
     programs = temporaryFolder('svc-programs-');
     const broken = join(programs, 'broken');
-    writeFileSync(broken, '#!/nowhere/at-all\n', { mode: 0o755 });
+    writeFileSync(broken, '#!/bin/sh\n', { mode: 0o755 });
     ws = await makeWorkspace({
       commands: { gone: '/nowhere/at-all {{prompt}}', broken: `${broken} {{prompt}}` },
     });
@@ -114,6 +114,8 @@ describe('answers of the board', () => {
   test('the log of a run that never started is an error which says why, and not empty', async () => {
     const { task_id } = await here.call<{ task_id: string }>('task.add', { body: 'x', agent: 'broken' });
     const { session } = await here.call<{ session: Wire<Session> }>('task.run', { id: task_id });
+    // It was there when the run was asked for, and is gone before the worktree is made.
+    rmSync(join(programs, 'broken'));
     await until(() => here.engine.sessionEnded(session.session_id));
     for (const words of [
       ['task', 'log', task_id],
