@@ -51,7 +51,7 @@ describe('a dispatch of a real agent on transport acp', { concurrency: 1 }, () =
           for (const { ask_id, options, from_session } of open) {
             assert.equal(from_session, run.id);
             answered.add(ask_id);
-            await desk.here.call('ask_answer', { id: ask_id, answer: options[0] });
+            await desk.here.call('ask.answer', { id: ask_id, answer: options[0] });
           }
           return (await run.session()).state === 'ended';
         };

@@ -51,7 +51,7 @@ describe('a dispatch of a real agent', { concurrency: 2 }, () => {
 
       test('edits and commits with its own tools, uses ours, hears messages, and is kept from what is locked', async () => {
         await desk.here.join('lady');
-        await desk.here.call('lock_acquire', { holder: 'lady', path: 'locked.txt' });
+        await desk.here.call('lock.acquire', { holder: 'lady', path: 'locked.txt' });
         const run = await desk.run(
           HOSTILE,
           (worktree) => [
@@ -61,7 +61,7 @@ describe('a dispatch of a real agent', { concurrency: 2 }, () => {
             ...report(agent),
             { say: 'It is done.' },
           ],
-          { begun: ({ session_id }) => desk.here.call('msg_send', { to_session: session_id, body: NOTE }) },
+          { begun: ({ session_id }) => desk.here.call('msg.send', { to_session: session_id, body: NOTE }) },
         );
         const ended = await run.ended();
         assert.deepEqual([ended.failure, desk.failures], [null, []], run.log());

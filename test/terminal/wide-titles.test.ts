@@ -9,8 +9,9 @@ import stringWidth from 'string-width';
 import { hasSureWidth, UNSURE_PLACEHOLDER } from '../../tui/text/cells.ts';
 import { openDash } from '../support/dash.ts';
 import { temporaryFolder } from '../support/git.ts';
-import { openTerminal, withTmux } from '../support/terminal.ts';
+import { openTerminal, type Terminal, withTmux } from '../support/terminal.ts';
 import { randomTitles } from '../support/titles.ts';
+import { until } from '../support/wait.ts';
 
 const CHILD = fileURLToPath(new URL('../support/measure-child.js', import.meta.url));
 const MOST_CODE_POINT = 0x10ffff;
@@ -107,11 +108,12 @@ describe('a title from outside', withTmux, () => {
     terminal.keys('1');
     await terminal.shows(`${titles.length} in all`);
     for (let shown = 0; shown < titles.length; shown += 80) {
-      assertFramed(terminal.screen(), 200);
+      await awaitFramed(terminal, 200);
       terminal.keys('C-f');
     }
     terminal.keys('G');
-    assertFramed(await terminal.shows(`▶t-${titles.length}`), 200);
+    await terminal.shows(`▶t-${titles.length}`);
+    await awaitFramed(terminal, 200);
   });
 
   it('Ctrl-L draws everything anew, whatever has written over it', async (t) => {
@@ -135,6 +137,20 @@ describe('a title from outside', withTmux, () => {
     assert.equal(terminal.wraps(), true);
   });
 });
+
+/** A screen may be read while it is being drawn: it has to come to stand as it should. */
+async function awaitFramed(terminal: Terminal, columns: number): Promise<void> {
+  const isFramed = (): boolean => {
+    try {
+      assertFramed(terminal.screen(), columns);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  // What is wrong is said by the last look.
+  await until(isFramed, 'the frame', 10_000).catch(() => assertFramed(terminal.screen(), columns));
+}
 
 /** Asserts that each row below header and tabs fills the screen and begins and ends with a border. */
 function assertFramed(screen: string, columns: number): void {

@@ -138,16 +138,16 @@ export function taskOperations(deps: BoardOperationsDeps) {
   /** Inside `storage.write`: a failed task is tried again, and one that is wanted elsewhere moves there. */
   function prepareRun(
     { taskId, project, status, agent }: Task,
-    input: { project?: string | undefined; actor?: string | undefined },
+    wanted: string | undefined,
     caller: Caller,
+    actor: By,
   ): void {
     deps.requireConsent();
-    if (agent !== null)
-      agents.withOverrides(agentOverrides(caller)).checkInstalled(agent, input.project ?? project);
-    if (status === 'failed') workflow.retry(taskId, who(input, caller));
-    if (input.project === undefined || input.project === project) return;
-    agents.resolveFolder(input.project);
-    workflow.move(taskId, input.project, who(input, caller));
+    if (agent !== null) agents.withOverrides(agentOverrides(caller)).checkInstalled(agent, wanted ?? project);
+    if (status === 'failed') workflow.retry(taskId, actor);
+    if (wanted === undefined || wanted === project) return;
+    agents.resolveFolder(wanted);
+    workflow.move(taskId, wanted, actor);
   }
 
   const options = (input: z.infer<z.ZodObject<typeof dispatching>>, caller: Caller, call: Call) => ({
@@ -362,14 +362,15 @@ export function taskOperations(deps: BoardOperationsDeps) {
       output: dispatched,
       say: sayDispatched,
       async run(input, caller, call) {
+        const actor = who(input, caller);
         const submitted = await storage.write(() => {
           const task = tasks.resolve(input.id);
           const isMade = call.key !== null && sessions.byCall(call.key) !== null;
           if (!isMade) {
             plans.check(task, input.hash, planOptions(task, caller));
-            prepareRun(task, input, caller);
+            prepareRun(task, input.project, caller, actor);
           }
-          return actions.run(task.taskId, options(input, caller, call), who(input, caller));
+          return actions.run(task.taskId, options(input, caller, call), actor);
         });
         return answer(submitted, input.wait, call);
       },

@@ -286,7 +286,7 @@ hostile(
       'a\u0000',
     ];
     for (const actor of claims) {
-      await assert.rejects(here.call('task_run', { id: 't-1', actor }), (error: SvcError) => {
+      await assert.rejects(here.call('task.run', { id: 't-1', actor }), (error: SvcError) => {
         assert.ok(['actor_denied', 'unknown'].includes(error.code), `${actor}: ${error.code}`);
         return true;
       });
