@@ -52,7 +52,8 @@ export async function findCgroupBase(name: string, own = findOwnCgroup()): Promi
     await readProgram('/bin/sh', args, { timeoutMs: 5000 });
     return base;
   } catch {
-    removeIfEmpty(base);
+    removeIfEmpty(trial);
+    removeChildlessCgroup(base);
     return null;
   } finally {
     removeIfEmpty(trial);
@@ -158,6 +159,18 @@ async function killCgroup(folder: string, atOnce: boolean): Promise<void> {
     writeFileSync(join(folder, 'cgroup.freeze'), '0');
   } catch {
     // gone
+  }
+}
+
+/**
+ * Removes a cgroup that has none below it. Those of runs are left to `endCgroup`: one that looks empty may be that of a run
+ * whose wrapper is just about to enter it.
+ */
+export function removeChildlessCgroup(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // in use, or gone
   }
 }
 

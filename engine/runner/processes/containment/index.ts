@@ -6,9 +6,8 @@ import {
   findCgroupFolders,
   JOIN,
   listCgroups,
-  listPids,
   makeCgroup,
-  removeIfEmpty,
+  removeChildlessCgroup,
 } from './cgroup.ts';
 import { findNamespaceTool, wrapInNamespace } from './pid-namespace.ts';
 
@@ -122,12 +121,12 @@ export function createContainment({ data, env }: ContainmentDeps): Containment {
     async endUnknownRuns(isKnown) {
       for (const folder of findEarlierFolders()) {
         for (const runId of listCgroups(folder)) if (!isKnown(runId)) await endCgroup(join(folder, runId));
-        if (listPids(folder).length === 0) removeIfEmpty(folder);
+        removeChildlessCgroup(folder);
       }
     },
     runsOfCgroup: MARKS_ONLY.runsOfCgroup,
     close() {
-      for (const folder of made) removeIfEmpty(folder);
+      for (const folder of made) removeChildlessCgroup(folder);
     },
   };
 }
