@@ -177,9 +177,5 @@ export function removeChildlessCgroup(folder: string): void {
 /** Removes a cgroup and those below it; the kernel refuses to remove one that holds a process. */
 export function removeIfEmpty(folder: string): void {
   for (const name of listCgroups(folder)) removeIfEmpty(join(folder, name));
-  try {
-    rmdirSync(folder);
-  } catch {
-    // in use, or gone
-  }
+  removeChildlessCgroup(folder);
 }
