@@ -9,15 +9,7 @@ import type { DispatchDeps } from './context.ts';
 
 type Deps = Pick<
   DispatchDeps,
-  | 'agents'
-  | 'sessions'
-  | 'worktrees'
-  | 'clock'
-  | 'setup'
-  | 'keys'
-  | 'configuration'
-  | 'profile'
-  | 'permissions'
+  'agents' | 'sessions' | 'worktrees' | 'setup' | 'keys' | 'configuration' | 'profile' | 'permissions'
 >;
 
 /** What the configuration says of one agent and project; the same until that changes. */
@@ -47,8 +39,7 @@ export function createReadSettings(deps: Deps): ReadSettings {
   const { sessions, worktrees } = deps;
   let of: object | null = null;
   const known = new Map<string, Configured>();
-  /** Of the last millisecond: requests that arrive together ask the disk once. */
-  let lookedAt = Number.NaN;
+  /** Until the synchronous work at hand is done: requests that are committed together read the disk once. */
   const heads = new Map<string, { folder: string; base: string | null }>();
 
   function configured(
@@ -91,13 +82,11 @@ export function createReadSettings(deps: Deps): ReadSettings {
   }
 
   function checkout(path: string): { folder: string; base: string | null } {
-    const at = deps.clock.monotonic();
-    if (at !== lookedAt) heads.clear();
-    lookedAt = at;
     const before = heads.get(path);
     if (before !== undefined) return before;
     const folder = realOrAsItIs(path);
     const found = { folder, base: worktrees.findCheckedOut(folder) };
+    if (heads.size === 0) queueMicrotask(() => heads.clear());
     heads.set(path, found);
     return found;
   }
