@@ -57,11 +57,6 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   const closing = new AbortController();
   /** Looks of the running supervisors, for when a stop was asked for. */
   const looks = new Set<() => void>();
-  /** Set inside a transaction when it queues or stops a session; acted on after the commit. */
-  let hasWork = false;
-  /** Paused ones that were stopped in the transaction under way. */
-  const dropped: string[] = [];
-
   const persist = createPersist(deps, closing.signal);
   const endings = createEndings(deps, persist);
   const { end, over } = endings;
@@ -163,30 +158,31 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     });
   }
 
-  storage.onCommit(() => {
-    if (!hasWork) return;
-    hasWork = false;
+  /** After the commit that asked a session to stop: whoever supervises it sees that. */
+  function lookAtStops(): void {
     for (const look of looks) look();
-    for (const sessionId of dropped.splice(0)) {
-      queue.ownNext(sessionId, () => {
-        // Not one whose stop was never written, or that has ended by then.
-        const { state, stopReason } = sessions.get(sessionId);
-        return state === 'queued' && stopReason !== null ? () => over(sessionId, NEVER) : null;
-      });
-    }
-    pump();
-  });
+  }
+
+  /** After the commit that stopped a paused session: it ends, and what it did is kept. */
+  function endStopped(sessionId: string): void {
+    queue.ownNext(sessionId, () => {
+      // It may have ended by then.
+      const { state, stopReason } = sessions.get(sessionId);
+      return state === 'queued' && stopReason !== null ? () => over(sessionId, NEVER) : null;
+    });
+  }
 
   const stop: Dispatch['stop'] = (sessionId, reason, by) => {
     const session = sessions.get(sessionId);
     if (!sessions.stopping(sessionId, reason, by.actor)) return;
     events.append({ kind: 'session_stopping', taskId: session.taskId, sessionId, ...by, data: { reason } });
-    hasWork = true;
+    storage.afterCommit(lookAtStops);
+    storage.afterCommit(pump);
     if (session.state !== 'queued') return;
     // What only waits has nothing to be stopped, and need not wait for room to end; but what a paused one did is kept.
     if (session.cwd === null)
       endings.recordEnd(session, verdictOf(sessions.get(sessionId), NEVER), NOTHING_KEPT, NO_FACTS);
-    else dropped.push(sessionId);
+    else storage.afterCommit(() => endStopped(sessionId));
   };
 
   const steps: Steps = { own, follow, over, begin, recordRunning };
@@ -209,7 +205,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       if (!sessions.resumeAt(sessionId, now)) return false;
       tasks.pause(taskId, sessionId, now);
       events.append({ kind: 'session_resumed', taskId, sessionId, ...by, data: { title, agent } });
-      hasWork = true;
+      storage.afterCommit(pump);
       return true;
     },
     look: pump,
@@ -219,7 +215,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
 
     enqueue(task, decision, options) {
       deps.requireConsent();
-      hasWork = true;
+      storage.afterCommit(pump);
       return enqueue(deps, task, decision, options);
     },
 
