@@ -1,16 +1,16 @@
 import type { StreamFacts } from '../agents/index.ts';
 import { createDueTimer } from '../base/due-timer.ts';
 import { asSvcError } from '../base/errors.ts';
+import { chooseNext } from './choose-next.ts';
 import type { DispatchDeps } from './context.ts';
-import type { Hearing } from './hear.ts';
-import { nextOf } from './order.ts';
-import { ofThisRun } from './usage.ts';
+import { takeOwnUsage } from './own-usage.ts';
 
 /** Who works on a session. */
 interface Owner {
   agent: string;
   project: string | null;
-  hearing: Hearing | null;
+  /** What its run has said so far. */
+  facts: StreamFacts | null;
   done: Promise<void>;
 }
 
@@ -22,15 +22,15 @@ const LOOK_IN_MS = 2000;
 export interface Queue {
   /** Runs `work` as the session's one owner in this host. */
   own(sessionId: string, work: () => Promise<void>): void;
-  /** The same, as soon as whoever works on it now has let go of it; `work` is asked for then. */
+  /** Runs `work` after the current owner has finished; what it is to be is asked then, and null is nothing. */
   ownNext(sessionId: string, work: () => (() => Promise<void>) | null): void;
   /** Starts what may start, and looks again when a time has come. */
   pump(): void;
-  /** What its run says is heard by this. */
-  hears(sessionId: string, hearing: Hearing): void;
+  /** Notes what the run of a session has said so far. */
+  noteFacts(sessionId: string, facts: StreamFacts): void;
   /** What a running session has said of itself so far; null when it does not run here. */
   facts(sessionId: string): StreamFacts | null;
-  /** All that is being worked on has come to rest. */
+  /** Resolves when nothing is being worked on any more. */
   settled(): Promise<unknown>;
   close(): void;
 }
@@ -48,7 +48,7 @@ export function createQueue(
   deps: DispatchDeps,
   { begin, closing }: { begin(sessionId: string): Promise<void>; closing: AbortSignal },
 ): Queue {
-  const { sessions, processes, clock, log } = deps;
+  const { sessions, clock, log } = deps;
   /** Queued ones are not among them. */
   const active = new Map<string, Owner>();
   const timer = createDueTimer({ clock, onDue: pump, longestSleepMs: LONGEST_SLEEP_MS });
@@ -56,7 +56,7 @@ export function createQueue(
   function own(sessionId: string, work: () => Promise<void>): void {
     if (active.has(sessionId)) return;
     const { agent, project } = sessions.get(sessionId);
-    const owner: Owner = { agent, project, hearing: null, done: Promise.resolve() };
+    const owner: Owner = { agent, project, facts: null, done: Promise.resolve() };
     active.set(sessionId, owner);
     owner.done = work()
       .catch((error: unknown) => {
@@ -82,22 +82,17 @@ export function createQueue(
     let unseen = Infinity;
     if (room > 0) {
       // While a person is in a paused one, it waits for them.
-      const entered = new Set(
-        sessions
-          .attached()
-          .filter(({ pid, pidStart }) => processes.checkLiveness(pid, pidStart) !== 'dead')
-          .map(({ sessionId }) => sessionId),
-      );
+      const visited = deps.visitors.listVisited();
       const ready = sessions.ready(now);
-      const waiting = ready.filter(({ sessionId }) => !active.has(sessionId) && !entered.has(sessionId));
-      if (ready.some(({ sessionId }) => entered.has(sessionId))) unseen = now + LOOK_IN_MS;
+      const waiting = ready.filter(({ sessionId }) => !active.has(sessionId) && !visited.has(sessionId));
+      if (ready.some(({ sessionId }) => visited.has(sessionId))) unseen = now + LOOK_IN_MS;
       const working = [...active.values()];
       const limits = deps.circuits.listLimits();
       for (const { agent } of working) {
         const limit = limits.get(agent);
         if (limit !== undefined) limits.set(agent, Math.max(0, limit - 1));
       }
-      const next = nextOf(waiting, { room, working: working.map(({ project }) => project), limits });
+      const next = chooseNext(waiting, { room, working: working.map(({ project }) => project), limits });
       for (const { sessionId } of next) own(sessionId, () => begin(sessionId));
     }
     const due = Math.min(sessions.nextResume(now) ?? Infinity, deps.circuits.findNextTrial(now), unseen);
@@ -118,13 +113,13 @@ export function createQueue(
     own,
     ownNext,
     pump,
-    hears(sessionId, hearing) {
+    noteFacts(sessionId, facts) {
       const owner = active.get(sessionId);
-      if (owner !== undefined) owner.hearing = hearing;
+      if (owner !== undefined) owner.facts = facts;
     },
     facts(sessionId) {
-      const facts = active.get(sessionId)?.hearing?.facts() ?? null;
-      return facts === null ? null : ofThisRun(deps, sessions.get(sessionId), facts);
+      const facts = active.get(sessionId)?.facts ?? null;
+      return facts === null ? null : takeOwnUsage(deps, sessions.get(sessionId), facts);
     },
     settled: () => Promise.allSettled([...active.values()].map(({ done }) => done)),
     close: timer.close,

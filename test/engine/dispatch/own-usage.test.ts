@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { NO_FACTS, type StreamFacts } from '../../../engine/agents/streams/stream.ts';
-import { ofThisRun } from '../../../engine/dispatch/usage.ts';
+import { takeOwnUsage } from '../../../engine/dispatch/own-usage.ts';
 import type { Session, Wire } from '../../../engine/index.ts';
 import { until } from '../../support/wait.ts';
 import { claudeSays, makeRig, type Rig } from './rig.ts';
@@ -13,7 +13,7 @@ const usage = (input: number, output: number, cached = 0) => ({ input, cached, o
 /** The tokens of a run, of a conversation that has cost `before` so far. */
 function counted(told: Partial<StreamFacts>, before: StreamFacts['usage'] = null) {
   const sessions = { conversationUsage: (_: string, id: string) => (id === 'c-1' ? before : null) };
-  return ofThisRun({ sessions }, { taskId: 't-1' }, { ...NO_FACTS, agentSession: 'c-1', ...told }).usage;
+  return takeOwnUsage({ sessions }, { taskId: 't-1' }, { ...NO_FACTS, agentSession: 'c-1', ...told }).usage;
 }
 
 test('of an agent that counts its whole conversation only what is new is counted', () => {

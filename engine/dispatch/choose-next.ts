@@ -7,13 +7,13 @@ export interface Waiting {
 }
 
 /**
- * Which of those that wait begin now, at most `room`. The higher priority goes first; among the same, the project that
+ * Chooses which of those that wait begin now, at most `room`. The higher priority goes first; among the same, the project that
  * has the fewest workers, so that a long queue of one does not starve the others; then the older.
  * @param waiting older ones first
  * @param working the projects of those that work already
  * @param limits how many more of an agent may begin; of one that is not named as many as there is room for
  */
-export function nextOf(
+export function chooseNext(
   waiting: readonly Waiting[],
   {
     room,
@@ -25,7 +25,7 @@ export function nextOf(
   const add = (project: string | null): void => void busy.set(project, (busy.get(project) ?? 0) + 1);
   for (const project of working) add(project);
   const left = new Map(limits);
-  const lines = linesOf(waiting);
+  const lines = groupLines(waiting);
   const begun: Waiting[] = [];
   while (begun.length < room) {
     let best: Line | null = null;
@@ -52,7 +52,7 @@ interface Line {
   waiting: (Waiting & { at: number })[];
 }
 
-function linesOf(waiting: readonly Waiting[]): Line[] {
+function groupLines(waiting: readonly Waiting[]): Line[] {
   const lines = new Map<string, Line>();
   waiting.forEach((each, at) => {
     const { priority, project } = each;

@@ -1,4 +1,3 @@
-import { realpathSync } from 'node:fs';
 import type { AgentOverrides } from '../agents/index.ts';
 import { findPreset } from '../agents/presets/index.ts';
 import { chooseStrongerProfile } from '../base/guard-profile.ts';
@@ -9,14 +8,14 @@ import type { DispatchDeps } from './context.ts';
 
 type Deps = Pick<
   DispatchDeps,
-  'agents' | 'sessions' | 'worktrees' | 'setup' | 'keys' | 'configuration' | 'profile' | 'permissions'
+  'agents' | 'sessions' | 'projects' | 'keys' | 'configuration' | 'profile' | 'permissions'
 >;
 
 /** What the configuration says of one agent and project; the same until that changes. */
 type Configured = Omit<RunSettings, 'inplace' | 'base' | 'continues' | 'folder'> & { path: string | null };
 
 /** What is not there is null: a plan says what is in the way. */
-function orNull<T>(look: () => T): T | null {
+function tryOrNull<T>(look: () => T): T | null {
   try {
     return look();
   } catch {
@@ -24,40 +23,31 @@ function orNull<T>(look: () => T): T | null {
   }
 }
 
-const realOrAsItIs = (path: string): string => {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return path;
-  }
-};
-
 /** Tells what a run would be made from now: synchronously, and starting no program. */
 export type ReadSettings = (task: Task, options: DispatchOptions) => RunSettings;
 
 export function createReadSettings(deps: Deps): ReadSettings {
-  const { sessions, worktrees } = deps;
-  let of: object | null = null;
+  const { sessions, projects } = deps;
+  /** The configuration that `known` was read from. */
+  let configuration: object | null = null;
   const known = new Map<string, Configured>();
-  /** Until the synchronous work at hand is done: requests that are committed together read the disk once. */
-  const heads = new Map<string, { folder: string; base: string | null }>();
 
-  function configured(
+  function readConfigured(
     given: string | null,
     project: string | null,
     overrides: AgentOverrides | undefined,
   ): Configured {
     const now = deps.configuration();
-    if (now !== of) {
+    if (now !== configuration) {
       known.clear();
-      of = now;
+      configuration = now;
     }
     const agents = deps.agents.withOverrides(overrides);
     const agent = given ?? agents.findDefaultAgent();
     const key = JSON.stringify([agent, project, overrides]);
     const before = known.get(key);
     if (before !== undefined) return before;
-    const command = agent === null ? null : orNull(() => agents.findCommand(agent));
+    const command = agent === null ? null : tryOrNull(() => agents.findCommand(agent));
     const auth = agent === null ? null : agents.findAuth(agent);
     const made: Configured = {
       agent,
@@ -71,9 +61,9 @@ export function createReadSettings(deps: Deps): ReadSettings {
       route: auth === 'gateway' ? deps.keys.buildRoute() : null,
       permissions: command?.transport === 'acp' ? deps.permissions() : null,
       profile: deps.profile(),
-      project: orNull(() => agents.resolveProjectId(project)) ?? project,
-      path: orNull(() => agents.resolveFolder(project)),
-      setup: orNull(() => deps.setup.digestProjectSetup(project)),
+      project: tryOrNull(() => agents.resolveProjectId(project)) ?? project,
+      path: tryOrNull(() => agents.resolveFolder(project)),
+      setup: tryOrNull(() => projects.digestSetup(project)),
     };
     // Names of agents and projects come from outside as well.
     if (known.size > 1000) known.clear();
@@ -81,25 +71,15 @@ export function createReadSettings(deps: Deps): ReadSettings {
     return made;
   }
 
-  function checkout(path: string): { folder: string; base: string | null } {
-    const before = heads.get(path);
-    if (before !== undefined) return before;
-    const folder = realOrAsItIs(path);
-    const found = { folder, base: worktrees.findCheckedOut(folder) };
-    if (heads.size === 0) queueMicrotask(() => heads.clear());
-    heads.set(path, found);
-    return found;
-  }
-
   return (task, options) => {
-    const { path, ...rest } = configured(task.agent, task.project, options.agents);
-    const { base = null, folder = null } = path === null ? {} : checkout(path);
+    const { path, ...rest } = readConfigured(task.agent, task.project, options.agents);
+    const { base = null, folder = null } = path === null ? {} : projects.readCheckout(path);
     const former = options.continues === undefined ? null : sessions.get(options.continues);
     const own = options.gatewayBypass === true ? ({ auth: 'account', route: null } as const) : {};
     return {
       ...rest,
       ...(rest.auth === null ? {} : own),
-      profile: profileFor(rest.profile, task, options, former?.profile ?? null),
+      profile: requireProfile(rest.profile, task, options, former?.profile ?? null),
       folder,
       inplace: options.inplace ?? false,
       // What it goes on in was made from a branch then.
@@ -110,7 +90,7 @@ export function createReadSettings(deps: Deps): ReadSettings {
 }
 
 /** A stranger's text, and what a confined worker has left, are for confined workers only, unless a person has said otherwise. */
-function profileFor(
+function requireProfile(
   profile: string,
   { stranger }: Task,
   { outside, unconfined }: DispatchOptions,

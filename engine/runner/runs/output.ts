@@ -1,32 +1,32 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { isSessionLoss, NO_FACTS, type StreamFacts, type StreamReader } from '../agents/index.ts';
-import { readLog } from '../runner/processes/index.ts';
-import { sound } from './sound.ts';
+import { isSessionLoss, NO_FACTS, type StreamFacts, type StreamReader } from '../../agents/index.ts';
+import { readLog } from '../processes/index.ts';
+import { sanitizeFacts } from './sanitize-facts.ts';
 
 const BLOCK = 1024 * 1024;
 /** A longer line is nothing that an agent says on purpose, and is not kept in memory. */
 const LONGEST_LINE = 16 * BLOCK;
 
-/** Follows what one run prints, and knows what it has said of itself so far. */
-export interface Hearing {
+/** Reads what one run prints, and knows what it has said of itself so far. */
+export interface RunOutput {
   /** Reads what is new, at most a few mebibytes. */
-  look(): void;
+  readNew(): void;
   /** Reads all that is there, also a last line without its newline. */
-  finish(): Promise<void>;
+  readRest(): Promise<void>;
   facts(): StreamFacts;
-  /** It was to go on with a session that the agent does not have. */
-  hasLost(): boolean;
+  /** It was to resume a session that the agent does not have. */
+  hasLostSession(): boolean;
   /** It has printed something that is not blank. */
   hasSpoken(): boolean;
 }
 
 /** @param from where the run's output begins in the log, in bytes */
-export function createHearing(file: string, from: number, reader: StreamReader | null): Hearing {
+export function createRunOutput(file: string, from: number, reader: StreamReader | null): RunOutput {
   let next = from;
   let begun = '';
-  /** In a line that is too long: its rest is none of its own. */
-  let isLost = false;
-  let hasLost = false;
+  /** In a line that is too long: its rest is no line of its own. */
+  let isCut = false;
+  let hasLostSession = false;
   let hasSpoken = false;
 
   /** False when there was nothing more. */
@@ -36,33 +36,33 @@ export function createHearing(file: string, from: number, reader: StreamReader |
     // What was cut away in between leaves half a line at most.
     if (part.dropped > 0) {
       begun = '';
-      isLost = false;
+      isCut = false;
     }
     next = part.next;
     const lines = (begun + part.text).split('\n');
     begun = lines.pop() ?? '';
-    if (lines.length > 0 && isLost) {
+    if (lines.length > 0 && isCut) {
       lines.shift();
-      isLost = false;
+      isCut = false;
     }
-    if (isLost || begun.length > LONGEST_LINE) {
+    if (isCut || begun.length > LONGEST_LINE) {
       begun = '';
-      isLost = true;
+      isCut = true;
     }
     for (const line of lines) {
       to.readLine(line);
       hasSpoken ||= line.trim() !== '';
-      hasLost ||= isSessionLoss(line);
+      hasLostSession ||= isSessionLoss(line);
     }
     return true;
   }
 
   return {
-    look() {
+    readNew() {
       if (reader === null) return;
       for (let blocks = 0; blocks < 4 && read(reader); blocks += 1);
     },
-    async finish() {
+    async readRest() {
       if (reader === null) return;
       // Others have their turn between two blocks.
       while (read(reader)) await turn();
@@ -70,8 +70,8 @@ export function createHearing(file: string, from: number, reader: StreamReader |
       hasSpoken ||= begun.trim() !== '';
       begun = '';
     },
-    facts: () => sound(reader?.facts() ?? NO_FACTS),
-    hasLost: () => hasLost,
+    facts: () => sanitizeFacts(reader?.facts() ?? NO_FACTS),
+    hasLostSession: () => hasLostSession,
     hasSpoken: () => hasSpoken,
   };
 }

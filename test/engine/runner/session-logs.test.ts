@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { createAcpReader } from '../../../engine/agents/streams/acp.ts';
-import { createSessionLogs } from '../../../engine/dispatch/logs.ts';
+import { createSessionLogs } from '../../../engine/runner/session-logs.ts';
 import { temporaryFolder } from '../../support/git.ts';
 
 test('a log that is followed before its session begins is read in the form of the run that it then has', (t) => {

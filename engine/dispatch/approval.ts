@@ -7,8 +7,8 @@ import type { DispatchDeps } from './context.ts';
 
 type Deps = Pick<DispatchDeps, 'approvals' | 'profile'>;
 
-/** What keeps a run from being made: it is not the one that somebody approved. */
-export const inputsChanged = (
+/** The run that would be made is not the one that somebody approved. */
+export const inputsChangedError = (
   { sessionId, decisionId }: Session,
   changes: readonly InputChange[],
 ): SvcError =>
@@ -18,26 +18,26 @@ export const inputsChanged = (
     { data: { changes } },
   );
 
-/** Why an approval holds no longer; null for any other failure. */
-export const changesIn = (error: SvcError): readonly InputChange[] | null =>
+/** Finds why an approval holds no longer; null for any other failure. */
+export const findChanges = (error: SvcError): readonly InputChange[] | null =>
   error.code === 'inputs_changed' && Array.isArray(error.data.changes)
     ? (error.data.changes as InputChange[])
     : null;
 
-/** Throws `inputs_changed` when a run made at this moment is not what was approved. Its profile is that of `approvedProfile`. */
+/** Throws `inputs_changed` when a run made at this moment is not what was approved. Its profile is that of `chooseProfile`. */
 export function checkApproved({ approvals }: Deps, session: Session): void {
   // A worktree that is there is not made from its base again.
   const isMoot = (input: string): boolean =>
     input === 'profile' || (input === 'base' && session.worktree !== null);
   const changes = approvals.changesSince(session).filter(({ input }) => !isMoot(input));
-  if (changes.length > 0) throw inputsChanged(session, changes);
+  if (changes.length > 0) throw inputsChangedError(session, changes);
 }
 
 /**
- * The one that was approved, the one that the run before had, or the one that is configured by now: whichever keeps the
- * most from the worker.
+ * Chooses a run's profile: the approved one, that of the run before, or the one that is configured by now, whichever
+ * keeps the most from the worker.
  */
-export function approvedProfile({ approvals, profile }: Deps, session: Session): string {
+export function chooseProfile({ approvals, profile }: Deps, session: Session): string {
   const { inputs } = approvals.boundTo(session.decisionId);
   return [session.profile, profile()].reduce<string>(
     (strongest, each) => (each === null ? strongest : chooseStrongerProfile(strongest, each)),
@@ -45,8 +45,8 @@ export function approvedProfile({ approvals, profile }: Deps, session: Session):
   );
 }
 
-/** What the live sessions of this host were asked for, by their decisions. */
-export function askedOfLive({
+/** Tells what the live sessions of this host were asked for, by their decisions. */
+export function createOptionsOfLive({
   sessions,
 }: Pick<DispatchDeps, 'sessions'>): (decisionId: string) => DispatchOptions | null {
   const live = new Map(sessions.listLive().map((session) => [session.decisionId, session]));
@@ -66,11 +66,11 @@ export function askedOfLive({
   };
 }
 
-/** What git made the worktree from has to be what was approved too: HEAD may have been another one when git looked. */
+/** Throws `inputs_changed` when git made the worktree from another base than the approved one: HEAD may have moved meanwhile. */
 export function checkBase({ approvals }: Deps, session: Session, { base, baseCommit }: Placement): void {
   const { inputs } = approvals.boundTo(session.decisionId);
   const before = inputs?.base ?? null;
   const after = base ?? baseCommit;
   if (before === null || before === after) return;
-  throw inputsChanged(session, [{ input: 'base', before, after }]);
+  throw inputsChangedError(session, [{ input: 'base', before, after }]);
 }

@@ -1,9 +1,8 @@
 import type { StreamReader } from '../agents/index.ts';
 import type { Caller } from '../api/operation.ts';
 import { SvcError } from '../base/errors.ts';
-import { findTailOffset, type LogPart, readLog, readLogTime } from '../runner/processes/index.ts';
-import type { DispatchPaths } from './folders.ts';
-import { logFile } from './folders.ts';
+import { findTailOffset, type LogPart, readLog, readLogTime } from './processes/index.ts';
+import { logFile, type SessionFolders } from './runs/folders.ts';
 
 /** As it was printed, or, of agents whose form is known, as a person reads it. */
 export const LOG_FORMS = ['readable', 'raw'] as const;
@@ -28,7 +27,7 @@ export interface SessionLogs {
 }
 
 export function createSessionLogs(
-  paths: DispatchPaths,
+  paths: SessionFolders,
   readerOf: (sessionId: string) => StreamReader | null,
 ): SessionLogs {
   const file = (sessionId: string): string => logFile({ paths }, sessionId);
@@ -45,7 +44,7 @@ export function createSessionLogs(
         const read = readLog(file(sessionId), part);
         // How a session that still waits will be run is known at its start, before it prints anything.
         if (reader === undefined && read.bytes.length > 0) reader = readerOf(sessionId);
-        return reader == null ? read : readable(read, part, reader);
+        return reader == null ? read : toReadable(read, part, reader);
       };
     },
     tail: (sessionId, lines) => findTailOffset(file(sessionId), lines),
@@ -53,7 +52,7 @@ export function createSessionLogs(
   };
 }
 
-function readable(part: LogPart, { maxBytes, ended }: LogRequest, reader: StreamReader): LogPart {
+function toReadable(part: LogPart, { maxBytes, ended }: LogRequest, reader: StreamReader): LogPart {
   const isLast = ended && part.next >= part.end;
   // A line that is not complete waits for its rest, unless it is longer than what may be read at once.
   const isTooLong = part.bytes.length >= maxBytes - 4 && !part.bytes.includes(0x0a);
