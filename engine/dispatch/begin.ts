@@ -43,7 +43,7 @@ export async function beginRun(beginning: Beginning): Promise<RunProcess> {
   checkApproved(deps, session);
   const command = findCommandOfSession(deps, session);
   const task = deps.tasks.get(session.taskId);
-  const { agentSession, texts } = await writeTexts(deps, {
+  const { agentSession, texts } = await composeTexts(deps, {
     session,
     task,
     command,
@@ -165,7 +165,7 @@ function wordPrompt({ prompt, source }: Task, command: AgentCommand, agent: stri
   return isOfPerson ? prompt : (findPresetOfCommand(command, agent)?.literal?.(prompt) ?? prompt);
 }
 
-async function writeTexts(
+async function composeTexts(
   deps: DispatchDeps,
   {
     session,

@@ -70,7 +70,7 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
   }
 
   /** @param isPause it goes on later: nothing is committed */
-  function keepWork(session: Session, isPause: boolean): Promise<Kept> {
+  function keepSessionWork(session: Session, isPause: boolean): Promise<Kept> {
     const { sessionId, taskId, profile } = session;
     const others = sessions.listLive();
     return deps.runner.keep({
@@ -88,7 +88,7 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
     facts: StreamFacts = NO_FACTS,
   ): Promise<void> {
     const session = sessions.get(sessionId);
-    const kept = await keepWork(session, false);
+    const kept = await keepSessionWork(session, false);
     await persist(`the end of ${sessionId}`, () => recordEnd(session, verdict, kept, facts));
     log.info({ session: sessionId, task: session.taskId, failure: verdict.failure?.code }, 'session ended');
   }
@@ -129,7 +129,7 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
     const limited = decideAfterLimit(deps, session, verdict, facts);
     if (limited !== null && 'verdict' in limited) return endSession(sessionId, limited.verdict, facts);
     const paused = limited?.pause ?? decideFreshStart(deps, session, verdict, result);
-    if (paused !== null) await keepWork(session, true);
+    if (paused !== null) await keepSessionWork(session, true);
     if (paused === null || !(await pauseSession(session, paused, facts)))
       return endSession(sessionId, decideVerdict(sessions.get(sessionId), end, facts, printed), facts);
     log.info({ session: sessionId, code: paused.code, until: rfc3339(paused.until) }, 'session paused');
@@ -142,7 +142,7 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
     changes: readonly InputChange[],
   ): Promise<void> {
     const session = sessions.get(sessionId);
-    const kept = session.cwd === null ? NOTHING_KEPT : await keepWork(session, false);
+    const kept = session.cwd === null ? NOTHING_KEPT : await keepSessionWork(session, false);
     const failure = { code: 'inputs_changed', text: why };
     const verdict: Verdict = { sealed: false, exitCode: null, exitSignal: null, failure, reason: why };
     await persist(`the lost approval of ${sessionId}`, () => {

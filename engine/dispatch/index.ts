@@ -51,8 +51,8 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
 
   const persist = createPersist(deps, closing.signal);
   const endings = createEndings(deps, persist);
-  const queue = createQueue(deps, { begin, closing: closing.signal });
-  const { own, pump } = queue;
+  const queue = createQueue(deps, { begin: beginSession, closing: closing.signal });
+  const { ownSession, startWaiting } = queue;
   const settings = createReadSettings(deps);
 
   function buildCollectOrder(run: RunName): CollectOrder {
@@ -71,7 +71,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   }
 
   /** From a running process to the end of the session, or to its next pause. */
-  async function follow(run: RunName): Promise<void> {
+  async function followRun(run: RunName): Promise<void> {
     const { sessionId } = run;
     let facts = NO_FACTS;
     let lastOutputAt = clock.monotonic();
@@ -86,16 +86,16 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
         queue.noteFacts(sessionId, facts);
       }),
     });
-    if (exit !== null) await finish(run, { ...exit, wasStopped });
+    if (exit !== null) await finishRun(run, { ...exit, wasStopped });
   }
 
-  async function finish(run: RunName, end: RunEnd): Promise<void> {
+  async function finishRun(run: RunName, end: RunEnd): Promise<void> {
     const result = await runner.collect(buildCollectOrder(run));
     await endings.endRun(run.sessionId, end, result);
     await runner.discard(run);
   }
 
-  async function begin(sessionId: string): Promise<void> {
+  async function beginSession(sessionId: string): Promise<void> {
     // Before anything is recorded: it stays as it is until it is taken up again.
     deps.requireConsent();
     const run = { sessionId, runId: randomUUID() };
@@ -110,7 +110,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       return runner.discard(run);
     }
     await recordProcess(sessionId, process);
-    await follow(run);
+    await followRun(run);
   }
 
   const endStopped = (sessionId: string): Promise<void> =>
@@ -140,7 +140,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
 
   /** After the commit that stopped a paused session: it ends, and what it did is kept. */
   function endDropped(sessionId: string): void {
-    queue.ownNext(sessionId, () => {
+    queue.ownSessionNext(sessionId, () => {
       // It may have ended by then.
       const { state, stopReason } = sessions.get(sessionId);
       return state === 'queued' && stopReason !== null ? () => endStopped(sessionId) : null;
@@ -152,7 +152,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     if (!sessions.stopping(sessionId, reason, by.actor)) return;
     events.append({ kind: 'session_stopping', taskId: session.taskId, sessionId, ...by, data: { reason } });
     storage.afterCommit(lookAtStops);
-    storage.afterCommit(pump);
+    storage.afterCommit(startWaiting);
     if (session.state !== 'queued') return;
     // What only waits has nothing to be stopped, and need not wait for room to end; but what a paused one did is kept.
     if (session.cwd === null)
@@ -160,14 +160,14 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     else storage.afterCommit(() => endDropped(sessionId));
   };
 
-  const steps: Steps = { begin, follow, finish, recordProcess, endPaused: endStopped };
+  const steps: Steps = { beginSession, followRun, finishRun, recordProcess, endPaused: endStopped };
 
   /** Every live session that has no owner in this host gets one: at the start, and when its owner gave up. */
   function takeUp(): void {
     for (const session of sessions.listLive()) {
       // One that waits is stopped by its end alone; see `stop`.
       if (session.state === 'queued' && session.stopReason === null) continue;
-      own(session.sessionId, () => takeOver(deps, steps, session));
+      ownSession(session.sessionId, () => takeOver(deps, steps, session));
     }
   }
 
@@ -189,24 +189,24 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       if (!sessions.resumeAt(sessionId, now)) return false;
       tasks.pause(taskId, sessionId, now);
       events.append({ kind: 'session_resumed', taskId, sessionId, ...by, data: { title, agent } });
-      storage.afterCommit(pump);
+      storage.afterCommit(startWaiting);
       return true;
     },
-    look: pump,
+    look: startWaiting,
     settings,
     checkProgram: (task, options) => checkProgram(deps, task, options),
     plan: (task, options) => planRun(deps, task, options, settings(task, options).profile),
 
     enqueue(task, decision, options) {
       deps.requireConsent();
-      storage.afterCommit(pump);
+      storage.afterCommit(startWaiting);
       return enqueueSession(deps, task, decision, options);
     },
 
     async recover() {
       await storage.write(() => deps.approvals.bindOld(createOptionsOfLive(deps)));
       takeUp();
-      pump();
+      startWaiting();
     },
 
     async takeUp() {
@@ -220,14 +220,14 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
         }
       });
       // Queued ones have ended in that transaction; what runs ends now.
-      await queue.settled();
+      await queue.whenSettled();
     },
 
     async close() {
       closing.abort();
       queue.close();
-      runner.close();
-      await queue.settled();
+      await runner.close();
+      await queue.whenSettled();
     },
   };
 }

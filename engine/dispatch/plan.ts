@@ -42,7 +42,7 @@ export async function planRun(
 ): Promise<RunPlan> {
   let problem: Problem | null = null;
   /** The first problem is the one that a dispatch would end with. */
-  function tryTo<T>(look: () => T): T | null {
+  function noteProblem<T>(look: () => T): T | null {
     try {
       return look();
     } catch (thrown) {
@@ -52,8 +52,8 @@ export async function planRun(
     }
   }
   const agents = deps.agents.withOverrides(options.agents);
-  const agent = tryTo(() => chooseAgent(agents, task));
-  const command = agent === null ? null : tryTo(() => agents.findCommand(agent));
+  const agent = noteProblem(() => chooseAgent(agents, task));
+  const command = agent === null ? null : noteProblem(() => agents.findCommand(agent));
   const { problem: problemThere, ...there } = await deps.runner.inspect({
     project: task.project,
     program: command === null ? null : programOf(command.template),

@@ -21,21 +21,21 @@ const LOOK_IN_MS = 2000;
 /** Sessions that this host works on, and the start of those that wait. */
 export interface Queue {
   /** Runs `work` as the session's one owner in this host. */
-  own(sessionId: string, work: () => Promise<void>): void;
+  ownSession(sessionId: string, work: () => Promise<void>): void;
   /** Runs `work` after the current owner has finished; what it is to be is asked then, and null is nothing. */
-  ownNext(sessionId: string, work: () => (() => Promise<void>) | null): void;
+  ownSessionNext(sessionId: string, work: () => (() => Promise<void>) | null): void;
   /** Starts what may start, and looks again when a time has come. */
-  pump(): void;
+  startWaiting(): void;
   /** Notes what the run of a session has said so far. */
   noteFacts(sessionId: string, facts: StreamFacts): void;
   /** What a running session has said of itself so far; null when it does not run here. */
   facts(sessionId: string): StreamFacts | null;
   /** Resolves when nothing is being worked on any more. */
-  settled(): Promise<unknown>;
+  whenSettled(): Promise<unknown>;
   close(): void;
 }
 
-function mayStart(deps: Pick<DispatchDeps, 'requireConsent'>): boolean {
+function hasConsent(deps: Pick<DispatchDeps, 'requireConsent'>): boolean {
   try {
     deps.requireConsent();
     return true;
@@ -51,9 +51,9 @@ export function createQueue(
   const { sessions, clock, log } = deps;
   /** Queued ones are not among them. */
   const active = new Map<string, Owner>();
-  const timer = createDueTimer({ clock, onDue: pump, longestSleepMs: LONGEST_SLEEP_MS });
+  const timer = createDueTimer({ clock, onDue: startWaiting, longestSleepMs: LONGEST_SLEEP_MS });
 
-  function own(sessionId: string, work: () => Promise<void>): void {
+  function ownSession(sessionId: string, work: () => Promise<void>): void {
     if (active.has(sessionId)) return;
     const { agent, project } = sessions.get(sessionId);
     const owner: Owner = { agent, project, facts: null, done: Promise.resolve() };
@@ -68,14 +68,14 @@ export function createQueue(
       })
       .finally(() => {
         active.delete(sessionId);
-        pump();
+        startWaiting();
       });
   }
 
-  function pump(): void {
+  function startWaiting(): void {
     timer.sleepUntil(null);
     // What waits for a consent is taken up once that is given.
-    if (closing.aborted || !mayStart(deps)) return;
+    if (closing.aborted || !hasConsent(deps)) return;
     const now = clock.now();
     const room = deps.cap - active.size;
     /** Nobody says when the process of a person who is in a session dies. */
@@ -93,26 +93,26 @@ export function createQueue(
         if (limit !== undefined) limits.set(agent, Math.max(0, limit - 1));
       }
       const next = chooseNext(waiting, { room, working: working.map(({ project }) => project), limits });
-      for (const { sessionId } of next) own(sessionId, () => begin(sessionId));
+      for (const { sessionId } of next) ownSession(sessionId, () => begin(sessionId));
     }
     const due = Math.min(sessions.nextResume(now) ?? Infinity, deps.circuits.findNextTrial(now), unseen);
     timer.sleepUntil(due, MIN_WAKE_MS);
   }
 
-  function ownNext(sessionId: string, work: () => (() => Promise<void>) | null): void {
+  function ownSessionNext(sessionId: string, work: () => (() => Promise<void>) | null): void {
     const owner = active.get(sessionId);
     if (owner !== undefined) {
-      void owner.done.then(() => ownNext(sessionId, work));
+      void owner.done.then(() => ownSessionNext(sessionId, work));
       return;
     }
     const wanted = closing.aborted ? null : work();
-    if (wanted !== null) own(sessionId, wanted);
+    if (wanted !== null) ownSession(sessionId, wanted);
   }
 
   return {
-    own,
-    ownNext,
-    pump,
+    ownSession,
+    ownSessionNext,
+    startWaiting,
     noteFacts(sessionId, facts) {
       const owner = active.get(sessionId);
       if (owner !== undefined) owner.facts = facts;
@@ -121,7 +121,7 @@ export function createQueue(
       const facts = active.get(sessionId)?.facts ?? null;
       return facts === null ? null : takeOwnUsage(deps, sessions.get(sessionId), facts);
     },
-    settled: () => Promise.allSettled([...active.values()].map(({ done }) => done)),
+    whenSettled: () => Promise.allSettled([...active.values()].map(({ done }) => done)),
     close: timer.close,
   };
 }

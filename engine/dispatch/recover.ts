@@ -5,12 +5,12 @@ import type { RunEnd } from './verdict.ts';
 
 /** What is done with the session that is taken over. */
 export interface Steps {
-  begin(sessionId: string): Promise<void>;
+  beginSession(sessionId: string): Promise<void>;
   recordProcess(sessionId: string, process: RunProcess): Promise<void>;
   /** Its process runs and is recorded. */
-  follow(run: RunName): Promise<void>;
+  followRun(run: RunName): Promise<void>;
   /** Its process has ended. */
-  finish(run: RunName, end: RunEnd): Promise<void>;
+  finishRun(run: RunName, end: RunEnd): Promise<void>;
   /** It had paused and was stopped. */
   endPaused(sessionId: string): Promise<void>;
 }
@@ -27,14 +27,14 @@ export async function takeOver(
   const { sessionId, profile, state } = session;
   if (state === 'queued') return steps.endPaused(sessionId);
   const { runId, process } = sessions.private(sessionId);
-  if (runId === null) return steps.begin(sessionId);
+  if (runId === null) return steps.beginSession(sessionId);
   const run = { sessionId, runId };
   const found = await runner.adopt({ run, profile, process, mayNotHaveStarted: state === 'starting' });
   if (found.state === 'not_started') {
     log.info({ session: sessionId }, 'the worker had not started; starting it');
-    return steps.begin(sessionId);
+    return steps.beginSession(sessionId);
   }
-  if (found.state === 'ended') return steps.finish(run, found.exit);
+  if (found.state === 'ended') return steps.finishRun(run, found.exit);
   await steps.recordProcess(sessionId, found.process);
-  return steps.follow(run);
+  return steps.followRun(run);
 }

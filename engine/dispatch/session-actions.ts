@@ -129,7 +129,7 @@ export function createSessionActions(deps: {
     if (!isIn()) return;
     const session = sessions.get(sessionId);
     // Somebody may have let it go on after the person's process had ended: then all of it is the run's.
-    if (session.state === 'ended' || isPaused(session)) await handOver(session);
+    if (session.state === 'ended' || isPaused(session)) await settleVisit(session);
     await storage.write(() => {
       if (!isIn()) return;
       visitors.leave(sessionId);
@@ -140,7 +140,7 @@ export function createSessionActions(deps: {
   }
 
   /** The agent of a confined worker was in it, as in a run. */
-  async function handOver(session: Session): Promise<void> {
+  async function settleVisit(session: Session): Promise<void> {
     const { sessionId, profile } = session;
     await deps.runner.keep({
       sessionId,

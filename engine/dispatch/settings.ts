@@ -15,7 +15,7 @@ type Deps = Pick<
 type Configured = Omit<RunSettings, 'inplace' | 'base' | 'continues' | 'folder'> & { path: string | null };
 
 /** What is not there is null: a plan says what is in the way. */
-function tryOrNull<T>(look: () => T): T | null {
+function readOrNull<T>(look: () => T): T | null {
   try {
     return look();
   } catch {
@@ -47,7 +47,7 @@ export function createReadSettings(deps: Deps): ReadSettings {
     const key = JSON.stringify([agent, project, overrides]);
     const before = known.get(key);
     if (before !== undefined) return before;
-    const command = agent === null ? null : tryOrNull(() => agents.findCommand(agent));
+    const command = agent === null ? null : readOrNull(() => agents.findCommand(agent));
     const auth = agent === null ? null : agents.findAuth(agent);
     const made: Configured = {
       agent,
@@ -61,9 +61,9 @@ export function createReadSettings(deps: Deps): ReadSettings {
       route: auth === 'gateway' ? deps.keys.buildRoute() : null,
       permissions: command?.transport === 'acp' ? deps.permissions() : null,
       profile: deps.profile(),
-      project: tryOrNull(() => agents.resolveProjectId(project)) ?? project,
-      path: tryOrNull(() => agents.resolveFolder(project)),
-      setup: tryOrNull(() => projects.digestSetup(project)),
+      project: readOrNull(() => agents.resolveProjectId(project)) ?? project,
+      path: readOrNull(() => agents.resolveFolder(project)),
+      setup: readOrNull(() => projects.digestSetup(project)),
     };
     // Names of agents and projects come from outside as well.
     if (known.size > 1000) known.clear();

@@ -200,7 +200,7 @@ export function createLocalRunner(deps: LocalRunnerDeps): Runner {
       }
     },
 
-    close() {
+    async close() {
       isClosed = true;
       for (const letGo of waits) letGo();
       processes.close();

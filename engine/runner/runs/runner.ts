@@ -231,7 +231,7 @@ export interface Runner {
   /** Lists what a session has committed so far, newest first; null when that cannot be read. */
   listCommits(placement: Placement): Promise<CommitLine[] | null>;
   /** Lets go of the workers, which go on by themselves. */
-  close(): void;
+  close(): Promise<void>;
 }
 
 /** What a run would be made from, as a project is at this moment. */

@@ -15,11 +15,11 @@ import {
   type RunWish,
   withArguments,
 } from '../../agents/presets/index.ts';
+import { writeFreshFile } from '../../base/fresh-file.ts';
 import { makePrivateFolder } from '../../base/private-files.ts';
 import { MARK, type RunningProcess } from '../processes/index.ts';
 import type { LocalRunnerDeps } from './deps.ts';
 import { agentFolder, briefFile, briefFolder, logFile, runFolder, sessionFolder } from './folders.ts';
-import { replaceFile } from './replace-file.ts';
 import type { StartOrder } from './runner.ts';
 import { shimFile } from './shim.ts';
 import { startConfined } from './start-confined.ts';
@@ -111,7 +111,7 @@ async function writeSetupFiles(
 ): Promise<void> {
   for (const { path, text } of setUp?.files ?? []) {
     makePrivateFolder(paths.agents, folder);
-    await replaceFile(folder, path, text);
+    await writeFreshFile(folder, path, text);
   }
 }
 
@@ -123,11 +123,11 @@ async function writeTexts(
   const where = { ...placement, sessionId };
   const folder = briefFolder(deps, where);
   const promptFile = join(folder, 'prompt.md');
-  await replaceFile(top, promptFile, texts.prompt);
-  await replaceFile(top, briefFile(deps, where), texts.brief);
+  await writeFreshFile(top, promptFile, texts.prompt);
+  await writeFreshFile(top, briefFile(deps, where), texts.brief);
   if (texts.resumption === null)
     return { text: texts.prompt, file: promptFile, name: worker, agentSession: null };
   const file = join(folder, 'go-on.md');
-  await replaceFile(top, file, texts.resumption);
+  await writeFreshFile(top, file, texts.resumption);
   return { text: texts.resumption, file, name: worker, agentSession };
 }

@@ -1,13 +1,13 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { SvcError } from '../../base/errors.ts';
-import { makeFoldersWithin } from '../../base/private-files.ts';
+import { SvcError } from './errors.ts';
+import { makeFoldersWithin } from './private-files.ts';
 
 /**
  * Writes a file anew where a worker may have written before: a link that it left there must not lead us to a file of
  * somebody else. `top` has to be there; the folders below it are made when they are missing. Throws `worktree_unsafe`.
  */
-export async function replaceFile(top: string, file: string, text: string): Promise<void> {
+export async function writeFreshFile(top: string, file: string, text: string): Promise<void> {
   const inTheWay = makeFoldersWithin(top, dirname(file));
   if (inTheWay !== null) {
     throw new SvcError('worktree_unsafe', `${inTheWay} is a link or a file, and svc writes nothing there`, {
