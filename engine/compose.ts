@@ -25,6 +25,7 @@ import { createConfigKeeper } from './config/keeper.ts';
 import { configOperations } from './config/operations.ts';
 import { sessionOperations } from './dispatch/operations.ts';
 import { hookOperations } from './hooks/operations.ts';
+import { memoryOperations } from './knowledge/memory/operations.ts';
 import { notifyOperations } from './notify/operations.ts';
 import { type EngineStatus, engineOperations } from './operations.ts';
 import { createConfiguredReceiver } from './receiver/configured.ts';
@@ -239,6 +240,7 @@ export async function openEngine(options: OpenOptions) {
         worktrees,
         folder: (project) => rooms.agents.resolveFolder(project === config().project.name ? null : project),
       }),
+      ...memoryOperations({ memory: rooms.memory, storage, paths: rooms.paths, clock }),
       ...notifyOperations(notify),
       ...hookOperations(rooms.hooks),
     ];
@@ -283,6 +285,7 @@ export async function openEngine(options: OpenOptions) {
     }
     closing(whenGone(storage, () => void leave()));
     board.start();
+    rooms.memory.start();
     bus.start();
     const live = new Set(sessions.listLive().map(({ sessionId }) => sessions.private(sessionId).runId));
     await processes.endUnknownRuns((runId) => live.has(runId));

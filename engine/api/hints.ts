@@ -3,6 +3,7 @@ const SAME: readonly (readonly [tool: string, command: string])[] = [
   ['ask_list', 'svc ask list'],
   ['lock_acquire', 'svc lock acquire'],
   ['lock_status', 'svc lock list'],
+  ['memory_list', 'svc memory list'],
   ['msg_inbox', 'svc msg inbox'],
   ['msg_peers', 'svc msg peers'],
   ['task_assign', 'svc task assign'],

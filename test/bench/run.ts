@@ -7,6 +7,7 @@ import { dashboard } from './dashboard.ts';
 import { approveToSpawn } from './dispatch.ts';
 import type { Figure } from './figure.ts';
 import { hooks } from './hooks.ts';
+import { memoryRecall } from './memory.ts';
 import { receiverBench } from './receiver.ts';
 import { scale } from './scale.ts';
 import { soak } from './soak.ts';
@@ -32,6 +33,7 @@ const BENCHES: Record<string, () => Promise<Figure[]>> = {
   strict: strictRuns,
   agents,
   scale,
+  memory: memoryRecall,
   worktrees: worktreeStatus,
   soak,
 };

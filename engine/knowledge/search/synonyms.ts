@@ -76,6 +76,22 @@ pay payment billing invoice charge zahlung rechnung
 ci pipeline workflow
 container docker image
 proxy gateway
+big large huge size length long small short groesse grosse lange
+pr pullrequest review merge
+orm sql queries mapper
+indent indentation tabs spaces whitespace
+jitter backoff retry stampede herd
+wipe wiped rebuild reset clear
+publish release
+manager npm yarn pnpm
+deprecated legacy obsolete old
+image docker picture
+percentage rate tax vat steuer mehrwertsteuer mwst
+ログイン 認証 パスワード
+设置 配置
+错误 失败 异常
+删除 移除
+数据库 资料库
 tls ssl https certificate zertifikat
 `;
 
