@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { asSvcError, SvcError } from '../base/errors.ts';
+import { sentence } from '../base/sentence.ts';
 import type { CreatedWorktree } from '../runner/worktrees/index.ts';
 import type { Placement, Session } from '../sessions/index.ts';
 import type { DispatchDeps } from './context.ts';
@@ -84,7 +85,7 @@ async function takeOver(deps: DispatchDeps, former: string): Promise<Placement> 
   const before = deps.sessions.get(former);
   if (before.worktree === null && !before.inplace)
     throw new SvcError('conflict', `the worktree of ${former} is no longer there`, {
-      hint: 'dispatch the task anew: svc task retry',
+      hint: sentence`dispatch the task anew: {task.run}`,
     });
   if (before.worktree !== null) await deps.worktrees.verifyToplevel(before.worktree);
   return placedAlready(before);
