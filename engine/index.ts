@@ -63,10 +63,10 @@ export type { FreeAddresses } from './config/free-addresses.ts';
 export {
   type ApiInput,
   type ConnectOptions,
-  connect,
+  connectToEngine,
   type EngineClient,
+  mayNotStartError,
   type Notification,
-  notFromRun,
   type RunOptions,
 } from './daemon/client.ts';
 export type { Host } from './daemon/host.ts';
