@@ -1,0 +1,9 @@
+/** What becomes of a data folder that this machine does not know; whether git tracks any of it. */
+export { listTrackedFiles, untrackFiles } from '../runner/worktrees/tracked.ts';
+export { adoptDataFolder, inspectDataFolder, setDataFolderAside } from '../storage/adopt.ts';
+export {
+  checkKeptPaths,
+  inspectOwnDataFolder,
+  listDatabaseFiles,
+} from '../workspace/data-folder.ts';
+export { checkSocket, resolveSocketPath } from '../workspace/socket-path.ts';
