@@ -167,6 +167,7 @@ export const presets = async () => ({
 /** What becomes of a data folder that this machine does not know; whether git tracks any of it. */
 export const dataFolders = async () => ({
   ...(await import('./storage/adopt.ts')),
+  ...(await import('./storage/inspect-data-folder.ts')),
   ...(await import('./runner/worktrees/tracked.ts')),
   ...(await import('./workspace/data-folder.ts')),
   ...(await import('./workspace/socket-path.ts')),
