@@ -1,6 +1,7 @@
 /** What becomes of a data folder that this machine does not know; whether git tracks any of it. */
 export { listTrackedFiles, untrackFiles } from '../runner/worktrees/tracked.ts';
-export { adoptDataFolder, inspectDataFolder, setDataFolderAside } from '../storage/adopt.ts';
+export { adoptDataFolder, setDataFolderAside } from '../storage/adopt.ts';
+export { inspectDataFolder } from '../storage/inspect-data-folder.ts';
 export {
   checkKeptPaths,
   inspectOwnDataFolder,
