@@ -1,6 +1,6 @@
 // Runs the built suite: `node .ci/test.js [quick] [part of a path]...`. Ends with the runner's own summary; fails when a test
 // fails and also when none ran.
-import { existsSync, globSync } from 'node:fs';
+import { existsSync, globSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { run } from 'node:test';
@@ -76,6 +76,12 @@ if (files.length === 0) {
   );
   process.exit(1);
 }
+
+// Most files need a repository, and copy this one.
+const { makeFirstRepository } = await import('../dist/test/support/git.js');
+const repository = makeFirstRepository();
+process.env.FIRST_REPOSITORY = repository;
+process.on('exit', () => rmSync(repository, { recursive: true, force: true }));
 
 let summary;
 const durations = new Map();
