@@ -3,6 +3,7 @@
 export { type Address, formatAddress, isLoopback, parseAddress } from '../base/values/address.ts';
 export { parseDuration } from '../base/values/duration.ts';
 export { parseVariableNames } from '../base/values/variable.ts';
+export { findListenProblem } from '../http/listen.ts';
 export { findWorkspace } from '../workspace/find.ts';
 export { resolveMachineHome } from '../workspace/machine-home.ts';
 export {
