@@ -1,9 +1,9 @@
 import {
+  agentPrograms,
   configuration,
   findWorkspace,
   formatCount,
   formatLocalTime,
-  presets,
   SvcError,
   toPrintable,
 } from '../../engine/index.ts';
@@ -48,7 +48,7 @@ const list = defineCommand({
   async run(context) {
     const { cwd, env } = context;
     const { file, agents } = await loadAgents(context);
-    const { findProgram, splitCommand } = await presets();
+    const { findProgram, splitCommand } = await agentPrograms();
     const findStart = (commands: Readonly<Record<string, string>>, agent: string): Start | null => {
       const text = commands[agent];
       if (text === undefined) return null;
@@ -135,7 +135,7 @@ async function loadAgents({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promise<C
     ({ file } = findWorkspace({ cwd, env }));
   } catch (error) {
     if (!(error instanceof SvcError) || error.code !== 'no_workspace' || env.SVC_CONFIG) throw error;
-    const { HEADLESS, INTERACTIVE, ACP, NOTIFY } = await presets();
+    const { HEADLESS, INTERACTIVE, ACP, NOTIFY } = await agentPrograms();
     return {
       file: null,
       agents: { default_preset: '', cmds: HEADLESS, interactive: INTERACTIVE, acp: ACP, notify: NOTIFY },

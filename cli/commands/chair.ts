@@ -1,4 +1,4 @@
-import { configuration, findWorkspace, nearWords, presets, SvcError } from '../../engine/index.ts';
+import { agentPrograms, configuration, findWorkspace, nearWords, SvcError } from '../../engine/index.ts';
 import { findClient } from '../clients/install.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
 import { runInForeground } from './foreground.ts';
@@ -54,7 +54,7 @@ type Where = Pick<Context, 'cwd' | 'env'>;
 
 /** Chooses the preset: the one asked for, else the default, else the first whose program is installed. */
 async function choosePreset(asked: string | undefined, agents: Agents, { cwd, env }: Where): Promise<string> {
-  const { detectAgents } = await presets();
+  const { detectAgents } = await agentPrograms();
   const { interactive, default_preset } = agents;
   const isPreset = (name: string): boolean => Object.hasOwn(interactive, name);
   if (asked !== undefined && !isPreset(asked)) {

@@ -1,4 +1,10 @@
-import { type Api, configuration, type EngineClient, findWorkspace, presets } from '../../engine/index.ts';
+import {
+  type Api,
+  agentPrograms,
+  configuration,
+  type EngineClient,
+  findWorkspace,
+} from '../../engine/index.ts';
 import { type Command, type Context, defineCommand, type Proposal } from '../command.ts';
 import { SHELLS } from '../completion/describe.ts';
 
@@ -130,6 +136,6 @@ async function listAgentNames({ cwd, env }: Context): Promise<string[]> {
     const { config } = (await configuration()).loadConfig({ file, env });
     return Object.keys(config.agents.cmds);
   } catch {
-    return Object.keys((await presets()).HEADLESS);
+    return Object.keys((await agentPrograms()).HEADLESS);
   }
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { configuration, confinement, presets, runProgram, SvcError } from '../../engine/index.ts';
+import { agentPrograms, configuration, confinedStart, runProgram, SvcError } from '../../engine/index.ts';
 import { getSvcCommand } from '../self.ts';
 import type { AgentStart } from './interactive.ts';
 import type { ShownSession } from './session-text.ts';
@@ -32,8 +32,8 @@ export async function confineStart(
   { cwd, env, file }: { cwd: string; env: NodeJS.ProcessEnv; file: string },
 ): Promise<ConfinedStart> {
   const { resolveDataPaths, loadConfig, resolveMachineHome, listSecretVariables } = await configuration();
-  const { createConfinement, chooseTerminalGuard, buildWorkerEnvironment } = await confinement();
-  const { findPreset, findPresetOfProgram, withArguments } = await presets();
+  const { createConfinement, chooseTerminalGuard, buildWorkerEnvironment } = await confinedStart();
+  const { findPreset, findPresetOfProgram, withArguments } = await agentPrograms();
   const loaded = loadConfig({ file, env });
   const paths = resolveDataPaths(loaded);
   // For the engine it is an unknown run, so it cannot pass for the Chair with a token that it finds.

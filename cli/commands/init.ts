@@ -9,11 +9,11 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import {
+  agentPrograms,
   configuration,
   type FreeAddresses,
   findWorkspace,
   ownSeat,
-  presets,
   runProgram,
   SvcError,
 } from '../../engine/index.ts';
@@ -132,7 +132,7 @@ function findWorkspaceAround(cwd: string, env: NodeJS.ProcessEnv): string | null
 
 const loadEngineParts = async () => ({
   ...(await configuration()),
-  ...(await presets()),
+  ...(await agentPrograms()),
   ...(await ownSeat()),
 });
 

@@ -1,4 +1,4 @@
-import { type GatewayRoute, presets, quoteForShell } from '../../engine/index.ts';
+import { agentPrograms, type GatewayRoute, quoteForShell } from '../../engine/index.ts';
 import { findClient, isInstalled } from '../clients/install.ts';
 import type { Context } from '../command.ts';
 import { findMcpCommand } from '../self.ts';
@@ -36,7 +36,7 @@ export async function prepareStart(
   { cwd, env }: Pick<Context, 'cwd' | 'env'>,
   { agentSession = null, reachesEngine = true, routed = null }: StartWish = {},
 ): Promise<AgentStart> {
-  const { findPreset, renderCommand, withArguments, writeFreshFile } = await presets();
+  const { findPreset, renderCommand, withArguments, writeFreshFile } = await agentPrograms();
   const own: Record<string, string> = { SVC_AGENT: preset };
   const port = template.includes('{{notify_port}}') ? String(await findFreePort()) : '';
   if (port !== '') own.SVC_NOTIFY_URL = `http://127.0.0.1:${port}`;

@@ -1,5 +1,5 @@
 import {
-  codeMeanings,
+  catalogues,
   type EngineClient,
   formatAge,
   formatCount,
@@ -84,7 +84,7 @@ const STEPS: Readonly<Record<NextStep, (row: EndedRow) => string | null>> = {
 export async function describeNextStep(row: EndedRow, task: { mayRetry: boolean }): Promise<string | null> {
   if (row.promoted_at !== null) return null;
   const { failure, next } = outcomeOfSession({ ...row, ownWord: row.own_word }, task);
-  const { findFailure } = await codeMeanings();
+  const { findFailure } = await catalogues();
   const remedy = failure === null ? undefined : findFailure(failure.code)?.next;
   const steps = [remedy, ...next.map((step) => STEPS[step](row))].filter((each) => each != null);
   return steps.length === 0 ? null : steps.join('; then ');

@@ -6,7 +6,6 @@ import {
   formatCount,
   listSetupFacts,
   type PendingKey,
-  projectSetups,
   SvcError,
   toPrintable,
 } from '../../engine/index.ts';
@@ -17,7 +16,7 @@ import { askForYes } from '../confirm.ts';
 /** Reads from the files, without an engine, what waits for consent. */
 export async function readConsentView({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promise<ConsentView> {
   const { buildConsentView, loadConfig } = await configuration();
-  const { readProjectSetups } = await projectSetups();
+  const { readProjectSetups } = await configuration();
   const loaded = loadConfig({ file: findWorkspace({ cwd, env }).file, env });
   const { root, config, home } = loaded;
   return buildConsentView(loaded, readProjectSetups({ root, config, home: home.path }));

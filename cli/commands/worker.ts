@@ -1,9 +1,9 @@
 import {
+  agentPrograms,
   configuration,
   type EngineClient,
   findWorkspace,
   formatAge,
-  presets,
   SvcError,
 } from '../../engine/index.ts';
 import { type Command, defineCommand, type Proposal } from '../command.ts';
@@ -166,7 +166,7 @@ const resume = defineCommand({
 });
 
 const hasRoutedHome = async (agent: string): Promise<boolean> =>
-  (await presets()).findPreset(agent)?.hasRoutedHome === true;
+  (await agentPrograms()).findPreset(agent)?.hasRoutedHome === true;
 
 const createUnprintableError = ({ session_id }: Row, { isConfined }: { isConfined: boolean }): SvcError =>
   isConfined

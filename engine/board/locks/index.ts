@@ -1,6 +1,7 @@
 import type { By } from '../../api/operation.ts';
 import { type Clock, rfc3339 } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
+import { sentence } from '../../base/sentence.ts';
 import { toPrintable } from '../../base/text.ts';
 import type { Peers } from '../../sessions/index.ts';
 import type { EventInput, EventLog, Storage } from '../../storage/index.ts';
@@ -210,7 +211,10 @@ const lockHeldError = (key: string, row: LockRow): SvcError =>
 function lockDeniedError(key: string, holder: string, row: LockRow | undefined): SvcError {
   const who = row === undefined ? 'nobody does' : formatHold(row);
   return new SvcError('lock_denied', `${holder} holds no lock on ${toPrintable(key)}: ${who}`, {
-    hint: row === undefined ? 'acquire it first (lock_acquire)' : `leave it to ${row.holder} until then`,
+    hint:
+      row === undefined
+        ? sentence`acquire it first ({lock.acquire})`
+        : `leave it to ${row.holder} until then`,
     data: describeLock(key, row),
   });
 }
@@ -219,7 +223,7 @@ const notLockedError = (key: string, covering: LockRow | undefined): SvcError =>
   new SvcError('not_found', `nobody holds a lock on ${toPrintable(key)}`, {
     hint:
       covering === undefined
-        ? 'lock_status shows the locks that are held'
+        ? sentence`{lock.status} shows the locks that are held`
         : `${covering.holder} holds ${toPrintable(covering.path)} above it: release that`,
     data: { path: key },
   });

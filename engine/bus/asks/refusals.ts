@@ -1,4 +1,5 @@
 import { SvcError } from '../../base/errors.ts';
+import { sentence } from '../../base/sentence.ts';
 import type { Ask } from './rows.ts';
 
 /** Quotes a text, cut to 200 characters. */
@@ -20,7 +21,7 @@ export function askClosedError(ask: Ask): SvcError {
 }
 
 const describeOpenAsk = (ask: Ask) => ({
-  hint: `ask ${ask.askId} stays open until ${ask.expiresAt} and can be answered; svc ask show ${ask.askId} shows it`,
+  hint: sentence`ask ${ask.askId} stays open until ${ask.expiresAt} and can be answered; {ask.list} shows it`,
   data: { id: ask.askId },
 });
 
