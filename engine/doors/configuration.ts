@@ -37,4 +37,5 @@ export {
   trustConfig,
   writeConfig,
 } from '../config/index.ts';
+export { findListenProblem } from '../http/listen.ts';
 export { readProjectSetups } from '../runner/setup/projects.ts';
