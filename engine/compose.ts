@@ -3,8 +3,8 @@ import { availableParallelism, totalmem } from 'node:os';
 import { dirname } from 'node:path';
 import { listUntoldBy } from './agents/command.ts';
 import { circuitOperations } from './agents/operations.ts';
-import { toolOperations } from './api/manifest.ts';
 import { type ApiOf, createOperations, type Operations } from './api/operation.ts';
+import { toolOperations } from './api/tool-operations.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import { SvcError } from './base/errors.ts';
 import { parseId } from './base/ids.ts';
@@ -291,7 +291,7 @@ export async function openEngine(options: OpenOptions) {
       log.error({}, 'the data folder was removed; the engine stops');
       const live = sessions.listLive().map((each) => sessions.private(each.sessionId));
       await Promise.allSettled(
-        live.map(({ runId, pidStart }) => processes.sweep(runId ?? '', pidStart ?? undefined)),
+        live.map(({ runId, process }) => processes.sweep(runId ?? '', process?.pidStart)),
       );
       goneTold();
     }
@@ -301,6 +301,7 @@ export async function openEngine(options: OpenOptions) {
     const live = new Set(sessions.listLive().map(({ sessionId }) => sessions.private(sessionId).runId));
     await processes.endUnknownRuns((runId) => live.has(runId));
     await rooms.gateway.start();
+    await rooms.reviews.recover();
     await dispatcher.recover();
     await rooms.sessionActions.reap();
     // Branches may have been merged or deleted while no engine ran.

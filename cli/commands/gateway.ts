@@ -63,7 +63,7 @@ const serve = defineCommand({
   examples: ['gateway serve'],
   async run(context) {
     const client = await context.engine();
-    const { url } = await client.call('gateway.start', { allow_remote: context.flags.allowRemote });
+    const { url } = await client.call('gateway.serve', { allow_remote: context.flags.allowRemote });
     context.result({ url }, () => `gateway on ${url}`);
     if (!context.stdout.isTTY) return;
     context.note('Ctrl-C leaves it running; svc gateway stop ends it');
@@ -168,7 +168,7 @@ const test = defineCommand({
   examples: ['gateway test'],
   async run(context) {
     const client = await context.engine();
-    const { url } = await client.call('gateway.start', {});
+    const { url } = await client.call('gateway.serve', {});
     const rows = await withKey(client, 'test', async (key) => {
       const tried: Trial[] = [];
       for (const trial of TRIALS) tried.push(await tryProtocol(url, key, trial));

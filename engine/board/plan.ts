@@ -1,4 +1,5 @@
 import { type Problem, SvcError, toProblem } from '../base/errors.ts';
+import { sentence } from '../base/sentence.ts';
 import type { ProjectSetup } from '../runner/setup/index.ts';
 import { hashOfInputs, type RunInputs } from './decisions/inputs.ts';
 import type { DispatchOptions } from './dispatch-options.ts';
@@ -100,7 +101,7 @@ export function createPlans({
     check(task, hash, options) {
       if (hash === undefined || hash === hashNow(task, options)) return;
       throw new SvcError('conflict', `${task.taskId} is not what you saw`, {
-        hint: `svc task show ${task.taskId}`,
+        hint: sentence`{task.show ${task.taskId}}`,
       });
     },
   };

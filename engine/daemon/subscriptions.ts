@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Caller } from '../api/operation.ts';
 import { asSvcError, SvcError } from '../base/errors.ts';
+import { sentence } from '../base/sentence.ts';
 import type { Engine } from '../compose.ts';
 import { errorToWire } from './wire.ts';
 
@@ -58,7 +59,7 @@ export function createSubscriptionQuota(most = MOST): SubscriptionQuota {
     take() {
       if (taken >= most)
         throw new SvcError('limit_reached', `the engine serves ${most} subscriptions already`, {
-          hint: 'end some clients: svc status says what runs',
+          hint: sentence`end some clients: {engine.status} says what runs`,
         });
       taken += 1;
     },

@@ -1,4 +1,5 @@
 import { asSvcError, isErrorCode, SvcError } from '../base/errors.ts';
+import { readParts, Sentence } from '../base/sentence.ts';
 
 /** Version of the socket's own methods; a client of another one is told to update. */
 export const PROTOCOL = 2;
@@ -37,23 +38,30 @@ export interface Welcome {
   lastSeq: number;
 }
 
+/** An error as it goes over the socket. A hint is there as text; with operations in it, also as what a client puts its own words into. */
 export function errorToWire(thrown: unknown): {
   code: number;
   message: string;
   data: Record<string, unknown>;
 } {
-  const error = asSvcError(thrown);
+  const { code, message, hint, data } = asSvcError(thrown);
   return {
     code: APPLICATION_ERROR,
-    message: error.message,
-    data: { ...error.data, code: error.code, ...(error.hint === undefined ? {} : { hint: error.hint }) },
+    message,
+    data: {
+      ...data,
+      code,
+      ...(hint === undefined ? {} : { hint: String(hint) }),
+      ...(hint instanceof Sentence ? { hint_parts: hint.parts } : {}),
+    },
   };
 }
 
 export function errorFromWire(error: { message: string; data?: unknown }): SvcError {
-  const { code, hint, ...data } = (error.data ?? {}) as Record<string, unknown>;
+  const { code, hint, hint_parts, ...data } = (error.data ?? {}) as Record<string, unknown>;
+  const said = readParts(hint_parts) ?? (typeof hint === 'string' ? hint : undefined);
   return new SvcError(isErrorCode(code) ? code : 'internal', error.message, {
-    ...(typeof hint === 'string' ? { hint } : {}),
+    ...(said === undefined ? {} : { hint: said }),
     data,
   });
 }

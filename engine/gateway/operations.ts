@@ -110,7 +110,7 @@ export function gatewayOperations({
       run: () => gateway.readState(),
     }),
     operation({
-      name: 'gateway.start',
+      name: 'gateway.serve',
       about: 'Starts the gateway unless it runs, and answers where it is.',
       seat: 'chair',
       changes: true,

@@ -9,6 +9,7 @@ import { backoffMs } from '../base/backoff.ts';
 import { isErrorCode, SvcError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { makePrivateFolder, openPrivate } from '../base/private-files.ts';
+import { sentence } from '../base/sentence.ts';
 import { type Address, formatAddress, isLoopback } from '../base/values/address.ts';
 import { isStillRunning } from '../runner/processes/own.ts';
 import {
@@ -155,7 +156,7 @@ export function createGatewayProcess(deps: GatewayProcessDeps): GatewayProcess {
         'gateway_unreachable',
         `gateway.addr (${formatAddress({ host: shown, port })}) can be reached from other machines, and is not opened by itself`,
         {
-          hint: 'svc config set gateway.addr 127.0.0.1:8788, or open it yourself: svc gateway serve --allow-remote',
+          hint: sentence`{config.set gateway.addr 127.0.0.1:8788} keeps it to this machine; {gateway.serve allow_remote=true} opens it on purpose`,
         },
       );
     const { db, version, env } = deps;
@@ -222,7 +223,7 @@ export function createGatewayProcess(deps: GatewayProcessDeps): GatewayProcess {
           'gateway_unreachable',
           `nothing listens at gateway.addr (${where}), and SVC_SKIP_GATEWAY_AUTOSTART is set`,
           {
-            hint: 'svc gateway serve opens it; SVC_GATEWAY_BYPASS=1 lets one dispatch use the agent’s own login',
+            hint: sentence`{gateway.serve} opens it; SVC_GATEWAY_BYPASS=1 lets one dispatch use the agent’s own login`,
           },
         );
       return formatUrl(await start());
@@ -339,7 +340,7 @@ async function refuseNeighbour(url: string, dataId: string): Promise<void> {
     'gateway_unreachable',
     `the gateway of another workspace listens at gateway.addr (${url})`,
     {
-      hint: 'give each workspace an address of its own: svc config set gateway.addr 127.0.0.1:PORT',
+      hint: sentence`give each workspace an address of its own: {config.set gateway.addr 127.0.0.1:PORT}`,
     },
   );
 }

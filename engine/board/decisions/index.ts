@@ -2,6 +2,7 @@ import type { By } from '../../api/operation.ts';
 import type { Clock } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
 import { findByPrefix, formatIdArray, parseId } from '../../base/ids.ts';
+import { type Sentence, sentence } from '../../base/sentence.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import type { DispatchOptions } from '../dispatch-options.ts';
 import type { Task } from '../tasks/index.ts';
@@ -147,7 +148,9 @@ export function createDecisions({
   function get(decisionId: string): Decision {
     const row = byId.get(parseId('d', decisionId));
     if (!row)
-      throw new SvcError('not_found', `no decision ${decisionId}`, { hint: 'svc decision list shows them' });
+      throw new SvcError('not_found', `no decision ${decisionId}`, {
+        hint: sentence`{decision.list} shows them`,
+      });
     return toDecision(row);
   }
 
@@ -297,8 +300,8 @@ export function createDecisions({
   };
 }
 
-const whatWaits = ({ taskId }: Decision): string =>
-  `svc task show ${taskId} names the decision that waits now`;
+const whatWaits = ({ taskId }: Decision): Sentence =>
+  sentence`{task.show ${taskId}} names the decision that waits now`;
 
 function alreadyDecided(decision: Decision): SvcError {
   const used = decision.sessionId === null ? '' : ` and started ${decision.sessionId}`;

@@ -1,6 +1,7 @@
 import type { By } from '../../api/operation.ts';
 import { type Clock, rfc3339 } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
+import { sentence } from '../../base/sentence.ts';
 import { toPrintable } from '../../base/text.ts';
 import type { Peers } from '../../sessions/index.ts';
 import type { EventInput, EventLog, Storage } from '../../storage/index.ts';
@@ -194,7 +195,10 @@ const held = (key: string, row: LockRow): SvcError =>
 function denied(key: string, holder: string, row: LockRow | undefined): SvcError {
   const who = row === undefined ? 'nobody does' : holds(row);
   return new SvcError('lock_denied', `${holder} holds no lock on ${toPrintable(key)}: ${who}`, {
-    hint: row === undefined ? 'acquire it first (lock_acquire)' : `leave it to ${row.holder} until then`,
+    hint:
+      row === undefined
+        ? sentence`acquire it first ({lock.acquire})`
+        : `leave it to ${row.holder} until then`,
     data: facts(key, row),
   });
 }
@@ -203,7 +207,7 @@ const notLocked = (key: string, covering: LockRow | undefined): SvcError =>
   new SvcError('not_found', `nobody holds a lock on ${toPrintable(key)}`, {
     hint:
       covering === undefined
-        ? 'lock_status shows the locks that are held'
+        ? sentence`{lock.status} shows the locks that are held`
         : `${covering.holder} holds ${toPrintable(covering.path)} above it: release that`,
     data: { path: key },
   });

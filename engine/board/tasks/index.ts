@@ -2,6 +2,7 @@ import type { By } from '../../api/operation.ts';
 import type { Clock } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
 import { findByPrefix, formatIdArray, parseId } from '../../base/ids.ts';
+import { sentence } from '../../base/sentence.ts';
 import { makeTitle } from '../../base/text.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import {
@@ -155,7 +156,7 @@ export function createTasks({
     AND NOT EXISTS (SELECT 1 FROM session s WHERE s.id = task.session_id AND s.state <> 'ended')`);
 
   const noTask = (id: string) =>
-    new SvcError('not_found', `no task ${id}`, { hint: 'svc task list shows them' });
+    new SvcError('not_found', `no task ${id}`, { hint: sentence`{task.list} shows them` });
 
   function get(taskId: string): Task {
     const row = byId.get(parseId('t', taskId));
@@ -301,7 +302,7 @@ export function createTasks({
 /** It was marked failed by its worker, whose run decides when it ends. */
 const stillRuns = ({ taskId, sessionId }: Task): SvcError =>
   new SvcError('conflict', `${sessionId} still works on ${taskId}, which it has marked failed itself`, {
-    hint: `svc worker kill ${sessionId} ends it; then task_run tries it again`,
+    hint: sentence`{worker.kill ${sessionId}} ends it; then {task.run ${taskId}} tries it again`,
     data: { task_id: taskId, status: 'failed', session_id: sessionId },
   });
 
@@ -309,7 +310,8 @@ function notNow(task: Task, done: string): SvcError {
   const queued = task.sessionId !== null && task.status === 'assigned';
   const state = queued ? `already dispatched as ${task.sessionId}` : task.status;
   return new SvcError('conflict', `${task.taskId} is ${state} and cannot be ${done}`, {
-    hint: task.status === 'failed' ? `svc task retry ${task.taskId}` : `svc task show ${task.taskId}`,
+    hint:
+      task.status === 'failed' ? sentence`{task.run ${task.taskId}}` : sentence`{task.show ${task.taskId}}`,
     data: { task_id: task.taskId, status: task.status, session_id: task.sessionId },
   });
 }

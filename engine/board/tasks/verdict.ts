@@ -1,5 +1,7 @@
 import type { Call } from '../../api/operation.ts';
+import { renderWords } from '../../api/words.ts';
 import { SvcError } from '../../base/errors.ts';
+import { sentence, type Words } from '../../base/sentence.ts';
 import { formatCount } from '../../base/text.ts';
 import { type NextStep, outcomeOfSession, type Session, type Sessions } from '../../sessions/index.ts';
 import type { Storage } from '../../storage/index.ts';
@@ -10,13 +12,13 @@ export type Verdict = ReturnType<typeof verdictOf>;
 const countedIfRead = (count: number | null, what: string): string =>
   count === null ? `its ${what}s could not be read` : formatCount(count, what);
 
-const STEPS: Readonly<Record<NextStep, string>> = {
-  read_log: 'svc worker log has what it printed',
-  look_at_branch: 'look at the branch and at verify_status',
+const STEPS: Readonly<Record<NextStep, Words>> = {
+  read_log: sentence`{session.log} has what it printed`,
+  look_at_branch: sentence`look at the branch and at {verify.status}`,
   look_at_folder: "look at the changes in the project's folder",
-  find_work: 'look at worktree_status: what it left could not be read',
-  promote: 'worktree_promote',
-  retry: 'task_run tries it again',
+  find_work: sentence`look at {worktree.status}: what it left could not be read`,
+  promote: sentence`{worktree.promote}`,
+  retry: sentence`{task.run} tries it again`,
   decide: 'its new decision has to be approved',
 };
 
@@ -24,7 +26,7 @@ const STEPS: Readonly<Record<NextStep, string>> = {
 export function sayEnded(sessionId: string, verdict: Verdict): string {
   const { reason, commits, files, branch, verification, contradiction, next } = verdict;
   const made = `${countedIfRead(commits, 'commit')}, ${countedIfRead(files, 'file')}${branch === null ? '' : ` on ${branch}`}, evidence: ${verification}`;
-  const steps = next.map((step) => STEPS[step]).join(', then ');
+  const steps = next.map((step) => renderWords(STEPS[step], 'tools')).join(', then ');
   return [
     reason === null
       ? `${sessionId} ended well`

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SvcError } from '../../base/errors.ts';
+import { sentence } from '../../base/sentence.ts';
 import type { SessionCommand } from '../../runner/confine/index.ts';
 import type { Processes } from '../../runner/processes/index.ts';
 import type { Session } from '../../sessions/index.ts';
@@ -19,13 +20,13 @@ export function checkMayRunAgain(session: Session, evidence: Evidence | null): T
   const { sessionId, state, taskId, cwd, branch, repository } = session;
   if (state !== 'ended') {
     throw new SvcError('conflict', `${sessionId} is still ${state}; its branch may move while tests run`, {
-      hint: `wait for its end; svc task show ${taskId} shows it`,
+      hint: sentence`wait for its end; {task.show ${taskId}} shows it`,
     });
   }
   const tests = (evidence?.tests ?? []).filter(hasRun);
   if (evidence === null || tests.length === 0) {
     throw new SvcError('not_found', `${sessionId} reported no test that ran`, {
-      hint: `svc verify show ${sessionId} shows what it reported`,
+      hint: sentence`{verify.status ${sessionId}} shows what it reported`,
     });
   }
   if (branch === null || repository === null) {

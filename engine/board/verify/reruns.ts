@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { By } from '../../api/operation.ts';
+import { renderWords } from '../../api/words.ts';
 import type { Clock } from '../../base/clock.ts';
 import { asSvcError, SvcError } from '../../base/errors.ts';
+import { sentence } from '../../base/sentence.ts';
 import { createSerialQueue } from '../../base/serial-queue.ts';
 import { toPrintable } from '../../base/text.ts';
 import type { CommandConfinement, SessionCommand } from '../../runner/confine/index.ts';
@@ -203,7 +205,7 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
       checkMayRunAgain(session, evidence.newestOf(sessionId));
       if (under.has(sessionId)) {
         throw new SvcError('conflict', `the tests of ${sessionId} are being run again already`, {
-          hint: `svc verify show ${sessionId} has the result when they are done`,
+          hint: sentence`{verify.status ${sessionId}} has the result when they are done`,
         });
       }
       under.add(sessionId);
@@ -245,7 +247,7 @@ const toldOf = ({ sessionId, state, reasons }: Verification): string =>
     ...reasons.map((each) => `- ${toPrintable(each)}`),
     ...(reasons.length === 0 ? [] : ['']),
     state === 'verified'
-      ? `Next: \`worktree_promote\` (session ${sessionId}) or \`svc worktree promote ${sessionId}\`.`
-      : `Next: \`verify_status\` or \`svc verify show ${sessionId}\` has all of it.`,
+      ? renderWords(sentence`Next: {worktree.promote ${sessionId}}.`, 'anyone')
+      : renderWords(sentence`Next: {verify.status ${sessionId}} has all of it.`, 'anyone'),
     '',
   ].join('\n');

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { by, type Caller, operation, toWire } from '../../api/operation.ts';
 import { tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
+import { sentence } from '../../base/sentence.ts';
 import { formatCount } from '../../base/text.ts';
 import { isOwnSeat } from '../../sessions/index.ts';
 import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
@@ -35,7 +36,7 @@ export function verifyTools({ verify, tasks, paths }: VerifyToolsDeps) {
     if (caller.seat === 'chair' || name === caller.sessionId) return verify.subject(name);
     const who = caller.sessionId ?? `a ${caller.seat} session`;
     throw new SvcError('holder_mismatch', `${who} cannot report for ${name}`, {
-      hint: 'leave `session` out to report for yourself',
+      hint: sentence`leave {input.session} out to report for yourself`,
     });
   }
 
@@ -50,7 +51,7 @@ export function verifyTools({ verify, tasks, paths }: VerifyToolsDeps) {
     const { taskId } = tasks.resolve(wanted);
     if (own === null || own === taskId) return taskId;
     throw new SvcError('holder_mismatch', `${sessionId} works on ${own}, not on ${taskId}`, {
-      hint: 'leave `task` out',
+      hint: sentence`leave {input.task} out`,
     });
   }
 

@@ -1,5 +1,6 @@
 import { actorDenied, type By, mayAct, type Policy } from '../../api/operation.ts';
 import { SvcError } from '../../base/errors.ts';
+import { sentence } from '../../base/sentence.ts';
 import type { Session } from '../../sessions/index.ts';
 import type { Storage } from '../../storage/index.ts';
 import type { Bound, Decision, Decisions } from '../decisions/index.ts';
@@ -225,7 +226,7 @@ export function createWorkflow({
       const task = tasks.get(taskId);
       if (task.agent === null && task.status === 'open') {
         throw new SvcError('conflict', `${taskId} has no agent`, {
-          hint: `svc task assign ${taskId} <agent>`,
+          hint: sentence`{task.assign ${taskId} <agent>}`,
         });
       }
       const open = decisions.openOf(taskId);
@@ -322,7 +323,7 @@ export function createWorkflow({
           'conflict',
           `${sessionId} works on ${taskId}, and would go on if it were marked ${status}`,
           {
-            hint: `svc worker kill ${sessionId} ends it; its own worker may mark it, and so may you once it has ended`,
+            hint: sentence`{worker.kill ${sessionId}} ends it; its own worker may mark it, and so may you once it has ended`,
             data: { task_id: taskId, status: task.status, session_id: sessionId },
           },
         );
@@ -355,7 +356,7 @@ export function createWorkflow({
           'conflict',
           `${taskId} is a stranger's, and so ${sessionId} goes on in the sandbox`,
           {
-            hint: `svc worker resume ${sessionId} without --outside`,
+            hint: sentence`{worker.resume ${sessionId}} without --outside`,
           },
         );
       const { inputs, options: before } = decisions.boundTo(decisionId);
@@ -387,7 +388,7 @@ const replacedBy = ({ decisionId, taskId }: Decision, { decisionId: next, change
     'inputs_changed',
     `${taskId} would not run what ${decisionId} was about (changed: ${changedNames(changes)}); nothing was started`,
     {
-      hint: `svc decision show ${next} shows what was and what is; it waits in place of ${decisionId}`,
+      hint: sentence`{decision.show ${next}} shows what was and what is; it waits in place of ${decisionId}`,
       data: { decision_id: next, task_id: taskId, changed: changes.map(({ input }) => input) },
     },
   );

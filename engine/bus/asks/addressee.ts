@@ -1,5 +1,6 @@
 import type { Caller } from '../../api/operation.ts';
 import { SvcError } from '../../base/errors.ts';
+import { sentence } from '../../base/sentence.ts';
 import { chairAddress, isOwnSeat, type Peers, projectOfAddress } from '../../sessions/index.ts';
 
 /** Whom a question goes to. */
@@ -39,7 +40,7 @@ function sessionCalled(
   const seat = projectOfAddress(session);
   if (seat !== undefined) return chairOf(seat === null ? null : deps.projectId(seat));
   const peer = deps.peers.known(isOwnSeat(session, caller) ? (caller.sessionId ?? session) : session);
-  const hint = 'leave to_session out to ask the Chair; msg_peers lists who is here';
+  const hint = sentence`leave {input.to_session} out to ask the Chair; {msg.peers} lists who is here`;
   if (peer.sessionId === caller.sessionId) {
     throw new SvcError('fields_invalid', `to_session: ${session} is who asks`, { hint });
   }

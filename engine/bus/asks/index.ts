@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import { createDueTimer } from '../../base/due-timer.ts';
 import { SvcError } from '../../base/errors.ts';
 import { asWorkerSession, parseId } from '../../base/ids.ts';
+import { sentence } from '../../base/sentence.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import type { AskNotice } from './notice.ts';
 import { cancelled, closed, closing } from './refusals.ts';
@@ -126,7 +127,7 @@ export function createAsks({
   function get(askId: number): Ask {
     const row = byId.get(askId);
     if (row) return toAsk(row);
-    throw new SvcError('not_found', `no ask ${askId}`, { hint: 'ask_list shows the open ones' });
+    throw new SvcError('not_found', `no ask ${askId}`, { hint: sentence`{ask.list} shows the open ones` });
   }
 
   /** Inside the transaction of what happened to it. */

@@ -1,3 +1,5 @@
+import { renderWords } from '../../api/words.ts';
+import { sentence } from '../../base/sentence.ts';
 import { formatAge } from '../../base/text.ts';
 import type { Messages } from '../messages/index.ts';
 import type { Ask } from './rows.ts';
@@ -16,7 +18,7 @@ function textOf({ askId, fromSession, question, context, options, createdAt, exp
   if (context !== null) parts.push(`Context:\n${context}`);
   if (options.length > 0)
     parts.push(`The answer is one of:\n${options.map((each) => `- ${each}`).join('\n')}`);
-  parts.push(`Answer with ask_answer (id ${askId}), or svc ask answer ${askId} <answer>.`);
+  parts.push(renderWords(sentence`Answer with {ask.answer ${askId} <answer>}.`, 'anyone'));
   return parts.join('\n\n');
 }
 

@@ -1,4 +1,5 @@
 import { SvcError } from '../../base/errors.ts';
+import { sentence } from '../../base/sentence.ts';
 import type { Ask } from './rows.ts';
 
 /** Long answers are named by their beginning. */
@@ -19,7 +20,7 @@ export function closed(ask: Ask): SvcError {
 }
 
 const stays = (ask: Ask) => ({
-  hint: `ask ${ask.askId} stays open until ${ask.expiresAt} and can be answered; svc ask show ${ask.askId} shows it`,
+  hint: sentence`ask ${ask.askId} stays open until ${ask.expiresAt} and can be answered; {ask.list} shows it`,
   data: { id: ask.askId },
 });
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { by, type Call, type Caller, operation, toWire } from '../../api/operation.ts';
 import { sayMore, tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
+import { sentence } from '../../base/sentence.ts';
 import { toPrintable } from '../../base/text.ts';
 import { isOwnSeat, type Peers, projectOfAddress } from '../../sessions/index.ts';
 import type { Storage } from '../../storage/index.ts';
@@ -162,7 +163,7 @@ export function askTools(deps: AskToolsDeps) {
       return by;
     }
     throw new SvcError('holder_mismatch', `${own} cannot answer in the name of ${JSON.stringify(by)}`, {
-      hint: 'leave `by` out',
+      hint: sentence`leave {input.by} out`,
     });
   }
 

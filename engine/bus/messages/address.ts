@@ -1,6 +1,7 @@
 import type { Caller } from '../../api/operation.ts';
 import { SvcError } from '../../base/errors.ts';
 import { asWorkerSession } from '../../base/ids.ts';
+import { sentence } from '../../base/sentence.ts';
 import { chairAddress, isOwnSeat, type Peer, type Peers, projectOfAddress } from '../../sessions/index.ts';
 import { isPlainName } from '../../sessions/seats/index.ts';
 import type { Family } from './family.ts';
@@ -76,7 +77,7 @@ export function createAddresses({ peers, family, projectId, isPreset }: AddressD
     if (asWorkerSession(text) !== null || /^chair-[1-9]\d{0,14}$/.test(text) || isPlainName(text))
       return text;
     throw new SvcError('fields_invalid', `${JSON.stringify(text)} is no session`, {
-      hint: 'a session is s-12, chair-3, chair, chair@project or the name of a plain session; msg_peers lists them',
+      hint: sentence`a session is s-12, chair-3, chair, chair@project or the name of a plain session; {msg.peers} lists them`,
     });
   }
 
@@ -93,7 +94,7 @@ export function createAddresses({ peers, family, projectId, isPreset }: AddressD
         'not_found',
         `to_role is relative to a session, and ${from ?? 'the sender'} is none`,
         {
-          hint: 'msg_peers lists the sessions; name one with to_session',
+          hint: sentence`{msg.peers} lists the sessions; name one with {input.to_session}`,
         },
       );
     }
@@ -105,7 +106,7 @@ export function createAddresses({ peers, family, projectId, isPreset }: AddressD
           );
     if (found.length > 0) return found.map((each) => toSession(each));
     throw new SvcError('not_found', `${self.sessionId} has no live ${role}`, {
-      hint: 'msg_roster shows who is around a session',
+      hint: sentence`{msg.roster} shows who is around a session`,
     });
   }
 
@@ -145,7 +146,7 @@ export function createAddresses({ peers, family, projectId, isPreset }: AddressD
           kind === undefined
             ? 'a recipient is missing: give one of to_session, to_agent, to_worker, to_role, to_project'
             : `give one recipient, not ${kinds.join(' and ')}`,
-          { hint: 'msg_peers lists the sessions' },
+          { hint: sentence`{msg.peers} lists the sessions` },
         );
       }
       const text = given(wanted[kind]) as string;

@@ -1,3 +1,5 @@
+import { renderWords } from '../../api/words.ts';
+import { sentence, type Words } from '../../base/sentence.ts';
 import { toPrintable } from '../../base/text.ts';
 import { chairAddress, type NextStep, type Peers, type Session, workLeftBy } from '../../sessions/index.ts';
 import type { SessionOutcome } from '../deps.ts';
@@ -76,18 +78,15 @@ function durationOf({ startedAt, endedAt }: Session, now: number): string {
 function nextStep(session: Session, { outcome }: SessionOutcome): string {
   if (outcome.next.length === 0)
     return outcome.status === 'done' ? 'Next: nothing; it has changed no file.' : 'Next: nothing.';
-  return `Next: ${outcome.next.map((step) => STEPS[step](session)).join(';\nthen ')}.`;
+  return `Next: ${outcome.next.map((step) => renderWords(STEPS[step](session), 'anyone')).join(';\nthen ')}.`;
 }
 
-/** Each by its tool and by its command, for agents and for people. */
-const STEPS: Readonly<Record<NextStep, (session: Session) => string>> = {
-  read_log: ({ taskId }) => `\`svc task log ${taskId}\` shows what it printed`,
-  look_at_branch: () => 'look at the branch (`git diff` against its base, or `worktree_status`)',
+const STEPS: Readonly<Record<NextStep, (session: Session) => Words>> = {
+  read_log: ({ sessionId }) => sentence`{session.log ${sessionId}} shows what it printed`,
+  look_at_branch: () => sentence`look at the branch (\`git diff\` against its base, or {worktree.status})`,
   look_at_folder: () => 'it worked in place: look at the changes in the project folder',
   find_work: ({ worktree }) => `look at ${worktree ?? 'its branch'} by hand: what it left could not be read`,
-  promote: ({ sessionId }) =>
-    `take it over with \`worktree_promote\` (session ${sessionId}) or \`svc worktree promote ${sessionId}\``,
-  retry: ({ taskId }) =>
-    `\`task_run\` or \`svc task retry ${taskId}\` tries it again; what it did is kept on its branch`,
-  decide: ({ taskId }) => `\`svc task show ${taskId}\` names the decision that waits in its place`,
+  promote: ({ sessionId }) => sentence`take it over with {worktree.promote ${sessionId}}`,
+  retry: ({ taskId }) => sentence`{task.run ${taskId}} tries it again; what it did is kept on its branch`,
+  decide: ({ taskId }) => sentence`{task.show ${taskId}} names the decision that waits in its place`,
 };

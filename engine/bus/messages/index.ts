@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
 import { asWorkerSession, parseId } from '../../base/ids.ts';
+import { sentence } from '../../base/sentence.ts';
 import { chairAddress, type Peers, projectOfAddress } from '../../sessions/index.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import type { Recipient } from './address.ts';
@@ -149,7 +150,7 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
     const row = byId.get(id);
     if (row !== undefined) return row;
     throw new SvcError('not_found', `no message ${id}`, {
-      hint: 'msg_inbox shows those that are kept; acknowledged ones are removed after a time',
+      hint: sentence`{msg.inbox} shows those that are kept; acknowledged ones are removed after a time`,
     });
   }
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Caller } from '../../api/operation.ts';
 import { tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
+import { sentence } from '../../base/sentence.ts';
 import { toPrintable } from '../../base/text.ts';
 import { isOwnSeat, type Peer } from '../../sessions/index.ts';
 import { given } from './address.ts';
@@ -75,7 +76,7 @@ export function peerTools({
           const found = peers.ofWorker(worker);
           if (found === null)
             throw new SvcError('not_found', `no worker ${JSON.stringify(worker)}`, {
-              hint: 'msg_peers lists the live sessions with their workers',
+              hint: sentence`{msg.peers} lists the live sessions with their workers`,
             });
           return { peers: [entry(found)] };
         }

@@ -3,6 +3,7 @@ import { by, type Caller } from '../../api/operation.ts';
 import { sayMore, tool } from '../../api/tool.ts';
 import { type Clock, rfc3339 } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
+import { sentence } from '../../base/sentence.ts';
 import { toPrintable } from '../../base/text.ts';
 import type { Peer, Peers } from '../../sessions/index.ts';
 import type { Storage } from '../../storage/index.ts';
@@ -150,7 +151,7 @@ export function messageTools(deps: MessageToolDeps) {
   function send(input: z.infer<typeof sendInput>, caller: Caller, key: string | null): MessageRow[] {
     if (Buffer.byteLength(input.body) > BODY_MAX_BYTES) {
       throw new SvcError('body_too_large', 'body: a message has at most 256 KiB', {
-        hint: 'write it to a file and name that as payload_path',
+        hint: sentence`write it to a file and name that as {input.payload_path}`,
       });
     }
     const earlier = key === null ? [] : messages.ofCall(key);

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
 import { formatId, parseId } from '../../base/ids.ts';
+import { sentence } from '../../base/sentence.ts';
 import type { Storage } from '../../storage/index.ts';
 import { createVirtualKey, hashVirtualKey } from './virtual-key.ts';
 
@@ -100,7 +101,7 @@ export function createKeys({ storage, clock }: { storage: Storage; clock: Clock 
     addPersonKey(name) {
       if (listPersonKeys().some((each) => each.name === name))
         throw new SvcError('exists', `there is a key ${JSON.stringify(name)} already`, {
-          hint: `svc gateway keys remove ${name} ends it; a key is shown only once`,
+          hint: sentence`{gateway.remove_key ${name}} ends it; a key is shown only once`,
         });
       const key = createVirtualKey();
       insertPerson.run(hashVirtualKey(key), name, clock.now());
@@ -109,7 +110,7 @@ export function createKeys({ storage, clock }: { storage: Storage; clock: Clock 
     removePersonKey(name) {
       if (endPerson.run(clock.now(), name).changes === 0)
         throw new SvcError('not_found', `no key ${JSON.stringify(name)}`, {
-          hint: 'svc gateway keys lists them',
+          hint: sentence`{gateway.keys} lists them`,
         });
     },
     listPersonKeys,
