@@ -207,6 +207,10 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Meaning>> = {
     means: 'model calls of the agent go through the gateway, and nothing listens at gateway.addr',
     next: 'set agents.auth of it to account, or start what is to listen there: svc brings no gateway yet',
   },
+  answer_invalid: {
+    means: 'a model provider sent an answer that is not in its protocol, or broke it off',
+    next: 'try again; when it stays, look at the provider with svc gateway status',
+  },
   budget_exceeded: {
     means: 'the tokens or the money that may be spent are spent',
     next: 'allow more, or split the task',

@@ -1,0 +1,5 @@
+export type Protocol = 'chat' | 'responses' | 'messages' | 'gemini';
+export interface SseEvent {
+  event: string | null;
+  data: string;
+}
