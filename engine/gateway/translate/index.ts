@@ -14,6 +14,9 @@ import { sequenceBlocks } from './sequence-blocks.ts';
 import { settleAnswer } from './settle-answer.ts';
 import { createToolNames } from './tool-names.ts';
 
+export { dropSealedReasoning } from './drop-seals.ts';
+export { SEAL_MARK } from './reasoning.ts';
+
 const DIALECTS: Record<Protocol, Dialect> = { chat, responses, messages, gemini };
 
 export interface StreamTranslator {

@@ -14,13 +14,14 @@ interface Sealed {
 
 // Nine characters of JSON are twelve of base64, so each seal begins with the same ones.
 const OPENING = '{"svc":1,';
-const MARK = Buffer.from(OPENING).toString('base64');
+/** What every seal begins with: a body without it holds none. */
+export const SEAL_MARK = Buffer.from(OPENING).toString('base64');
 
 const encode = (sealed: readonly Sealed[]): string =>
   Buffer.from(`${OPENING}"sealed":${JSON.stringify(sealed)}}`).toString('base64');
 
 /** Whether a signature is one that `sealReasoning` made; no provider accepts it as its own. */
-export const isReasoningSeal = (signature: string): boolean => signature.startsWith(MARK);
+export const isReasoningSeal = (signature: string): boolean => signature.startsWith(SEAL_MARK);
 
 /** Seals what a provider said of its reasoning. */
 export const sealReasoning = (protocol: Protocol, model: string, record: object): string =>

@@ -15,11 +15,9 @@ import { orderTurns, withUserTurn } from '../order-turns.ts';
 import { joinTexts } from '../part-texts.ts';
 import { openReasoning } from '../reasoning.ts';
 import { FIELD_NAMES, refuseField } from '../refusal.ts';
+import { NO_SIGNATURE } from './signature.ts';
 
 type Item = Record<string, unknown>;
-
-/** What Google documents for calls that another model made: in place of a signature, it skips the check of one. */
-const NO_SIGNATURE = 'skip_thought_signature_validator';
 
 const writeMedia = ({ source, mediaType }: MediaPart): Item =>
   'url' in source

@@ -113,7 +113,7 @@ export function describeResponse(
 
 /** The fields of a response that has ended. */
 export function describeEnding({ reason }: Ending, usage: Usage | null): Item {
-  const isCut = reason === 'length' || reason === 'filter';
+  const isCut = reason === 'length' || reason === 'filter' || reason === 'refusal';
   return {
     status: isCut ? 'incomplete' : 'completed',
     completed_at: isCut ? null : nowSec(),
