@@ -62,6 +62,17 @@ export default {
       },
     },
     {
+      name: 'dispatch-decides-and-the-runner-acts',
+      comment:
+        'what a run does on a machine goes through the Runner of engine/runner/runs, which another machine may implement',
+      severity: 'error',
+      from: { path: '^engine/dispatch/' },
+      to: {
+        path: '^engine/runner/|^(?:node:)?(?:fs|child_process|net|os|path)(?:/|$)',
+        pathNot: '^engine/runner/(?:runs/)?index[.]ts$',
+      },
+    },
+    {
       name: 'engine-is-headless',
       severity: 'error',
       from: { path: '^engine/' },

@@ -277,7 +277,7 @@ export async function openEngine(options: OpenOptions) {
       log.error({}, 'the data folder was removed; the engine stops');
       const live = sessions.listLive().map((each) => sessions.private(each.sessionId));
       await Promise.allSettled(
-        live.map(({ runId, pidStart }) => processes.sweep(runId ?? '', pidStart ?? undefined)),
+        live.map(({ runId, process }) => processes.sweep(runId ?? '', process?.pidStart)),
       );
       goneTold();
     }
@@ -286,6 +286,7 @@ export async function openEngine(options: OpenOptions) {
     bus.start();
     const live = new Set(sessions.listLive().map(({ sessionId }) => sessions.private(sessionId).runId));
     await processes.endUnknownRuns((runId) => live.has(runId));
+    await rooms.reviews.recover();
     await dispatcher.recover();
     await rooms.sessionActions.reap();
     // Branches may have been merged or deleted while no engine ran.

@@ -159,7 +159,7 @@ export const presets = async () => ({
   ...(await import('./agents/presets/index.ts')),
   ...(await import('./agents/presets/ability.ts')),
   ...(await import('./agents/presets/detect.ts')),
-  ...(await import('./dispatch/write-anew.ts')),
+  ...(await import('./base/fresh-file.ts')),
   ...(await import('./agents/template.ts')),
   ...(await import('./agents/program.ts')),
 });

@@ -1,4 +1,11 @@
-import { type Agents, type Circuits, createAgents, createCircuits, createReaderFor } from './agents/index.ts';
+import {
+  type Agents,
+  type Circuits,
+  createAgents,
+  createCircuits,
+  createReader,
+  findOutputFormat,
+} from './agents/index.ts';
 import { TO_FILE } from './agents/presets/notify.ts';
 import { fillPlaceholders, splitCommand } from './agents/template.ts';
 import type { Clock } from './base/clock.ts';
@@ -16,12 +23,12 @@ import {
   resolveMachineHome,
 } from './config/index.ts';
 import {
-  agentDir,
-  briefFile,
   createDispatcher,
-  createSessionLogs,
   type Dispatcher,
-  type SessionLogs,
+  describeRun,
+  explainSvc,
+  quoteTask,
+  recallEarlierRun,
 } from './dispatch/index.ts';
 import { createSessionActions, type SessionActions } from './dispatch/session-actions.ts';
 import { createKeys } from './gateway/keys/index.ts';
@@ -34,6 +41,7 @@ import { createWorktreeActions, type WorktreeActions } from './review/worktree-a
 import { createCleanCheckouts } from './runner/clean-checkout.ts';
 import { createCommandConfinement } from './runner/confine/commands.ts';
 import { checkConfinement, createConfinement } from './runner/confine/index.ts';
+import { createSessionLogs, type SessionLogs } from './runner/index.ts';
 import {
   buildWorkerEnvironment,
   createCommands,
@@ -45,9 +53,10 @@ import {
   workspaceMark,
 } from './runner/processes/index.ts';
 import { createRunSockets, type RunSockets } from './runner/run-sockets.ts';
+import { agentFolder, briefFile, createLocalRunner, createProjectReader } from './runner/runs/index.ts';
 import { createSetup, type Where } from './runner/setup/index.ts';
 import { createWorktrees, type Worktrees } from './runner/worktrees/index.ts';
-import { createSessions, type Session, type Sessions } from './sessions/index.ts';
+import { createSessions, createVisitors, type Session, type Sessions } from './sessions/index.ts';
 import type { EventLog, Storage } from './storage/index.ts';
 import { createWorkspacePaths } from './workspace/workspace-path.ts';
 
@@ -149,11 +158,30 @@ export function createRooms(ground: Ground): Rooms {
   const isStrict = () => config().guard.profile === 'strict';
 
   const logs = createSessionLogs(paths, (sessionId) =>
-    createReaderFor(
-      { agents, approvals: { boundTo: (id) => board.decisions.boundTo(id) } },
-      sessions.get(sessionId),
+    createReader(
+      findOutputFormat(
+        { agents, approvals: { boundTo: (id) => board.decisions.boundTo(id) } },
+        sessions.get(sessionId),
+      ),
     ),
   );
+  const runner = createLocalRunner({
+    processes,
+    worktrees,
+    setup,
+    confinement,
+    checkConfinement: () => checkConfinement(env),
+    runSockets,
+    agents,
+    paths,
+    configFile: ground.file,
+    svc: ground.svc,
+    isArgvSeen: !hidesOtherUsers(),
+    environment: childEnvironment,
+    clock,
+    log,
+  });
+  const visitors = createVisitors({ sessions, processes });
   const circuits = createCircuits({ storage, events, clock });
   const keys = createKeys({ storage, clock, address: () => parseAddress(config().gateway.addr) });
 
@@ -219,20 +247,15 @@ export function createRooms(ground: Ground): Rooms {
         tasks,
         approvals,
         sessions,
-        processes,
-        worktrees,
+        visitors,
         agents,
-        setup,
-        logs,
+        runner,
+        projects: createProjectReader({ worktrees, setup, environment: childEnvironment }),
+        contributors: [describeRun(), ...quoteTask(), explainSvc(), ...recallEarlierRun()],
         circuits,
         keys,
         clock,
         log,
-        paths,
-        configFile: ground.file,
-        svc: ground.svc,
-        environment: childEnvironment,
-        isArgvSeen: !hidesOtherUsers(),
         timeouts: () => ({
           timeoutSec: config().agents.timeout_sec,
           idleTimeoutSec: config().agents.idle_timeout_sec,
@@ -241,9 +264,6 @@ export function createRooms(ground: Ground): Rooms {
         profile: () => config().guard.profile || 'lite',
         requireConsent: ground.requireConsent,
         permissions: () => config().agents.permissions,
-        confinement,
-        checkConfinement: () => checkConfinement(env),
-        runSockets,
         isAsking: bus.isAsking,
         atEnd(session, end, kept) {
           board.sessionEnded(session.sessionId);
@@ -269,7 +289,15 @@ export function createRooms(ground: Ground): Rooms {
     isStrict,
   });
 
-  const reviews = createReviews({ storage, sessions, worktrees, agentsDir: paths.agents, log });
+  const reviews = createReviews({
+    storage,
+    events,
+    sessions,
+    worktrees,
+    setup,
+    agentsDir: paths.agents,
+    log,
+  });
   const { tasks, decisions, workflow } = board;
   const sessionActions = createSessionActions({
     storage,
@@ -277,10 +305,10 @@ export function createRooms(ground: Ground): Rooms {
     decisions,
     workflow,
     dispatcher: board.dispatcher,
-    processes,
-    worktrees,
+    visitors,
+    runner,
     keys,
-    agentFolder: (sessionId) => agentDir({ paths }, sessionId),
+    agentFolder: (sessionId) => agentFolder({ paths }, sessionId),
     isStrict,
     requireConsent: ground.requireConsent,
     log,

@@ -36,7 +36,7 @@ export async function prepareStart(
   { cwd, env }: Pick<Context, 'cwd' | 'env'>,
   { agentSession = null, reachesEngine = true, routed = null }: StartWish = {},
 ): Promise<AgentStart> {
-  const { findPreset, renderCommand, withArguments, writeAnew } = await presets();
+  const { findPreset, renderCommand, withArguments, writeFreshFile } = await presets();
   const own: Record<string, string> = { SVC_AGENT: preset };
   const port = template.includes('{{notify_port}}') ? String(await findFreePort()) : '';
   if (port !== '') own.SVC_NOTIFY_URL = `http://127.0.0.1:${port}`;
@@ -59,7 +59,7 @@ export async function prepareStart(
           isAttended: true,
         });
   if (routed !== null)
-    for (const { path, text } of forRun?.files ?? []) await writeAnew(routed.folder, path, text);
+    for (const { path, text } of forRun?.files ?? []) await writeFreshFile(routed.folder, path, text);
   const client = forRun === null && reachesEngine ? await findClient(preset) : undefined;
   return {
     preset,

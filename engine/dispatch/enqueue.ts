@@ -4,10 +4,10 @@ import type { DispatchOptions } from '../board/index.ts';
 import type { Task } from '../board/tasks/index.ts';
 import type { Session } from '../sessions/index.ts';
 import type { DispatchDeps } from './context.ts';
-import { agentFor, timeoutFor } from './plan.ts';
+import { chooseAgent, chooseTimeout } from './plan.ts';
 
-/** Inside `storage.write`: a queued session that consumes `decision`. Throws when agent or project is unknown. */
-export function enqueue(
+/** Inside `storage.write`: makes a queued session that consumes `decision`. Throws when agent or project is unknown. */
+export function enqueueSession(
   deps: DispatchDeps,
   task: Task,
   decision: Decision,
@@ -15,7 +15,7 @@ export function enqueue(
 ): Session {
   const { sessions, events } = deps;
   const agents = deps.agents.withOverrides(options.agents);
-  const agent = agentFor(agents, task);
+  const agent = chooseAgent(agents, task);
   agents.findCommand(agent);
   agents.resolveFolder(task.project);
   const live = sessions.ofTask(task.taskId).find(({ state }) => state !== 'ended');
@@ -34,7 +34,7 @@ export function enqueue(
     keepWorktree: options.keepWorktree ?? false,
     base: options.base ?? null,
     name: options.name ?? null,
-    timeoutSec: timeoutFor(deps, task, options),
+    timeoutSec: chooseTimeout(deps, task, options),
     idleTimeoutSec,
     priority: task.priority,
     continues: options.continues ?? null,

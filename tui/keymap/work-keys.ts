@@ -168,6 +168,7 @@ export const WORK_KEYS: readonly Binding[] = [
     about: 'let a paused worker go on now, or a failed one in its worktree (spends tokens)',
     disabledReason: resume.checkCanResume,
     ask: resume.askToResume,
+    requiresReading: true,
     confirm: ['y'],
   },
   {

@@ -145,7 +145,7 @@ export function renderWorkLines(
     lines,
     essential: {
       promote: renderFacts(essential, cells).length,
-      ...(beside.again.length === 0 ? {} : { retry: ofRun.length }),
+      ...(beside.again.length === 0 ? {} : { retry: ofRun.length, resume: ofRun.length }),
       ...(reported === null ? {} : { rerun: above.length + reported.commands }),
     },
   };

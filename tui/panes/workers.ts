@@ -192,13 +192,18 @@ export function renderWorkPreview(state: State, row: SessionRow, cells: number):
   ];
   // For an ended run the work comes first, and the facts about the run below.
   const above = isLiveSession(row) && !isAsked && run.length > 0 ? [...run, []] : [];
-  const again = renderRetryAgreement(state, row, cells);
+  const again = renderRunAgreement(state, row, cells);
   if (!loaded?.detail) {
     const instead: Line[] = loaded?.problem
       ? renderProblem({ message: loaded.problem }, cells)
       : [[span('looking at the branch …', 'dim')]];
     const lines = [...above, ...instead, ...again];
-    return { title, note, lines, ...(again.length === 0 ? {} : { essential: { retry: lines.length } }) };
+    return {
+      title,
+      note,
+      lines,
+      ...(again.length === 0 ? {} : { essential: { retry: lines.length, resume: lines.length } }),
+    };
   }
   const reported = findDetail(state, 'evidence', row.session_id);
   const evidence = reported?.detail ?? reported?.problem ?? null;
@@ -209,11 +214,15 @@ export function renderWorkPreview(state: State, row: SessionRow, cells: number):
   return { title, note, essential: Object.fromEntries(shifted), lines: [...above, ...lines] };
 }
 
-/** What running the task again agrees to. The whole prompt is shown with the task. */
-function renderRetryAgreement(state: State, row: SessionRow, cells: number): Line[] {
+/** What running the task again, or resuming its session, agrees to. The whole prompt is shown with the task. */
+function renderRunAgreement(state: State, row: SessionRow, cells: number): Line[] {
   const detail = findDetail(state, 'task', row.task_id)?.detail;
-  if (!detail || isLiveSession(row) || !canStillRun(detail.task)) return [];
+  if (!detail) return [];
   const { plan, task } = detail;
-  const { lines } = renderAgreement({ plan, prompt: task.prompt, hash: plan.hash }, cells);
-  return [renderHeading('running it again'), ...lines];
+  const isPaused = isPausedRun(row, state.now);
+  if (!isPaused && (isLiveSession(row) || (row.failure === null && !canStillRun(task)))) return [];
+  // A paused run goes on as what it is; the plan is that of a new one.
+  const run = isPaused ? { ...plan, agent: row.agent, profile: row.profile ?? plan.profile } : plan;
+  const { lines } = renderAgreement({ plan: run, prompt: task.prompt, hash: plan.hash }, cells);
+  return [renderHeading(isPaused ? 'going on with it' : 'running it again'), ...lines];
 }

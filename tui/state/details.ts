@@ -62,7 +62,7 @@ export function getSubjectStamp(data: Data, { kind, id }: Subject): string {
 
 /** What the preview of a worker shows: its work while a question is about it, or while the log has its own box. */
 export const getWorkersMode = (state: State): State['workers'] =>
-  ['promote', 'rerun', 'retry'].includes(state.armed?.binding ?? '') ||
+  ['promote', 'rerun', 'resume', 'retry'].includes(state.armed?.binding ?? '') ||
   (isWideScreen(state.size) && state.view === 'list')
     ? 'work'
     : state.workers;
@@ -114,7 +114,9 @@ function listWorkerDetails(state: State, id: string): WantedDetails['details'] {
           wantDetail(data, 'evidence', { kind: 'session', id }),
         ]
       : []),
-    // The plan says what running a failed task again would do.
-    ...(task?.status === 'failed' ? [wantDetail(data, 'task', { kind: 'task', id: task.task_id })] : []),
+    // The prompt is what running it again, or resuming it, agrees to.
+    ...(task?.status === 'failed' || session.failure !== null || session.resume_at !== null
+      ? [wantDetail(data, 'task', { kind: 'task', id: session.task_id })]
+      : []),
   ];
 }

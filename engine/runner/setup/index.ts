@@ -41,8 +41,11 @@ export interface SetupDeps {
   teardownMs?: number;
 }
 
+/** What a setup has to know of its session. */
+export type SessionOfSetup = Pick<Session, 'sessionId' | 'taskId' | 'project' | 'profile'>;
+
 export interface Prepared {
-  session: Session;
+  session: SessionOfSetup;
   placement: Placement;
   runId: string;
   /** Whether a worker may have written the contents of the worktree. */
@@ -96,7 +99,7 @@ export function createSetup(deps: SetupDeps): Setup {
   const logPath = (sessionId: string): string => join(agentsDir, sessionId, 'log');
   const markerPath = (worktree: string): string => join(worktree, '.svc', 'set-up');
 
-  const buildEnvironment = ({ sessionId, taskId }: Session): Record<string, string> =>
+  const buildEnvironment = ({ sessionId, taskId }: SessionOfSetup): Record<string, string> =>
     deps.environment({
       SVC_CONFIG: deps.configFile,
       SVC_TASK: taskId,

@@ -46,6 +46,13 @@ const heldRow = (agent: string, more: Partial<HeldRow> = {}): HeldRow => ({
 });
 
 const openWorkers = (...sessions: SessionRow[]): Bench => bench().keys('4').data({ sessions });
+/** With all that a question about running them again or resuming them needs on the screen. */
+const openReadWorkers = (...sessions: SessionRow[]): Bench => {
+  const tasks = sessions.map(({ task_id: id }) => taskRow(Number(id.slice(2))));
+  const dash = bench().keys('4').data({ tasks, sessions });
+  for (const { task_id: id } of sessions) showTask(dash, Number(id.slice(2)));
+  return dash;
+};
 const readScreen = (dash: Bench): string => screenOf(dash.state()).join('\n');
 const armedQuestion = (dash: Bench): string => dash.state().armed?.question ?? '';
 const lastMessage = (dash: Bench): string => dash.state().message?.text ?? '';
@@ -116,7 +123,8 @@ describe('a paused worker', () => {
   it('has the keys that do something with it in the last line of a narrow screen, and plain says that a question was left', () => {
     const dash = bench(80, 24)
       .keys('4')
-      .data({ sessions: [pausedRow(1)] });
+      .data({ tasks: [taskRow(1)], sessions: [pausedRow(1)] });
+    showTask(dash, 1);
     assert.match(screenOf(dash.state()).at(-1) ?? '', /x stop +R go on +A attach .*\? help +q quit/);
     const asked = dash.keys('R').state();
     assert.deepEqual(describeChanges(asked, dash.keys('esc').state()), ['nothing was done']);
@@ -146,7 +154,7 @@ describe('a paused worker', () => {
   });
 
   it('R y lets it go on now', () => {
-    const dash = openWorkers(pausedRow(1)).keys('R');
+    const dash = openReadWorkers(pausedRow(1)).keys('R');
     assert.match(
       armedQuestion(dash),
       new RegExp(`Let s-1 go on now and not at ${clockAt(40)}\\?.*spends claude's tokens`),
@@ -158,7 +166,7 @@ describe('a paused worker', () => {
   });
 
   it('the question is withdrawn when it goes on by itself', () => {
-    const dash = openWorkers(pausedRow(1))
+    const dash = openReadWorkers(pausedRow(1))
       .keys('R')
       .data({ sessions: [runningRow(1)] });
     assert.equal(armedQuestion(dash), '');
@@ -168,7 +176,7 @@ describe('a paused worker', () => {
 
 describe('going on and entering', () => {
   it('a failed one goes on as a new session, which is gone to', () => {
-    const dash = openWorkers(failedRow(1, { agent_session: 'c-1' })).keys('R');
+    const dash = openReadWorkers(failedRow(1, { agent_session: 'c-1' })).keys('R');
     assert.match(armedQuestion(dash), /Let s-1 go on in its worktree and conversation, as a new session\?/);
     dash.keys('y');
     const effect = dash.effects().find((each) => each.do === 'call')!;
@@ -176,6 +184,16 @@ describe('going on and entering', () => {
     assert.equal(lastMessage(dash), 's-1 goes on as s-2');
     dash.data({ sessions: [runningRow(2, { continues: 's-1' })] });
     assert.equal(dash.state().lists.workers.selected, 's-2');
+  });
+
+  it('nobody resumes what was not on the screen', () => {
+    for (const row of [pausedRow(1), failedRow(1)]) {
+      const unread = openWorkers(row).keys('R');
+      assert.deepEqual([unread.state().armed, unread.state().view], [null, 'full']);
+      const dash = openReadWorkers(row).keys('R');
+      assert.match(readScreen(dash), /agent +claude · .*prompt +\d+ chars.*│ Task number 1/s);
+      assert.match(armedQuestion(dash), /Let s-1 go on/);
+    }
   });
 
   it('R says why it cannot', () => {
