@@ -1,6 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { type CallFailure, FACES, isRecord, isUsageOnly, type Meter } from '../protocols/index.ts';
 import { estimateTokens, type TokenUsage } from '../tokens.ts';
+import type { Translation } from '../translate/index.ts';
 import type { Call } from './call.ts';
 import { buildClientHeaders } from './credentials.ts';
 import type { Candidate } from './routing.ts';
@@ -45,16 +46,6 @@ export interface AttemptTools {
   onSent(chunk: Buffer): void;
 }
 
-/** Rewrites an answer of another protocol into the caller's. */
-export interface AnswerTranslator {
-  response(body: object): object;
-  stream(): { push(event: { event: string | null; data: string }): SseLike[]; end(): SseLike[] };
-}
-interface SseLike {
-  event: string | null;
-  data: string;
-}
-
 const PROGRESS_MS = 250;
 const MOST_ERROR_BYTES = 1024 * 1024;
 const LONGEST_QUOTE = 500;
@@ -69,7 +60,7 @@ export function tryUpstream(
   { provider, protocol, model }: Candidate,
   request: UpstreamRequest,
   tools: AttemptTools,
-  { stripsUsage, translator }: { stripsUsage: boolean; translator: AnswerTranslator | null },
+  { stripsUsage, translator }: { stripsUsage: boolean; translator: Translation | null },
 ): Promise<
   Attempted & {
     usage: TokenUsage | null;
@@ -334,7 +325,10 @@ export function tryUpstream(
         { status, code: 'upstream_error', message },
         {
           ...own,
-          relayed: translator === null ? safe : null,
+          relayed:
+            translator === null
+              ? safe
+              : Buffer.from(JSON.stringify(translator.error(status, parseJson(safe)))),
           mayRepeat: status >= 500 && status !== 529,
           retryAfterMs,
         },

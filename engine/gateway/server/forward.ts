@@ -1,18 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Protocol } from '../protocol.ts';
 import { estimateTokens, type TokenUsage } from '../tokens.ts';
+import { createTranslation, type Translation } from '../translate/index.ts';
 import { sendBody, sendFailure } from './answer.ts';
-import { type AnswerTranslator, type Attempted, estimateUsage, tryUpstream } from './attempt.ts';
+import { type Attempted, estimateUsage, tryUpstream } from './attempt.ts';
 import { type Call, setUsage } from './call.ts';
 import { buildUpstreamHeaders } from './credentials.ts';
 import { findJsonMembers, readJsonValue, replaceBytes } from './json-members.ts';
 import type { Candidate, Routing } from './routing.ts';
 import type { UpstreamLimits, UpstreamRequest, Upstreams } from './upstream.ts';
-
-/** Translates calls of one protocol into another, and their answers back. Throws for what cannot be translated. */
-export interface Translation extends AnswerTranslator {
-  request(body: object, model: string): object;
-}
 
 /** How long a call may take, and how large its answer may be. */
 export interface ForwardLimits extends UpstreamLimits {
@@ -32,7 +28,6 @@ export interface ForwardDeps {
   routing: Routing;
   upstreams: Upstreams;
   limits: ForwardLimits;
-  translate: ((from: Protocol, to: Protocol) => Translation) | null;
   /** The row of the call has changed. */
   onProgress(call: Call): void;
   /** The client was sent that much of its answer. */
@@ -77,7 +72,7 @@ export async function forwardCall(
     row.model = model;
     let prepared: Prepared;
     try {
-      prepared = prepareRequest(call, candidate, deps.translate);
+      prepared = prepareRequest(call, candidate);
     } catch (error) {
       sendFailure(response, face, {
         status: 400,
@@ -198,11 +193,7 @@ function pathFor(protocol: Protocol, call: Call, model: string, baseUrl: string)
   return `${path}${route.kind === 'count' ? '/count_tokens' : ''}${query}`;
 }
 
-function prepareRequest(
-  call: Call,
-  { provider, model, protocol }: Candidate,
-  translate: ForwardDeps['translate'],
-): Prepared {
+function prepareRequest(call: Call, { provider, model, protocol }: Candidate): Prepared {
   const { route } = call;
   const isSame = route.protocol === protocol;
   const path = pathFor(protocol, call, model, provider.baseUrl);
@@ -217,9 +208,8 @@ function prepareRequest(
     const { body, stripsUsage } = editBody(call, model);
     return { request: { method: 'POST', path, headers, body }, stripsUsage, translator: null };
   }
-  if (translate === null || route.kind !== 'generate')
-    throw new Error(`${provider.name} does not speak the protocol of this call`);
-  const translator = translate(route.protocol, protocol);
+  if (route.kind !== 'generate') throw new Error(`${provider.name} does not speak the protocol of this call`);
+  const translator = createTranslation(route.protocol, protocol);
   const asked = JSON.parse(call.body.toString('utf8')) as object;
   // Gemini says in the path that the answer is a stream.
   const from = route.protocol === 'gemini' ? { ...asked, stream: call.isStream } : asked;

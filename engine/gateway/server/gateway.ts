@@ -37,7 +37,6 @@ export interface GatewayOptions extends GatewayStart {
   isAlone: boolean;
   limits?: Partial<ServeLimits>;
   now?: () => number;
-  translate?: ServeDeps['translate'];
   transform?: ServeDeps['transform'];
 }
 
@@ -129,7 +128,6 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     routing,
     upstreams,
     cache,
-    translate: options.translate ?? null,
     transform: options.transform ?? null,
     control,
     limits,

@@ -4,7 +4,6 @@ import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 import type { Log } from '../../base/log.ts';
 import { isLoopback } from '../../base/values/address.ts';
 import { createLimitedServer } from '../../http/server.ts';
-import type { Protocol } from '../protocol.ts';
 import { FACES, findRoute, guessProtocol, type ProtocolFace, type Route } from '../protocols/index.ts';
 import { tagWorkspace, WORKSPACE_HEADER } from '../record.ts';
 import type { GatewaySettings } from '../settings.ts';
@@ -16,7 +15,7 @@ import { type AnswerCache, keyOfCall, MOST_ANSWER_BYTES } from './cache.ts';
 import { beginRow, type Call, estimateCall, faceOf, readCallBody, settleCall } from './call.ts';
 import type { Control } from './control.ts';
 import { readCredentials } from './credentials.ts';
-import { type ForwardLimits, forwardCall, type Translation } from './forward.ts';
+import { type ForwardLimits, forwardCall } from './forward.ts';
 import type { Holders } from './holders.ts';
 import { replaceBytes } from './json-members.ts';
 import { answerCount, answerModels, answerStub, listModelNames } from './local.ts';
@@ -54,7 +53,6 @@ export interface ServeDeps {
   routing: Routing;
   upstreams: Upstreams;
   cache: AnswerCache;
-  translate: ((from: Protocol, to: Protocol) => Translation) | null;
   /** The live zone: may give other messages in the place of those that are to be sent; null leaves them as they are. */
   transform: ((messages: unknown[]) => unknown[]) | null;
   /** What the engine, and nobody else, may ask. */
