@@ -204,17 +204,9 @@ key leaves things as they are. While a line is typed, keys are text; there Ctrl-
 ${table(['group', 'keys', 'what', 'where'], rows)}`;
 }
 
-/** In the catalogue already, so that targets can name them; what emits them is still to come. */
-const TO_COME = {
-  budget_exhausted: 'the gateway',
-};
-
 async function eventsPage() {
   const { EVENTS } = await catalogues();
-  const rows = Object.entries(EVENTS).map(([event, about]) => [
-    code(event),
-    TO_COME[event] === undefined ? about : `${about} (comes with ${TO_COME[event]})`,
-  ]);
+  const rows = Object.entries(EVENTS).map(([event, about]) => [code(event), about]);
   return `# Outbound events
 
 Each entry of \`notify.webhooks\` in \`svc.yaml\` is a target: \`url\`, \`events\` (all when left out) and \`secret_env\` (the

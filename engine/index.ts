@@ -72,6 +72,7 @@ export {
 export type { Host } from './daemon/host.ts';
 export type { EngineLink } from './daemon/mcp/link.ts';
 export type { ListedSession } from './dispatch/operations.ts';
+export type { GatewayState } from './gateway/index.ts';
 export type { Delivery } from './notify/rows.ts';
 export type { EngineStatus } from './operations.ts';
 export type { Access } from './receiver/serve.ts';

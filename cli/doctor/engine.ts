@@ -91,7 +91,7 @@ function probeSocket(socket: string): Promise<'yes' | 'silent' | 'absent'> {
 
 /** Whether the addresses of the configuration can be listened on, unless our own engine does. */
 export function checkAddresses(
-  { loaded: { config }, configuration }: Workspace,
+  { loaded: { config }, configuration, env }: Workspace,
   engine: RunningEngine | null,
 ): Promise<Check[]> {
   const held = engine === null ? [] : [...engine.receivers, ...(engine.http === null ? [] : [engine.http])];
@@ -126,13 +126,15 @@ export function checkAddresses(
         reportWarning('gateway.addr', found, 'svc config set gateway.addr 127.0.0.1:PORT'),
       );
     const who = `${users.join(', ')} ${users.length === 1 ? 'goes' : 'go'} through it`;
-    return (await findListenProblem(parseAddress(addr))) === 'EADDRINUSE'
-      ? reportPass('gateway.addr', `${addr}: something listens; ${who}`)
-      : reportFailure(
+    const isTaken = (await findListenProblem(parseAddress(addr))) === 'EADDRINUSE';
+    if (isTaken) return reportPass('gateway.addr', `${addr}: something listens; ${who}`);
+    return env.SVC_SKIP_GATEWAY_AUTOSTART
+      ? reportFailure(
           'gateway.addr',
-          `nothing listens at ${addr}, and ${who}`,
-          'set agents.auth of them to account, or start what is to listen there: svc brings no gateway yet',
-        );
+          `nothing listens at ${addr}, SVC_SKIP_GATEWAY_AUTOSTART is set, and ${who}`,
+          'svc gateway serve opens it; agents.auth account lets them use their own login',
+        )
+      : reportPass('gateway.addr', `${addr} is free: the engine opens it when a run needs it; ${who}`);
   }
 
   return Promise.all([

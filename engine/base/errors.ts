@@ -70,6 +70,7 @@ export const CODES = {
   ask_closed: conflict,
   // what is wrong here
   gateway_unreachable: failure(503),
+  answer_invalid: failure(502),
   budget_exceeded: denied(403),
   not_a_repository: failure(422),
   repository_empty: failure(422),

@@ -21,6 +21,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   'dispatch.worker': 'task add --run',
   ask: 'ask open',
   'engine.status': 'status',
+  'gateway.remove_key': 'gateway keys remove',
   'lock.status': 'lock list',
   'message.list': 'msg list',
   'msg.roster': 'tool call msg_roster',

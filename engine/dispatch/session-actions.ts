@@ -119,7 +119,7 @@ export function createSessionActions(deps: {
       return await keys.findUrl();
     } catch (thrown) {
       if (!(thrown instanceof SvcError)) throw thrown;
-      const hint = sentence`{worker.attach ${sessionId} account=true} opens it with your own login; svc brings no gateway yet`;
+      const hint = sentence`{worker.attach ${sessionId} account=true} opens it with your own login`;
       throw new SvcError(thrown.code, thrown.message, { cause: thrown, hint });
     }
   }

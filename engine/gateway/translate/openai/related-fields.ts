@@ -1,0 +1,16 @@
+import type { Conversation, Exchange } from '../conversation.ts';
+import type { Fields } from '../fields.ts';
+
+/** The fields of a body that are not `known`: those that both protocols of OpenAI have, and new ones. */
+export const readRelated = (body: Fields, known: (field: string) => boolean): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(body).filter(([field, value]) => !known(field) && value !== null));
+
+/** Those fields for a provider that speaks the other protocol of OpenAI; any other provider gets none. */
+export function writeRelated({ related }: Conversation, { from }: Exchange): Record<string, unknown> {
+  const { verbosity: _, ...rest } = related;
+  return from === 'chat' || from === 'responses' ? rest : {};
+}
+
+/** How wordy the answer should be, which the two protocols have in different places. */
+export const relatedVerbosity = ({ related }: Conversation): string | null =>
+  typeof related.verbosity === 'string' ? related.verbosity : null;
