@@ -17,7 +17,7 @@ import { resolveMachineHome } from '../workspace/machine-home.ts';
 import { copyDatabase, copyPrivate, openCopy } from './database-copy.ts';
 import { bindDatabase } from './database-file.ts';
 import { holdHostLock } from './host-lock.ts';
-import { type AdoptPlace, describeHolder, inspectDataFolder } from './inspect-data-folder.ts';
+import { type AdoptPlace, describeHostHolder, inspectDataFolder } from './inspect-data-folder.ts';
 import { toStorageError } from './sqlite-errors.ts';
 
 /**
@@ -210,7 +210,7 @@ export function setDataFolderAside(
     throw new SvcError('conflict', `${paths.data} holds what svc has not made, and is left where it is`, {
       hint: 'set paths.data to another folder',
     });
-  const held = found?.isDirectory() && report.reason !== 'owner' ? describeHolder(paths.data) : null;
+  const held = found?.isDirectory() && report.reason !== 'owner' ? describeHostHolder(paths.data) : null;
   if (held !== null) throw new SvcError('already_running', `${paths.data} stays where it is: ${held}`);
   const elsewhere = dirname(paths.db) === paths.data ? [] : listDatabaseFiles(paths.db);
   const moves: { from: string; to: string }[] = [];
