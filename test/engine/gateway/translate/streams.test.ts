@@ -355,6 +355,21 @@ test('half a character that never gets its other half is replaced', () => {
   assert.deepEqual(texts, ['a', '\ufffd']);
 });
 
+test('words of no protocol are those of none, even when every object of JavaScript has them', () => {
+  const reason = (word: string): Json =>
+    parseEvents(exchange('messages', 'chat').stream([chunk({ content: 'a' }, word), '[DONE]'])).at(-2).delta
+      .stop_reason;
+  for (const word of ['constructor', 'toString', '__proto__']) assert.equal(reason(word), 'end_turn');
+  const parts = { candidates: [{ content: { parts: [] }, finishReason: 'constructor' }] };
+  assert.equal(parseEvents(exchange('messages', 'gemini').stream([parts])).at(-1).type, 'error');
+  const body = {
+    contents: [],
+    toolConfig: { functionCallingConfig: { mode: 'constructor' } },
+    tools: [{ functionDeclarations: [{ name: 'f' }] }],
+  };
+  assert.ok(!('tool_choice' in exchange('gemini', 'chat', body).sent));
+});
+
 test('events without data, and those of no protocol, change nothing', () => {
   const { translation } = exchange('messages', 'chat');
   const stream = translation.stream();
