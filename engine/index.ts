@@ -11,9 +11,9 @@ export type { AgentHooks, HookEntry, HookLines } from './agents/presets/hooks.ts
 export type { GatewayRoute, McpServer } from './agents/presets/preset.ts';
 export type { AcpError, AcpLine, AgentError, FoundError } from './agents/streams/acp.ts';
 export type { EndCode } from './agents/streams/stream.ts';
-export { hintForCommands } from './api/hints.ts';
 export type { Wire } from './api/operation.ts';
 export type { ToolDescription } from './api/tool.ts';
+export { type Reader, renderWords } from './api/words.ts';
 export { writeFileAtomically } from './base/atomic-file.ts';
 export { backoffMs } from './base/backoff.ts';
 export {
@@ -28,6 +28,7 @@ export {
 } from './base/errors.ts';
 export { isInsideFolder } from './base/paths.ts';
 export { readProgram, runProgram } from './base/run-program.ts';
+export { type Mention, nameCommand, Sentence, sentence, type Words } from './base/sentence.ts';
 export { createSerialQueue } from './base/serial-queue.ts';
 export {
   cutToWidth,
@@ -62,10 +63,10 @@ export type { FreeAddresses } from './config/free-addresses.ts';
 export {
   type ApiInput,
   type ConnectOptions,
-  connect,
+  connectToEngine,
   type EngineClient,
+  mayNotStartError,
   type Notification,
-  notFromRun,
   type RunOptions,
 } from './daemon/client.ts';
 export type { Host } from './daemon/host.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   type Api,
   type Ask,
-  connect,
+  connectToEngine,
   EXIT,
   formatAge,
   formatLocalTime,
@@ -208,7 +208,7 @@ async function waitForAnswer(
   };
   const link = createEngineLink((start) =>
     // An engine that somebody has stopped is waited for, and not started again under their hands.
-    connect({ cwd, env, daemon: getDaemonCommand(), afterCrash: start === 'after_crash', signal }),
+    connectToEngine({ cwd, env, daemon: getDaemonCommand(), afterCrash: start === 'after_crash', signal }),
   );
   try {
     return await link.call('ask', input, { key: randomUUID(), signal, onProgress });

@@ -1,4 +1,4 @@
-import { connect, SvcError, toPrintable } from '../../engine/index.ts';
+import { connectToEngine, SvcError, toPrintable } from '../../engine/index.ts';
 import type { DashboardOptions } from '../../tui/index.ts';
 import { type Context, defineCommand } from '../command.ts';
 import { getDaemonCommand, getSvcCommand } from '../self.ts';
@@ -26,7 +26,12 @@ export async function showDashboard(
     bell: options.bell ?? false,
     select: options.select,
     connect: (start) =>
-      connect({ cwd: options.cwd, env, via: 'tui', ...(start ? { daemon: getDaemonCommand() } : {}) }),
+      connectToEngine({
+        cwd: options.cwd,
+        env,
+        via: 'tui',
+        ...(start ? { daemon: getDaemonCommand() } : {}),
+      }),
   });
   return farewell;
 }

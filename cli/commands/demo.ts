@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
   configuration,
-  connect,
+  connectToEngine,
   type EngineClient,
   readProgram,
   SvcError,
@@ -73,7 +73,7 @@ export const demoCommand: Command = defineCommand({
     let client: EngineClient | undefined;
     try {
       const env = await makeDemoWorkspace(context, folder, secret, events.url);
-      client = await connect({ cwd: folder, env, daemon: getDaemonCommand() });
+      client = await connectToEngine({ cwd: folder, env, daemon: getDaemonCommand() });
       const { receivers } = await client.call('engine.status');
       const [at] = receivers;
       if (!at) throw new SvcError('internal', 'the demo engine has no receiver');

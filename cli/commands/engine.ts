@@ -10,7 +10,7 @@ import {
   type Host,
   hostEngine,
   launching,
-  notFromRun,
+  mayNotStartError,
   openEngine,
   ownSeat,
   SvcError,
@@ -134,7 +134,7 @@ export async function hostHere(
   let host: Host | undefined;
   try {
     const { file, root } = findWorkspace(context);
-    if ((await launching()).mustNotStart(context.env)) throw notFromRun(root);
+    if ((await launching()).mustNotStart(context.env)) throw mayNotStartError(root);
     engine = await openEngine({
       file,
       env: context.env,

@@ -1,7 +1,7 @@
 import {
   type Access,
   configuration,
-  connect,
+  connectToEngine,
   dataFolders,
   findWorkspace,
   SvcError,
@@ -91,7 +91,7 @@ const serve = defineCommand({
       context.stdout.write(`${context.json ? toPrintableJson(entry) : formatAccess(entry)}\n`);
     };
 
-    const client = await connect({ cwd: context.cwd, env: context.env }).catch((error: unknown) => {
+    const client = await connectToEngine({ cwd: context.cwd, env: context.env }).catch((error: unknown) => {
       if (error instanceof SvcError && error.code === 'engine_not_running') return null;
       throw error;
     });

@@ -101,7 +101,7 @@ async function checkOwnership({ loaded: { root }, paths, env }: Workspace): Prom
     return reportPass(name, 'made by svc on this machine');
   } catch (thrown) {
     const { message, hint } = asSvcError(thrown);
-    return reportFailure(name, message, hint ?? 'svc adopt');
+    return reportFailure(name, message, String(hint ?? 'svc adopt'));
   }
 }
 
@@ -117,7 +117,7 @@ async function checkSocket({ paths: { data, socket }, env }: Workspace): Promise
       : reportPass(name, `${length} bytes is too long, so the socket is made in ${dirname(path)}`);
   } catch (thrown) {
     const { message, hint } = asSvcError(thrown);
-    return reportFailure(name, message, hint ?? 'set daemon.socket to a shorter path');
+    return reportFailure(name, message, String(hint ?? 'set daemon.socket to a shorter path'));
   }
 }
 

@@ -58,7 +58,7 @@ export async function checkEngine(
       return failed(reportWarning('engine', 'not asked: the data folder is not known here', null));
     if (error.code === 'engine_not_running')
       return failed(reportPass('engine', 'does not run; the next command starts it'));
-    return failed(reportFailure('engine', error.message, error.hint ?? 'look into .svc/log'));
+    return failed(reportFailure('engine', error.message, String(error.hint ?? 'look into .svc/log')));
   }
 }
 

@@ -57,7 +57,7 @@ export async function checkStrict(env: NodeJS.ProcessEnv, workspace: Workspace |
     ];
   } catch (thrown) {
     const { message, hint } = asSvcError(thrown);
-    return [reportFailure(name, message, hint ?? 'svc config set guard.profile lite')];
+    return [reportFailure(name, message, String(hint ?? 'svc config set guard.profile lite'))];
   }
 }
 

@@ -32,7 +32,7 @@ export async function checkConfiguration({
     file = findWorkspace({ cwd, env }).file;
   } catch (thrown) {
     const { message, hint } = asSvcError(thrown);
-    const remedy = hint ?? 'run svc init';
+    const remedy = String(hint ?? 'run svc init');
     // A wrong SVC_CONFIG is a mistake; a folder without svc.yaml is not one yet.
     return failed(
       env.SVC_CONFIG

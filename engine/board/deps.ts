@@ -8,7 +8,7 @@ import type { TaskActions, Template } from './tasks/actions.ts';
 import type { Tasks } from './tasks/index.ts';
 import type { Workflow } from './workflow/index.ts';
 
-/** What the operations and tools of the board are made of. */
+/** Dependencies of the board's operations and tools. */
 export interface BoardOperationsDeps {
   storage: Storage;
   events: EventLog;
@@ -22,7 +22,7 @@ export interface BoardOperationsDeps {
   templates(): Readonly<Record<string, Template>>;
   actions: TaskActions;
   policy(): Policy;
-  /** Throws `consent_missing` while nobody has ever agreed to svc.yaml. */
+  /** Throws `consent_missing` until somebody has agreed to svc.yaml. */
   requireConsent(): void;
   /** Whether workers can be confined here. Throws `tool_missing`, `confinement_unavailable`. */
   checkConfinement(): Promise<unknown>;

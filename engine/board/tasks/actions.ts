@@ -16,7 +16,7 @@ export interface Template {
   timeout_sec?: number | undefined;
 }
 
-/** What a client says of a new task. */
+/** What a client may specify for a new task. */
 export interface TaskWish {
   title?: string | undefined;
   body?: string | undefined;
@@ -30,11 +30,11 @@ export interface TaskWish {
   priority?: keyof typeof PRIORITIES | undefined;
 }
 
-/** How clients make and start tasks, for the operations and for the tools. Inside `storage.write`. */
+/** How clients create and start tasks. Call inside `storage.write`. */
 export interface TaskActions {
-  /** What a wish comes to with its template. Throws `unknown_template`, `unknown_agent`, `unknown_project`, `fields_invalid`. */
+  /** Merges a wish with its template. Throws `unknown_template`, `unknown_agent`, `unknown_project`, `fields_invalid`. */
   newTask(wish: TaskWish, caller: Caller): NewTask;
-  /** Runs a task; one that names no agent gets the one that runs then. The same call again finds its session. */
+  /** Runs a task; one without an agent gets the default one. Repeating the same call returns the session it started. */
   run(taskId: string, options: DispatchOptions, who: By): Submitted;
 }
 
@@ -44,12 +44,12 @@ export function createTaskActions(deps: {
   workflow: Workflow;
   agents: Agents;
   templates(): Readonly<Record<string, Template>>;
-  /** The one name of a ledger's file. Throws `path_outside`. */
+  /** The canonical name of a ledger's file. Throws `path_outside`. */
   ledgerKey(path: string): string;
 }): TaskActions {
   const { tasks, sessions, workflow, agents } = deps;
 
-  function templateOf(name: string | undefined): Template | undefined {
+  function findTemplate(name: string | undefined): Template | undefined {
     if (name === undefined) return undefined;
     const templates = deps.templates();
     if (Object.hasOwn(templates, name)) return templates[name];
@@ -60,7 +60,7 @@ export function createTaskActions(deps: {
 
   return {
     newTask(wish, caller) {
-      const template = templateOf(wish.template);
+      const template = findTemplate(wish.template);
       const agent = wish.agent ?? template?.agent ?? null;
       const project = wish.project ?? template?.project ?? caller.project;
       if (agent !== null) agents.withOverrides(agentOverrides(caller)).findCommand(agent);
