@@ -57,6 +57,21 @@ describe('streams of servers of chat', () => {
     ]);
   });
 
+  test('a call that is whole waits for one before it that is not', () => {
+    const { said } = readChat([
+      call(0, 'a', 'f', '{"x'),
+      call(1, 'b', 'g', '{"y":2}'),
+      call(2, 'c', 'h', '{"z":3}'),
+      call(0, undefined, undefined, '":1}'),
+      chunk({}, 'tool_calls'),
+      '[DONE]',
+    ]);
+    assert.deepEqual(
+      said.map(({ input }: Json) => input),
+      [{ x: 1 }, { y: 2 }, { z: 3 }],
+    );
+  });
+
   test('text between calls keeps its place', () => {
     const { said } = readChat([
       chunk({ content: 'one' }),
