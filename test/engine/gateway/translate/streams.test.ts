@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Json } from '../../../support/plain-protocols.ts';
-import { exchange, parseEvents } from '../../../support/translated.ts';
+import { exchange, parseEvents, toEvent } from '../../../support/translated.ts';
 
 const chunk = (delta: Json, finish_reason: string | null = null): Json => ({
   id: 'x',
@@ -70,6 +70,18 @@ describe('streams of servers of chat', () => {
       said.map(({ input }: Json) => input),
       [{ x: 1 }, { y: 2 }, { z: 3 }],
     );
+  });
+
+  test('the next call is told as it comes once the one before it is whole', () => {
+    const stream = exchange('messages', 'chat').translation.stream();
+    const told = (event: Json): string[] => stream.push(toEvent(event)).map(({ event: name }) => name!);
+    told(call(0, 'a', 'f', '{}'));
+    assert.deepEqual(told(call(1, 'b', 'g', '{"y"')), [
+      'content_block_stop',
+      'content_block_start',
+      'content_block_delta',
+    ]);
+    assert.deepEqual(told(call(1, undefined, undefined, ':1}')), ['content_block_delta']);
   });
 
   test('text between calls keeps its place', () => {
