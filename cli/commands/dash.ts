@@ -10,7 +10,7 @@ export async function showDashboard(
     Pick<DashboardOptions, 'plain' | 'bell' | 'select'>
   >,
 ): Promise<readonly string[]> {
-  // What the dashboard sets for its libraries must not reach an engine that it starts.
+  // Variables that the dashboard sets for its libraries must not reach an engine that it starts.
   const env = { ...options.env };
   const { stdin, stdout, stderr, signal } = context;
   const { openDashboard } = await import('../../tui/index.ts');

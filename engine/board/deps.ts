@@ -4,8 +4,8 @@ import type { Peers, Session, Sessions } from '../sessions/index.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import type { Decisions } from './decisions/index.ts';
 import type { Plans } from './plan.ts';
-import type { TaskActions, Template } from './tasks/actions.ts';
-import type { Tasks } from './tasks/index.ts';
+import type { TaskActions } from './tasks/actions.ts';
+import type { Tasks, TaskTemplates } from './tasks/index.ts';
 import type { Workflow } from './workflow/index.ts';
 
 /** Dependencies of the board's operations and tools. */
@@ -19,7 +19,7 @@ export interface BoardOperationsDeps {
   plans: Plans;
   agents: Agents;
   peers: Pick<Peers, 'known'>;
-  templates(): Readonly<Record<string, Template>>;
+  templates(): TaskTemplates;
   actions: TaskActions;
   policy(): Policy;
   /** Throws `consent_missing` until somebody has agreed to svc.yaml. */

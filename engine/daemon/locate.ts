@@ -18,9 +18,9 @@ export interface EnginePlace {
 }
 
 /**
- * The folder with the engine's record and its socket. Only a workspace whose svc.yaml seems to move them has its
- * configuration read: that loads zod and yaml, which is 170 ms of every hook and command. To match too much costs
- * time; what sets one of these keys has its name before a colon, and so is never missed.
+ * Resolves the data folder and the socket. The configuration is only read for a svc.yaml that seems to move them, since
+ * zod and yaml would cost every hook and command 140 ms of CPU. Matching too much only costs time; a file that sets one of
+ * these keys has the key's name before a colon, so it is never missed.
  */
 async function resolveEnginePaths(
   root: string,

@@ -4,8 +4,8 @@ import { buildHello } from './hello.ts';
 import { createLineSplitter } from './json-lines.ts';
 import { locateEngine } from './locate.ts';
 
-// Loaded at every tool call of every agent, so nothing here or below it may load a package. The usual client takes 8 ms
-// longer (of 56) and a second round trip, and waits for a restarting engine, which an agent should not.
+// Loaded at every tool call of every agent, so nothing here or below it may load a package. The usual client takes 4 ms
+// more CPU (of 37) and a second round trip, and waits for a restarting engine, which an agent should not.
 
 /** A connection for one call. */
 export interface OneCall {

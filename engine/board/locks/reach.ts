@@ -1,4 +1,4 @@
-import { dirname, sep } from 'node:path';
+import { dirname, relative, sep } from 'node:path';
 import { isInsideFolder } from '../../base/paths.ts';
 import type { NamedPath } from '../../workspace/workspace-path.ts';
 
@@ -16,11 +16,7 @@ export interface Reach {
 
 /** Computes which locks concern a path. `root` is the workspace's folder, real and absolute. */
 export function computeReach({ absolute, key }: NamedPath, root: string): Reach {
-  const inside = root === sep ? sep : root + sep;
-  const nameKey = (path: string): string => {
-    if (path === root) return '.';
-    return path.startsWith(inside) ? path.slice(inside.length) : path;
-  };
+  const nameKey = (path: string): string => (isInsideFolder(root, path) ? relative(root, path) || '.' : path);
   const above: string[] = [];
   for (let at = absolute; ; at = dirname(at)) {
     above.push(nameKey(at));

@@ -19,6 +19,7 @@ import {
 } from './rows.ts';
 
 export { TASK_STATUSES, type Task, type TaskSource, type TaskStatus, type TaskSummary } from './rows.ts';
+export { applyTemplate, findTemplate, type TaskTemplates, type TemplateFields } from './templates.ts';
 
 export interface NewTask {
   title: string;
