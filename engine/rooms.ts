@@ -19,7 +19,7 @@ import {
   type DataPaths,
   isLoopback,
   listSecretVariables,
-  parseAddress,
+  readEnvironmentFlag,
   resolveMachineHome,
 } from './config/index.ts';
 import {
@@ -31,7 +31,7 @@ import {
   recallEarlierRun,
 } from './dispatch/index.ts';
 import { createSessionActions, type SessionActions } from './dispatch/session-actions.ts';
-import { createKeys } from './gateway/keys/index.ts';
+import { createGatewayRoom, type GatewayRoom, listProviderVariables } from './gateway/index.ts';
 import { createHooks, describeStanding, type Hooks, listHeldPaths, listNewMessages } from './hooks/index.ts';
 import { createMemory, type Memories, pointToNotes } from './knowledge/memory/index.ts';
 import { createNotify } from './notify/index.ts';
@@ -104,6 +104,7 @@ export interface Rooms {
   notify: ReturnType<typeof createNotify>;
   listeners: Listeners;
   hooks: Hooks;
+  gateway: GatewayRoom;
   memory: Memories;
   /** What paths that somebody names lead to. */
   paths: WorkspacePaths;
@@ -121,7 +122,7 @@ export function createRooms(ground: Ground): Rooms {
   const agents = createAgents({ root, config, env, waitingKeys: ground.waitingKeys });
   const runSockets = createRunSockets({ root, version, env });
   closing(runSockets.close);
-  const secretNames = () => listSecretVariables(config());
+  const secretNames = () => [...listSecretVariables(config()), ...listProviderVariables(config())];
   /** Of whatever the engine starts: with the machine home, and with a mark so that it is never taken for the person. */
   const childEnvironment = (extra: Record<string, string> = {}) =>
     buildWorkerEnvironment(
@@ -187,7 +188,21 @@ export function createRooms(ground: Ground): Rooms {
   });
   const visitors = createVisitors({ sessions, processes });
   const circuits = createCircuits({ storage, events, clock });
-  const keys = createKeys({ storage, clock, address: () => parseAddress(config().gateway.addr) });
+  const gateway = createGatewayRoom({
+    storage,
+    events,
+    clock,
+    log,
+    data: paths.data,
+    dataId: ground.dataId,
+    db: paths.db,
+    config,
+    secret: ground.secret,
+    env,
+    skipsStart: readEnvironmentFlag(env, 'SVC_SKIP_GATEWAY_AUTOSTART'),
+  });
+  closing(gateway.close);
+  const keys = gateway.runKeys;
 
   const briefOf = ({ sessionId, worktree, cwd }: Session): string | null =>
     cwd === null ? null : briefFile({ paths }, { sessionId, worktree, cwd });
@@ -402,6 +417,7 @@ export function createRooms(ground: Ground): Rooms {
     notify,
     listeners,
     hooks,
+    gateway,
     memory,
     paths: workspacePaths,
     runSockets,

@@ -1,6 +1,7 @@
 import { type AgentCommand, findCommandOfSession, findPresetOfCommand } from '../agents/index.ts';
 import type { GatewayRoute } from '../agents/presets/index.ts';
 import { SvcError } from '../base/errors.ts';
+import { sentence } from '../base/sentence.ts';
 import type { Task } from '../board/tasks/index.ts';
 import type { Prepared, RunName, RunTexts } from '../runner/runs/index.ts';
 import { findPlacement, type Placement, type RunProcess, type Session } from '../sessions/index.ts';
@@ -126,7 +127,7 @@ function findFormerPlacement({ sessions }: DispatchDeps, sessionId: string): Pla
   const former = sessions.get(sessionId);
   if (former.worktree !== null || former.inplace) return findPlacement(former);
   throw new SvcError('conflict', `the worktree of ${sessionId} is no longer there`, {
-    hint: 'dispatch the task anew: svc task retry',
+    hint: sentence`dispatch the task anew: {task.run}`,
   });
 }
 

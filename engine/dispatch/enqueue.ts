@@ -1,4 +1,5 @@
 import { SvcError } from '../base/errors.ts';
+import { sentence } from '../base/sentence.ts';
 import type { Decision } from '../board/decisions/index.ts';
 import type { DispatchOptions } from '../board/index.ts';
 import type { Task } from '../board/tasks/index.ts';
@@ -21,7 +22,7 @@ export function enqueueSession(
   const live = sessions.ofTask(task.taskId).find(({ state }) => state !== 'ended');
   if (live !== undefined)
     throw new SvcError('conflict', `${task.taskId} has a session that has not ended yet: ${live.sessionId}`, {
-      hint: `svc worker log ${live.sessionId} -f shows what it does`,
+      hint: sentence`{session.log ${live.sessionId} follow=true} shows what it does`,
     });
   const { idleTimeoutSec } = deps.timeouts();
   const session = sessions.create({

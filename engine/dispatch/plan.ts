@@ -1,5 +1,6 @@
 import { type Agents, splitCommand } from '../agents/index.ts';
 import { type Problem, SvcError, toProblem } from '../base/errors.ts';
+import { sentence } from '../base/sentence.ts';
 import type { DispatchOptions, RunPlan } from '../board/index.ts';
 import type { Task } from '../board/tasks/index.ts';
 import type { DispatchDeps } from './context.ts';
@@ -9,7 +10,7 @@ export function chooseAgent(agents: Pick<Agents, 'findDefaultAgent'>, task: Task
   const agent = task.agent ?? agents.findDefaultAgent();
   if (agent !== null) return agent;
   throw new SvcError('conflict', `${task.taskId} has no agent`, {
-    hint: `svc task assign ${task.taskId} <agent>`,
+    hint: sentence`{task.assign ${task.taskId} <agent>}`,
   });
 }
 

@@ -2,6 +2,7 @@ import type { GatewayRoute } from '../agents/presets/index.ts';
 import type { By } from '../api/operation.ts';
 import { asSvcError, SvcError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
+import { sentence } from '../base/sentence.ts';
 import type { Decisions } from '../board/decisions/index.ts';
 import type { DispatchOptions } from '../board/index.ts';
 import type { Workflow } from '../board/workflow/index.ts';
@@ -77,7 +78,7 @@ export function createSessionActions(deps: {
     const visitor = visitors.findVisitor(sessionId);
     if (visitor === null) return;
     throw new SvcError('conflict', `a person is in ${sessionId} (process ${visitor.pid})`, {
-      hint: `leave it first: end the agent that svc worker attach opened`,
+      hint: sentence`leave it first: end the agent that {worker.attach} opened`,
     });
   }
 
@@ -95,7 +96,7 @@ export function createSessionActions(deps: {
     const mayGoOn = isPaused(session);
     if (session.state !== 'ended' && !mayGoOn)
       throw new SvcError('conflict', `${sessionId} is ${session.state}: its agent works alone`, {
-        hint: `svc worker log ${sessionId} -f shows what it does; once it has ended or paused it can be entered`,
+        hint: sentence`{session.log ${sessionId} follow=true} shows what it does; once it has ended or paused it can be entered`,
       });
     checkEmpty(session);
     const next = sessions
@@ -103,12 +104,12 @@ export function createSessionActions(deps: {
       .find(({ state, continues }) => state !== 'ended' && continues === sessionId);
     if (next !== undefined)
       throw new SvcError('conflict', `${next.sessionId} goes on with ${sessionId}, in its worktree`, {
-        hint: `svc worker log ${next.sessionId} -f shows what it does`,
+        hint: sentence`{session.log ${next.sessionId} follow=true} shows what it does`,
       });
     const cwd = session.worktree === null && !session.inplace ? null : session.cwd;
     if (cwd === null)
       throw new SvcError('conflict', `the worktree of ${sessionId} is no longer there`, {
-        hint: `svc worktree list shows those that are`,
+        hint: sentence`{worktree.status} shows those that are`,
       });
     return { ...session, cwd, isPaused: mayGoOn };
   }
@@ -118,7 +119,7 @@ export function createSessionActions(deps: {
       return await keys.findUrl();
     } catch (thrown) {
       if (!(thrown instanceof SvcError)) throw thrown;
-      const hint = `svc worker attach ${sessionId} --account opens it with your own login; svc brings no gateway yet`;
+      const hint = sentence`{worker.attach ${sessionId} account=true} opens it with your own login`;
       throw new SvcError(thrown.code, thrown.message, { cause: thrown, hint });
     }
   }
@@ -175,24 +176,24 @@ export function createSessionActions(deps: {
             return { going: sessions.get(sessionId) };
           if (session.state !== 'ended')
             throw new SvcError('conflict', `${sessionId} is ${session.state} and has nothing to go on with`, {
-              hint: `svc worker log ${sessionId} -f`,
+              hint: sentence`{session.log ${sessionId} follow=true}`,
             });
           const newest = sessions.ofTask(session.taskId).at(-1);
           if (newest?.sessionId !== sessionId)
             throw new SvcError('conflict', `${session.taskId} has gone on since, as ${newest?.sessionId}`, {
-              hint: `svc worker resume ${newest?.sessionId}`,
+              hint: sentence`{worker.resume ${newest?.sessionId}}`,
             });
           if (session.failure === null)
             throw new SvcError('conflict', `${sessionId} has done its work`, {
-              hint: `svc worker attach ${sessionId} opens its agent in the worktree`,
+              hint: sentence`{worker.attach ${sessionId}} opens its agent in the worktree`,
             });
           if (session.worktree === null && !session.inplace)
             throw new SvcError('conflict', `the worktree of ${sessionId} is no longer there`, {
-              hint: `svc task retry ${session.taskId} begins anew`,
+              hint: sentence`{task.run ${session.taskId}} begins anew`,
             });
           if (session.failure.code === 'inputs_changed')
             throw new SvcError('conflict', `${sessionId} goes on once its new decision is approved`, {
-              hint: `svc task show ${session.taskId} names it`,
+              hint: sentence`{task.show ${session.taskId}} names it`,
             });
           workflow.retry(session.taskId, by);
           const started = workflow.run(

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
+import { sentence } from '../../base/sentence.ts';
 import { makeTitle } from '../../base/text.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import { foldText, indexText } from '../search/index.ts';
@@ -128,7 +129,7 @@ export function createMemoryStore({ storage, events, clock, retentionDays }: Mem
     const [first, second] = wanted.length > 3 ? byPrefix.all(wanted, `${wanted}\u{10ffff}`) : [];
     if (first === undefined)
       throw new SvcError('not_found', `no memory ${JSON.stringify(id.slice(0, 60))}`, {
-        hint: 'memory_list shows them',
+        hint: sentence`{memory.list} shows them`,
       });
     if (second !== undefined)
       throw new SvcError('conflict', `several memories begin with ${wanted}`, {
