@@ -11,8 +11,6 @@ export interface DispatchOptions {
   timeoutSec?: number | undefined;
   /** The session that dispatches. */
   parent?: string | undefined;
-  /** See `Call.key`. */
-  callKey?: string | undefined;
   /** Passes the ledger gate. To the dispatcher: it was passed so, and that is recorded. */
   force?: boolean | undefined;
   /** Not through the gateway, whatever `agents.auth` says. */

@@ -42,7 +42,6 @@ export function enqueue(
     gatewayBypass: options.gatewayBypass ?? false,
     tokenBudget: options.tokenBudget ?? null,
     parent: options.parent ?? null,
-    callKey: options.callKey ?? null,
   });
   events.append({
     kind: 'dispatched',

@@ -315,7 +315,7 @@ function alreadyDecided(decision: Decision): SvcError {
 /** Null when nothing was asked for. Who asked, and by which call, is of one dispatch and no part of it. */
 function optionsText(options: DispatchOptions): string | null {
   if (Object.keys(options).length === 0) return null;
-  const { parent: _, callKey: __, force: ___, ...kept } = options;
+  const { parent: _, force: __, ...kept } = options;
   const text = JSON.stringify(kept, (_name, value) => (value === false ? undefined : value));
   return text === '{}' ? null : text;
 }

@@ -50,8 +50,8 @@ export interface Verify {
   sentenceOf(session: Session): string;
   /** Inside the transaction of a session's end: under strict its tests are to be run again. */
   sessionEnded(session: Session): void;
-  /** Records what a session claims. `uncommitted` files will be committed after it. */
-  report(claims: Claims, by: By, key: string | null): Promise<Reported>;
+  /** Records what a session claims, by `write`. `uncommitted` files will be committed after it. */
+  report<T>(claims: Claims, by: By, write: (work: () => Reported) => Promise<T>): Promise<T>;
   /**
    * Runs the tests that an ended session reported again, in a clean checkout of the commit where its branch ends. One
    * rerun at a time: this one waits for its turn.
@@ -176,9 +176,7 @@ export function createVerify(deps: VerifyDeps): Verify {
       return `${state} (${VERIFICATION_WORDS[state]}${next})`;
     },
     sessionEnded: reruns.setDue,
-    async report(claims, by, key) {
-      const before = storage.answerOf<Reported>('verify_report', key);
-      if (before !== undefined) return before;
+    async report<T>(claims: Claims, by: By, write: (work: () => Reported) => Promise<T>): Promise<T> {
       const whose = subject(claims.sessionId);
       const head = await headOf(whose.session);
       const { worktree = null, state } = whose.session ?? {};
@@ -186,7 +184,7 @@ export function createVerify(deps: VerifyDeps): Verify {
         worktree === null || state === 'ended'
           ? 0
           : await worktrees.countUncommitted(worktree).catch(() => 0);
-      return storage.once('verify_report', key, () => {
+      return write(() => {
         insertClaims(claims, head);
         const judged = assembled(whose, head);
         const { criteria, tests, taskId } = judged;

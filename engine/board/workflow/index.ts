@@ -52,8 +52,8 @@ export interface Submitted {
   task: Task;
   decision: Decision | null;
   session: Session | null;
-  /** Nothing was started: what would run is not what was asked for, and `decision` waits in its place. To be told after the commit. */
-  replaced?: SvcError;
+  /** Nothing was started: what would run is not what this one was about, and `decision` waits in its place. */
+  replaced?: Decision;
 }
 
 /** What an edit answers: the decision that waits now. */
@@ -165,8 +165,7 @@ export function createWorkflow({
     decisions.expire(task.taskId, why, by);
     const question = { inputs: inputsOf(task, options), options, changes, why: whyHeld(task, why) };
     const decision = decisions.ask(task, question, by);
-    const replaced = replacedBy(before, decision);
-    return { task: tasks.get(task.taskId), decision, session: null, replaced };
+    return { task: tasks.get(task.taskId), decision, session: null, replaced: before };
   }
 
   /** Approves a pending decision, or takes up an approved one, and starts it; where it says something else, asks anew. */
@@ -393,8 +392,13 @@ const replacedBy = ({ decisionId, taskId }: Decision, { decisionId: next, change
     },
   );
 
+/** Why nothing was started although it was approved; null when something was. To be told after the commit. */
+export const whyReplaced = ({ replaced, decision }: Submitted): SvcError | null =>
+  replaced === undefined ? null : replacedBy(replaced, decision as Decision);
+
 /** After the commit that keeps the decision that waits now. Throws `inputs_changed`. */
 export function checkNotReplaced<S extends Submitted>(submitted: S): S {
-  if (submitted.replaced !== undefined) throw submitted.replaced;
+  const refused = whyReplaced(submitted);
+  if (refused !== null) throw refused;
   return submitted;
 }

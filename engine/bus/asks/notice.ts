@@ -10,7 +10,7 @@ export interface AskNotice {
   closed(ask: Ask): void;
 }
 
-const callOf = (ask: Ask): string => `ask ${ask.askId}`;
+const originOf = (ask: Ask): string => `ask ${ask.askId}`;
 
 function textOf({ askId, fromSession, question, context, options, createdAt, expiresAt }: Ask): string {
   const waits = formatAge(createdAt, Date.parse(expiresAt));
@@ -35,14 +35,14 @@ export const createAskNotice = (messages: Messages): AskNotice => ({
         fromName: null,
         parentId: null,
         taskId: ask.taskId,
-        callKey: callOf(ask),
+        origin: originOf(ask),
       },
       [{ toSession: ask.toSession, toWorker: null, toAgent: null }],
       { actor: null, via: 'engine' },
     );
   },
   closed(ask) {
-    for (const { id, acked_at } of messages.ofCall(callOf(ask))) {
+    for (const { id, acked_at } of messages.ofOrigin(originOf(ask))) {
       if (acked_at === null) messages.ackAs(id, 'svc', { actor: null, via: 'engine' });
     }
   },

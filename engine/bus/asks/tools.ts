@@ -5,13 +5,11 @@ import { SvcError } from '../../base/errors.ts';
 import { sentence } from '../../base/sentence.ts';
 import { toPrintable } from '../../base/text.ts';
 import { isOwnSeat, type Peers, projectOfAddress } from '../../sessions/index.ts';
-import type { Storage } from '../../storage/index.ts';
 import { type AddresseeDeps, addresseeOf } from './addressee.ts';
 import { ASK_STATUSES, type Ask, type Asks, closed, type SymbolRef } from './index.ts';
 import { type SymbolDeps, symbolRefOf } from './symbol-ref.ts';
 
 export interface AskToolsDeps extends Omit<AddresseeDeps, 'peers'>, SymbolDeps {
-  storage: Storage;
   asks: Asks;
   peers: Pick<Peers, 'find' | 'known' | 'chairOf'>;
 }
@@ -109,20 +107,17 @@ function sayAsk(ask: z.output<typeof listedAsk>): string {
 
 /** What agents and clients may do about questions. */
 export function askTools(deps: AskToolsDeps) {
-  const { storage, asks, peers } = deps;
+  const { asks, peers } = deps;
 
-  /** The row of this call: the one it made before, or a new one. */
-  const opened = (input: z.infer<typeof askInput>, caller: Caller, key: string | null): Promise<Ask> =>
-    storage.write(() => {
-      const before = key === null ? null : asks.byCall(key, input.question);
-      if (before !== null) return before;
-      const { options = [], timeout_sec: timeoutSec, question } = input;
-      const context = input.context || null;
-      const from = caller.sessionId;
-      const taskId = (from === null ? null : peers.find(from)?.taskId) ?? null;
-      const ask = { from, taskId, question, context, options, timeoutSec, key };
-      return asks.open({ ...ask, ...addresseeOf(input, caller, deps) }, by(caller));
-    });
+  /** Inside the transaction of the call. */
+  function openAsk(input: z.infer<typeof askInput>, caller: Caller): Ask {
+    const { options = [], timeout_sec: timeoutSec, question } = input;
+    const context = input.context || null;
+    const from = caller.sessionId;
+    const taskId = (from === null ? null : peers.find(from)?.taskId) ?? null;
+    const ask = { from, taskId, question, context, options, timeoutSec };
+    return asks.open({ ...ask, ...addresseeOf(input, caller, deps) }, by(caller));
+  }
 
   function whom({ toSession, project }: Ask): string {
     if (projectOfAddress(toSession) === undefined) return toSession;
@@ -188,7 +183,8 @@ export function askTools(deps: AskToolsDeps) {
           ? `ask ${number} was answered by ${by}: ${answer}${pointed(symbol_ref)}`
           : `ask ${number} timed out: ${note}`,
       async run(input, caller, call) {
-        return outcome(await waitOn(await opened(input, caller, call.key), call));
+        const askId = await call.begin(() => openAsk(input, caller).askId);
+        return outcome(await waitOn(asks.get(askId), call));
       },
     }),
     tool({
@@ -213,7 +209,7 @@ export function askTools(deps: AskToolsDeps) {
       }),
       say: ({ id: number, answer, by, symbol_ref }) =>
         `ask ${number} is answered by ${by}: ${answer}${pointed(symbol_ref)}`,
-      async run(input, caller) {
+      run(input, caller, call) {
         const ask = asks.get(input.id);
         checkMayAnswer(ask, caller);
         const { options, status } = ask;
@@ -227,10 +223,10 @@ export function askTools(deps: AskToolsDeps) {
         const ref =
           status !== 'open' || input.symbol_ref === undefined ? null : symbolRefOf(input.symbol_ref, deps);
         const answer = { answer: input.answer, by: signature(input.by, caller), symbolRef: ref };
-        const { note: _, ...answered } = outcome(
-          await storage.write(() => asks.answer(input.id, answer, by(caller))),
-        );
-        return answered;
+        return call.finish(() => {
+          const { note: _, ...answered } = outcome(asks.answer(input.id, answer, by(caller)));
+          return answered;
+        });
       },
     }),
     tool({
@@ -280,11 +276,11 @@ export function askTools(deps: AskToolsDeps) {
     }),
     operation({
       name: 'ask.open',
-      about: 'Ask without waiting; `ask.wait` does, and so does `ask` under the same key.',
+      about: 'Ask without waiting; `ask.wait` does.',
       seat: 'any',
       changes: true,
       input: askInput,
-      run: (input, caller, call) => opened(input, caller, call.key),
+      run: (input, caller, call) => call.finish(() => openAsk(input, caller)),
     }),
     operation({
       name: 'ask.wait',
