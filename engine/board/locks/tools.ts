@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { by, operation } from '../../api/operation.ts';
+import { by, operation, toWire } from '../../api/operation.ts';
 import { tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
 import { toPrintable } from '../../base/text.ts';
@@ -87,25 +87,7 @@ export function lockOperations({ locks, peers }: { locks: Locks; peers: HolderPe
                 ({ path, holder, expires_at }) => `${holder} holds ${toPrintable(path)} until ${expires_at}`,
               )
               .join('\n'),
-      run: (input) => ({
-        locks: locks
-          .around(input.path || undefined)
-          .map(({ path, holder, fence, acquiredAt, expiresAt }) => ({
-            path,
-            holder,
-            fence,
-            acquired_at: acquiredAt,
-            expires_at: expiresAt,
-          })),
-      }),
-    }),
-    operation({
-      name: 'lock.list',
-      about: 'Every lock that is held, by path.',
-      seat: 'any',
-      changes: false,
-      input: z.strictObject({}),
-      run: (): Lock[] => locks.around(),
+      run: (input) => ({ locks: toWire(locks.around(input.path || undefined)) }),
     }),
     operation({
       name: 'lock.over',

@@ -120,19 +120,7 @@ export function verifyTools({ verify, tasks, paths }: VerifyToolsDeps) {
         state: z.enum(VERIFICATION_STATES),
         reasons: z.array(z.string()),
       }),
-      async run(input, caller) {
-        const found = await verify.of(named(input.session, caller));
-        const { sessionId, state, reasons } = found;
-        return { ...(toWire(found) as object), session_id: sessionId, state, reasons };
-      },
-    }),
-    operation({
-      name: 'verify.show',
-      about: 'The evidence of a session, and what it is worth now.',
-      seat: 'any',
-      changes: false,
-      input: z.strictObject({ session: z.string().min(1) }),
-      run: (input) => verify.of(input.session),
+      run: async (input, caller) => toWire(await verify.of(named(input.session, caller))),
     }),
     operation({
       name: 'verify.rerun',

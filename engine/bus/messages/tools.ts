@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { by, type Caller } from '../../api/operation.ts';
+import { by, type Caller, chairOnly } from '../../api/operation.ts';
 import { sayMore, tool } from '../../api/tool.ts';
 import { type Clock, rfc3339 } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
@@ -247,15 +247,16 @@ export function messageTools(deps: MessageToolDeps) {
         id: z.int().describe('Of the message'),
         session: name.optional().describe('Recipient; default: yours'),
         agent: name.optional().describe("Recipient; default: your session's"),
+        /** As a person, whoever the message is to; only for the Chair. */
+        as_person: z.boolean().optional().meta({ unlisted: true }),
       }),
       output: z.object({ id: z.int(), acked_at: z.string(), acked_by: z.string() }),
       run: (input, caller, call) =>
         call.finish(() => {
-          const { id, acked_at, acked_by } = messages.ack(
-            input.id,
-            resolveReader(deps, input, caller),
-            by(caller),
-          );
+          if (input.as_person && caller.seat !== 'chair') throw chairOnly('msg.ack as a person', caller);
+          const { id, acked_at, acked_by } = input.as_person
+            ? messages.ackAs(input.id, caller.actor, by(caller))
+            : messages.ack(input.id, resolveReader(deps, input, caller), by(caller));
           return { id, acked_at: rfc3339(acked_at ?? clock.now()), acked_by: acked_by ?? '' };
         }),
       say: ({ id, acked_by }) => `message ${id} acknowledged by ${acked_by}`,

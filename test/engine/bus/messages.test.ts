@@ -201,13 +201,15 @@ describe('messages', () => {
   test('of anyone are acknowledged by the person at the dashboard, under their name', async () => {
     const session = await dispatched(here);
     const id = await idOf(send({ to_session: session }));
-    const acked = await here.call<{ acked_by: string }>('message.ack', { id });
+    const acked = await here.call<{ acked_by: string }>('msg.ack', { id, as_person: true });
     assert.equal(acked.acked_by, 'ada');
     await assert.rejects(here.call('msg.ack', { id }, worker(session)), {
       code: 'conflict',
       message: /by ada/,
     });
-    await assert.rejects(here.call('message.ack', { id }, worker(session)), { code: 'chair_only' });
+    await assert.rejects(here.call('msg.ack', { id, as_person: true }, worker(session)), {
+      code: 'chair_only',
+    });
   });
 
   test('with a role reach the family of the sender', async () => {
@@ -335,28 +337,26 @@ describe('messages', () => {
   });
 
   test('are counted and listed for the dashboard, newest first', async () => {
-    const before_ = await here.call<{ unread: number; alerts: number }>('message.counts');
+    const before_ = await here.call<{ unread: number; alerts: number }>('msg.counts');
     const first = await idOf(send({ to_session: 'chair', kind: 'alert' }));
     const second = await idOf(send({ to_session: 'chair@shop' }));
     const third = await idOf(send({ to_session: 'somebody' }));
-    const counts = await here.call<{ unread: number; alerts: number }>('message.counts');
+    const counts = await here.call<{ unread: number; alerts: number }>('msg.counts');
     assert.deepEqual(counts, { unread: before_.unread + 2, alerts: before_.alerts + 1 });
     const list = async (input: object) =>
-      (await here.call<{ message_id: number }[]>('message.list', input)).map((each) => each.message_id);
+      (await here.call<{ message_id: number }[]>('msg.list', input)).map((each) => each.message_id);
     assert.deepEqual(await list({ limit: 2 }), [third, second]);
     assert.deepEqual(await list({ before: third, limit: 2 }), [second, first]);
     assert.deepEqual(await list({ ids: [first, third, 999_999] }), [third, first]);
-    await here.call('message.ack', { id: second });
+    await here.call('msg.ack', { id: second, as_person: true });
     assert.deepEqual(await list({ unread: true, limit: 2 }), [third, first]);
-    await assert.rejects(here.call('message.list', {}, worker('s-1')), { code: 'chair_only' });
+    await assert.rejects(here.call('msg.list', {}, worker('s-1')), { code: 'chair_only' });
   });
 
   test('are shown by a hook once; a damaged list of what was shown only shows them again', async () => {
     const session = await dispatched(here);
     const surface = async (caller: Partial<Caller> = worker(session)) =>
-      (await here.call<{ message_id: number }[]>('message.surface', {}, caller)).map(
-        (each) => each.message_id,
-      );
+      (await here.call<{ message_id: number }[]>('msg.surface', {}, caller)).map((each) => each.message_id);
     const first = await idOf(send({ to_session: session }));
     assert.deepEqual(await surface(), [first]);
     assert.deepEqual(await surface(), []);
@@ -368,11 +368,11 @@ describe('messages', () => {
     writeFileSync(file, '\0\0nonsense');
     assert.deepEqual(await surface(), [first, second]);
     assert.deepEqual(await surface(), []);
-    await assert.rejects(here.call('message.surface', { session: 'chair' }, worker(session)), {
+    await assert.rejects(here.call('msg.surface', { session: 'chair' }, worker(session)), {
       code: 'holder_mismatch',
     });
     for (const hostile of ['../x', 'a/../../x']) {
-      await assert.rejects(here.call('message.surface', { session: hostile }), { code: 'fields_invalid' });
+      await assert.rejects(here.call('msg.surface', { session: hostile }), { code: 'fields_invalid' });
     }
     assert.equal(existsSync(joinPath(ws.root, '.svc/notices/x.ids')), false);
   });
@@ -402,7 +402,7 @@ describe('messages', () => {
     await assert.rejects(peers({ session: 'nobody' }), { code: 'not_found' });
     await assert.rejects(peers({ to_project: 'nope' }), { code: 'unknown_project' });
     await assert.rejects(peers({ to_worker: 'nobody' }), { code: 'not_found' });
-    const all = await here.call<{ session_id: string; seat: string }[]>('peer.list');
+    const { peers: all } = await here.call<{ peers: { session_id: string; seat: string }[] }>('msg.peers');
     assert.ok(all.some((each) => each.session_id === chair.id && each.seat === 'chair'));
   });
 });
