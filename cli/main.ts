@@ -1,6 +1,6 @@
 import {
   asSvcError,
-  connect,
+  connectToEngine,
   type EngineClient,
   EXIT,
   localizeTimes,
@@ -91,7 +91,7 @@ async function runCommandLine(argv: readonly string[], around: Surroundings): Pr
     json,
     loadCommands,
     engine({ start = true, ...limits } = {}) {
-      client ??= connect({
+      client ??= connectToEngine({
         cwd,
         env,
         signal: around.signal,

@@ -63,10 +63,10 @@ export type { FreeAddresses } from './config/free-addresses.ts';
 export {
   type ApiInput,
   type ConnectOptions,
-  connect,
+  connectToEngine,
   type EngineClient,
+  mayNotStartError,
   type Notification,
-  notFromRun,
   type RunOptions,
 } from './daemon/client.ts';
 export type { Host } from './daemon/host.ts';
@@ -99,11 +99,10 @@ export async function hostEngine(engine: Engine): Promise<Host> {
   return (await import('./daemon/host.ts')).hostEngine(engine);
 }
 
+// What must work without an engine, each behind one import that is made when it is needed.
+
 /** The word that a mistyped one was meant to be. */
 export const nearWords = () => import('./config/nearest.ts');
-
-/** Everything about configuration: loading, keys, the example file. */
-export const configuration = () => import('./config/index.ts');
 
 /** Who this process is where no engine runs that could say. */
 export const ownSeat = () => import('./runner/processes/own.ts');
@@ -114,62 +113,21 @@ export const launching = () => import('./daemon/launch.ts');
 /** What stands for a secret where the engine compares it. */
 export const secretProof = () => import('./config/compare-secrets.ts');
 
-/** The catalogue of outbound events. */
-export const outboundEvents = () => import('./notify/events.ts');
+export const configuration = () => import('./doors/configuration.ts');
 
-/** Signed sample requests, as `svc webhook test` sends them. */
-export const samples = async () => ({
-  ...(await import('./receiver/sample.ts')),
-  ...(await import('./receiver/workspace-header.ts')),
-});
+export const agentPrograms = () => import('./doors/agents.ts');
+
+export const catalogues = () => import('./doors/catalogues.ts');
+
+export const samples = () => import('./doors/samples.ts');
 
 /** What `svc doctor` asks about the parts that only the engine uses. */
-export const health = () => import('./health.ts');
+export const doctorChecks = () => import('./doors/doctor.ts');
 
-/** Whether workers can be confined here, and how one is opened for a person. */
-export const confinement = async () => ({
-  ...(await import('./runner/confine/index.ts')),
-  ...(await import('./runner/confine/terminal.ts')),
-  ...(await import('./runner/processes/environment.ts')),
-});
+export const dataFolders = () => import('./doors/data-folders.ts');
 
-/** The MCP server over an engine, for what bridges a client's pipe to it. */
-export const mcpServer = async () => ({
-  ...(await import('./daemon/mcp/server.ts')),
-  ...(await import('./daemon/mcp/instructions.ts')),
-  ...(await import('./daemon/mcp/message.ts')),
-  ...(await import('./daemon/json-lines.ts')),
-});
+export const confinedStart = () => import('./doors/confined-start.ts');
 
-/** What projects carry for their worktrees, and whether that was agreed to on this machine. */
-export const projectSetups = () => import('./runner/setup/projects.ts');
+export const mcpServer = () => import('./doors/mcp-server.ts');
 
-/** What agents may do without a person: `agents.permissions`. */
-export const permissionPolicy = () => import('./agents/permissions.ts');
-
-/** What codes say and what to do next: those of errors, and those of sessions that failed. */
-export const codeMeanings = async () => ({
-  ...(await import('./base/error-meanings.ts')),
-  ...(await import('./agents/failures.ts')),
-});
-
-/** The lines that a run on transport acp prints. */
-export const acpStream = () => import('./agents/streams/acp.ts');
-
-/** Agent presets, which of their programs are installed, and how one is started. */
-export const presets = async () => ({
-  ...(await import('./agents/presets/index.ts')),
-  ...(await import('./agents/presets/ability.ts')),
-  ...(await import('./agents/presets/detect.ts')),
-  ...(await import('./base/fresh-file.ts')),
-  ...(await import('./agents/template.ts')),
-  ...(await import('./agents/program.ts')),
-});
-
-/** What becomes of a data folder that this machine does not know; whether git tracks any of it. */
-export const dataFolders = async () => ({
-  ...(await import('./storage/adopt.ts')),
-  ...(await import('./runner/worktrees/tracked.ts')),
-  ...(await import('./workspace/data-folder.ts')),
-  ...(await import('./workspace/socket-path.ts')),
-});
+export const acpHost = () => import('./doors/acp-host.ts');

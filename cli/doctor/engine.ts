@@ -1,4 +1,4 @@
-import { connect as connectSocket, createServer } from 'node:net';
+import { connect as connectSocket } from 'node:net';
 import { asSvcError, dataFolders, readDaemonRecord, version } from '../../engine/index.ts';
 import type { Context } from '../command.ts';
 import {
@@ -89,15 +89,13 @@ function probeSocket(socket: string): Promise<'yes' | 'silent' | 'absent'> {
   });
 }
 
-type Address = { host: string; port: number };
-
 /** Whether the addresses of the configuration can be listened on, unless our own engine does. */
 export function checkAddresses(
   { loaded: { config }, configuration, env }: Workspace,
   engine: RunningEngine | null,
 ): Promise<Check[]> {
   const held = engine === null ? [] : [...engine.receivers, ...(engine.http === null ? [] : [engine.http])];
-  const { formatAddress, isLoopback, parseAddress } = configuration;
+  const { findListenProblem, formatAddress, isLoopback, parseAddress } = configuration;
 
   async function look(key: string, text: string, inUse: (found: string) => Check): Promise<Check> {
     const address = parseAddress(text);
@@ -106,7 +104,7 @@ export function checkAddresses(
       (own) => own.port === address.port && (own.host === address.host || isLoopback(own.host)),
     );
     if (isOurs) return reportPass(key, `${formatAddress(address)}, held by the engine`);
-    const code = await findBindFailure(address);
+    const code = await findListenProblem(address);
     if (code !== null)
       return inUse(code === 'EADDRINUSE' ? `${text} is in use by another program` : `${text}: ${code}`);
     return key !== 'ui.addr' || isLoopback(address.host)
@@ -128,7 +126,7 @@ export function checkAddresses(
         reportWarning('gateway.addr', found, 'svc config set gateway.addr 127.0.0.1:PORT'),
       );
     const who = `${users.join(', ')} ${users.length === 1 ? 'goes' : 'go'} through it`;
-    const isTaken = (await findBindFailure(parseAddress(addr))) === 'EADDRINUSE';
+    const isTaken = (await findListenProblem(parseAddress(addr))) === 'EADDRINUSE';
     if (isTaken) return reportPass('gateway.addr', `${addr}: something listens; ${who}`);
     return env.SVC_SKIP_GATEWAY_AUTOSTART
       ? reportFailure(
@@ -152,15 +150,4 @@ export function checkAddresses(
     ),
     checkGateway(),
   ]).catch((error: unknown) => [reportWarning('addresses', readMessage(error), null)]);
-}
-
-/** Tries to listen on an address; null when that succeeds. */
-function findBindFailure({ host, port }: Address): Promise<string | null> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
-    server.listen({ port, exclusive: true, ...(host === '' ? {} : { host }) }, () =>
-      server.close(() => resolve(null)),
-    );
-  });
 }

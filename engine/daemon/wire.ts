@@ -10,15 +10,15 @@ export const APPLICATION_ERROR = -32000;
 /** Sent first on every connection. */
 export interface Hello {
   protocol: number;
-  /** Who calls: looked up in the process table to find its seat. */
+  /** The caller's process. */
   pid: number;
   actor: string;
   via: 'cli' | 'tui' | 'tool';
   /** The run mark of a worker's own processes, when the caller has one. */
   runId: string | null;
-  /** Where the caller stands: the project whose Chair it can be. */
+  /** The caller's working folder, which decides whose project's Chair it can be. */
   cwd: string;
-  /** It stays and takes part: a Chair gets a session of its own on the register. */
+  /** The caller stays and takes part: a Chair gets a session of its own. */
   attends: boolean;
   env: Record<string, string>;
 }
@@ -31,7 +31,7 @@ export interface Welcome {
   data: string;
   workspace: string;
   seat: 'chair' | 'worker' | 'plain';
-  /** The session that the caller takes part as; null for none. */
+  /** The caller's session; null for none. */
   sessionId: string | null;
   /** Names the event log; a resume point counts only for the same log. */
   logId: string;

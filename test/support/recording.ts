@@ -1,4 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import {
   closeSync,
   lstatSync,
@@ -128,19 +129,26 @@ export const readRecording = (version: string): Recording =>
  */
 export function restoreRecording(version: string): Restored {
   const folder = temporaryFolder('svc-recorded-');
+  const recorded = readRecording(version);
+  const { session, runId } = recorded.worker;
+  const ownRunId = randomUUID();
   const words = [
     ['@FOLDER@', folder],
     ['@PROGRAM@', fileURLToPath(new URL('../../../', import.meta.url)).replace(/\/$/, '')],
     ['@NODE@', process.execPath],
+    // Processes are found, and ended, by their run: two restored ones at a time must not share it.
+    [runId, ownRunId],
   ] as const;
   execFileSync('tar', ['--extract', '--gzip', '--file', join(RECORDINGS, `${version}.tar.gz`), '-C', folder]);
-  const recording = JSON.parse(replaceWords(JSON.stringify(readRecording(version)), words)) as Recording;
+  const recording = JSON.parse(replaceWords(JSON.stringify(recorded), words)) as Recording;
   const root = join(folder, 'repository');
   const data = join(root, '.svc');
   const home = join(folder, 'home');
   const database = join(data, 'svc.db');
   const person = join(folder, 'person');
   mkdirSync(person, { mode: 0o700 });
+  const agents = join(data, 'agents', session);
+  renameSync(join(agents, runId), join(agents, ownRunId));
   replaceInFiles(folder, words);
   replaceInDatabase(database, words);
   const [known = ''] = readdirSync(join(home, 'data-folders'));

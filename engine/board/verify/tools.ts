@@ -7,7 +7,7 @@ import { formatCount } from '../../base/text.ts';
 import { isOwnSeat } from '../../sessions/index.ts';
 import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
 import type { Tasks } from '../tasks/index.ts';
-import { criteriaInput, criteriaOf, symbolsInput, symbolsOf, testsInput, testsOf } from './claims.ts';
+import { criteriaInput, readCriteria, readSymbols, readTests, symbolsInput, testsInput } from './claims.ts';
 import type { Subject, Verify } from './index.ts';
 import { VERIFICATION_STATES } from './rows.ts';
 import { VERIFICATION_WORDS } from './state.ts';
@@ -94,9 +94,9 @@ export function verifyTools({ verify, tasks, paths }: VerifyToolsDeps) {
           sessionId: whose.sessionId,
           taskId: task,
           summary: input.summary ?? null,
-          criteria: criteriaOf(input.criteria, acceptance),
-          tests: testsOf(input.tests),
-          symbols: symbolsOf(input.symbols, folder, paths),
+          criteria: readCriteria(input.criteria, acceptance),
+          tests: readTests(input.tests),
+          symbols: readSymbols(input.symbols, folder, paths),
           reportedBy: caller.sessionId ?? caller.actor,
         };
         const { verification, uncommitted } = await verify.report(claims, by(caller), call.key);

@@ -200,6 +200,7 @@ export interface CommitLine {
  * Runs workers on one machine. What crosses is plain data, so that another machine can do the same: the caller decides
  * and records, the runner has the folders, processes, repositories and sandboxes. In the order of a run's life: `place`,
  * `prepare`, `start` (or `adopt` after a restart of the engine), `watch`, perhaps `stop`, `collect`, `keep`, `discard`.
+ * What is thrown is an `SvcError`: its code, sentence and hint are data as well.
  */
 export interface Runner {
   /** Looks what a run would find here, and makes nothing. What is in its way is told as `problem` and not thrown. */

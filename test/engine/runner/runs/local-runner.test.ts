@@ -173,7 +173,7 @@ describe('a runner', () => {
       code: 3,
       signal: null,
     });
-    assert.ok(reports.every(({ quietMs }) => quietMs >= 0) && reports.length > 0);
+    assert.ok(reports.length > 0);
     const { facts, hasSpoken, hasLostSession } = await runner.collect(order);
     assert.deepEqual(
       [facts.agentSession, facts.usage?.input, hasSpoken, hasLostSession],

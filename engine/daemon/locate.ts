@@ -5,24 +5,24 @@ import { inspectOwnDataFolder } from '../workspace/data-folder.ts';
 import { isInSandbox, readSeatFolder } from '../workspace/seat-folder.ts';
 import { checkSocket, resolveSocketPath } from '../workspace/socket-path.ts';
 
-/** Where the engine of a workspace is to be found, if one runs. */
+/** Where to find the engine of a workspace, if one runs. */
 export interface EnginePlace {
   /** The data folder. */
   data: string;
-  /** Null while there cannot be one. */
+  /** Null when there cannot be one. */
   socket: string | null;
-  /** What its host has written; null for none. */
+  /** The record that its host wrote; null for none. */
   record: DaemonRecord | null;
-  /** This is a confined run, whose way to the engine is its own. */
+  /** Whether this process is in a confined run, which has its own way to the engine. */
   isConfined: boolean;
 }
 
 /**
- * The folder with the engine's record and its socket. Only a workspace whose svc.yaml seems to move them has its
- * configuration read: that loads zod and yaml, which is 170 ms of every hook and command. To match too much costs
- * time; what sets one of these keys has its name before a colon, and so is never missed.
+ * Resolves the data folder and the socket. The configuration is only read for a svc.yaml that seems to move them, since
+ * zod and yaml would cost every hook and command 140 ms of CPU. Matching too much only costs time; a file that sets one of
+ * these keys has the key's name before a colon, so it is never missed.
  */
-export async function whereIs(
+async function resolveEnginePaths(
   root: string,
   file: string,
   env: NodeJS.ProcessEnv,
@@ -33,25 +33,25 @@ export async function whereIs(
     return { data, socket: join(data, 'svc.sock') };
   }
   const { resolveDataPaths, loadConfig } = await import('../config/index.ts');
-  // A worker's own client looks where its file says: from a sandbox nobody can see what was agreed to.
+  // A worker's client follows its file: from inside a sandbox, nobody can see what was agreed to.
   return resolveDataPaths(loadConfig({ file, env, believe: Boolean(env.SVC_RUN_ID) }));
 }
 
 /**
- * Finds the engine of a workspace for a client. Throws `data_folder_unknown` before anything in a strange data folder is
- * believed, and `storage_unsafe` for a socket that is another user's.
+ * Finds the engine of a workspace for a client. Throws `data_folder_unknown` before anything in an unknown data folder is
+ * trusted, and `storage_unsafe` for another user's socket.
  */
 export async function locateEngine(
   { root, file }: { root: string; file: string },
   env: NodeJS.ProcessEnv,
 ): Promise<EnginePlace> {
   if (isInSandbox()) {
-    // Without a record the run's way to the engine is gone, and there is no other.
+    // Without a record the run's way to the engine is closed, and there is no other.
     const seat = parseDaemonRecord(readSeatFolder());
     if (seat === null || isSamePlace(seat.root, root))
       return { data: join(root, '.svc'), socket: seat?.socket ?? null, record: seat, isConfined: true };
   }
-  const { data, socket: wanted } = await whereIs(root, file, env);
+  const { data, socket: wanted } = await resolveEnginePaths(root, file, env);
   const place = { data, record: null, isConfined: false };
   if (inspectOwnDataFolder({ root, data }, env).state !== 'ours') return { ...place, socket: null };
   const record = readDaemonRecord(data);
@@ -60,7 +60,7 @@ export async function locateEngine(
   return { ...place, record, socket };
 }
 
-/** By whatever links either is named. */
+/** Compares two paths with links followed. */
 function isSamePlace(one: string, other: string): boolean {
   try {
     return one === other || realpathSync(one) === realpathSync(other);
